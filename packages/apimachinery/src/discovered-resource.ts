@@ -1,0 +1,61 @@
+import { compareVersionPriority } from "./version-priority.ts";
+
+/** A subresource that is served: {@link DiscoveredResource}. */
+export interface DiscoveredSubresource {
+  /** `status`, `scale`, or any other segment behind the object's name. */
+  readonly name: string;
+  readonly verbs: readonly string[];
+  /** Group of its kind; default: the resource's. */
+  readonly group?: string | undefined;
+  /** Version of its kind; default: the resource's. */
+  readonly version?: string | undefined;
+  readonly kind: string;
+}
+
+/** A resource that is served, one for each version: what the discovery documents are built from. */
+export interface DiscoveredResource {
+  /** "" is the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly namespaced: boolean;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly verbs: readonly string[];
+  readonly storageVersionHash?: string | undefined;
+  readonly subresources?: readonly DiscoveredSubresource[] | undefined;
+}
+
+/** The names of all groups, by the alphabet, so that equal resources give equal documents. */
+export function groupNames(resources: readonly DiscoveredResource[]): string[] {
+  return [...new Set(resources.map(({ group }) => group))].sort();
+}
+
+/** The versions of a group, preferred first. */
+export function versionsOf(resources: readonly DiscoveredResource[], group: string): string[] {
+  const versions = resources.filter((resource) => resource.group === group).map(({ version }) => version);
+  return [...new Set(versions)].sort(compareVersionPriority);
+}
+
+/** The resources of one group and version, by name. */
+export function resourcesIn(
+  resources: readonly DiscoveredResource[],
+  group: string,
+  version: string,
+): DiscoveredResource[] {
+  return resources
+    .filter((resource) => resource.group === group && resource.version === version)
+    .sort((a, b) => (a.plural < b.plural ? -1 : 1));
+}
+
+/** The subresources, by name. */
+export function subresourcesOf({ subresources = [] }: DiscoveredResource): DiscoveredSubresource[] {
+  return [...subresources].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The verbs, by the alphabet, as Kubernetes lists them. */
+export function sortedVerbs({ verbs }: { readonly verbs: readonly string[] }): string[] {
+  return [...verbs].sort();
+}

@@ -1,0 +1,48 @@
+import { quote } from "./quote.ts";
+import type { StatusCause } from "./status.ts";
+
+/** A value that breaks a rule, as apimachinery's field.Invalid. */
+export function fieldInvalid(field: string, value: unknown, detail: string): StatusCause {
+  return cause("FieldValueInvalid", field, `Invalid value: ${printed(value)}${suffix(detail)}`);
+}
+
+/** A value that may not be given here, as field.Forbidden. */
+export function fieldForbidden(field: string, detail: string): StatusCause {
+  return cause("FieldValueForbidden", field, `Forbidden${suffix(detail)}`);
+}
+
+/** A value that is missing, as field.Required. */
+export function fieldRequired(field: string, detail = ""): StatusCause {
+  return cause("FieldValueRequired", field, `Required value${suffix(detail)}`);
+}
+
+/** A value that is none of the supported ones, as field.NotSupported. */
+export function fieldNotSupported(field: string, value: unknown, supported: readonly string[]): StatusCause {
+  const known = supported.length === 0 ? "" : `supported values: ${supported.map(quote).join(", ")}`;
+  return cause("FieldValueNotSupported", field, `Unsupported value: ${printed(value)}${suffix(known)}`);
+}
+
+/** One cause as text, as field.Error prints itself: `spec.text: Required value`. */
+export function formatCause(cause: StatusCause): string {
+  return cause.field === undefined || cause.field === ""
+    ? (cause.message ?? "")
+    : `${cause.field}: ${cause.message ?? ""}`;
+}
+
+/** Several causes as text, as an apimachinery aggregate: one plain, several in brackets, repeated ones once. */
+export function formatCauses(causes: readonly StatusCause[]): string {
+  const texts = [...new Set(causes.map(formatCause))];
+  return texts.length === 1 ? (texts[0] ?? "") : `[${texts.join(", ")}]`;
+}
+
+function cause(reason: NonNullable<StatusCause["reason"]>, field: string, message: string): StatusCause {
+  return { reason, message, field };
+}
+
+function suffix(detail: string): string {
+  return detail === "" ? "" : `: ${detail}`;
+}
+
+function printed(value: unknown): string {
+  return typeof value === "string" ? quote(value) : (JSON.stringify(value) ?? "null");
+}

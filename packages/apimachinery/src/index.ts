@@ -1,0 +1,125 @@
+/**
+ * The vocabulary of Kubernetes: what its API servers and clients say to each other, as values and types. Pure: no I/O,
+ * no dependencies, nothing of Node.
+ *
+ * @module
+ */
+
+// Discovery
+export {
+  type AggregatedDiscoveryDocument,
+  type AggregatedDiscoveryOptions,
+  type AggregatedDiscoveryVersion,
+  type ApiGroupDiscovery,
+  type ApiResourceDiscovery,
+  type ApiSubresourceDiscovery,
+  type ApiVersionDiscovery,
+  aggregatedDiscoveryDocument,
+} from "./aggregated-discovery.ts";
+// Errors
+export { ApiError, type ForbiddenOptions, type InvalidOptions, isApiError, toApiError } from "./api-error.ts";
+// Objects and their names
+export { parseApiVersion } from "./api-version.ts";
+// Lists and watches
+export { type ContinueToken, decodeContinue, encodeContinue } from "./continue-token.ts";
+export type { DiscoveredResource, DiscoveredSubresource } from "./discovered-resource.ts";
+export {
+  type ApiGroup,
+  type ApiGroupDocument,
+  type ApiGroupListDocument,
+  type ApiResource,
+  type ApiResourceListDocument,
+  type ApiVersionsDocument,
+  apiGroupDocument,
+  apiGroupListDocument,
+  apiResourceListDocument,
+  apiVersionsDocument,
+  type GroupVersionForDiscovery,
+  type ServerAddressByClientCidr,
+} from "./discovery.ts";
+export {
+  fieldForbidden,
+  fieldInvalid,
+  fieldNotSupported,
+  fieldRequired,
+  formatCause,
+  formatCauses,
+} from "./field-cause.ts";
+export { type ForbiddenRequest, forbiddenFor } from "./forbidden.ts";
+// Schemas
+export type { FromSchema } from "./from-schema.ts";
+// Tables
+export { humanDuration } from "./human-duration.ts";
+export { compileJsonPath, compileJsonPathFirst } from "./jsonpath.ts";
+export { type ListOptions, parseListOptions, type ResourceVersionMatch, withListDefaults } from "./list-options.ts";
+export { validateListOptions } from "./list-validation.ts";
+// Logical clusters
+export {
+  baseName,
+  isClusterName,
+  isWorkspacePath,
+  joinWorkspacePath,
+  parentPath,
+  splitWorkspacePath,
+  WILDCARD,
+} from "./logical-cluster.ts";
+export {
+  apiVersionOf,
+  formatGroupKind,
+  formatGroupResource,
+  type GroupKind,
+  type GroupResource,
+  type GroupVersion,
+  type GroupVersionKind,
+  type GroupVersionResource,
+  type KubeObject,
+  type ListMeta,
+  type ManagedFieldsEntry,
+  type ObjectKey,
+  type ObjectMeta,
+  type OwnerReference,
+} from "./meta.ts";
+export {
+  dnsLabelProblems,
+  labelKeyProblems,
+  labelValueProblems,
+  nameProblems,
+  pathSegmentProblems,
+  pluralOf,
+} from "./names.ts";
+export { compareResourceVersions, isResourceVersion } from "./resource-version.ts";
+export type { JsonSchema, ValidationRule } from "./schema.ts";
+export { everyField, type FieldRequirement, FieldSelector, parseFieldSelector } from "./selectors/fields.ts";
+export { type LabelOperator, LabelRequirement } from "./selectors/label-requirement.ts";
+export {
+  everyLabel,
+  LabelSelector,
+  type LabelSelectorExpression,
+  type LabelSelectorObject,
+  labelSelectorFromObject,
+  parseLabelSelector,
+} from "./selectors/labels.ts";
+export {
+  type CauseType,
+  type Status,
+  type StatusCause,
+  type StatusDetails,
+  type StatusReason,
+  statusReasons,
+} from "./status.ts";
+export {
+  AGE_COLUMN,
+  type CompiledTable,
+  compileTable,
+  type TableColumn,
+  type TableColumnDefinition,
+} from "./table.ts";
+export type { TableColumnType } from "./table-cell.ts";
+export { compareVersionPriority } from "./version-priority.ts";
+export {
+  type BookmarkOptions,
+  bookmarkObject,
+  INITIAL_EVENTS_END,
+  type WatchEvent,
+  type WatchEventType,
+} from "./watch.ts";

@@ -1,0 +1,102 @@
+import { ApiError } from "./api-error.ts";
+import { quote } from "./quote.ts";
+import { type FieldSelector, parseFieldSelector } from "./selectors/fields.ts";
+import { type LabelSelector, parseLabelSelector } from "./selectors/labels.ts";
+
+/** How `resourceVersion` is meant (metav1.ResourceVersionMatch). */
+export type ResourceVersionMatch = "Exact" | "NotOlderThan";
+
+/** The query of a list or watch (metav1.ListOptions), with its selectors parsed. */
+export interface ListOptions {
+  readonly labelSelector: LabelSelector;
+  readonly fieldSelector: FieldSelector;
+  /** Most objects in one answer; absent for no limit. */
+  readonly limit?: number;
+  /** Token of the next page, from an earlier answer. */
+  readonly continue?: string;
+  /** Absent when unset; "0" for any version; else canonical (`isResourceVersion`). */
+  readonly resourceVersion?: string;
+  readonly resourceVersionMatch?: ResourceVersionMatch;
+  /** Seconds after which a watch ends; absent or 0 for the server's default. */
+  readonly timeoutSeconds?: number;
+  readonly allowWatchBookmarks: boolean;
+  /** Absent when the client did not say: see `withListDefaults`. */
+  readonly sendInitialEvents?: boolean;
+  readonly watch: boolean;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+const UINT64_MAX = 2n ** 64n - 1n;
+const INT64_MAX = 2n ** 63n - 1n;
+
+/**
+ * The options of a query string, converted as Kubernetes does: of a repeated parameter the first counts, a boolean is
+ * false only when absent, `0` or `false`, and unknown parameters are ignored.
+ * @throws ApiError 400 for a selector, number or resource version that is malformed.
+ */
+export function parseListOptions(query: URLSearchParams): ListOptions {
+  const options: Mutable<ListOptions> = {
+    labelSelector: parseLabelSelector(query.get("labelSelector") ?? ""),
+    fieldSelector: parseFieldSelector(query.get("fieldSelector") ?? ""),
+    allowWatchBookmarks: boolean(query.get("allowWatchBookmarks")),
+    watch: boolean(query.get("watch")),
+  };
+  const limit = integer(query.get("limit"));
+  const token = query.get("continue");
+  const version = resourceVersion(query.get("resourceVersion"));
+  const match = query.get("resourceVersionMatch");
+  const timeoutSeconds = integer(query.get("timeoutSeconds"));
+  const sendInitialEvents = query.get("sendInitialEvents");
+  if (limit !== undefined && limit > 0) options.limit = limit;
+  if (token) options.continue = token;
+  if (version) options.resourceVersion = version;
+  if (match) options.resourceVersionMatch = match as ResourceVersionMatch; // validateListOptions names an unknown one
+  if (timeoutSeconds !== undefined) options.timeoutSeconds = timeoutSeconds;
+  if (sendInitialEvents !== null) options.sendInitialEvents = boolean(sendInitialEvents);
+  return options;
+}
+
+/**
+ * The options with Kubernetes' defaults: a watch from no version or "0" begins with the present objects, as if it had
+ * asked for `sendInitialEvents` (internalversion.SetListOptionsDefaults with WatchList on). To be applied before
+ * `validateListOptions`.
+ */
+export function withListDefaults(options: ListOptions): ListOptions {
+  const { watch, resourceVersion: version = "0", resourceVersionMatch, sendInitialEvents } = options;
+  if (!watch || version !== "0" || resourceVersionMatch !== undefined || sendInitialEvents !== undefined)
+    return options;
+  return { ...options, sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" };
+}
+
+function boolean(value: string | null): boolean {
+  return value !== null && value !== "0" && value.toLowerCase() !== "false";
+}
+
+/** As strconv.ParseInt; what exceeds 2^53 is more than any limit or timeout, and is cut to it. */
+function integer(value: string | null): number | undefined {
+  if (value === null) return undefined;
+  const fault = (what: string): ApiError => ApiError.badRequest(`strconv.ParseInt: parsing ${quote(value)}: ${what}`);
+  if (!/^[+-]?[0-9]+$/.test(value)) throw fault("invalid syntax");
+  const digits = value.replace(/^([+-]?)0+(?=[0-9])/, "$1");
+  if (digits.length > 20 || outOfRange(digits)) throw fault("value out of range");
+  return Math.max(Math.min(Number(digits), Number.MAX_SAFE_INTEGER), Number.MIN_SAFE_INTEGER);
+}
+
+function outOfRange(digits: string): boolean {
+  const number = BigInt(digits.replace("+", ""));
+  return number > INT64_MAX || number < -INT64_MAX - 1n;
+}
+
+/** The canonical form: leading zeros are dropped, as the number they are read as has none. */
+function resourceVersion(value: string | null): string | null {
+  if (value === null || value === "" || value === "0") return value;
+  const fault = (what: string): ApiError => {
+    const reason = `strconv.ParseUint: parsing ${quote(value)}: ${what}`;
+    return ApiError.badRequest(`invalid resource version: resourceVersion: Invalid value: ${quote(value)}: ${reason}`);
+  };
+  if (!/^[0-9]+$/.test(value)) throw fault("invalid syntax");
+  const canonical = value.replace(/^0+(?=[0-9])/, "");
+  if (canonical.length > 20 || BigInt(canonical) > UINT64_MAX) throw fault("value out of range");
+  return canonical;
+}

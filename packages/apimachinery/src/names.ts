@@ -1,0 +1,89 @@
+const LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
+const QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
+const LABEL_VALUE = `(${QUALIFIED})?`;
+
+// The patterns of the messages are Kubernetes' own; those that are matched have no nested repetition to backtrack into.
+const LABEL_PATTERN = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
+const QUALIFIED_PATTERN = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
+
+const RULES = {
+  label:
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
+  subdomain:
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+  qualified:
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  labelValue:
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+};
+
+/** Why a text is no object name (DNS-1123 subdomain, at most 253 bytes); empty when it is one. Messages as apimachinery's. */
+export function nameProblems(name: string): string[] {
+  const problems = name.length > 253 ? [tooLong(253)] : [];
+  if (!isSubdomain(name)) problems.push(mismatch(RULES.subdomain, SUBDOMAIN, ["example.com"]));
+  return problems;
+}
+
+/** Why a text is no DNS-1123 label (namespaces, cluster name segments; at most 63 bytes); empty when it is one. */
+export function dnsLabelProblems(text: string): string[] {
+  const problems = text.length > 63 ? [tooLong(63)] : [];
+  if (LABEL_PATTERN.test(text)) return problems;
+  problems.push(isSubdomain(text) ? "must not contain dots" : mismatch(RULES.label, LABEL, ["my-name", "123-abc"]));
+  return problems;
+}
+
+/** Why a text cannot be one segment of a URL path; empty when it can. The least that is asked of any object's name. */
+export function pathSegmentProblems(text: string): string[] {
+  if (text === "." || text === "..") return [`may not be '${text}'`];
+  return ["/", "%"].filter((part) => text.includes(part)).map((part) => `may not contain '${part}'`);
+}
+
+/** Why a text is no label or annotation key (a qualified name: `app`, `example.com/app`); empty when it is one. */
+export function labelKeyProblems(key: string): string[] {
+  const parts = key.split("/", 3);
+  const rule = mismatch(RULES.qualified, QUALIFIED, ["MyName", "my.name", "123-abc"]);
+  if (parts.length > 2) {
+    return [`a valid label key ${rule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+  }
+  const [prefix, name = key] = parts.length === 2 ? parts : [undefined, key];
+  const problems = prefix === undefined ? [] : prefixProblems(prefix).map((problem) => `prefix part ${problem}`);
+  if (name === "") problems.push("name part must be non-empty");
+  else if (name.length > 63) problems.push(`name part ${tooLong(63)}`);
+  if (!QUALIFIED_PATTERN.test(name)) problems.push(`name part ${rule}`);
+  return problems;
+}
+
+/** Why a text is no label value (at most 63 bytes, may be empty); empty when it is one. */
+export function labelValueProblems(value: string): string[] {
+  const problems = value.length > 63 ? [tooLong(63)] : [];
+  if (value !== "" && !QUALIFIED_PATTERN.test(value)) {
+    problems.push(mismatch(RULES.labelValue, LABEL_VALUE, ["MyValue", "my_value", "12345"]));
+  }
+  return problems;
+}
+
+/** The plural resource name that Kubernetes guesses for a kind (meta.UnsafeGuessKindToResource), lower-cased. */
+export function pluralOf(kind: string): string {
+  const singular = kind.toLowerCase();
+  if (singular === "" || singular.endsWith("endpoints")) return singular;
+  if (singular.endsWith("s")) return `${singular}es`;
+  return singular.endsWith("y") ? `${singular.slice(0, -1)}ies` : `${singular}s`;
+}
+
+function isSubdomain(text: string): boolean {
+  return text.split(".").every((label) => LABEL_PATTERN.test(label));
+}
+
+function prefixProblems(prefix: string): string[] {
+  return prefix === "" ? ["must be non-empty"] : nameProblems(prefix);
+}
+
+function tooLong(bytes: number): string {
+  return `must be no more than ${bytes} bytes`;
+}
+
+function mismatch(rule: string, pattern: string, examples: readonly string[]): string {
+  const shown = examples.map((example) => `'${example}', `).join(" or "); // the two spaces are Kubernetes' own
+  return `${rule} (e.g. ${shown}regex used for validation is '${pattern}')`;
+}

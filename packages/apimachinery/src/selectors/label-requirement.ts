@@ -1,0 +1,131 @@
+import { ApiError } from "../api-error.ts";
+import { fieldInvalid, formatCauses } from "../field-cause.ts";
+import { labelKeyProblems, labelValueProblems } from "../names.ts";
+import type { StatusCause } from "../status.ts";
+
+/** How a label must relate to the values: the tokens of the selector grammar, and `exists`. */
+export type LabelOperator = "=" | "!=" | "in" | "notin" | "exists" | "!" | ">" | "<";
+
+const INTEGER = /^[+-]?[0-9]+$/;
+const INT64_MAX = 2n ** 63n - 1n;
+const INT64_MIN = -(2n ** 63n);
+
+/** One requirement of a label selector, checked and in its canonical form. Immutable. */
+export class LabelRequirement {
+  readonly key: string;
+  /** `in` and `notin` with a single value are `=` and `!=`. */
+  readonly operator: LabelOperator;
+  /** Sorted, each only once; none for `exists` and `!`. */
+  readonly values: readonly string[];
+  readonly #bound: bigint;
+
+  constructor(key: string, operator: LabelOperator, values: readonly string[]) {
+    const sorted = [...new Set(values)].sort();
+    this.key = key;
+    this.operator = sorted.length === 1 ? singular(operator) : operator;
+    this.#bound = operator === ">" || operator === "<" ? (int64(sorted[0] ?? "") ?? 0n) : 0n;
+    this.values = operator === ">" || operator === "<" ? [this.#bound.toString()] : sorted;
+  }
+
+  /** Whether an object whose label has this value, or that has no such label, satisfies the requirement. */
+  matches(value: unknown): boolean {
+    // Also guards against what a plain object inherits: a label may well be called "constructor".
+    if (typeof value !== "string") {
+      return this.operator === "!" || this.operator === "!=" || this.operator === "notin";
+    }
+    switch (this.operator) {
+      case "=":
+        return value === this.values[0];
+      case "!=":
+        return value !== this.values[0];
+      case "in":
+        return this.values.includes(value);
+      case "notin":
+        return !this.values.includes(value);
+      case "exists":
+        return true;
+      case "!":
+        return false;
+      default:
+        return this.#compares(value);
+    }
+  }
+
+  toString(): string {
+    switch (this.operator) {
+      case "exists":
+        return this.key;
+      case "!":
+        return `!${this.key}`;
+      case "in":
+      case "notin":
+        return `${this.key} ${this.operator} (${this.values.join(",")})`;
+      default:
+        return `${this.key}${this.operator}${this.values[0] ?? ""}`;
+    }
+  }
+
+  #compares(value: string): boolean {
+    const number = int64(value);
+    if (number === undefined) return false;
+    return this.operator === ">" ? number > this.#bound : number < this.#bound;
+  }
+}
+
+/** What is wrong with a requirement, as labels.NewRequirement finds it. */
+export function requirementProblems(key: string, operator: LabelOperator, values: readonly string[]): StatusCause[] {
+  const keyProblems = labelKeyProblems(key);
+  const causes = keyProblems.length === 0 ? [] : [fieldInvalid("key", key, keyProblems.join("; "))];
+  causes.push(...operatorProblems(operator, values));
+  values.forEach((value, index) => {
+    const problems = labelValueProblems(value);
+    if (problems.length > 0) causes.push(fieldInvalid(`values[${index}][${key}]`, value, problems.join("; ")));
+  });
+  return causes;
+}
+
+/** @throws ApiError 400 when the requirement is not valid. */
+export function checkedRequirement(key: string, operator: LabelOperator, values: readonly string[]): LabelRequirement {
+  const problems = requirementProblems(key, operator, values);
+  if (problems.length > 0) throw ApiError.badRequest(formatCauses(problems));
+  return new LabelRequirement(key, operator, values);
+}
+
+function operatorProblems(operator: LabelOperator, values: readonly string[]): StatusCause[] {
+  const wrong = (detail: string): StatusCause[] => [fieldInvalid("values", values, detail)];
+  switch (operator) {
+    case "in":
+    case "notin":
+      return values.length === 0 ? wrong("for 'in', 'notin' operators, values set can't be empty") : [];
+    case "exists":
+    case "!":
+      return values.length > 0 ? wrong("values set must be empty for exists and does not exist") : [];
+    case "=":
+    case "!=":
+      return values.length === 1 ? [] : wrong("exact-match compatibility requires one single value");
+    default:
+      return boundProblems(values);
+  }
+}
+
+function boundProblems(values: readonly string[]): StatusCause[] {
+  const count = "for 'Gt', 'Lt' operators, exactly one value is required";
+  const causes = values.length === 1 ? [] : [fieldInvalid("values", values, count)];
+  values.forEach((value, index) => {
+    if (int64(value) !== undefined) return;
+    causes.push(fieldInvalid(`values[${index}]`, value, "for 'Gt', 'Lt' operators, the value must be an integer"));
+  });
+  return causes;
+}
+
+function singular(operator: LabelOperator): LabelOperator {
+  if (operator === "in") return "=";
+  return operator === "notin" ? "!=" : operator;
+}
+
+/** The integer of a text as strconv.ParseInt(text, 10, 64); undefined when it is none, or out of range. */
+function int64(text: string): bigint | undefined {
+  if (text.length > 32 || !INTEGER.test(text)) return undefined;
+  const number = BigInt(text.startsWith("+") ? text.slice(1) : text);
+  return number > INT64_MAX || number < INT64_MIN ? undefined : number;
+}
