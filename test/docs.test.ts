@@ -1,0 +1,25 @@
+// Why: an error that nobody can look up, and a page that promises errors which are gone, are both found here. A row of
+// docs/errors.md begins with the reason or the code in backticks: | `NotFound` | 404 | ... |
+import { globSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { statusReasons } from "@virtual-workspaces/apimachinery";
+import { expect } from "chai";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+const documented = (): string[] =>
+  [...readFileSync(`${root}/docs/errors.md`, "utf8").matchAll(/^\| *`(\w+)`/gm)].map(([, name = ""]) => name).sort();
+
+/** The stable codes of errors that are not a Status: string literals in the sources. */
+function codes(): string[] {
+  const sources = globSync("packages/**/src/**/*.ts", { cwd: root }).map((file) =>
+    readFileSync(`${root}/${file}`, "utf8"),
+  );
+  return [...new Set(sources.flatMap((text) => text.match(/(?<=")ERR_VW_[A-Z_]+(?=")/g) ?? []))].sort();
+}
+
+describe("docs/errors.md", () => {
+  it("has a row for each reason of ApiError and each code, and no other", () => {
+    expect(documented()).to.deep.equal([...statusReasons, ...codes()].sort());
+  });
+});

@@ -1,0 +1,36 @@
+// Why: `npm run bench` is the one way to every benchmark. A benchmark is a program bench/<name>.bench.ts whose first
+// comment line says what it compares; --short runs all that take under a minute (those not named *.long.bench.ts).
+import { spawnSync } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "./install.mjs";
+
+const files = globSync("bench/*.bench.ts", { cwd: root }).sort();
+/** @param {string} file */
+const nameOf = (file) => file.replace(/^bench[/\\]|(\.long)?\.bench\.ts$/g, "");
+const [name, ...args] = process.argv.slice(2);
+
+if (name === undefined) {
+  console.log("npm run bench -- NAME [--json]\n");
+  for (const file of files) {
+    const about = /^\/\/ *(.*)/.exec(readFileSync(join(root, file), "utf8"))?.[1] ?? "";
+    console.log(`  ${nameOf(file).padEnd(16)} ${file.includes(".long.") ? "(long) " : ""}${about}`);
+  }
+} else if (name === "--short") {
+  let passed = 0;
+  const short = files.filter((file) => !file.includes(".long."));
+  for (const file of short) {
+    const { status } = spawnSync(process.execPath, [...process.execArgv, join(root, file), ...args], {
+      stdio: "inherit",
+    });
+    if (status === 0) passed++;
+    else console.log(`FAIL ${nameOf(file)}`);
+  }
+  console.log(`bench: ${passed} passed, ${short.length - passed} failed`);
+  process.exitCode = passed === short.length ? 0 : 1;
+} else {
+  const file = files.find((candidate) => nameOf(candidate) === name);
+  if (file === undefined) throw new Error(`no benchmark ${name}; \`npm run bench\` lists them`);
+  process.argv.splice(1, 2, join(root, file));
+  await import(join(root, file));
+}

@@ -1,0 +1,32 @@
+// Why: what users install is the tarball, not the repository. A wrong `exports` entry, a bin that was not built or types
+// that resolve under one module resolution only are seen in what `npm pack` makes, and nowhere else.
+import { readdirSync } from "node:fs";
+import { mkdtempDisposable } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { run } from "./run.mjs";
+
+/** Packs every workspace below `root` into `folder`; returns the tarballs. @param {string} root @param {string} folder */
+export async function pack(root, folder) {
+  const packed = await run("npm", ["pack", "--workspaces", "--ignore-scripts", "--pack-destination", folder], {
+    cwd: root,
+  });
+  if (!packed.ok) throw new Error(packed.output);
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".tgz"))
+    .sort()
+    .map((name) => join(folder, name));
+}
+
+/** The complaints of publint and attw about each package below `root`, as it would be published. @param {string} root */
+export async function checkShape(root) {
+  await using folder = await mkdtempDisposable(join(tmpdir(), "virtual-workspaces-pack-"));
+  const tarballs = await pack(root, folder.path);
+  const results = await Promise.all(
+    tarballs.flatMap((tarball) => [
+      run("publint", ["run", "--strict", tarball]),
+      run("attw", ["--profile", "esm-only", "--no-definitely-typed", "--format", "ascii", tarball]),
+    ]),
+  );
+  return results.filter(({ ok }) => !ok).map(({ output }) => output);
+}
