@@ -133,8 +133,9 @@ export class ApiError extends Error {
   static invalid(options: InvalidOptions): ApiError {
     const { kind, name, causes } = options;
     const subject = `${formatGroupKind(kind)} ${quote(name)} is invalid`;
-    const message = causes.length === 0 ? subject : `${subject}: ${formatCauses(causes)}`;
-    return failure("Invalid", message, { ...named(name), ...grouped(kind.group), kind: kind.kind, causes });
+    const details = { ...named(name), ...grouped(kind.group), kind: kind.kind };
+    if (causes.length === 0) return failure("Invalid", subject, details);
+    return failure("Invalid", `${subject}: ${formatCauses(causes)}`, { ...details, causes });
   }
 
   /** 429: come back after `retryAfterSeconds`. */

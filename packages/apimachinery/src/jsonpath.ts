@@ -72,5 +72,7 @@ function passes(filter: JsonPathFilter | undefined, element: unknown): boolean {
   if (filter === undefined) return true;
   const value = first(filter.path, element);
   if (value === undefined || filter.comparison === undefined) return value !== undefined;
-  return (value === filter.comparison.literal) === (filter.comparison.operator === "==");
+  const { operator, literal } = filter.comparison;
+  // What cannot be compared is neither equal nor unequal.
+  return typeof value === typeof literal && (value === literal) === (operator === "==");
 }

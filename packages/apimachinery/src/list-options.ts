@@ -42,11 +42,11 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
     allowWatchBookmarks: boolean(query.get("allowWatchBookmarks")),
     watch: boolean(query.get("watch")),
   };
+  const timeoutSeconds = integer(query.get("timeoutSeconds"));
   const limit = integer(query.get("limit"));
   const token = query.get("continue");
   const version = resourceVersion(query.get("resourceVersion"));
   const match = query.get("resourceVersionMatch");
-  const timeoutSeconds = integer(query.get("timeoutSeconds"));
   const sendInitialEvents = query.get("sendInitialEvents");
   if (limit !== undefined && limit > 0) options.limit = limit;
   if (token) options.continue = token;

@@ -38,11 +38,12 @@ function printed(value: unknown): string {
   return typeof value === "object" ? printedJson(value) : String(value);
 }
 
-/** As Go prints a number: an exponent below 1e-4 and from 1e21, of at least two digits. */
+/** As Go prints integers and floats: the latter below 1e-4 and from 1e6 with an exponent, of at least two digits. */
 function printedNumber(value: number): string {
-  const small = value !== 0 && Math.abs(value) < 1e-4;
-  const text = small ? value.toExponential() : String(value);
-  return text.replace(/e([+-])(\d)$/, "e$10$2");
+  const size = Math.abs(value);
+  const isInteger = Number.isInteger(value) && size < 2 ** 63;
+  if (isInteger || (size >= 1e-4 && size < 1e6)) return String(value);
+  return value.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
 }
 
 /** As Go writes JSON: keys sorted, and what could be taken for markup escaped. */

@@ -60,8 +60,8 @@ export const everyField: FieldSelector = new FieldSelector([]);
  */
 export function parseFieldSelector(text: string): FieldSelector {
   if (text === "") return everyField;
-  const terms = splitTerms(text).filter((term) => term !== "");
-  return new FieldSelector(terms.map((term) => parseTerm(term, text)));
+  const requirements = splitTerms(text).sort().map((term) => parseTerm(term, text));
+  return new FieldSelector(requirements.filter(({ field, value }) => field !== "" || value !== ""));
 }
 
 function parseTerm(term: string, selector: string): FieldRequirement {
@@ -71,7 +71,7 @@ function parseTerm(term: string, selector: string): FieldRequirement {
   return { field: term.slice(0, split.index), operator, value: unescaped(term.slice(split.index + split[0].length)) };
 }
 
-/** Cuts at the commas that no backslash stands before. */
+/** Cuts at the commas that no backslash stands before, and leaves out empty terms. */
 function splitTerms(text: string): string[] {
   return text.match(/(?:[^\\,]|\\.?)+/gs) ?? [];
 }

@@ -103,9 +103,10 @@ function parseExactValue(tokens: Tokens): string {
 }
 
 function requirement(key: string, operator: LabelOperator, values: readonly string[]): LabelRequirement {
-  const problems = requirementProblems(key, operator, values);
+  const sorted = [...new Set(values)].sort(); // the messages count in this order
+  const problems = requirementProblems(key, operator, sorted);
   if (problems.length > 0) throw unparsable(formatCauses(problems));
-  return new LabelRequirement(key, operator, values);
+  return new LabelRequirement(key, operator, sorted);
 }
 
 function startsRequirement(token: Token): boolean {
