@@ -1,0 +1,246 @@
+import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import {
+  ApiError,
+  apiVersionOf,
+  dnsLabelProblems,
+  isClusterName,
+  type KubeObject,
+  nameProblems,
+  type ObjectKey,
+  type ObjectMeta,
+} from "@virtual-workspaces/apimachinery";
+import { decodeObject, type Encoded, encodeObject } from "./encoded.ts";
+import { groupResourceOf, type Resource } from "./resource.ts";
+import type { ObjectOf } from "./resource-schema.ts";
+import type { CacheLease, Storage } from "./storage.ts";
+import { type HistoryOptions, WatchCache } from "./watch/cache.ts";
+import { processMinter } from "./watch/minter.ts";
+
+export interface CollectionOptions {
+  /** How much of the past a client may resume from. */
+  readonly history?: HistoryOptions;
+  /** The time that becomes `metadata.creationTimestamp`. @default the clock */
+  readonly now?: () => Date;
+}
+
+/** What an author may say of an object besides its content. */
+export interface ObjectDetails {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** The annotation by which a wildcard client knows whose an object is (kcp's `logicalcluster.AnnotationKey`). */
+export const CLUSTER_ANNOTATION = "kcp.io/cluster";
+
+/** What `set` takes: the spec where the kind has one, else the whole content. */
+export type SetValue<T> = T extends { spec: infer Spec } ? Spec : T;
+
+/**
+ * Objects of one kind in memory, over all logical clusters, with one line of versions. A change is an event in every
+ * open watch before the call returns. It mints uid, resourceVersion, generation and creationTimestamp.
+ */
+export class Collection<T extends object = object> implements Storage<ObjectOf<T>> {
+  readonly resource: Resource<T>;
+  readonly #cache: WatchCache;
+  readonly #lease: CacheLease;
+  readonly #now: () => Date;
+
+  constructor(resource: Resource<T>, options: CollectionOptions = {}) {
+    this.resource = resource;
+    this.#now = options.now ?? (() => new Date());
+    this.#cache = new WatchCache({
+      version: processMinter.next(),
+      minter: processMinter,
+      ...(options.history === undefined ? {} : { history: options.history }),
+    });
+    this.#lease = { cache: this.#cache, confirm: () => undefined, [Symbol.dispose]: () => undefined };
+  }
+
+  cache(): CacheLease {
+    return this.#lease;
+  }
+
+  /**
+   * The objects of one logical cluster ("" where the path has none) and, for namespaced kinds, one namespace.
+   *
+   * @throws ApiError 400 on a malformed name, or a namespace missing or given against the kind's scope.
+   */
+  in(cluster: string, namespace = ""): CollectionPart<T> {
+    const namespaced = this.resource.scope === "Namespaced";
+    if (cluster !== "" && !isClusterName(cluster))
+      throw ApiError.badRequest(`${JSON.stringify(cluster)} is not a logical cluster name`);
+    if (namespaced !== (namespace !== "")) {
+      const remedy = namespaced ? "name a namespace as the second argument" : "leave the namespace out";
+      throw ApiError.badRequest(`${this.resource.kind} is ${namespaced ? "" : "not "}namespaced: ${remedy}`);
+    }
+    const problems = namespaced ? dnsLabelProblems(namespace) : [];
+    if (problems.length > 0)
+      throw ApiError.badRequest(`namespace ${JSON.stringify(namespace)}: ${problems.join(", ")}`);
+    return new CollectionPart<T>(this, { cluster, namespace });
+  }
+
+  /** @internal */
+  write(key: ObjectKey, details: ObjectDetails, content: (before: ObjectOf<T> | undefined) => object): ObjectOf<T> {
+    const problems = nameProblems(key.name);
+    if (problems.length > 0) throw this.#invalidName(key.name, problems);
+    const before = this.read(key);
+    const next = { ...described(key.cluster, details, before?.metadata), content: content(before) };
+    if (before !== undefined && isDeepStrictEqual(next, comparable(before))) return before;
+    const object = this.#stamp(key, next, before);
+    this.#cache.set(encodeObject(object, key.cluster, this.resource.selectableFields));
+    return object;
+  }
+
+  /** @internal */
+  read(key: ObjectKey): ObjectOf<T> | undefined {
+    const encoded = this.#cache.get(key);
+    return encoded === undefined ? undefined : decodeObject<ObjectOf<T>>(encoded);
+  }
+
+  /** @internal */
+  remove(key: ObjectKey): boolean {
+    if (this.#cache.get(key) === undefined) return false;
+    this.#cache.delete(key, processMinter.next());
+    return true;
+  }
+
+  /** @internal */
+  *all(part: Omit<ObjectKey, "name">): Generator<ObjectOf<T>> {
+    for (const encoded of this.#cache.snapshot().objects.values()) {
+      if (isIn(encoded, part)) yield decodeObject<ObjectOf<T>>(encoded);
+    }
+  }
+
+  #stamp(key: ObjectKey, next: Comparable, before: ObjectOf<T> | undefined): ObjectOf<T> {
+    const kept = before?.metadata ?? {
+      name: key.name,
+      ...(key.namespace === "" ? {} : { namespace: key.namespace }),
+      uid: randomUUID(),
+      creationTimestamp: this.#now()
+        .toISOString()
+        .replace(/\.\d+Z$/, "Z"),
+    };
+    const { labels, annotations, content } = next;
+    const respecified = before === undefined || !isDeepStrictEqual(specOf(before), specOf(content));
+    return {
+      apiVersion: apiVersionOf(this.resource),
+      kind: this.resource.kind,
+      metadata: {
+        ...kept,
+        generation: (kept.generation ?? 0) + (respecified ? 1 : 0),
+        resourceVersion: processMinter.next(),
+        ...(labels === undefined ? {} : { labels }),
+        ...(annotations === undefined ? {} : { annotations }),
+      },
+      ...content,
+    } as ObjectOf<T>;
+  }
+
+  #invalidName(name: string, problems: readonly string[]): ApiError {
+    const { group, kind } = this.resource;
+    const causes = problems.map((message) => ({
+      reason: "FieldValueInvalid" as const,
+      field: "metadata.name",
+      message,
+    }));
+    return ApiError.invalid({ kind: { group, kind }, name, causes });
+  }
+}
+
+/** The objects of a collection in one logical cluster and namespace. */
+export class CollectionPart<T extends object> {
+  readonly #collection: Collection<T>;
+  readonly #part: Omit<ObjectKey, "name">;
+
+  constructor(collection: Collection<T>, part: Omit<ObjectKey, "name">) {
+    this.#collection = collection;
+    this.#part = part;
+  }
+
+  /**
+   * Creates the object or replaces its spec (its whole content where the kind has none). Labels and annotations are
+   * replaced when given, status is kept. Equal content is no change and no event.
+   *
+   * @returns the object as it now stands, a copy.
+   * @throws ApiError 422 on a name that is no DNS subdomain.
+   */
+  set(name: string, value: SetValue<T>, details: ObjectDetails = {}): ObjectOf<T> {
+    const { schema } = this.#collection.resource;
+    const whole = schema.properties?.["spec"] === undefined;
+    return this.#collection.write(this.#key(name), details, (before) =>
+      whole
+        ? (value as object)
+        : { spec: value, ...(before?.["status"] === undefined ? {} : { status: before["status"] }) },
+    );
+  }
+
+  /**
+   * Replaces the status of an object.
+   *
+   * @throws ApiError 404 when there is none of that name.
+   */
+  setStatus(name: string, value: T extends { status?: infer Status } ? NonNullable<Status> : never): ObjectOf<T> {
+    return this.#collection.write(this.#key(name), {}, (before) => {
+      if (before === undefined) throw ApiError.notFound(groupResourceOf(this.#collection.resource), name);
+      return { ...contentOf(before), status: value };
+    });
+  }
+
+  /** A copy of the object, `undefined` when there is none. */
+  get(name: string): ObjectOf<T> | undefined {
+    return this.#collection.read(this.#key(name));
+  }
+
+  /** Whether there was one to delete. */
+  delete(name: string): boolean {
+    return this.#collection.remove(this.#key(name));
+  }
+
+  /** Copies of all objects here, by name. */
+  list(): ObjectOf<T>[] {
+    return [...this.#collection.all(this.#part)];
+  }
+
+  #key(name: string): ObjectKey {
+    return { ...this.#part, name };
+  }
+}
+
+/** What a write decides: everything of an object but what the collection mints. */
+interface Comparable {
+  readonly labels: Readonly<Record<string, string>> | undefined;
+  readonly annotations: Readonly<Record<string, string>> | undefined;
+  readonly content: object;
+}
+
+function described(
+  cluster: string,
+  details: ObjectDetails,
+  before: ObjectMeta | undefined,
+): Omit<Comparable, "content"> {
+  const owner = cluster === "" ? {} : { [CLUSTER_ANNOTATION]: cluster };
+  const annotations = { ...(details.annotations ?? before?.annotations), ...owner };
+  return {
+    labels: details.labels ?? before?.labels,
+    annotations: Object.keys(annotations).length === 0 ? undefined : annotations,
+  };
+}
+
+function comparable(object: KubeObject): Comparable {
+  const { labels, annotations } = object.metadata;
+  return { labels, annotations, content: contentOf(object) };
+}
+
+function contentOf(object: KubeObject): object {
+  const { apiVersion: _version, kind: _kind, metadata: _metadata, ...content } = object;
+  return content;
+}
+
+function specOf(object: object): unknown {
+  return "spec" in object ? object.spec : "metadata" in object ? contentOf(object as KubeObject) : object;
+}
+
+function isIn(encoded: Encoded, part: Omit<ObjectKey, "name">): boolean {
+  return encoded.key.cluster === part.cluster && encoded.key.namespace === part.namespace;
+}

@@ -1,0 +1,92 @@
+import type { Authenticator } from "./authn/authenticator.ts";
+import { DiscoveryDocuments } from "./discovery/documents.ts";
+import { Representations } from "./encode/representations.ts";
+import { type Log, warningLog } from "./log.ts";
+import { Mounted } from "./mounted.ts";
+import { OpenApiDocuments } from "./openapi/documents.ts";
+import { PathMatcher } from "./path.ts";
+import { ResourceIndexes } from "./serve/resources.ts";
+import { Revalidation } from "./serve/revalidation.ts";
+import { type VersionInfo, versionInfo } from "./version.ts";
+import type { VirtualWorkspace } from "./virtual-workspace.ts";
+import { WatchHub } from "./watch/hub.ts";
+
+/** What a server, or a middleware in somebody else's, is made from. */
+export interface CoreOptions {
+  readonly virtualWorkspaces: readonly VirtualWorkspace[];
+  /** Asked in order; the first that knows the caller decides. With none, every request is 401. */
+  readonly authentication: readonly Authenticator[];
+  /** @default errors and warnings become process warnings */
+  readonly log?: Log;
+  /** How long a request that is no watch may take, ms. @default 60000 */
+  readonly requestTimeout?: number;
+  /** How long a watch lasts whose client does not say, ms; up to twice that, at random. @default 1800000 */
+  readonly minWatchTimeout?: number;
+  /** Time between bookmarks, ms. @default 60000 */
+  readonly bookmarkEvery?: number;
+}
+
+/** Everything that requests share. One for each server; nothing is kept outside of it. */
+export class ServerCore implements AsyncDisposable {
+  readonly matcher: PathMatcher<Mounted>;
+  readonly authentication: readonly Authenticator[];
+  readonly log: Log;
+  readonly deadline: number;
+  readonly hub: WatchHub;
+  readonly representations: Representations = new Representations();
+  readonly discovery: DiscoveryDocuments = new DiscoveryDocuments();
+  readonly openapi: OpenApiDocuments = new OpenApiDocuments();
+  readonly indexes: ResourceIndexes = new ResourceIndexes();
+  readonly revalidation: Revalidation;
+  readonly version: VersionInfo = versionInfo();
+  readonly #minWatchTimeout: number;
+  #draining = false;
+
+  constructor(options: CoreOptions) {
+    this.log = options.log ?? warningLog;
+    this.authentication = Object.freeze([...options.authentication]);
+    this.deadline = options.requestTimeout ?? 60_000;
+    this.#minWatchTimeout = options.minWatchTimeout ?? 1_800_000;
+    this.matcher = new PathMatcher(options.virtualWorkspaces.map((workspace) => new Mounted(workspace, this.log)));
+    this.revalidation = new Revalidation(this.log);
+    const { bookmarkEvery } = options;
+    this.hub = new WatchHub({
+      ...(bookmarkEvery === undefined ? {} : { bookmarkEvery }),
+      onError: (error, { definition }) =>
+        this.log({
+          level: "warn",
+          message: "source failed, retrying",
+          resource: definition.plural,
+          error: String(error),
+        }),
+    });
+  }
+
+  /** True once the server has begun to stop: new requests are 503, open watches have ended. */
+  get draining(): boolean {
+    return this.#draining;
+  }
+
+  /** Sets up every virtual workspace. @throws what a `setup` throws */
+  async start(): Promise<void> {
+    await Promise.all(this.matcher.views.map((view) => view.start()));
+  }
+
+  /** Turns new requests away and ends all watches cleanly: clients resume elsewhere. */
+  drain(): void {
+    this.#draining = true;
+    this.hub.end();
+  }
+
+  /** How long a watch may last, ms: what the client asked, else as Kubernetes a random time, so that they do not all return at once. */
+  watchTimeout(seconds: number | undefined): number {
+    if (seconds !== undefined && seconds > 0) return Math.min(seconds * 1000, 2 ** 31 - 1);
+    return this.#minWatchTimeout * (1 + Math.random());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.revalidation[Symbol.dispose]();
+    await this.hub[Symbol.asyncDispose]();
+    await Promise.all(this.matcher.views.map((view) => view[Symbol.asyncDispose]()));
+  }
+}

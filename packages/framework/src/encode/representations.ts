@@ -1,0 +1,27 @@
+import type { ResourceDefinition } from "../resource.ts";
+import { jsonRepresentation } from "./json.ts";
+import type { Wanted } from "./negotiate.ts";
+import { partialRepresentation } from "./partial.ts";
+import type { Representation } from "./representation.ts";
+import { includeObject, tableRepresentation } from "./table.ts";
+
+/** The representations of the kinds a server knows, each made once. */
+export class Representations {
+  readonly #made = new WeakMap<ResourceDefinition, Map<string, Representation>>();
+
+  /** @throws ApiError 400 on a malformed `includeObject` */
+  of(definition: ResourceDefinition, wanted: Wanted, request: { readonly query: URLSearchParams }): Representation {
+    const include = wanted.as === "Table" ? includeObject(request.query) : "None";
+    const key = `${wanted.as ?? ""} ${include}`;
+    const made = this.#made.get(definition) ?? new Map<string, Representation>();
+    this.#made.set(definition, made);
+    let representation = made.get(key);
+    if (representation === undefined) {
+      if (wanted.as === undefined) representation = jsonRepresentation(definition);
+      else if (wanted.as === "Table") representation = tableRepresentation(definition, include);
+      else representation = partialRepresentation();
+      made.set(key, representation);
+    }
+    return representation;
+  }
+}

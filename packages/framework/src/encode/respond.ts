@@ -1,0 +1,63 @@
+import type { ServerResponse } from "node:http";
+import type { ApiError } from "@virtual-workspaces/apimachinery";
+import { yamlOf } from "./yaml.ts";
+
+/** A body to be written whole. */
+export interface Answer {
+  readonly code: number;
+  readonly contentType: string;
+  readonly body: Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What every answer carries: nothing here may be kept by a cache unless `headers` say so. */
+function baseHeaders(res: ServerResponse): Record<string, string | number> {
+  const id = res.getHeader("audit-id") as string | undefined;
+  return id === undefined
+    ? { "Cache-Control": "no-cache, private" }
+    : { "Audit-Id": id, "Cache-Control": "no-cache, private" };
+}
+
+/** The one place that writes a whole body. HEAD gets the headers alone. */
+export function respond(res: ServerResponse, answer: Answer): void {
+  const { code, contentType, body } = answer;
+  const headers = {
+    ...baseHeaders(res),
+    ...answer.headers,
+    "Content-Type": contentType,
+    "Content-Length": body.length,
+  };
+  res.writeHead(code, headers);
+  res.end(res.req.method === "HEAD" ? undefined : body);
+}
+
+/** JSON, or the same as YAML. */
+export function respondDocument(
+  res: ServerResponse,
+  document: { readonly code: number; readonly json: Buffer; readonly format: "json" | "yaml" },
+): void {
+  if (document.format === "yaml")
+    respond(res, { code: document.code, contentType: "application/yaml", body: yamlOf(document.json) });
+  else respond(res, { code: document.code, contentType: "application/json", body: document.json });
+}
+
+/** The one place that writes a Status. */
+export function respondStatus(res: ServerResponse, error: ApiError): void {
+  const retry = error.status.details?.retryAfterSeconds;
+  const headers: Record<string, string> = {};
+  if (retry !== undefined && retry > 0) headers["Retry-After"] = String(retry);
+  if (error.code === 401) headers["WWW-Authenticate"] = "Bearer";
+  respond(res, {
+    code: error.code,
+    contentType: "application/json",
+    body: Buffer.from(`${JSON.stringify(error.status)}\n`),
+    headers,
+  });
+}
+
+/** Starts a body that is written piece by piece. Headers are flushed at once: Go's `Watch()` blocks until they come. */
+export function startStream(res: ServerResponse, contentType: string, length?: number): void {
+  const size = length === undefined ? {} : { "Content-Length": length };
+  res.writeHead(200, { ...baseHeaders(res), "Content-Type": contentType, ...size });
+  if (length === undefined) res.flushHeaders();
+}

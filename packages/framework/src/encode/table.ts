@@ -1,0 +1,67 @@
+import {
+  ApiError,
+  apiVersionOf,
+  bookmarkObject,
+  compileTable,
+  type KubeObject,
+  type ObjectMeta,
+} from "@virtual-workspaces/apimachinery";
+import { decodeObject, type Encoded } from "../encoded.ts";
+import type { ResourceDefinition } from "../resource.ts";
+import { listFrame, stringify } from "./json.ts";
+import type { ListMetadata, Representation } from "./representation.ts";
+
+/** How much of the object a Table row carries (`includeObject`). */
+export type IncludeObject = "None" | "Metadata" | "Object";
+
+/**
+ * Reads the `includeObject` parameter.
+ *
+ * @throws ApiError 400 on anything but the three values.
+ */
+export function includeObject(query: URLSearchParams): IncludeObject {
+  const text = query.get("includeObject") || "Metadata";
+  if (text === "None" || text === "Metadata" || text === "Object") return text;
+  throw ApiError.badRequest(`includeObject: ${JSON.stringify(text)} must be None, Metadata or Object`);
+}
+
+/** What `kubectl get` prints: rows of the kind's columns (Kubernetes' meta.k8s.io/v1 Table). */
+export function tableRepresentation(definition: ResourceDefinition, include: IncludeObject): Representation {
+  const { definitions, cells } = compileTable(definition.columns);
+  const frame = (meta: ListMetadata): { readonly head: Buffer; readonly tail: Buffer } =>
+    listFrame({ kind: "Table", apiVersion: "meta.k8s.io/v1", columnDefinitions: definitions }, meta, "rows");
+  const row = (object: KubeObject): object => ({ cells: cells(object, new Date()), ...rowObject(object, include) });
+  const one = (object: KubeObject): Buffer => {
+    const { head, tail } = frame({ resourceVersion: object.metadata.resourceVersion ?? "" });
+    return Buffer.concat([head, stringify(row(object)), tail.subarray(0, -1)]);
+  };
+  return {
+    key: `table ${include}`,
+    contentType: "application/json",
+    verbatim: false,
+    object: (encoded) => one(decodeObject(encoded)),
+    item: (encoded: Encoded) => stringify(row(decodeObject(encoded))),
+    list: frame,
+    bookmark: (resourceVersion, initialEventsEnd) =>
+      one(
+        bookmarkObject({
+          apiVersion: apiVersionOf(definition),
+          kind: definition.kind,
+          resourceVersion,
+          initialEventsEnd,
+        }) as KubeObject,
+      ),
+  };
+}
+
+function rowObject(object: KubeObject, include: IncludeObject): object {
+  if (include === "Object") return { object };
+  if (include === "None") return {};
+  return {
+    object: {
+      kind: "PartialObjectMetadata",
+      apiVersion: "meta.k8s.io/v1",
+      metadata: object.metadata satisfies ObjectMeta,
+    },
+  };
+}

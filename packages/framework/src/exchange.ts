@@ -1,0 +1,76 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ApiError } from "@virtual-workspaces/apimachinery";
+import type { ServerCore } from "./core.ts";
+import type { Mounted } from "./mounted.ts";
+import type { RequestInfo } from "./request-info.ts";
+import type { User } from "./user.ts";
+
+/** One request on its way through the pipeline. Each stage adds what the ones after it need. */
+export class Exchange {
+  readonly core: ServerCore;
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  /** The bytes after an upgrade request's head; only upgrades have one. */
+  readonly upgradeHead: Buffer | undefined;
+  readonly requestId: string;
+  readonly startedAt: number = performance.now();
+  /** The path of the request target as it came. */
+  readonly path: string;
+  /** The query with its question mark, or "". */
+  readonly search: string;
+  #query: URLSearchParams | undefined;
+  #abort: AbortController | undefined;
+
+  /** Why no view serves the path: answered once the caller is known. */
+  unknown: ApiError | undefined;
+  // Set by the match stage.
+  mounted!: Mounted;
+  params!: Readonly<Record<string, string>>;
+  prefix!: string;
+  tail!: string;
+  // Set by the info stage.
+  info!: RequestInfo;
+  // Set by the authenticate stage; logs of refused requests have none.
+  user: User | undefined;
+  /** Set by whoever takes over the response: later stages are not run. */
+  answered = false;
+
+  constructor(core: ServerCore, message: { req: IncomingMessage; res: ServerResponse; head?: Buffer }) {
+    this.core = core;
+    this.req = message.req;
+    this.res = message.res;
+    this.upgradeHead = message.head;
+    this.requestId = randomUUID();
+    const url = message.req.url ?? "/";
+    const at = url.indexOf("?");
+    this.path = at === -1 ? url : url.slice(0, at);
+    this.search = at === -1 ? "" : url.slice(at);
+  }
+
+  get query(): URLSearchParams {
+    this.#query ??= new URLSearchParams(this.search);
+    return this.#query;
+  }
+
+  /** The logical cluster that the path names, `*`, or "" where it names none. */
+  get cluster(): string {
+    return this.params["cluster"] ?? "";
+  }
+
+  /** Aborts when the client leaves, when the deadline passes, or when the server stops waiting. Made when first asked for. */
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      const abort = new AbortController();
+      this.#abort = abort;
+      this.res.once("close", () => abort.abort());
+      if (this.res.destroyed) abort.abort();
+    }
+    return this.#abort.signal;
+  }
+
+  /** Ends whatever listens to {@link signal}. */
+  abort(reason: unknown): void {
+    this.#abort?.abort(reason);
+  }
+}

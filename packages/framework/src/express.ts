@@ -1,0 +1,57 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createRequire } from "node:module";
+import type { Duplex } from "node:stream";
+import type { Express } from "express";
+import { type CoreOptions, ServerCore } from "./core.ts";
+import { type Handlers, handlers } from "./handlers.ts";
+import { SERVICES } from "./path.ts";
+
+/** Express is loaded only where it is used: it would double the time that a server takes to start. */
+export function loadExpress(): () => Express {
+  return createRequire(import.meta.url)("express") as () => Express;
+}
+
+/** Virtual workspaces as a middleware of an existing application. */
+export interface VirtualWorkspacesMiddleware extends AsyncDisposable {
+  /** For `app.use(...)`: answers everything below `/services/`, leaves the rest to `next`. */
+  (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void): void;
+  /** For the server's `upgrade` event: takes requests below `/services/`. @returns whether it took the request */
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): boolean;
+  /** Resolves when every `setup` has run. @throws what one throws */
+  readonly started: Promise<void>;
+  /** Ends all watches cleanly and turns new requests away: to be called before the server closes. */
+  drain(): void;
+}
+
+/**
+ * Serves virtual workspaces within an Express (or connect, or plain Node) application. Authentication and
+ * authorization are its own: what the application does before it does not count. Readiness is at
+ * `/services/<name>/…/readyz`, the root's `/livez` and `/readyz` stay the application's.
+ *
+ * @throws Error on views that clash
+ */
+export function virtualWorkspaces(options: CoreOptions): VirtualWorkspacesMiddleware {
+  const core = new ServerCore(options);
+  const handle: Handlers = handlers(core);
+  const middleware = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void): void => {
+    if (isOurs(req)) handle.request(req, res);
+    else next();
+  };
+  return Object.assign(middleware, {
+    started: core.start(),
+    drain: () => core.drain(),
+    upgrade: (req: IncomingMessage, socket: Duplex, head: Buffer): boolean => {
+      if (!isOurs(req)) return false;
+      handle.upgrade(req, socket, head);
+      return true;
+    },
+    [Symbol.asyncDispose]: async () => {
+      core.drain();
+      await core[Symbol.asyncDispose]();
+    },
+  });
+}
+
+function isOurs({ url = "/" }: IncomingMessage): boolean {
+  return url.startsWith(`${SERVICES}/`);
+}

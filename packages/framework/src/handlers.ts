@@ -1,0 +1,34 @@
+import { type IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { ServerCore } from "./core.ts";
+import { Exchange } from "./exchange.ts";
+import { run } from "./pipeline.ts";
+
+/** What a Node server's events are connected to. */
+export interface Handlers {
+  request(req: IncomingMessage, res: ServerResponse): void;
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+}
+
+/** The pipeline as handlers of a Node server. */
+export function handlers(core: ServerCore): Handlers {
+  return {
+    request: (req, res) => {
+      res.on("error", ignore);
+      void run(new Exchange(core, { req, res }));
+    },
+    upgrade: (req, socket, head) => {
+      socket.on("error", ignore);
+      // A response of our own to refuse with: Node makes none for upgrades.
+      const res = new ServerResponse(req);
+      res.assignSocket(socket as Socket);
+      res.shouldKeepAlive = false;
+      res.once("finish", () => socket.end());
+      void run(new Exchange(core, { req, res, head }));
+    },
+  };
+}
+
+/** A client that resets its connection is no error of ours; the stream ends and `close` cleans up. */
+function ignore(): void {}

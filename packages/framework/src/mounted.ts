@@ -1,0 +1,94 @@
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import type { Log } from "./log.ts";
+import type { Matchable } from "./path.ts";
+import type { VirtualWorkspace } from "./virtual-workspace.ts";
+
+/** How long a verdict about readiness is good for, ms. */
+const FRESH = 1_000;
+
+/** A virtual workspace within a running server: set up, ready or not. */
+export class Mounted implements Matchable, AsyncDisposable {
+  readonly workspace: VirtualWorkspace;
+  readonly #log: Log;
+  readonly #stop = new AbortController();
+  #setup: AsyncDisposable | Disposable | undefined;
+  #started = false;
+  #problem: ApiError | undefined;
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #checking: Promise<void> | undefined;
+
+  constructor(workspace: VirtualWorkspace, log: Log) {
+    this.workspace = workspace;
+    this.#log = log;
+    this.#problem = this.#notReady("it is starting");
+  }
+
+  get name(): string {
+    return this.workspace.name;
+  }
+
+  get path(): string {
+    return this.workspace.path;
+  }
+
+  get wildcard(): boolean {
+    return this.workspace.wildcard === true;
+  }
+
+  get rawTail(): boolean {
+    return this.workspace.handle !== undefined || this.workspace.upgrade !== undefined;
+  }
+
+  /** Runs `setup`. @throws what it throws: a server whose view cannot be set up does not start */
+  async start(): Promise<void> {
+    const result = await this.workspace.setup?.({ signal: this.#stop.signal, log: this.#log });
+    this.#setup = result ?? undefined;
+    this.#started = true;
+    void this.check();
+  }
+
+  /** Why requests are to be answered 503, by what is known; asks again in the background when that is old. */
+  problem(): ApiError | undefined {
+    if (this.workspace.ready === undefined && this.#started) return undefined;
+    if (this.#problem !== undefined && performance.now() - this.#checkedAt > FRESH) void this.check();
+    return this.#problem;
+  }
+
+  /** Asks `ready` now. */
+  check(): Promise<void> {
+    if (!this.#started) return Promise.resolve();
+    this.#checking ??= this.#ask().finally(() => {
+      this.#checking = undefined;
+      this.#checkedAt = performance.now();
+    });
+    return this.#checking;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    const held = this.#setup;
+    if (held === undefined) return;
+    if (Symbol.asyncDispose in held) await held[Symbol.asyncDispose]();
+    else held[Symbol.dispose]();
+  }
+
+  async #ask(): Promise<void> {
+    try {
+      await this.workspace.ready?.({ signal: this.#stop.signal });
+      this.#problem = undefined;
+    } catch (error) {
+      if (this.#stop.signal.aborted) return;
+      this.#log({
+        level: "warn",
+        message: "virtual workspace is not ready",
+        virtualWorkspace: this.name,
+        error: String(error),
+      });
+      this.#problem = this.#notReady("its ready hook failed");
+    }
+  }
+
+  #notReady(why: string): ApiError {
+    return ApiError.serviceUnavailable(`virtual workspace ${this.name} is not ready: ${why}; try again`, 1);
+  }
+}

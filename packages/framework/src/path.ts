@@ -1,0 +1,186 @@
+import { ApiError, isClusterName, WILDCARD } from "@virtual-workspaces/apimachinery";
+
+/** The parameters named in a path pattern: `"/clusters/:cluster"` gives `{ cluster: string }`. */
+export type PathParams<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? { readonly [K in Name]: string } & PathParams<`/${Rest}`>
+  : Path extends `${string}:${infer Name}`
+    ? { readonly [K in Name]: string }
+    : unknown;
+
+/** What became of a URL. `tail` is the rest of the path, still encoded, with its leading slash ("" when nothing is left). */
+export type Match<View> =
+  | {
+      readonly kind: "match";
+      readonly view: View;
+      readonly params: Readonly<Record<string, string>>;
+      readonly prefix: string;
+      readonly tail: string;
+    }
+  | { readonly kind: "no-match"; readonly error: ApiError }
+  | { readonly kind: "bad-request"; readonly error: ApiError };
+
+/** What the matcher must know of a virtual workspace. */
+export interface Matchable {
+  readonly name: string;
+  /** Segments after `/services/<name>`: literals, and parameters as `:name`. */
+  readonly path: string;
+  /** Whether `:cluster` may be `*`, all logical clusters at once. @default false */
+  readonly wildcard?: boolean;
+  /** Whether the tail is handed on as it came, so that only what is dangerous everywhere is refused in it. */
+  readonly rawTail?: boolean;
+}
+
+/** The URL prefix of all virtual workspaces (kcp's `virtualcommandoptions.DefaultRootPathPrefix`). */
+export const SERVICES = "/services";
+
+/**
+ * Checks a pattern such as `/clusters/:cluster` or `/`.
+ *
+ * @throws Error naming the segment that is wrong.
+ */
+export function parsePattern(path: string): readonly string[] {
+  if (path === "/" || path === "") return [];
+  if (!path.startsWith("/") || path.endsWith("/"))
+    throw new Error(`path ${JSON.stringify(path)} must start with a slash and not end with one`);
+  const segments = path.slice(1).split("/");
+  for (const segment of segments) {
+    if (!/^(:[A-Za-z][A-Za-z0-9]*|[A-Za-z0-9][A-Za-z0-9._-]*)$/.test(segment)) {
+      throw new Error(
+        `path ${JSON.stringify(path)}: segment ${JSON.stringify(segment)} must be a word or a :parameter`,
+      );
+    }
+  }
+  if (
+    new Set(segments.filter((segment) => segment.startsWith(":"))).size <
+    segments.filter((segment) => segment.startsWith(":")).length
+  ) {
+    throw new Error(`path ${JSON.stringify(path)} names a parameter twice`);
+  }
+  return segments;
+}
+
+/** The one place that turns a URL path into a virtual workspace and its parameters. */
+export class PathMatcher<View extends Matchable> {
+  readonly #views = new Map<string, { readonly view: View; readonly segments: readonly string[] }>();
+
+  /** @throws Error on a duplicate name or a malformed pattern. */
+  constructor(views: readonly View[]) {
+    for (const view of views) {
+      if (!/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(view.name))
+        throw new Error(
+          `virtual workspace name ${JSON.stringify(view.name)} must be lower-case letters, digits and dashes`,
+        );
+      if (this.#views.has(view.name)) throw new Error(`two virtual workspaces are named ${view.name}`);
+      this.#views.set(view.name, { view, segments: parsePattern(view.path) });
+    }
+  }
+
+  get views(): readonly View[] {
+    return [...this.#views.values()].map(({ view }) => view);
+  }
+
+  /** @param path the path of the request target, without the query, as it came */
+  match(path: string): Match<View> {
+    const danger = refusedEverywhere(path);
+    if (danger !== undefined) return bad(danger);
+    if (path !== SERVICES && !path.startsWith(`${SERVICES}/`))
+      return noMatch(`no virtual workspace is served at ${path}; they are below ${SERVICES}/<name>`);
+    const end = segmentEnd(path, SERVICES.length + 1);
+    const name = path.slice(SERVICES.length + 1, end);
+    const entry = this.#views.get(name);
+    if (entry === undefined)
+      return noMatch(`there is no virtual workspace ${JSON.stringify(name)}; see ${SERVICES}/<name>`);
+    return matchSegments(entry.view, entry.segments, { path, at: end });
+  }
+}
+
+function matchSegments<View extends Matchable>(
+  view: View,
+  segments: readonly string[],
+  from: { path: string; at: number },
+): Match<View> {
+  const { path } = from;
+  const params: Record<string, string> = {};
+  let at = from.at;
+  for (const segment of segments) {
+    if (at >= path.length || at + 1 === path.length)
+      return noMatch(`${SERVICES}/${view.name} is followed by ${view.path}; ${segment} is missing in ${path}`);
+    const end = segmentEnd(path, at + 1);
+    const text = decodeSegment(path.slice(at + 1, end));
+    if (text === undefined)
+      return bad(
+        `path segment ${JSON.stringify(path.slice(at + 1, end))} is empty, or has an encoded slash, a double encoding or bytes that are no UTF-8`,
+      );
+    if (!segment.startsWith(":")) {
+      if (text !== segment)
+        return noMatch(`${SERVICES}/${view.name} is followed by ${view.path}, not by ${path.slice(from.at)}`);
+    } else {
+      const problem = segment === ":cluster" ? clusterProblem(text, view) : undefined;
+      if (problem !== undefined) return bad(problem);
+      params[segment.slice(1)] = text;
+    }
+    at = end;
+  }
+  const tail = path.slice(at);
+  if (view.rawTail !== true) {
+    const problem = refusedInterpreted(tail);
+    if (problem !== undefined) return bad(problem);
+  }
+  return { kind: "match", view, params, prefix: path.slice(0, at), tail };
+}
+
+function clusterProblem(text: string, view: Matchable): string | undefined {
+  if (text === WILDCARD)
+    return view.wildcard === true
+      ? undefined
+      : `${SERVICES}/${view.name} does not serve all logical clusters at once; name one instead of *`;
+  return isClusterName(text) ? undefined : `${JSON.stringify(text)} is not a logical cluster name`;
+}
+
+/** Dot segments, plain or encoded, and NUL: a proxy or file system behind us might read them otherwise than we do. */
+function refusedEverywhere(path: string): string | undefined {
+  if (!path.startsWith("/")) return "the path must start with a slash";
+  if (path.includes("\0") || /%00/.test(path)) return "the path must not contain NUL";
+  if (/\/(\.|%2e){1,2}(?=\/|$|\\|%5c)/i.test(path)) return "the path must not contain . or .. segments, encoded or not";
+  return undefined;
+}
+
+/** What must not be in a part that we read ourselves. One trailing slash is fine. */
+function refusedInterpreted(path: string): string | undefined {
+  if (path.includes("//")) return "the path must not contain empty segments";
+  if (
+    path.includes("%") &&
+    path
+      .split("/")
+      .slice(1)
+      .some((segment) => segment !== "" && decodeSegment(segment) === undefined)
+  ) {
+    return "the path must not contain encoded slashes, double encodings or bytes that are no UTF-8";
+  }
+  return undefined;
+}
+
+/** A decoded segment; `undefined` when it is empty or decodes to something that another reader might decode again. */
+export function decodeSegment(text: string): string | undefined {
+  if (text === "") return undefined;
+  if (!text.includes("%")) return text;
+  try {
+    const decoded = decodeURIComponent(text);
+    return /[/\0]|%[0-9a-f]{2}/i.test(decoded) ? undefined : decoded;
+  } catch {
+    return undefined;
+  }
+}
+
+function segmentEnd(path: string, from: number): number {
+  const end = path.indexOf("/", from);
+  return end === -1 ? path.length : end;
+}
+
+function bad(message: string): { kind: "bad-request"; error: ApiError } {
+  return { kind: "bad-request", error: ApiError.badRequest(message) };
+}
+
+function noMatch(message: string): { kind: "no-match"; error: ApiError } {
+  return { kind: "no-match", error: ApiError.notFoundPath(message) };
+}

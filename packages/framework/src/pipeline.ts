@@ -1,0 +1,58 @@
+import { isApiError, toApiError } from "@virtual-workspaces/apimachinery";
+import { respondStatus } from "./encode/respond.ts";
+import type { Exchange } from "./exchange.ts";
+import { accept } from "./stages/accept.ts";
+import { authenticate } from "./stages/authenticate.ts";
+import { authorize } from "./stages/authorize.ts";
+import { deadline } from "./stages/deadline.ts";
+import { health } from "./stages/health.ts";
+import { info } from "./stages/info.ts";
+import { match } from "./stages/match.ts";
+import { ready } from "./stages/ready.ts";
+import { serve } from "./stages/serve.ts";
+
+/** One step of a request. It adds to the exchange, answers it, or throws an ApiError. Not async where it need not be. */
+export type Stage = (exchange: Exchange) => void | Promise<void>;
+
+/**
+ * The way of every request, in order. Before `authenticate` only refusals of bad URLs, `/livez` and `/readyz` are
+ * answered. A path that no view serves is refused after authentication: strangers do not learn what there is.
+ */
+export const pipeline: readonly Stage[] = [
+  accept, //       request id, draining                                       503
+  health, //       /livez, /readyz                                            200 404 503
+  match, //        path → virtual workspace, parameters, tail                 400
+  info, //         tail → verb, group, version, resource, namespace, name     400
+  authenticate, // who asks                                                   401, then 404 for a path nobody serves
+  ready, //        the virtual workspace's own readiness                      503
+  deadline, //     60 s, long-running requests exempt                         504
+  authorize, //    the virtual workspace's own rule                           403 500
+  serve, //        discovery, OpenAPI, objects, raw handler, upgrade          200 …
+];
+
+/** Sends a request down the pipeline. Never rejects: whatever goes wrong becomes a Status, or the end of the stream. */
+export async function run(exchange: Exchange): Promise<void> {
+  try {
+    for (const stage of pipeline) {
+      const pending = stage(exchange);
+      if (pending !== undefined) await pending;
+      if (exchange.answered) return;
+    }
+  } catch (error) {
+    fail(exchange, error);
+  }
+}
+
+/** Answers with a Status; a stream that has begun can only be cut, so that the client knows it is not whole. */
+function fail(exchange: Exchange, error: unknown): void {
+  const { res, core } = exchange;
+  if (res.destroyed || res.writableEnded) return;
+  const status = toApiError(error);
+  if (!isApiError(error)) {
+    const { requestId, path } = exchange;
+    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    core.log({ level: "error", message: "request failed", requestId, path, error: text });
+  }
+  if (res.headersSent) res.destroy();
+  else respondStatus(res, status);
+}

@@ -1,0 +1,169 @@
+import { createHash } from "node:crypto";
+import {
+  compileJsonPath,
+  type FromSchema,
+  type GroupResource,
+  type JsonSchema,
+  pluralOf,
+  type TableColumn,
+} from "@virtual-workspaces/apimachinery";
+import { Collection, type CollectionOptions } from "./collection.ts";
+import type { SelectableField } from "./encoded.ts";
+import { type ObjectOf, objectSchema } from "./resource-schema.ts";
+import { type ServedResource, type ServeOptions, serveStorage } from "./served.ts";
+import type { Storage } from "./storage.ts";
+
+/** A printer column: a JSON path, or one with its own type, description and priority (1 shows with `-o wide` only). */
+export type ColumnSpec = string | (Partial<Omit<TableColumn, "name">> & { readonly jsonPath: string });
+
+/** What {@link defineResource} takes. Give `spec` (and `status`), or `schema` for a kind of another form. */
+export interface ResourceOptions<Spec extends JsonSchema, Status extends JsonSchema, Whole extends JsonSchema> {
+  /** API group, "" for the core group. */
+  readonly group: string;
+  /** API version of the kind, `v1` or `v1alpha1`. */
+  readonly version: string;
+  readonly kind: string;
+  readonly scope: "Cluster" | "Namespaced";
+  /** @default the kind, lower-cased, in the plural as Kubernetes guesses it */
+  readonly plural?: string;
+  /** @default the kind, lower-cased */
+  readonly singular?: string;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  /** What `kubectl explain` says of the kind. */
+  readonly description?: string;
+  /** Schema, and with it the type, of `.spec`. */
+  readonly spec?: Spec;
+  /** Schema, and with it the type, of `.status`. */
+  readonly status?: Status;
+  /** Schema of the whole object but `apiVersion`, `kind` and `metadata`, instead of `spec` and `status`. */
+  readonly schema?: Whole;
+  /** Columns of `kubectl get` between Name and Age; their type is read off the schema. */
+  readonly columns?: Readonly<Record<string, ColumnSpec>>;
+  /** JSON paths that field selectors may name besides name and namespace: `[".spec.author"]`. */
+  readonly selectableFields?: readonly string[];
+}
+
+/** A kind as it is served: names, schema, columns. Immutable; `hash` is equal exactly when all of it is. */
+export interface ResourceDefinition {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly scope: "Cluster" | "Namespaced";
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  /** Of the whole object, without `apiVersion`, `kind` and `metadata`, which every object has. */
+  readonly schema: JsonSchema;
+  readonly columns: readonly TableColumn[];
+  readonly selectableFields: readonly SelectableField[];
+  readonly hash: string;
+}
+
+/**
+ * A kind with its TypeScript type. Made by {@link defineResource}.
+ *
+ * @typeParam T what an object of the kind holds besides `apiVersion`, `kind` and `metadata`
+ */
+export class Resource<T extends object = object> implements ResourceDefinition {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly scope: "Cluster" | "Namespaced";
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly schema: JsonSchema;
+  readonly columns: readonly TableColumn[];
+  readonly selectableFields: readonly SelectableField[];
+  readonly hash: string;
+  /** Carries the type; never set. */
+  declare readonly type?: T;
+
+  constructor(options: ResourceOptions<JsonSchema, JsonSchema, JsonSchema>) {
+    this.group = options.group;
+    this.version = options.version;
+    this.kind = options.kind;
+    this.listKind = `${options.kind}List`;
+    this.plural = options.plural ?? pluralOf(options.kind);
+    this.singular = options.singular ?? options.kind.toLowerCase();
+    this.scope = options.scope;
+    this.shortNames = Object.freeze([...(options.shortNames ?? [])]);
+    this.categories = Object.freeze([...(options.categories ?? [])]);
+    this.schema = objectSchema(options);
+    this.columns = tableColumns(options.columns ?? {}, this.schema);
+    this.selectableFields = (options.selectableFields ?? []).map(selectableField);
+    const { selectableFields, ...names } = this;
+    const content = { ...names, selectableFields: selectableFields.map((field) => field.name) };
+    this.hash = createHash("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 32);
+    Object.freeze(this);
+  }
+
+  /**
+   * Objects of this kind kept in memory: set or delete one and every open watch sees it. Versions grow across
+   * restarts, the objects do not survive one.
+   */
+  collection(options: CollectionOptions = {}): Collection<T> {
+    return new Collection<T>(this, options);
+  }
+
+  /**
+   * Puts the kind on a storage. Advertised verbs are the methods the storage has, narrowed by `verbs`.
+   *
+   * @throws Error when `verbs` names one that the storage cannot do.
+   */
+  serve(storage: Storage<ObjectOf<T>>, options: ServeOptions = {}): ServedResource {
+    return serveStorage(this, storage as Storage, options);
+  }
+}
+
+/**
+ * Defines a kind; its schema is its type.
+ *
+ * @throws Error on a JSON path that does not parse, or when `schema` is given beside `spec` or `status`.
+ */
+export function defineResource<
+  const Spec extends JsonSchema = never,
+  const Status extends JsonSchema = never,
+  const Whole extends JsonSchema = never,
+>(options: ResourceOptions<Spec, Status, Whole>): Resource<ContentOf<Spec, Status, Whole>> {
+  return new Resource<ContentOf<Spec, Status, Whole>>(options as ResourceOptions<JsonSchema, JsonSchema, JsonSchema>);
+}
+
+/** What the schemas given say an object holds. */
+export type ContentOf<Spec, Status, Whole> = [Whole] extends [never]
+  ? ([Spec] extends [never] ? object : { spec: FromSchema<Spec> }) &
+      ([Status] extends [never] ? object : { status?: FromSchema<Status> })
+  : FromSchema<Whole> & object;
+
+/** `quotes.example.dev`, the name Kubernetes gives a kind in messages. */
+export function groupResourceOf(definition: ResourceDefinition): GroupResource {
+  return { group: definition.group, resource: definition.plural };
+}
+
+function selectableField(path: string): SelectableField {
+  return { name: path.replace(/^\./, ""), read: compileJsonPath(path) };
+}
+
+function tableColumns(columns: Readonly<Record<string, ColumnSpec>>, schema: JsonSchema): readonly TableColumn[] {
+  const given = Object.entries(columns).map(([name, column]): TableColumn => {
+    const spec = typeof column === "string" ? { jsonPath: column } : column;
+    return { type: columnType(schema, spec.jsonPath), ...spec, name };
+  });
+  if (given.some((column) => column.name === "Age")) return given;
+  return [...given, { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp", description: AGE }];
+}
+
+const AGE = "How long ago the object was created, by its metadata.creationTimestamp.";
+
+function columnType(schema: JsonSchema, path: string): TableColumn["type"] {
+  let at: JsonSchema | undefined = schema;
+  for (const step of path.split(".").slice(1)) at = at?.properties?.[step];
+  const type = at?.type;
+  if (type === "integer" || type === "number" || type === "boolean") return type;
+  return type === "string" && at?.format === "date-time" ? "date" : "string";
+}

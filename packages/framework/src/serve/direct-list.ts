@@ -1,0 +1,94 @@
+import type { KubeObject, ListOptions } from "@virtual-workspaces/apimachinery";
+import type { Wanted } from "../encode/negotiate.ts";
+import { startStream } from "../encode/respond.ts";
+import { type Encoded, encodeObject, isEncoded } from "../encoded.ts";
+import type { Exchange } from "../exchange.ts";
+import type { ServedResource } from "../served.ts";
+import { type EncodedList, type ItemList, isEncodedList, type ListRequest } from "../storage.ts";
+import type { Selection } from "../watch/selection.ts";
+import { writeList } from "./list-body.ts";
+import { requestOptions, scopeOf } from "./resource.ts";
+
+export interface DirectListRequest {
+  readonly options: ListOptions;
+  readonly wanted: Wanted;
+  readonly selection: Selection;
+}
+
+/** A list from a storage that keeps no history here: it is asked each time, and pages as it can itself. */
+export async function serveDirectList(
+  exchange: Exchange,
+  resource: ServedResource,
+  request: DirectListRequest,
+): Promise<void> {
+  const { options, wanted, selection } = request;
+  const { storage } = resource;
+  const scope = { ...scopeOf(exchange), labels: selection.labels, fields: selection.fields };
+  const found = await storage.list?.(scope, {
+    ...requestOptions(exchange),
+    ...pageOptions(options, storage.narrows === true),
+  });
+  const list = found ?? { items: [] };
+  if (isEncodedList(list) && wanted.format === "json" && wanted.as === undefined) return passThrough(exchange, list);
+  const { items, ...meta } = isEncodedList(list) ? await parseBody(list) : list;
+  const encoded = Array.from(items, (item) => encode(item, { exchange, resource }));
+  const page = {
+    items: storage.narrows === true ? encoded : encoded.filter((item) => selection.matches(item)),
+    meta: { ...meta, resourceVersion: meta.resourceVersion ?? "" },
+  };
+  await writeList(exchange, resource, { page, wanted });
+}
+
+/** A storage that leaves selecting to us cannot page either: its page would be selected from after it was cut. */
+function pageOptions(options: ListOptions, narrows: boolean): Partial<ListRequest> {
+  const { limit, continue: token, resourceVersion, resourceVersionMatch } = options;
+  return {
+    ...(limit === undefined || !narrows ? {} : { limit }),
+    ...(token === undefined || !narrows ? {} : { continue: token }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...(resourceVersionMatch === undefined ? {} : { resourceVersionMatch }),
+  };
+}
+
+async function passThrough(exchange: Exchange, list: EncodedList): Promise<void> {
+  const { res } = exchange;
+  exchange.answered = true;
+  if (list.contentEncoding !== undefined) res.setHeader("Content-Encoding", list.contentEncoding);
+  const { body, contentType = "application/json" } = list;
+  startStream(res, contentType, body instanceof Uint8Array ? body.length : undefined);
+  if (body instanceof Uint8Array) {
+    res.end(body);
+    return;
+  }
+  for await (const piece of body) {
+    if (!res.write(piece)) await drained(exchange);
+  }
+  res.end();
+}
+
+function drained({ res, signal }: Exchange): Promise<void> {
+  return new Promise((resolve, reject) => {
+    res.once("drain", resolve);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}
+
+async function parseBody(list: EncodedList): Promise<ItemList> {
+  const pieces: Uint8Array[] = list.body instanceof Uint8Array ? [list.body] : [];
+  if (!(list.body instanceof Uint8Array)) for await (const piece of list.body) pieces.push(piece);
+  if (list.contentEncoding !== undefined) throw new Error(`cannot transform a list encoded as ${list.contentEncoding}`);
+  const document = JSON.parse(Buffer.concat(pieces).toString("utf8")) as {
+    items: KubeObject[];
+    metadata?: Omit<ItemList, "items">;
+  };
+  return { items: document.items, ...document.metadata };
+}
+
+function encode(
+  item: KubeObject | Encoded,
+  context: { readonly exchange: Exchange; readonly resource: ServedResource },
+): Encoded {
+  if (isEncoded(item)) return item;
+  const { exchange, resource } = context;
+  return encodeObject(item, exchange.cluster === "*" ? "" : exchange.cluster, resource.definition.selectableFields);
+}

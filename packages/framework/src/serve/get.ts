@@ -1,0 +1,65 @@
+import { ApiError, type KubeObject, type ObjectKey, parseListOptions } from "@virtual-workspaces/apimachinery";
+import { negotiate } from "../encode/negotiate.ts";
+import { respond, respondDocument } from "../encode/respond.ts";
+import { type Encoded, encodeObject, isEncoded } from "../encoded.ts";
+import type { Exchange } from "../exchange.ts";
+import { groupResourceOf } from "../resource.ts";
+import type { ServedResource } from "../served.ts";
+import type { CacheLease } from "../storage.ts";
+import { freshen } from "./freshness.ts";
+import { requestOptions, scopeOf } from "./resource.ts";
+
+/** Answers a GET of one object. Synchronous as long as the storage is. */
+export function serveGet(exchange: Exchange, resource: ServedResource): void | Promise<void> {
+  if (exchange.cluster === "*")
+    throw ApiError.methodNotAllowed(groupResourceOf(resource.definition), "get in the `*` logical cluster");
+  const { storage } = resource;
+  const key: ObjectKey = { cluster: exchange.cluster, namespace: exchange.info.namespace, name: exchange.info.name };
+  const { resourceVersion } = exchange.search === "" ? NO_OPTIONS : parseListOptions(exchange.query);
+  if (storage.get === undefined) {
+    const lease = exchange.core.hub.lease(resource, scopeOf(exchange));
+    if (lease instanceof Promise)
+      return lease.then((held) => readLease(exchange, resource, { lease: held, key, resourceVersion }));
+    return readLease(exchange, resource, { lease, key, resourceVersion });
+  }
+  const options = { ...requestOptions(exchange), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+  const found = storage.get(scopeOf(exchange), key, options);
+  if (found instanceof Promise) return found.then((object) => answer(exchange, resource, object));
+  return answer(exchange, resource, found);
+}
+
+const NO_OPTIONS: { readonly resourceVersion?: string } = {};
+
+interface Read {
+  readonly lease: CacheLease;
+  readonly key: ObjectKey;
+  readonly resourceVersion: string | undefined;
+}
+
+function readLease(exchange: Exchange, resource: ServedResource, read: Read): void | Promise<void> {
+  const { lease, key, resourceVersion } = read;
+  const finish = (): void => {
+    try {
+      answer(exchange, resource, lease.cache.get(key));
+    } finally {
+      lease[Symbol.dispose]();
+    }
+  };
+  const pending = freshen(exchange, lease, resourceVersion);
+  if (pending === undefined) return finish();
+  return pending.then(finish, (error: unknown) => {
+    lease[Symbol.dispose]();
+    throw error;
+  });
+}
+
+function answer(exchange: Exchange, { definition }: ServedResource, found: KubeObject | Encoded | undefined): void {
+  const { res, core, info } = exchange;
+  if (found === undefined) throw ApiError.notFound(groupResourceOf(definition), info.name);
+  const wanted = negotiate(exchange.req.headers.accept, "object");
+  const encoded = isEncoded(found) ? found : encodeObject(found, exchange.cluster);
+  exchange.answered = true;
+  const json = core.representations.of(definition, wanted, exchange).object(encoded);
+  if (wanted.format === "json") respond(res, { code: 200, contentType: "application/json", body: json });
+  else respondDocument(res, { code: 200, json, format: wanted.format });
+}

@@ -1,0 +1,69 @@
+import type { Wanted } from "../encode/negotiate.ts";
+import { writePieces } from "../encode/pieces.ts";
+import type { ListMetadata, Representation } from "../encode/representation.ts";
+import { respondDocument, startStream } from "../encode/respond.ts";
+import type { Encoded } from "../encoded.ts";
+import type { Exchange } from "../exchange.ts";
+import type { ServedResource } from "../served.ts";
+
+/** What is to be written of a list. */
+export interface Page {
+  readonly items: readonly Encoded[];
+  readonly meta: ListMetadata;
+}
+
+/** Bodies up to this size are written at once. */
+const SMALL = 128 * 1024;
+const COMMA = Buffer.from(",");
+
+/** Writes a list in the form that was asked for: small ones whole, large ones piece by piece at the client's pace. */
+export async function writeList(
+  exchange: Exchange,
+  resource: ServedResource,
+  list: { readonly page: Page; readonly wanted: Wanted },
+): Promise<void> {
+  const { res, core } = exchange;
+  const { page, wanted } = list;
+  const representation = core.representations.of(resource.definition, wanted, exchange);
+  exchange.answered = true;
+  const { head, tail } = representation.list(page.meta);
+  const length = representation.verbatim ? bodyLength(page, head.length + tail.length) : undefined;
+  if (wanted.format === "yaml" || (length ?? page.items.length * TYPICAL_ROW) <= SMALL) {
+    const json = Buffer.concat([head, ...joined(page.items, representation), tail]);
+    respondDocument(res, { code: 200, json, format: wanted.format });
+    return;
+  }
+  startStream(res, representation.contentType, length);
+  if (res.req.method === "HEAD") {
+    res.end();
+    return;
+  }
+  await writePieces(res, pieces(page, representation, { head, tail }));
+  res.end();
+}
+
+/** Bytes of a Table row or an object's metadata, roughly. */
+const TYPICAL_ROW = 512;
+
+function bodyLength({ items }: Page, frame: number): number {
+  let length = frame + Math.max(0, items.length - 1);
+  for (const item of items) length += item.bytes.length;
+  return length;
+}
+
+function* pieces(
+  page: Page,
+  representation: Representation,
+  frame: { readonly head: Buffer; readonly tail: Buffer },
+): Generator<Buffer> {
+  yield frame.head;
+  yield* joined(page.items, representation);
+  yield frame.tail;
+}
+
+function* joined(items: readonly Encoded[], representation: Representation): Generator<Buffer> {
+  for (let at = 0; at < items.length; at++) {
+    if (at > 0) yield COMMA;
+    yield representation.item(items[at] as Encoded);
+  }
+}

@@ -1,0 +1,116 @@
+import {
+  ApiError,
+  decodeContinue,
+  encodeContinue,
+  type ListOptions,
+  parseListOptions,
+  validateListOptions,
+} from "@virtual-workspaces/apimachinery";
+import { negotiate } from "../encode/negotiate.ts";
+import type { Encoded } from "../encoded.ts";
+import type { Exchange } from "../exchange.ts";
+import type { ServedResource } from "../served.ts";
+import type { CacheLease } from "../storage.ts";
+import { cacheKey, type Snapshot } from "../watch/cache.ts";
+import { Selection } from "../watch/selection.ts";
+import { serveDirectList } from "./direct-list.ts";
+import { FOREIGN, freshen } from "./freshness.ts";
+import { type Page, writeList } from "./list-body.ts";
+import { isCached, scopeOf } from "./resource.ts";
+
+/** Answers a LIST. */
+export async function serveList(exchange: Exchange, resource: ServedResource): Promise<void> {
+  const options = parseListOptions(exchange.query);
+  validateListOptions(options, { isWatch: false });
+  const wanted = negotiate(exchange.req.headers.accept, "list");
+  const { namespace } = exchange.info;
+  const selection = new Selection({
+    cluster: exchange.cluster,
+    namespace,
+    labels: options.labelSelector,
+    fields: options.fieldSelector,
+  });
+  if (!isCached(resource)) return serveDirectList(exchange, resource, { options, wanted, selection });
+  const page = await readPage(exchange, resource, { options, selection });
+  await writeList(exchange, resource, { page, wanted });
+}
+
+interface PageRequest {
+  readonly options: ListOptions;
+  readonly selection: Selection;
+}
+
+async function readPage(exchange: Exchange, resource: ServedResource, request: PageRequest): Promise<Page> {
+  const lease = await exchange.core.hub.lease(resource, scopeOf(exchange));
+  try {
+    const { snapshot, after } = await snapshotFor(exchange, lease, request.options);
+    return pageOf(snapshot, { ...request, after });
+  } finally {
+    lease[Symbol.dispose]();
+  }
+}
+
+/** The state to list, and the key after which to start. */
+async function snapshotFor(
+  exchange: Exchange,
+  lease: CacheLease,
+  options: ListOptions,
+): Promise<{ snapshot: Snapshot; after: string }> {
+  if (options.continue !== undefined) return continued(lease, options);
+  await freshen(exchange, lease, options.resourceVersion);
+  if (!isExact(options)) return { snapshot: lease.cache.snapshot(), after: "" };
+  return { snapshot: exact(lease, options.resourceVersion ?? "", TOO_OLD), after: "" };
+}
+
+const TOO_OLD = "The resourceVersion for the provided list is too old.";
+const TOKEN_TOO_OLD =
+  "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.";
+
+function continued(lease: CacheLease, options: ListOptions): { snapshot: Snapshot; after: string } {
+  if (options.resourceVersion !== undefined && options.resourceVersion !== "0") {
+    throw ApiError.badRequest("specifying resource version is not allowed when using continue");
+  }
+  const token = decodeContinue(options.continue ?? "");
+  return { snapshot: exact(lease, token.resourceVersion, TOKEN_TOO_OLD), after: cacheKey(token.start) };
+}
+
+/** Kubernetes' rule for lists that name a version without saying how it is meant: exact when paged, else not older. */
+function isExact({ resourceVersion, resourceVersionMatch, limit }: ListOptions): boolean {
+  if (resourceVersion === undefined || resourceVersion === "0") return false;
+  return resourceVersionMatch === "Exact" || (resourceVersionMatch === undefined && limit !== undefined);
+}
+
+function exact({ cache }: CacheLease, version: string, tooOld: string): Snapshot {
+  const snapshot = cache.at(version);
+  if (snapshot === "expired") throw ApiError.expired(cache.isForeign(version) ? FOREIGN : tooOld);
+  if (snapshot === "ahead") throw ApiError.tooLargeResourceVersion(version, cache.head);
+  return snapshot;
+}
+
+function pageOf(snapshot: Snapshot, { options, selection, after }: PageRequest & { readonly after: string }): Page {
+  const limit = options.limit ?? Number.POSITIVE_INFINITY;
+  const items: Encoded[] = [];
+  let remaining = 0;
+  const first = firstKey(selection);
+  for (const [key, object] of snapshot.objects.entries(after > first ? after : first)) {
+    if (key === after) continue;
+    if (!key.startsWith(first)) break;
+    if (!selection.matches(object)) continue;
+    if (items.length < limit) items.push(object);
+    else remaining += 1;
+    if (remaining > 0 && selection.isSelective) break;
+  }
+  const { version } = snapshot;
+  const last = items.at(-1);
+  if (remaining === 0 || last === undefined) return { items, meta: { resourceVersion: version } };
+  const token = encodeContinue({ resourceVersion: version, start: last.key });
+  // Kubernetes does not count what it would have to select.
+  const rest = selection.isSelective ? {} : { remainingItemCount: remaining };
+  return { items, meta: { resourceVersion: version, continue: token, ...rest } };
+}
+
+/** All keys of a selection begin with this. */
+function firstKey({ cluster, namespace }: Selection): string {
+  if (cluster === "") return "";
+  return namespace === "" ? `${cluster}/` : `${cluster}/${namespace}/`;
+}

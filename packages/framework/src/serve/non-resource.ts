@@ -1,0 +1,70 @@
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import { etagMatches } from "../discovery/etag.ts";
+import { respond } from "../encode/respond.ts";
+import type { Exchange } from "../exchange.ts";
+import type { ServedResource } from "../served.ts";
+
+/** Answers what is about no object: discovery, OpenAPI, version and health. @returns whether there is such a thing */
+export function serveNonResource(exchange: Exchange, resources: readonly ServedResource[]): boolean {
+  const path = exchange.info.path;
+  if (path === "/version") return answerJson(exchange, exchange.core.version);
+  if (path === "/healthz" || path === "/livez" || path === "/readyz") return answerText(exchange, "ok");
+  if (path.startsWith("/openapi/")) return serveOpenApi(exchange, resources);
+  return serveDiscovery(exchange, resources);
+}
+
+function serveDiscovery(exchange: Exchange, resources: readonly ServedResource[]): boolean {
+  const { accept } = exchange.req.headers;
+  const answer = exchange.core.discovery.answer({ path: exchange.info.path, accept }, resources);
+  if (answer.kind === "not-found") return false;
+  if (answer.kind === "not-acceptable") throw ApiError.notAcceptable(answer.supported);
+  return answerCacheable(exchange, answer, { Vary: "Accept" });
+}
+
+function serveOpenApi(exchange: Exchange, resources: readonly ServedResource[]): boolean {
+  const { accept } = exchange.req.headers;
+  const { query, prefix } = exchange;
+  const answer = exchange.core.openapi.answer({ path: exchange.info.path, query, accept, prefix }, resources);
+  if (answer.kind === "not-found") return false;
+  if (answer.kind === "not-acceptable") throw ApiError.notAcceptable(answer.supported);
+  if (answer.kind === "redirect") {
+    exchange.answered = true;
+    respond(exchange.res, {
+      code: 301,
+      contentType: "text/plain; charset=utf-8",
+      body: Buffer.alloc(0),
+      headers: { Location: answer.location },
+    });
+    return true;
+  }
+  return answerCacheable(exchange, answer, { Vary: "Accept", ...answer.headers });
+}
+
+interface Cacheable {
+  readonly contentType: string;
+  readonly body: Buffer;
+  readonly etag: string;
+}
+
+function answerCacheable(exchange: Exchange, document: Cacheable, headers: Readonly<Record<string, string>>): boolean {
+  const { req, res } = exchange;
+  exchange.answered = true;
+  const { contentType, body, etag } = document;
+  const unchanged = etagMatches(req.headers["if-none-match"], etag);
+  const cacheable = { "Cache-Control": "public", ETag: etag, ...headers };
+  if (unchanged) res.writeHead(304, cacheable).end();
+  else respond(res, { code: 200, contentType, body, headers: cacheable });
+  return true;
+}
+
+function answerJson(exchange: Exchange, document: object): boolean {
+  exchange.answered = true;
+  respond(exchange.res, { code: 200, contentType: "application/json", body: Buffer.from(JSON.stringify(document)) });
+  return true;
+}
+
+function answerText(exchange: Exchange, text: string): boolean {
+  exchange.answered = true;
+  respond(exchange.res, { code: 200, contentType: "text/plain; charset=utf-8", body: Buffer.from(text) });
+  return true;
+}

@@ -1,0 +1,133 @@
+import {
+  ApiError,
+  isApiError,
+  type ListOptions,
+  parseListOptions,
+  validateListOptions,
+  withListDefaults,
+} from "@virtual-workspaces/apimachinery";
+import { negotiate } from "../encode/negotiate.ts";
+import { writePieces } from "../encode/pieces.ts";
+import { eventBytes } from "../encode/representation.ts";
+import { startStream } from "../encode/respond.ts";
+import type { Exchange } from "../exchange.ts";
+import type { ServedResource } from "../served.ts";
+import type { CacheLease } from "../storage.ts";
+import type { Snapshot, WatchCache } from "../watch/cache.ts";
+import type { Fanout } from "../watch/fanout.ts";
+import type { Lane } from "../watch/lane.ts";
+import { Selection } from "../watch/selection.ts";
+import { Subscriber } from "../watch/subscriber.ts";
+import { FOREIGN, freshen } from "./freshness.ts";
+import { scopeOf } from "./resource.ts";
+
+/** Answers a WATCH. Returns when the stream has begun; the hub writes the rest. */
+export async function serveWatch(exchange: Exchange, resource: ServedResource): Promise<void> {
+  const options = withListDefaults({ ...parseListOptions(exchange.query), watch: true });
+  validateListOptions(options, { isWatch: true });
+  const representation = exchange.core.representations.of(
+    resource.definition,
+    negotiate(exchange.req.headers.accept, "stream"),
+    exchange,
+  );
+  const selection = selectionOf(exchange, options);
+  const scope = { ...scopeOf(exchange), labels: selection.labels, fields: selection.fields };
+  const lease = await exchange.core.hub.lease(resource, scope);
+  try {
+    if (options.sendInitialEvents === true) await freshen(exchange, lease, options.resourceVersion);
+    if (exchange.res.destroyed) throw new Error("the client left");
+    open(exchange, resource, { lease, options, lane: (fanout) => fanout.lane(selection, representation) });
+  } catch (error) {
+    lease[Symbol.dispose]();
+    if (!isApiError(error) && exchange.res.destroyed) return;
+    throw error;
+  }
+}
+
+/** `…/quotes/ssh?watch=true` is a watch of one name. */
+function selectionOf(exchange: Exchange, options: ListOptions): Selection {
+  const { namespace, name } = exchange.info;
+  const { cluster } = exchange;
+  return new Selection({
+    cluster,
+    namespace,
+    labels: options.labelSelector,
+    fields: options.fieldSelector,
+    ...(name === "" ? {} : { name }),
+  });
+}
+
+interface Opening {
+  readonly lease: CacheLease;
+  readonly options: ListOptions;
+  readonly lane: (fanout: Fanout) => Lane;
+}
+
+function open(exchange: Exchange, resource: ServedResource, { lease, options, lane: laneOf }: Opening): void {
+  const { core, res } = exchange;
+  exchange.answered = true;
+  const fanout = core.hub.fanout(lease.cache);
+  const lane = laneOf(fanout);
+  const subscriber = new Subscriber(lane, res, { bookmarks: options.allowWatchBookmarks });
+  fanout.add(subscriber, lane);
+  const revalidation = core.revalidation.add(exchange, resource, (error) => subscriber.fail(error));
+  const timeout = setTimeout(() => subscriber.end(), core.watchTimeout(options.timeoutSeconds)).unref();
+  res.once("close", () => {
+    clearTimeout(timeout);
+    revalidation[Symbol.dispose]();
+    fanout.remove(subscriber);
+    core.hub.leave(fanout);
+    lease[Symbol.dispose]();
+  });
+  startStream(res, lane.representation.contentType);
+  void begin(exchange, { subscriber, lane, options }).catch((error: unknown) => {
+    if (!res.destroyed)
+      core.log({ level: "error", message: "watch failed", requestId: exchange.requestId, error: String(error) });
+    res.destroy();
+  });
+}
+
+interface Beginning {
+  readonly subscriber: Subscriber;
+  readonly lane: Lane;
+  readonly options: ListOptions;
+}
+
+/** Writes what the client has missed, then lets the lane take over. */
+async function begin(exchange: Exchange, { subscriber, lane, options }: Beginning): Promise<void> {
+  const { cache } = lane;
+  if (options.sendInitialEvents === true) {
+    const snapshot = cache.snapshot();
+    await writePieces(exchange.res, initialEvents(snapshot, lane, options.allowWatchBookmarks));
+    subscriber.start(snapshot.next);
+    return;
+  }
+  const version = options.resourceVersion;
+  if (version === undefined || version === "0") return subscriber.start(cache.next);
+  const position = await positionOf(exchange, cache, version);
+  if (position === "expired") {
+    const why = cache.isForeign(version) ? FOREIGN : `too old resource version: ${version} (${cache.head})`;
+    subscriber.fail(ApiError.expired(why));
+    return;
+  }
+  subscriber.start(position);
+}
+
+/** A version that has not come yet is waited for, as long as the client has patience. */
+async function positionOf(exchange: Exchange, cache: WatchCache, version: string): Promise<number | "expired"> {
+  if (cache.position(version) === "ahead")
+    await cache.reach(version, { signal: exchange.signal, timeout: LONGEST_TIMEOUT });
+  const position = cache.position(version);
+  return position === "ahead" ? "expired" : position;
+}
+
+/** The longest that a timer can run, ms. */
+const LONGEST_TIMEOUT = 2 ** 31 - 1;
+
+function* initialEvents(snapshot: Snapshot, lane: Lane, bookmark: boolean): Generator<Buffer> {
+  const { selection, representation } = lane;
+  for (const object of snapshot.objects.values()) {
+    if (selection.matches(object)) yield eventBytes("ADDED", representation.object(object));
+  }
+  if (bookmark) yield lane.bookmarkBytes(snapshot.version, true);
+}

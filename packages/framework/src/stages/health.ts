@@ -1,0 +1,49 @@
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import { respond } from "../encode/respond.ts";
+import type { Exchange } from "../exchange.ts";
+import type { Mounted } from "../mounted.ts";
+
+/** `/livez`, `/readyz` and `/readyz/<virtual workspace>`: the only answers before authentication besides refusals. */
+export function health(exchange: Exchange): void | Promise<void> {
+  const { path } = exchange;
+  if (path === "/livez") return answer(exchange, [{ name: "ping", ok: true }]);
+  if (path !== "/readyz" && !path.startsWith("/readyz/")) return undefined;
+  return readyz(exchange, path.slice("/readyz/".length));
+}
+
+interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+}
+
+async function readyz(exchange: Exchange, only: string): Promise<void> {
+  const { core } = exchange;
+  const views = core.matcher.views.filter((view) => only === "" || view.name === only);
+  if (only !== "" && views.length === 0) throw ApiError.notFoundPath();
+  const checks = await Promise.all(views.map(checkOf));
+  answer(exchange, [{ name: "shutdown", ok: !core.draining }, ...checks]);
+}
+
+async function checkOf(view: Mounted): Promise<Check> {
+  await view.check();
+  return { name: view.name, ok: view.problem() === undefined };
+}
+
+/** Kubernetes' healthz text: `ok`, or with `?verbose` or a failure one line for each check. Never why: anybody may ask. */
+function answer(exchange: Exchange, checks: readonly Check[]): void {
+  exchange.answered = true;
+  const ok = checks.every((check) => check.ok);
+  const name = exchange.path.slice(1);
+  const lines = checks.map((check) => (check.ok ? `[+]${check.name} ok` : `[-]${check.name} failed: reason withheld`));
+  const text =
+    ok && !exchange.query.has("verbose")
+      ? "ok"
+      : `${[...lines, `${name} check ${ok ? "passed" : "failed"}`].join("\n")}\n`;
+  const body = Buffer.from(text);
+  respond(exchange.res, {
+    code: ok ? 200 : 503,
+    contentType: "text/plain; charset=utf-8",
+    body,
+    headers: { "X-Content-Type-Options": "nosniff" },
+  });
+}

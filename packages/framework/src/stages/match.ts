@@ -1,0 +1,15 @@
+import type { Exchange } from "../exchange.ts";
+
+/** Finds the virtual workspace. A malformed URL is refused here; an unknown one after authentication. */
+export function match(exchange: Exchange): void {
+  const found = exchange.core.matcher.match(exchange.path);
+  if (found.kind === "bad-request") throw found.error;
+  if (found.kind === "no-match") {
+    exchange.unknown = found.error;
+    return;
+  }
+  exchange.mounted = found.view;
+  exchange.params = found.params;
+  exchange.prefix = found.prefix;
+  exchange.tail = found.tail;
+}

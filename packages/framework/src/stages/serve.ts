@@ -1,0 +1,27 @@
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import type { Exchange } from "../exchange.ts";
+import { serveNonResource } from "../serve/non-resource.ts";
+import { serveRaw, serveUpgrade } from "../serve/raw.ts";
+import { serveResource } from "../serve/resource.ts";
+import type { ResourceIndex } from "../serve/resources.ts";
+import { resourcesOf } from "../serve/resources.ts";
+
+/** Hands the request to whatever serves it. */
+export function serve(exchange: Exchange): void | Promise<void> {
+  if (exchange.upgradeHead !== undefined) return serveUpgrade(exchange);
+  const resources = resourcesOf(exchange);
+  if (resources instanceof Promise) return resources.then((index) => serveFrom(exchange, index));
+  return serveFrom(exchange, resources);
+}
+
+function serveFrom(exchange: Exchange, resources: ResourceIndex): void | Promise<void> {
+  const { info, mounted, req } = exchange;
+  if (info.isResource) {
+    const resource = resources.find(info);
+    if (resource !== undefined) return serveResource(exchange, resource);
+  } else if (req.method === "GET" || req.method === "HEAD") {
+    if (serveNonResource(exchange, resources.list)) return undefined;
+  }
+  if (mounted.workspace.handle !== undefined) return serveRaw(exchange);
+  throw ApiError.notFoundPath();
+}

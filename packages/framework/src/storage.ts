@@ -1,0 +1,156 @@
+import type { FieldSelector, KubeObject, LabelSelector, ObjectKey, Status } from "@virtual-workspaces/apimachinery";
+import type { Encoded } from "./encoded.ts";
+import type { Identity, User } from "./user.ts";
+import type { WatchCache } from "./watch/cache.ts";
+
+export type Awaitable<T> = T | Promise<T>;
+
+/**
+ * All that a stream may know and keep after the request that opened it is gone. What belongs to one
+ * request only (its signal, its id) comes beside it in {@link RequestOptions}, never in here: a
+ * stream opened for one caller may be shared with others whose {@link Storage.shareKey} is equal.
+ */
+export interface Scope {
+  /** The path parameters, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  /** The logical cluster, `*` for all of them, "" where the path has none. */
+  readonly cluster: string;
+  /** The namespace, "" for all of them and for cluster-scoped kinds. */
+  readonly namespace: string;
+  readonly labels: LabelSelector;
+  readonly fields: FieldSelector;
+  /** On whose behalf the source is asked. */
+  readonly identity: Identity;
+}
+
+/** What belongs to one request. */
+export interface RequestOptions {
+  readonly user: User;
+  /** Aborts when the client leaves, the deadline passes, or the server has no more patience with draining. */
+  readonly signal: AbortSignal;
+  readonly requestId: string;
+  /** Adds a `Warning` header (code 299) to the answer; kubectl prints it. */
+  readonly warn: (text: string) => void;
+}
+
+export interface GetOptions extends RequestOptions {
+  readonly resourceVersion?: string;
+}
+
+export interface ListRequest extends RequestOptions {
+  readonly limit?: number;
+  readonly continue?: string;
+  readonly resourceVersion?: string;
+  readonly resourceVersionMatch?: "Exact" | "NotOlderThan";
+}
+
+/** A list as items, parsed or encoded (mixed if need be). */
+export interface ItemList<T extends KubeObject = KubeObject> {
+  readonly items: Iterable<T | Encoded>;
+  /** The version at which the items were true together. A storage with {@link Storage.changes} must give one. */
+  readonly resourceVersion?: string;
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+}
+
+/** A list as the bytes of its whole body, passed through unread. Only from a storage that {@link Storage.narrows}. */
+export interface EncodedList {
+  readonly body: Uint8Array | AsyncIterable<Uint8Array>;
+  /** @default "application/json" */
+  readonly contentType?: string;
+  /** `Content-Encoding` of `body`, `gzip` for one. @default none */
+  readonly contentEncoding?: string;
+}
+
+export type ListResult<T extends KubeObject = KubeObject> = ItemList<T> | EncodedList;
+
+/**
+ * One step of a source. Versions must increase from change to change; the first is above the one
+ * that {@link Storage.changes} was asked to start after.
+ */
+export type Change<T extends KubeObject = KubeObject> =
+  | { readonly type: "set"; readonly object: T | Encoded; readonly cluster?: string }
+  | { readonly type: "delete"; readonly key: ObjectKey; readonly resourceVersion: string }
+  /** Everything up to this version has been told. Becomes bookmarks; Kubernetes calls it progress notify. */
+  | { readonly type: "progress"; readonly resourceVersion: string }
+  /** The source cannot tell what happened: the hub lists again and open watches end with 410. */
+  | { readonly type: "expired"; readonly message?: string };
+
+export interface ChangesOptions {
+  /** Aborts when nobody listens any more. The iterator must then end. */
+  readonly signal: AbortSignal;
+}
+
+/** A share in a {@link WatchCache}. Whoever holds one releases it exactly once. */
+export interface CacheLease extends Disposable {
+  readonly cache: WatchCache;
+  /** Resolves when the cache is no staler than its source was when this was called. */
+  readonly confirm: (request: { readonly signal: AbortSignal }) => Awaitable<void>;
+}
+
+/**
+ * Where objects come from. The methods that are there are the verbs that discovery advertises; the
+ * framework builds the rest (Table, watch, pagination, selectors, errors). All are asked only after
+ * authorization. A thrown `ApiError` is answered as it stands, anything else as 500 without its text.
+ */
+export interface Storage<T extends KubeObject = KubeObject> {
+  /** `undefined` is answered 404. */
+  get?(scope: Scope, key: ObjectKey, options: GetOptions): Awaitable<T | Encoded | undefined>;
+  /** Without {@link narrows} the framework filters what comes back by namespace and selectors itself. */
+  list?(scope: Scope, options: ListRequest): Awaitable<ListResult<T>>;
+  /**
+   * What happened after a version that `list` gave. With `list` this makes watch. Ending the iterator
+   * is no event: the hub asks again from where it was. Throwing is a failing source: the hub retries
+   * with backoff, open watches stay. A thrown `ApiError` with code 410 is the same as `expired`.
+   */
+  changes?(scope: Scope, after: string, options: ChangesOptions): AsyncIterable<Change<T>>;
+  /** The source's version now, cheaper than a list. @default a list with limit 1 */
+  head?(scope: Scope, options: ChangesOptions): Awaitable<string>;
+  /**
+   * Who may share one stream: callers with equal keys. Everything that decides what the source
+   * answers must be in the key; what is left out of it leaks from one caller to another.
+   * `undefined`: only requests of one and the same identity share. @default undefined
+   */
+  shareKey?(scope: Scope): string | undefined;
+  /** True: namespace and selectors are applied by the storage, streams are shared among equal ones only. @default false */
+  readonly narrows?: boolean;
+  /** A storage that keeps its own history (a collection, a view) hands it over; `changes` is then never asked. */
+  cache?(scope: Scope): Awaitable<CacheLease>;
+
+  create?(scope: Scope, object: T, options: WriteOptions): Awaitable<Written<T>>;
+  update?(scope: Scope, object: T, options: WriteOptions): Awaitable<Written<T>>;
+  patch?(scope: Scope, key: ObjectKey, options: PatchOptions): Awaitable<Written<T>>;
+  delete?(scope: Scope, key: ObjectKey, options: DeleteOptions): Awaitable<T | Encoded | Status>;
+  deleteCollection?(scope: Scope, options: DeleteOptions): Awaitable<ListResult<T>>;
+}
+
+export interface WriteOptions extends RequestOptions {
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+  readonly fieldValidation: "Ignore" | "Warn" | "Strict";
+}
+
+export interface PatchOptions extends WriteOptions {
+  readonly contentType: string;
+  readonly patch: unknown;
+  readonly force: boolean;
+}
+
+export interface DeleteOptions extends RequestOptions {
+  readonly dryRun: boolean;
+  readonly gracePeriodSeconds?: number;
+  readonly propagationPolicy?: "Orphan" | "Background" | "Foreground";
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+}
+
+/** What a write left behind. */
+export interface Written<T extends KubeObject = KubeObject> {
+  readonly object: T | Encoded;
+  /** True: answered 201. */
+  readonly created?: boolean;
+}
+
+/** Whether a list came as bytes. */
+export function isEncodedList(list: ListResult): list is EncodedList {
+  return "body" in list;
+}

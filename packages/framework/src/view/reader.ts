@@ -1,0 +1,55 @@
+import { decodeObject, type Encoded } from "../encoded.ts";
+import type { ObjectOf } from "../resource-schema.ts";
+import { cacheKey, type WatchCache } from "../watch/cache.ts";
+
+/** A source as `select` and `map` read it: parsed once per version, never to be changed. */
+export interface Reader<T extends object> {
+  get(name: string, at?: ReaderPlace): Readonly<ObjectOf<T>> | undefined;
+  list(at?: ReaderPlace): readonly Readonly<ObjectOf<T>>[];
+}
+
+export interface ReaderPlace {
+  /** @default the logical cluster of the object being looked at */
+  readonly cluster?: string;
+  /** @default for `get` the namespace of the object being looked at, for `list` all */
+  readonly namespace?: string;
+}
+
+/** Reads a cache on behalf of one object after another. */
+export class CacheReader<T extends object> implements Reader<T> {
+  readonly #cache: WatchCache;
+  readonly #here: () => Required<ReaderPlace>;
+  readonly #parsed = new WeakMap<Encoded, ObjectOf<T>>();
+
+  constructor(cache: WatchCache, here: () => Required<ReaderPlace>) {
+    this.#cache = cache;
+    this.#here = here;
+  }
+
+  get(name: string, at: ReaderPlace = {}): ObjectOf<T> | undefined {
+    const found =
+      this.#cache.get({ ...this.#here(), ...at, name }) ??
+      this.#cache.get({ ...this.#here(), namespace: "", ...at, name });
+    return found === undefined ? undefined : this.#parse(found);
+  }
+
+  list(at: ReaderPlace = {}): ObjectOf<T>[] {
+    const cluster = at.cluster ?? this.#here().cluster;
+    const from = cacheKey({ cluster, namespace: at.namespace ?? "", name: "" });
+    const found: ObjectOf<T>[] = [];
+    for (const [, encoded] of this.#cache.snapshot().objects.entries(from)) {
+      if (encoded.key.cluster !== cluster) break;
+      if (at.namespace === undefined || encoded.key.namespace === at.namespace) found.push(this.#parse(encoded));
+    }
+    return found;
+  }
+
+  #parse(encoded: Encoded): ObjectOf<T> {
+    let object = this.#parsed.get(encoded);
+    if (object === undefined) {
+      object = decodeObject<ObjectOf<T>>(encoded);
+      this.#parsed.set(encoded, object);
+    }
+    return object;
+  }
+}

@@ -1,0 +1,80 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Authorizer } from "./authorization.ts";
+import type { Log } from "./log.ts";
+import { type PathParams, parsePattern } from "./path.ts";
+import type { ServedResource } from "./served.ts";
+import type { Awaitable } from "./storage.ts";
+import type { User } from "./user.ts";
+
+/** What hooks of a virtual workspace are told of a request. */
+export interface WorkspaceRequest<Params> {
+  readonly user: User;
+  readonly params: Params;
+  readonly signal: AbortSignal;
+}
+
+/** What the raw hooks are told besides. */
+export interface RawRequest<Params> extends WorkspaceRequest<Params> {
+  readonly requestId: string;
+  /** The URL before the tail, `/services/<name>/…`, as it came. */
+  readonly prefix: string;
+  /** The rest of the path, byte for byte as it came, without the query. */
+  readonly tail: string;
+  /** With its question mark, or "". */
+  readonly search: string;
+}
+
+/** A virtual workspace: an API server of its own under `/services/<name>`. Made by {@link defineVirtualWorkspace}. */
+export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
+  /** The segment after `/services/`: lower-case letters, digits and dashes, unique within a server. */
+  readonly name: string;
+  /** What follows the name: literals and `:parameters`, `/` for nothing. `:cluster` is the logical cluster. */
+  readonly path: string;
+  /**
+   * Whether `:cluster` may be `*`: lists and watches over all logical clusters. Then `authorize` must decide on
+   * `params.cluster === "*"` as well. @default false, such requests are 400
+   */
+  readonly wildcard?: boolean;
+  /** Asked for every request, discovery included, after authentication. A throw is answered 500, a no 403. */
+  readonly authorize: Authorizer<Params>;
+  /**
+   * What is served: a list, or a function of the request (the discovery hook), asked for every request and, while
+   * watches are open, every half second: a watch on a resource that is gone or has changed ends with 410. Return the
+   * same `ServedResource` values as long as nothing changed, else streams are not shared.
+   */
+  readonly resources?:
+    | readonly ServedResource[]
+    | ((request: WorkspaceRequest<Params>) => Awaitable<readonly ServedResource[]>);
+  /** Until it resolves, and whenever it throws, requests are answered 503 and `/readyz/<name>` fails. @default ready */
+  readonly ready?: (context: { readonly signal: AbortSignal }) => Awaitable<void>;
+  /** Run once when the server starts. What it returns is disposed when the server closes; `signal` aborts then. */
+  readonly setup?: (context: {
+    readonly signal: AbortSignal;
+    readonly log: Log;
+  }) => Awaitable<AsyncDisposable | Disposable | void>;
+  /** The raw escape hatch: serves whatever `resources` do not. It owns the response. Authorization has been asked. */
+  readonly handle?: (req: IncomingMessage, res: ServerResponse, request: RawRequest<Params>) => Awaitable<void>;
+  /** The same for `Connection: Upgrade`. Without it upgrades are refused with a Status. */
+  readonly upgrade?: (
+    req: IncomingMessage,
+    socket: Duplex,
+    request: RawRequest<Params> & { readonly head: Buffer },
+  ) => Awaitable<void>;
+}
+
+/**
+ * Checks and types a virtual workspace. Parameters are inferred from `path`.
+ *
+ * @throws Error on a malformed path, or when there is neither `resources` nor `handle` nor `upgrade`.
+ */
+export function defineVirtualWorkspace<const Path extends string>(
+  options: Omit<VirtualWorkspace<PathParams<Path>>, "path"> & { readonly path: Path },
+): VirtualWorkspace {
+  parsePattern(options.path);
+  if (options.resources === undefined && options.handle === undefined && options.upgrade === undefined) {
+    throw new Error(`virtual workspace ${options.name} serves nothing: give it resources or handle`);
+  }
+  // Parameters are looked up by the names in `path`, which the matcher guarantees.
+  return Object.freeze(options) as unknown as VirtualWorkspace;
+}

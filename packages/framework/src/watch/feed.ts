@@ -1,0 +1,154 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { compareResourceVersions, isApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
+import { type Encoded, encodeObject, isEncoded } from "../encoded.ts";
+import type { ResourceDefinition } from "../resource.ts";
+import { type Change, isEncodedList, type Scope, type Storage } from "../storage.ts";
+import { User } from "../user.ts";
+import { WatchCache } from "./cache.ts";
+import { everything } from "./selection.ts";
+
+export interface FeedOptions {
+  readonly definition: ResourceDefinition;
+  readonly storage: Storage;
+  readonly scope: Scope;
+  /** Told of every failure of the source; the feed goes on trying. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** How long a reader waits for the stream to catch up with the source's own head, ms. */
+const CONFIRM_TIMEOUT = 3_000;
+/** Milliseconds between attempts on a failing source: doubled each time, with jitter. */
+const RETRY = { first: 100, last: 10_000 } as const;
+
+/** Keeps a {@link WatchCache} in step with a source that can list and tell changes (what client-go calls a reflector). */
+export class Feed {
+  readonly #options: FeedOptions;
+  readonly #stop = new AbortController();
+  #cache: WatchCache | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #confirming: Promise<string> | undefined;
+  #confirmNext: Promise<string> | undefined;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+  }
+
+  /** Lists once and starts to follow. @throws what the source's list throws */
+  async start(): Promise<WatchCache> {
+    const { items, version } = await this.#list();
+    this.#cache = new WatchCache({ version });
+    this.#cache.reset(items, version, "");
+    this.#running = this.#follow(this.#cache);
+    return this.#cache;
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  /** Resolves when the cache has all that the source had when this was called. */
+  async confirm(cache: WatchCache, signal: AbortSignal): Promise<void> {
+    await cache.reach(await this.#headAfterNow(), { signal, timeout: CONFIRM_TIMEOUT });
+  }
+
+  /** One question under way answers for everybody who asked before it was put; the others share the next. */
+  #headAfterNow(): Promise<string> {
+    if (this.#confirming === undefined) {
+      this.#confirming = this.#head().finally(() => {
+        this.#confirming = undefined;
+      });
+      return this.#confirming;
+    }
+    this.#confirmNext ??= this.#confirming
+      .catch(() => undefined)
+      .then(() => {
+        this.#confirmNext = undefined;
+        return this.#headAfterNow();
+      });
+    return this.#confirmNext;
+  }
+
+  async #head(): Promise<string> {
+    const { storage, scope } = this.#options;
+    if (storage.head !== undefined) return storage.head(scope, { signal: this.#stop.signal });
+    return (await this.#list(1)).version;
+  }
+
+  async #list(limit?: number): Promise<{ readonly items: readonly Encoded[]; readonly version: string }> {
+    const { storage, scope, definition } = this.#options;
+    const list = await storage.list?.(scope, {
+      user: new User(scope.identity),
+      signal: this.#stop.signal,
+      requestId: "",
+      warn: () => undefined,
+      ...(limit === undefined ? {} : { limit }),
+    });
+    if (list === undefined || isEncodedList(list) || list.resourceVersion === undefined) {
+      throw new Error(`${definition.plural}: a storage with changes() must list items with a resourceVersion`);
+    }
+    return { items: Array.from(list.items, (item) => this.#encode(item)), version: list.resourceVersion };
+  }
+
+  async #follow(cache: WatchCache): Promise<void> {
+    let wait: number = RETRY.first;
+    let lost = false;
+    while (!this.#stop.signal.aborted) {
+      try {
+        if (lost) {
+          const { items, version } = await this.#list();
+          cache.reset(items, version, "too old resource version: the source of this view lost its history");
+          lost = false;
+        }
+        const before = cache.head;
+        lost = await this.#read(cache);
+        if (cache.head !== before) wait = RETRY.first;
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        lost ||= isApiError(error) && error.code === 410;
+        this.#options.onError(error);
+      }
+      await delay(wait * (0.5 + Math.random() / 2), undefined, { signal: this.#stop.signal, ref: false }).catch(
+        () => undefined,
+      );
+      wait = Math.min(wait * 2, RETRY.last);
+    }
+  }
+
+  /** Reads one stream to its end. @returns whether the source has lost its history */
+  async #read(cache: WatchCache): Promise<boolean> {
+    const { storage, scope } = this.#options;
+    for await (const change of storage.changes?.(scope, cache.head, { signal: this.#stop.signal }) ?? []) {
+      if (this.#stop.signal.aborted) return false;
+      if (change.type === "expired") return true;
+      this.#apply(cache, change);
+    }
+    return false;
+  }
+
+  #apply(cache: WatchCache, change: Exclude<Change, { type: "expired" }>): void {
+    if (change.type === "progress") {
+      cache.advance(change.resourceVersion);
+      return;
+    }
+    const object = change.type === "set" ? this.#encode(change.object, change.cluster) : undefined;
+    const version = change.type === "set" ? (object?.resourceVersion ?? "") : change.resourceVersion;
+    if (!/^[1-9]\d*$/.test(version))
+      throw new Error(`${this.#options.definition.plural}: change without a resource version`);
+    // A source that is asked again may repeat the last of what it told.
+    if (compareResourceVersions(version, cache.head) <= 0) return;
+    if (object !== undefined) cache.set(object, version);
+    else if (change.type === "delete") cache.delete(change.key, version);
+  }
+
+  #encode(object: KubeObject | Encoded, cluster?: string): Encoded {
+    if (isEncoded(object)) return object;
+    const { definition, scope } = this.#options;
+    return encodeObject(object, cluster ?? (scope.cluster === "*" ? "" : scope.cluster), definition.selectableFields);
+  }
+}
+
+/** The scope of a stream that everybody with the same share key can use: nothing is left out of it. */
+export function widened(scope: Scope): Scope {
+  return { ...scope, namespace: "", labels: everything.labels, fields: everything.fields };
+}

@@ -1,0 +1,111 @@
+import type { ApiError } from "@virtual-workspaces/apimachinery";
+import { eventBytes, eventPieces, type Representation } from "../encode/representation.ts";
+import type { WatchCache } from "./cache.ts";
+import type { CacheEvent } from "./event.ts";
+import type { Selection } from "./selection.ts";
+import type { Subscriber } from "./subscriber.ts";
+
+/** What streams of one kind of bytes are counted by. */
+export interface FanoutStats {
+  /** Events rendered: once for each event and representation, however many watchers. */
+  rendered: number;
+  /** Batches of events written to a watcher. */
+  delivered: number;
+}
+
+export interface LaneOptions {
+  readonly selection: Selection;
+  readonly representation: Representation;
+  readonly stats: FanoutStats;
+  /** Under which the fanout finds it. */
+  readonly key: string;
+}
+
+/**
+ * All watches of one cache with the same selection and representation: they get the same bytes. Each batch of events
+ * is made once and written to every subscriber that keeps up; one whose socket is full steps aside and catches up
+ * from the history at its own pace, so nothing is ever queued for it.
+ */
+export class Lane {
+  readonly key: string;
+  readonly cache: WatchCache;
+  readonly selection: Selection;
+  readonly representation: Representation;
+  readonly #stats: FanoutStats;
+  readonly #live = new Set<Subscriber>();
+  /** All events before this position were written to the live subscribers. */
+  cursor: number;
+  size = 0;
+
+  constructor(cache: WatchCache, options: LaneOptions) {
+    this.cache = cache;
+    this.key = options.key;
+    this.selection = options.selection;
+    this.representation = options.representation;
+    this.#stats = options.stats;
+    this.cursor = cache.next;
+  }
+
+  /** Writes all that has come since the last time. */
+  flush(): void {
+    const from = this.cursor;
+    this.cursor = this.cache.next;
+    if (this.#live.size === 0 || from === this.cursor) return;
+    const bytes = this.batch(from, this.cursor);
+    if (bytes === undefined) return;
+    for (const subscriber of this.#live) this.#write(subscriber, bytes);
+  }
+
+  /** Same bytes for everybody who is up to date: bookmarks. */
+  bookmark(): void {
+    this.flush();
+    const bytes = this.bookmarkBytes(this.cache.head, false);
+    for (const subscriber of this.#live) if (subscriber.bookmarks) this.#write(subscriber, bytes);
+  }
+
+  bookmarkBytes(version: string, initialEventsEnd: boolean): Buffer {
+    return eventBytes("BOOKMARK", this.representation.bookmark(version, initialEventsEnd));
+  }
+
+  /** Takes in a subscriber that has been written everything before {@link cursor}. */
+  admit(subscriber: Subscriber): void {
+    this.#live.add(subscriber);
+  }
+
+  dismiss(subscriber: Subscriber): void {
+    this.#live.delete(subscriber);
+  }
+
+  /** The events in [from, to) as this lane's clients see them; `undefined` when they see none of them. */
+  batch(from: number, to: number): Buffer | undefined {
+    const pieces: Buffer[] = [];
+    for (let position = from; position < to; position++) this.#render(this.cache.event(position), pieces);
+    if (pieces.length === 0) return undefined;
+    return Buffer.concat(pieces);
+  }
+
+  #render(event: CacheEvent, pieces: Buffer[]): void {
+    for (const step of this.selection.steps(event)) {
+      const { representation } = this;
+      const object = step === "DELETED" ? event.removed() : (event.object ?? event.removed());
+      const bytes = event.rendered(`${representation.key} ${step === "DELETED"}`, () => {
+        this.#stats.rendered += 1;
+        return representation.object(object);
+      });
+      pieces.push(...eventPieces(step, bytes));
+    }
+  }
+
+  #write(subscriber: Subscriber, bytes: Buffer): void {
+    this.#stats.delivered += 1;
+    if (!subscriber.write(bytes)) {
+      this.#live.delete(subscriber);
+      subscriber.lagAt(this.cursor);
+    }
+  }
+}
+
+/** The last event of a watch that can no longer be continued truthfully. */
+export function errorEvent(error: ApiError): Buffer {
+  return eventBytes("ERROR", Buffer.from(JSON.stringify(error.status)));
+}

@@ -1,0 +1,81 @@
+import {
+  type FieldSelector,
+  type LabelSelector,
+  parseFieldSelector,
+  parseLabelSelector,
+} from "@virtual-workspaces/apimachinery";
+import type { Encoded } from "../encoded.ts";
+import type { Scope } from "../storage.ts";
+import type { CacheEvent, EventType } from "./event.ts";
+
+/** Which objects of a cache a request wants: by logical cluster, namespace and selectors. */
+export class Selection {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly labels: LabelSelector;
+  readonly fields: FieldSelector;
+  /** Equal text, equal selection: such watches share their bytes. */
+  readonly key: string;
+
+  /** The one name wanted, "" for any. */
+  readonly name: string;
+
+  constructor(scope: Pick<Scope, "cluster" | "namespace" | "labels" | "fields"> & { readonly name?: string }) {
+    this.cluster = scope.cluster === "*" ? "" : scope.cluster;
+    this.namespace = scope.namespace;
+    this.labels = scope.labels;
+    this.fields = scope.fields;
+    this.name = scope.name ?? "";
+    this.key = JSON.stringify([
+      this.cluster,
+      this.namespace,
+      this.name,
+      this.labels.toString(),
+      this.fields.toString(),
+    ]);
+  }
+
+  /** Whether it leaves out objects of the same cluster and namespace. */
+  get isSelective(): boolean {
+    return this.name !== "" || !this.labels.empty || !this.fields.empty;
+  }
+
+  matches(object: Encoded): boolean {
+    const { key } = object;
+    return (
+      (this.cluster === "" || key.cluster === this.cluster) &&
+      (this.namespace === "" || key.namespace === this.namespace) &&
+      (this.name === "" || key.name === this.name) &&
+      (this.labels.empty || this.labels.matches(object.labels)) &&
+      (this.fields.empty || this.fields.matches(object.fields))
+    );
+  }
+
+  /**
+   * What a change is to this selection: an object that enters is ADDED, one that leaves DELETED, whatever happened to
+   * it at its source; one that was replaced by another of the same name is both.
+   */
+  steps(event: CacheEvent): readonly Step[] {
+    const was = event.previous !== undefined && this.matches(event.previous);
+    const is = event.object !== undefined && this.matches(event.object);
+    if (was && is) return event.previous?.uid === event.object?.uid ? MODIFIED : REPLACED;
+    if (was) return DELETED;
+    return is ? ADDED : NOTHING;
+  }
+}
+
+export type Step = EventType;
+
+const NOTHING: readonly Step[] = [];
+const ADDED: readonly Step[] = ["ADDED"];
+const MODIFIED: readonly Step[] = ["MODIFIED"];
+const DELETED: readonly Step[] = ["DELETED"];
+const REPLACED: readonly Step[] = ["DELETED", "ADDED"];
+
+/** Selects whatever there is. */
+export const everything: Selection = new Selection({
+  cluster: "",
+  namespace: "",
+  labels: parseLabelSelector(""),
+  fields: parseFieldSelector(""),
+});
