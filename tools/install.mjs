@@ -111,8 +111,10 @@ function showProgress(dir, packages) {
 
 /** @param {string} log @param {string} text @returns {never} */
 function fail(log, text) {
-  const tail = text.trimEnd().split("\n").slice(-15).join("\n  ");
-  console.error(`\nThe installation failed: ${remedyFor(text)}.\n\n  ${tail}\n\nThe whole log: ${log}`);
+  const errors = text.split("\n").filter((line) => /npm error \S|cannot be started/.test(line));
+  console.error(
+    `\nThe installation failed: ${remedyFor(text)}.\n\n  ${errors.slice(0, 8).join("\n  ")}\n\nThe whole log: ${log}`,
+  );
   process.exit(1);
 }
 
