@@ -1,0 +1,107 @@
+import {
+  aggregatedDiscoveryDocument,
+  apiGroupDocument,
+  apiGroupListDocument,
+  apiResourceListDocument,
+  apiVersionsDocument,
+  type DiscoveredResource,
+} from "@virtual-workspaces/apimachinery";
+import { yamlOf } from "../encode/yaml.ts";
+import type { ServedResource } from "../served.ts";
+import { BoundedCache } from "./bounded-cache.ts";
+import { contentKey, discovered } from "./discovered.ts";
+import { etagOf } from "./etag.ts";
+import {
+  DISCOVERY_MEDIA_TYPES,
+  type DiscoveryFormat,
+  discoveryContentType,
+  negotiateDiscovery,
+} from "./negotiation.ts";
+
+export interface DiscoveryRequest {
+  /** The path below the view: `/apis/example.dev/v1`. One trailing slash makes no difference. */
+  readonly path: string;
+  readonly accept: string | undefined;
+}
+
+/** A document as it is sent. It depends on `Accept`, so `Vary: Accept` goes with it. */
+export interface DiscoveryDocument {
+  readonly contentType: string;
+  readonly body: Buffer;
+  /** With its quotes. */
+  readonly etag: string;
+}
+
+export type DiscoveryAnswer =
+  | ({ readonly kind: "document" } & DiscoveryDocument)
+  /** 404: no discovery path, or nothing is served there. */
+  | { readonly kind: "not-found" }
+  /** 406: `supported` are the media types to name. */
+  | { readonly kind: "not-acceptable"; readonly supported: readonly string[] };
+
+export interface DiscoveryDocumentsOptions {
+  /** The most bytes of documents to keep. @default 8 MiB */
+  readonly cacheBytes?: number;
+}
+
+/**
+ * The discovery documents of any number of views, as Kubernetes' API servers have them. A document is made once for
+ * all lists of resources that are equal in content, and kept while it is in use.
+ */
+export class DiscoveryDocuments {
+  readonly #cache: BoundedCache<DiscoveryDocument>;
+
+  constructor({ cacheBytes = 8 * 2 ** 20 }: DiscoveryDocumentsOptions = {}) {
+    this.#cache = new BoundedCache({ capacity: cacheBytes, weigh: ({ body }) => body.length });
+  }
+
+  /** The document at a path of a view that serves `resources`. */
+  answer({ path, accept }: DiscoveryRequest, resources: readonly ServedResource[]): DiscoveryAnswer {
+    const place = placeOf(path, resources);
+    if (place === undefined) return { kind: "not-found" };
+    const format = negotiateDiscovery(accept, place.aggregates);
+    if (format === undefined) return { kind: "not-acceptable", supported: DISCOVERY_MEDIA_TYPES };
+    const key = [place.name, format.encoding, format.aggregated, contentKey(resources)].join(" ");
+    return { kind: "document", ...this.#cache.get(key, () => write(place, format, resources.map(discovered))) };
+  }
+}
+
+/** Where a document is found. */
+interface Place {
+  readonly name: string;
+  readonly aggregates: boolean;
+  readonly core: boolean;
+  readonly legacy: (resources: readonly DiscoveredResource[]) => object | undefined;
+}
+
+function placeOf(path: string, resources: readonly ServedResource[]): Place | undefined {
+  const name = path.replace(/\/$/, "");
+  const [empty, root, ...rest] = name.split("/");
+  const core = root === "api";
+  if (empty !== "" || (!core && root !== "apis")) return undefined;
+  const [group, version, ...extra] = core ? ["", ...rest] : rest;
+  if (extra.length > 0 || rest.includes("")) return undefined;
+  const place = { name, core, aggregates: rest.length === 0 };
+  if (rest.length === 0) return { ...place, legacy: core ? coreVersions : apiGroupListDocument };
+  const within = resources.filter(({ definition }) => definition.group === group);
+  if (version === undefined) {
+    return within.length === 0 ? undefined : { ...place, legacy: (all) => apiGroupDocument(all, group ?? "") };
+  }
+  if (!within.some(({ definition }) => definition.version === version)) return undefined;
+  return { ...place, legacy: (all) => apiResourceListDocument(all, { group: group ?? "", version }) };
+}
+
+function coreVersions(resources: readonly DiscoveredResource[]): object {
+  return apiVersionsDocument(resources.some(({ group }) => group === ""));
+}
+
+function write(place: Place, format: DiscoveryFormat, resources: readonly DiscoveredResource[]): DiscoveryDocument {
+  const { encoding, aggregated: version } = format;
+  const document =
+    version === undefined
+      ? place.legacy(resources)
+      : aggregatedDiscoveryDocument(resources, { version, core: place.core });
+  const json = Buffer.from(`${JSON.stringify(document)}\n`);
+  const body = encoding === "yaml" ? yamlOf(json) : json;
+  return { contentType: discoveryContentType(format), body, etag: etagOf(body) };
+}
