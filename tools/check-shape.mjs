@@ -1,7 +1,6 @@
 // Why: what users install is the tarball, not the repository. A wrong `exports` entry, a bin that was not built or types
 // that resolve under one module resolution only are seen in what `npm pack` makes, and nowhere else.
-import { readdirSync } from "node:fs";
-import { mkdtempDisposable } from "node:fs/promises";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { run } from "./run.mjs";
@@ -20,13 +19,17 @@ export async function pack(root, folder) {
 
 /** The complaints of publint and attw about each package below `root`, as it would be published. @param {string} root */
 export async function checkShape(root) {
-  await using folder = await mkdtempDisposable(join(tmpdir(), "virtual-workspaces-pack-"));
-  const tarballs = await pack(root, folder.path);
-  const results = await Promise.all(
-    tarballs.flatMap((tarball) => [
-      run("publint", ["run", "--strict", tarball]),
-      run("attw", ["--profile", "esm-only", "--no-definitely-typed", "--format", "ascii", tarball]),
-    ]),
-  );
-  return results.filter(({ ok }) => !ok).map(({ output }) => output);
+  const folder = mkdtempSync(join(tmpdir(), "virtual-workspaces-pack-"));
+  try {
+    const tarballs = await pack(root, folder);
+    const results = await Promise.all(
+      tarballs.flatMap((tarball) => [
+        run("publint", ["run", "--strict", tarball]),
+        run("attw", ["--profile", "esm-only", "--no-definitely-typed", "--format", "ascii", tarball]),
+      ]),
+    );
+    return results.filter(({ ok }) => !ok).map(({ output }) => output);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }

@@ -38,6 +38,7 @@ async function test(module) {
     }
     /** @type {Event} */
     const { Action, Package, Test, Output, Elapsed } = JSON.parse(line);
+    if (Action === "build-output") process.stdout.write(Output ?? "");
     const key = `${Package} ${Test ?? ""}`;
     if (Output !== undefined) outputs.set(key, [...(outputs.get(key) ?? []), Output]);
     if (Action === "fail" || (Action === "pass" && Test !== undefined)) {
@@ -45,6 +46,8 @@ async function test(module) {
       console.log(`${Action === "pass" ? "ok  " : "FAIL"} ${module} ${Test ?? Package} (${Elapsed ?? 0} s)`);
       if (Action === "fail") console.log(outputs.get(key)?.join("") ?? "");
     }
+    if (Action === "skip" && Test !== undefined)
+      console.log(`skip ${module} ${Test}\n${outputs.get(key)?.join("") ?? ""}`);
     if (Action !== "output") outputs.delete(key);
   }
   const code = go.exitCode ?? (await new Promise((resolve) => go.once("exit", resolve)));
