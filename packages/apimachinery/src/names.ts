@@ -7,21 +7,32 @@ const LABEL_VALUE = `(${QUALIFIED})?`;
 const LABEL_PATTERN = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 const QUALIFIED_PATTERN = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 
+const QUALIFIED_TEXT =
+  "consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+
 const RULES = {
-  label:
+  label: rule(
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
-  subdomain:
+    LABEL,
+    ["my-name", "123-abc"],
+  ),
+  subdomain: rule(
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
-  qualified:
-    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
-  labelValue:
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+    SUBDOMAIN,
+    ["example.com"],
+  ),
+  qualified: rule(`must ${QUALIFIED_TEXT}`, QUALIFIED, ["MyName", "my.name", "123-abc"]),
+  labelValue: rule(`a valid label must be an empty string or ${QUALIFIED_TEXT}`, LABEL_VALUE, [
+    "MyValue",
+    "my_value",
+    "12345",
+  ]),
 };
 
 /** Why a text is no object name (DNS-1123 subdomain, at most 253 bytes); empty when it is one. Messages as apimachinery's. */
 export function nameProblems(name: string): string[] {
   const problems = name.length > 253 ? [tooLong(253)] : [];
-  if (!isSubdomain(name)) problems.push(mismatch(RULES.subdomain, SUBDOMAIN, ["example.com"]));
+  if (!isSubdomain(name)) problems.push(RULES.subdomain);
   return problems;
 }
 
@@ -29,7 +40,7 @@ export function nameProblems(name: string): string[] {
 export function dnsLabelProblems(text: string): string[] {
   const problems = text.length > 63 ? [tooLong(63)] : [];
   if (LABEL_PATTERN.test(text)) return problems;
-  problems.push(isSubdomain(text) ? "must not contain dots" : mismatch(RULES.label, LABEL, ["my-name", "123-abc"]));
+  problems.push(isSubdomain(text) ? "must not contain dots" : RULES.label);
   return problems;
 }
 
@@ -42,24 +53,23 @@ export function pathSegmentProblems(text: string): string[] {
 /** Why a text is no label or annotation key (a qualified name: `app`, `example.com/app`); empty when it is one. */
 export function labelKeyProblems(key: string): string[] {
   const parts = key.split("/", 3);
-  const rule = mismatch(RULES.qualified, QUALIFIED, ["MyName", "my.name", "123-abc"]);
   if (parts.length > 2) {
-    return [`a valid label key ${rule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+    return [
+      `a valid label key ${RULES.qualified} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ];
   }
   const [prefix, name = key] = parts.length === 2 ? parts : [undefined, key];
   const problems = prefix === undefined ? [] : prefixProblems(prefix).map((problem) => `prefix part ${problem}`);
   if (name === "") problems.push("name part must be non-empty");
   else if (name.length > 63) problems.push(`name part ${tooLong(63)}`);
-  if (!QUALIFIED_PATTERN.test(name)) problems.push(`name part ${rule}`);
+  if (!QUALIFIED_PATTERN.test(name)) problems.push(`name part ${RULES.qualified}`);
   return problems;
 }
 
 /** Why a text is no label value (at most 63 bytes, may be empty); empty when it is one. */
 export function labelValueProblems(value: string): string[] {
   const problems = value.length > 63 ? [tooLong(63)] : [];
-  if (value !== "" && !QUALIFIED_PATTERN.test(value)) {
-    problems.push(mismatch(RULES.labelValue, LABEL_VALUE, ["MyValue", "my_value", "12345"]));
-  }
+  if (value !== "" && !QUALIFIED_PATTERN.test(value)) problems.push(RULES.labelValue);
   return problems;
 }
 
@@ -83,7 +93,7 @@ function tooLong(bytes: number): string {
   return `must be no more than ${bytes} bytes`;
 }
 
-function mismatch(rule: string, pattern: string, examples: readonly string[]): string {
+function rule(text: string, pattern: string, examples: readonly string[]): string {
   const shown = examples.map((example) => `'${example}', `).join(" or "); // the two spaces are Kubernetes' own
-  return `${rule} (e.g. ${shown}regex used for validation is '${pattern}')`;
+  return `${text} (e.g. ${shown}regex used for validation is '${pattern}')`;
 }

@@ -60,7 +60,9 @@ export const everyField: FieldSelector = new FieldSelector([]);
  */
 export function parseFieldSelector(text: string): FieldSelector {
   if (text === "") return everyField;
-  const requirements = splitTerms(text).sort().map((term) => parseTerm(term, text));
+  const requirements = splitTerms(text)
+    .sort()
+    .map((term) => parseTerm(term, text));
   return new FieldSelector(requirements.filter(({ field, value }) => field !== "" || value !== ""));
 }
 

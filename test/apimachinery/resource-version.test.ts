@@ -1,0 +1,31 @@
+import { compareResourceVersions, isResourceVersion } from "@virtual-workspaces/apimachinery";
+import { expect } from "chai";
+import fc from "fast-check";
+
+const version = fc.bigInt({ min: 1n, max: 10n ** 30n });
+
+describe("compareResourceVersions", () => {
+  it("is the order of the numbers, also beyond 2^53", () => {
+    fc.assert(
+      fc.property(version, version, (a, b) => {
+        const expected = a < b ? -1 : Number(a > b);
+        expect(Math.sign(compareResourceVersions(`${a}`, `${b}`))).to.equal(expected);
+      }),
+    );
+  });
+
+  it("sorts", () => {
+    const sorted = ["9", "10", "99", "100", "9007199254740992", "9007199254740993", "10000000000000000000"];
+    expect(sorted.toReversed().sort(compareResourceVersions)).to.deep.equal(sorted);
+  });
+});
+
+describe("isResourceVersion", () => {
+  it("accepts every positive number in its canonical form", () => {
+    fc.assert(fc.property(version, (number) => isResourceVersion(`${number}`)));
+  });
+
+  for (const text of ["", "0", "01", "-1", "+1", "1.0", "1e3", " 1", "1\n", "a", "0x1", "１"]) {
+    it(`refuses ${JSON.stringify(text)}`, () => expect(isResourceVersion(text)).to.equal(false));
+  }
+});

@@ -1,0 +1,22 @@
+import { bookmarkObject, INITIAL_EVENTS_END } from "@virtual-workspaces/apimachinery";
+import { expect } from "chai";
+
+describe("bookmarkObject", () => {
+  const bookmark = { apiVersion: "example.dev/v1", kind: "Quote", resourceVersion: "12" };
+
+  it("is of the watched kind, with nothing but a version", () => {
+    expect(bookmarkObject(bookmark)).to.deep.equal({
+      kind: "Quote",
+      apiVersion: "example.dev/v1",
+      metadata: { resourceVersion: "12" },
+    });
+  });
+
+  it("says that the initial events are over", () => {
+    expect(INITIAL_EVENTS_END).to.equal("k8s.io/initial-events-end");
+    expect(bookmarkObject({ ...bookmark, initialEventsEnd: true }).metadata).to.deep.equal({
+      resourceVersion: "12",
+      annotations: { "k8s.io/initial-events-end": "true" },
+    });
+  });
+});
