@@ -10,8 +10,9 @@ import {
   type ObjectKey,
   type ObjectMeta,
 } from "@virtual-workspaces/apimachinery";
+import { groupResourceOf, type TypedDefinition } from "./definition.ts";
 import { decodeObject, type Encoded, encodeObject } from "./encoded.ts";
-import { groupResourceOf, type Resource } from "./resource.ts";
+
 import type { ObjectOf } from "./resource-schema.ts";
 import type { CacheLease, Storage } from "./storage.ts";
 import { type HistoryOptions, WatchCache } from "./watch/cache.ts";
@@ -41,12 +42,12 @@ export type SetValue<T> = T extends { spec: infer Spec } ? Spec : T;
  * open watch before the call returns. It mints uid, resourceVersion, generation and creationTimestamp.
  */
 export class Collection<T extends object = object> implements Storage<ObjectOf<T>> {
-  readonly resource: Resource<T>;
+  readonly resource: TypedDefinition<T>;
   readonly #cache: WatchCache;
   readonly #lease: CacheLease;
   readonly #now: () => Date;
 
-  constructor(resource: Resource<T>, options: CollectionOptions = {}) {
+  constructor(resource: TypedDefinition<T>, options: CollectionOptions = {}) {
     this.resource = resource;
     this.#now = options.now ?? (() => new Date());
     this.#cache = new WatchCache({

@@ -1,10 +1,5 @@
 // What a view is written with.
 
-export type { Authenticator } from "./authn/authenticator.ts";
-export { type ClientCertificateOptions, clientCertificates } from "./authn/client-certificates.ts";
-export { staticTokens, type TokenUser } from "./authn/static-tokens.ts";
-// Who may do what.
-export { type AuthorizeRequest, type Authorizer, allow, authenticated, type Decision, deny } from "./authorization.ts";
 export {
   CLUSTER_ANNOTATION,
   Collection,
@@ -13,25 +8,43 @@ export {
   type ObjectDetails,
   type SetValue,
 } from "./collection.ts";
-export type { CoreOptions } from "./core.ts";
-// Storages of one's own.
-export { decodeObject, type Encoded, encodeObject, type SelectableField } from "./encoded.ts";
-export { type VirtualWorkspacesMiddleware, virtualWorkspaces } from "./express.ts";
-export type { Log, LogRecord } from "./log.ts";
+export type { ResourceDefinition, TypedDefinition } from "./definition.ts";
 export type { PathParams } from "./path.ts";
-export type { RequestInfo } from "./request-info.ts";
-export {
-  type ColumnSpec,
-  type ContentOf,
-  defineResource,
-  Resource,
-  type ResourceDefinition,
-  type ResourceOptions,
-} from "./resource.ts";
+export { type ColumnSpec, type ContentOf, defineResource, Resource, type ResourceOptions } from "./resource.ts";
 export type { ObjectOf } from "./resource-schema.ts";
 export type { ServedResource, ServeOptions, Verb } from "./served.ts";
+export {
+  type InputReaders,
+  type Mapped,
+  SOURCE_VERSION_ANNOTATION,
+  type ViewContext,
+  type ViewOptions,
+  type ViewSource,
+} from "./view/options.ts";
+export type { Reader, ReaderPlace } from "./view/reader.ts";
+export { View, view } from "./view/view.ts";
+export {
+  defineVirtualWorkspace,
+  type RawRequest,
+  type SetupContext,
+  type VirtualWorkspace,
+  type WorkspaceRequest,
+} from "./virtual-workspace.ts";
+
+// Who may do what.
+
+export type { Authenticator } from "./authn/authenticator.ts";
+export { type ClientCertificateOptions, clientCertificates } from "./authn/client-certificates.ts";
+export { staticTokens, type TokenUser } from "./authn/static-tokens.ts";
+export { type AuthorizeRequest, type Authorizer, allow, authenticated, type Decision, deny } from "./authorization.ts";
+export type { RequestInfo } from "./request-info.ts";
+export { AUTHENTICATED, authenticatedUser, type Identity, User } from "./user.ts";
 
 // Where it is served.
+
+export type { CoreOptions } from "./core.ts";
+export { type VirtualWorkspacesMiddleware, virtualWorkspaces } from "./express.ts";
+export type { Log, LogRecord } from "./log.ts";
 export {
   createServer,
   type Listening,
@@ -40,29 +53,34 @@ export {
   type ServerOptions,
   type TlsOptions,
 } from "./server.ts";
-export type * from "./storage.ts";
-export { AUTHENTICATED, authenticatedUser, type Identity, User } from "./user.ts";
-export type { Reader, ReaderPlace } from "./view/reader.ts";
-export {
-  type InputReaders,
-  type Mapped,
-  SOURCE_VERSION_ANNOTATION,
-  View,
-  type ViewContext,
-  type ViewOptions,
-  type ViewSource,
-  view,
-} from "./view/view.ts";
-export {
-  defineVirtualWorkspace,
-  type RawRequest,
-  type VirtualWorkspace,
-  type WorkspaceRequest,
-} from "./virtual-workspace.ts";
+
+// Storages of one's own.
+
+export { decodeObject, type Encoded, encodeObject, type SelectableField } from "./encoded.ts";
+export type {
+  Awaitable,
+  CacheLease,
+  Change,
+  ChangesOptions,
+  DeleteOptions,
+  EncodedList,
+  GetOptions,
+  ItemList,
+  ListRequest,
+  ListResult,
+  PatchOptions,
+  RequestOptions,
+  Scope,
+  Storage,
+  WriteOptions,
+  Written,
+} from "./storage.ts";
 export {
   type CacheListener,
   type CacheOptions,
   type HistoryOptions,
+  type Objects,
+  type Position,
   type Snapshot,
   WatchCache,
 } from "./watch/cache.ts";

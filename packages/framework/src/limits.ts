@@ -15,5 +15,5 @@ export const LISTENER_LIMITS: ServerOptions = {
   noDelay: true,
 };
 
-/** Not among the options of `createServer`: to be set on the server. */
+/** Not among the options of `createServer`: to be set on the server. 0 is no limit: the size alone counts. */
 export const MAX_HEADERS_COUNT = 0;

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import {
   compileJsonPath,
   type FromSchema,
-  type GroupResource,
   type JsonSchema,
   pluralOf,
   type TableColumn,
 } from "@virtual-workspaces/apimachinery";
 import { Collection, type CollectionOptions } from "./collection.ts";
+import type { TypedDefinition } from "./definition.ts";
 import type { SelectableField } from "./encoded.ts";
 import { type ObjectOf, objectSchema } from "./resource-schema.ts";
 import { type ServedResource, type ServeOptions, serveStorage } from "./served.ts";
@@ -44,30 +44,12 @@ export interface ResourceOptions<Spec extends JsonSchema, Status extends JsonSch
   readonly selectableFields?: readonly string[];
 }
 
-/** A kind as it is served: names, schema, columns. Immutable; `hash` is equal exactly when all of it is. */
-export interface ResourceDefinition {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-  readonly listKind: string;
-  readonly plural: string;
-  readonly singular: string;
-  readonly scope: "Cluster" | "Namespaced";
-  readonly shortNames: readonly string[];
-  readonly categories: readonly string[];
-  /** Of the whole object, without `apiVersion`, `kind` and `metadata`, which every object has. */
-  readonly schema: JsonSchema;
-  readonly columns: readonly TableColumn[];
-  readonly selectableFields: readonly SelectableField[];
-  readonly hash: string;
-}
-
 /**
  * A kind with its TypeScript type. Made by {@link defineResource}.
  *
  * @typeParam T what an object of the kind holds besides `apiVersion`, `kind` and `metadata`
  */
-export class Resource<T extends object = object> implements ResourceDefinition {
+export class Resource<T extends object = object> implements TypedDefinition<T> {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
@@ -139,11 +121,6 @@ export type ContentOf<Spec, Status, Whole> = [Whole] extends [never]
   ? ([Spec] extends [never] ? object : { spec: FromSchema<Spec> }) &
       ([Status] extends [never] ? object : { status?: FromSchema<Status> })
   : FromSchema<Whole> & object;
-
-/** `quotes.example.dev`, the name Kubernetes gives a kind in messages. */
-export function groupResourceOf(definition: ResourceDefinition): GroupResource {
-  return { group: definition.group, resource: definition.plural };
-}
 
 function selectableField(path: string): SelectableField {
   return { name: path.replace(/^\./, ""), read: compileJsonPath(path) };

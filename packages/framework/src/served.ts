@@ -1,4 +1,4 @@
-import type { ResourceDefinition } from "./resource.ts";
+import type { ResourceDefinition } from "./definition.ts";
 import type { Storage } from "./storage.ts";
 
 /** Kubernetes' verbs on objects, in the order of discovery documents (alphabetical). */

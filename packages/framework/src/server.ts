@@ -11,7 +11,7 @@ import type { Express } from "express";
 import { type CoreOptions, ServerCore } from "./core.ts";
 import { loadExpress } from "./express.ts";
 import { type Handlers, handlers } from "./handlers.ts";
-import { LISTENER_LIMITS } from "./limits.ts";
+import { LISTENER_LIMITS, MAX_HEADERS_COUNT } from "./limits.ts";
 import { SERVICES } from "./path.ts";
 
 /** Certificate and key of a TLS server, PEM. */
@@ -56,6 +56,7 @@ export class Server implements AsyncDisposable {
     this.#core = new ServerCore(options);
     this.#handlers = handlers(this.#core);
     this.#http = listener(options);
+    this.#http.maxHeadersCount = MAX_HEADERS_COUNT;
     this.#http.on("request", (req: IncomingMessage, res: ServerResponse) => this.#request(req, res));
     this.#http.on("upgrade", (req: IncomingMessage, socket: Duplex, head: Buffer) =>
       this.#handlers.upgrade(req, socket, head),

@@ -25,6 +25,13 @@ export interface RawRequest<Params> extends WorkspaceRequest<Params> {
   readonly search: string;
 }
 
+/** What `setup` is told. */
+export interface SetupContext {
+  /** Aborts when the server closes. */
+  readonly signal: AbortSignal;
+  readonly log: Log;
+}
+
 /** A virtual workspace: an API server of its own under `/services/<name>`. Made by {@link defineVirtualWorkspace}. */
 export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
   /** The segment after `/services/`: lower-case letters, digits and dashes, unique within a server. */
@@ -49,10 +56,7 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
   /** Until it resolves, and whenever it throws, requests are answered 503 and `/readyz/<name>` fails. @default ready */
   readonly ready?: (context: { readonly signal: AbortSignal }) => Awaitable<void>;
   /** Run once when the server starts. What it returns is disposed when the server closes; `signal` aborts then. */
-  readonly setup?: (context: {
-    readonly signal: AbortSignal;
-    readonly log: Log;
-  }) => Awaitable<AsyncDisposable | Disposable | void>;
+  readonly setup?: (context: SetupContext) => Awaitable<AsyncDisposable | Disposable | undefined>;
   /** The raw escape hatch: serves whatever `resources` do not. It owns the response. Authorization has been asked. */
   readonly handle?: (req: IncomingMessage, res: ServerResponse, request: RawRequest<Params>) => Awaitable<void>;
   /** The same for `Connection: Upgrade`. Without it upgrades are refused with a Status. */

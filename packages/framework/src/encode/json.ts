@@ -1,5 +1,5 @@
 import { apiVersionOf, bookmarkObject } from "@virtual-workspaces/apimachinery";
-import type { ResourceDefinition } from "../resource.ts";
+import type { ResourceDefinition } from "../definition.ts";
 import type { ListMetadata, Representation } from "./representation.ts";
 
 /** Objects as they are: their own bytes. */

@@ -1,4 +1,4 @@
-import type { ResourceDefinition } from "../resource.ts";
+import type { ResourceDefinition } from "../definition.ts";
 import { jsonRepresentation } from "./json.ts";
 import type { Wanted } from "./negotiate.ts";
 import { partialRepresentation } from "./partial.ts";

@@ -6,8 +6,8 @@ import {
   type KubeObject,
   type ObjectMeta,
 } from "@virtual-workspaces/apimachinery";
+import type { ResourceDefinition } from "../definition.ts";
 import { decodeObject, type Encoded } from "../encoded.ts";
-import type { ResourceDefinition } from "../resource.ts";
 import { listFrame, stringify } from "./json.ts";
 import type { ListMetadata, Representation } from "./representation.ts";
 

@@ -1,5 +1,5 @@
 import type { GroupVersionKind } from "@virtual-workspaces/apimachinery";
-import type { ResourceDefinition } from "../resource.ts";
+import type { ResourceDefinition } from "../definition.ts";
 import { metaName, ref, TYPE_META } from "./meta-object-schemas.ts";
 import { type Components, mapSchema, type Schema } from "./schema.ts";
 

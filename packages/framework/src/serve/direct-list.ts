@@ -7,7 +7,7 @@ import type { ServedResource } from "../served.ts";
 import { type EncodedList, type ItemList, isEncodedList, type ListRequest } from "../storage.ts";
 import type { Selection } from "../watch/selection.ts";
 import { writeList } from "./list-body.ts";
-import { requestOptions, scopeOf } from "./resource.ts";
+import { requestOptions, scopeOf } from "./scope.ts";
 
 export interface DirectListRequest {
   readonly options: ListOptions;

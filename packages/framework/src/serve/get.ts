@@ -1,13 +1,13 @@
 import { ApiError, type KubeObject, type ObjectKey, parseListOptions } from "@virtual-workspaces/apimachinery";
+import { groupResourceOf } from "../definition.ts";
 import { negotiate } from "../encode/negotiate.ts";
 import { respond, respondDocument } from "../encode/respond.ts";
 import { type Encoded, encodeObject, isEncoded } from "../encoded.ts";
 import type { Exchange } from "../exchange.ts";
-import { groupResourceOf } from "../resource.ts";
 import type { ServedResource } from "../served.ts";
 import type { CacheLease } from "../storage.ts";
 import { freshen } from "./freshness.ts";
-import { requestOptions, scopeOf } from "./resource.ts";
+import { requestOptions, scopeOf } from "./scope.ts";
 
 /** Answers a GET of one object. Synchronous as long as the storage is. */
 export function serveGet(exchange: Exchange, resource: ServedResource): void | Promise<void> {

@@ -16,7 +16,7 @@ import { Selection } from "../watch/selection.ts";
 import { serveDirectList } from "./direct-list.ts";
 import { FOREIGN, freshen } from "./freshness.ts";
 import { type Page, writeList } from "./list-body.ts";
-import { isCached, scopeOf } from "./resource.ts";
+import { isCached, scopeOf } from "./scope.ts";
 
 /** Answers a LIST. */
 export async function serveList(exchange: Exchange, resource: ServedResource): Promise<void> {

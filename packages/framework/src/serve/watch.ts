@@ -19,7 +19,7 @@ import type { Lane } from "../watch/lane.ts";
 import { Selection } from "../watch/selection.ts";
 import { Subscriber } from "../watch/subscriber.ts";
 import { FOREIGN, freshen } from "./freshness.ts";
-import { scopeOf } from "./resource.ts";
+import { scopeOf } from "./scope.ts";
 
 /** Answers a WATCH. Returns when the stream has begun; the hub writes the rest. */
 export async function serveWatch(exchange: Exchange, resource: ServedResource): Promise<void> {

@@ -1,12 +1,11 @@
 import { apiVersionOf, type ObjectMeta } from "@virtual-workspaces/apimachinery";
+import type { TypedDefinition } from "../definition.ts";
 import { decodeObject, type Encoded, encodeObject } from "../encoded.ts";
-import type { Resource } from "../resource.ts";
 import type { ObjectOf } from "../resource-schema.ts";
 import type { CacheLease, Scope } from "../storage.ts";
 import { type CacheListener, cacheKey, WatchCache } from "../watch/cache.ts";
 import type { CacheEvent } from "../watch/event.ts";
 import { processMinter } from "../watch/minter.ts";
-import { CacheReader, type ReaderPlace } from "./reader.ts";
 import {
   type InputReaders,
   type Mapped,
@@ -14,11 +13,12 @@ import {
   type ViewContext,
   type ViewOptions,
   type ViewSource,
-} from "./view.ts";
+} from "./options.ts";
+import { CacheReader, type ReaderPlace } from "./reader.ts";
 
 export interface DerivedOptions<In extends object, Out extends object, By, Inputs> {
   readonly view: ViewOptions<In, Out, By, Inputs>;
-  readonly resource: Resource<Out>;
+  readonly resource: TypedDefinition<Out>;
   readonly scope: Scope;
   readonly by: By;
   /** Called once, when nobody has read for a while. */

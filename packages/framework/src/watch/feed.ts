@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { compareResourceVersions, isApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
+import type { ResourceDefinition } from "../definition.ts";
 import { type Encoded, encodeObject, isEncoded } from "../encoded.ts";
-import type { ResourceDefinition } from "../resource.ts";
 import { type Change, isEncodedList, type Scope, type Storage } from "../storage.ts";
 import { User } from "../user.ts";
 import { WatchCache } from "./cache.ts";

@@ -1,0 +1,36 @@
+import type { Exchange } from "../exchange.ts";
+import type { ServedResource } from "../served.ts";
+import type { RequestOptions, Scope } from "../storage.ts";
+import type { User } from "../user.ts";
+import { everything } from "../watch/selection.ts";
+
+/** What a storage is told of this request's place, with nothing selected. */
+export function scopeOf(exchange: Exchange): Scope {
+  const { params, cluster, info } = exchange;
+  return {
+    params,
+    cluster,
+    namespace: info.namespace,
+    labels: everything.labels,
+    fields: everything.fields,
+    identity: exchange.user as User,
+  };
+}
+
+/** What belongs to this request alone. */
+export function requestOptions(exchange: Exchange): RequestOptions {
+  const { requestId, res } = exchange;
+  return {
+    user: exchange.user as User,
+    requestId,
+    warn: (text) => res.appendHeader("Warning", `299 - ${JSON.stringify(text.replace(/[^\x20-\x7e]/g, "?"))}`),
+    get signal() {
+      return exchange.signal;
+    },
+  };
+}
+
+/** Whether lists are served from the cache that watches read, so that both always agree. */
+export function isCached({ storage }: ServedResource): boolean {
+  return storage.cache !== undefined || (storage.changes !== undefined && storage.narrows !== true);
+}
