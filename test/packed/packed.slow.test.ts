@@ -18,11 +18,12 @@ import { createServer, staticTokens } from "@virtual-workspaces/framework";
 import view from "./quotes.ts";
 
 const authentication = [staticTokens({ secret: { name: "ada" } })];
-await using server = createServer({ virtualWorkspaces: [view], authentication });
+const server = createServer({ virtualWorkspaces: [view], authentication });
 const { url } = await server.listen({ port: 0 });
 console.log(url);
 await new Promise((resolve) => process.once("SIGTERM", resolve));
-`;
+await server.close();
+`; // no \`using\`: Node 22 strips types, yet does not know it
 
 const strict = {
   target: "es2024",
