@@ -2,7 +2,7 @@
 // 20. So what is missing is installed here, with Node built-ins only, and a failure ends with its remedy, not a trace.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -83,9 +83,9 @@ export async function ensureInstalled(dir) {
 
 /** Runs `npm ci`; resolves to the log's path when it failed. @param {string} dir @param {[string, any][]} packages */
 async function npmCi(dir, packages) {
-  const logFile = join(tmpdir(), `virtual-workspaces-install-${process.pid}.log`);
-  mkdirSync(dirname(logFile), { recursive: true });
+  const logFile = join(mkdtempSync(join(tmpdir(), "virtual-workspaces-install-")), "npm.log");
   const out = openSync(logFile, "w");
+  const began = Date.now();
   const cli = process.env["npm_execpath"]?.endsWith("npm-cli.js")
     ? [process.execPath, process.env["npm_execpath"]]
     : ["npm"];
@@ -93,19 +93,19 @@ async function npmCi(dir, packages) {
   const command = [...cli, "ci", "--ignore-scripts", ...quiet];
   const npm = spawn(String(command[0]), command.slice(1), { cwd: dir, stdio: ["ignore", out, out] });
   closeSync(out);
-  const progress = setInterval(() => showProgress(dir, packages), process.stderr.isTTY ? 300 : 5000);
+  const progress = setInterval(() => showProgress(dir, packages, began), process.stderr.isTTY ? 300 : 5000);
   const code = await new Promise((resolve) => npm.once("error", resolve).once("exit", resolve));
   clearInterval(progress);
   if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
   if (code instanceof Error) writeFileSync(logFile, `npm cannot be started: ${code.message}`);
-  if (code === 0) rmSync(logFile);
+  if (code === 0) rmSync(dirname(logFile), { recursive: true });
   return code === 0 ? undefined : logFile;
 }
 
-/** @param {string} dir @param {[string, any][]} packages */
-function showProgress(dir, packages) {
+/** @param {string} dir @param {[string, any][]} packages @param {number} began */
+function showProgress(dir, packages, began) {
   const there = packages.filter(([path]) => existsSync(join(dir, path, "package.json"))).length;
-  const line = `  ${there} of ${packages.length} packages`;
+  const line = `  ${there} of ${packages.length} packages, ${Math.round((Date.now() - began) / 1000)} s`;
   process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${line}` : `${line}\n`);
 }
 
