@@ -1,8 +1,9 @@
-import { type IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { ServerCore } from "./core.ts";
 import { Exchange } from "./exchange.ts";
+import { responseOn } from "./malformed.ts";
 import { run } from "./pipeline.ts";
 
 /** What a Node server's events are connected to. */
@@ -20,11 +21,8 @@ export function handlers(core: ServerCore): Handlers {
     },
     upgrade: (req, socket, head) => {
       socket.on("error", ignore);
-      // A response of our own to refuse with: Node makes none for upgrades.
-      const res = new ServerResponse(req);
-      res.assignSocket(socket as Socket);
-      res.shouldKeepAlive = false;
-      res.once("finish", () => socket.end());
+      // Node makes no response for upgrades; ours is there to refuse with.
+      const res = responseOn(socket as Socket, req);
       void run(new Exchange(core, { req, res, head }));
     },
   };

@@ -13,6 +13,8 @@ export const LISTENER_LIMITS: ServerOptions = {
   headersTimeout: 32_000,
   // Small writes are whole events: waiting for more only delays them.
   noDelay: true,
+  // Refused by the pipeline, with a Status.
+  requireHostHeader: false,
 };
 
 /** Not among the options of `createServer`: to be set on the server. 0 is no limit: the size alone counts. */

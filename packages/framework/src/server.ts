@@ -12,6 +12,7 @@ import { type CoreOptions, ServerCore } from "./core.ts";
 import { loadExpress } from "./express.ts";
 import { type Handlers, handlers } from "./handlers.ts";
 import { LISTENER_LIMITS, MAX_HEADERS_COUNT } from "./limits.ts";
+import { refuseMalformed } from "./malformed.ts";
 import { SERVICES } from "./path.ts";
 
 /** Certificate and key of a TLS server, PEM. */
@@ -61,6 +62,7 @@ export class Server implements AsyncDisposable {
     this.#http.on("upgrade", (req: IncomingMessage, socket: Duplex, head: Buffer) =>
       this.#handlers.upgrade(req, socket, head),
     );
+    refuseMalformed(this.#http);
   }
 
   /**
@@ -97,9 +99,11 @@ export class Server implements AsyncDisposable {
   async close(): Promise<void> {
     this.#core.drain();
     const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));
-    this.#http.closeIdleConnections();
+    // A connection becomes idle only after its last answer went out.
+    const idle = setInterval(() => this.#http.closeIdleConnections(), 50);
     const impatient = setTimeout(() => this.#http.closeAllConnections(), this.#options.closeTimeout ?? 10_000);
-    if (this.#http.listening) await closed;
+    await closed;
+    clearInterval(idle);
     clearTimeout(impatient);
     await this.#core[Symbol.asyncDispose]();
   }

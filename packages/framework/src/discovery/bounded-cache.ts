@@ -32,7 +32,9 @@ export class BoundedCache<V> {
       return known;
     }
     const made = make();
-    this.#weight += this.#weigh(made);
+    const weight = this.#weigh(made);
+    if (weight > this.#capacity) return made;
+    this.#weight += weight;
     this.#values.set(key, made);
     this.#shed();
     return made;

@@ -34,10 +34,6 @@ export async function writeList(
     return;
   }
   startStream(res, representation.contentType, length);
-  if (res.req.method === "HEAD") {
-    res.end();
-    return;
-  }
   await writePieces(res, pieces(page, representation, { head, tail }));
   res.end();
 }

@@ -3,9 +3,12 @@ import type { Exchange } from "../exchange.ts";
 
 /** Gives the request its id, under Kubernetes' name for it, and turns away what comes after the server began to drain. */
 export function accept(exchange: Exchange): void {
-  exchange.res.setHeader("Audit-Id", exchange.requestId);
-  if (!exchange.core.draining || isProbe(exchange.path)) return;
-  exchange.res.setHeader("Connection", "close");
+  const { req, res, core, path } = exchange;
+  res.setHeader("Audit-Id", exchange.requestId);
+  if (req.headers.host === undefined && req.httpVersion === "1.1")
+    throw ApiError.badRequest("the Host header is missing");
+  if (!core.draining || isProbe(path)) return;
+  res.setHeader("Connection", "close");
   throw ApiError.serviceUnavailable("the server is shutting down; try again", 1);
 }
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { errorEvent, type Lane } from "./lane.ts";
 
-/** Bytes written in one go to a subscriber that catches up, before asking its socket again. */
+/** Events written in one go to a subscriber that catches up, before asking its socket again. */
 const SLICE_EVENTS = 64;
 
 /** One open watch: a response, a lane, and, while it lags, its own place in the history. */
@@ -12,6 +12,9 @@ export class Subscriber {
   readonly #response: ServerResponse;
   #cursor = 0;
   #live = false;
+  /** How it ends once the initial events are out: nothing may come between the pieces they are written in. */
+  #ending: (() => void) | undefined;
+  #begun = false;
 
   constructor(lane: Lane, response: ServerResponse, options: { readonly bookmarks: boolean }) {
     this.#lane = lane;
@@ -31,8 +34,13 @@ export class Subscriber {
     this.#response.once("drain", this.#resume);
   }
 
-  /** Goes on from `cursor` until there is nothing left, then joins the lane. */
+  /** The initial events are out: goes on from `cursor` until there is nothing left, then joins the lane. */
   start(cursor: number): void {
+    this.#begun = true;
+    if (this.#ending !== undefined) {
+      this.#ending();
+      return;
+    }
     this.#lane.flush();
     this.#cursor = cursor;
     this.#resume();
@@ -40,18 +48,26 @@ export class Subscriber {
 
   /** Ends the watch with an ERROR event: it can't be continued truthfully. */
   fail(error: ApiError): void {
-    if (this.#response.writableEnded) return;
-    this.#lane.dismiss(this);
-    this.#response.end(errorEvent(error));
+    this.#finish(() => this.#response.end(errorEvent(error)));
   }
 
   /** Ends the watch cleanly: the client may resume from its last version. */
   end(): void {
+    this.#finish(() => {
+      this.#lane.flush();
+      if (this.bookmarks && this.#live) this.write(this.#lane.bookmarkBytes(this.#lane.cache.head, false));
+      this.#response.end();
+    });
+  }
+
+  #finish(ending: () => void): void {
     if (this.#response.writableEnded) return;
-    this.#lane.flush();
+    if (!this.#begun) {
+      this.#ending ??= ending;
+      return;
+    }
+    ending();
     this.#lane.dismiss(this);
-    if (this.bookmarks && this.#live) this.write(this.#lane.bookmarkBytes(this.#lane.cache.head, false));
-    this.#response.end();
   }
 
   readonly #resume = (): void => {
