@@ -20,6 +20,8 @@ export {
 export { ApiError, type ForbiddenOptions, type InvalidOptions, isApiError, toApiError } from "./api-error.ts";
 // Objects and their names
 export { parseApiVersion } from "./api-version.ts";
+// Schemas
+export type { CheckedSchema } from "./checked-schema.ts";
 // Lists and watches
 export { type ContinueToken, decodeContinue, encodeContinue } from "./continue-token.ts";
 export type { DiscoveredResource, DiscoveredSubresource } from "./discovered-resource.ts";
@@ -46,7 +48,6 @@ export {
   formatCauses,
 } from "./field-cause.ts";
 export { type ForbiddenRequest, forbiddenFor } from "./forbidden.ts";
-// Schemas
 export type { FromSchema } from "./from-schema.ts";
 // Tables
 export { humanDuration } from "./human-duration.ts";
