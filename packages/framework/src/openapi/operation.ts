@@ -32,23 +32,18 @@ export function contentOf(name: string, types: readonly string[]): Content {
   return Object.fromEntries(types.map((type) => [type, { schema: { $ref: `${PREFIX}${name}` } }]));
 }
 
-/** The component whose schema a content has; the first media type stands for all. */
-export function componentOf(content: Content): string | undefined {
-  const [media] = Object.values(content);
-  return media && nameIn(media);
-}
-
-/** The components that paths refer to. */
-export function componentsIn(paths: Paths): Set<string> {
+/** Everything that the operations of paths take and answer. */
+export function contentsIn(paths: Paths): Content[] {
   const operations = Object.values(paths).flatMap(({ parameters, ...methods }) => Object.values(methods));
-  const contents = operations.flatMap(({ requestBody, responses }) => [
+  return operations.flatMap(({ requestBody, responses }) => [
     requestBody?.content ?? {},
     ...Object.values(responses).map(({ content = {} }) => content),
   ]);
-  const names = contents.flatMap((content) => Object.values(content)).map(nameIn);
-  return new Set(names.filter((name) => name !== undefined));
 }
 
-function nameIn({ schema }: OpenAPIV3.MediaTypeObject): string | undefined {
-  return schema !== undefined && "$ref" in schema ? schema.$ref.slice(PREFIX.length) : undefined;
+/** The components whose schemas a content has, by media type. */
+export function componentsOf(content: Content): string[] {
+  return Object.values(content).flatMap(({ schema = {} }) =>
+    "$ref" in schema ? schema.$ref.slice(PREFIX.length) : [],
+  );
 }

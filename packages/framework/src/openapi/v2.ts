@@ -2,16 +2,17 @@ import type { OpenAPIV2, OpenAPIV3 } from "openapi-types";
 import type { ServedResource } from "../served.ts";
 import {
   type Content,
-  componentOf,
+  componentsOf,
+  contentsIn,
   type Operation,
   type OperationExtensions,
   type PathItem,
   type Paths,
 } from "./operation.ts";
 import { rootPaths } from "./root-paths.ts";
-import { type Components, mapValues, type Schema } from "./schema.ts";
+import { type Components, mapValues, reachable, type Schema } from "./schema.ts";
 import { v2Kind } from "./v2-schema.ts";
-import { describe, INFO, resourcesPaths } from "./v3.ts";
+import { componentsFor, INFO, resourcesPaths } from "./v3.ts";
 
 /** An OpenAPI v2 document with exactly what ours have. */
 export interface SwaggerDocument {
@@ -52,7 +53,7 @@ export interface SwaggerResponse {
 /** The OpenAPI v2 document of a view: all of it in one. */
 export function swaggerDocument(resources: readonly ServedResource[]): SwaggerDocument {
   const paths: Paths = Object.assign({}, ...Object.values(rootPaths(resources)), resourcesPaths(resources));
-  const { components } = describe(paths, resources);
+  const components = reachable(componentsFor(resources), contentsIn(paths).flatMap(mainComponent));
   return {
     swagger: "2.0",
     info: INFO,
@@ -95,5 +96,11 @@ function response({ description, content }: OpenAPIV3.ResponseObject): SwaggerRe
 }
 
 function schemaOf(content: Content): Schema {
-  return { $ref: `#/definitions/${componentOf(content)}` };
+  const [component] = mainComponent(content);
+  return component === undefined ? {} : { $ref: `#/definitions/${component}` };
+}
+
+/** The first media type's, since v2 knows one schema for all. */
+function mainComponent(content: Content): string[] {
+  return componentsOf(content).slice(0, 1);
 }

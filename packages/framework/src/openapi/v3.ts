@@ -5,7 +5,7 @@ import { kindComponents } from "./kind-schemas.ts";
 import { answerComponents } from "./meta-answer-schemas.ts";
 import { DISCOVERY_COMPONENTS } from "./meta-discovery-schemas.ts";
 import { OBJECT_COMPONENTS } from "./meta-object-schemas.ts";
-import { componentsIn, type OperationExtensions, type Paths } from "./operation.ts";
+import { componentsOf, contentsIn, type OperationExtensions, type Paths } from "./operation.ts";
 import { resourcePaths, rootOf } from "./resource-paths.ts";
 import { groupVersionPath, rootPaths } from "./root-paths.ts";
 import { type Components, mapSchema, mapValues, reachable, type Schema } from "./schema.ts";
@@ -15,18 +15,12 @@ export type Document = OpenAPIV3.Document<OperationExtensions>;
 /** Title and version of every document; what they describe is in their paths. */
 export const INFO: OpenAPIV3.InfoObject = { title: "Virtual workspace", version: "v1" };
 
-/** Paths and the components they reach: all that a document of either version is made from. */
-export interface Description {
-  readonly paths: Paths;
-  readonly components: Components;
-}
-
 /**
  * The OpenAPI documents of a view by the name under which the index of `/openapi/v3` lists them. Each is made when
  * it is asked for.
  */
 export function v3Documents(resources: readonly ServedResource[]): Readonly<Record<string, () => Document>> {
-  const roots = mapValues(rootPaths(resources), (paths) => () => v3Document(describe(paths, [])));
+  const roots = mapValues(rootPaths(resources), (paths) => () => v3Document(paths, []));
   const versions = mapValues(byGroupVersion(resources), (members) => () => groupVersionDocument(members));
   return { ...roots, ...versions };
 }
@@ -39,7 +33,7 @@ export function byGroupVersion(resources: readonly ServedResource[]): Record<str
 
 /** The document of the resources of one group version. */
 export function groupVersionDocument(resources: readonly ServedResource[]): Document {
-  return v3Document(describe(resourcesPaths(resources), resources));
+  return v3Document(resourcesPaths(resources), resources);
 }
 
 /** Paths of all resources, and of the discovery of their group versions. */
@@ -55,19 +49,20 @@ export function resourcesPaths(resources: readonly ServedResource[]): Paths {
   return paths;
 }
 
-export function describe(paths: Paths, resources: readonly ServedResource[]): Description {
+/** All components that documents of `resources` may refer to. */
+export function componentsFor(resources: readonly ServedResource[]): Components {
   const definitions = resources.map(({ definition }) => definition);
   const groupVersions = new Map(definitions.map((one): [string, GroupVersion] => [apiVersionOf(one), one]));
-  const known = {
+  return {
     ...DISCOVERY_COMPONENTS,
     ...OBJECT_COMPONENTS,
     ...answerComponents([...groupVersions.values()]),
     ...kindComponents(definitions),
   };
-  return { paths, components: reachable(known, componentsIn(paths)) };
 }
 
-function v3Document({ paths, components }: Description): Document {
+function v3Document(paths: Paths, resources: readonly ServedResource[]): Document {
+  const components = reachable(componentsFor(resources), contentsIn(paths).flatMap(componentsOf));
   const schemas = mapValues(components, (schema) => mapSchema(schema, v3Schema) as unknown as OpenAPIV3.SchemaObject);
   return { openapi: "3.0.0", info: INFO, paths, components: { schemas } };
 }
