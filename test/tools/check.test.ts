@@ -120,3 +120,19 @@ describe("lint", () => {
     for (const rule of rules) expect(output).to.contain(rule);
   });
 });
+
+describe("check dead code", () => {
+  it("finds a file and an export that nothing uses", async () => {
+    using folder = tree({
+      "package.json": manifest("a"),
+      "knip.json": JSON.stringify({ entry: ["index.ts"], project: ["*.ts"] }),
+      "index.ts": 'import { used } from "./part.ts";\nused();\n',
+      "part.ts": "export function used(): void {}\nexport function unused(): void {}\n",
+      "forgotten.ts": "export const forgotten = 1;\n",
+    });
+    const { ok, output } = await run("knip", ["--no-progress", "--directory", folder.path]);
+    expect(ok).to.equal(false);
+    expect(output).to.match(/Unused files \(1\)\s+forgotten\.ts/);
+    expect(output).to.match(/Unused exports \(1\)\s+unused/);
+  });
+});
