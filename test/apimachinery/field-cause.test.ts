@@ -23,6 +23,12 @@ describe("causes", () => {
     );
   });
 
+  it("print without what is not there", () => {
+    expect(formatCause({ message: "m" })).to.equal("m");
+    expect(formatCause(fieldNotSupported("e", "f", []))).to.equal('e: Unsupported value: "f"');
+    expect(formatCause(fieldInvalid("e", undefined, ""))).to.equal("e: Invalid value: null");
+  });
+
   it("print as one, or in brackets, and repeated ones once", () => {
     const [a, b] = [fieldRequired("a"), fieldRequired("b")];
     expect(formatCauses([a])).to.equal("a: Required value");

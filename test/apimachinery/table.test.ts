@@ -26,6 +26,9 @@ const cells: Record<TableColumn["type"], readonly (readonly [unknown, unknown])[
     [1e21, "1e+21"],
     [true, "true"],
     [["b", 1], '["b",1]'],
+    [[], "[]"],
+    [{}, "{}"],
+    [{ 9: null, 10: true }, '{"10":true,"9":null}'],
     [{ z: 1, a: { d: "<&>", c: [] } }, '{"a":{"c":[],"d":"\\u003c\\u0026\\u003e"},"z":1}'],
   ],
   integer: [

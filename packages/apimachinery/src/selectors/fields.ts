@@ -12,7 +12,7 @@ export class FieldSelector {
   /** All must hold. Sorted, and each only once. */
   readonly requirements: readonly FieldRequirement[];
   /** The fields that are asked about, sorted: a server refuses those it has no value for. */
-  readonly fields: string[];
+  readonly fields: readonly string[];
   readonly #text: string;
 
   constructor(requirements: readonly FieldRequirement[]) {

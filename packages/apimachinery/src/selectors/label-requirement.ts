@@ -17,10 +17,12 @@ export class LabelRequirement {
   readonly operator: LabelOperator;
   /** Sorted, each only once; none for `exists` and `!`. */
   readonly values: readonly string[];
+  readonly #set: ReadonlySet<string>;
   readonly #bound: bigint;
 
   constructor(key: string, operator: LabelOperator, values: readonly string[]) {
-    const sorted = [...new Set(values)].sort();
+    this.#set = new Set(values);
+    const sorted = [...this.#set].sort();
     this.key = key;
     this.operator = sorted.length === 1 ? singular(operator) : operator;
     this.#bound = operator === ">" || operator === "<" ? (int64(sorted[0] ?? "") ?? 0n) : 0n;
@@ -39,9 +41,9 @@ export class LabelRequirement {
       case "!=":
         return value !== this.values[0];
       case "in":
-        return this.values.includes(value);
+        return this.#set.has(value);
       case "notin":
-        return !this.values.includes(value);
+        return !this.#set.has(value);
       case "exists":
         return true;
       case "!":
@@ -91,31 +93,28 @@ export function checkedRequirement(key: string, operator: LabelOperator, values:
   return new LabelRequirement(key, operator, values);
 }
 
+/** How many values there are only `in`, `notin`, `exists` and `!` leave open: the others come with one. */
 function operatorProblems(operator: LabelOperator, values: readonly string[]): StatusCause[] {
-  const wrong = (detail: string): StatusCause[] => [fieldInvalid("values", values, detail)];
   switch (operator) {
     case "in":
     case "notin":
-      return values.length === 0 ? wrong("for 'in', 'notin' operators, values set can't be empty") : [];
+      if (values.length > 0) return [];
+      return [fieldInvalid("values", values, "for 'in', 'notin' operators, values set can't be empty")];
     case "exists":
     case "!":
-      return values.length > 0 ? wrong("values set must be empty for exists and does not exist") : [];
-    case "=":
-    case "!=":
-      return values.length === 1 ? [] : wrong("exact-match compatibility requires one single value");
+      if (values.length === 0) return [];
+      return [fieldInvalid("values", values, "values set must be empty for exists and does not exist")];
+    case ">":
+    case "<":
+      return values.flatMap(boundProblems);
     default:
-      return boundProblems(values);
+      return [];
   }
 }
 
-function boundProblems(values: readonly string[]): StatusCause[] {
-  const count = "for 'Gt', 'Lt' operators, exactly one value is required";
-  const causes = values.length === 1 ? [] : [fieldInvalid("values", values, count)];
-  values.forEach((value, index) => {
-    if (int64(value) !== undefined) return;
-    causes.push(fieldInvalid(`values[${index}]`, value, "for 'Gt', 'Lt' operators, the value must be an integer"));
-  });
-  return causes;
+function boundProblems(value: string, index: number): StatusCause[] {
+  if (int64(value) !== undefined) return [];
+  return [fieldInvalid(`values[${index}]`, value, "for 'Gt', 'Lt' operators, the value must be an integer")];
 }
 
 function singular(operator: LabelOperator): LabelOperator {
