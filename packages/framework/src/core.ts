@@ -1,3 +1,4 @@
+import type { RequestRecord } from "./access.ts";
 import type { Authenticator } from "./authn/authenticator.ts";
 import { DiscoveryDocuments } from "./discovery/documents.ts";
 import { Representations } from "./encode/representations.ts";
@@ -18,6 +19,8 @@ export interface CoreOptions {
   readonly authentication: readonly Authenticator[];
   /** @default errors and warnings become process warnings */
   readonly log?: Log;
+  /** Told of every request when it has ended, and of watches when they have begun: an access log. @default nobody */
+  readonly onRequest?: (record: RequestRecord) => void;
   /** How long a request that is no watch may take, ms. @default 60000 */
   readonly requestTimeout?: number;
   /** How long a watch lasts whose client does not say, ms; up to twice that, at random. @default 1800000 */
@@ -31,6 +34,7 @@ export class ServerCore implements AsyncDisposable {
   readonly matcher: PathMatcher<Mounted>;
   readonly authentication: readonly Authenticator[];
   readonly log: Log;
+  readonly onRequest: ((record: RequestRecord) => void) | undefined;
   readonly deadline: number;
   readonly hub: WatchHub;
   readonly representations: Representations = new Representations();
@@ -44,6 +48,7 @@ export class ServerCore implements AsyncDisposable {
 
   constructor(options: CoreOptions) {
     this.log = options.log ?? warningLog;
+    this.onRequest = options.onRequest;
     this.authentication = Object.freeze([...options.authentication]);
     this.deadline = options.requestTimeout ?? 60_000;
     this.#minWatchTimeout = options.minWatchTimeout ?? 1_800_000;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { observe } from "./access.ts";
 import type { ServerCore } from "./core.ts";
 import { Exchange } from "./exchange.ts";
 import { responseOn } from "./malformed.ts";
@@ -14,16 +15,21 @@ export interface Handlers {
 
 /** The pipeline as handlers of a Node server. */
 export function handlers(core: ServerCore): Handlers {
+  const { onRequest } = core;
+  const handle = (exchange: Exchange): void => {
+    const handled = run(exchange);
+    if (onRequest !== undefined) observe(exchange, handled, onRequest);
+  };
   return {
     request: (req, res) => {
       res.on("error", ignore);
-      void run(new Exchange(core, { req, res }));
+      handle(new Exchange(core, { req, res }));
     },
     upgrade: (req, socket, head) => {
       socket.on("error", ignore);
       // Node makes no response for upgrades; ours is there to refuse with.
       const res = responseOn(socket as Socket, req);
-      void run(new Exchange(core, { req, res, head }));
+      handle(new Exchange(core, { req, res, head }));
     },
   };
 }

@@ -42,6 +42,7 @@ export { AUTHENTICATED, authenticatedUser, type Identity, User } from "./user.ts
 
 // Where it is served.
 
+export type { RequestRecord } from "./access.ts";
 export type { CoreOptions } from "./core.ts";
 export { type VirtualWorkspacesMiddleware, virtualWorkspaces } from "./express.ts";
 export type { Log, LogRecord } from "./log.ts";

@@ -51,6 +51,7 @@ export class Server implements AsyncDisposable {
   readonly #http: HttpServer;
   readonly #handlers: Handlers;
   #app: Express | undefined;
+  #started: Promise<void> | undefined;
 
   constructor(options: ServerOptions) {
     this.#options = options;
@@ -79,10 +80,15 @@ export class Server implements AsyncDisposable {
     return this.#core.hub.stats;
   }
 
-  /** Sets up the virtual workspaces, then listens. @throws what a `setup` throws, or the listener (`EADDRINUSE`) */
+  /**
+   * Sets up the virtual workspaces, then listens. After `EADDRINUSE` it may be called again with another port.
+   *
+   * @throws what a `setup` throws, or the listener
+   */
   async listen(options: ListenOptions): Promise<Listening> {
     const host = options.host ?? "127.0.0.1";
-    await this.#core.start();
+    this.#started ??= this.#core.start();
+    await this.#started;
     await new Promise<void>((resolve, reject) => {
       this.#http.once("error", reject);
       this.#http.listen({ port: options.port, host }, () => {

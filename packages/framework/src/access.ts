@@ -1,0 +1,69 @@
+import type { Exchange } from "./exchange.ts";
+import type { RequestInfo } from "./request-info.ts";
+
+/** What an access log is told of a request. Never holds credentials, the query, headers or bodies. */
+export interface RequestRecord {
+  /**
+   * Kubernetes' audit stages. Every request ends with `ResponseComplete`; one that is long-running (a watch, an upgrade)
+   * and still open when its answer has begun is told of then too, as `ResponseStarted`.
+   */
+  readonly stage: "ResponseStarted" | "ResponseComplete";
+  /** The answer's `Audit-Id`. */
+  readonly requestId: string;
+  readonly method: string;
+  /** Kubernetes' verb (`list`, `watch`), "" when the request was refused before it was known. */
+  readonly verb: string;
+  /** The path of the request target as it came. */
+  readonly path: string;
+  /** The user's name, `undefined` when the request was refused before it was known. */
+  readonly user: string | undefined;
+  /** HTTP status, 0 when the client left before there was one. */
+  readonly code: number;
+  /** Since the head of the request was read, ms. */
+  readonly duration: number;
+}
+
+/** Tells `tell` of a request that is on its way; `handled` resolves when the pipeline is through with it. */
+export function observe(exchange: Exchange, handled: Promise<void>, tell: (record: RequestRecord) => void): void {
+  let open = true;
+  const report = (stage: RequestRecord["stage"]): void => {
+    try {
+      tell(recordOf(exchange, stage));
+    } catch (error) {
+      exchange.core.log({ level: "error", message: "onRequest failed", error: String(error) });
+    }
+  };
+  // An upgraded connection leaves its response behind.
+  const { res, req, upgradeHead } = exchange;
+  (upgradeHead === undefined ? res : req.socket).once("close", () => {
+    open = false;
+    report("ResponseComplete");
+  });
+  void handled.then(() => {
+    if (open && exchange.answered && infoOf(exchange)?.longRunning && !res.writableEnded) report("ResponseStarted");
+  });
+}
+
+function recordOf(exchange: Exchange, stage: RequestRecord["stage"]): RequestRecord {
+  const { requestId, path, req, startedAt } = exchange;
+  return {
+    stage,
+    requestId,
+    method: req.method ?? "",
+    verb: infoOf(exchange)?.verb ?? "",
+    path,
+    user: exchange.user?.name,
+    code: codeOf(exchange),
+    duration: performance.now() - startedAt,
+  };
+}
+
+function codeOf({ res, upgradeHead, answered }: Exchange): number {
+  if (res.headersSent) return res.statusCode;
+  return upgradeHead !== undefined && answered ? 101 : 0;
+}
+
+/** Refusals come before the stage that sets it, and so do probes. */
+function infoOf(exchange: Exchange): RequestInfo | undefined {
+  return exchange.info;
+}

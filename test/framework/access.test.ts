@@ -1,0 +1,130 @@
+// What an access log is told: each request once it has ended, a watch also when it has begun, and never a credential.
+import { once } from "node:events";
+import { connect } from "node:net";
+import {
+  allow,
+  createServer,
+  defineResource,
+  defineVirtualWorkspace,
+  deny,
+  type RequestRecord,
+  type Server,
+  staticTokens,
+} from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
+import { testLog } from "../_setup/log.ts";
+
+const Note = defineResource({ group: "test.dev", version: "v1", kind: "Note", scope: "Cluster", spec: {} });
+const ROOT = "/services/notes/clusters/root";
+const NOTES = `${ROOT}/apis/test.dev/v1/notes`;
+
+/** A server, and what its access log was told so far; `told` waits for the next record. */
+async function start(onRequest: (record: RequestRecord) => void = () => undefined) {
+  const records: RequestRecord[] = [];
+  const waiting: (() => void)[] = [];
+  const server: Server = createServer({
+    virtualWorkspaces: [
+      defineVirtualWorkspace({
+        name: "notes",
+        path: "/clusters/:cluster",
+        authorize: ({ params }) => (params.cluster === "root" ? allow() : deny("ask for root")),
+        resources: [Note.serve(Note.collection())],
+      }),
+    ],
+    authentication: [staticTokens({ secret: { name: "alice" } })],
+    log: testLog().log,
+    onRequest: (record) => {
+      records.push(record);
+      waiting.shift()?.();
+      onRequest(record);
+    },
+  });
+  const { url } = await server.listen({ port: 0 });
+  const told = async (count: number): Promise<readonly RequestRecord[]> => {
+    while (records.length < count) await new Promise<void>((resolve) => waiting.push(resolve));
+    return records.splice(0);
+  };
+  const get = (path: string, headers = { authorization: "Bearer secret" }, signal?: AbortSignal): Promise<Response> =>
+    fetch(url + path, { headers: { ...headers, connection: "close" }, ...(signal === undefined ? {} : { signal }) });
+  return { server, url, told, get, [Symbol.asyncDispose]: () => server.close() };
+}
+
+describe("the access log", () => {
+  it("tells of a request: method, verb, path without the query, user, code, the id that the answer carries", async () => {
+    await using server = await start();
+    const answer = await server.get(`${NOTES}?limit=5&token=hidden`);
+    await answer.text();
+    const [record] = await server.told(1);
+    expect(record).to.deep.include({ stage: "ResponseComplete", method: "GET", verb: "list", path: NOTES });
+    expect(record).to.deep.include({ user: "alice", code: 200, requestId: answer.headers.get("audit-id") });
+    expect(record?.duration).to.be.within(0, 5000);
+  });
+
+  it("tells of refusals, by what was known of them", async () => {
+    await using server = await start();
+    const seen: unknown[] = [];
+    for (const [path, token] of [
+      [NOTES, "wrong"],
+      [`/services/notes/clusters/other/apis`, "secret"],
+      ["/services/none", "secret"],
+      ["/services/notes/clusters/root/%00", "secret"],
+      ["/readyz", "secret"],
+    ] as const) {
+      await (await server.get(path, { authorization: `Bearer ${token}` })).text();
+      const [record] = await server.told(1);
+      seen.push([record?.verb, record?.user, record?.code]);
+    }
+    expect(seen).to.deep.equal([
+      ["list", undefined, 401],
+      ["get", "alice", 403],
+      ["", "alice", 404],
+      ["", undefined, 400],
+      ["", undefined, 200],
+    ]);
+  });
+
+  it("tells of a watch when it has begun and when it has ended, by the client or by the server", async () => {
+    await using server = await start();
+    const leave = new AbortController();
+    await server.get(`${NOTES}?watch=true`, undefined, leave.signal);
+    expect(stages(await server.told(1))).to.deep.equal(["watch ResponseStarted 200"]);
+    leave.abort();
+    expect(stages(await server.told(1))).to.deep.equal(["watch ResponseComplete 200"]);
+
+    const answer = await server.get(`${NOTES}?watch=true`);
+    await server.told(1);
+    await server.server.close();
+    await answer.text();
+    expect(stages(await server.told(1))).to.deep.equal(["watch ResponseComplete 200"]);
+  });
+
+  it("tells of a refused watch and a refused upgrade once", async () => {
+    await using server = await start();
+    await (await server.get(`${NOTES}?watch=true&resourceVersion=x`)).text();
+    expect(stages(await server.told(1))).to.deep.equal(["watch ResponseComplete 400"]);
+
+    const client = connect(Number(new URL(server.url).port), "127.0.0.1");
+    const head = ["Host: x", "Connection: Upgrade", "Upgrade: x", "Authorization: Bearer secret"].join("\r\n");
+    client.end(`GET ${ROOT}/x HTTP/1.1\r\n${head}\r\n\r\n`);
+    client.resume();
+    await once(client, "close");
+    const records = await server.told(1);
+    expect(records.map(({ stage }) => stage)).to.deep.equal(["ResponseComplete"]);
+  });
+
+  it("survives a hook that throws, and says so", async () => {
+    await using server = await start(() => {
+      throw new Error("disk full");
+    });
+    expect((await server.get("/livez")).status).to.equal(200);
+    await server.told(1);
+    expect((await server.get("/livez")).status).to.equal(200);
+    await server.told(1);
+    expectFault(/onRequest failed.*disk full/);
+  });
+});
+
+function stages(records: readonly RequestRecord[]): string[] {
+  return records.map(({ stage, verb, code }) => `${verb} ${stage} ${code}`);
+}
