@@ -1,0 +1,151 @@
+// Front door without TLS: a server on a free port, one user per token, and a client that reads watches event by event.
+import { type ClientRequest, type IncomingMessage, request } from "node:http";
+import type { KubeObject, Status } from "@virtual-workspaces/apimachinery";
+import {
+  createServer,
+  type Server,
+  type ServerOptions,
+  staticTokens,
+  type VirtualWorkspace,
+} from "@virtual-workspaces/framework";
+import { testLog } from "../_setup/log.ts";
+
+/** Tokens are the users' names. `admin` is in the group `admins`. */
+const TOKENS = { alice: { name: "alice" }, bob: { name: "bob" }, admin: { name: "admin", groups: ["admins"] } };
+
+export interface PlainServer extends AsyncDisposable {
+  readonly server: Server;
+  readonly url: string;
+  get(path: string, options?: CallOptions): Promise<Answer>;
+  watch(path: string, options?: CallOptions): Promise<WatchStream>;
+}
+
+export interface CallOptions {
+  readonly user?: keyof typeof TOKENS;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingMessage["headers"];
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of tests
+  readonly body: any;
+}
+
+/** Starts a server for `views`. */
+export async function startPlain(
+  views: readonly VirtualWorkspace[],
+  options: Partial<ServerOptions> = {},
+): Promise<PlainServer> {
+  const server = createServer({
+    virtualWorkspaces: views,
+    authentication: [staticTokens(TOKENS)],
+    log: testLog().log,
+    ...options,
+  });
+  const { url } = await server.listen({ port: 0 });
+  return {
+    server,
+    url,
+    get: (path, call) => get(url + path, call),
+    watch: (path, call) => WatchStream.open(url + path, call),
+    [Symbol.asyncDispose]: () => server.close(),
+  };
+}
+
+function start(
+  url: string,
+  { user = "alice", headers = {} }: CallOptions = {},
+): { req: ClientRequest; response: Promise<IncomingMessage> } {
+  const req = request(url, { agent: false, headers: { authorization: `Bearer ${user}`, ...headers } });
+  const response = new Promise<IncomingMessage>((resolve, reject) => {
+    req.once("response", resolve);
+    req.once("error", reject);
+  });
+  req.end();
+  return { req, response };
+}
+
+async function get(url: string, options?: CallOptions): Promise<Answer> {
+  const res = await start(url, options).response;
+  let text = "";
+  for await (const piece of res.setEncoding("utf8")) text += piece;
+  const json = res.headers["content-type"]?.startsWith("application/json") === true;
+  return { status: res.statusCode ?? 0, headers: res.headers, text, body: json ? JSON.parse(text) : undefined };
+}
+
+export interface WatchEvent {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
+  readonly object: KubeObject & Partial<Status>;
+}
+
+/** An open watch. Events are pulled; nothing is read from the socket while nobody pulls and the buffer is full. */
+export class WatchStream implements AsyncDisposable {
+  readonly status: number;
+  readonly #req: ClientRequest;
+  readonly #lines: AsyncIterator<WatchEvent>;
+
+  constructor(req: ClientRequest, res: IncomingMessage) {
+    this.#req = req;
+    this.status = res.statusCode ?? 0;
+    this.#lines = events(res);
+  }
+
+  static async open(url: string, options?: CallOptions): Promise<WatchStream> {
+    const { req, response } = start(url, options);
+    const res = await response;
+    req.on("error", () => undefined);
+    return new WatchStream(req, res);
+  }
+
+  /** The next event. @throws when the stream has ended */
+  async next(): Promise<WatchEvent> {
+    const { done, value } = await this.#lines.next();
+    if (done === true) throw new Error("the watch ended");
+    return value;
+  }
+
+  /** The next `count` events as `TYPE name`. */
+  async take(count: number): Promise<string[]> {
+    const taken: string[] = [];
+    while (taken.length < count) taken.push(label(await this.next()));
+    return taken;
+  }
+
+  /** Events up to and with the one that `is` holds for. */
+  async until(is: (event: WatchEvent) => boolean): Promise<WatchEvent[]> {
+    const seen: WatchEvent[] = [];
+    do seen.push(await this.next());
+    while (!is(seen.at(-1) as WatchEvent));
+    return seen;
+  }
+
+  /** All events to the end of the stream. @throws when it is cut rather than ended */
+  async rest(): Promise<WatchEvent[]> {
+    const seen: WatchEvent[] = [];
+    for (let step = await this.#lines.next(); step.done !== true; step = await this.#lines.next())
+      seen.push(step.value);
+    return seen;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#req.destroy();
+    await this.#lines.return?.();
+  }
+}
+
+export function label({ type, object }: WatchEvent): string {
+  return `${type} ${object.metadata?.name ?? object.code ?? ""}`.trimEnd();
+}
+
+async function* events(res: IncomingMessage): AsyncGenerator<WatchEvent> {
+  let text = "";
+  for await (const piece of res.setEncoding("utf8")) {
+    text += piece;
+    const lines = text.split("\n");
+    text = lines.pop() ?? "";
+    for (const line of lines) yield JSON.parse(line) as WatchEvent;
+  }
+  if (text !== "") throw new Error(`the watch ended within a line: ${text.slice(0, 80)}`);
+}
