@@ -1,11 +1,9 @@
 // Why: an error that nobody can look up, and a page that promises errors which are gone, are both found here. A row of
 // docs/errors.md begins with the reason or the code in backticks: | `NotFound` | 404 | ... |
 import { globSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { statusReasons } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
-
-const root = fileURLToPath(new URL("..", import.meta.url));
+import { root } from "../tools/install.mjs";
 
 const documented = (): string[] =>
   [...readFileSync(`${root}/docs/errors.md`, "utf8").matchAll(/^\| *`(\w+)`/gm)].map(([, name = ""]) => name).sort();

@@ -3,8 +3,8 @@
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { root } from "../tools/install.mjs";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
 const snapshot = fileURLToPath(new URL("exports.snapshot.json", import.meta.url));
 
 /** The names that an index.ts lists; types, which do not exist when it runs, carry "type " in front. */
