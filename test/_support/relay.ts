@@ -1,0 +1,69 @@
+// A wire that can be cut: TCP from a port of its own to another. What a network does to watches, at a chosen moment.
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+/** A running relay. */
+export interface Relay extends AsyncDisposable {
+  readonly port: number;
+  /** Ends all connections at once, without a goodbye; new ones are made again. */
+  cut(): void;
+  /** Stops carrying what the server sends after so many more bytes; resolves when it has. */
+  hold(bytes: number): Promise<void>;
+  /** Carries on. */
+  release(): void;
+}
+
+/** Starts a relay to a port of this machine. */
+export async function startRelay(target: number): Promise<Relay> {
+  const pairs = new Set<{ readonly client: Socket; readonly server: Socket }>();
+  let allowance = Number.POSITIVE_INFINITY;
+  let held: (() => void) | undefined;
+
+  const listener = createServer((client) => {
+    const server = connect(target, "127.0.0.1");
+    const pair = { client, server };
+    pairs.add(pair);
+    const end = (): void => {
+      pairs.delete(pair);
+      client.destroy();
+      server.destroy();
+    };
+    for (const socket of [client, server]) socket.on("error", end).on("close", end);
+    client.pipe(server);
+    server.on("data", (bytes) => {
+      client.write(bytes);
+      allowance -= bytes.length;
+      if (allowance > 0) return;
+      server.pause();
+      held?.();
+    });
+  });
+  listener.listen(0, "127.0.0.1");
+  await once(listener, "listening");
+
+  const cut = (): void => {
+    for (const { client, server } of [...pairs]) {
+      client.resetAndDestroy();
+      server.destroy();
+    }
+  };
+  return {
+    port: (listener.address() as AddressInfo).port,
+    cut,
+    hold: (bytes) => {
+      allowance = bytes;
+      return new Promise((resolve) => {
+        held = resolve;
+      });
+    },
+    release: () => {
+      allowance = Number.POSITIVE_INFINITY;
+      for (const { server } of pairs) server.resume();
+    },
+    [Symbol.asyncDispose]: async () => {
+      cut();
+      listener.close();
+      await once(listener, "close");
+    },
+  };
+}

@@ -1,0 +1,100 @@
+// Front door with TLS, as real clients come: a server with a certificate of the test authority, users with certificates
+// and tokens, and the kubeconfig that names all that.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  clientCertificates,
+  createServer,
+  type Server,
+  type ServerOptions,
+  staticTokens,
+  type VirtualWorkspace,
+} from "@virtual-workspaces/framework";
+import { testLog } from "../_setup/log.ts";
+import { tree } from "../_setup/tree.ts";
+import { type Authority, createAuthority } from "./tls.ts";
+
+/** The user that kubeconfigs name unless told otherwise: a client certificate. */
+export const ADMIN = { name: "admin", groups: ["admins"] } as const;
+/** A user with a token instead. */
+export const ALICE = { name: "alice", token: "alice-token" } as const;
+
+export interface TlsServerOptions extends Partial<ServerOptions> {
+  /** @default any free one; a server that takes another's place names its port */
+  readonly port?: number;
+  /** Whom clients trust and servers are certified by. @default a new one */
+  readonly authority?: Authority;
+}
+
+/** A server with TLS that is up. */
+export interface TlsServer extends AsyncDisposable {
+  readonly server: Server;
+  readonly port: number;
+  readonly authority: Authority;
+  /** Ends watches cleanly and closes; the kubeconfigs stay. */
+  close(): Promise<void>;
+}
+
+/** Starts a server for `views`. */
+export async function startTls(
+  views: readonly VirtualWorkspace[],
+  { port = 0, authority, ...options }: TlsServerOptions = {},
+): Promise<TlsServer> {
+  const trusted = authority ?? (await createAuthority());
+  const server = createServer({
+    virtualWorkspaces: views,
+    authentication: [clientCertificates({ ca: trusted.ca }), staticTokens({ [ALICE.token]: { name: ALICE.name } })],
+    tls: { ...trusted.server, clientCa: trusted.ca },
+    log: testLog().log,
+    ...options,
+  });
+  const listening = await server.listen({ port });
+  const close = (): Promise<void> => server.close();
+  return { server, port: listening.port, authority: trusted, close, [Symbol.asyncDispose]: close };
+}
+
+export interface KubeconfigOptions {
+  readonly authority: Authority;
+  readonly port: number;
+  /** Context name to the path of a virtual workspace: `{ quotes: "/services/quotes/clusters/root" }`. The first is current. */
+  readonly contexts: Readonly<Record<string, string>>;
+  readonly user?: "admin" | "alice";
+  /** Of the current context. */
+  readonly namespace?: string;
+}
+
+/** A folder with a kubeconfig in it, to be the HOME of whoever uses it; gone at the end of its `using` block. */
+export interface KubeconfigHome extends Disposable {
+  readonly home: string;
+  readonly kubeconfig: string;
+}
+
+/** Writes a kubeconfig. */
+export async function kubeconfigHome(options: KubeconfigOptions): Promise<KubeconfigHome> {
+  const { authority, port, contexts, user = "admin", namespace } = options;
+  const names = Object.keys(contexts);
+  const config = {
+    apiVersion: "v1",
+    kind: "Config",
+    "current-context": names[0],
+    clusters: Object.entries(contexts).map(([name, path]) => ({
+      name,
+      cluster: { server: `https://127.0.0.1:${port}${path}`, "certificate-authority-data": base64(authority.ca) },
+    })),
+    contexts: names.map((name) => ({ name, context: { cluster: name, user, ...(namespace && { namespace }) } })),
+    users: [{ name: user, user: user === "admin" ? await certificateOf(authority) : { token: ALICE.token } }],
+  };
+  const folder = tree({});
+  const kubeconfig = join(folder.path, "admin.kubeconfig");
+  writeFileSync(kubeconfig, JSON.stringify(config), { mode: 0o600 });
+  return { home: folder.path, kubeconfig, [Symbol.dispose]: () => folder[Symbol.dispose]() };
+}
+
+async function certificateOf(authority: Authority): Promise<Record<string, string>> {
+  const { cert, key } = await authority.client(ADMIN.name, ADMIN.groups);
+  return { "client-certificate-data": base64(cert), "client-key-data": base64(key) };
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString("base64");
+}
