@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import {
+  apiVersionOf,
+  type CheckedSchema,
   compileJsonPath,
   type FromSchema,
   type JsonSchema,
@@ -33,11 +35,11 @@ export interface ResourceOptions<Spec extends JsonSchema, Status extends JsonSch
   /** What `kubectl explain` says of the kind. */
   readonly description?: string;
   /** Schema, and with it the type, of `.spec`. */
-  readonly spec?: Spec;
+  readonly spec?: Spec & CheckedSchema<Spec>;
   /** Schema, and with it the type, of `.status`. */
-  readonly status?: Status;
+  readonly status?: Status & CheckedSchema<Status>;
   /** Schema of the whole object but `apiVersion`, `kind` and `metadata`, instead of `spec` and `status`. */
-  readonly schema?: Whole;
+  readonly schema?: Whole & CheckedSchema<Whole>;
   /** Columns of `kubectl get` between Name and Age; their type is read off the schema. */
   readonly columns?: Readonly<Record<string, ColumnSpec>>;
   /** JSON paths that field selectors may name besides name and namespace: `[".spec.author"]`. */
@@ -96,9 +98,18 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
   /**
    * Puts the kind on a storage. Advertised verbs are the methods the storage has, narrowed by `verbs`.
    *
-   * @throws Error when `verbs` names one that the storage cannot do.
+   * @throws Error when `verbs` names one that the storage cannot do, or when it holds another kind.
    */
-  serve(storage: Storage<ObjectOf<T>>, options: ServeOptions = {}): ServedResource {
+  serve(
+    storage: Storage<ObjectOf<T>> & { readonly resource?: TypedDefinition<T> },
+    options: ServeOptions = {},
+  ): ServedResource {
+    const held = storage.resource;
+    if (held !== undefined && (held.kind !== this.kind || apiVersionOf(held) !== apiVersionOf(this))) {
+      throw new Error(
+        `${this.kind} cannot be served from objects of kind ${apiVersionOf(held)} ${held.kind}: use view()`,
+      );
+    }
     return serveStorage(this, storage as Storage, options);
   }
 }

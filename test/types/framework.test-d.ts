@@ -1,0 +1,121 @@
+// Misuse of the framework must not compile. This file is compiled, never run: a misuse that does compile is a
+// directive below that the compiler reports as unused.
+import {
+  allow,
+  type Collection,
+  defineResource,
+  defineVirtualWorkspace,
+  deny,
+  view,
+} from "@virtual-workspaces/framework";
+
+type Equals<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type Expect<T extends true> = T;
+
+const Quote = defineResource({
+  group: "example.dev",
+  version: "v1",
+  kind: "Quote",
+  scope: "Cluster",
+  spec: {
+    type: "object",
+    required: ["text"],
+    properties: { text: { type: "string" }, author: { type: "string" } },
+  },
+  status: { type: "object", properties: { seen: { type: "integer" } } },
+});
+const quotes = Quote.collection();
+type QuoteSpec = Parameters<ReturnType<typeof quotes.in>["set"]>[1];
+export type SpecIsTheSchema = Expect<Equals<QuoteSpec, { text: string; author?: string }>>;
+
+quotes.in("root").set("a", { text: "x" }, { labels: { l: "v" } });
+quotes.in("root").setStatus("a", { seen: 1 });
+// @ts-expect-error a field that is missing
+quotes.in("root").set("a", {});
+// @ts-expect-error a field that the schema does not have
+quotes.in("root").set("a", { text: "x", txt: "y" });
+// @ts-expect-error a field of another type
+quotes.in("root").set("a", { text: 1 });
+// @ts-expect-error a status of another type
+quotes.in("root").setStatus("a", { seen: "often" });
+
+const Config = defineResource({
+  group: "",
+  version: "v1",
+  kind: "Config",
+  scope: "Namespaced",
+  schema: { type: "object", properties: { data: { type: "object", additionalProperties: { type: "string" } } } },
+});
+Config.collection()
+  .in("root", "default")
+  .set("c", { data: { a: "b" } });
+// @ts-expect-error a kind without status has none to set
+Config.collection().in("root", "default").setStatus("c", {});
+
+defineResource({
+  group: "example.dev",
+  version: "v1",
+  kind: "Bad",
+  scope: "Cluster",
+  // @ts-expect-error a schema keyword that is misspelt
+  spec: { type: "object", propertys: {} },
+});
+
+const resources = [Quote.serve(quotes, { verbs: ["get", "list", "watch"] })];
+// @ts-expect-error a kind on objects of another one
+Config.serve(quotes);
+// @ts-expect-error a verb that does not exist
+Quote.serve(quotes, { verbs: ["read"] });
+
+defineVirtualWorkspace({
+  name: "quotes",
+  path: "/of/:owner/clusters/:cluster",
+  authorize: ({ user, params, verb, name }) =>
+    user.in("system:authenticated") && params.owner === user.name ? allow() : deny(`${verb} ${name} ${params.cluster}`),
+  resources,
+});
+// @ts-expect-error a view that decides nothing about access
+defineVirtualWorkspace({ name: "quotes", path: "/clusters/:cluster", resources });
+defineVirtualWorkspace({
+  name: "quotes",
+  path: "/clusters/:cluster",
+  // @ts-expect-error a parameter that the path does not have
+  authorize: ({ params }) => (params.clutser === "root" ? allow() : deny("no")),
+  resources,
+});
+defineVirtualWorkspace({
+  name: "quotes",
+  path: "/clusters/:cluster",
+  // @ts-expect-error a decision that is none
+  authorize: () => true,
+  resources,
+});
+// @ts-expect-error a view without a name
+defineVirtualWorkspace({ path: "/clusters/:cluster", authorize: () => allow(), resources });
+
+const Shout = defineResource({
+  group: "example.dev",
+  version: "v1",
+  kind: "Shout",
+  scope: "Cluster",
+  spec: { type: "object", required: ["loud"], properties: { loud: { type: "string" } } },
+});
+const shouts = view({ from: quotes, to: Shout, map: ({ spec }) => ({ spec: { loud: spec.text.toUpperCase() } }) });
+Shout.serve(shouts);
+// @ts-expect-error another kind needs a map
+view({ from: quotes, to: Shout });
+// @ts-expect-error a map to something else than the kind
+view({ from: quotes, to: Shout, map: ({ spec }) => ({ spec: { quiet: spec.text } }) });
+view({
+  from: quotes,
+  by: ({ identity }) => ({ name: identity.name }),
+  inputs: { shouts },
+  // @ts-expect-error something that `by` does not say
+  select: ({ metadata }, { by, inputs }) => inputs.shouts.get(metadata.name ?? "")?.spec.loud === by.nmae,
+});
+
+export type CollectionOfQuotes = Expect<
+  typeof quotes extends Collection<{ spec: { text: string; author?: string }; status?: { seen?: number } }>
+    ? true
+    : false
+>;
