@@ -22,7 +22,7 @@ export interface ResourceDefinition {
 /** A kind that carries the type of its objects. */
 export interface TypedDefinition<T extends object> extends ResourceDefinition {
   /** Never set. */
-  readonly type?: T;
+  readonly type?: (object: T) => T;
 }
 
 /** `quotes.example.dev`, the name Kubernetes gives a kind in messages. */

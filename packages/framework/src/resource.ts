@@ -66,7 +66,7 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
   readonly selectableFields: readonly SelectableField[];
   readonly hash: string;
   /** Carries the type; never set. */
-  declare readonly type?: T;
+  declare readonly type?: (object: T) => T;
 
   constructor(options: ResourceOptions<JsonSchema, JsonSchema, JsonSchema>) {
     this.group = options.group;

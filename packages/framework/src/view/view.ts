@@ -19,7 +19,7 @@ export class View<In extends object, Out extends object, By, Inputs>
   readonly #derived = new Map<string, Derived<In, Out, By, Inputs>>();
 
   constructor(options: ViewOptions<In, Out, By, Inputs>) {
-    this.resource = options.to ?? (options.from.resource as TypedDefinition<object> as TypedDefinition<Out>);
+    this.resource = options.to ?? (options.from.resource as unknown as TypedDefinition<Out>);
     this.#options = options;
   }
 
