@@ -85,7 +85,7 @@ describe("negotiation of discovery", () => {
       '"',
       "=",
     );
-    fc.assert(
+    void fc.assert(
       fc.property(fc.array(part, { maxLength: 20 }), fc.boolean(), (parts, aggregates) => {
         const header = parts.join("");
         const format = negotiateDiscovery(header, aggregates);

@@ -27,7 +27,7 @@ function operations(document: Json): string[] {
 }
 
 describe("OpenAPI v3, every document", () => {
-  for (const [name, make] of Object.entries(v3Documents(EVERYTHING))) {
+  for (const [name, { make }] of Object.entries(v3Documents(EVERYTHING))) {
     describe(name, () => {
       const document = json(make());
       const schemas = document["components"]?.["schemas"] as Json;
@@ -86,7 +86,7 @@ describe("OpenAPI v3, documents of a view", () => {
   });
 
   it("of a root is small", () => {
-    const document = json(v3Documents([])["api"]?.());
+    const document = json(v3Documents([])["api"]?.make());
     expect(document["paths"]).to.deep.equal({
       "/api/": {
         get: {
@@ -218,7 +218,7 @@ describe("OpenAPI v3, schemas", () => {
   const ref = (name: string): object => ({ $ref: `#/components/schemas/${name}` });
 
   it("of a kind are its own, with the three properties of every object", () => {
-    const { properties, ...rest } = schemas["dev.example.v1.Quote"] as Json;
+    const { properties, ...rest } = schemas["dev.example.v1.Quote"] as Readonly<Record<string, Json>>;
     expect(rest).to.deep.equal({
       type: "object",
       description: "Something somebody said.",
@@ -264,6 +264,12 @@ describe("OpenAPI v3, schemas", () => {
         { group: "example.dev", version: "v1", kind },
       ]);
     expect(kinds("Status")).to.deep.equal([{ group: "", version: "v1", kind: "Status" }]);
+  });
+
+  it("of a kind are there even where no operation answers with it", () => {
+    const watched = json(groupVersionDocument([served(Quote, ["watch"])]))["components"]?.["schemas"] as Json;
+    expect(watched).to.include.keys("dev.example.v1.Quote");
+    expect(watched).not.to.have.property("dev.example.v1.QuoteList");
   });
 
   it("keep what Kubernetes adds to JSON schema, and spell out integers that may be text", () => {

@@ -5,7 +5,7 @@ import { contentHash } from "../discovery/etag.ts";
 import type { ServedResource } from "../served.ts";
 import { swaggerDocument } from "./v2.ts";
 import { encodeSwagger } from "./v2-protobuf.ts";
-import { byGroupVersion, type Document, v3Documents } from "./v3.ts";
+import { type DocumentSource, v3Documents } from "./v3.ts";
 
 export interface OpenApiRequest {
   /** The path below the view: `/openapi/v3/apis/example.dev/v1`. One trailing slash makes no difference. */
@@ -77,26 +77,21 @@ export class OpenApiDocuments {
 
   /** Answered in JSON whatever `Accept` says, as in Kubernetes. */
   #index({ prefix }: OpenApiRequest, resources: readonly ServedResource[]): OpenApiAnswer {
-    const makers = v3Documents(resources);
-    const paths = Object.keys(makers)
-      .sort()
-      .map((name) => {
-        const { hash } = this.#build(name, makers, resources);
-        return [name, { serverRelativeURL: urlOf(prefix, name, hash) }];
-      });
-    const body = Buffer.from(JSON.stringify({ paths: Object.fromEntries(paths) }));
-    return document(JSON_TYPE, { body, hash: contentHash(body) });
+    const sources = Object.entries(v3Documents(resources)).sort(([a], [b]) => (a < b ? -1 : 1));
+    const paths = sources.map(([name, source]) => {
+      const { hash } = this.#build(name, source);
+      return [name, { serverRelativeURL: urlOf(prefix, name, hash) }];
+    });
+    return document(JSON_TYPE, json({ paths: Object.fromEntries(paths) }));
   }
 
-  #document(
-    name: string,
-    { accept, query, prefix }: OpenApiRequest,
-    resources: readonly ServedResource[],
-  ): OpenApiAnswer {
-    const makers = v3Documents(resources);
-    if (!Object.hasOwn(makers, name)) return { kind: "not-found" };
+  #document(name: string, request: OpenApiRequest, resources: readonly ServedResource[]): OpenApiAnswer {
+    const { accept, query, prefix } = request;
+    const sources = v3Documents(resources);
+    const source = Object.hasOwn(sources, name) ? sources[name] : undefined;
+    if (source === undefined) return { kind: "not-found" };
     if (acceptable(accept, [JSON_TYPE]) === undefined) return { kind: "not-acceptable", supported: [JSON_TYPE] };
-    const built = this.#build(name, makers, resources);
+    const built = this.#build(name, source);
     const wanted = query.get("hash") ?? "";
     if (wanted === "") return document(JSON_TYPE, built);
     if (wanted !== built.hash) return { kind: "redirect", location: urlOf(prefix, name, built.hash) };
@@ -120,9 +115,8 @@ export class OpenApiDocuments {
     );
   }
 
-  #build(name: string, makers: Readonly<Record<string, () => Document>>, resources: readonly ServedResource[]): Built {
-    const members = byGroupVersion(resources)[name] ?? [];
-    return this.#cache.get(`v3 ${name} ${contentKey(members)}`, () => json(makers[name]?.()));
+  #build(name: string, { resources, make }: DocumentSource): Built {
+    return this.#cache.get(`v3 ${name} ${contentKey(resources)}`, () => json(make()));
   }
 }
 

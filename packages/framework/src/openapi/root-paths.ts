@@ -6,36 +6,14 @@ import { operationNames } from "./operation-names.ts";
 import { rootOf } from "./resource-paths.ts";
 
 /** Paths of discovery and version, by the name of the document that has them: `api`, `apis`, `apis/<group>`, `version`. */
-export function rootPaths(resources: readonly ServedResource[]): Record<string, Paths> {
-  const core = operationNames("");
+export function rootPaths(resources: readonly ServedResource[]): Record<string, () => Paths> {
   const groups = new Set(resources.map(({ definition }) => definition.group));
   groups.delete("");
   return {
-    api: {
-      "/api/": read({
-        id: `get${core.infix}APIVersions`,
-        tag: core.tag,
-        description: "get available API versions",
-        component: metaName("APIVersions"),
-      }),
-    },
-    apis: {
-      "/apis/": read({
-        id: "getAPIVersions",
-        tag: "apis",
-        description: "get available API versions",
-        component: metaName("APIGroupList"),
-      }),
-    },
-    ...Object.fromEntries([...groups].map((group) => [`apis/${group}`, groupPath(group)])),
-    version: {
-      "/version/": read({
-        id: "getCodeVersion",
-        tag: "version",
-        description: "get the version of the server",
-        component: VERSION_INFO,
-      }),
-    },
+    api: corePath,
+    apis: groupsPath,
+    ...Object.fromEntries(Array.from(groups, (group) => [`apis/${group}`, () => groupPath(group)])),
+    version: versionPath,
   };
 }
 
@@ -48,6 +26,40 @@ export function groupVersionPath(group: string, version: string): Paths {
       tag,
       description: "get available resources",
       component: metaName("APIResourceList"),
+    }),
+  };
+}
+
+function corePath(): Paths {
+  const { infix, tag } = operationNames("");
+  return {
+    "/api/": read({
+      id: `get${infix}APIVersions`,
+      tag,
+      description: "get available API versions",
+      component: metaName("APIVersions"),
+    }),
+  };
+}
+
+function groupsPath(): Paths {
+  return {
+    "/apis/": read({
+      id: "getAPIVersions",
+      tag: "apis",
+      description: "get available API versions",
+      component: metaName("APIGroupList"),
+    }),
+  };
+}
+
+function versionPath(): Paths {
+  return {
+    "/version/": read({
+      id: "getCodeVersion",
+      tag: "version",
+      description: "get the version of the server",
+      component: VERSION_INFO,
     }),
   };
 }

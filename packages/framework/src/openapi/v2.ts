@@ -10,7 +10,7 @@ import {
   type Paths,
 } from "./operation.ts";
 import { rootPaths } from "./root-paths.ts";
-import { type Components, mapValues, reachable, type Schema } from "./schema.ts";
+import { type Components, mapValues, type Schema } from "./schema.ts";
 import { v2Kind } from "./v2-schema.ts";
 import { componentsFor, INFO, resourcesPaths } from "./v3.ts";
 
@@ -52,8 +52,9 @@ export interface SwaggerResponse {
 
 /** The OpenAPI v2 document of a view: all of it in one. */
 export function swaggerDocument(resources: readonly ServedResource[]): SwaggerDocument {
-  const paths: Paths = Object.assign({}, ...Object.values(rootPaths(resources)), resourcesPaths(resources));
-  const components = reachable(componentsFor(resources), contentsIn(paths).flatMap(mainComponent));
+  const roots = Object.values(rootPaths(resources)).map((paths) => paths());
+  const paths: Paths = Object.assign({}, ...roots, resourcesPaths(resources));
+  const components = componentsFor(resources, contentsIn(paths).flatMap(mainComponent));
   return {
     swagger: "2.0",
     info: INFO,
@@ -72,11 +73,12 @@ function pathItem({ parameters, ...methods }: PathItem): SwaggerPath {
 
 function operation({ parameters = [], requestBody, responses, ...rest }: Operation): SwaggerOperation {
   const produces = Object.values(responses).flatMap(({ content = {} }) => Object.keys(content));
+  const all = [...parameters.map(parameter), ...(requestBody ? [bodyParameter(requestBody)] : [])];
   return {
     ...rest,
     produces: [...new Set(produces)],
     ...(requestBody && { consumes: Object.keys(requestBody.content) }),
-    parameters: [...parameters.map(parameter), ...(requestBody ? [bodyParameter(requestBody)] : [])],
+    ...(all.length > 0 && { parameters: all }),
     responses: mapValues(responses, response),
   };
 }

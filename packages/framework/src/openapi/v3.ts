@@ -1,7 +1,7 @@
 import { apiVersionOf, type GroupVersion } from "@virtual-workspaces/apimachinery";
 import type { OpenAPIV3 } from "openapi-types";
 import type { ServedResource } from "../served.ts";
-import { kindComponents } from "./kind-schemas.ts";
+import { kindComponents, kindName } from "./kind-schemas.ts";
 import { answerComponents } from "./meta-answer-schemas.ts";
 import { DISCOVERY_COMPONENTS } from "./meta-discovery-schemas.ts";
 import { OBJECT_COMPONENTS } from "./meta-object-schemas.ts";
@@ -15,20 +15,22 @@ export type Document = OpenAPIV3.Document<OperationExtensions>;
 /** Title and version of every document; what they describe is in their paths. */
 export const INFO: OpenAPIV3.InfoObject = { title: "Virtual workspace", version: "v1" };
 
-/**
- * The OpenAPI documents of a view by the name under which the index of `/openapi/v3` lists them. Each is made when
- * it is asked for.
- */
-export function v3Documents(resources: readonly ServedResource[]): Readonly<Record<string, () => Document>> {
-  const roots = mapValues(rootPaths(resources), (paths) => () => v3Document(paths, []));
-  const versions = mapValues(byGroupVersion(resources), (members) => () => groupVersionDocument(members));
-  return { ...roots, ...versions };
+/** A document yet to be made. */
+export interface DocumentSource {
+  /** Whose content, with the document's name, decides its content. */
+  readonly resources: readonly ServedResource[];
+  readonly make: () => Document;
 }
 
-/** Served resources by the name of their document: `api/v1`, `apis/example.dev/v1`. */
-export function byGroupVersion(resources: readonly ServedResource[]): Record<string, readonly ServedResource[]> {
+/** The OpenAPI documents of a view by the name under which the index of `/openapi/v3` lists them. */
+export function v3Documents(resources: readonly ServedResource[]): Readonly<Record<string, DocumentSource>> {
   const groups = Map.groupBy(resources, ({ definition }) => rootOf(definition.group, definition.version).slice(1));
-  return Object.fromEntries(groups);
+  const roots = mapValues(rootPaths(resources), (paths) => ({ resources: [], make: () => v3Document(paths(), []) }));
+  const versions = mapValues(Object.fromEntries(groups), (members) => ({
+    resources: members,
+    make: () => groupVersionDocument(members),
+  }));
+  return { ...roots, ...versions };
 }
 
 /** The document of the resources of one group version. */
@@ -39,30 +41,31 @@ export function groupVersionDocument(resources: readonly ServedResource[]): Docu
 /** Paths of all resources, and of the discovery of their group versions. */
 export function resourcesPaths(resources: readonly ServedResource[]): Paths {
   const paths: Paths = {};
-  const nouns = new Set<string>();
+  const seen = new Set<string>();
   for (const resource of resources) {
     const { group, version, kind, plural } = resource.definition;
-    const known = nouns.has(`${group}/${version}/${kind}`);
-    nouns.add(`${group}/${version}/${kind}`);
-    Object.assign(paths, groupVersionPath(group, version), resourcePaths(resource, known ? plural : kind));
+    const name = kindName(resource.definition);
+    Object.assign(paths, groupVersionPath(group, version), resourcePaths(resource, seen.has(name) ? plural : kind));
+    seen.add(name);
   }
   return paths;
 }
 
-/** All components that documents of `resources` may refer to. */
-export function componentsFor(resources: readonly ServedResource[]): Components {
+/** The components of a document: those it refers to, and the served kinds, which clients look up by their names. */
+export function componentsFor(resources: readonly ServedResource[], referred: readonly string[]): Components {
   const definitions = resources.map(({ definition }) => definition);
   const groupVersions = new Map(definitions.map((one): [string, GroupVersion] => [apiVersionOf(one), one]));
-  return {
+  const known = {
     ...DISCOVERY_COMPONENTS,
     ...OBJECT_COMPONENTS,
     ...answerComponents([...groupVersions.values()]),
     ...kindComponents(definitions),
   };
+  return reachable(known, [...definitions.map(kindName), ...referred]);
 }
 
 function v3Document(paths: Paths, resources: readonly ServedResource[]): Document {
-  const components = reachable(componentsFor(resources), contentsIn(paths).flatMap(componentsOf));
+  const components = componentsFor(resources, contentsIn(paths).flatMap(componentsOf));
   const schemas = mapValues(components, (schema) => mapSchema(schema, v3Schema) as unknown as OpenAPIV3.SchemaObject);
   return { openapi: "3.0.0", info: INFO, paths, components: { schemas } };
 }
@@ -73,7 +76,9 @@ function v3Schema(schema: Schema): Schema {
   if ($ref !== undefined) {
     return Object.keys(rest).length > 0 ? { ...rest, allOf: [{ $ref }] } : { $ref: `#/components/schemas/${$ref}` };
   }
-  const choice =
-    schema["x-kubernetes-int-or-string"] === true && schema.anyOf === undefined && schema.allOf === undefined;
-  return choice ? { ...schema, anyOf: [{ type: "integer" }, { type: "string" }] } : schema;
+  return isBareIntOrString(schema) ? { ...schema, anyOf: [{ type: "integer" }, { type: "string" }] } : schema;
+}
+
+function isBareIntOrString(schema: Schema): boolean {
+  return schema["x-kubernetes-int-or-string"] === true && schema.anyOf === undefined && schema.allOf === undefined;
 }
