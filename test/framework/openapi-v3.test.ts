@@ -204,6 +204,15 @@ describe("OpenAPI v3, operations", () => {
     });
   });
 
+  it("are named without the end of Kubernetes' own groups", () => {
+    const role = { ...Quote, group: "rbac.authorization.k8s.io", plural: "roles", kind: "Role" };
+    const { get } = json(groupVersionDocument([served(role)]))["paths"]?.[
+      "/apis/rbac.authorization.k8s.io/v1/roles"
+    ] as Readonly<Record<string, Json>>;
+    expect(get).to.include({ operationId: "listRbacAuthorizationV1Role" });
+    expect(get?.["tags"]).to.deep.equal(["rbacAuthorization_v1"]);
+  });
+
   it("keep their ids apart when one kind is served under two names", () => {
     const twin = { ...Quote, plural: "sayings", hash: "other" };
     const ids =
@@ -229,6 +238,15 @@ describe("OpenAPI v3, schemas", () => {
     expect(properties).to.have.all.keys("apiVersion", "kind", "metadata", "spec");
     expect(properties?.["metadata"]?.["allOf"]).to.deep.equal([ref(`${META}.ObjectMeta`)]);
     expect(properties?.["spec"]).to.deep.equal(Quote.schema.properties?.["spec"]);
+  });
+
+  it("of a kind cannot say otherwise of those three", () => {
+    const own = { ...Quote, schema: { type: "object", properties: { metadata: { type: "string" } } } } as const;
+    const document = json(groupVersionDocument([served(own)]));
+    const { properties } = document["components"]?.["schemas"]?.["dev.example.v1.Quote"] as Readonly<
+      Record<string, Json>
+    >;
+    expect(properties?.["metadata"]).to.have.all.keys("allOf", "description");
   });
 
   it("of its list refer to it", () => {

@@ -3,7 +3,7 @@ import { flag, int32, int64, list, metaName, ref, TYPE_META, text } from "./meta
 import type { Components, Schema } from "./schema.ts";
 
 const CORE: GroupVersion = { group: "", version: "v1" };
-export const RAW_EXTENSION = "io.k8s.apimachinery.pkg.runtime.RawExtension";
+const RAW_EXTENSION = "io.k8s.apimachinery.pkg.runtime.RawExtension";
 
 const listMeta: Schema = {
   type: "object",
