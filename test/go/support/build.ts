@@ -1,0 +1,32 @@
+// Builds the programs of a Go module: once in a run, and Go itself does nothing when nothing has changed.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { run } from "../../../tools/run.mjs";
+
+// As go.mod and go.sum say, with the compiler that is there: nothing is fetched that they do not name.
+const ENV = { GOTOOLCHAIN: "local", GOFLAGS: "-mod=readonly -buildvcs=false" };
+const home = join(import.meta.dirname, "..");
+const builds = new Map<string, Promise<void>>();
+
+/** For `before`: builds all programs of test/go/<module>. Takes minutes where Go's caches are empty. */
+export function building(module: string): (this: Mocha.Context) => Promise<void> {
+  return function () {
+    this.timeout(600_000);
+    const building = builds.get(module) ?? build(module);
+    builds.set(module, building);
+    return building;
+  };
+}
+
+async function build(module: string): Promise<void> {
+  const args = ["build", "-ldflags=-s -w", "-o", "dist/", "./..."];
+  const { ok, output } = await run("go", args, { cwd: join(home, module), env: ENV });
+  if (!ok) throw new Error(`go ${args.join(" ")} in test/go/${module}: ${output}`);
+}
+
+/** The path of a program that {@link building} has built. */
+export function goProgram(module: string, name: string): string {
+  const file = join(home, module, "dist", name);
+  if (!existsSync(file)) throw new Error(`${file} is not there: call before(building("${module}"))`);
+  return file;
+}

@@ -1,0 +1,95 @@
+// Runs a program that a test drives: its lines are kept as they come, and waited for with a deadline.
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+
+/** How a program ended. */
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A running program, killed at the end of its `await using` block. */
+export class Program implements AsyncDisposable {
+  /** What it has written to stdout so far. */
+  readonly lines: string[] = [];
+  readonly ended: Promise<Ended>;
+  /** What it has written to stderr so far. */
+  stderr = "";
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #waiting = new Set<() => void>();
+  #running = true;
+
+  constructor(file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    const child = spawn(file, args, { env: { PATH: process.env["PATH"], ...env } });
+    this.#child = child;
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      this.stderr += text;
+    });
+    createInterface(child.stdout).on("line", (line) => {
+      this.lines.push(line);
+      this.heard(line);
+      this.#wake();
+    });
+    this.ended = once(child, "close").then(([code, signal]: (number | NodeJS.Signals | null)[]) => {
+      this.#running = false;
+      this.#wake();
+      return { code, signal } as Ended;
+    });
+    child.on("error", () => undefined); // `close` follows
+  }
+
+  /** What a line means to whoever extends this. */
+  protected heard(_line: string): void {}
+
+  get running(): boolean {
+    return this.#running;
+  }
+
+  /** Writes a line to stdin. */
+  say(line: string): void {
+    this.#child.stdin.write(`${line}\n`);
+  }
+
+  /** The first value other than `undefined` and `false` that `look` gives, now or after a further line. */
+  async until<T>(what: string, look: () => T | undefined | false, within = 10_000): Promise<T> {
+    const deadline = performance.now() + within;
+    for (;;) {
+      const found = look();
+      if (found !== undefined && found !== false) return found;
+      if (!this.#running) throw new Error(`the program ended before ${what}\n${this.#tail()}`);
+      if (performance.now() >= deadline) throw new Error(`no ${what} within ${within} ms\n${this.#tail()}`);
+      await this.#line(deadline - performance.now());
+    }
+  }
+
+  /** Closes stdin. */
+  endInput(): void {
+    this.#child.stdin.end();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#running) this.#child.kill("SIGKILL");
+    await this.ended;
+  }
+
+  #line(within: number): Promise<void> {
+    return new Promise((resolve) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, within);
+      this.#waiting.add(done);
+    });
+  }
+
+  #wake(): void {
+    for (const done of [...this.#waiting]) done();
+  }
+
+  #tail(): string {
+    return [...this.lines.slice(-30), this.stderr.slice(-2000)].join("\n");
+  }
+}

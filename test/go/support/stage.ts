@@ -1,0 +1,96 @@
+// A server of quotes with TLS, and what a Go client needs to come in.
+import type { CollectionOptions, CollectionPart, VirtualWorkspace } from "@virtual-workspaces/framework";
+import { type Relay, startRelay } from "../../_support/relay.ts";
+import {
+  type KubeconfigHome,
+  kubeconfigHome,
+  startTls,
+  type TlsServer,
+  type TlsServerOptions,
+} from "../../_support/server.ts";
+import { GoClient, type GoCommand } from "./client.ts";
+import { QUOTES, Quote, type QuoteContent, type Quotes, quotesView, versions } from "./views.ts";
+
+export interface StageOptions extends TlsServerOptions, CollectionOptions {
+  /** What is served instead of all quotes. */
+  readonly view?: (quotes: Quotes) => VirtualWorkspace;
+  /** Whether clients come over a wire that can be cut. */
+  readonly wire?: boolean;
+}
+
+/** A server of quotes, its clients, and the wire between them. */
+export class Stage implements AsyncDisposable {
+  readonly quotes: Quotes;
+  readonly root: CollectionPart<QuoteContent>;
+  readonly #options: StageOptions;
+  readonly #relay: Relay | undefined;
+  readonly #home: KubeconfigHome;
+  #server: TlsServer;
+
+  private constructor(
+    options: StageOptions,
+    parts: { quotes: Quotes; server: TlsServer; relay: Relay | undefined; home: KubeconfigHome },
+  ) {
+    this.#options = options;
+    this.quotes = parts.quotes;
+    this.root = parts.quotes.in("root");
+    this.#server = parts.server;
+    this.#relay = parts.relay;
+    this.#home = parts.home;
+  }
+
+  static async start(options: StageOptions = {}): Promise<Stage> {
+    const quotes: Quotes = Quote.collection(options);
+    const server = await serve(quotes, options);
+    const relay = options.wire === true ? await startRelay(server.port) : undefined;
+    const port = relay?.port ?? server.port;
+    const home = await kubeconfigHome({ authority: server.authority, port, contexts: QUOTES });
+    return new Stage(options, { quotes, server, relay, home });
+  }
+
+  /** The wire, where the stage has one. */
+  get wire(): Relay {
+    if (this.#relay === undefined) throw new Error("the stage was started without wire: true");
+    return this.#relay;
+  }
+
+  get kubeconfig(): string {
+    return this.#home.kubeconfig;
+  }
+
+  /** Key to resource version of all quotes in `root`. */
+  get versions(): Map<string, string> {
+    return versions(this.root);
+  }
+
+  /** Starts a Go client. */
+  client(command: GoCommand, flags: Readonly<Record<string, string>> = {}): GoClient {
+    return GoClient.start(command, { kubeconfig: this.kubeconfig, flags });
+  }
+
+  /** Sets `count` quotes named `<prefix>-0000` and so on. */
+  fill(count: number, prefix = "quote"): void {
+    for (let at = 0; at < count; at++) this.root.set(`${prefix}-${String(at).padStart(4, "0")}`, { text: `no. ${at}` });
+  }
+
+  /** Ends the server as on a signal: watches end cleanly. */
+  async stop(): Promise<void> {
+    await this.#server.close();
+  }
+
+  /** Another server in the place of the old one, with the same quotes. */
+  async resume(): Promise<void> {
+    const { port, authority } = this.#server;
+    this.#server = await serve(this.quotes, { ...this.#options, port, authority });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#relay?.[Symbol.asyncDispose]();
+    await this.#server.close();
+    this.#home[Symbol.dispose]();
+  }
+}
+
+function serve(quotes: Quotes, options: StageOptions): Promise<TlsServer> {
+  return startTls([options.view?.(quotes) ?? quotesView([Quote.serve(quotes)])], options);
+}

@@ -1,0 +1,47 @@
+// What the Go clients are shown: quotes, as their own typed client knows them.
+import {
+  authenticated,
+  type Collection,
+  type CollectionPart,
+  defineResource,
+  defineVirtualWorkspace,
+  type ServedResource,
+  type VirtualWorkspace,
+} from "@virtual-workspaces/framework";
+
+/** The same as `Quote` in test/go/clients/quote.go. */
+export const Quote = defineResource({
+  group: "example.dev",
+  version: "v1",
+  kind: "Quote",
+  scope: "Cluster",
+  shortNames: ["qt"],
+  categories: ["sayings"],
+  description: "What somebody said.",
+  spec: {
+    type: "object",
+    required: ["text"],
+    properties: {
+      text: { type: "string", description: "What was said.", maxLength: 10_000 },
+      author: { type: "string", description: "Who said it." },
+    },
+  },
+  columns: { Text: ".spec.text", Author: { jsonPath: ".spec.author", priority: 1 } },
+  selectableFields: [".spec.author"],
+});
+
+export type QuoteContent = { spec: { text: string; author?: string } };
+export type Quotes = Collection<QuoteContent>;
+
+/** Where {@link quotesView} is served for the logical cluster `root`. */
+export const QUOTES = { quotes: "/services/quotes/clusters/root" } as const;
+
+/** A virtual workspace for whoever is logged in. */
+export function quotesView(resources: readonly ServedResource[] | (() => readonly ServedResource[])): VirtualWorkspace {
+  return defineVirtualWorkspace({ name: "quotes", path: "/clusters/:cluster", authorize: authenticated(), resources });
+}
+
+/** Key to resource version of all objects there: what a client must hold. */
+export function versions(part: CollectionPart<QuoteContent>): Map<string, string> {
+  return new Map(part.list().map(({ metadata }) => [metadata.name ?? "", metadata.resourceVersion ?? ""]));
+}
