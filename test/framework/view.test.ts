@@ -187,6 +187,36 @@ describe("a view", () => {
     expect(told).to.deep.equal(["root//b: Error: no owner"]);
   });
 
+  it("a view of a view that differs by caller differs by caller", async () => {
+    const tasks = Task.collection();
+    const mine = view({
+      from: tasks,
+      by: ({ identity }) => identity.name,
+      select: ({ spec }, { by }) => spec.owner === by,
+    });
+    const open = view({ from: mine, select: ({ spec }) => !spec.done });
+    const withInput = view({
+      from: tasks,
+      inputs: { mine },
+      select: ({ metadata }, { inputs }) => inputs.mine.get(metadata.name ?? "") !== undefined,
+    });
+    tasks.in("root").set("a", { done: false, owner: "alice" });
+    tasks.in("root").set("b", { done: false, owner: "bob" });
+    for (const storage of [open, withInput]) {
+      await using server = await startPlain(served(Task.serve(storage)));
+      for (const [user, name] of [
+        ["alice", "a"],
+        ["bob", "b"],
+      ] as const) {
+        const { body } = await server.get(TASKS, { user });
+        expect(
+          body.items.map((item: { metadata: { name: string } }) => item.metadata.name),
+          user,
+        ).to.deep.equal([name]);
+      }
+    }
+  });
+
   it("views of views follow through", async () => {
     const { tasks, open } = todos();
     const named = view({ from: open, select: ({ spec }) => spec.who !== "nobody" });

@@ -62,6 +62,11 @@ export class Collection<T extends object = object> implements Storage<ObjectOf<T
     return this.#lease;
   }
 
+  /** The objects are the same for everybody. */
+  shareKey(): string {
+    return "";
+  }
+
   /**
    * The objects of one logical cluster ("" where the path has none) and, for namespaced kinds, one namespace.
    *

@@ -30,7 +30,7 @@ function problem(code: number, message: string): ApiError {
 }
 
 /** Answers on a connection for which Node has made no response, and closes it. */
-export function refuse(socket: Socket, error: ApiError): void {
+function refuse(socket: Socket, error: ApiError): void {
   const res = responseOn(socket, new IncomingMessage(socket));
   respondStatus(res, error);
 }

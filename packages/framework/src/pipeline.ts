@@ -18,7 +18,7 @@ export type Stage = (exchange: Exchange) => void | Promise<void>;
  * The way of every request, in order. Before `authenticate` only refusals of bad URLs, `/livez` and `/readyz` are
  * answered. A path that no view serves is refused after authentication: strangers do not learn what there is.
  */
-export const pipeline: readonly Stage[] = [
+const pipeline: readonly Stage[] = [
   accept, //       request id, draining                                       503
   health, //       /livez, /readyz                                            200 404 503
   match, //        path → virtual workspace, parameters, tail                 400

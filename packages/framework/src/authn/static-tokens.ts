@@ -28,7 +28,7 @@ export function staticTokens(tokens: Readonly<Record<string, TokenUser>>): Authe
 }
 
 /** The token of an `Authorization: Bearer` header; the scheme in any case, as Kubernetes reads it. */
-export function bearerToken(header: string | undefined): string | undefined {
+function bearerToken(header: string | undefined): string | undefined {
   if (header === undefined || header.length < 8) return undefined;
   if (header.slice(0, 7).toLowerCase() !== "bearer ") return undefined;
   return header.slice(7).trim();

@@ -24,6 +24,6 @@ function partial(encoded: Encoded): Buffer {
 }
 
 /** The object's metadata under the kind of its own. */
-export function partialObject(encoded: Encoded): object {
+function partialObject(encoded: Encoded): object {
   return { kind: META.kind, apiVersion: META.apiVersion, metadata: decodeObject(encoded).metadata };
 }

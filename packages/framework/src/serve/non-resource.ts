@@ -51,7 +51,8 @@ function answerCacheable(exchange: Exchange, document: Cacheable, headers: Reado
   exchange.answered = true;
   const { contentType, body, etag } = document;
   const unchanged = etagMatches(req.headers["if-none-match"], etag);
-  const cacheable = { "Cache-Control": "public", ETag: etag, ...headers };
+  // What a view shows may differ by caller: no cache in between may keep it, but for documents named by their hash.
+  const cacheable = { "Cache-Control": "no-cache, private", ETag: etag, ...headers };
   if (unchanged) res.writeHead(304, cacheable).end();
   else respond(res, { code: 200, contentType, body, headers: cacheable });
   return true;

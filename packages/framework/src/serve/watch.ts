@@ -105,12 +105,9 @@ async function begin(exchange: Exchange, { subscriber, lane, options }: Beginnin
   const version = options.resourceVersion;
   if (version === undefined || version === "0") return subscriber.start(cache.next);
   const position = await positionOf(exchange, cache, version);
-  if (position === "expired") {
-    const why = cache.isForeign(version) ? FOREIGN : `too old resource version: ${version} (${cache.head})`;
-    subscriber.fail(ApiError.expired(why));
-    return;
-  }
-  subscriber.start(position);
+  if (position !== "expired") return subscriber.start(position);
+  const why = cache.isForeign(version) ? FOREIGN : `too old resource version: ${version} (${cache.head})`;
+  subscriber.start(ApiError.expired(why));
 }
 
 /** A version that has not come yet is waited for, as long as the client has patience. */

@@ -1,6 +1,6 @@
 import type { TypedDefinition } from "../definition.ts";
 import type { ObjectOf } from "../resource-schema.ts";
-import type { Awaitable, CacheLease, Scope } from "../storage.ts";
+import type { Awaitable, CacheLease, Scope, Storage } from "../storage.ts";
 import type { HistoryOptions } from "../watch/cache.ts";
 import type { Reader } from "./reader.ts";
 
@@ -8,6 +8,8 @@ import type { Reader } from "./reader.ts";
 export interface ViewSource<T extends object = object> {
   readonly resource: TypedDefinition<T>;
   cache(scope: Scope): Awaitable<CacheLease>;
+  /** As {@link Storage.shareKey}: a view is shared by no more callers than each of its sources is. */
+  shareKey?(scope: Scope): string | undefined;
 }
 
 /** What a source's objects are, by the name they were given under {@link ViewOptions.inputs}. */

@@ -1,6 +1,7 @@
 import type { TypedDefinition } from "../definition.ts";
 import type { ObjectOf } from "../resource-schema.ts";
 import type { CacheLease, Scope, Storage } from "../storage.ts";
+import { shareOf } from "../watch/share.ts";
 import { Derived } from "./derived.ts";
 import type { ViewOptions, ViewSource } from "./options.ts";
 
@@ -23,9 +24,16 @@ export class View<In extends object, Out extends object, By, Inputs>
     this.#options = options;
   }
 
+  /** Callers share when `by` and every source say so. */
+  shareKey(scope: Scope): string {
+    const { by, from, inputs } = this.#options;
+    const sources = [from, ...Object.values((inputs ?? {}) as Record<string, ViewSource>)];
+    return JSON.stringify([by?.(scope), sources.map((source) => shareOf(source, scope))]);
+  }
+
   async cache(scope: Scope): Promise<CacheLease> {
     const by = this.#options.by?.(scope) as By;
-    const key = JSON.stringify([scope.cluster, by]);
+    const key = JSON.stringify([scope.cluster, this.shareKey(scope)]);
     let derived = this.#derived.get(key);
     if (derived === undefined) {
       const created = new Derived({

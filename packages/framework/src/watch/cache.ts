@@ -5,11 +5,25 @@ import { CacheEvent } from "./event.ts";
 import type { Minter } from "./minter.ts";
 import { Ring } from "./ring.ts";
 
-/** Ordered objects by {@link cacheKey}. A snapshot of one costs nothing until either side changes. */
-export type Objects = Pick<BTree, "get" | "size" | "entries" | "values">;
-type BTree = InstanceType<typeof BTreeClass<string, Encoded>>;
-// The package is CommonJS: its default export arrives as the namespace under Node and as the class under bundlers.
-const BTreeClass = ((SortedBTree as { default?: unknown }).default ?? SortedBTree) as typeof SortedBTree.default;
+/** Ordered objects by {@link cacheKey}. */
+export interface Objects {
+  readonly size: number;
+  get(key: string): Encoded | undefined;
+  /** In order, from the first key that is not below `from`. */
+  entries(from?: string): Iterable<[string, Encoded]>;
+  values(from?: string): Iterable<Encoded>;
+}
+
+/** The tree behind it: a copy of one costs nothing until either side changes. */
+interface Tree extends Objects {
+  set(key: string, object: Encoded): unknown;
+  delete(key: string): boolean;
+  clone(): Tree;
+}
+
+// The package is CommonJS: its class arrives as a property of the default export under Node, as that export elsewhere.
+const module = SortedBTree as unknown as { readonly default?: unknown };
+const BTree = (module.default ?? module) as new () => Tree;
 
 /** Hears of every change at once, in order, before the next one is applied. Must not throw. */
 export interface CacheListener {
@@ -55,7 +69,7 @@ export class WatchCache {
   readonly #minter: Minter | undefined;
   readonly #listeners = new Set<CacheListener>();
   readonly #waiters = new Set<() => void>();
-  #objects: BTree = new BTreeClass<string, Encoded>();
+  #objects: Tree = new BTree();
   #head: string;
 
   constructor(options: CacheOptions) {
@@ -174,7 +188,7 @@ export class WatchCache {
 
   /** A new state of which nobody knows how it came about: the history is void, open watches end with 410. */
   reset(objects: Iterable<Encoded>, version: string, message: string): void {
-    this.#objects = new BTreeClass<string, Encoded>();
+    this.#objects = new BTree();
     for (const object of objects) this.#objects.set(cacheKey(object.key), object);
     this.#head = version;
     this.#ring.clear(version);

@@ -4,6 +4,7 @@ import type { WatchCache } from "./cache.ts";
 import { Fanout } from "./fanout.ts";
 import { Feed, widened } from "./feed.ts";
 import type { FanoutStats } from "./lane.ts";
+import { shareOf } from "./share.ts";
 
 export interface HubOptions {
   /** Told of failing sources, which are retried. */
@@ -118,14 +119,10 @@ export class WatchHub implements AsyncDisposable {
   }
 }
 
-/**
- * Who may read the same feed. Path parameters, cluster and what the storage applies itself always part callers,
- * whatever the storage says; when it says nothing, a feed is shared only among requests of one and the same identity.
- */
+/** Path parameters, cluster and what the storage applies itself always part callers, whatever it says of sharing. */
 function feedKey(storage: Storage, scope: Scope): string {
-  const { params, cluster, namespace, labels, fields, identity } = scope;
-  const share = storage.shareKey?.(scope) ?? [identity.name, identity.uid, identity.groups, identity.extra];
-  return JSON.stringify([share, params, cluster, namespace, labels.toString(), fields.toString()]);
+  const { params, cluster, namespace, labels, fields } = scope;
+  return JSON.stringify([shareOf(storage, scope), params, cluster, namespace, labels.toString(), fields.toString()]);
 }
 
 function once(action: () => void): () => void {

@@ -34,16 +34,19 @@ export class Subscriber {
     this.#response.once("drain", this.#resume);
   }
 
-  /** The initial events are out: goes on from `cursor` until there is nothing left, then joins the lane. */
-  start(cursor: number): void {
+  /**
+   * The initial events are out: goes on from `from` until there is nothing left, then joins the lane. An error instead
+   * of a position ends the watch.
+   */
+  start(from: number | ApiError): void {
     this.#begun = true;
-    if (this.#ending !== undefined) {
-      this.#ending();
-      return;
+    if (this.#ending !== undefined) this.#ending();
+    else if (typeof from !== "number") this.fail(from);
+    else {
+      this.#lane.flush();
+      this.#cursor = from;
+      this.#resume();
     }
-    this.#lane.flush();
-    this.#cursor = cursor;
-    this.#resume();
   }
 
   /** Ends the watch with an ERROR event: it can't be continued truthfully. */
