@@ -1,7 +1,7 @@
 import type { Exchange } from "../exchange.ts";
 import type { RequestInfo } from "../request-info.ts";
 import type { ServedResource } from "../served.ts";
-import type { User } from "../user.ts";
+import { HookRequest } from "./hook-request.ts";
 
 /** What a view serves to one caller, findable by name. */
 export class ResourceIndex {
@@ -50,17 +50,10 @@ export class ResourceIndexes {
 
 /** Asks the discovery hook on behalf of a request. */
 export function resourcesOf(exchange: Exchange): ResourceIndex | Promise<ResourceIndex> {
-  const { core, mounted, params } = exchange;
+  const { core, mounted } = exchange;
   const { resources } = mounted.workspace;
   if (resources === undefined) return NOTHING;
   if (typeof resources !== "function") return core.indexes.of(resources);
-  const user = exchange.user as User;
-  const found = resources({
-    user,
-    params,
-    get signal() {
-      return exchange.signal;
-    },
-  });
+  const found = resources(new HookRequest(exchange));
   return found instanceof Promise ? found.then((list) => core.indexes.of(list)) : core.indexes.of(found);
 }

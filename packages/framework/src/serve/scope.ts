@@ -19,14 +19,12 @@ export function scopeOf(exchange: Exchange): Scope {
 
 /** What belongs to this request alone. */
 export function requestOptions(exchange: Exchange): RequestOptions {
-  const { requestId, res } = exchange;
+  const { requestId, signal, res } = exchange;
   return {
     user: exchange.user as User,
     requestId,
+    signal,
     warn: (text) => res.appendHeader("Warning", `299 - ${JSON.stringify(text.replace(/[^\x20-\x7e]/g, "?"))}`),
-    get signal() {
-      return exchange.signal;
-    },
   };
 }
 

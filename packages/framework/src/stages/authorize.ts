@@ -1,28 +1,14 @@
 import { forbiddenFor } from "@virtual-workspaces/apimachinery";
-import type { AuthorizeRequest, Decision } from "../authorization.ts";
+import type { Decision } from "../authorization.ts";
 import type { Exchange } from "../exchange.ts";
+import { AuthorizeQuestion } from "../serve/hook-request.ts";
 import type { User } from "../user.ts";
 
 /** Asks the virtual workspace. A no is 403; a throw is 500 and says nothing of why. */
 export function authorize(exchange: Exchange): void | Promise<void> {
-  const decision = exchange.mounted.workspace.authorize(question(exchange));
+  const decision = exchange.mounted.workspace.authorize(new AuthorizeQuestion(exchange));
   if (decision instanceof Promise) return decision.then((settled) => enforce(exchange, settled));
   return enforce(exchange, decision);
-}
-
-function question(exchange: Exchange): AuthorizeRequest {
-  const { info, params } = exchange;
-  const { isResource, verb, path, group, version, resource, subresource, namespace, name, longRunning } = info;
-  const subject = { isResource, verb, path, group, version, resource, subresource, namespace, name, longRunning };
-  const user = exchange.user as User;
-  return {
-    ...subject,
-    user,
-    params,
-    get signal() {
-      return exchange.signal;
-    },
-  };
 }
 
 function enforce(exchange: Exchange, decision: Decision): void {
