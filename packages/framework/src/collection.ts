@@ -11,12 +11,13 @@ import {
   type ObjectMeta,
 } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type TypedDefinition } from "./definition.ts";
-import { decodeObject, type Encoded, encodeObject } from "./encoded.ts";
+import { decodeObject, encodeObject } from "./encoded.ts";
 
 import type { ObjectOf } from "./resource-schema.ts";
 import type { CacheLease, Storage } from "./storage.ts";
 import { type HistoryOptions, WatchCache } from "./watch/cache.ts";
 import { processMinter } from "./watch/minter.ts";
+import { objectsIn } from "./watch/objects.ts";
 
 export interface CollectionOptions {
   /** How much of the past a client may resume from. */
@@ -113,8 +114,8 @@ export class Collection<T extends object = object> implements Storage<ObjectOf<T
 
   /** @internal */
   *all(part: Omit<ObjectKey, "name">): Generator<ObjectOf<T>> {
-    for (const encoded of this.#cache.snapshot().objects.values()) {
-      if (isIn(encoded, part)) yield decodeObject<ObjectOf<T>>(encoded);
+    for (const encoded of objectsIn(this.#cache.snapshot().objects, part)) {
+      if (encoded.key.cluster === part.cluster) yield decodeObject<ObjectOf<T>>(encoded);
     }
   }
 
@@ -245,8 +246,4 @@ function contentOf(object: KubeObject): object {
 
 function specOf(object: object): unknown {
   return "spec" in object ? object.spec : "metadata" in object ? contentOf(object as KubeObject) : object;
-}
-
-function isIn(encoded: Encoded, part: Omit<ObjectKey, "name">): boolean {
-  return encoded.key.cluster === part.cluster && encoded.key.namespace === part.namespace;
 }

@@ -80,10 +80,10 @@ export {
   type CacheListener,
   type CacheOptions,
   type HistoryOptions,
-  type Objects,
   type Position,
   type Snapshot,
   WatchCache,
 } from "./watch/cache.ts";
 export { CacheEvent, type EventType } from "./watch/event.ts";
 export { Minter } from "./watch/minter.ts";
+export type { Objects } from "./watch/objects.ts";

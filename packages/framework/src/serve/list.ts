@@ -11,7 +11,8 @@ import type { Encoded } from "../encoded.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
 import type { CacheLease } from "../storage.ts";
-import { cacheKey, type Snapshot } from "../watch/cache.ts";
+import type { Snapshot } from "../watch/cache.ts";
+import { cacheKey, objectsIn } from "../watch/objects.ts";
 import { Selection } from "../watch/selection.ts";
 import { serveDirectList } from "./direct-list.ts";
 import { FOREIGN, freshen } from "./freshness.ts";
@@ -91,10 +92,7 @@ function pageOf(snapshot: Snapshot, { options, selection, after }: PageRequest &
   const limit = options.limit ?? Number.POSITIVE_INFINITY;
   const items: Encoded[] = [];
   let remaining = 0;
-  const first = firstKey(selection);
-  for (const [key, object] of snapshot.objects.entries(after > first ? after : first)) {
-    if (key === after) continue;
-    if (!key.startsWith(first)) break;
+  for (const object of objectsIn(snapshot.objects, selection, after)) {
     if (!selection.matches(object)) continue;
     if (items.length < limit) items.push(object);
     else remaining += 1;
@@ -107,10 +105,4 @@ function pageOf(snapshot: Snapshot, { options, selection, after }: PageRequest &
   // Kubernetes does not count what it would have to select.
   const rest = selection.isSelective ? {} : { remainingItemCount: remaining };
   return { items, meta: { resourceVersion: version, continue: token, ...rest } };
-}
-
-/** All keys of a selection begin with this. */
-function firstKey({ cluster, namespace }: Selection): string {
-  if (cluster === "") return "";
-  return namespace === "" ? `${cluster}/` : `${cluster}/${namespace}/`;
 }

@@ -16,6 +16,7 @@ import type { CacheLease } from "../storage.ts";
 import type { Snapshot, WatchCache } from "../watch/cache.ts";
 import type { Fanout } from "../watch/fanout.ts";
 import type { Lane } from "../watch/lane.ts";
+import { objectsIn } from "../watch/objects.ts";
 import { Selection } from "../watch/selection.ts";
 import { Subscriber } from "../watch/subscriber.ts";
 import { FOREIGN, freshen } from "./freshness.ts";
@@ -123,7 +124,7 @@ const LONGEST_TIMEOUT = 2 ** 31 - 1;
 
 function* initialEvents(snapshot: Snapshot, lane: Lane, bookmark: boolean): Generator<Buffer> {
   const { selection, representation } = lane;
-  for (const object of snapshot.objects.values()) {
+  for (const object of objectsIn(snapshot.objects, selection)) {
     if (selection.matches(object)) yield eventBytes("ADDED", representation.object(object));
   }
   if (bookmark) yield lane.bookmarkBytes(snapshot.version, true);

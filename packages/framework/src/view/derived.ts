@@ -3,9 +3,10 @@ import type { TypedDefinition } from "../definition.ts";
 import { decodeObject, type Encoded, encodeObject } from "../encoded.ts";
 import type { ObjectOf } from "../resource-schema.ts";
 import type { CacheLease, Scope } from "../storage.ts";
-import { type CacheListener, cacheKey, WatchCache } from "../watch/cache.ts";
+import { type CacheListener, WatchCache } from "../watch/cache.ts";
 import type { CacheEvent } from "../watch/event.ts";
 import { processMinter } from "../watch/minter.ts";
+import { cacheKey, objectsIn } from "../watch/objects.ts";
 import {
   type InputReaders,
   type Mapped,
@@ -114,11 +115,13 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
   #recompute(from: WatchCache): void {
     if (!this.#stale) return;
     this.#stale = false;
+    const { cluster } = this.#options.scope;
     const current = from.snapshot().objects;
     for (const encoded of [...this.#cache.snapshot().objects.values()]) {
       if (current.get(cacheKey(encoded.key)) === undefined) this.#cache.delete(encoded.key, processMinter.next());
     }
-    for (const encoded of current.values()) if (this.#covers(encoded)) this.#place(encoded);
+    const place = { cluster: cluster === "*" ? "" : cluster, namespace: "" };
+    for (const encoded of objectsIn(current, place)) this.#place(encoded);
   }
 
   #follow(event: CacheEvent): void {

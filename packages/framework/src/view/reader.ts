@@ -1,6 +1,7 @@
 import { decodeObject, type Encoded } from "../encoded.ts";
 import type { ObjectOf } from "../resource-schema.ts";
-import { cacheKey, type WatchCache } from "../watch/cache.ts";
+import type { WatchCache } from "../watch/cache.ts";
+import { objectsIn } from "../watch/objects.ts";
 
 /** A source as `select` and `map` read it: parsed once per version, never to be changed. */
 export interface Reader<T extends object> {
@@ -34,14 +35,8 @@ export class CacheReader<T extends object> implements Reader<T> {
   }
 
   list(at: ReaderPlace = {}): ObjectOf<T>[] {
-    const cluster = at.cluster ?? this.#here().cluster;
-    const from = cacheKey({ cluster, namespace: at.namespace ?? "", name: "" });
-    const found: ObjectOf<T>[] = [];
-    for (const [, encoded] of this.#cache.snapshot().objects.entries(from)) {
-      if (encoded.key.cluster !== cluster) break;
-      if (at.namespace === undefined || encoded.key.namespace === at.namespace) found.push(this.#parse(encoded));
-    }
-    return found;
+    const place = { cluster: at.cluster ?? this.#here().cluster, namespace: at.namespace ?? "" };
+    return Array.from(objectsIn(this.#cache.snapshot().objects, place), (encoded) => this.#parse(encoded));
   }
 
   #parse(encoded: Encoded): ObjectOf<T> {

@@ -3,16 +3,8 @@ import SortedBTree from "sorted-btree";
 import type { Encoded } from "../encoded.ts";
 import { CacheEvent } from "./event.ts";
 import type { Minter } from "./minter.ts";
+import { cacheKey, type Objects } from "./objects.ts";
 import { Ring } from "./ring.ts";
-
-/** Ordered objects by {@link cacheKey}. */
-export interface Objects {
-  readonly size: number;
-  get(key: string): Encoded | undefined;
-  /** In order, from the first key that is not below `from`. */
-  entries(from?: string): Iterable<[string, Encoded]>;
-  values(from?: string): Iterable<Encoded>;
-}
 
 /** The tree behind it: a copy of one costs nothing until either side changes. */
 interface Tree extends Objects {
@@ -212,9 +204,4 @@ export class WatchCache {
   #wake(): void {
     for (const check of this.#waiters) check();
   }
-}
-
-/** Objects order by logical cluster, namespace and name, as Kubernetes orders them by storage key. */
-export function cacheKey(key: ObjectKey): string {
-  return `${key.cluster}/${key.namespace}/${key.name}`;
 }
