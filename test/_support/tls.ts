@@ -1,73 +1,85 @@
-// Front door with TLS: a server on a free port with certificates of its own, and a kubeconfig for real clients. Users
-// are told apart by client certificates, since kubectl sends no token over plain HTTP.
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
-import {
-  clientCertificates,
-  createServer,
-  type Server,
-  type ServerOptions,
-  type VirtualWorkspace,
-} from "@virtual-workspaces/framework";
-import { type Credentials, ensureCredentials } from "../../packages/cli/src/credentials/credentials.ts";
-import { type Context, kubeconfig } from "../../packages/cli/src/credentials/kubeconfig.ts";
-import { testLog } from "../_setup/log.ts";
-import { tree } from "../_setup/tree.ts";
+// A certificate authority for tests: made once for a process, never written down, so that a client that trusts it trusts
+// every server of the same run.
+import "reflect-metadata";
+import { webcrypto } from "node:crypto";
+import * as x509 from "@peculiar/x509";
 
-/** `admin` is in `system:masters`, the others in no group but `system:authenticated`. */
-const USERS = [
-  { name: "admin", groups: ["system:masters"] },
-  { name: "alice", groups: [] },
-  { name: "bob", groups: [] },
-];
-
-export interface TlsServer extends AsyncDisposable {
-  readonly server: Server;
-  /** `https://127.0.0.1:<port>` */
-  readonly url: string;
-  readonly credentials: Credentials;
-  /** A folder that is gone with the server. */
-  readonly folder: string;
-  /**
-   * Writes a kubeconfig and returns its path: one context for each of these, the first current. A context's server is
-   * a URL path, `/services/notes/clusters/root`; its user is `admin` where none is named.
-   */
-  kubeconfig(contexts: Readonly<Record<string, string | { readonly path: string; readonly user: string }>>): string;
+/** Certificate and private key, PEM. */
+export interface KeyPair {
+  readonly cert: string;
+  readonly key: string;
 }
 
-/** Starts a TLS server for `views` on a free port, 127.0.0.1. */
-export async function startTls(
-  views: readonly VirtualWorkspace[],
-  options: Partial<ServerOptions> & { readonly port?: number } = {},
-): Promise<TlsServer> {
-  const folder = tree({});
-  const credentials = ensureCredentials(join(folder.path, "credentials"), { users: USERS });
-  const { port = 0, ...others } = options;
-  const server = createServer({
-    virtualWorkspaces: views,
-    authentication: [clientCertificates({ ca: credentials.ca })],
-    tls: { ...credentials.server, clientCa: credentials.ca },
-    log: testLog().log,
-    ...others,
+/** Everything a TLS server and its users need. */
+export interface Authority {
+  /** The authority's own certificate, PEM. */
+  readonly ca: string;
+  /** For 127.0.0.1, ::1 and localhost. */
+  readonly server: KeyPair;
+  /** The certificate of a user: the common name, and the organizations as groups. */
+  client(name: string, groups?: readonly string[]): Promise<KeyPair>;
+}
+
+const DAY = 24 * 60 * 60 * 1000;
+const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
+const SERVER_NAMES: x509.JsonGeneralNames = [
+  { type: "ip", value: "127.0.0.1" },
+  { type: "ip", value: "::1" },
+  { type: "dns", value: "localhost" },
+];
+
+/** A new authority. */
+export async function createAuthority(): Promise<Authority> {
+  const keys = await newKeys();
+  const ca = await x509.X509CertificateGenerator.createSelfSigned({
+    name: "CN=virtual-workspaces-test",
+    keys,
+    signingAlgorithm: ALGORITHM,
+    ...validity(),
+    extensions: [
+      new x509.BasicConstraintsExtension(true, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign, true),
+    ],
   });
-  const { url } = await server.listen({ port });
+  const issuer: Issuer = { certificate: ca, key: keys.privateKey };
   return {
-    server,
-    url,
-    credentials,
-    folder: folder.path,
-    kubeconfig: (given) => {
-      const contexts = Object.entries(given).map(([name, context]): Context => {
-        const { path, user } = typeof context === "string" ? { path: context, user: "admin" } : context;
-        return { name, server: url + path, user };
-      });
-      const file = join(folder.path, `${contexts[0]?.name ?? "none"}.kubeconfig`);
-      writeFileSync(file, kubeconfig({ credentials, contexts, current: contexts[0]?.name ?? "" }), { mode: 0o600 });
-      return file;
-    },
-    [Symbol.asyncDispose]: async () => {
-      await server.close();
-      folder[Symbol.dispose]();
-    },
+    ca: ca.toString("pem"),
+    server: await issue(issuer, "CN=127.0.0.1", [
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      new x509.SubjectAlternativeNameExtension(SERVER_NAMES),
+    ]),
+    client: (name, groups = []) =>
+      issue(issuer, [{ CN: [name] }, ...groups.map((group) => ({ O: [group] }))], [
+        new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth]),
+      ]),
   };
+}
+
+interface Issuer {
+  readonly certificate: x509.X509Certificate;
+  readonly key: webcrypto.CryptoKey;
+}
+
+async function issue(issuer: Issuer, subject: x509.JsonName | string, extensions: x509.Extension[]): Promise<KeyPair> {
+  const keys = await newKeys();
+  const certificate = await x509.X509CertificateGenerator.create({
+    subject,
+    issuer: issuer.certificate.subject,
+    publicKey: keys.publicKey,
+    signingKey: issuer.key,
+    signingAlgorithm: ALGORITHM,
+    ...validity(),
+    extensions: [new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true), ...extensions],
+  });
+  const der = await webcrypto.subtle.exportKey("pkcs8", keys.privateKey);
+  return { cert: certificate.toString("pem"), key: x509.PemConverter.encode(der, "PRIVATE KEY") };
+}
+
+function newKeys(): Promise<webcrypto.CryptoKeyPair> {
+  return webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
+}
+
+/** From a while ago, for clocks that differ. */
+function validity(): { notBefore: Date; notAfter: Date } {
+  return { notBefore: new Date(Date.now() - DAY), notAfter: new Date(Date.now() + DAY) };
 }
