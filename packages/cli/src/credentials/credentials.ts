@@ -1,0 +1,68 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { readIfThere, writePrivately } from "../files.ts";
+import { isGood } from "./check.ts";
+import { type Authority, issue, type KeyPair, type Purpose, type Subject } from "./issue.ts";
+
+/** A user of the server, with the certificate that says so. */
+export interface UserCredentials extends Subject, KeyPair {}
+
+/** All that a server on this machine and its users need, PEM. */
+export interface Credentials {
+  /** The certificate of the authority that signed the rest. */
+  readonly ca: string;
+  readonly server: KeyPair;
+  readonly users: readonly UserCredentials[];
+}
+
+export interface CredentialsOptions {
+  readonly users: readonly Subject[];
+  /** What certificates are dated and checked by. @default the clock */
+  readonly now?: Date;
+}
+
+const AUTHORITY: Subject = { name: "virtual-workspaces dev", groups: [] };
+const SERVER: Subject = { name: "localhost", groups: [] };
+const LOOPBACK: Purpose = {
+  kind: "server",
+  hosts: ["localhost"],
+  addresses: [Buffer.from([127, 0, 0, 1]), Buffer.from([...Array(15).fill(0), 1])],
+};
+
+/**
+ * Reads the certificates kept in `dir` and makes those that are missing, close to their end, or of another authority.
+ * The authority's key never leaves the folder; whoever reads it can pose as any user of the servers started there.
+ */
+export function ensureCredentials(dir: string, { users, now = new Date() }: CredentialsOptions): Credentials {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const ca = ensure(join(dir, "ca"), {
+    isGood: (pair) => isGood(pair, { subject: AUTHORITY, now, authority: pair.cert }),
+    make: () => issue({ subject: AUTHORITY, purpose: { kind: "authority" }, now }),
+  });
+  const authority: Authority = { subject: AUTHORITY, key: ca.key };
+  const server = ensure(join(dir, "server"), {
+    isGood: (pair) => isGood(pair, { subject: SERVER, now, authority: ca.cert, host: "localhost" }),
+    make: () => issue({ subject: SERVER, purpose: LOOPBACK, now }, authority),
+  });
+  const userPair = (subject: Subject): KeyPair =>
+    ensure(join(dir, subject.name), {
+      isGood: (pair) => isGood(pair, { subject, now, authority: ca.cert }),
+      make: () => issue({ subject, purpose: { kind: "client" }, now }, authority),
+    });
+  return { ca: ca.cert, server, users: users.map((subject) => ({ ...subject, ...userPair(subject) })) };
+}
+
+interface Recipe {
+  isGood(pair: KeyPair): boolean;
+  make(): KeyPair;
+}
+
+function ensure(path: string, { isGood: isStillGood, make }: Recipe): KeyPair {
+  const cert = readIfThere(`${path}.crt`);
+  const key = readIfThere(`${path}.key`);
+  if (cert !== undefined && key !== undefined && isStillGood({ cert, key })) return { cert, key };
+  const made = make();
+  writePrivately(`${path}.key`, made.key);
+  writePrivately(`${path}.crt`, made.cert);
+  return made;
+}

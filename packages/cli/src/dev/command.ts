@@ -1,0 +1,73 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { ensureCredentials } from "../credentials/credentials.ts";
+import { readIfThere } from "../files.ts";
+import type { Command } from "../usage.ts";
+import { acquire } from "./lock.ts";
+import { DEFAULT_DIR, DEFAULT_PORT, devOptions } from "./options.ts";
+import { Publication } from "./publication.ts";
+import { Supervisor } from "./supervisor.ts";
+import { ADMIN, GUEST } from "./users.ts";
+
+/** How many ports are tried from the first. */
+const PORTS = 100;
+
+export const dev: Command = {
+  help: `Usage: virtual-workspaces dev <file or folder>... [flags]
+
+Serves views on this machine, over TLS, and reloads them on save. A file must have a view, or a list of views, as its
+default export; of a folder every module counts that has one.
+
+Flags:
+  --port <number>  the port, or the next free one after it; 0 for any  (default ${DEFAULT_PORT})
+  --dir <folder>   where certificates and the kubeconfig are kept      (default ${DEFAULT_DIR})
+  --quiet          do not log requests`,
+
+  async run(args) {
+    const { paths, dir, port: wanted, quiet } = devOptions(args);
+    const stopped = untilStopped();
+    prepare(dir);
+    using lock = acquire(dir);
+    const credentials = ensureCredentials(dir, { users: [ADMIN, GUEST] });
+    let publication: Publication | undefined;
+    await using supervisor = new Supervisor({
+      paths,
+      ports: portsFrom(wanted),
+      site: { tls: credentials.server, ca: credentials.ca, quiet },
+      onReload: ({ loaded, file, milliseconds }) => {
+        const news = publication?.reloaded(loaded) ?? "";
+        console.log(`Reloaded in ${milliseconds.toFixed(0)} ms: ${basename(file)} changed${news}`);
+      },
+      onProblem: (problem) => console.error(problem),
+    });
+    const started = await Promise.race([supervisor.start(), stopped]);
+    if (started === undefined) return 0;
+    const { loaded, port } = started;
+    const url = `https://127.0.0.1:${port}`;
+    lock.serves(url);
+    publication = new Publication(loaded, { url, dir, credentials });
+    if (wanted !== 0 && port !== wanted) console.log(`Port ${wanted} is taken: using ${port}.`);
+    console.log(publication.ready(performance.now() / 1000));
+    await stopped;
+    return 0;
+  },
+};
+
+/** The folder is for this machine's eyes: it holds keys. */
+function prepare(dir: string): void {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const ignore = join(dir, ".gitignore");
+  if (readIfThere(ignore) === undefined) writeFileSync(ignore, "*\n");
+}
+
+function portsFrom(first: number): readonly number[] {
+  if (first === 0) return [0];
+  return Array.from({ length: PORTS }, (_, at) => first + at).filter((port) => port <= 65_535);
+}
+
+/** Resolves at the first Ctrl-C, or when the process is asked to end. More of the same are ignored: it takes a second at most. */
+function untilStopped(): Promise<undefined> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => resolve(undefined));
+  });
+}

@@ -1,0 +1,101 @@
+import cluster from "node:cluster";
+import { statSync } from "node:fs";
+import { dirname, extname, join } from "node:path";
+import { Generation } from "./generation.ts";
+import type { Loaded, Site } from "./messages.ts";
+import { Watcher } from "./watcher.ts";
+
+/** How long a process may take to end when it is told to, ms: Ctrl-C must be over within a second. */
+const PATIENCE = 800;
+
+export interface SupervisorOptions {
+  readonly paths: readonly string[];
+  /** Tried in order at the start; after a reload the port stays. */
+  readonly ports: readonly number[];
+  readonly site: Omit<Site, "ports">;
+  /** A later generation serves in the place of the one before. */
+  onReload(reload: { readonly loaded: Loaded; readonly file: string; readonly milliseconds: number }): void;
+  /** A save could not be served, or the process that serves has ended by itself. */
+  onProblem(problem: string): void;
+}
+
+/**
+ * Keeps one process serving the modules as they were last saved. A new one takes the port over before the old one is
+ * told to finish; one that cannot be loaded changes nothing.
+ */
+export class Supervisor implements AsyncDisposable {
+  readonly #options: SupervisorOptions;
+  readonly #watcher: Watcher;
+  readonly #living = new Set<Generation>();
+  #current: Generation | undefined;
+  #next: Generation | undefined;
+  #port = 0;
+  #stopping = false;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#watcher = new Watcher((file) => void this.#reload(file));
+    const exec = join(dirname(import.meta.dirname), `bin${extname(import.meta.filename)}`);
+    cluster.setupPrimary({ exec, args: [...options.paths], stdio: ["ignore", "inherit", "inherit", "ipc"] });
+  }
+
+  /** @throws Failure when the modules cannot be loaded or served */
+  async start(): Promise<{ readonly loaded: Loaded; readonly port: number }> {
+    const { paths, ports, site } = this.#options;
+    const first = this.#generation();
+    for (const path of paths) {
+      if (statSync(path).isDirectory()) this.#watcher.addFolder(path);
+      else this.#watcher.add([path]);
+    }
+    const loaded = await first.loaded;
+    this.#port = await first.serve({ ...site, ports });
+    this.#promote(first);
+    return { loaded, port: this.#port };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping = true;
+    this.#watcher[Symbol.dispose]();
+    const serving = [...this.#living].filter((generation) => generation !== this.#next);
+    this.#next?.kill();
+    await Promise.all(serving.map((generation) => generation.finish(PATIENCE)));
+    await Promise.all([...this.#living].map((generation) => generation.ended));
+  }
+
+  async #reload(file: string): Promise<void> {
+    const began = performance.now();
+    this.#next?.kill();
+    const next = this.#generation();
+    this.#next = next;
+    try {
+      const loaded = await next.loaded;
+      await next.serve({ ...this.#options.site, ports: [this.#port] });
+      const old = this.#current;
+      this.#promote(next);
+      this.#options.onReload({ loaded, file, milliseconds: performance.now() - began });
+      await old?.finish(PATIENCE);
+    } catch (error) {
+      // Killed by the next save, or by the end of everything.
+      if (this.#next !== next || this.#stopping) return;
+      this.#next = undefined;
+      this.#options.onProblem(`${file} changed, and what is there now cannot be served:\n${(error as Error).message}`);
+    }
+  }
+
+  #generation(): Generation {
+    const generation = new Generation((files) => this.#watcher.add(files));
+    this.#living.add(generation);
+    void generation.ended.then((how) => {
+      this.#living.delete(generation);
+      if (this.#current !== generation || this.#stopping) return;
+      this.#current = undefined;
+      this.#options.onProblem(`the process that serves ended by itself (${how}); the next save starts it again`);
+    });
+    return generation;
+  }
+
+  #promote(generation: Generation): void {
+    this.#next = undefined;
+    this.#current = generation;
+  }
+}

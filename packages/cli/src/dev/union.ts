@@ -1,0 +1,86 @@
+import {
+  allow,
+  defineVirtualWorkspace,
+  deny,
+  type RequestInfo,
+  type ServedResource,
+  type VirtualWorkspace,
+  type WorkspaceRequest,
+} from "@virtual-workspaces/framework";
+
+/** The path of the views that can be put together: the same URL must mean the same in each. */
+const COMMON_PATH = "/clusters/:cluster";
+
+/**
+ * One view that serves what the others serve, so that one URL, and one context of a kubeconfig, shows all of it. Each
+ * view's own `authorize` decides on its resources, and whether they are there at all: what a view refuses to list in
+ * discovery is not served here either. Where two serve a resource of one group, version and name, the first does.
+ *
+ * @returns `undefined` when no view has the common path and resources
+ */
+export function unionOf(name: string, views: readonly VirtualWorkspace[]): VirtualWorkspace | undefined {
+  const members = views.filter((view) => view.path === COMMON_PATH && view.resources !== undefined);
+  if (members.length === 0) return undefined;
+  return defineVirtualWorkspace({
+    name,
+    path: COMMON_PATH,
+    ready: async (context) => {
+      await Promise.all(members.map((member) => member.ready?.(context)));
+    },
+    authorize: async (request) => {
+      const shares = await sharesOf(members, request);
+      if (!request.isResource) return shares.length > 0 ? allow() : deny("no view allows it");
+      const { group, version, resource } = request;
+      const wanted = `${group}/${version}/${resource}`;
+      const owner = shares.find(({ resources }) => resources.some((served) => nameOf(served) === wanted));
+      return owner === undefined ? deny("no view serves it to you") : owner.member.authorize(request);
+    },
+    resources: async (request) => unique((await sharesOf(members, request)).flatMap(({ resources }) => resources)),
+  });
+}
+
+type Request = WorkspaceRequest<Readonly<Record<string, string>>>;
+
+/** A view that lets the caller discover what it serves. */
+interface Share {
+  readonly member: VirtualWorkspace;
+  readonly resources: readonly ServedResource[];
+}
+
+async function sharesOf(members: readonly VirtualWorkspace[], request: Request): Promise<readonly Share[]> {
+  const shares = await Promise.all(members.map((member) => shareOf(member, request)));
+  return shares.filter((share) => share !== undefined);
+}
+
+async function shareOf(member: VirtualWorkspace, { user, params, signal }: Request): Promise<Share | undefined> {
+  const decision = await member.authorize({ user, params, signal, ...DISCOVERY });
+  if (!decision.allowed) return undefined;
+  const { resources = [] } = member;
+  return { member, resources: typeof resources === "function" ? await resources({ user, params, signal }) : resources };
+}
+
+const DISCOVERY: RequestInfo = {
+  isResource: false,
+  verb: "get",
+  path: "/apis",
+  group: "",
+  version: "",
+  resource: "",
+  subresource: "",
+  namespace: "",
+  name: "",
+  longRunning: false,
+};
+
+function unique(resources: readonly ServedResource[]): readonly ServedResource[] {
+  const byName = new Map<string, ServedResource>();
+  for (const resource of resources) {
+    const name = nameOf(resource);
+    if (!byName.has(name)) byName.set(name, resource);
+  }
+  return [...byName.values()];
+}
+
+function nameOf({ definition }: ServedResource): string {
+  return `${definition.group}/${definition.version}/${definition.plural}`;
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from "node:fs";
+import { type Command, Failure, UsageError } from "./usage.ts";
+
+/** Each command is loaded when it is the one asked for. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  dev: async () => (await import("./dev/command.ts")).dev,
+};
+
+const HELP = `Usage: virtual-workspaces <command>
+
+Commands:
+  dev <file or folder>...  serve views on this machine, reloading them on save
+
+Flags:
+  --help     this text, or with a command what it takes
+  --version  the version`;
+
+/** Runs the command line. @returns the exit code: 0, 1 for a failure, 2 for a mistake in the command line */
+export async function main(args: readonly string[]): Promise<number> {
+  const [name, ...rest] = args;
+  try {
+    if (name === "--version") return print(version());
+    if (name === "--help" || name === "-h" || name === "help") return print(HELP);
+    const load = COMMANDS[name ?? ""];
+    if (load === undefined) throw new UsageError(unknown(name));
+    const command = await load();
+    if (rest.includes("--help") || rest.includes("-h")) return print(command.help);
+    return await command.run(rest);
+  } catch (error) {
+    return complain(error, name);
+  }
+}
+
+function unknown(name: string | undefined): string {
+  const commands = Object.keys(COMMANDS).join(", ");
+  return name === undefined
+    ? `a command is missing. The commands are ${commands}`
+    : `there is no ${name.startsWith("-") ? "flag" : "command"} ${name}. The commands are ${commands}`;
+}
+
+function complain(error: unknown, command: string | undefined): number {
+  const expected = error instanceof UsageError || error instanceof Failure;
+  const text = expected ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const known = command !== undefined && command in COMMANDS;
+  const prefix = known ? `virtual-workspaces ${command}` : "virtual-workspaces";
+  const hint = error instanceof UsageError ? `; see ${prefix} --help` : "";
+  process.stderr.write(`${prefix}: ${text}${hint}\n`);
+  return error instanceof UsageError ? 2 : 1;
+}
+
+function version(): string {
+  const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
+  return manifest.version;
+}
+
+function print(text: string): number {
+  process.stdout.write(`${text}\n`);
+  return 0;
+}
