@@ -10,19 +10,14 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What every answer carries: nothing here may be kept by a cache unless `headers` say so. */
-function baseHeaders(res: ServerResponse): Record<string, string | number> {
-  const id = res.getHeader("audit-id") as string | undefined;
-  return id === undefined
-    ? { "Cache-Control": "no-cache, private" }
-    : { "Audit-Id": id, "Cache-Control": "no-cache, private" };
-}
+/** Nothing may be kept by a cache unless the answer says so. `Audit-Id` stands in the response from the first stage on. */
+const UNCACHED = { "Cache-Control": "no-cache, private" } as const;
 
 /** The one place that writes a whole body. HEAD gets the headers alone. */
 export function respond(res: ServerResponse, answer: Answer): void {
   const { code, contentType, body } = answer;
   const headers = {
-    ...baseHeaders(res),
+    ...UNCACHED,
     ...answer.headers,
     "Content-Type": contentType,
     "Content-Length": body.length,
@@ -58,6 +53,6 @@ export function respondStatus(res: ServerResponse, error: ApiError): void {
 /** Starts a body that is written piece by piece. Headers are flushed at once: Go's `Watch()` blocks until they come. */
 export function startStream(res: ServerResponse, contentType: string, length?: number): void {
   const size = length === undefined ? {} : { "Content-Length": length };
-  res.writeHead(200, { ...baseHeaders(res), "Content-Type": contentType, ...size });
+  res.writeHead(200, { ...UNCACHED, "Content-Type": contentType, ...size });
   if (length === undefined) res.flushHeaders();
 }
