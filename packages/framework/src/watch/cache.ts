@@ -24,6 +24,8 @@ export interface CacheListener {
   expired(message: string): void;
   /** No changes up to a new version (a source's progress). */
   advanced?(): void;
+  /** The events before this position are about to be forgotten: the last moment to read them. */
+  forgetting?(before: number): void;
 }
 
 export interface CacheOptions {
@@ -197,8 +199,15 @@ export class WatchCache {
     this.#head = event.version;
     this.#ring.push(event);
     for (const listener of this.#listeners) listener.event(event);
-    this.#ring.trim();
+    this.#trim();
     this.#wake();
+  }
+
+  #trim(): void {
+    const before = this.#ring.surplus;
+    if (before === this.#ring.first) return;
+    for (const listener of this.#listeners) listener.forgetting?.(before);
+    this.#ring.forget(before);
   }
 
   #wake(): void {

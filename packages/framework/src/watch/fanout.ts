@@ -6,7 +6,7 @@ import { type FanoutStats, Lane } from "./lane.ts";
 import type { Selection } from "./selection.ts";
 import type { Subscriber } from "./subscriber.ts";
 
-/** Events that may wait for the end of the turn; a larger burst is written at once, before the history forgets it. */
+/** How many events may come while one waits for the end of the turn; a larger burst is written in pieces of this. */
 const BURST = 256;
 
 /**
@@ -18,6 +18,7 @@ export class Fanout implements CacheListener, Disposable {
   readonly #stats: FanoutStats;
   readonly #lanes = new Map<string, Lane>();
   readonly #byCluster = new Map<string, Set<Lane>>();
+  /** The lanes with something to write, by how long it has waited. */
   readonly #dirty = new Set<Lane>();
   readonly #subscribers = new Map<Subscriber, Lane>();
   readonly #listening: Disposable;
@@ -70,6 +71,13 @@ export class Fanout implements CacheListener, Disposable {
     if (event.key.cluster !== "") this.#mark(this.#byCluster.get(event.key.cluster));
   }
 
+  forgetting(before: number): void {
+    for (const lane of this.#dirty) {
+      if ((lane.pending ?? before) >= before) return;
+      this.#write(lane);
+    }
+  }
+
   expired(message: string): void {
     this.fail(ApiError.expired(message));
   }
@@ -96,17 +104,22 @@ export class Fanout implements CacheListener, Disposable {
 
   #mark(lanes: Set<Lane> | undefined): void {
     if (lanes === undefined) return;
+    const position = this.cache.next - 1;
     for (const lane of lanes) {
-      if (this.cache.next - lane.cursor >= BURST) lane.flush();
-      else this.#dirty.add(lane);
+      lane.note(position);
+      this.#dirty.add(lane);
+      if (position - (lane.pending ?? position) >= BURST) this.#write(lane);
     }
     if (this.#dirty.size > 0) this.#scheduled ??= setImmediate(this.#flush);
   }
 
+  #write(lane: Lane): void {
+    this.#dirty.delete(lane);
+    lane.flush();
+  }
+
   readonly #flush = (): void => {
     this.#scheduled = undefined;
-    const lanes = [...this.#dirty];
-    this.#dirty.clear();
-    for (const lane of lanes) lane.flush();
+    for (const lane of this.#dirty) this.#write(lane);
   };
 }

@@ -33,7 +33,9 @@ export class Lane {
   readonly representation: Representation;
   readonly #stats: FanoutStats;
   readonly #live = new Set<Subscriber>();
-  /** All events before this position were written to the live subscribers. */
+  /** The first event not yet written that may concern this lane; `undefined` when there is none. */
+  #pending: number | undefined;
+  /** All events before this position that concern this lane were written to the live subscribers. */
   cursor: number;
   size = 0;
 
@@ -46,11 +48,22 @@ export class Lane {
     this.cursor = cache.next;
   }
 
-  /** Writes all that has come since the last time. */
+  /** The first event that waits to be written. */
+  get pending(): number | undefined {
+    return this.#pending;
+  }
+
+  /** An event that may concern this lane waits to be written. */
+  note(position: number): void {
+    this.#pending ??= position;
+  }
+
+  /** Writes all that waits. */
   flush(): void {
-    const from = this.cursor;
+    const from = this.#pending;
+    this.#pending = undefined;
     this.cursor = this.cache.next;
-    if (this.#live.size === 0 || from === this.cursor) return;
+    if (this.#live.size === 0 || from === undefined) return;
     const bytes = this.batch(from, this.cursor);
     if (bytes === undefined) return;
     for (const subscriber of this.#live) this.#write(subscriber, bytes);

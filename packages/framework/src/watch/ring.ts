@@ -5,6 +5,8 @@ import type { CacheEvent } from "./event.ts";
 /** The recent events of a cache, bounded in number and bytes. Positions count events from the beginning of time. */
 export class Ring {
   readonly #limit: number;
+  /** One more than the limit, for the event that is new while the oldest is still read. */
+  readonly #slots: number;
   readonly #byteLimit: number;
   #events: (CacheEvent | undefined)[] = [];
   #bytes = 0;
@@ -16,23 +18,35 @@ export class Ring {
   constructor(floor: string, options: HistoryOptions) {
     this.#floor = floor;
     this.#limit = options.events ?? 4096;
+    this.#slots = this.#limit + 1;
     this.#byteLimit = options.bytes ?? 16 * 2 ** 20;
   }
 
   event(position: number): CacheEvent {
-    return this.#events[position % this.#limit] as CacheEvent;
+    return this.#events[position % this.#slots] as CacheEvent;
   }
 
-  /** Adds without trimming, so that listeners may still read everything up to the new event. */
+  /** Adds, and forgets nothing yet: whoever has not read up to {@link surplus} must do so before {@link forget}. */
   push(event: CacheEvent): void {
-    if (this.next - this.first === this.#limit) this.#evict();
-    this.#events[this.next % this.#limit] = event;
-    this.#bytes += event.previous?.bytes.length ?? 0;
+    this.#events[this.next % this.#slots] = event;
+    this.#bytes += weightOf(event);
     this.next += 1;
   }
 
-  trim(): void {
-    while (this.#bytes > this.#byteLimit && this.next - this.first > 1) this.#evict();
+  /** The position before which there is more than may be kept. */
+  get surplus(): number {
+    let position = this.first;
+    let bytes = this.#bytes;
+    while (this.next - position > this.#limit || (bytes > this.#byteLimit && this.next - position > 1)) {
+      bytes -= weightOf(this.event(position));
+      position += 1;
+    }
+    return position;
+  }
+
+  /** Forgets the events before a position. */
+  forget(before: number): void {
+    while (this.first < before) this.#evict();
   }
 
   clear(floor: string): void {
@@ -58,8 +72,13 @@ export class Ring {
   #evict(): void {
     const event = this.event(this.first);
     this.#floor = event.version;
-    this.#bytes -= event.previous?.bytes.length ?? 0;
-    this.#events[this.first % this.#limit] = undefined;
+    this.#bytes -= weightOf(event);
+    this.#events[this.first % this.#slots] = undefined;
     this.first += 1;
   }
+}
+
+/** What an event alone keeps in memory: the object that it superseded. */
+function weightOf(event: CacheEvent): number {
+  return event.previous?.bytes.length ?? 0;
 }
