@@ -129,4 +129,27 @@ describe("the discovery hook", () => {
     collections.secrets.in("root").set("t", {});
     expect(await watch.take(1)).to.deep.equal(["ADDED t"]);
   });
+
+  it("is asked for open watches with a signal that outlives the request of the first of them", async () => {
+    const publics = Public.collection();
+    const resource = Public.serve(publics);
+    let served: readonly ServedResource[] = [resource];
+    let aborted = false;
+    const view = defineVirtualWorkspace({
+      name: "who",
+      path: "/clusters/:cluster",
+      authorize: () => allow(),
+      resources: ({ signal }) => {
+        aborted ||= signal.aborted;
+        return served;
+      },
+    });
+    await using server = await startPlain([view]);
+    const first = await server.watch(`${api("publics")}?watch=true`);
+    await using second = await server.watch(`${api("publics")}?watch=true`);
+    await first[Symbol.asyncDispose]();
+    served = [];
+    expect((await second.rest()).map(label)).to.deep.equal(["ERROR 410"]);
+    expect(aborted).to.equal(false);
+  });
 });

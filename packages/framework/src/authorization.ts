@@ -29,6 +29,6 @@ export function deny(reason: string): Decision {
 }
 
 /** Everybody whose credentials were accepted. */
-export function authenticated(): Authorizer {
+export function authenticated(): Authorizer<unknown> {
   return ({ user }) => (user.in(AUTHENTICATED) ? ALLOWED : deny("log in first"));
 }

@@ -11,7 +11,7 @@ import {
   type ObjectMeta,
 } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type TypedDefinition } from "./definition.ts";
-import { decodeObject, encodeObject } from "./encoded.ts";
+import { CLUSTER_ANNOTATION, decodeObject, encodeObject } from "./encoded.ts";
 
 import type { ObjectOf } from "./resource-schema.ts";
 import type { CacheLease, Storage } from "./storage.ts";
@@ -31,9 +31,6 @@ export interface ObjectDetails {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
 }
-
-/** The annotation by which a wildcard client knows whose an object is (kcp's `logicalcluster.AnnotationKey`). */
-export const CLUSTER_ANNOTATION = "kcp.io/cluster";
 
 /** What `set` takes: the spec where the kind has one, else the whole content. */
 export type SetValue<T> = T extends { spec: infer Spec } ? Spec : T;

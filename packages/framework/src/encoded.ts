@@ -51,6 +51,14 @@ export function encodeObject(
   };
 }
 
+/** The annotation by which a client of all logical clusters knows whose an object is (kcp's `logicalcluster.AnnotationKey`). */
+export const CLUSTER_ANNOTATION = "kcp.io/cluster";
+
+/** Whose an object is that was found in a scope: over all logical clusters it says so itself. */
+export function clusterOf(object: KubeObject, scope: { readonly cluster: string }): string {
+  return scope.cluster === "*" ? (object.metadata.annotations?.[CLUSTER_ANNOTATION] ?? "") : scope.cluster;
+}
+
 /** A fresh, mutable copy of the object behind `encoded`. */
 export function decodeObject<T extends KubeObject = KubeObject>(encoded: Encoded): T {
   return JSON.parse(encoded.bytes.toString("utf8")) as T;

@@ -1,7 +1,6 @@
 // What a view is written with.
 
 export {
-  CLUSTER_ANNOTATION,
   Collection,
   type CollectionOptions,
   type CollectionPart,
@@ -57,7 +56,7 @@ export {
 
 // Storages of one's own.
 
-export { decodeObject, type Encoded, encodeObject, type SelectableField } from "./encoded.ts";
+export { CLUSTER_ANNOTATION, decodeObject, type Encoded, encodeObject, type SelectableField } from "./encoded.ts";
 export type {
   Awaitable,
   CacheLease,

@@ -44,7 +44,10 @@ export interface ListRequest extends RequestOptions {
   readonly resourceVersionMatch?: "Exact" | "NotOlderThan";
 }
 
-/** A list as items, parsed or encoded (mixed if need be). */
+/**
+ * A list as items, parsed or encoded (mixed if need be). Over all logical clusters, parsed items name theirs in the
+ * annotation `kcp.io/cluster`.
+ */
 export interface ItemList<T extends KubeObject = KubeObject> {
   readonly items: Iterable<T | Encoded>;
   /** The version at which the items were true together. A storage with {@link Storage.changes} must give one. */
@@ -69,7 +72,7 @@ export type ListResult<T extends KubeObject = KubeObject> = ItemList<T> | Encode
  * that {@link Storage.changes} was asked to start after.
  */
 export type Change<T extends KubeObject = KubeObject> =
-  | { readonly type: "set"; readonly object: T | Encoded; readonly cluster?: string }
+  | { readonly type: "set"; readonly object: T | Encoded }
   | { readonly type: "delete"; readonly key: ObjectKey; readonly resourceVersion: string }
   /** Everything up to this version has been told. Becomes bookmarks; Kubernetes calls it progress notify. */
   | { readonly type: "progress"; readonly resourceVersion: string }

@@ -1,7 +1,7 @@
 import type { KubeObject, ListOptions } from "@virtual-workspaces/apimachinery";
 import type { Wanted } from "../encode/negotiate.ts";
 import { startStream } from "../encode/respond.ts";
-import { type Encoded, encodeObject, isEncoded } from "../encoded.ts";
+import { clusterOf, type Encoded, encodeObject, isEncoded } from "../encoded.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
 import { type EncodedList, type ItemList, isEncodedList, type ListRequest } from "../storage.ts";
@@ -90,5 +90,5 @@ function encode(
 ): Encoded {
   if (isEncoded(item)) return item;
   const { exchange, resource } = context;
-  return encodeObject(item, exchange.cluster === "*" ? "" : exchange.cluster, resource.definition.selectableFields);
+  return encodeObject(item, clusterOf(item, exchange), resource.definition.selectableFields);
 }

@@ -1,7 +1,7 @@
 import type { Exchange } from "../exchange.ts";
 import type { RequestInfo } from "../request-info.ts";
 import type { ServedResource } from "../served.ts";
-import { HookRequest } from "./hook-request.ts";
+import { type Asker, HookRequest } from "./hook-request.ts";
 
 /** What a view serves to one caller, findable by name. */
 export class ResourceIndex {
@@ -48,12 +48,12 @@ export class ResourceIndexes {
   }
 }
 
-/** Asks the discovery hook on behalf of a request. */
-export function resourcesOf(exchange: Exchange): ResourceIndex | Promise<ResourceIndex> {
-  const { core, mounted } = exchange;
+/** Asks the discovery hook. */
+export function resourcesOf(asker: Asker & Pick<Exchange, "core" | "mounted">): ResourceIndex | Promise<ResourceIndex> {
+  const { core, mounted } = asker;
   const { resources } = mounted.workspace;
   if (resources === undefined) return NOTHING;
   if (typeof resources !== "function") return core.indexes.of(resources);
-  const found = resources(new HookRequest(exchange));
+  const found = resources(new HookRequest(asker));
   return found instanceof Promise ? found.then((list) => core.indexes.of(list)) : core.indexes.of(found);
 }

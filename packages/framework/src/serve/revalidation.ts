@@ -1,7 +1,11 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
+import type { ServerCore } from "../core.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Log } from "../log.ts";
+import type { Mounted } from "../mounted.ts";
 import type { ServedResource } from "../served.ts";
+import type { User } from "../user.ts";
+import type { Asker } from "./hook-request.ts";
 import { resourcesOf } from "./resources.ts";
 
 /** How often discovery hooks are asked again while watches depend on them, ms: half of the second that is promised. */
@@ -13,10 +17,30 @@ interface Open {
 }
 
 /** Open watches of one caller on one view: asked about once, whatever their number. */
-interface Group {
-  readonly exchange: Exchange;
-  readonly open: Set<Open>;
-  asking: boolean;
+class Group implements Asker {
+  readonly core: ServerCore;
+  readonly mounted: Mounted;
+  readonly params: Readonly<Record<string, string>>;
+  readonly user: User | undefined;
+  readonly open = new Set<Open>();
+  asking = false;
+  readonly #over = new AbortController();
+
+  constructor({ core, mounted, params, user }: Exchange) {
+    this.core = core;
+    this.mounted = mounted;
+    this.params = params;
+    this.user = user;
+  }
+
+  /** Of the group: the request that opened its first watch may be long gone. */
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  end(): void {
+    this.#over.abort();
+  }
 }
 
 const NOTHING_TO_DO: Disposable = { [Symbol.dispose]: () => undefined };
@@ -37,7 +61,7 @@ export class Revalidation implements Disposable {
   add(exchange: Exchange, resource: ServedResource, fail: (error: ApiError) => void): Disposable {
     if (typeof exchange.mounted.workspace.resources !== "function") return NOTHING_TO_DO;
     const key = JSON.stringify([exchange.mounted.name, exchange.params, exchange.user]);
-    const group = this.#groups.get(key) ?? { exchange, open: new Set(), asking: false };
+    const group = this.#groups.get(key) ?? new Group(exchange);
     this.#groups.set(key, group);
     const open = { resource, fail };
     group.open.add(open);
@@ -45,7 +69,9 @@ export class Revalidation implements Disposable {
     return {
       [Symbol.dispose]: () => {
         group.open.delete(open);
-        if (group.open.size === 0 && this.#groups.get(key) === group) this.#groups.delete(key);
+        if (group.open.size > 0) return;
+        group.end();
+        if (this.#groups.get(key) === group) this.#groups.delete(key);
         if (this.#groups.size === 0) this[Symbol.dispose]();
       },
     };
@@ -66,16 +92,17 @@ export class Revalidation implements Disposable {
   async #ask(group: Group): Promise<void> {
     group.asking = true;
     try {
-      const index = await resourcesOf(group.exchange);
+      const index = await resourcesOf(group);
       for (const open of [...group.open]) {
         const now = index.counterpart(open.resource);
         if (now === undefined || !isSame(now, open.resource)) open.fail(gone(open.resource));
       }
     } catch (error) {
+      if (group.signal.aborted) return;
       this.#log({
         level: "error",
         message: "discovery hook failed",
-        virtualWorkspace: group.exchange.mounted.name,
+        virtualWorkspace: group.mounted.name,
         error: String(error),
       });
     } finally {

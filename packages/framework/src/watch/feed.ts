@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { compareResourceVersions, isApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
-import { type Encoded, encodeObject, isEncoded } from "../encoded.ts";
+import { clusterOf, type Encoded, encodeObject, isEncoded } from "../encoded.ts";
 import { type Change, isEncodedList, type Scope, type Storage } from "../storage.ts";
 import { User } from "../user.ts";
 import { WatchCache } from "./cache.ts";
@@ -17,6 +17,8 @@ export interface FeedOptions {
 
 /** How long a reader waits for the stream to catch up with the source's own head, ms. */
 const CONFIRM_TIMEOUT = 3_000;
+/** How long a source may take to end its stream, ms. */
+const STOP_TIMEOUT = 1_000;
 /** Milliseconds between attempts on a failing source: doubled each time, with jitter. */
 const RETRY = { first: 100, last: 10_000 } as const;
 
@@ -42,9 +44,15 @@ export class Feed {
     return this.#cache;
   }
 
+  /** Resolves when the source's stream has ended, or does not end although it was told to. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    await this.#running;
+    const patience = new AbortController();
+    await Promise.race([
+      this.#running,
+      delay(STOP_TIMEOUT, undefined, { signal: patience.signal }).catch(() => undefined),
+    ]);
+    patience.abort();
   }
 
   /** Resolves when the cache has all that the source had when this was called. */
@@ -131,7 +139,7 @@ export class Feed {
       cache.advance(change.resourceVersion);
       return;
     }
-    const object = change.type === "set" ? this.#encode(change.object, change.cluster) : undefined;
+    const object = change.type === "set" ? this.#encode(change.object) : undefined;
     const version = change.type === "set" ? (object?.resourceVersion ?? "") : change.resourceVersion;
     if (!/^[1-9]\d*$/.test(version))
       throw new Error(`${this.#options.definition.plural}: change without a resource version`);
@@ -141,10 +149,10 @@ export class Feed {
     else if (change.type === "delete") cache.delete(change.key, version);
   }
 
-  #encode(object: KubeObject | Encoded, cluster?: string): Encoded {
+  #encode(object: KubeObject | Encoded): Encoded {
     if (isEncoded(object)) return object;
     const { definition, scope } = this.#options;
-    return encodeObject(object, cluster ?? (scope.cluster === "*" ? "" : scope.cluster), definition.selectableFields);
+    return encodeObject(object, clusterOf(object, scope), definition.selectableFields);
   }
 }
 
