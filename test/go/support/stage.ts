@@ -20,8 +20,7 @@ export interface StageOptions extends TlsServerOptions, CollectionOptions {
 
 /** A server of quotes, its clients, and the wire between them. */
 export class Stage implements AsyncDisposable {
-  readonly quotes: Quotes;
-  readonly root: CollectionPart<QuoteContent>;
+  quotes: Quotes;
   readonly #options: StageOptions;
   readonly #relay: Relay | undefined;
   readonly #home: KubeconfigHome;
@@ -33,7 +32,6 @@ export class Stage implements AsyncDisposable {
   ) {
     this.#options = options;
     this.quotes = parts.quotes;
-    this.root = parts.quotes.in("root");
     this.#server = parts.server;
     this.#relay = parts.relay;
     this.#home = parts.home;
@@ -46,6 +44,10 @@ export class Stage implements AsyncDisposable {
     const port = relay?.port ?? server.port;
     const home = await kubeconfigHome({ authority: server.authority, port, contexts: QUOTES });
     return new Stage(options, { quotes, server, relay, home });
+  }
+
+  get root(): CollectionPart<QuoteContent> {
+    return this.quotes.in("root");
   }
 
   /** The wire, where the stage has one. */
@@ -71,6 +73,20 @@ export class Stage implements AsyncDisposable {
   /** Sets `count` quotes named `<prefix>-0000` and so on. */
   fill(count: number, prefix = "quote"): void {
     for (let at = 0; at < count; at++) this.root.set(`${prefix}-${String(at).padStart(4, "0")}`, { text: `no. ${at}` });
+  }
+
+  /**
+   * Sends an event through: client-go takes a watch that ends within its first second, without any, for a broken one
+   * and lists again instead of resuming.
+   */
+  async touch(client: GoClient): Promise<void> {
+    this.root.set("touch", { text: "an event" });
+    await client.event("added", ({ key }) => key === "touch");
+  }
+
+  /** Another, empty collection for the next server. */
+  restock(): void {
+    this.quotes = Quote.collection(this.#options);
   }
 
   /** Ends the server as on a signal: watches end cleanly. */

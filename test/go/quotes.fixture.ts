@@ -1,0 +1,41 @@
+// A server of quotes in a process of its own, which dies with everything it remembers. Its parent tells it what to hold.
+
+import { startTls, type TlsServer } from "../_support/server.ts";
+import type { Authority } from "../_support/tls.ts";
+import { Quote, quotesView, versions } from "./support/views.ts";
+
+/** What the parent says. */
+export type Order =
+  | { readonly start: { readonly authority: Pick<Authority, "ca" | "server">; readonly port: number } }
+  | { readonly set: readonly string[] }
+  | { readonly delete: readonly string[] };
+
+/** What is answered to each order: where it is served, and key to resource version of what is held. */
+export interface Report {
+  readonly port: number;
+  readonly versions: readonly (readonly [string, string])[];
+}
+
+const quotes = Quote.collection();
+const root = quotes.in("root");
+let server: TlsServer | undefined;
+
+async function obey(order: Order): Promise<void> {
+  if ("set" in order) for (const name of order.set) root.set(name, { text: `${name} of process ${process.pid}` });
+  if ("delete" in order) for (const name of order.delete) root.delete(name);
+  if ("start" in order) {
+    const { authority, port } = order.start;
+    const noClients = (): never => {
+      throw new Error("this process issues no certificates");
+    };
+    server = await startTls([quotesView([Quote.serve(quotes)])], {
+      port,
+      authority: { ...authority, client: noClients },
+    });
+  }
+  const report: Report = { port: server?.port ?? 0, versions: [...versions(root)] };
+  process.send?.(report);
+}
+
+process.on("message", (order: Order) => void obey(order));
+process.on("disconnect", () => void server?.close());

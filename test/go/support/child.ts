@@ -1,0 +1,49 @@
+// Drives test/go/quotes.fixture.ts.
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import type { Authority } from "../../_support/tls.ts";
+import type { Order, Report } from "../quotes.fixture.ts";
+
+/** A server of quotes in a process of its own. */
+export class ChildServer implements AsyncDisposable {
+  readonly #process: ChildProcess = fork(join(import.meta.dirname, "../quotes.fixture.ts"), {
+    execArgv: ["--conditions=@virtual-workspaces/source"],
+  });
+  readonly #ended: Promise<unknown> = once(this.#process, "exit");
+  port = 0;
+  /** Key to resource version of what it holds. */
+  versions = new Map<string, string>();
+
+  /** Starts to serve, on any free port unless one is named. */
+  start({ ca, server }: Authority, port = 0): Promise<void> {
+    return this.#order({ start: { authority: { ca, server }, port } });
+  }
+
+  set(...names: string[]): Promise<void> {
+    return this.#order({ set: names });
+  }
+
+  delete(...names: string[]): Promise<void> {
+    return this.#order({ delete: names });
+  }
+
+  /** Kills it without notice, as a crash does. */
+  async kill(): Promise<void> {
+    this.#process.kill("SIGKILL");
+    await this.#ended;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+
+  async #order(order: Order): Promise<void> {
+    const answer = once(this.#process, "message") as Promise<[Report]>;
+    this.#process.send(order);
+    const report = await Promise.race([answer, this.#ended.then(() => undefined)]);
+    if (report === undefined) throw new Error("the server of quotes has died");
+    this.port = report[0].port;
+    this.versions = new Map(report[0].versions);
+  }
+}
