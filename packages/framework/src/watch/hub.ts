@@ -92,7 +92,7 @@ export class WatchHub implements AsyncDisposable {
       const cache = await shared.cache;
       return { cache, confirm: ({ signal }) => shared.feed.confirm(cache, signal), [Symbol.dispose]: release };
     } catch (error) {
-      feeds.delete(key);
+      if (feeds.get(key) === shared) feeds.delete(key);
       release();
       throw error;
     }
