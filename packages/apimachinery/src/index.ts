@@ -102,6 +102,7 @@ export {
 } from "./selectors/labels.ts";
 export {
   type CauseType,
+  type KnownReason,
   type Status,
   type StatusCause,
   type StatusDetails,

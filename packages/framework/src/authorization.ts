@@ -19,11 +19,16 @@ export type Authorizer<Params = Readonly<Record<string, string>>> = (
 
 const ALLOWED: Decision = Object.freeze({ allowed: true });
 
+/** Yes. */
 export function allow(): Decision {
   return ALLOWED;
 }
 
-/** @param reason what the caller can do about it; it is part of the 403 message */
+/**
+ * No, answered 403.
+ *
+ * @param reason what the caller can do about it; it is part of the message, so it must not tell secrets
+ */
 export function deny(reason: string): Decision {
   return { allowed: false, reason };
 }

@@ -19,6 +19,7 @@ import { type HistoryOptions, WatchCache } from "./watch/cache.ts";
 import { processMinter } from "./watch/minter.ts";
 import { objectsIn } from "./watch/objects.ts";
 
+/** How a collection keeps its objects. */
 export interface CollectionOptions {
   /** How much of the past a client may resume from. */
   readonly history?: HistoryOptions;

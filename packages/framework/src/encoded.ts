@@ -22,6 +22,7 @@ export interface Encoded {
 export interface SelectableField {
   /** As clients write it, without the leading dot: `spec.author`. */
   readonly name: string;
+  /** The field's values in an object, the first of which counts. */
   readonly read: (object: unknown) => readonly unknown[];
 }
 

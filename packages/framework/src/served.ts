@@ -4,8 +4,10 @@ import type { Storage } from "./storage.ts";
 /** Kubernetes' verbs on objects, in the order of discovery documents (alphabetical). */
 export const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"] as const;
 
+/** A verb on objects, by Kubernetes' name. */
 export type Verb = (typeof VERBS)[number];
 
+/** How much of a storage is served. */
 export interface ServeOptions {
   /** Serve only these. @default all that the storage can do */
   readonly verbs?: readonly Verb[];

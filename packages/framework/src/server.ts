@@ -30,6 +30,7 @@ export interface ServerOptions extends CoreOptions {
   readonly closeTimeout?: number;
 }
 
+/** Where a server listens. */
 export interface ListenOptions {
   /** 0 for any free one. */
   readonly port: number;
@@ -114,6 +115,7 @@ export class Server implements AsyncDisposable {
     await this.#core[Symbol.asyncDispose]();
   }
 
+  /** The same as {@link Server.close}. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

@@ -3,6 +3,7 @@ import type { Encoded } from "./encoded.ts";
 import type { Identity, User } from "./user.ts";
 import type { WatchCache } from "./watch/cache.ts";
 
+/** Now or later. What answers at once keeps the request synchronous, and cheaper. */
 export type Awaitable<T> = T | Promise<T>;
 
 /**
@@ -65,6 +66,7 @@ export interface EncodedList {
   readonly contentEncoding?: string;
 }
 
+/** What a list answers. */
 export type ListResult<T extends KubeObject = KubeObject> = ItemList<T> | EncodedList;
 
 /**
@@ -79,6 +81,7 @@ export type Change<T extends KubeObject = KubeObject> =
   /** The source cannot tell what happened: the hub lists again and open watches end with 410. */
   | { readonly type: "expired"; readonly message?: string };
 
+/** What a stream is opened with. */
 export interface ChangesOptions {
   /** Aborts when nobody listens any more. The iterator must then end. */
   readonly signal: AbortSignal;
@@ -120,10 +123,15 @@ export interface Storage<T extends KubeObject = KubeObject> {
   /** A storage that keeps its own history (a collection, a view) hands it over; `changes` is then never asked. */
   cache?(scope: Scope): Awaitable<CacheLease>;
 
+  /** Reserved for the write half: declared so that storages can be written now, not served yet. */
   create?(scope: Scope, object: T, options: WriteOptions): Awaitable<Written<T>>;
+  /** Reserved, as {@link create}. */
   update?(scope: Scope, object: T, options: WriteOptions): Awaitable<Written<T>>;
+  /** Reserved, as {@link create}. */
   patch?(scope: Scope, key: ObjectKey, options: PatchOptions): Awaitable<Written<T>>;
+  /** Reserved, as {@link create}. */
   delete?(scope: Scope, key: ObjectKey, options: DeleteOptions): Awaitable<T | Encoded | Status>;
+  /** Reserved, as {@link create}. */
   deleteCollection?(scope: Scope, options: DeleteOptions): Awaitable<ListResult<T>>;
 }
 

@@ -53,6 +53,7 @@ export class LabelRequirement {
     }
   }
 
+  /** As it is written in a selector, canonically. */
   toString(): string {
     switch (this.operator) {
       case "exists":

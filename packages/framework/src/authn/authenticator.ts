@@ -11,5 +11,6 @@ export interface Authenticator {
   readonly name: string;
   /** Whether the server must ask TLS clients for a certificate. @default false */
   readonly wantsClientCertificate?: boolean;
+  /** Reads credentials off the request and its connection. Called for every request: remember verdicts that cost. */
   authenticate(request: IncomingMessage): Awaitable<User | undefined>;
 }

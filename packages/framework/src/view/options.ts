@@ -7,6 +7,7 @@ import type { Reader } from "./reader.ts";
 /** What a view can be made from: a collection, another view, any storage with a kind that keeps its own history. */
 export interface ViewSource<T extends object = object> {
   readonly resource: TypedDefinition<T>;
+  /** As {@link Storage.cache}. */
   cache(scope: Scope): Awaitable<CacheLease>;
   /** As {@link Storage.shareKey}: a view is shared by no more callers than each of its sources is. */
   shareKey?(scope: Scope): string | undefined;
@@ -33,6 +34,7 @@ export type Mapped<T> = T & {
   };
 };
 
+/** What a view is: where its objects come from, which of them it shows, and how. */
 export interface ViewOptions<In extends object, Out extends object, By, Inputs> {
   readonly from: ViewSource<In>;
   /** The kind that is served. @default the kind of `from`, which then needs no `map` */

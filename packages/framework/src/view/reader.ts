@@ -5,10 +5,13 @@ import { objectsIn } from "../watch/objects.ts";
 
 /** A source as `select` and `map` read it: parsed once per version, never to be changed. */
 export interface Reader<T extends object> {
+  /** The object of that name, `undefined` when there is none; a cluster-scoped one is found from any namespace. */
   get(name: string, at?: ReaderPlace): Readonly<ObjectOf<T>> | undefined;
+  /** All objects of a place, by namespace and name. */
   list(at?: ReaderPlace): readonly Readonly<ObjectOf<T>>[];
 }
 
+/** Where a reader looks. */
 export interface ReaderPlace {
   /** @default the logical cluster of the object being looked at */
   readonly cluster?: string;

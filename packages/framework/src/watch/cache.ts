@@ -19,6 +19,7 @@ const BTree = (module.default ?? module) as new () => Tree;
 
 /** Hears of every change at once, in order, before the next one is applied. Must not throw. */
 export interface CacheListener {
+  /** A change, already applied. */
   event(event: CacheEvent): void;
   /** The cache has lost track of its source: nothing that was told before can be continued. */
   expired(message: string): void;
@@ -28,6 +29,7 @@ export interface CacheListener {
   forgetting?(before: number): void;
 }
 
+/** What a cache begins with. */
 export interface CacheOptions {
   /** The version of the initial, empty state. */
   readonly version: string;
@@ -77,10 +79,12 @@ export class WatchCache {
     return this.#head;
   }
 
+  /** How many objects there are. */
   get size(): number {
     return this.#objects.size;
   }
 
+  /** The object under a key, now. */
   get(key: ObjectKey): Encoded | undefined {
     return this.#objects.get(cacheKey(key));
   }
@@ -108,6 +112,7 @@ export class WatchCache {
     return this.#minter !== undefined && !this.#minter.issued(version);
   }
 
+  /** Where a watch from `version` goes on. */
   position(version: string): Position {
     if (this.isForeign(version)) return "expired";
     const next = this.#ring.position(version);
@@ -145,14 +150,17 @@ export class WatchCache {
     return this.#ring.first;
   }
 
+  /** The position that the next event will have. */
   get next(): number {
     return this.#ring.next;
   }
 
+  /** The event at a position that the history holds. */
   event(position: number): CacheEvent {
     return this.#ring.event(position);
   }
 
+  /** Puts an object under its key. @param version of the change, above the head */
   set(object: Encoded, version: string = object.resourceVersion): void {
     const key = cacheKey(object.key);
     const previous = this.#objects.get(key);
@@ -190,6 +198,7 @@ export class WatchCache {
     this.#wake();
   }
 
+  /** Tells a listener of everything from now on, until the result is disposed. */
   listen(listener: CacheListener): Disposable {
     this.#listeners.add(listener);
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };

@@ -18,6 +18,7 @@ export class CacheEvent {
     this.previous = previous;
   }
 
+  /** Of the object that changed. */
   get key(): ObjectKey {
     return ((this.object ?? this.previous) as Encoded).key;
   }

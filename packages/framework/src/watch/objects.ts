@@ -4,9 +4,11 @@ import type { Encoded } from "../encoded.ts";
 /** Ordered objects by {@link cacheKey}. */
 export interface Objects {
   readonly size: number;
+  /** By {@link cacheKey}. */
   get(key: string): Encoded | undefined;
   /** In order, from the first key that is not below `from`. */
   entries(from?: string): Iterable<[string, Encoded]>;
+  /** The same without the keys. */
   values(from?: string): Iterable<Encoded>;
 }
 
