@@ -1,7 +1,27 @@
 import type { ListMeta } from "./meta.ts";
 
-/** The reasons of this package's errors, each with its HTTP status code. */
-export const statusCodes = {
+/** A reason that errors of this package have. */
+export type KnownReason =
+  | "AlreadyExists"
+  | "BadRequest"
+  | "Conflict"
+  | "Expired"
+  | "Forbidden"
+  | "Gone"
+  | "InternalError"
+  | "Invalid"
+  | "MethodNotAllowed"
+  | "NotAcceptable"
+  | "NotFound"
+  | "RequestEntityTooLarge"
+  | "ServiceUnavailable"
+  | "Timeout"
+  | "TooManyRequests"
+  | "Unauthorized"
+  | "UnsupportedMediaType";
+
+/** Each with its HTTP status code. */
+export const statusCodes: Readonly<Record<KnownReason, number>> = {
   AlreadyExists: 409,
   BadRequest: 400,
   Conflict: 409,
@@ -19,10 +39,7 @@ export const statusCodes = {
   TooManyRequests: 429,
   Unauthorized: 401,
   UnsupportedMediaType: 415,
-} as const;
-
-/** A reason that errors of this package have. */
-export type KnownReason = keyof typeof statusCodes;
+};
 
 /** Every reason that errors of this package have, sorted: the ones that `docs/errors.md` explains. */
 export const statusReasons: readonly KnownReason[] = Object.keys(statusCodes) as KnownReason[];

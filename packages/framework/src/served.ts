@@ -1,11 +1,11 @@
 import type { ResourceDefinition } from "./definition.ts";
 import type { Storage } from "./storage.ts";
 
-/** Kubernetes' verbs on objects, in the order of discovery documents (alphabetical). */
-export const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"] as const;
-
 /** A verb on objects, by Kubernetes' name. */
-export type Verb = (typeof VERBS)[number];
+export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch";
+
+/** In the order of discovery documents (alphabetical). */
+const VERBS: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
 /** How much of a storage is served. */
 export interface ServeOptions {
