@@ -1,1 +1,20 @@
-export {};
+/**
+ * Testing Kubernetes-style API servers: a conformance suite that anybody with a URL can run, and what the author of a
+ * view needs to test one.
+ *
+ * @module
+ */
+
+// The conformance suite
+export {
+  type ConformanceDeadlines,
+  type ConformanceOptions,
+  type Mutations,
+  matchResources,
+  type ObjectName,
+} from "./conformance/options.ts";
+export type { FailureDetails } from "./conformance/outcome.ts";
+export { type PrintOptions, printConformance } from "./conformance/print.ts";
+export type { CheckOutcome, CheckResult, ConformanceReport, ConformanceResource } from "./conformance/report.ts";
+export { runConformance } from "./conformance/run.ts";
+export type { Credentials } from "./http/credentials.ts";

@@ -1,0 +1,184 @@
+import { type Answer, mediaType } from "../../http/answer.ts";
+import type { Check } from "../check.ts";
+import { show } from "../difference.ts";
+import { readLegacy } from "../discovery.ts";
+import { excerpt, expectCode, expectOk, expectSame } from "../expect.ts";
+import { at, fieldsAt, isObject, type JsonObject, listAt, textAt } from "../json.ts";
+import { fail } from "../outcome.ts";
+import { groupVersionPath, type ResourceProbe } from "../resource-probe.ts";
+import type { ServerProbe } from "../server-probe.ts";
+
+const GVK = "x-kubernetes-group-version-kind";
+/** What clients before kubectl 1.27 ask for; also some tools still. */
+const OPENAPI_V2 = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+
+/** T8: OpenAPI. */
+export const openApiChecks: readonly Check[] = [
+  {
+    id: "T8.1",
+    title: "the OpenAPI v3 index has every served group and version, under a URL with its hash",
+    protects: "kubectl explain and server-side validation know nothing of the resource",
+    scope: "server",
+    run: indexIsWhole,
+  },
+  {
+    id: "T8.2",
+    title: "a document under its hash may be kept for ever, under an old one it leads to the new",
+    protects: "every kubectl call loads megabytes of schema, or keeps an old one",
+    scope: "server",
+    run: async (probe) => {
+      for (const { url } of await indexed(probe)) await cachedByHash(probe, url);
+    },
+  },
+  {
+    id: "T8.3",
+    title: "every $ref of an OpenAPI document resolves",
+    protects: "kubectl explain stops with an error half way down",
+    scope: "server",
+    run: async (probe) => {
+      for (const { url } of await indexed(probe)) {
+        const answer = await probe.get(url, { fromRoot: true });
+        expectResolved(answer, expectOk(answer));
+      }
+    },
+  },
+  {
+    id: "T8.4",
+    title: "the kind has a schema, found by group, version and kind, that descends to its fields",
+    protects: "kubectl explain and apply do not find the kind",
+    scope: "resource",
+    verbs: [],
+    run: kindHasSchema,
+  },
+  {
+    id: "T8.5",
+    title: "OpenAPI v2 in its protobuf form is there for clients that ask",
+    protects: "kubectl before 1.27, Helm and Argo CD cannot validate",
+    scope: "server",
+    run: async (probe) => {
+      const answer = await probe.get("/openapi/v2", { headers: { accept: OPENAPI_V2 } });
+      expectCode(answer, [200]);
+      // The first field of the message is the version: tag 1, length 3, "2.0".
+      if (!answer.body.subarray(0, 5).equals(Buffer.from("\n\x032.0")))
+        fail(answer.request, 'a document that begins with swagger "2.0"', excerpt(answer));
+      if (mediaType(answer) === "application/json") fail(answer.request, "a protobuf content type", mediaType(answer));
+    },
+  },
+  {
+    id: "T8.6",
+    title: "the document has the resource's paths, whose operations name its kind",
+    protects: "kubectl cannot tell what the server can do with the kind",
+    scope: "resource",
+    verbs: ["list"],
+    run: pathsAreThere,
+  },
+];
+
+interface Indexed {
+  readonly name: string;
+  readonly url: string;
+}
+
+async function indexed(probe: ServerProbe): Promise<readonly Indexed[]> {
+  const answer = await probe.get("/openapi/v3");
+  const paths = fieldsAt(expectOk(answer), "paths");
+  if (paths.length === 0) fail(answer.request, "paths", excerpt(answer));
+  return paths.map(([name, path]) => ({ name, url: textAt(path, "serverRelativeURL") }));
+}
+
+async function indexIsWhole(probe: ServerProbe): Promise<void> {
+  const { request } = await probe.get("/openapi/v3");
+  const urls = new Map((await indexed(probe)).map(({ name, url }) => [name, url]));
+  const { resources } = await readLegacy(probe.client);
+  for (const name of new Set(resources.map((resource) => groupVersionPath(resource).slice(1)))) {
+    const url = urls.get(name);
+    if (url === undefined) fail(request, `a path ${name}`, [...urls.keys()].join(", "));
+    if (!/[?&]hash=[^&]+/.test(url)) fail(request, `a serverRelativeURL with a hash for ${name}`, show(url));
+  }
+}
+
+async function cachedByHash(probe: ServerProbe, url: string): Promise<void> {
+  const answer = await probe.get(url, { fromRoot: true });
+  expectCode(answer, [200]);
+  const hash = new URLSearchParams(url.slice(url.indexOf("?"))).get("hash");
+  const caching = answer.headers["cache-control"] ?? "";
+  if (!caching.includes("immutable")) fail(answer.request, "Cache-Control: public, immutable", show(caching));
+  const { etag } = answer.headers;
+  if (etag !== undefined) {
+    const again = await probe.get(url, { fromRoot: true, headers: { "if-none-match": etag } });
+    expectCode(again, [304]);
+  }
+  const stale = await probe.get(url.replace(/hash=[^&]+/, "hash=0"), { fromRoot: true });
+  expectCode(stale, [301, 302, 307, 308], ` to the document under ${hash}`);
+  expectSame(stale.request, "Location", { expected: url, actual: stale.headers.location });
+}
+
+function expectResolved(answer: Answer, document: JsonObject): void {
+  const pending: unknown[] = [document];
+  for (let value = pending.pop(); value !== undefined; value = pending.pop()) {
+    if (Array.isArray(value)) pending.push(...value.filter((one) => one !== undefined));
+    if (!isObject(value)) continue;
+    const ref = value["$ref"];
+    if (typeof ref === "string" && resolve(document, ref) === undefined)
+      fail(answer.request, `something at ${ref}`, "nothing");
+    pending.push(...Object.values(value).filter((one) => one !== undefined));
+  }
+}
+
+function resolve(document: JsonObject, ref: string): unknown {
+  if (!ref.startsWith("#/")) return undefined;
+  const path = ref
+    .slice(2)
+    .split("/")
+    .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+  return at(document, ...path);
+}
+
+/** The document of the resource's group and version. */
+async function documentOf(probe: ResourceProbe): Promise<{ readonly answer: Answer; readonly document: JsonObject }> {
+  const name = groupVersionPath(probe.resource).slice(1);
+  const url = (await indexed(probe)).find((entry) => entry.name === name)?.url;
+  const answer = await (url === undefined ? probe.get(`/openapi/v3/${name}`) : probe.get(url, { fromRoot: true }));
+  return { answer, document: expectOk(answer) };
+}
+
+async function kindHasSchema(probe: ResourceProbe): Promise<void> {
+  const { answer, document } = await documentOf(probe);
+  const { group, version, kind } = probe.resource;
+  const schemas = fieldsAt(document, "components", "schemas").map(([, schema]) => schema);
+  const schema = schemas.find((one) => listAt(one, GVK).some((gvk) => isKind(gvk, { group, version, kind })));
+  if (schema === undefined) fail(answer.request, `a schema with ${GVK} ${kind}`, `${schemas.length} other schemas`);
+  for (const field of ["apiVersion", "kind", "metadata"]) {
+    if (at(schema, "properties", field) === undefined)
+      fail(
+        answer.request,
+        `a property ${field} of ${kind}`,
+        fieldsAt(schema, "properties")
+          .map(([name]) => name)
+          .join(", "),
+      );
+  }
+  const metadata = followed(document, at(schema, "properties", "metadata"));
+  if (at(metadata, "properties", "name") === undefined)
+    fail(answer.request, "a schema of metadata with name", show(metadata));
+}
+
+function isKind(found: unknown, { group, version, kind }: { group: string; version: string; kind: string }): boolean {
+  return textAt(found, "group") === group && textAt(found, "version") === version && textAt(found, "kind") === kind;
+}
+
+/** A schema behind its reference: plain, or as the only one of an allOf, beside which a description can stand. */
+function followed(document: JsonObject, schema: unknown): unknown {
+  const ref = textAt(schema, "$ref") || textAt(listAt(schema, "allOf")[0], "$ref");
+  return ref === "" ? schema : resolve(document, ref);
+}
+
+async function pathsAreThere(probe: ResourceProbe): Promise<void> {
+  const { answer, document } = await documentOf(probe);
+  const { group, version, kind } = probe.resource;
+  const paths = fieldsAt(document, "paths").map(([path]) => path);
+  const operation = at(document, "paths", paths.find((path) => path.endsWith(probe.path)) ?? "", "get");
+  if (operation === undefined) fail(answer.request, `the operation get of ${probe.path}`, paths.join(", "));
+  const gvk = at(operation, GVK);
+  if (!isKind(gvk, { group, version, kind })) fail(answer.request, `${GVK} ${kind} on get of ${probe.path}`, show(gvk));
+}

@@ -1,0 +1,17 @@
+/** A function that runs what it is given, `count` at a time, the rest in the order they came. */
+export function limited(count: number): <T>(run: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let free = count;
+  return async (run) => {
+    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+    else free -= 1;
+    try {
+      return await run();
+    } finally {
+      const next = waiting.shift();
+      // The slot is handed on rather than freed, so that nobody gets in between.
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
+}

@@ -1,0 +1,68 @@
+import { GROUPS, groupOf } from "./checks/all.ts";
+import type { CheckResult, ConformanceReport } from "./report.ts";
+
+export interface PrintOptions {
+  /** Terminal colours. @default false */
+  readonly color?: boolean;
+}
+
+const MARKS = { passed: "✓", failed: "✗", skipped: "-" } as const;
+const COLORS = { passed: 32, failed: 31, skipped: 33, dim: 2 } as const;
+
+/**
+ * A report for people, as lines that end in a newline: one for each check, and under a check that failed what is wrong
+ * with which resource. Holds no credentials.
+ */
+export function printConformance(report: ConformanceReport, { color = false }: PrintOptions = {}): string {
+  const paint = (text: string, with_: keyof typeof COLORS): string =>
+    color ? `\u001b[${COLORS[with_]}m${text}\u001b[0m` : text;
+  const { url, serverVersion, resources, passed, failed, skipped, duration } = report;
+  const out = [`${url}${serverVersion === "" ? "" : ` (${serverVersion})`}`];
+  out.push(resources.length === 0 ? "no resources to check" : resources.join(", "));
+  let group = "";
+  for (const [id, results] of Map.groupBy(report.results, (result) => result.id)) {
+    if (groupOf(id) !== group) {
+      group = groupOf(id);
+      out.push("", `${group} ${GROUPS[group] ?? ""}`.trimEnd());
+    }
+    out.push(...printCheck(results, paint));
+  }
+  const counts = [
+    paint(`${passed} passed`, "passed"),
+    failed > 0 ? paint(`${failed} failed`, "failed") : "0 failed",
+    `${skipped} skipped`,
+  ];
+  return `${[...out, "", `${counts.join(", ")} in ${(duration / 1000).toFixed(1)} s`].join("\n")}\n`;
+}
+
+type Paint = (text: string, with_: keyof typeof COLORS) => string;
+
+function printCheck(results: readonly CheckResult[], paint: Paint): string[] {
+  const [first] = results;
+  if (first === undefined) return [];
+  const { id, title, protects } = first;
+  const outcome =
+    (["failed", "passed", "skipped"] as const).find((one) => results.some((result) => result.outcome === one)) ??
+    "skipped";
+  const lines = [`  ${paint(MARKS[outcome], outcome)} ${id} ${title}`];
+  if (outcome === "failed") lines.push(`      ${paint(`else: ${protects}`, "dim")}`);
+  for (const { failure, resource } of results) {
+    if (failure === undefined) continue;
+    lines.push(`      ${resource ?? "the server"}: ${failure.request}`);
+    lines.push(`        expected ${failure.expected}`, `        got      ${failure.actual}`);
+  }
+  return [...lines, ...skips(results, paint)];
+}
+
+/** Skipped resources by why, so that sixty of them are one line. */
+function skips(results: readonly CheckResult[], paint: Paint): string[] {
+  const skipped = results.filter(({ outcome }) => outcome === "skipped");
+  return Array.from(
+    Map.groupBy(skipped, ({ reason = "" }) => reason),
+    ([reason, group]) => {
+      const names = group.flatMap(({ resource }) => (resource === undefined ? [] : [resource]));
+      const who = names.length === 0 ? "" : names.length > 3 ? `${names.length} resources: ` : `${names.join(", ")}: `;
+      return paint(`      skipped, ${who}${reason}`, "dim");
+    },
+  );
+}

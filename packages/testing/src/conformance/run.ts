@@ -1,0 +1,155 @@
+import { requestText } from "../http/answer.ts";
+import { HttpClient } from "../http/client.ts";
+import { identifies } from "../http/credentials.ts";
+import { TransportError } from "../http/transport-error.ts";
+import type { Check, ResourceCheck } from "./check.ts";
+import { checks } from "./checks/all.ts";
+import { checkable, readReadable } from "./discovery.ts";
+import { excerpt, expectJson } from "./expect.ts";
+import { textAt } from "./json.ts";
+import { limited } from "./limited.ts";
+import type { ConformanceOptions } from "./options.ts";
+import { CheckFailure, CheckSkipped, type FailureDetails } from "./outcome.ts";
+import { type CheckResult, type ConformanceReport, type ConformanceResource, resourceName } from "./report.ts";
+import { ResourceProbe } from "./resource-probe.ts";
+import { ServerProbe, type ServerProbeOptions } from "./server-probe.ts";
+
+/** Checks under way at once: a server under test is not to be put under load. */
+const AT_ONCE = 12;
+
+/**
+ * Checks any Kubernetes-style API server at a URL, ours or not, by what its clients see. It only reads, unless
+ * {@link ConformanceOptions.mutate} is given.
+ *
+ * A server that cannot be reached gives a report of failures, not a rejection.
+ *
+ * @throws TypeError on a URL that is none; the reason of `signal` once it aborts
+ */
+export async function runConformance(options: ConformanceOptions): Promise<ConformanceReport> {
+  const { url, credentials = {}, deadlines = {}, signal = new AbortController().signal, mutate } = options;
+  const startedAt = performance.now();
+  const limits = { answer: 15_000, prompt: 1_000, ...deadlines };
+  using client = new HttpClient({ url, credentials, signal, timeout: limits.answer });
+  const { resources: advertised } = await readReadable(client);
+  const resources = checkable(advertised).filter(options.resources ?? (() => true));
+  const common = { client, resources, deadlines: limits, identified: identifies(credentials) };
+  const probes = resources.map((resource) => new ResourceProbe({ ...common, resource, mutate }));
+  const results = await runAll(common, probes, options);
+  signal.throwIfAborted();
+  const count = (outcome: CheckResult["outcome"]): number =>
+    results.filter((result) => result.outcome === outcome).length;
+  return {
+    url,
+    serverVersion: await serverVersion(client),
+    resources: resources.map(resourceName),
+    results,
+    passed: count("passed"),
+    failed: count("failed"),
+    skipped: count("skipped"),
+    duration: Math.round(performance.now() - startedAt),
+  };
+}
+
+/** What a check runs on, and why it does not. */
+interface Task {
+  readonly check: Check;
+  readonly resource: ConformanceResource | undefined;
+  readonly run: () => Promise<void>;
+}
+
+/** Checks that only read go side by side; then those that change objects, one after the other for each resource. */
+async function runAll(
+  common: ServerProbeOptions,
+  probes: readonly ResourceProbe[],
+  options: ConformanceOptions,
+): Promise<readonly CheckResult[]> {
+  const slots = limited(AT_ONCE);
+  const server = new ServerProbe(common);
+  const done = async (task: Task): Promise<CheckResult> => {
+    const result = await slots(() => perform(task, options));
+    options.signal?.throwIfAborted();
+    options.onResult?.(result);
+    return result;
+  };
+  const problems = await Promise.all(probes.map((probe) => slots(() => problemOf(probe))));
+  const tasks = checks.flatMap((check): Task[] =>
+    check.scope === "server"
+      ? [{ check, resource: undefined, run: () => check.run(server) }]
+      : probes.map((probe, index) => taskOf(check, probe, problems[index])),
+  );
+  const results = new Map<Task, CheckResult>();
+  const isReading = ({ check }: Task): boolean => check.scope === "server" || check.mutates !== true;
+  await Promise.all(tasks.filter(isReading).map(async (task) => results.set(task, await done(task))));
+  const writing = Map.groupBy(
+    tasks.filter((task) => !isReading(task)),
+    ({ resource }) => resource,
+  );
+  await Promise.all(
+    Array.from(writing.values(), async (own) => {
+      for (const task of own) results.set(task, await done(task));
+    }),
+  );
+  return tasks.map((task) => results.get(task) as CheckResult);
+}
+
+function taskOf(check: ResourceCheck, probe: ResourceProbe, problem: string | undefined): Task {
+  const { resource } = probe;
+  const missing = check.verbs.filter((verb) => !resource.verbs.includes(verb));
+  const run = async (): Promise<void> => {
+    if (missing.length > 0) throw new CheckSkipped(`the resource does not have the verb ${missing.join(", ")}`);
+    if (problem !== undefined && check.evenUnlistable !== true && check.verbs.length > 0)
+      throw new CheckSkipped(problem);
+    if (check.mutates === true && probe.mutations === undefined)
+      throw new CheckSkipped("it changes objects, and there are no mutate hooks");
+    await check.run(probe);
+  };
+  return { check, resource, run };
+}
+
+/** Why a resource cannot be checked at all; T7.5 tells whether that is a fault. */
+async function problemOf(probe: ResourceProbe): Promise<string | undefined> {
+  if (!probe.resource.verbs.includes("list")) return undefined;
+  try {
+    const answer = await probe.answer({ limit: 1 });
+    return answer.status === 200 ? undefined : `it cannot be listed: ${excerpt(answer)}`;
+  } catch (error) {
+    if (error instanceof TransportError) return `it cannot be listed: ${error.reason}`;
+    throw error;
+  }
+}
+
+async function perform({ check, resource, run }: Task, { strict = false }: ConformanceOptions): Promise<CheckResult> {
+  const startedAt = performance.now();
+  const { id, title, protects } = check;
+  const about = { id, title, protects, resource: resource === undefined ? undefined : resourceName(resource) };
+  const result = (rest: Pick<CheckResult, "outcome" | "reason" | "failure">): CheckResult => ({
+    ...about,
+    ...rest,
+    duration: Math.round(performance.now() - startedAt),
+  });
+  if (check.strict === true && !strict)
+    return result({ outcome: "skipped", reason: "beyond what Kubernetes does; checked with strict" });
+  try {
+    await run();
+    return result({ outcome: "passed" });
+  } catch (error) {
+    if (error instanceof CheckSkipped) return result({ outcome: "skipped", reason: error.message });
+    return result({ outcome: "failed", failure: failureOf(error) });
+  }
+}
+
+function failureOf(error: unknown): FailureDetails {
+  if (error instanceof CheckFailure) return error.details;
+  if (error instanceof TransportError)
+    return { request: requestText(error.request), expected: "an answer", actual: error.reason };
+  const actual = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return { request: "none", expected: "the check and its mutate hooks to run", actual };
+}
+
+async function serverVersion(client: HttpClient): Promise<string> {
+  try {
+    return textAt(expectJson(await client.call("/version")), "gitVersion");
+  } catch {
+    return "";
+  }
+}

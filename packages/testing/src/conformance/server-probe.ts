@@ -1,0 +1,44 @@
+import type { Answer } from "../http/answer.ts";
+import type { CallOptions, HttpClient } from "../http/client.ts";
+import { WatchStream } from "../http/watch-stream.ts";
+import { excerpt } from "./expect.ts";
+import type { ConformanceDeadlines } from "./options.ts";
+import { fail, skip } from "./outcome.ts";
+import type { ConformanceResource } from "./report.ts";
+
+/** What a run knows of the server. */
+export interface ServerProbeOptions {
+  readonly client: HttpClient;
+  /** All that discovery has and the filter lets through. */
+  readonly resources: readonly ConformanceResource[];
+  readonly deadlines: ConformanceDeadlines;
+  /** Whether the run has credentials, so that going without them means something. */
+  readonly identified: boolean;
+}
+
+/** How checks ask a server. */
+export class ServerProbe {
+  readonly client: HttpClient;
+  readonly resources: readonly ConformanceResource[];
+  readonly deadlines: ConformanceDeadlines;
+  readonly identified: boolean;
+
+  constructor(options: ServerProbeOptions) {
+    this.client = options.client;
+    this.resources = options.resources;
+    this.deadlines = options.deadlines;
+    this.identified = options.identified;
+  }
+
+  get(path: string, options?: CallOptions): Promise<Answer> {
+    return this.client.call(path, options);
+  }
+
+  /** An open watch. A user who may not watch says nothing about the server. @throws CheckFailure on any other answer */
+  async watch(path: string, options: CallOptions): Promise<WatchStream> {
+    const opened = await this.client.watch(path, options);
+    if (opened instanceof WatchStream) return opened;
+    if (opened.status === 403) skip(`the user of this run may not watch ${opened.request.url}`);
+    return fail(opened.request, "200 and a stream of events", excerpt(opened));
+  }
+}

@@ -1,0 +1,181 @@
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { Answer, RequestLine } from "./answer.ts";
+import { anonymous, type Credentials, tlsOptions } from "./credentials.ts";
+import { TransportError } from "./transport-error.ts";
+import { WatchStream } from "./watch-stream.ts";
+
+export interface HttpClientOptions {
+  /** What paths are appended to. */
+  readonly url: string;
+  readonly credentials: Credentials;
+  /** Ends everything under way. */
+  readonly signal: AbortSignal;
+  /** Within which an answer must be whole, and a watch's headers be there, ms. */
+  readonly timeout: number;
+}
+
+/** A query; parameters that are `undefined` are left out. */
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+export interface CallOptions {
+  readonly method?: string;
+  readonly query?: Query;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Without token and client certificate. */
+  readonly anonymous?: boolean;
+  /** Instead of the token and client certificate of the run. */
+  readonly token?: string;
+  /** The path starts at the server's root rather than at the URL of the run. */
+  readonly fromRoot?: boolean;
+  /** @default the client's */
+  readonly timeout?: number;
+}
+
+/** The most that an answer may weigh, bytes. */
+const MAX_BODY = 256 * 2 ** 20;
+
+/** A small HTTP client with a deadline on everything: fetch cannot carry client certificates with streams. */
+export class HttpClient implements Disposable {
+  readonly #options: HttpClientOptions;
+  readonly #base: URL;
+  readonly #agents: Readonly<Record<"known" | "unknown", HttpAgent>>;
+
+  constructor(options: HttpClientOptions) {
+    this.#options = options;
+    this.#base = new URL(options.url);
+    this.#agents = { known: this.#agent(options.credentials), unknown: this.#agent(anonymous(options.credentials)) };
+  }
+
+  /** A whole answer, of whatever status. @throws TransportError when there is none in time */
+  async call(path: string, options: CallOptions = {}): Promise<Answer> {
+    const exchange = await this.#open(path, options);
+    try {
+      return await readAnswer(exchange);
+    } finally {
+      exchange.done();
+    }
+  }
+
+  /** An open watch when the status is 200, else the whole answer. @throws TransportError without headers in time */
+  async watch(path: string, options: CallOptions = {}): Promise<WatchStream | Answer> {
+    const exchange = await this.#open(path, options);
+    const { line, request, response, sentAt } = exchange;
+    try {
+      if (response.statusCode !== 200) return await readAnswer(exchange);
+    } finally {
+      exchange.done();
+    }
+    return new WatchStream({ line, request, response, sentAt });
+  }
+
+  [Symbol.dispose](): void {
+    for (const agent of Object.values(this.#agents)) agent.destroy();
+  }
+
+  /** The request as people read it. */
+  line(path: string, options: CallOptions): RequestLine {
+    const { method = "GET", headers = {} } = options;
+    return { method, url: this.#url(path, options).href, headers, anonymous: options.anonymous === true };
+  }
+
+  #url(path: string, { query = {}, fromRoot }: CallOptions): URL {
+    const prefix = fromRoot === true ? "" : this.#base.pathname.replace(/\/+$/, "");
+    const search = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+    const separator = path.includes("?") ? "&" : "?";
+    return new URL(`${prefix}${path}${search.size === 0 ? "" : `${separator}${search}`}`, this.#base);
+  }
+
+  #agent(credentials: Credentials): HttpAgent {
+    const pooling = { keepAlive: true, noDelay: true };
+    return this.#base.protocol === "https:"
+      ? new HttpsAgent({ ...pooling, ...tlsOptions(credentials) })
+      : new HttpAgent(pooling);
+  }
+
+  async #open(path: string, options: CallOptions): Promise<Exchange> {
+    const { signal, timeout } = this.#options;
+    const line = this.line(path, options);
+    const late = new AbortController();
+    const wait = options.timeout ?? timeout;
+    const timer = setTimeout(() => late.abort(new Error(`no answer within ${wait} ms`)), wait);
+    const abort = AbortSignal.any([signal, late.signal]);
+    const done = (): void => clearTimeout(timer);
+    try {
+      return { ...(await this.#send(line, options, abort)), line, signal: abort, done };
+    } catch (error) {
+      done();
+      throw transportError(line, abort, error);
+    }
+  }
+
+  /** Once more when the server closed a kept connection just as it was used again. */
+  async #send(line: RequestLine, options: CallOptions, signal: AbortSignal): Promise<Sent> {
+    try {
+      return await this.#attempt(line, options, signal);
+    } catch (error) {
+      if (!(error instanceof ReusedSocketError) || line.method !== "GET") throw error;
+      return this.#attempt(line, options, signal);
+    }
+  }
+
+  #attempt(line: RequestLine, options: CallOptions, signal: AbortSignal): Promise<Sent> {
+    const send = this.#base.protocol === "https:" ? httpsRequest : httpRequest;
+    const stranger = options.anonymous === true || options.token !== undefined;
+    const token = stranger ? options.token : this.#options.credentials.token;
+    const headers = { accept: "application/json", ...line.headers, ...bearer(token) };
+    const agent = this.#agents[stranger ? "unknown" : "known"];
+    return new Promise((resolve, reject) => {
+      const sentAt = performance.now();
+      const request = send(line.url, { method: line.method, headers, agent, signal });
+      request.once("response", (response: IncomingMessage) => resolve({ request, response, sentAt }));
+      request.on("error", (error) => reject(request.reusedSocket ? new ReusedSocketError(error) : error));
+      request.end();
+    });
+  }
+}
+
+interface Sent {
+  readonly request: ClientRequest;
+  readonly response: IncomingMessage;
+  readonly sentAt: number;
+}
+
+interface Exchange extends Sent {
+  readonly line: RequestLine;
+  readonly signal: AbortSignal;
+  /** Lifts the deadline. */
+  readonly done: () => void;
+}
+
+class ReusedSocketError extends Error {
+  constructor(cause: Error) {
+    super(cause.message, { cause });
+  }
+}
+
+function bearer(token: string | undefined): Readonly<Record<string, string>> {
+  return token === undefined ? {} : { authorization: `Bearer ${token}` };
+}
+
+async function readAnswer({ line, request, response, signal }: Exchange): Promise<Answer> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const piece of response as AsyncIterable<Buffer>) {
+      size += piece.length;
+      if (size > MAX_BODY) throw new Error(`the answer is longer than ${MAX_BODY} bytes`);
+      pieces.push(piece);
+    }
+  } catch (error) {
+    request.destroy();
+    throw transportError(line, signal, error);
+  }
+  return { request: line, status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces) };
+}
+
+/** Why there is no answer: the deadline, the end of the run, or what the socket said. */
+function transportError(line: RequestLine, signal: AbortSignal, error: unknown): TransportError {
+  return new TransportError(line, signal.aborted ? signal.reason : error);
+}

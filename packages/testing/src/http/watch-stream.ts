@@ -1,0 +1,88 @@
+import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { RequestLine } from "./answer.ts";
+import { lines } from "./lines.ts";
+import { TransportError } from "./transport-error.ts";
+
+/** One line of a watch, read but not believed. */
+export interface WatchLine {
+  readonly type: string;
+  readonly object: Readonly<Record<string, unknown>>;
+}
+
+/** Nothing came within the time given. */
+export class NothingCame extends Error {
+  override readonly name = "NothingCame";
+}
+
+/** The connection went away before the stream was ended as HTTP has it. */
+export class StreamCut extends TransportError {}
+
+/** The longest line of a watch, bytes: more than any object that Kubernetes stores. */
+const MAX_LINE = 16 * 2 ** 20;
+const LATE = Symbol("late");
+
+/** An open watch. Events are pulled: what nobody asks for stays in the socket. */
+export class WatchStream implements Disposable {
+  readonly request: RequestLine;
+  readonly headers: IncomingHttpHeaders;
+  /** When the request was sent, by `performance.now()`. */
+  readonly sentAt: number;
+  /** How long the headers took, ms. */
+  readonly headersAfter: number;
+  readonly #request: ClientRequest;
+  readonly #lines: AsyncGenerator<string, void>;
+  #pending: Promise<IteratorResult<string, void>> | undefined;
+
+  constructor(from: { line: RequestLine; request: ClientRequest; response: IncomingMessage; sentAt: number }) {
+    this.request = from.line;
+    this.headers = from.response.headers;
+    this.sentAt = from.sentAt;
+    this.headersAfter = performance.now() - from.sentAt;
+    this.#request = from.request;
+    this.#lines = lines(from.response, MAX_LINE);
+  }
+
+  /**
+   * The next event, `undefined` once the server has ended the stream as HTTP has it.
+   *
+   * @throws NothingCame after `within` ms; the event is not lost, the next call gets it
+   * @throws StreamCut when the connection goes away
+   * @throws TransportError when a line is no event
+   */
+  async next(within: number): Promise<WatchLine | undefined> {
+    this.#pending ??= this.#lines.next();
+    const step = await raced(this.#pending, within).catch((error: unknown) => {
+      throw new StreamCut(this.request, error);
+    });
+    if (step === LATE) throw new NothingCame(`nothing came within ${Math.round(within)} ms`);
+    this.#pending = undefined;
+    return step.done === true ? undefined : this.#parse(step.value);
+  }
+
+  [Symbol.dispose](): void {
+    this.#request.destroy();
+    // What was still being waited for fails now, and nobody waits any more.
+    this.#pending?.catch(() => undefined);
+  }
+
+  #parse(line: string): WatchLine {
+    try {
+      const event = JSON.parse(line) as Partial<WatchLine> | null;
+      if (typeof event?.type === "string" && typeof event.object === "object" && event.object !== null)
+        return { type: event.type, object: event.object };
+    } catch {
+      // Said below.
+    }
+    throw new TransportError(this.request, `a line is no watch event: ${line.slice(0, 200)}`);
+  }
+}
+
+async function raced<T>(pending: Promise<T>, within: number): Promise<T | typeof LATE> {
+  const { promise: late, resolve } = Promise.withResolvers<typeof LATE>();
+  const timer = setTimeout(() => resolve(LATE), Math.max(0, within));
+  try {
+    return await Promise.race([pending, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
