@@ -63,8 +63,10 @@ export class Exchange {
     if (this.#abort === undefined) {
       const abort = new AbortController();
       this.#abort = abort;
-      this.res.once("close", () => abort.abort());
-      if (this.res.destroyed) abort.abort();
+      // An upgraded connection leaves its response behind.
+      const stream = this.upgradeHead === undefined ? this.res : this.req.socket;
+      stream.once("close", () => abort.abort());
+      if (stream.destroyed) abort.abort();
     }
     return this.#abort.signal;
   }

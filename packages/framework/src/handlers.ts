@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import { observe } from "./access.ts";
 import type { ServerCore } from "./core.ts";
 import { Exchange } from "./exchange.ts";
-import { responseOn } from "./malformed.ts";
+import { ignore, responseOn } from "./malformed.ts";
 import { run } from "./pipeline.ts";
 
 /** What a Node server's events are connected to. */
@@ -29,10 +29,8 @@ export function handlers(core: ServerCore): Handlers {
       socket.on("error", ignore);
       // Node makes no response for upgrades; ours is there to refuse with.
       const res = responseOn(socket as Socket, req);
+      if (res === undefined) return;
       handle(new Exchange(core, { req, res, head }));
     },
   };
 }
-
-/** A client that resets its connection is no error of ours; the stream ends and `close` cleans up. */
-function ignore(): void {}

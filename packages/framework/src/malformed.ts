@@ -3,13 +3,19 @@ import type { Socket } from "node:net";
 import { ApiError, type Status } from "@virtual-workspaces/apimachinery";
 import { respondStatus } from "./encode/respond.ts";
 
+/** How long a refused client may take to read why before its connection is cut, ms. */
+const LINGER = 500;
+
 /** Refuses with a Status what Node would answer without a body, or by closing the connection. */
 export function refuseMalformed(server: Server): void {
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
+    // What comes after a refusal is no news: the connection lingers, and is cut soon.
+    if (socket.writableEnded) return;
     if (error.code === "ECONNRESET" || !socket.writable) socket.destroy();
     else refuse(socket, problemOf(error.code));
   });
   server.on("connect", (_req: IncomingMessage, socket: Socket) => {
+    socket.on("error", ignore);
     refuse(socket, problem(405, "this is no proxy: CONNECT is not served"));
   });
   server.on("checkExpectation", (_req: IncomingMessage, res: ServerResponse) => {
@@ -32,14 +38,34 @@ function problem(code: number, message: string): ApiError {
 /** Answers on a connection for which Node has made no response, and closes it. */
 function refuse(socket: Socket, error: ApiError): void {
   const res = responseOn(socket, new IncomingMessage(socket));
-  respondStatus(res, error);
+  if (res !== undefined) respondStatus(res, error);
 }
 
-/** A response of our own, which closes the connection behind it. */
-export function responseOn(socket: Socket, req: IncomingMessage): ServerResponse {
+/**
+ * A response of our own, which closes the connection behind it. `undefined` when an earlier answer is under way on the
+ * connection: that one goes out as far as it is written, and the connection closes behind it.
+ */
+export function responseOn(socket: Socket, req: IncomingMessage): ServerResponse | undefined {
   const res = new ServerResponse(req);
   res.shouldKeepAlive = false;
-  res.assignSocket(socket);
-  res.once("finish", () => socket.end());
+  try {
+    res.assignSocket(socket);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_HTTP_SOCKET_ASSIGNED") throw error;
+    socket.destroySoon();
+    return undefined;
+  }
+  res.once("finish", () => linger(socket));
   return res;
 }
+
+/** Closes so that the answer arrives: a connection that is cut with bytes unread takes its last answer with it. */
+function linger(socket: Socket): void {
+  const timer = setTimeout(() => socket.destroy(), LINGER).unref();
+  socket.once("close", () => clearTimeout(timer));
+  socket.end();
+  socket.resume();
+}
+
+/** A client that resets its connection is no error of ours; the stream ends and `close` cleans up. */
+export function ignore(): void {}

@@ -1,0 +1,158 @@
+// Authorities and certificates made on the spot, right ones and wrong ones, so that handshakes of tests are real.
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+import {
+  bits,
+  explicit,
+  implicit,
+  integer,
+  octets,
+  oid,
+  pem,
+  sequence,
+  setOf,
+  TRUE,
+  text,
+  time,
+} from "../../packages/cli/src/credentials/der.ts";
+
+export const CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
+export const SERVER_AUTH = "1.3.6.1.5.5.7.3.1";
+
+/** A certificate and its key, PEM. The certificates that vouch for it follow it, as in a handshake. */
+export interface KeyPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+interface Validity {
+  /** Hours from now. @default -1 */
+  readonly from?: number;
+  /** Hours from now. @default 1 */
+  readonly to?: number;
+}
+
+export interface LeafOptions extends Validity {
+  readonly name: string;
+  readonly organizations?: readonly string[];
+  /** Extended key usages; none for no such extension. @default of a TLS client */
+  readonly usages?: readonly string[];
+}
+
+export interface AuthorityOptions extends Validity {
+  readonly usages?: readonly string[];
+  /** How many authorities may stand below it. @default any number */
+  readonly pathLength?: number;
+  /** Whether it says that it is one. @default true */
+  readonly ca?: boolean;
+}
+
+interface Keys {
+  readonly publicKey: KeyObject;
+  readonly privateKey: KeyObject;
+}
+
+/** Something that signs certificates. */
+export class Authority {
+  /** Its own certificate, PEM. */
+  readonly cert: string;
+  readonly #name: string;
+  readonly #keys: Keys;
+  /** What holders of its certificates send along. */
+  readonly #chain: readonly string[];
+
+  private constructor(own: { name: string; keys: Keys; cert: string; chain: readonly string[] }) {
+    this.#name = own.name;
+    this.#keys = own.keys;
+    this.cert = own.cert;
+    this.#chain = own.chain;
+  }
+
+  /** One that signs itself. */
+  static root(name: string, options: AuthorityOptions = {}): Authority {
+    const keys = newKeys();
+    const cert = signed({ name, keys, issuer: { name, keys }, extensions: authority(options), validity: options });
+    return new Authority({ name, keys, cert, chain: [] });
+  }
+
+  /** One that this one has signed. */
+  intermediate(name: string, options: AuthorityOptions = {}): Authority {
+    const keys = newKeys();
+    const cert = signed({ name, keys, issuer: this.#issuer, extensions: authority(options), validity: options });
+    return new Authority({ name, keys, cert, chain: [cert, ...this.#chain] });
+  }
+
+  /** Of a client, unless `usages` say otherwise; good for a server on this machine. */
+  issue(options: LeafOptions): KeyPair {
+    const { name, organizations = [], usages = [CLIENT_AUTH] } = options;
+    const keys = newKeys();
+    const extensions = [critical(CONSTRAINTS, sequence()), extension(NAMES, THIS_MACHINE), ...extended(usages)];
+    const cert = signed({ name, organizations, keys, issuer: this.#issuer, extensions, validity: options });
+    const key = keys.privateKey.export({ type: "pkcs8", format: "pem" }) as string;
+    return { cert: [cert, ...this.#chain].join(""), key };
+  }
+
+  get #issuer(): { readonly name: string; readonly keys: Keys } {
+    return { name: this.#name, keys: this.#keys };
+  }
+}
+
+const HOUR = 3_600_000;
+const ECDSA_WITH_SHA256 = sequence(oid("1.2.840.10045.4.3.2"));
+const CONSTRAINTS = "2.5.29.19";
+const NAMES = "2.5.29.17";
+const THIS_MACHINE = sequence(implicit(2, Buffer.from("localhost")), implicit(7, Buffer.from([127, 0, 0, 1])));
+
+interface Content {
+  readonly name: string;
+  readonly organizations?: readonly string[];
+  readonly keys: Keys;
+  readonly issuer: { readonly name: string; readonly keys: Keys };
+  readonly extensions: readonly Buffer[];
+  readonly validity: Validity;
+}
+
+function signed({ name, organizations = [], keys, issuer, extensions, validity }: Content): string {
+  const { from = -1, to = 1 } = validity;
+  const content = sequence(
+    explicit(0, integer(Buffer.from([2]))), // version 3
+    integer(randomBytes(8)),
+    ECDSA_WITH_SHA256,
+    nameOf(issuer.name, []),
+    sequence(time(new Date(Date.now() + from * HOUR)), time(new Date(Date.now() + to * HOUR))),
+    nameOf(name, organizations),
+    spki(keys),
+    explicit(3, sequence(...extensions, ...identifiers(keys, issuer.keys))),
+  );
+  return pem(
+    "CERTIFICATE",
+    sequence(content, ECDSA_WITH_SHA256, bits(sign("sha256", content, issuer.keys.privateKey))),
+  );
+}
+
+function authority({ pathLength, ca = true, usages = [] }: AuthorityOptions): Buffer[] {
+  const length = pathLength === undefined ? [] : [integer(Buffer.from([pathLength]))];
+  return [
+    critical(CONSTRAINTS, ca ? sequence(TRUE, ...length) : sequence()),
+    critical("2.5.29.15", bits(Buffer.from([0b0000_0110]), 1)), // signs certificates and revocations
+    ...extended(usages),
+  ];
+}
+
+function extended(usages: readonly string[]): Buffer[] {
+  return usages.length === 0 ? [] : [extension("2.5.29.37", sequence(...usages.map(oid)))];
+}
+
+function nameOf(name: string, organizations: readonly string[]): Buffer {
+  const parts = organizations.map((one) => setOf(sequence(oid("2.5.4.10"), text(one))));
+  return sequence(...parts, ...(name === "" ? [] : [setOf(sequence(oid("2.5.4.3"), text(name)))]));
+}
+
+function identifiers(own: Keys, signer: Keys): Buffer[] {
+  const id = (keys: Keys): Buffer => createHash("sha256").update(spki(keys)).digest().subarray(0, 20);
+  return [extension("2.5.29.14", octets(id(own))), extension("2.5.29.35", sequence(implicit(0, id(signer))))];
+}
+
+const extension = (id: string, value: Uint8Array): Buffer => sequence(oid(id), octets(value));
+const critical = (id: string, value: Uint8Array): Buffer => sequence(oid(id), TRUE, octets(value));
+const newKeys = (): Keys => generateKeyPairSync("ec", { namedCurve: "P-256" });
+const spki = ({ publicKey }: Keys): Buffer => publicKey.export({ type: "spki", format: "der" });

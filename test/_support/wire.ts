@@ -1,0 +1,181 @@
+// HTTP by hand: what is sent is exactly the bytes given, and an answer is read as strictly as it should be written.
+import { connect as connectTcp, type Socket } from "node:net";
+import { type ConnectionOptions, connect as connectTls } from "node:tls";
+
+/** One answer: its framing has been checked. */
+export interface WireAnswer {
+  readonly status: number;
+  readonly version: string;
+  /** Names in lower case; a header that came twice is joined by commas. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface WireOptions {
+  /** Over TLS, as this client. */
+  readonly tls?: ConnectionOptions;
+  /** How long anything may take before it counts as hanging, ms. @default 5000 */
+  readonly patience?: number;
+}
+
+/** A connection to a server on this machine. */
+export class Wire implements Disposable {
+  readonly socket: Socket;
+  /** How it ended: "end" by the server, "reset" or another error's code; undefined while it is open. */
+  ended: string | undefined;
+  readonly #patience: number;
+  #bytes: Buffer = Buffer.alloc(0);
+  #wake: () => void = () => undefined;
+
+  constructor(socket: Socket, patience: number) {
+    this.socket = socket;
+    this.#patience = patience;
+    socket.setNoDelay(true);
+    socket.on("data", (piece) => {
+      this.#bytes = Buffer.concat([this.#bytes, piece]);
+      this.#wake();
+    });
+    socket.on("error", (error: NodeJS.ErrnoException) => this.#end(error.code ?? error.message));
+    socket.on("end", () => this.#end("end"));
+    socket.on("close", () => this.#end("close"));
+  }
+
+  static async open(port: number, { tls, patience = 5000 }: WireOptions = {}): Promise<Wire> {
+    const place = { port, host: "127.0.0.1", allowHalfOpen: true };
+    const socket = tls === undefined ? connectTcp(place) : connectTls({ ...place, ...tls });
+    const wire = new Wire(socket, patience);
+    await new Promise<void>((resolve, reject) => {
+      socket.once(tls === undefined ? "connect" : "secureConnect", resolve);
+      socket.once("error", reject);
+    });
+    return wire;
+  }
+
+  /** Header lines with their ends: `GET / HTTP/1.1`, `Host: x`. An empty line is added. */
+  request(...lines: readonly string[]): void {
+    this.send(`${lines.join("\r\n")}\r\n\r\n`);
+  }
+
+  send(bytes: string | Uint8Array): void {
+    if (this.socket.writable) this.socket.write(typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes);
+  }
+
+  /** The next answer; undefined when the connection ended without one. @throws when it is malformed, or hangs */
+  async answer(method = "GET"): Promise<WireAnswer | undefined> {
+    const head = await this.#until("\r\n\r\n");
+    if (head === undefined) {
+      if (this.#bytes.length > 0) throw new Error(`ended within an answer: ${this.#bytes.toString("latin1")}`);
+      return undefined;
+    }
+    const { status, version, headers } = parseHead(head);
+    if (status === 100) return this.answer(method);
+    return { status, version, headers, body: await this.#body(method, status, headers) };
+  }
+
+  /** Everything up to the end of the connection, as it came. */
+  async rest(): Promise<string> {
+    await this.#when(() => this.ended !== undefined);
+    return this.#take(this.#bytes.length).toString("utf8");
+  }
+
+  /** Resolves when the server has ended the connection. @returns how */
+  async end(): Promise<string> {
+    await this.#when(() => this.ended !== undefined);
+    return this.ended ?? "";
+  }
+
+  /** Resolves once the server no longer listens to what is sent on the connection. */
+  async cut(): Promise<void> {
+    const prod = setInterval(() => this.socket.write("x"), 20);
+    try {
+      await this.#when(() => this.socket.destroyed);
+    } finally {
+      clearInterval(prod);
+    }
+  }
+
+  /** The next `length` bytes. */
+  async read(length: number): Promise<Buffer> {
+    await this.#when(() => this.#bytes.length >= length || this.ended !== undefined);
+    if (this.#bytes.length < length) throw new Error(`ended after ${this.#bytes.length} of ${length} bytes`);
+    return this.#take(length);
+  }
+
+  [Symbol.dispose](): void {
+    this.socket.destroy();
+  }
+
+  async #body(method: string, status: number, headers: Readonly<Record<string, string>>): Promise<string> {
+    if (method === "HEAD" || status === 204 || status === 304) return "";
+    if (headers["transfer-encoding"] === "chunked") return (await this.#chunks()).toString("utf8");
+    const length = headers["content-length"];
+    if (length !== undefined) return (await this.read(Number(length))).toString("utf8");
+    if (headers["connection"] !== "close") throw new Error("an answer with neither length nor end");
+    return this.rest();
+  }
+
+  /** A chunked body, which must end with its last chunk. */
+  async #chunks(): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    for (;;) {
+      const line = await this.#until("\r\n");
+      if (line === undefined) throw new Error("a chunked body that was cut");
+      const length = Number.parseInt(line, 16);
+      pieces.push(await this.read(length));
+      if ((await this.read(2)).toString() !== "\r\n") throw new Error("a chunk without its end");
+      if (length === 0) return Buffer.concat(pieces);
+    }
+  }
+
+  /** The text up to `mark`, which is taken off too. */
+  async #until(mark: string): Promise<string | undefined> {
+    await this.#when(() => this.#bytes.includes(mark) || this.ended !== undefined);
+    const end = this.#bytes.indexOf(mark);
+    if (end < 0) return undefined;
+    const text = this.#take(end).toString("latin1");
+    this.#take(mark.length);
+    return text;
+  }
+
+  #take(length: number): Buffer {
+    const taken = this.#bytes.subarray(0, length);
+    this.#bytes = this.#bytes.subarray(length);
+    return taken;
+  }
+
+  async #when(ready: () => boolean): Promise<void> {
+    if (ready()) return;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const late = (): void => reject(new Error(`no answer within ${this.#patience} ms`));
+    const timer = setTimeout(late, this.#patience);
+    this.#wake = () => {
+      if (ready()) resolve();
+    };
+    try {
+      await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#wake = () => undefined;
+    }
+  }
+
+  #end(how: string): void {
+    this.ended ??= how;
+    this.#wake();
+  }
+}
+
+function parseHead(head: string): Pick<WireAnswer, "status" | "version" | "headers"> {
+  const [first = "", ...lines] = head.split("\r\n");
+  const match = /^HTTP\/(1\.[01]) ([1-5]\d\d) [\x20-\x7e]+$/.exec(first);
+  if (match === null) throw new Error(`not a status line: ${JSON.stringify(first)}`);
+  const headers: Record<string, string> = Object.create(null);
+  for (const line of lines) {
+    const field = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+): ([\x20-\x7e]*)$/.exec(line);
+    if (field === null) throw new Error(`not a header line: ${JSON.stringify(line)}`);
+    const name = (field[1] ?? "").toLowerCase();
+    headers[name] = name in headers ? `${headers[name]}, ${field[2]}` : (field[2] ?? "");
+  }
+  if ("content-length" in headers && "transfer-encoding" in headers) throw new Error("two lengths in one answer");
+  return { status: Number(match[2]), version: match[1] ?? "", headers };
+}

@@ -1,0 +1,159 @@
+// Malformed HTTP: a Status where an answer can be given, the end of the connection where not, and never of the server.
+import { once } from "node:events";
+import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
+import { startPlain } from "../_support/plain.ts";
+import { Wire, type WireAnswer } from "../_support/wire.ts";
+
+const Note = defineResource({ group: "test.dev", version: "v1", kind: "Note", scope: "Cluster", spec: {} });
+const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes";
+const GOOD = ["Host: x", "Authorization: Bearer alice"];
+const UPGRADE = ["Connection: Upgrade", "Upgrade: test"];
+
+function views() {
+  const notes = Note.collection();
+  notes.in("root").set("a", {});
+  const view = defineVirtualWorkspace({
+    name: "notes",
+    path: "/clusters/:cluster",
+    authorize: () => allow(),
+    resources: [Note.serve(notes)],
+  });
+  return [view];
+}
+
+/** The Status in an answer. */
+function statusOf(answer: WireAnswer | undefined): { code: number; message: string; reason?: string } {
+  expect(answer?.headers["content-type"]).to.equal("application/json");
+  const body = JSON.parse(answer?.body ?? "");
+  expect(body).to.include({ kind: "Status", apiVersion: "v1", status: "Failure", code: answer?.status });
+  expect(body.message).to.be.a("string").that.is.not.empty;
+  return body;
+}
+
+async function start() {
+  const server = await startPlain(views());
+  const port = Number(new URL(server.url).port);
+  return {
+    server,
+    wire: () => Wire.open(port),
+    /** The server lives, and answers. */
+    lives: async () => expect((await server.get(NOTES)).status).to.equal(200),
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+describe("malformed HTTP", () => {
+  const refused: Record<string, { readonly bytes: string; readonly code: number }> = {
+    "no HTTP at all": { bytes: "\x16\x03\x01\x02\x00\x01\x00", code: 400 },
+    "an unknown method": { bytes: `FROB ${NOTES} HTTP/1.1\r\nHost: x\r\n\r\n`, code: 400 },
+    "another protocol": { bytes: "GET / GOPHER/1.0\r\nHost: x\r\n\r\n", code: 400 },
+    "HTTP/2 without TLS": { bytes: "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", code: 400 },
+    "HTTP/1.2": { bytes: "GET / HTTP/1.2\r\nHost: x\r\n\r\n", code: 400 },
+    "bare line feeds": { bytes: "GET /livez HTTP/1.1\nHost: x\n\n", code: 400 },
+    "a space before a colon": { bytes: "GET /livez HTTP/1.1\r\nHost : x\r\n\r\n", code: 400 },
+    "a header name that is none": { bytes: "GET /livez HTTP/1.1\r\nHost: x\r\nX(y): z\r\n\r\n", code: 400 },
+    "NUL in a header": { bytes: "GET /livez HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n", code: 400 },
+    "a line folded as in HTTP/1.0": { bytes: "GET /livez HTTP/1.1\r\n Host: x\r\n\r\n", code: 400 },
+    "no Host": { bytes: "GET /livez HTTP/1.1\r\n\r\n", code: 400 },
+    "a body of two lengths": {
+      bytes: `POST ${NOTES} HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+      code: 400,
+    },
+    "two lengths": { bytes: "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na", code: 400 },
+    "a negative length": { bytes: "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", code: 400 },
+    "an encoding behind chunked": {
+      bytes: "GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, gzip\r\n\r\n",
+      code: 400,
+    },
+    CONNECT: { bytes: "CONNECT example.dev:443 HTTP/1.1\r\nHost: x\r\n\r\n", code: 405 },
+    "an expectation": { bytes: "GET /livez HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n", code: 417 },
+    "an absolute URL": { bytes: `GET http://x${NOTES} HTTP/1.1\r\nHost: x\r\n\r\n`, code: 400 },
+    "an asterisk": { bytes: "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", code: 400 },
+  };
+  for (const [what, { bytes, code }] of Object.entries(refused)) {
+    it(`is refused: ${what}`, async () => {
+      await using front = await start();
+      using wire = await front.wire();
+      wire.send(bytes);
+      expect(statusOf(await wire.answer())).to.include({ code });
+      await front.lives();
+    });
+  }
+
+  it("cut within its head is 400", async () => {
+    await using front = await start();
+    using wire = await front.wire();
+    wire.send(`GET ${NOTES} HTTP/1.1\r\nHost: x\r\n`);
+    wire.socket.end();
+    expect(statusOf(await wire.answer()).code).to.equal(400);
+  });
+
+  it("behind a good request does not take its answer away", async () => {
+    await using front = await start();
+    using wire = await front.wire();
+    wire.send(`GET ${NOTES}/a HTTP/1.1\r\n${GOOD.join("\r\n")}\r\n\r\nGARBAGE\r\n\r\n`);
+    expect(await wire.answer()).to.have.property("status", 200);
+    expect(await wire.answer()).to.equal(undefined);
+    await front.lives();
+  });
+
+  it("behind a watch cuts it: what has begun cannot be refused", async () => {
+    await using front = await start();
+    using wire = await front.wire();
+    wire.request(`GET ${NOTES}?watch=true HTTP/1.1`, ...GOOD);
+    expect((await wire.read(12)).toString()).to.equal("HTTP/1.1 200");
+    wire.send("GARBAGE\r\n\r\n");
+    expect(await wire.rest()).not.to.match(/\r\n0\r\n\r\n$/);
+    await front.lives();
+  });
+
+  it("in a chunk of a body that nobody waits for does not take the answer away", async () => {
+    await using front = await start();
+    using wire = await front.wire();
+    wire.request(`POST ${NOTES} HTTP/1.1`, ...GOOD, "Transfer-Encoding: chunked");
+    wire.send("zz\r\n");
+    expect(statusOf(await wire.answer("POST")).code).to.equal(405);
+    await front.lives();
+  });
+
+  it("does not end the server when the client resets a CONNECT or an upgrade", async () => {
+    await using front = await start();
+    for (const head of [["CONNECT a:1 HTTP/1.1"], [`GET ${NOTES} HTTP/1.1`, ...UPGRADE]]) {
+      const wire = await front.wire();
+      wire.request(...head, ...GOOD);
+      wire.socket.resetAndDestroy();
+      await once(wire.socket, "close");
+    }
+    await front.lives();
+  });
+
+  it("an upgrade behind a request whose answer is under way ends the connection behind that answer", async () => {
+    await using front = await start();
+    using wire = await front.wire();
+    const head = GOOD.join("\r\n");
+    wire.send(
+      `GET /livez HTTP/1.1\r\n${head}\r\n\r\nGET ${NOTES} HTTP/1.1\r\n${head}\r\n${UPGRADE.join("\r\n")}\r\n\r\n`,
+    );
+    expect(await wire.answer()).to.include({ status: 200, body: "ok" });
+    expect(await wire.answer()).to.equal(undefined);
+    await front.lives();
+  });
+
+  it("is forgotten though the client keeps its side open", async () => {
+    await using front = await start();
+    using wire = await front.wire();
+    wire.request("CONNECT a:1 HTTP/1.1", ...GOOD);
+    expect((await wire.answer())?.status).to.equal(405);
+    await wire.cut(); // though `wire` never ends its side
+  });
+
+  it("logs nothing: anybody could fill the log", async () => {
+    await using front = await start();
+    using wire = await front.wire();
+    wire.send("GARBAGE\r\n\r\n");
+    await wire.answer();
+    expect(() => expectFault(/./)).to.throw("got none");
+  });
+});
