@@ -74,7 +74,7 @@ describe("discovery", function () {
       "Box=boxes by boxes,box",
     ]);
     expect((await client.event("preferred"))["resources"]).to.have.length(5);
-    expect(client.all("openapi-v3").map(({ version, unresolved }) => [version, unresolved])).to.deep.equal([
+    expect(client.all("openapi-v3").map(({ version, unresolved }) => [version, unresolved])).to.have.deep.members([
       ["v1", []],
       ["example.dev/v1", []],
       ["example.dev/v1alpha1", []],

@@ -1,5 +1,5 @@
 // Builds the programs of a Go module: once in a run, and Go itself does nothing when nothing has changed.
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../../../tools/run.mjs";
 
@@ -19,9 +19,16 @@ export function building(module: string): (this: Mocha.Context) => Promise<void>
 }
 
 async function build(module: string): Promise<void> {
-  const args = ["build", "-ldflags=-s -w", "-o", "dist/", "./..."];
-  const { ok, output } = await run("go", args, { cwd: join(home, module), env: ENV });
+  const cwd = join(home, module);
+  const args = ["build", `-ldflags=-s -w ${versionStamp(cwd)}`, "-o", "dist/", "./..."];
+  const { ok, output } = await run("go", args, { cwd, env: ENV });
   if (!ok) throw new Error(`go ${args.join(" ")} in test/go/${module}: ${output}`);
+}
+
+/** What Kubernetes' own builds tell their programs: without it `kubectl version` fails. Libraries v0.N are release v1.N. */
+function versionStamp(folder: string): string {
+  const release = /k8s\.io\/component-base v0\.(\S+)/.exec(readFileSync(join(folder, "go.mod"), "utf8"))?.[1];
+  return release === undefined ? "" : `-X k8s.io/component-base/version.gitVersion=v1.${release}`;
 }
 
 /** The path of a program that {@link building} has built. */
