@@ -24,4 +24,5 @@ export default defineVirtualWorkspace({
   authorize: ({ user, params }) =>
     user.in("system:authenticated") ? allow() : deny(`log in to read ${params.cluster}`),
   resources: [Quote.serve(quotes, { verbs: ["get", "list", "watch"] })],
+  setup: () => setInterval(() => quotes.in("root").set("clock", { text: `It is ${new Date().toTimeString()}` }), 2000),
 });

@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import {
   clientCertificates,
   createServer,
@@ -36,7 +37,7 @@ export async function work(paths: readonly string[]): Promise<void> {
     tell({ type: "serving", port: await listen(server, site.ports) });
     await orders.finish;
     await server.close();
-    process.exit(0);
+    setImmediate(() => process.exit(0)); // once the last requests are logged
   } catch (error) {
     files.flush();
     tell({ type: "failed", problem: problemOf(error) }, () => process.exit(1));
@@ -84,9 +85,13 @@ async function listen(server: Server, ports: readonly number[]): Promise<number>
   );
 }
 
+/** The stack without what is Node's and ours: the mistake is in between. */
 function problemOf(error: unknown): string {
   if (error instanceof Failure) return error.message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const ours = dirname(import.meta.dirname);
+  const lines = (error.stack ?? error.message).split("\n");
+  return lines.filter((line) => !(/^ +at /.test(line) && (line.includes("node:") || line.includes(ours)))).join("\n");
 }
 
 function tell(message: FromWorker, sent: () => void = () => undefined): void {
