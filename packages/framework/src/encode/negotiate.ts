@@ -38,7 +38,7 @@ function meet(range: MediaRange, kind: AnswerKind): Wanted | undefined {
   if (format === undefined) return undefined;
   const { as = "", g, v } = range.parameters;
   if (as === "") return { format };
-  if (g !== "meta.k8s.io" || (v !== "v1" && v !== "v1beta1")) return undefined;
+  if (g !== "meta.k8s.io" || v !== "v1") return undefined;
   const partial = kind === "list" ? "PartialObjectMetadataList" : "PartialObjectMetadata";
   return as === "Table" || as === partial ? { format, as } : undefined;
 }

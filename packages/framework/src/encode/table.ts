@@ -30,11 +30,16 @@ export function tableRepresentation(definition: ResourceDefinition, include: Inc
   const { definitions, cells } = compileTable(definition.columns);
   const frame = (meta: ListMetadata): { readonly head: Buffer; readonly tail: Buffer } =>
     listFrame({ kind: "Table", apiVersion: "meta.k8s.io/v1", columnDefinitions: definitions }, meta, "rows");
-  const row = (object: KubeObject): object => ({ cells: cells(object, new Date()), ...rowObject(object, include) });
-  const one = (object: KubeObject): Buffer => {
+  const row = (object: KubeObject, included = include): object => ({
+    cells: cells(object, new Date()),
+    ...rowObject(object, included),
+  });
+  const one = (object: KubeObject, included = include): Buffer => {
     const { head, tail } = frame({ resourceVersion: object.metadata.resourceVersion ?? "" });
-    return Buffer.concat([head, stringify(row(object)), tail.subarray(0, -1)]);
+    return Buffer.concat([head, stringify(row(object, included)), tail.subarray(0, -1)]);
   };
+  // A bookmark says what it has to say in its object's metadata, so it has that whatever was asked for.
+  const bookmarked = include === "None" ? "Metadata" : include;
   return {
     key: `table ${include}`,
     contentType: "application/json",
@@ -49,7 +54,8 @@ export function tableRepresentation(definition: ResourceDefinition, include: Inc
           kind: definition.kind,
           resourceVersion,
           initialEventsEnd,
-        }) as KubeObject,
+        }),
+        bookmarked,
       ),
   };
 }

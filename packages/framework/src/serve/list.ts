@@ -18,11 +18,13 @@ import { serveDirectList } from "./direct-list.ts";
 import { FOREIGN, freshen } from "./freshness.ts";
 import { type Page, writeList } from "./list-body.ts";
 import { isCached, scopeOf } from "./scope.ts";
+import { checkSelectable } from "./selectable.ts";
 
 /** Answers a LIST. */
 export async function serveList(exchange: Exchange, resource: ServedResource): Promise<void> {
   const options = parseListOptions(exchange.query);
   validateListOptions(options, { isWatch: false });
+  checkSelectable(resource, options.fieldSelector);
   const wanted = negotiate(exchange.req.headers.accept, "list");
   const { namespace } = exchange.info;
   const selection = new Selection({

@@ -21,11 +21,13 @@ import { Selection } from "../watch/selection.ts";
 import { Subscriber } from "../watch/subscriber.ts";
 import { FOREIGN, freshen } from "./freshness.ts";
 import { scopeOf } from "./scope.ts";
+import { checkSelectable } from "./selectable.ts";
 
 /** Answers a WATCH. Returns when the stream has begun; the hub writes the rest. */
 export async function serveWatch(exchange: Exchange, resource: ServedResource): Promise<void> {
   const options = withListDefaults({ ...parseListOptions(exchange.query), watch: true });
   validateListOptions(options, { isWatch: true });
+  checkSelectable(resource, options.fieldSelector);
   const representation = exchange.core.representations.of(
     resource.definition,
     negotiate(exchange.req.headers.accept, "stream"),
