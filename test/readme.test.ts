@@ -1,0 +1,35 @@
+// Why: the README is the first thing that is tried. It stays one page, its view is the example that runs, and its links
+// and those of the other pages lead somewhere.
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect } from "chai";
+import { root } from "../tools/install.mjs";
+
+const read = (file: string): string => readFileSync(join(root, file), "utf8");
+
+describe("README.md", () => {
+  it("is one page", () => {
+    expect(read("README.md").split("\n")).to.have.length.below(100);
+  });
+
+  it("shows examples/quotes.ts as it is, in thirty lines", () => {
+    const [, shown = ""] =
+      /^<!-- examples\/quotes.ts, as it is -->\n```ts\n([\s\S]*?)^```$/m.exec(read("README.md")) ?? [];
+    const example = read("examples/quotes.ts");
+    expect(shown).to.equal(example);
+    expect(example.trimEnd().split("\n")).to.have.length.at.most(30);
+  });
+});
+
+describe("links between pages", () => {
+  for (const page of globSync("{*,docs/**/*,bench/*,packages/*/*,test/go/**/*}.md", {
+    cwd: root,
+    exclude: ["docs/api/**", "**/node_modules/**"],
+  })) {
+    it(page, () => {
+      const links = [...read(page).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link = ""]) => link);
+      const dead = links.filter((link) => !existsSync(join(root, dirname(page), link)));
+      expect(dead).to.deep.equal([]);
+    });
+  }
+});
