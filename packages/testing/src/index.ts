@@ -18,3 +18,5 @@ export { type PrintOptions, printConformance } from "./conformance/print.ts";
 export type { CheckOutcome, CheckResult, ConformanceReport, ConformanceResource } from "./conformance/report.ts";
 export { runConformance } from "./conformance/run.ts";
 export type { Credentials } from "./http/credentials.ts";
+// A server to test a view on
+export { startTestServer, type TestServer, type TestServerOptions } from "./server.ts";

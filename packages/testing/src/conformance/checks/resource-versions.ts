@@ -179,7 +179,7 @@ async function tooLargeInitialEvents(probe: ResourceProbe): Promise<void> {
 
 /** Far enough that no server gets there while the check runs. */
 function future(now: string): string {
-  return (BigInt(/^\d+$/.test(now) ? now : "1") + 1_000_000_000_000n).toString();
+  return (BigInt(/^\d+$/.test(now) ? now : "1") + 1_000_000_000_000_000n).toString();
 }
 
 async function expectInvalid(

@@ -1,0 +1,63 @@
+import { type Ask, type Breakage, forget, isList, type JsonObject, rewritten, withMetadata } from "./breakage.ts";
+
+/** Wrong with lists in pages. */
+export const pageBreakages: readonly Breakage[] = [
+  {
+    name: "leaves an object out of each page but the first",
+    fails: ["T3.10", "T3.13"],
+    reply: (reply, ask) =>
+      isLaterPage(ask) && reply.status === 200
+        ? rewritten(reply, (list) => ({ ...list, items: itemsOf(list).slice(1) }))
+        : reply,
+  },
+  {
+    name: "gives each page a version of its own",
+    fails: ["T3.10", "T3.13"],
+    reply: (reply, ask) =>
+      isLaterPage(ask) && reply.status === 200
+        ? rewritten(reply, (list) => withMetadata(list, { resourceVersion: "1000" }))
+        : reply,
+  },
+  {
+    name: "miscounts what remains",
+    fails: ["T3.11"],
+    reply: (reply, ask) => (isList(ask) ? rewritten(reply, miscounted) : reply),
+  },
+  {
+    name: "reads a malformed continue token as none",
+    fails: ["T3.12"],
+    ask: (ask) => (ask.query.get("continue") === "no token" ? forget(ask, "continue") : undefined),
+  },
+  {
+    name: "goes on with the newest state on later pages",
+    fails: ["T3.13"],
+    ask: async (ask) => {
+      const token = ask.query.get("continue") ?? "";
+      if (!isList(ask) || !token.startsWith("eyJ") || decoded(token)["rv"] === "1") return undefined;
+      const { metadata } = (await ask.aside(ask.path)) as { readonly metadata: { readonly resourceVersion: string } };
+      ask.query.set("continue", encoded({ ...decoded(token), rv: metadata.resourceVersion }));
+      return undefined;
+    },
+  },
+];
+
+function isLaterPage(ask: Ask): boolean {
+  return isList(ask) && ask.query.has("continue");
+}
+
+function itemsOf(list: JsonObject): readonly unknown[] {
+  return list["items"] as readonly unknown[];
+}
+
+function miscounted(list: JsonObject): JsonObject {
+  const { remainingItemCount: count } = (list["metadata"] ?? {}) as { readonly remainingItemCount?: number };
+  return count === undefined ? list : withMetadata(list, { remainingItemCount: count + 1 });
+}
+
+function decoded(token: string): JsonObject {
+  return JSON.parse(Buffer.from(token, "base64url").toString("utf8")) as JsonObject;
+}
+
+function encoded(token: JsonObject): string {
+  return Buffer.from(JSON.stringify(token)).toString("base64url");
+}

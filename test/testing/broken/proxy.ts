@@ -1,0 +1,106 @@
+// A proxy that stands in front of a real server and gets one thing wrong.
+import { once } from "node:events";
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createInterface } from "node:readline";
+import type { Ask, Breakage, Reply, Told } from "./breakage.ts";
+
+export interface BrokenServer extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** Starts a server that is `target` but for one thing. */
+export async function startBroken(target: string, breakage: Breakage): Promise<BrokenServer> {
+  const agent = new Agent({ keepAlive: true });
+  const server = createServer((req, res) => {
+    serve({ req, res, target, agent, breakage }).catch(() => res.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.close();
+      server.closeAllConnections();
+      agent.destroy();
+      await once(server, "close");
+    },
+  };
+}
+
+interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly target: string;
+  readonly agent: Agent;
+  readonly breakage: Breakage;
+}
+
+async function serve(exchange: Exchange): Promise<void> {
+  const { req, res, target, breakage } = exchange;
+  const url = new URL(req.url ?? "/", target);
+  const ask: Ask = {
+    method: req.method ?? "GET",
+    path: url.pathname,
+    query: url.searchParams,
+    headers: { ...req.headers, host: url.host },
+    isWatch: url.searchParams.get("watch") === "true",
+    aside: async (path) => {
+      const { authorization = "" } = req.headers;
+      return (await (await fetch(new URL(path, target), { headers: { authorization } })).json()) as Told["object"];
+    },
+  };
+  const instead = await breakage.ask?.(ask);
+  if (instead !== undefined) return send(res, instead);
+  const from = await sent(exchange, { url, ask });
+  if (ask.isWatch && from.statusCode === 200) return relay(exchange, from, ask);
+  const reply = await readReply(from);
+  send(res, breakage.reply?.(reply, ask) ?? reply);
+}
+
+async function sent({ req, res, agent }: Exchange, { url, ask }: { url: URL; ask: Ask }): Promise<IncomingMessage> {
+  url.pathname = ask.path;
+  const out = request(url, { method: ask.method, headers: ask.headers, agent });
+  res.once("close", () => out.destroy());
+  req.pipe(out);
+  const answered = once(out, "response");
+  out.on("error", () => res.destroy());
+  const [from] = (await answered) as [IncomingMessage];
+  return from;
+}
+
+async function readReply(from: IncomingMessage): Promise<Reply> {
+  const body: Buffer[] = [];
+  for await (const piece of from as AsyncIterable<Buffer>) body.push(piece);
+  const {
+    "content-length": _length,
+    "transfer-encoding": _encoding,
+    ...headers
+  } = from.headers as Record<string, string>;
+  return { status: from.statusCode ?? 0, headers, body: Buffer.concat(body) };
+}
+
+function send(res: ServerResponse, { status, headers, body }: Reply): void {
+  res.writeHead(status, headers).end(body);
+}
+
+async function relay({ res, breakage }: Exchange, from: IncomingMessage, ask: Ask): Promise<void> {
+  const {
+    "content-length": _length,
+    "transfer-encoding": _encoding,
+    ...headers
+  } = from.headers as Record<string, string>;
+  const type = breakage.watchType === undefined ? {} : { "content-type": breakage.watchType };
+  res.writeHead(200, { ...headers, ...type });
+  const { holdHeaders } = breakage;
+  const timer = setTimeout(() => res.flushHeaders(), holdHeaders ?? 0);
+  if (holdHeaders === undefined) res.flushHeaders();
+  res.once("close", () => clearTimeout(timer));
+  const change = breakage.events?.(ask) ?? ((event: Told) => [event]);
+  for await (const line of createInterface({ input: from })) {
+    for (const event of change(JSON.parse(line) as Told)) res.write(`${JSON.stringify(event)}\n`);
+  }
+  // What was written still goes out, the chunk that ends the stream does not.
+  if (breakage.cutsWatches === true) res.socket?.destroySoon();
+  else res.end();
+}

@@ -1,0 +1,92 @@
+import { type Breakage, forget, hasInitialEvents, isInitialEnd, refusal, type Told, withMetadata } from "./breakage.ts";
+
+/** Wrong with WatchList. */
+export const watchListBreakages: readonly Breakage[] = [
+  {
+    name: "drops the bookmark that ends initial events",
+    fails: ["T1.1", "T1.2", "T1.6", "T6.6", "T6.9"],
+    events: () => (event) => (isInitialEnd(event) ? [] : [event]),
+  },
+  {
+    name: "sends the bookmark without its annotation",
+    fails: ["T1.1", "T1.2", "T1.6", "T6.6", "T6.9"],
+    events: () => (event) =>
+      isInitialEnd(event)
+        ? [
+            {
+              ...event,
+              object: JSON.parse(JSON.stringify(event.object).replace("initial-events-end", "end")) as Told["object"],
+            },
+          ]
+        : [event],
+  },
+  {
+    name: "filters bookmarks by selector as if they were objects",
+    fails: ["T1.1"],
+    events:
+      ({ query }) =>
+      (event) =>
+        event.type === "BOOKMARK" && query.has("labelSelector") ? [] : [event],
+  },
+  {
+    name: "refuses sendInitialEvents with a code that clients do not fall back on",
+    fails: ["T1.1", "T1.2", "T1.3", "T1.4", "T1.5", "T1.6", "T3.4", "T6.6", "T6.9"],
+    ask: ({ isWatch, query }) =>
+      isWatch && query.has("sendInitialEvents") && query.get("resourceVersionMatch") === "NotOlderThan"
+        ? refusal(400, "BadRequest")
+        : undefined,
+  },
+  {
+    name: "leaves an object out of the initial events",
+    fails: ["T1.2"],
+    events: (ask) => {
+      let left = hasInitialEvents(ask) ? 1 : 0;
+      return (event) => (event.type === "ADDED" && left-- > 0 ? [] : [event]);
+    },
+  },
+  {
+    name: "tells an object twice in the initial events",
+    fails: ["T1.2"],
+    events: (ask) => {
+      let left = hasInitialEvents(ask) ? 1 : 0;
+      return (event) => (event.type === "ADDED" && left-- > 0 ? [event, event] : [event]);
+    },
+  },
+  {
+    name: "loses what is created while initial events are sent",
+    fails: ["T1.3"],
+    events: (ask) => {
+      let begun = false;
+      return (event) => {
+        const lost = begun && hasInitialEvents(ask) && event.type === "ADDED";
+        begun ||= isInitialEnd(event);
+        return lost ? [] : [event];
+      };
+    },
+  },
+  {
+    name: "sends bookmarks to everybody",
+    fails: ["T1.4"],
+    ask: ({ isWatch, query }) => {
+      if (isWatch) query.set("allowWatchBookmarks", "true");
+      return undefined;
+    },
+  },
+  {
+    name: "ignores sendInitialEvents=false",
+    fails: ["T1.5"],
+    ask: (ask) =>
+      ask.query.get("sendInitialEvents") === "false"
+        ? forget(ask, "sendInitialEvents", "resourceVersionMatch")
+        : undefined,
+  },
+  {
+    name: "ends initial events at a version that it does not know itself",
+    fails: ["T1.6"],
+    events: () => (event) => {
+      if (!isInitialEnd(event) || event.object["kind"] !== "Note") return [event];
+      const { resourceVersion } = event.object["metadata"] as { readonly resourceVersion: string };
+      return [{ ...event, object: withMetadata(event.object, { resourceVersion: `${BigInt(resourceVersion) + 1n}` }) }];
+    },
+  },
+];

@@ -1,0 +1,54 @@
+// A view on which every check of the conformance suite has something to check: namespaced, labelled, several objects.
+import {
+  authenticated,
+  defineResource,
+  defineVirtualWorkspace,
+  type VirtualWorkspace,
+} from "@virtual-workspaces/framework";
+import type { Mutations } from "@virtual-workspaces/testing";
+
+const Note = defineResource({
+  group: "example.dev",
+  version: "v1",
+  kind: "Note",
+  scope: "Namespaced",
+  shortNames: ["nt"],
+  spec: { type: "object", properties: { text: { type: "string" } } },
+  columns: { Text: ".spec.text" },
+});
+
+export interface NotesView {
+  readonly view: VirtualWorkspace;
+  /** Below the server's URL. */
+  readonly path: string;
+  readonly mutate: Mutations;
+}
+
+/** Four notes in two namespaces, two of them labelled, and how to change them. */
+export function notesView(): NotesView {
+  const notes = Note.collection();
+  const here = notes.in("root", "default");
+  here.set("a", { text: "first" }, { labels: { color: "blue" } });
+  here.set("b", { text: "second" }, { labels: { color: "red" } });
+  here.set("c", { text: "third" });
+  notes.in("root", "other").set("a", { text: "elsewhere" });
+  let made = 0;
+  return {
+    path: "/services/notes/clusters/root",
+    view: defineVirtualWorkspace({
+      name: "notes",
+      path: "/clusters/:cluster",
+      authorize: authenticated(),
+      resources: [Note.serve(notes, { verbs: ["get", "list", "watch"] })],
+    }),
+    mutate: {
+      create: () => {
+        const name = `made-${++made}`;
+        here.set(name, { text: "new" });
+        return { namespace: "default", name };
+      },
+      update: (_, { name }) => void here.set(name, { text: `${here.get(name)?.spec.text} and newer` }),
+      delete: (_, { name }) => void here.delete(name),
+    },
+  };
+}
