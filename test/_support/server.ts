@@ -12,25 +12,43 @@ import {
 } from "@virtual-workspaces/framework";
 import { testLog } from "../_setup/log.ts";
 import { tree } from "../_setup/tree.ts";
-import { type Authority, createAuthority } from "./tls.ts";
+import { Authority, type KeyPair, SERVER_AUTH } from "./certificates.ts";
+
+/** Whom clients trust, what servers show, and how users get their certificates. */
+export interface TestAuthority {
+  /** The authority's own certificate, PEM. */
+  readonly ca: string;
+  readonly server: KeyPair;
+  client(name: string, groups: readonly string[]): KeyPair;
+}
+
+/** A new one, for an hour. */
+export function createAuthority(): TestAuthority {
+  const root = Authority.root("virtual-workspaces-test");
+  return {
+    ca: root.cert,
+    server: root.issue({ name: "127.0.0.1", usages: [SERVER_AUTH] }),
+    client: (name, organizations) => root.issue({ name, organizations }),
+  };
+}
 
 /** The user that kubeconfigs name unless told otherwise: a client certificate. */
-export const ADMIN = { name: "admin", groups: ["admins"] } as const;
+const ADMIN = { name: "admin", groups: ["admins"] } as const;
 /** A user with a token instead. */
-export const ALICE = { name: "alice", token: "alice-token" } as const;
+const ALICE = { name: "alice", token: "alice-token" } as const;
 
 export interface TlsServerOptions extends Partial<ServerOptions> {
   /** @default any free one; a server that takes another's place names its port */
   readonly port?: number;
   /** Whom clients trust and servers are certified by. @default a new one */
-  readonly authority?: Authority;
+  readonly authority?: TestAuthority;
 }
 
 /** A server with TLS that is up. */
 export interface TlsServer extends AsyncDisposable {
   readonly server: Server;
   readonly port: number;
-  readonly authority: Authority;
+  readonly authority: TestAuthority;
   /** Ends watches cleanly and closes; the kubeconfigs stay. */
   close(): Promise<void>;
 }
@@ -40,7 +58,7 @@ export async function startTls(
   views: readonly VirtualWorkspace[],
   { port = 0, authority, ...options }: TlsServerOptions = {},
 ): Promise<TlsServer> {
-  const trusted = authority ?? (await createAuthority());
+  const trusted = authority ?? createAuthority();
   const server = createServer({
     virtualWorkspaces: views,
     authentication: [clientCertificates({ ca: trusted.ca }), staticTokens({ [ALICE.token]: { name: ALICE.name } })],
@@ -54,7 +72,7 @@ export async function startTls(
 }
 
 export interface KubeconfigOptions {
-  readonly authority: Authority;
+  readonly authority: TestAuthority;
   readonly port: number;
   /** Context name to the path of a virtual workspace: `{ quotes: "/services/quotes/clusters/root" }`. The first is current. */
   readonly contexts: Readonly<Record<string, string>>;
@@ -82,7 +100,7 @@ export async function kubeconfigHome(options: KubeconfigOptions): Promise<Kubeco
       cluster: { server: `https://127.0.0.1:${port}${path}`, "certificate-authority-data": base64(authority.ca) },
     })),
     contexts: names.map((name) => ({ name, context: { cluster: name, user, ...(namespace && { namespace }) } })),
-    users: [{ name: user, user: user === "admin" ? await certificateOf(authority) : { token: ALICE.token } }],
+    users: [{ name: user, user: user === "admin" ? certificateOf(authority) : { token: ALICE.token } }],
   };
   const folder = tree({});
   const kubeconfig = join(folder.path, "admin.kubeconfig");
@@ -90,8 +108,8 @@ export async function kubeconfigHome(options: KubeconfigOptions): Promise<Kubeco
   return { home: folder.path, kubeconfig, [Symbol.dispose]: () => folder[Symbol.dispose]() };
 }
 
-async function certificateOf(authority: Authority): Promise<Record<string, string>> {
-  const { cert, key } = await authority.client(ADMIN.name, ADMIN.groups);
+function certificateOf(authority: TestAuthority): Record<string, string> {
+  const { cert, key } = authority.client(ADMIN.name, ADMIN.groups);
   return { "client-certificate-data": base64(cert), "client-key-data": base64(key) };
 }
 

@@ -1,7 +1,6 @@
 // Informers through the end of a server and the beginning of another: what was missed is made up for, deletes included.
 import { expect } from "chai";
-import { kubeconfigHome } from "../_support/server.ts";
-import { createAuthority } from "../_support/tls.ts";
+import { createAuthority, kubeconfigHome } from "../_support/server.ts";
 import { building } from "./support/build.ts";
 import { ChildServer } from "./support/child.ts";
 import { GoClient } from "./support/client.ts";
@@ -14,7 +13,7 @@ describe("informers through a restart", function () {
 
   for (const command of ["informer", "typed-informer", "metadata-informer"] as const) {
     it(`${command}: versions of a killed process are refused with 410, and the relist is exactly right`, async () => {
-      const authority = await createAuthority();
+      const authority = createAuthority();
       await using before = new ChildServer();
       await before.set("stays", "changes", "goes");
       await before.start(authority);

@@ -1,12 +1,11 @@
 // A server of quotes in a process of its own, which dies with everything it remembers. Its parent tells it what to hold.
 
-import { startTls, type TlsServer } from "../_support/server.ts";
-import type { Authority } from "../_support/tls.ts";
+import { startTls, type TestAuthority, type TlsServer } from "../_support/server.ts";
 import { Quote, quotesView, versions } from "./support/views.ts";
 
 /** What the parent says. */
 export type Order =
-  | { readonly start: { readonly authority: Pick<Authority, "ca" | "server">; readonly port: number } }
+  | { readonly start: { readonly authority: Pick<TestAuthority, "ca" | "server">; readonly port: number } }
   | { readonly set: readonly string[] }
   | { readonly delete: readonly string[] };
 

@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import type { Authority } from "../../_support/tls.ts";
+import type { TestAuthority } from "../../_support/server.ts";
 import type { Order, Report } from "../quotes.fixture.ts";
 
 /** A server of quotes in a process of its own. */
@@ -16,7 +16,7 @@ export class ChildServer implements AsyncDisposable {
   versions = new Map<string, string>();
 
   /** Starts to serve, on any free port unless one is named. */
-  start({ ca, server }: Authority, port = 0): Promise<void> {
+  start({ ca, server }: TestAuthority, port = 0): Promise<void> {
     return this.#order({ start: { authority: { ca, server }, port } });
   }
 
