@@ -1,5 +1,5 @@
 import type { RequestRecord } from "./access.ts";
-import type { Authenticator } from "./authn/authenticator.ts";
+import type { Authenticator, ConnectionFacts } from "./authn/authenticator.ts";
 import { DiscoveryDocuments } from "./discovery/documents.ts";
 import { Representations } from "./encode/representations.ts";
 import { type Log, warningLog } from "./log.ts";
@@ -33,6 +33,7 @@ export interface CoreOptions {
 export class ServerCore implements AsyncDisposable {
   readonly matcher: PathMatcher<Mounted>;
   readonly authentication: readonly Authenticator[];
+  readonly connection: ConnectionFacts;
   readonly log: Log;
   readonly onRequest: ((record: RequestRecord) => void) | undefined;
   readonly deadline: number;
@@ -46,9 +47,11 @@ export class ServerCore implements AsyncDisposable {
   readonly #minWatchTimeout: number;
   #draining = false;
 
-  constructor(options: CoreOptions) {
+  /** @param connection of all requests; a middleware does not know its server's */
+  constructor(options: CoreOptions, connection: ConnectionFacts = { clientCa: [] }) {
     this.log = options.log ?? warningLog;
     this.onRequest = options.onRequest;
+    this.connection = connection;
     this.authentication = Object.freeze([...options.authentication]);
     this.deadline = options.requestTimeout ?? 60_000;
     this.#minWatchTimeout = options.minWatchTimeout ?? 1_800_000;

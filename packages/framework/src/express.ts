@@ -1,14 +1,45 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createRequire } from "node:module";
 import type { Duplex } from "node:stream";
+import { isApiError, toApiError } from "@virtual-workspaces/apimachinery";
 import type { Express } from "express";
 import { type CoreOptions, ServerCore } from "./core.ts";
+import { respondStatus } from "./encode/respond.ts";
 import { type Handlers, handlers } from "./handlers.ts";
+import type { Log } from "./log.ts";
+import { problem } from "./malformed.ts";
 import { SERVICES } from "./path.ts";
 
 /** Express is loaded only where it is used: it would double the time that a server takes to start. */
 export function loadExpress(): () => Express {
   return createRequire(import.meta.url)("express") as () => Express;
+}
+
+type Application = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void;
+
+interface Routed {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly log: Log;
+}
+
+/** Hands a request to an application: `next` gets it when no route answers it. What a route throws becomes a Status. */
+export function route(app: Express, { req, res, log }: Routed, next: () => void): void {
+  // Its types have it take only requests of Express' own.
+  (app as unknown as Application)(req, res, (error) => {
+    if (error === undefined || error === null) next();
+    else answerFailure(res, error, log);
+  });
+}
+
+/** Errors of Express and its parsers carry a code when it is the client who is to blame. */
+function answerFailure(res: ServerResponse, error: unknown, log: Log): void {
+  const { status, message = "" } = error as { readonly status?: unknown; readonly message?: string };
+  const blamesClient = typeof status === "number" && status >= 400 && status < 500;
+  const answer = blamesClient && !isApiError(error) ? problem(status, message) : toApiError(error);
+  if (!blamesClient && !isApiError(error)) log({ level: "error", message: "route failed", error: String(error) });
+  if (res.headersSent) res.destroy();
+  else respondStatus(res, answer);
 }
 
 /** Virtual workspaces as a middleware of an existing application. */

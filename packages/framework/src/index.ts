@@ -32,7 +32,7 @@ export {
 
 // Who may do what.
 
-export type { Authenticator } from "./authn/authenticator.ts";
+export type { Authenticator, ConnectionFacts } from "./authn/authenticator.ts";
 export { type ClientCertificateOptions, clientCertificates } from "./authn/client-certificates.ts";
 export { staticTokens, type TokenUser } from "./authn/static-tokens.ts";
 export { type AuthorizeRequest, type Authorizer, allow, authenticated, type Decision, deny } from "./authorization.ts";
@@ -44,6 +44,7 @@ export { AUTHENTICATED, authenticatedUser, type Identity, User } from "./user.ts
 export type { RequestRecord } from "./access.ts";
 export type { CoreOptions } from "./core.ts";
 export { type VirtualWorkspacesMiddleware, virtualWorkspaces } from "./express.ts";
+export type { TlsOptions } from "./listener.ts";
 export type { Log, LogRecord } from "./log.ts";
 export {
   createServer,
@@ -51,7 +52,6 @@ export {
   type ListenOptions,
   Server,
   type ServerOptions,
-  type TlsOptions,
 } from "./server.ts";
 
 // Storages of one's own.

@@ -30,7 +30,7 @@ function problemOf(code: string | undefined): ApiError {
 }
 
 /** Codes for which Kubernetes has no reason. */
-function problem(code: number, message: string): ApiError {
+export function problem(code: number, message: string): ApiError {
   const status: Status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code };
   return new ApiError(status);
 }

@@ -46,13 +46,14 @@ export async function run(exchange: Exchange): Promise<void> {
 /** Answers with a Status; a stream that has begun can only be cut, so that the client knows it is not whole. */
 function fail(exchange: Exchange, error: unknown): void {
   const { res, core } = exchange;
-  if (res.destroyed || res.writableEnded) return;
-  const status = toApiError(error);
+  // The client has left, and what then goes wrong is a consequence. A failure behind a whole answer is none.
+  if (res.destroyed && !res.writableFinished) return;
   if (!isApiError(error)) {
     const { requestId, path } = exchange;
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     core.log({ level: "error", message: "request failed", requestId, path, error: text });
   }
+  if (res.writableEnded) return;
   if (res.headersSent) res.destroy();
-  else respondStatus(res, status);
+  else respondStatus(res, toApiError(error));
 }

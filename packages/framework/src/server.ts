@@ -1,27 +1,13 @@
-import {
-  createServer as createHttpServer,
-  type Server as HttpServer,
-  type IncomingMessage,
-  type ServerResponse,
-} from "node:http";
-import { createServer as createHttpsServer } from "node:https";
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Express } from "express";
+import { Connections } from "./connections.ts";
 import { type CoreOptions, ServerCore } from "./core.ts";
-import { loadExpress } from "./express.ts";
+import { loadExpress, route } from "./express.ts";
 import { type Handlers, handlers } from "./handlers.ts";
-import { LISTENER_LIMITS, MAX_HEADERS_COUNT } from "./limits.ts";
-import { refuseMalformed } from "./malformed.ts";
+import { clientAuthorities, createListener, type TlsOptions } from "./listener.ts";
 import { SERVICES } from "./path.ts";
-
-/** Certificate and key of a TLS server, PEM. */
-export interface TlsOptions {
-  readonly cert: string | Buffer;
-  readonly key: string | Buffer;
-  /** PEM of the authorities named to clients when certificates are asked for. Verification is the authenticator's. */
-  readonly clientCa?: string | Buffer;
-}
 
 export interface ServerOptions extends CoreOptions {
   /** @default plain HTTP, for use behind something that does TLS: credentials would travel in the open */
@@ -51,28 +37,32 @@ export class Server implements AsyncDisposable {
   readonly #options: ServerOptions;
   readonly #http: HttpServer;
   readonly #handlers: Handlers;
+  readonly #connections: Connections;
   #app: Express | undefined;
   #started: Promise<void> | undefined;
+  #closed: Promise<void> | undefined;
 
   constructor(options: ServerOptions) {
     this.#options = options;
-    this.#core = new ServerCore(options);
+    const clientCa = clientAuthorities(options);
+    this.#core = new ServerCore(options, { clientCa });
     this.#handlers = handlers(this.#core);
-    this.#http = listener(options);
-    this.#http.maxHeadersCount = MAX_HEADERS_COUNT;
+    this.#http = createListener(options.tls, clientCa);
+    this.#connections = new Connections(this.#http, { tls: options.tls !== undefined });
     this.#http.on("request", (req: IncomingMessage, res: ServerResponse) => this.#request(req, res));
-    this.#http.on("upgrade", (req: IncomingMessage, socket: Duplex, head: Buffer) =>
-      this.#handlers.upgrade(req, socket, head),
-    );
-    refuseMalformed(this.#http);
+    this.#http.on("upgrade", (req: IncomingMessage, socket: Duplex, head: Buffer) => {
+      this.#connections.answer(req.socket, socket);
+      this.#handlers.upgrade(req, socket, head);
+    });
   }
 
   /**
    * An Express application for routes of one's own, beside `/services`. Requests for virtual workspaces, `/livez` and
-   * `/readyz` never reach it. Its routes are not authenticated: that is up to them. Loaded when first asked for.
+   * `/readyz` never reach it. Its routes are not authenticated: that is up to them. What none of them answers, and what
+   * one throws, is answered with a Status. Loaded when first asked for.
    */
   get app(): Express {
-    this.#app ??= loadExpress()();
+    this.#app ??= loadExpress()().disable("x-powered-by");
     return this.#app;
   }
 
@@ -94,6 +84,10 @@ export class Server implements AsyncDisposable {
       this.#http.once("error", reject);
       this.#http.listen({ port: options.port, host }, () => {
         this.#http.off("error", reject);
+        // A connection that cannot be accepted, for want of file descriptors for one, is no reason to end.
+        this.#http.on("error", (error) =>
+          this.#core.log({ level: "error", message: "listener failed", error: String(error) }),
+        );
         resolve();
       });
     });
@@ -102,15 +96,20 @@ export class Server implements AsyncDisposable {
     return { port, url: `${this.#options.tls === undefined ? "http" : "https"}://${shown}:${port}` };
   }
 
-  /** Ends watches cleanly, lets requests under way finish, closes. New requests are 503 meanwhile. */
-  async close(): Promise<void> {
+  /**
+   * Ends watches cleanly, lets requests under way finish, closes. New requests are 503 meanwhile. What is still open
+   * after `closeTimeout` is cut.
+   */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
     this.#core.drain();
     const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));
-    // A connection becomes idle only after its last answer went out.
-    const idle = setInterval(() => this.#http.closeIdleConnections(), 50);
-    const impatient = setTimeout(() => this.#http.closeAllConnections(), this.#options.closeTimeout ?? 10_000);
+    const impatient = setTimeout(() => this.#connections.cut(), this.#options.closeTimeout ?? 10_000);
     await closed;
-    clearInterval(idle);
     clearTimeout(impatient);
     await this.#core[Symbol.asyncDispose]();
   }
@@ -121,24 +120,20 @@ export class Server implements AsyncDisposable {
   }
 
   #request(req: IncomingMessage, res: ServerResponse): void {
-    const url = req.url ?? "/";
-    if (this.#app === undefined || url.startsWith(`${SERVICES}/`) || /^\/(livez|readyz)(?=[/?]|$)/.test(url))
-      this.#handlers.request(req, res);
-    else this.#app(req, res);
+    this.#connections.answer(req.socket, res);
+    const { url = "/" } = req;
+    const answer = (): void => this.#handlers.request(req, res);
+    if (this.#app === undefined || isOurs(url)) answer();
+    else route(this.#app, { req, res, log: this.#core.log }, answer);
   }
+}
+
+/** Not an application's: views, probes, and targets that are no path, which are refused. */
+function isOurs(url: string): boolean {
+  return url.startsWith(`${SERVICES}/`) || !url.startsWith("/") || /^\/(livez|readyz)(?=[/?]|$)/.test(url);
 }
 
 /** An API server for `virtualWorkspaces`; it serves once `listen` has resolved. @throws Error on views that clash */
 export function createServer(options: ServerOptions): Server {
   return new Server(options);
-}
-
-function listener({ tls, authentication }: ServerOptions): HttpServer {
-  if (tls === undefined) return createHttpServer(LISTENER_LIMITS);
-  const asks = authentication.some((authenticator) => authenticator.wantsClientCertificate === true);
-  const { cert, key, clientCa } = tls;
-  const certificates = asks
-    ? { requestCert: true, rejectUnauthorized: false, ...(clientCa === undefined ? {} : { ca: clientCa }) }
-    : {};
-  return createHttpsServer({ ...LISTENER_LIMITS, cert, key, ...certificates });
 }

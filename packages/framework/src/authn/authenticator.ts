@@ -2,6 +2,12 @@ import type { IncomingMessage } from "node:http";
 import type { Awaitable } from "../storage.ts";
 import type { User } from "../user.ts";
 
+/** What the server knows of the connection that a request came on. */
+export interface ConnectionFacts {
+  /** PEM of every authority that the handshake has checked a client certificate against. Empty: unknown, or it asked for none. */
+  readonly clientCa: readonly (string | Buffer)[];
+}
+
 /**
  * Finds out who asks. `undefined`: no opinion, the next one is asked; nobody has one: 401. A throw is a failure of
  * the authenticator, logged and counted as no opinion, so that one broken source does not lock everybody out.
@@ -9,8 +15,11 @@ import type { User } from "../user.ts";
 export interface Authenticator {
   /** For logs. */
   readonly name: string;
-  /** Whether the server must ask TLS clients for a certificate. @default false */
-  readonly wantsClientCertificate?: boolean;
+  /**
+   * PEM of the authorities whose client certificates it takes: the server then asks TLS clients for one. The handshake
+   * checks it against the authorities of all authenticators together, so each must still check that it is one of its own.
+   */
+  readonly clientCa?: string | Buffer;
   /** Reads credentials off the request and its connection. Called for every request: remember verdicts that cost. */
-  authenticate(request: IncomingMessage): Awaitable<User | undefined>;
+  authenticate(request: IncomingMessage, connection: ConnectionFacts): Awaitable<User | undefined>;
 }

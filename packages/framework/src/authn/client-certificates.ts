@@ -1,10 +1,9 @@
 import { X509Certificate } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import type { TLSSocket } from "node:tls";
+import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
 import { authenticatedUser, type User } from "../user.ts";
-import type { Authenticator } from "./authenticator.ts";
+import type { Authenticator, ConnectionFacts } from "./authenticator.ts";
 
-/** Whose certificates count. */
 export interface ClientCertificateOptions {
   /** PEM of one or more authorities. Only chains that end in one of these count, whatever else the server trusts. */
   readonly ca: string | Buffer;
@@ -15,52 +14,86 @@ const CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
 /** Certificates between the client's and the authority's. */
 const MAX_INTERMEDIATES = 8;
 
+/** What is known of a connection: nobody, or a user until one of the certificates ends. */
+interface Verdict {
+  readonly user: User | undefined;
+  readonly until: number;
+}
+
+const NOBODY: Verdict = { user: undefined, until: Number.POSITIVE_INFINITY };
+
 /**
- * TLS client certificates (Kubernetes' x509): the common name is the user, the organizations are the groups. The chain
- * is verified against `ca` itself, since Node accepts a certificate of any authority in the TLS context.
+ * TLS client certificates (Kubernetes' x509): the common name is the user, the organizations are the groups. Two must
+ * vouch for a certificate: the handshake, which checks usages, path lengths and signatures against every authority
+ * that the server trusts, and a chain of our own to `ca`. In a server of somebody else's, behind the middleware, the TLS
+ * options must ask for certificates (`requestCert`), have `ca` among the authorities, and not resume sessions, which
+ * forget the chain. Node 24.21 and 26.8 do not tell the chain (nodejs/node#65579): there, a certificate by way of
+ * authorities in between is nobody's unless `ca` is all that the server trusts.
  *
  * @throws Error when `ca` holds no certificate
  */
 export function clientCertificates(options: ClientCertificateOptions): Authenticator {
-  const authorities = pemCertificates(options.ca);
+  const { ca } = options;
+  const authorities = pemCertificates(ca);
   if (authorities.length === 0) throw new Error("client certificates: ca holds no PEM certificate");
-  // One verdict per connection: a handshake cannot change its certificate under us (TLS 1.3 re-authentication is off).
-  const verdicts = new WeakMap<object, User | null>();
+  // One for each connection: it cannot change its certificate (TLS renegotiation and re-authentication are off).
+  const verdicts = new WeakMap<object, Verdict>();
   return {
     name: "client certificates",
-    wantsClientCertificate: true,
-    authenticate: (request: IncomingMessage) => {
-      const { socket } = request;
+    clientCa: ca,
+    authenticate: ({ socket }: IncomingMessage, { clientCa }: ConnectionFacts) => {
       let verdict = verdicts.get(socket);
       if (verdict === undefined) {
-        verdict = "getPeerX509Certificate" in socket ? userOf(socket as TLSSocket, authorities) : null;
+        const alone = clientCa.length > 0 && clientCa.every((one) => one === ca);
+        verdict = "getPeerX509Certificate" in socket ? verdictOn(socket as TLSSocket, { authorities, alone }) : NOBODY;
         verdicts.set(socket, verdict);
       }
-      return verdict ?? undefined;
+      return Date.now() <= verdict.until ? verdict.user : undefined;
     },
   };
 }
 
-function userOf(socket: TLSSocket, authorities: readonly X509Certificate[]): User | null {
-  const leaf = socket.getPeerX509Certificate();
-  if (leaf === undefined || !isValidNow(leaf) || !mayAuthenticateClients(leaf)) return null;
-  if (!isTrusted(leaf, authorities)) return null;
-  const { subject } = socket.getPeerCertificate();
-  const name = one(subject.CN);
-  return name === "" ? null : authenticatedUser({ name, groups: many(subject.O) });
+interface Trust {
+  readonly authorities: readonly X509Certificate[];
+  /** Whether the handshake trusted no others, so that its word is enough. */
+  readonly alone: boolean;
 }
 
-function isTrusted(leaf: X509Certificate, authorities: readonly X509Certificate[]): boolean {
-  let certificate: X509Certificate | undefined = leaf;
-  for (let depth = 0; certificate !== undefined && depth <= MAX_INTERMEDIATES; depth++) {
-    const child: X509Certificate = certificate;
-    if (authorities.some((authority) => isIssuer(authority, child))) return true;
-    const issuer: X509Certificate | undefined = child.issuerCertificate;
-    if (issuer === undefined || issuer.fingerprint256 === child.fingerprint256 || !isIssuer(issuer, child))
-      return false;
-    certificate = issuer;
+function verdictOn(socket: TLSSocket, { authorities, alone }: Trust): Verdict {
+  const leaf = socket.getPeerX509Certificate();
+  if (leaf === undefined || !socket.authorized || !mayAuthenticateClients(leaf)) return NOBODY;
+  const certificate = socket.getPeerCertificate(true);
+  const chain = chainTo(authorities, [leaf, ...issuersOf(certificate)]) ?? (alone ? [leaf] : undefined);
+  const { CN: name, O: organizations } = certificate.subject;
+  // Node gives an attribute as a list where it stands more than once: a certificate of two names is nobody's.
+  if (chain === undefined || typeof name !== "string" || name === "") return NOBODY;
+  const user = authenticatedUser({ name, groups: listOf(organizations) });
+  return { user, until: Math.min(...chain.map((link) => Date.parse(link.validTo))) };
+}
+
+/** What the client sent along, each the issuer of the one before. */
+function issuersOf(leaf: DetailedPeerCertificate): X509Certificate[] {
+  const issuers: X509Certificate[] = [];
+  let at = leaf;
+  while (at.issuerCertificate !== undefined && at.issuerCertificate !== at && issuers.length < MAX_INTERMEDIATES) {
+    at = at.issuerCertificate;
+    issuers.push(new X509Certificate(at.raw));
   }
-  return false;
+  return issuers;
+}
+
+/** The certificates from the leaf to the authority that vouches for it; `undefined` when none of ours does. */
+function chainTo(
+  authorities: readonly X509Certificate[],
+  sent: readonly X509Certificate[],
+): readonly X509Certificate[] | undefined {
+  for (const [at, child] of sent.entries()) {
+    const authority = authorities.find((candidate) => isIssuer(candidate, child));
+    if (authority !== undefined) return [...sent.slice(0, at + 1), authority];
+    const issuer = sent[at + 1];
+    if (issuer === undefined || !isIssuer(issuer, child)) return undefined;
+  }
+  return undefined;
 }
 
 function isIssuer(authority: X509Certificate, child: X509Certificate): boolean {
@@ -75,7 +108,7 @@ function isValidNow(certificate: X509Certificate): boolean {
 function mayAuthenticateClients(certificate: X509Certificate): boolean {
   // `keyUsage` is Node's name for the extended key usages, by OID.
   const usages = certificate.keyUsage as readonly string[] | undefined;
-  return usages === undefined || usages.includes(CLIENT_AUTH);
+  return isValidNow(certificate) && (usages === undefined || usages.includes(CLIENT_AUTH));
 }
 
 function pemCertificates(pem: string | Buffer): X509Certificate[] {
@@ -83,11 +116,6 @@ function pemCertificates(pem: string | Buffer): X509Certificate[] {
   return blocks.map((block) => new X509Certificate(block));
 }
 
-/** Node gives a subject attribute as a string, or as a list where it stands more than once. */
-function many(value: string | string[] | undefined): readonly string[] {
+function listOf(value: string | string[] | undefined): readonly string[] {
   return value === undefined ? [] : Array.isArray(value) ? value : [value];
-}
-
-function one(value: string | string[] | undefined): string {
-  return many(value)[0] ?? "";
 }

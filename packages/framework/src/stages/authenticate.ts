@@ -3,7 +3,7 @@ import type { Authenticator } from "../authn/authenticator.ts";
 import type { Exchange } from "../exchange.ts";
 import type { User } from "../user.ts";
 
-/** The first authenticator that knows the caller decides. Credentials do not travel any further than here. */
+/** The first authenticator that knows the caller decides. */
 export function authenticate(exchange: Exchange): void | Promise<void> {
   const { authentication } = exchange.core;
   for (let at = 0; at < authentication.length; at++) {
@@ -34,7 +34,7 @@ function ask(exchange: Exchange, authenticator: Authenticator): User | undefined
     });
   };
   try {
-    const verdict = authenticator.authenticate(exchange.req);
+    const verdict = authenticator.authenticate(exchange.req, exchange.core.connection);
     return verdict instanceof Promise ? verdict.catch(broken) : verdict;
   } catch (error) {
     return broken(error);
@@ -43,6 +43,5 @@ function ask(exchange: Exchange, authenticator: Authenticator): User | undefined
 
 function accepted(exchange: Exchange, user: User): void {
   exchange.user = user;
-  delete exchange.req.headers.authorization;
   if (exchange.unknown !== undefined) throw exchange.unknown;
 }

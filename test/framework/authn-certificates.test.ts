@@ -1,0 +1,227 @@
+// TLS client certificates, by real handshakes: who is let in, who is nobody, and what a connection remembers.
+import { once } from "node:events";
+import { createServer as createHttps } from "node:https";
+import type { AddressInfo } from "node:net";
+import { type ConnectionOptions, connect, type SecureVersion, type TLSSocket } from "node:tls";
+import {
+  type Authenticator,
+  clientCertificates,
+  createServer,
+  staticTokens,
+  type TlsOptions,
+  virtualWorkspaces,
+} from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { testLog } from "../_setup/log.ts";
+import { Authority, CLIENT_AUTH, type KeyPair, SERVER_AUTH } from "../_support/certificates.ts";
+import { type Whoami, whoami } from "../_support/whoami.ts";
+import { Wire } from "../_support/wire.ts";
+
+const servers = Authority.root("servers");
+const clients = Authority.root("clients");
+/** Trusted by the server for something else. */
+const others = Authority.root("others");
+const serverKeys = servers.issue({ name: "server", usages: [SERVER_AUTH] });
+
+/** Brings a second authority into the handshake, and knows nobody. */
+const othersToo: Authenticator = { name: "others", clientCa: others.cert, authenticate: () => undefined };
+
+interface StartOptions {
+  /** @default that of `clients` */
+  readonly ca?: string;
+  /** Whether the handshake trusts only `ca`. @default false: others too */
+  readonly alone?: boolean;
+}
+
+async function start({ ca = clients.cert, alone = false }: StartOptions = {}) {
+  const tokens = staticTokens({ token: { name: "by-token" } });
+  return startWith([...(alone ? [] : [othersToo]), clientCertificates({ ca }), tokens]);
+}
+
+async function startWith(authentication: readonly Authenticator[], tls: TlsOptions = serverKeys) {
+  const server = createServer({ virtualWorkspaces: [whoami()], authentication, tls, log: testLog().log });
+  const { port } = await server.listen({ port: 0 });
+  return { server, port, [Symbol.asyncDispose]: () => server.close() };
+}
+
+/** Who the server takes the holder of these keys for; undefined is nobody, 401. */
+async function who(
+  port: number,
+  keys: KeyPair | undefined,
+  { headers = [], ...options }: ConnectionOptions & { headers?: readonly string[] } = {},
+): Promise<Pick<Whoami, "name" | "groups"> | undefined> {
+  using wire = await Wire.open(port, { tls: { ca: servers.cert, ...keys, ...options } });
+  return await ask(wire, headers);
+}
+
+async function ask(wire: Wire, headers: readonly string[] = []): Promise<Pick<Whoami, "name" | "groups"> | undefined> {
+  wire.request("GET /services/who/ HTTP/1.1", "Host: x", ...headers);
+  const answer = await wire.answer();
+  const body = JSON.parse(answer?.body ?? "");
+  if (answer?.status === 200) return { name: body.name, groups: body.groups };
+  expect(body).to.include({ kind: "Status", code: 401, reason: "Unauthorized", message: "Unauthorized" });
+  return undefined;
+}
+
+const AUTHENTICATED = "system:authenticated";
+
+describe("client certificates", () => {
+  it("name the user by the common name, and groups by every organization", async () => {
+    await using server = await start();
+    const keys = clients.issue({ name: "Zoë", organizations: ["b", "a", "system:masters"] });
+    expect(await who(server.port, keys)).to.deep.equal({
+      name: "Zoë",
+      groups: ["b", "a", "system:masters", AUTHENTICATED],
+    });
+    expect(await who(server.port, clients.issue({ name: "plain" }))).to.deep.equal({
+      name: "plain",
+      groups: [AUTHENTICATED],
+    });
+  });
+
+  const nobodies: Record<string, () => KeyPair> = {
+    "of another authority that the server trusts": () => others.issue({ name: "admin" }),
+    "of the authority that certifies servers": () => servers.issue({ name: "admin" }),
+    "of an authority of the same name": () => Authority.root("clients").issue({ name: "admin" }),
+    "that has expired": () => clients.issue({ name: "admin", from: -3, to: -2 }),
+    "that is not valid yet": () => clients.issue({ name: "admin", from: 1, to: 2 }),
+    "of a server": () => clients.issue({ name: "admin", usages: [SERVER_AUTH] }),
+    "without a name": () => clients.issue({ name: "", organizations: ["system:masters"] }),
+    "of an authority below that has expired": () => clients.intermediate("i", { to: -0.5 }).issue({ name: "admin" }),
+    "of a certificate that is no authority": () => clients.intermediate("i", { ca: false }).issue({ name: "admin" }),
+    "of an authority below that only certifies servers": () =>
+      clients.intermediate("i", { usages: [SERVER_AUTH] }).issue({ name: "admin" }),
+    "of an authority below one that allows none": () =>
+      clients.intermediate("i", { pathLength: 0 }).intermediate("j").issue({ name: "admin" }),
+  };
+  for (const [what, keys] of Object.entries(nobodies)) {
+    it(`are nobody's: one ${what}`, async () => {
+      for (const alone of what.includes("another authority") ? [false] : [false, true]) {
+        await using server = await start({ alone });
+        expect(await who(server.port, keys())).to.equal(undefined);
+      }
+    });
+  }
+
+  it("are nobody's when the client keeps the authorities between to itself", async () => {
+    await using server = await start({ alone: true });
+    const { cert, key } = clients.intermediate("i").issue({ name: "deep" });
+    const [leaf = ""] = cert.split(/(?<=-----END CERTIFICATE-----\n)/);
+    expect(await who(server.port, { cert: leaf, key })).to.equal(undefined);
+  });
+
+  it("may come by way of authorities in between, whatever usages those have besides", async () => {
+    await using server = await start({ alone: true });
+    const between = clients.intermediate("i", { usages: [SERVER_AUTH, CLIENT_AUTH] }).intermediate("j");
+    expect((await who(server.port, between.issue({ name: "deep" })))?.name).to.equal("deep");
+    expect((await who(server.port, clients.issue({ name: "any", usages: [] })))?.name).to.equal("any");
+  });
+
+  it("may have to come from an authority below one that the handshake knows", async () => {
+    const between = clients.intermediate("i");
+    const authentication = [clientCertificates({ ca: between.cert })];
+    await using server = await startWith(authentication, { ...serverKeys, clientCa: clients.cert });
+    expect((await who(server.port, between.issue({ name: "deep" })))?.name).to.equal("deep");
+    expect(await who(server.port, clients.issue({ name: "above" }))).to.equal(undefined);
+  });
+
+  it("may come from one of several authorities", async () => {
+    await using server = await start({ ca: `${clients.cert}\n${servers.cert}` });
+    expect((await who(server.port, servers.issue({ name: "too" })))?.name).to.equal("too");
+  });
+
+  it("leave the others a chance: a client without one, or with a strange one, may have a token", async () => {
+    await using server = await start();
+    const headers = ["Authorization: Bearer token"];
+    expect((await who(server.port, undefined, { headers }))?.name).to.equal("by-token");
+    expect((await who(server.port, others.issue({ name: "admin" }), { headers }))?.name).to.equal("by-token");
+    expect(await who(server.port, undefined)).to.equal(undefined);
+  });
+
+  it("go before a token when they come first", async () => {
+    await using server = await start();
+    const headers = ["Authorization: Bearer token"];
+    expect((await who(server.port, clients.issue({ name: "me" }), { headers }))?.name).to.equal("me");
+  });
+
+  it("are asked for only when an authenticator takes them", async () => {
+    await using server = await startWith([staticTokens({ token: { name: "by-token" } })]);
+    const socket = connect({
+      port: server.port,
+      host: "127.0.0.1",
+      ca: servers.cert,
+      ...clients.issue({ name: "me" }),
+    });
+    await once(socket, "secureConnect");
+    // A client that was not asked has sent none.
+    expect(await who(server.port, clients.issue({ name: "me" }))).to.equal(undefined);
+    socket.destroy();
+  });
+
+  it("are no use on a connection without TLS", async () => {
+    const authentication = [clientCertificates({ ca: clients.cert }), staticTokens({ token: { name: "by-token" } })];
+    await using server = createServer({ virtualWorkspaces: [whoami()], authentication, log: testLog().log });
+    const { port } = await server.listen({ port: 0 });
+    using wire = await Wire.open(port);
+    expect(await ask(wire)).to.equal(undefined);
+    expect((await ask(wire, ["Authorization: Bearer token"]))?.name).to.equal("by-token");
+  });
+
+  it("are forgotten when they expire, though the connection stays", async () => {
+    await using server = await start();
+    const keys = clients.issue({ name: "brief", to: 1.2 / 3600 });
+    using wire = await Wire.open(server.port, { tls: { ca: servers.cert, ...keys } });
+    expect((await ask(wire))?.name).to.equal("brief");
+    let last = await ask(wire);
+    while (last !== undefined) last = await ask(wire);
+  });
+
+  it("need an authority to be checked against", () => {
+    expect(() => clientCertificates({ ca: "none" })).to.throw("client certificates: ca holds no PEM certificate");
+  });
+
+  for (const version of ["TLSv1.2", "TLSv1.3"] satisfies SecureVersion[]) {
+    it(`name the same user when a client comes back with its ${version} session`, async () => {
+      await using server = await start({ alone: true });
+      const keys = clients.intermediate("i").issue({ name: "deep", organizations: ["g"] });
+      let session: Buffer | undefined;
+      for (let turn = 0; turn < 3; turn++) {
+        const tls = { ca: servers.cert, ...keys, minVersion: version, maxVersion: version, session };
+        using wire = await Wire.open(server.port, { tls });
+        wire.socket.on("session", (ticket: Buffer) => (session = ticket));
+        expect(await ask(wire)).to.deep.equal({ name: "deep", groups: ["g", AUTHENTICATED] });
+        // It has forgotten the authority in between, so it must not be taken up.
+        expect((wire.socket as TLSSocket).isSessionReused()).to.equal(false);
+      }
+    });
+  }
+
+  it("of a session that somebody else's server resumes are checked like any other", async () => {
+    // Somebody's own server, with tickets on and a trust of its own, and our middleware in it.
+    await using middleware = virtualWorkspaces({
+      virtualWorkspaces: [whoami()],
+      authentication: [clientCertificates({ ca: clients.cert })],
+      log: testLog().log,
+    });
+    await middleware.started;
+    const tls = { ...serverKeys, ca: [clients.cert, others.cert], requestCert: true, rejectUnauthorized: false };
+    const own = createHttps(tls, (req, res) => middleware(req, res, () => res.writeHead(404).end()));
+    await once(own.listen(0, "127.0.0.1"), "listening");
+    const { port } = own.address() as AddressInfo;
+    for (const [keys, name] of [
+      [clients.issue({ name: "direct" }), "direct"],
+      [others.issue({ name: "admin" }), undefined],
+    ] as const) {
+      let session: Buffer | undefined;
+      for (const reused of [false, true]) {
+        using wire = await Wire.open(port, { tls: { ca: servers.cert, ...keys, session } });
+        wire.socket.on("session", (ticket: Buffer) => (session = ticket));
+        expect((await ask(wire))?.name).to.equal(name);
+        expect((wire.socket as TLSSocket).isSessionReused()).to.equal(reused);
+      }
+    }
+    own.closeAllConnections();
+    own.close();
+    await once(own, "close");
+  });
+});
