@@ -1,5 +1,5 @@
 import type { Wanted } from "../encode/negotiate.ts";
-import { writePieces } from "../encode/pieces.ts";
+import { PieceWriter } from "../encode/pieces.ts";
 import type { ListMetadata, Representation } from "../encode/representation.ts";
 import { respondDocument, startStream } from "../encode/respond.ts";
 import type { Encoded } from "../encoded.ts";
@@ -14,7 +14,8 @@ export interface Page {
 
 /** Bodies up to this size are written at once. */
 const SMALL = 128 * 1024;
-const COMMA = Buffer.from(",");
+const COMMA = 44;
+const SEPARATOR = Buffer.of(COMMA);
 
 /** Writes a list in the form that was asked for: small ones whole, large ones piece by piece at the client's pace. */
 export async function writeList(
@@ -34,7 +35,11 @@ export async function writeList(
     return;
   }
   startStream(res, representation.contentType, length);
-  await writePieces(res, pieces(page, representation, { head, tail }));
+  const writer = new PieceWriter(res);
+  await writer.add(head);
+  await writer.addAll(rendered(page.items, representation), COMMA);
+  await writer.add(tail);
+  await writer.flush();
   res.end();
 }
 
@@ -47,19 +52,13 @@ function bodyLength({ items }: Page, frame: number): number {
   return length;
 }
 
-function* pieces(
-  page: Page,
-  representation: Representation,
-  frame: { readonly head: Buffer; readonly tail: Buffer },
-): Generator<Buffer> {
-  yield frame.head;
-  yield* joined(page.items, representation);
-  yield frame.tail;
+function* rendered(items: readonly Encoded[], representation: Representation): Generator<Buffer> {
+  for (const item of items) yield representation.item(item);
 }
 
 function* joined(items: readonly Encoded[], representation: Representation): Generator<Buffer> {
   for (let at = 0; at < items.length; at++) {
-    if (at > 0) yield COMMA;
+    if (at > 0) yield SEPARATOR;
     yield representation.item(items[at] as Encoded);
   }
 }

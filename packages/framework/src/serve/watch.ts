@@ -7,7 +7,7 @@ import {
   withListDefaults,
 } from "@virtual-workspaces/apimachinery";
 import { negotiate } from "../encode/negotiate.ts";
-import { writePieces } from "../encode/pieces.ts";
+import { PieceWriter } from "../encode/pieces.ts";
 import { eventBytes } from "../encode/representation.ts";
 import { startStream } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
@@ -101,7 +101,9 @@ async function begin(exchange: Exchange, { subscriber, lane, options }: Beginnin
   const { cache } = lane;
   if (options.sendInitialEvents === true) {
     const snapshot = cache.snapshot();
-    await writePieces(exchange.res, initialEvents(snapshot, lane, options.allowWatchBookmarks));
+    const writer = new PieceWriter(exchange.res);
+    await writer.addAll(initialEvents(snapshot, lane, options.allowWatchBookmarks));
+    await writer.flush();
     subscriber.start(snapshot.next);
     return;
   }

@@ -1,0 +1,68 @@
+import { Writable } from "node:stream";
+import { expect } from "chai";
+import fc from "fast-check";
+import { PieceWriter } from "../../packages/framework/src/encode/pieces.ts";
+
+const PIECE = 512 * 1024;
+
+/** Keeps a copy of what it is given: the writer uses its buffer again. */
+function sink(): { readonly out: Writable; readonly written: Buffer[] } {
+  const written: Buffer[] = [];
+  const out = new Writable({
+    write(chunk: Buffer, _encoding, done): void {
+      written.push(Buffer.from(chunk));
+      setImmediate(done);
+    },
+  });
+  return { out, written };
+}
+
+const sizes = fc.oneof(
+  fc.integer({ min: 0, max: 10_000 }),
+  fc.constantFrom(4095, 4096, 4097, PIECE - 2, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE),
+);
+
+describe("pieces", () => {
+  it("hold all bytes in order, whatever their sizes, and the separator between them", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(sizes, { maxLength: 40 }), async (lengths) => {
+        const buffers = lengths.map((length, n) => Buffer.alloc(length, 97 + (n % 26)));
+        const { out, written } = sink();
+        const writer = new PieceWriter(out);
+        await writer.add(Buffer.from("["));
+        await writer.addAll(buffers, 44);
+        await writer.add(Buffer.from("]"));
+        await writer.flush();
+        const expected = Buffer.concat([
+          Buffer.from("["),
+          ...buffers.flatMap((buffer, n) => (n === 0 ? [buffer] : [Buffer.from(","), buffer])),
+          Buffer.from("]"),
+        ]);
+        expect(Buffer.concat(written).equals(expected)).to.equal(true);
+        expect(
+          Math.max(...written.filter(({ length }) => !lengths.includes(length)).map(({ length }) => length), 0),
+        ).to.be.at.most(PIECE);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("are few: a large body costs a write for each half mebibyte", async () => {
+    const { out, written } = sink();
+    const writer = new PieceWriter(out);
+    await writer.addAll(
+      Array.from({ length: 2048 }, () => Buffer.alloc(1023)),
+      44,
+    );
+    await writer.flush();
+    expect(written.length).to.be.at.most(6);
+  });
+
+  it("end with the stream's error", async () => {
+    const out = new Writable({ write: (_chunk, _encoding, done) => done(new Error("gone")) });
+    out.on("error", () => undefined);
+    const writer = new PieceWriter(out);
+    const failure = await writer.addAll([Buffer.alloc(PIECE), Buffer.alloc(PIECE)]).catch(String);
+    expect(failure).to.equal("Error: gone");
+  });
+});
