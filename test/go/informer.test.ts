@@ -1,5 +1,5 @@
 // The informers of client-go, with WatchList as it comes: dynamic, typed and of metadata only.
-import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { allow, authenticated, CLUSTER_ANNOTATION, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { building } from "./support/build.ts";
 import { GoClient } from "./support/client.ts";
@@ -139,6 +139,39 @@ describe("informers", function () {
     stage.root.delete("quote-0003");
     await client.holds(stage.versions);
     expect(client.verbs()).to.deep.equal(["get", "watch"]);
+    await client.end();
+  });
+
+  it("come in with a token as well as with a certificate", async () => {
+    await using stage = await Stage.start({ user: "alice" });
+    stage.fill(3);
+    await using client = stage.client("informer");
+    expect((await client.event("synced"))["count"]).to.equal(3);
+    await client.end();
+  });
+
+  it("of all logical clusters see each object with the cluster it is from", async () => {
+    await using stage = await Stage.start({
+      cluster: "*",
+      view: (quotes) =>
+        defineVirtualWorkspace({
+          name: "quotes",
+          path: "/clusters/:cluster",
+          wildcard: true,
+          authorize: authenticated(),
+          resources: [Quote.serve(quotes)],
+        }),
+    });
+    stage.quotes.in("one").set("first", { text: "1" });
+    await using client = stage.client("informer");
+    await client.event("synced");
+    stage.quotes.in("two").set("second", { text: "2" });
+    await client.event("added", ({ key }) => key === "second");
+    const { objects } = await client.state();
+    const from = (key: string) => objects[key].metadata.annotations[CLUSTER_ANNOTATION];
+    expect([from("first"), from("second")]).to.deep.equal(["one", "two"]);
+    stage.quotes.in("one").delete("first");
+    await client.event("deleted", ({ key }) => key === "first");
     await client.end();
   });
 });

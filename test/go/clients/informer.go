@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -109,17 +108,4 @@ func versionOf(object any) string {
 		panic(err)
 	}
 	return accessor.GetResourceVersion()
-}
-
-// asFields gives an object as JSON has it.
-func asFields(object any) fields {
-	bytes, err := json.Marshal(object)
-	if err != nil {
-		panic(err)
-	}
-	var decoded fields
-	if err := json.Unmarshal(bytes, &decoded); err != nil {
-		panic(err)
-	}
-	return decoded
 }

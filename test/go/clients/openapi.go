@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"sort"
 	"strings"
 
@@ -46,4 +47,17 @@ func kindsOf(document *spec3.OpenAPI) map[string]bool {
 		}
 	}
 	return kinds
+}
+
+// asFields gives an object as JSON has it.
+func asFields(object any) fields {
+	bytes, err := json.Marshal(object)
+	if err != nil {
+		panic(err)
+	}
+	var decoded fields
+	if err := json.Unmarshal(bytes, &decoded); err != nil {
+		panic(err)
+	}
+	return decoded
 }

@@ -9,13 +9,17 @@ import {
   type TlsServerOptions,
 } from "../../_support/server.ts";
 import { GoClient, type GoCommand } from "./client.ts";
-import { QUOTES, Quote, type QuoteContent, type Quotes, quotesView, versions } from "./views.ts";
+import { Quote, type QuoteContent, type Quotes, quotesView, versions } from "./views.ts";
 
 export interface StageOptions extends TlsServerOptions, CollectionOptions {
   /** What is served instead of all quotes. */
   readonly view?: (quotes: Quotes) => VirtualWorkspace;
   /** Whether clients come over a wire that can be cut. */
   readonly wire?: boolean;
+  /** The logical cluster that clients look at. @default "root" */
+  readonly cluster?: string;
+  /** Who clients are: one has a certificate, the other a token. @default "admin" */
+  readonly user?: "admin" | "alice";
 }
 
 /** A server of quotes, its clients, and the wire between them. */
@@ -42,7 +46,9 @@ export class Stage implements AsyncDisposable {
     const server = await serve(quotes, options);
     const relay = options.wire === true ? await startRelay(server.port) : undefined;
     const port = relay?.port ?? server.port;
-    const home = await kubeconfigHome({ authority: server.authority, port, contexts: QUOTES });
+    const { cluster = "root", user = "admin" } = options;
+    const contexts = { quotes: `/services/quotes/clusters/${cluster}` };
+    const home = await kubeconfigHome({ authority: server.authority, port, contexts, user });
     return new Stage(options, { quotes, server, relay, home });
   }
 
