@@ -27,6 +27,13 @@ export class User implements Identity {
   }
 }
 
+/** Whether a value is a user with a name, whichever copy of this package made it. */
+export function isUser(value: unknown): value is User {
+  if (typeof value !== "object" || value === null) return false;
+  const { name, groups, in: isIn } = value as Partial<User>;
+  return typeof name === "string" && name !== "" && Array.isArray(groups) && typeof isIn === "function";
+}
+
 /** Group of everybody whose credentials were accepted (Kubernetes adds it on every login). */
 export const AUTHENTICATED = "system:authenticated";
 

@@ -16,7 +16,8 @@ export function staticTokens(tokens: Readonly<Record<string, TokenUser>>): Authe
   for (const [token, user] of Object.entries(tokens)) {
     if (token === "" || user.name === "")
       throw new Error("static tokens: neither a token nor a user name may be empty");
-    users.set(token, authenticatedUser(user));
+    // Header bytes are UTF-8, and Node gives each as a character of its own.
+    users.set(Buffer.from(token).toString("latin1"), authenticatedUser(user));
   }
   return {
     name: "static tokens",

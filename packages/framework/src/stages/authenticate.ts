@@ -1,7 +1,7 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Authenticator } from "../authn/authenticator.ts";
 import type { Exchange } from "../exchange.ts";
-import type { User } from "../user.ts";
+import { isUser, type User } from "../user.ts";
 
 /** The first authenticator that knows the caller decides. */
 export function authenticate(exchange: Exchange): void | Promise<void> {
@@ -25,20 +25,24 @@ async function askOthers(exchange: Exchange, first: Promise<User | undefined>, n
 }
 
 function ask(exchange: Exchange, authenticator: Authenticator): User | undefined | Promise<User | undefined> {
-  const broken = (error: unknown): undefined => {
-    exchange.core.log({
-      level: "error",
-      message: "authenticator failed",
-      authenticator: authenticator.name,
-      error: String(error),
-    });
-  };
+  const { req, core } = exchange;
   try {
-    const verdict = authenticator.authenticate(exchange.req, exchange.core.connection);
-    return verdict instanceof Promise ? verdict.catch(broken) : verdict;
+    const verdict = authenticator.authenticate(req, core.connection);
+    if (!(verdict instanceof Promise)) return known(verdict);
+    return verdict.then(known).catch((error: unknown) => broken(exchange, authenticator, error));
   } catch (error) {
-    return broken(error);
+    return broken(exchange, authenticator, error);
   }
+}
+
+/** Whatever an authenticator returns that is no user (null, false, a promise of another make) lets nobody in. */
+function known(verdict: User | undefined): User | undefined {
+  if (verdict === undefined || isUser(verdict)) return verdict;
+  throw new TypeError("what it returned is neither a User nor undefined");
+}
+
+function broken({ core, requestId }: Exchange, { name }: Authenticator, error: unknown): undefined {
+  core.log({ level: "error", message: "authenticator failed", authenticator: name, requestId, error: String(error) });
 }
 
 function accepted(exchange: Exchange, user: User): void {

@@ -1,0 +1,249 @@
+// Who asks, by token and by authenticators of one's own: the order, what a broken one does, and where credentials go.
+import { inspect } from "node:util";
+import {
+  type Authenticator,
+  allow,
+  authenticatedUser,
+  createServer,
+  defineVirtualWorkspace,
+  type LogRecord,
+  staticTokens,
+  User,
+} from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
+import { testLog } from "../_setup/log.ts";
+import { whoami } from "../_support/whoami.ts";
+import { Wire } from "../_support/wire.ts";
+
+const SECRET = "s3cr3t-of-alice";
+const tokens = staticTokens({
+  [SECRET]: { name: "alice", uid: "1", groups: ["g"] },
+  "bob:token==": { name: "bob" },
+  schlüssel: { name: "zoë" },
+  constructor: { name: "named like an object's own" },
+});
+
+async function start(...authentication: readonly Authenticator[]) {
+  const { log, records } = testLog();
+  const server = createServer({ virtualWorkspaces: [whoami()], authentication, log });
+  const { port } = await server.listen({ port: 0 });
+  return {
+    records,
+    /** The user's name; undefined is 401. Lines are bytes. */
+    async ask(...lines: readonly string[]): Promise<string | undefined> {
+      using wire = await Wire.open(port);
+      wire.request("GET /services/who/ HTTP/1.1", "Host: x", ...lines);
+      const answer = await wire.answer();
+      const body = JSON.parse(answer?.body ?? "");
+      if (answer?.status === 200) return body.name;
+      expect(body).to.deep.equal({
+        kind: "Status",
+        apiVersion: "v1",
+        metadata: {},
+        status: "Failure",
+        message: "Unauthorized",
+        reason: "Unauthorized",
+        code: 401,
+      });
+      expect(answer?.headers).to.include({ "www-authenticate": "Bearer" });
+      return undefined;
+    },
+    [Symbol.asyncDispose]: () => server.close(),
+  };
+}
+
+const latin1 = (text: string): string => Buffer.from(text).toString("latin1");
+
+describe("bearer tokens", () => {
+  const cases: Record<string, string | undefined> = {
+    [`Authorization: Bearer ${SECRET}`]: "alice",
+    [`authorization: bearer ${SECRET}`]: "alice",
+    [`AUTHORIZATION: BEARER ${SECRET}`]: "alice",
+    [`Authorization: Bearer   ${SECRET}  `]: "alice",
+    "Authorization: Bearer bob:token==": "bob",
+    [`Authorization: Bearer ${latin1("schlüssel")}`]: "zoë",
+    "Authorization: Bearer constructor": "named like an object's own",
+    "Authorization: Bearer schlüssel": undefined,
+    "Authorization: Bearer toString": undefined,
+    "Authorization: Bearer __proto__": undefined,
+    "Authorization: Bearer": undefined,
+    "Authorization: Bearer ": undefined,
+    "Authorization:": undefined,
+    [`Authorization: ${SECRET}`]: undefined,
+    [`Authorization: Basic ${SECRET}`]: undefined,
+    [`Authorization: Bearer${SECRET}`]: undefined,
+    [`Authorization: Bearer ${SECRET}x`]: undefined,
+    [`Authorization: Bearer ${SECRET.slice(0, -1)}`]: undefined,
+    [`Authorization: Bearer ${SECRET} more`]: undefined,
+    [`Proxy-Authorization: Bearer ${SECRET}`]: undefined,
+    [`Cookie: Authorization=Bearer ${SECRET}`]: undefined,
+    // Of two, the first counts, as in Kubernetes: neither the second nor both together.
+    [`Authorization: Bearer wrong\r\nAuthorization: Bearer ${SECRET}`]: undefined,
+    [`Authorization: Bearer ${SECRET}\r\nAuthorization: Bearer wrong`]: "alice",
+  };
+  for (const [lines, name] of Object.entries(cases)) {
+    it(`${JSON.stringify(lines)} is ${name ?? "nobody's"}`, async () => {
+      await using server = await start(tokens);
+      expect(await server.ask(...lines.split("\r\n"))).to.equal(name);
+    });
+  }
+
+  it("and user names may not be empty", () => {
+    expect(() => staticTokens({ "": { name: "x" } })).to.throw("neither a token nor a user name may be empty");
+    expect(() => staticTokens({ x: { name: "" } })).to.throw("neither a token nor a user name may be empty");
+  });
+
+  it("make an authenticated user, frozen", async () => {
+    const user = await tokens.authenticate(
+      { headers: { authorization: `Bearer ${SECRET}` } } as Parameters<Authenticator["authenticate"]>[0],
+      { clientCa: [] },
+    );
+    expect(user).to.deep.include({ name: "alice", uid: "1", groups: ["g", "system:authenticated"], extra: {} });
+    expect(Object.isFrozen(user) && Object.isFrozen(user?.groups)).to.equal(true);
+  });
+});
+
+describe("authenticators", () => {
+  const is = (name: string): Authenticator => ({ name, authenticate: () => authenticatedUser({ name }) });
+  const later = (name: string): Authenticator => ({ name, authenticate: async () => authenticatedUser({ name }) });
+  const silent: Authenticator = { name: "silent", authenticate: () => undefined };
+  const silentLater: Authenticator = { name: "silent later", authenticate: async () => undefined };
+  const throws: Authenticator = {
+    name: "broken",
+    authenticate: () => {
+      throw new Error("database is away");
+    },
+  };
+  const rejects: Authenticator = { name: "broken", authenticate: () => Promise.reject(new Error("database is away")) };
+
+  const orders: Record<string, readonly [readonly Authenticator[], string | undefined]> = {
+    "none at all": [[], undefined],
+    "nobody knows": [[silent, silentLater, silent], undefined],
+    "the first": [[is("a"), is("b")], "a"],
+    "the first that knows": [[silent, silentLater, is("a"), later("b")], "a"],
+    "the first that knows, be it later": [[silent, later("a"), is("b")], "a"],
+    "one behind one that takes its time": [[silentLater, silent, is("a")], "a"],
+  };
+  for (const [what, [authentication, name]] of Object.entries(orders)) {
+    it(`are asked in order: ${what}`, async () => {
+      await using server = await start(...authentication);
+      expect(await server.ask()).to.equal(name);
+    });
+  }
+
+  it("that know are the last to be asked", async () => {
+    const never: Authenticator = { name: "never", authenticate: () => expect.fail("asked") };
+    await using server = await start(silentLater, is("a"), never);
+    expect(await server.ask()).to.equal("a");
+  });
+
+  for (const [how, one] of [
+    ["throws", throws],
+    ["rejects", rejects],
+  ] as const) {
+    it(`that fail have no opinion, and it is logged: one that ${how}`, async () => {
+      await using server = await start(one, is("a"));
+      expect(await server.ask()).to.equal("a");
+      expectFault(/authenticator failed .*"authenticator":"broken".*database is away/);
+      await using alone = await start(one);
+      expect(await alone.ask()).to.equal(undefined);
+      expectFault(/authenticator failed/);
+    });
+  }
+
+  const strange: Record<string, unknown> = {
+    null: null,
+    false: false,
+    true: true,
+    "a name": "admin",
+    "an object": {},
+    "a copy of a user": { ...authenticatedUser({ name: "admin" }) },
+    "a user without a name": new User({ name: "" }),
+    // biome-ignore lint/suspicious/noThenProperty: that is the point
+    "a promise of another make": { then: (resolve: (user: undefined) => void) => resolve(undefined) },
+    "a promise of null": Promise.resolve(null),
+  };
+  for (const [what, verdict] of Object.entries(strange)) {
+    it(`let nobody in by returning ${what}`, async () => {
+      await using server = await start({ name: "strange", authenticate: () => verdict as User });
+      expect(await server.ask()).to.equal(undefined);
+      expectFault(/authenticator failed .*"strange".*neither a User nor undefined/);
+    });
+  }
+
+  it("may be of another copy of this package", async () => {
+    class OtherUser extends Object {
+      name = "far";
+      groups = ["system:authenticated"];
+      uid = "";
+      extra = {};
+      in(group: string): boolean {
+        return this.groups.includes(group);
+      }
+    }
+    await using server = await start({ name: "other", authenticate: () => new OtherUser() });
+    expect(await server.ask()).to.equal("far");
+  });
+});
+
+describe("credentials", () => {
+  it("do not reach raw handlers, whichever way these read headers", async () => {
+    const server = createServer({ virtualWorkspaces: [whoami()], authentication: [tokens], log: testLog().log });
+    await using closing = server;
+    const { port } = await closing.listen({ port: 0 });
+    using wire = await Wire.open(port);
+    const line = `Authorization: Bearer ${SECRET}`;
+    wire.request("GET /services/who/ HTTP/1.1", "Host: x", "X-Before: b", line, line.toLowerCase(), "X-After: a");
+    const { body = "" } = (await wire.answer()) ?? {};
+    expect(JSON.parse(body).headers).to.deep.equal([
+      { host: "x", "x-before": "b", "x-after": "a" },
+      { host: ["x"], "x-before": ["b"], "x-after": ["a"] },
+      ["Host", "x", "X-Before", "b", "X-After", "a"],
+    ]);
+  });
+
+  it("do not reach the log, the access log or any answer, whatever goes wrong", async () => {
+    const { log, records } = testLog();
+    const told: unknown[] = [];
+    const authorize = ({ path }: { path: string }) => {
+      if (path === "/throws") throw new Error("no luck");
+      return allow();
+    };
+    const fails = defineVirtualWorkspace({
+      name: "fails",
+      path: "/",
+      authorize,
+      ready: () => undefined,
+      handle: () => {
+        throw new Error("no luck either");
+      },
+    });
+    const broken: Authenticator = { name: "broken", authenticate: () => Promise.reject(new Error("away")) };
+    await using server = createServer({
+      virtualWorkspaces: [fails],
+      authentication: [broken, tokens],
+      log,
+      onRequest: (record) => told.push(record),
+    });
+    const { port } = await server.listen({ port: 0 });
+    let answers = "";
+    for (const path of [
+      "/services/fails/throws",
+      "/services/fails/handle",
+      "/services/other",
+      "/x",
+      "/services/fails/..",
+    ]) {
+      using wire = await Wire.open(port);
+      wire.request(`GET ${path}?access_token=${SECRET} HTTP/1.1`, "Host: x", `Authorization: Bearer ${SECRET}`);
+      answers += inspect(await wire.answer());
+    }
+    expectFault(/authenticator failed/);
+    expectFault(/request failed .*no luck/);
+    expect(records satisfies readonly LogRecord[]).to.have.length.above(5);
+    expect(told).to.have.length.above(3);
+    expect(answers).to.include("Internal error occurred").and.not.to.include("luck");
+    expect(inspect([records, told, answers], { depth: 9, maxStringLength: null })).not.to.include(SECRET);
+  });
+});
