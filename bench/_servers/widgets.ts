@@ -1,0 +1,46 @@
+// What is measured: a view of a collection, with token authentication on.
+import {
+  authenticated,
+  createServer,
+  defineResource,
+  defineVirtualWorkspace,
+  staticTokens,
+} from "@virtual-workspaces/framework";
+import { serveCommands } from "../_harness/commands.ts";
+import { peakMemory } from "../_harness/peak-memory.ts";
+
+const Widget = defineResource({
+  group: "bench.example",
+  version: "v1",
+  kind: "Widget",
+  scope: "Cluster",
+  spec: { type: "object", properties: { text: { type: "string" } } },
+});
+const widgets = Widget.collection();
+
+const server = createServer({
+  virtualWorkspaces: [
+    defineVirtualWorkspace({
+      name: "bench",
+      path: "/",
+      authorize: authenticated(),
+      resources: [Widget.serve(widgets)],
+    }),
+  ],
+  authentication: [staticTokens({ "bench-token": { name: "alice", groups: ["team"] } })],
+});
+
+export const commands = {
+  ...peakMemory,
+  listen: async (): Promise<number> => (await server.listen({ port: 0 })).port,
+  /** Makes `count` objects whose JSON is about `bytes` long each. */
+  fill: ({ count, bytes }: { readonly count: number; readonly bytes: number }): void => {
+    const part = widgets.in("");
+    part.set("size", { text: "" });
+    const text = "x".repeat(bytes - JSON.stringify(part.get("size")).length);
+    part.delete("size");
+    for (let n = 0; n < count; n++) part.set(`w${String(n).padStart(5, "0")}`, { text });
+  },
+};
+
+serveCommands(commands);
