@@ -1,18 +1,21 @@
 // GET of a 2 KiB object, against a bare node:http handler and Express 5
 import assert from "node:assert/strict";
 import { type Answer, fetchOnce, getRequest, load } from "./_harness/http.ts";
-import { Remote } from "./_harness/remote.ts";
+import { type Measurable, Remote } from "./_harness/remote.ts";
 import { figure, report } from "./_harness/report.ts";
 import { median } from "./_harness/statistics.ts";
+import type { Bare } from "./_servers/bare.ts";
+import type { Express } from "./_servers/express.ts";
+import type { Widgets } from "./_servers/widgets.ts";
 
 const SIZE = 2048;
-const ROUNDS = 7;
+const ROUNDS = 20;
 const path = "/services/bench/apis/bench.example/v1/widgets/w00000";
 const request = getRequest(path, { Authorization: "Bearer bench-token", Accept: "application/json" });
 
-await using ours = await Remote.start<typeof import("./_servers/widgets.ts").commands>("widgets");
-await using bare = await Remote.start<typeof import("./_servers/bare.ts").commands>("bare");
-await using express = await Remote.start<typeof import("./_servers/express.ts").commands>("express");
+await using ours = await Remote.start<Widgets>("widgets");
+await using bare = await Remote.start<Bare>("bare");
+await using express = await Remote.start<Express>("express");
 
 await ours.ask("fill", { count: 100, bytes: SIZE });
 const port = { ours: await ours.ask("listen"), bare: await bare.ask("listen"), express: await express.ask("listen") };
@@ -27,7 +30,7 @@ const servers = { ours, bare, express };
 type Name = keyof typeof servers;
 const cpu: Record<Name, number[]> = { ours: [], bare: [], express: [] };
 for (const name of names()) await measure(name, 1500);
-for (let round = 0; round < ROUNDS; round++) for (const name of names()) cpu[name].push(await measure(name, 700));
+for (let round = 0; round < ROUNDS; round++) for (const name of names()) cpu[name].push(await measure(name, 250));
 const perRound = (rival: Name): number[] => cpu.ours.map((value, round) => value / (cpu[rival][round] ?? Number.NaN));
 
 report("get", [
@@ -56,12 +59,12 @@ function names(): Name[] {
 
 /** CPU that one request costs the server, µs. */
 async function measure(name: Name, milliseconds: number): Promise<number> {
-  const server: Remote<object> = servers[name];
+  const server: Measurable = servers[name];
   const before = await server.ask("cpu");
   const { answers } = await load({
     port: port[name],
     request,
-    length: answer[name].length,
+    expected: answer[name],
     connections: 16,
     milliseconds,
   });

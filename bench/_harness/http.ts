@@ -53,8 +53,8 @@ function parse(bytes: Buffer): Answer | undefined {
 export interface LoadOptions {
   readonly port: number;
   readonly request: Buffer;
-  /** Of one answer on the wire: all are of one length, since they are the same but for ids and dates. */
-  readonly length: number;
+  /** What every answer must be, but for ids and dates, which are of one length. */
+  readonly expected: Answer;
   /** Each asks again as soon as it is answered. */
   readonly connections: number;
   readonly milliseconds: number;
@@ -65,7 +65,7 @@ export interface LoadResult {
   readonly seconds: number;
 }
 
-/** Asks for as long as was said. @throws Error on an answer that is not 200 or not of the length */
+/** Asks for as long as was said. @throws Error on an answer that is not as expected, byte for byte of its body */
 export async function load(options: LoadOptions): Promise<LoadResult> {
   const began = performance.now();
   const until = began + options.milliseconds;
@@ -74,22 +74,25 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
   return { answers, seconds: (performance.now() - began) / 1000 };
 }
 
-/** One connection: counts answers until the time is over. */
-function askUntil(until: number, { port, request, length }: LoadOptions): Promise<number> {
+/** One connection: counts answers until the time is over. Keeps each whole, as a client that is to read it must. */
+function askUntil(until: number, { port, request, expected }: LoadOptions): Promise<number> {
   return new Promise((resolve, reject) => {
+    const buffer = Buffer.allocUnsafeSlow(512 * 1024);
+    let answer = Buffer.allocUnsafe(expected.length);
     let answers = 0;
     let read = 0;
-    const fail = (why: string): void => {
-      socket.destroy();
-      reject(new Error(why));
-    };
-    const onData = (count: number, buffer: Uint8Array): boolean => {
-      if (read === 0 && !isOk(buffer)) fail(`expected 200: ${Buffer.from(buffer).toString("latin1", 0, count)}`);
+    const onData = (count: number): boolean => {
+      if (read + count <= answer.length) buffer.copy(answer, read, 0, count);
       read += count;
-      if (read > length) fail(`an answer of ${read} bytes, expected ${length}`);
-      if (read !== length) return true;
-      read = 0;
+      if (read < answer.length && answer.subarray(0, STATUS.length).equals(STATUS)) return true;
+      if (read !== answer.length || !isExpected(answer, expected)) {
+        socket.destroy();
+        reject(new Error(`an answer differs from the first one: ${answer.toString("latin1", 0, Math.min(read, 500))}`));
+        return false;
+      }
       answers += 1;
+      read = 0;
+      answer = Buffer.allocUnsafe(expected.length);
       if (performance.now() < until) socket.write(request);
       else {
         socket.destroy();
@@ -98,16 +101,16 @@ function askUntil(until: number, { port, request, length }: LoadOptions): Promis
       return true;
     };
     const socket: Socket = connect(
-      { port, host: "127.0.0.1", noDelay: true, onread: { buffer: Buffer.allocUnsafe(512 * 1024), callback: onData } },
+      { port, host: "127.0.0.1", noDelay: true, onread: { buffer, callback: onData } },
       () => socket.write(request),
     );
-    socket.once("error", (error) => fail(error.message));
-    socket.once("end", () => fail("the server closed the connection"));
+    socket.once("error", reject);
+    socket.once("end", () => reject(new Error("the server closed the connection")));
   });
 }
 
 const STATUS = Buffer.from("HTTP/1.1 200 ");
 
-function isOk(buffer: Uint8Array): boolean {
-  return STATUS.equals(buffer.subarray(0, STATUS.length));
+function isExpected(answer: Buffer, { body, length }: Answer): boolean {
+  return answer.subarray(length - body.length).equals(body);
 }

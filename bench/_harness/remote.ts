@@ -4,6 +4,11 @@ import type { Commands, own, Question, Reply } from "./commands.ts";
 
 type All<C extends Commands> = C & typeof own;
 
+/** What measures a process needs no more of it. */
+export interface Measurable {
+  ask(command: "cpu"): Promise<number>;
+}
+
 /** A process of bench/_servers, asked by the names and types of its commands. */
 export class Remote<C extends Commands> implements AsyncDisposable {
   readonly #child: ChildProcess;

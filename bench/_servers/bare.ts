@@ -17,7 +17,7 @@ const server = createServer({ keepAliveTimeout: 120_000, noDelay: true }, (_req,
   res.end(prepared.body);
 });
 
-export const commands = {
+const commands = {
   ...peakMemory,
   listen: () => listen(server),
   /** What to answer from now on. */
@@ -25,5 +25,7 @@ export const commands = {
     prepared = answer;
   },
 };
+
+export type Bare = typeof commands;
 
 serveCommands(commands);

@@ -11,12 +11,14 @@ app.get("/services/bench/apis/bench.example/v1/widgets/:name", (_req, res) => {
   res.json(object);
 });
 
-export const commands = {
+const commands = {
   listen: () => listen(createServer({ keepAliveTimeout: 120_000, noDelay: true }, app)),
   /** What to answer from now on. */
   use: (json: string): void => {
     object = JSON.parse(json);
   },
 };
+
+export type Express = typeof commands;
 
 serveCommands(commands);

@@ -30,7 +30,7 @@ const server = createServer({
   authentication: [staticTokens({ "bench-token": { name: "alice", groups: ["team"] } })],
 });
 
-export const commands = {
+const commands = {
   ...peakMemory,
   listen: async (): Promise<number> => (await server.listen({ port: 0 })).port,
   /** Makes `count` objects whose JSON is about `bytes` long each. */
@@ -42,5 +42,7 @@ export const commands = {
     for (let n = 0; n < count; n++) part.set(`w${String(n).padStart(5, "0")}`, { text });
   },
 };
+
+export type Widgets = typeof commands;
 
 serveCommands(commands);
