@@ -17,6 +17,14 @@ export type { FailureDetails } from "./conformance/outcome.ts";
 export { type PrintOptions, printConformance } from "./conformance/print.ts";
 export type { CheckOutcome, CheckResult, ConformanceReport, ConformanceResource } from "./conformance/report.ts";
 export { runConformance } from "./conformance/run.ts";
+// A source to test a view or a storage with
+export {
+  type FakeContent,
+  type FakeName,
+  FakeSource,
+  type FakeSourceCounts,
+  type FakeSourceOptions,
+} from "./fake-source.ts";
 export type { Credentials } from "./http/credentials.ts";
 // A server to test a view on
 export { startTestServer, type TestServer, type TestServerOptions } from "./server.ts";

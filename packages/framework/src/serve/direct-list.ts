@@ -1,4 +1,5 @@
-import type { KubeObject, ListOptions } from "@virtual-workspaces/apimachinery";
+import { ApiError, type KubeObject, type ListOptions } from "@virtual-workspaces/apimachinery";
+import { acceptsEncoding, decoded } from "../encode/content-encoding.ts";
 import type { Wanted } from "../encode/negotiate.ts";
 import { startStream } from "../encode/respond.ts";
 import { clusterOf, type Encoded, encodeObject, isEncoded } from "../encoded.ts";
@@ -23,6 +24,9 @@ export async function serveDirectList(
 ): Promise<void> {
   const { options, wanted, selection } = request;
   const { storage } = resource;
+  if (options.continue !== undefined && storage.narrows !== true) {
+    throw ApiError.badRequest("invalid continue token: this resource is listed whole; leave continue out");
+  }
   const scope = { ...scopeOf(exchange), labels: selection.labels, fields: selection.fields };
   const found = await storage.list?.(scope, {
     ...requestOptions(exchange),
@@ -50,11 +54,15 @@ function pageOptions(options: ListOptions, narrows: boolean): Partial<ListReques
   };
 }
 
+/** The storage's own bytes; without their encoding for a client that does not take it. */
 async function passThrough(exchange: Exchange, list: EncodedList): Promise<void> {
-  const { res } = exchange;
+  const { req, res } = exchange;
+  const { contentEncoding, contentType = "application/json" } = list;
+  const asItIs = contentEncoding === undefined || acceptsEncoding(req.headers["accept-encoding"], contentEncoding);
+  const body = asItIs ? list.body : decoded(list);
   exchange.answered = true;
-  if (list.contentEncoding !== undefined) res.setHeader("Content-Encoding", list.contentEncoding);
-  const { body, contentType = "application/json" } = list;
+  if (contentEncoding !== undefined) res.setHeader("Vary", "Accept-Encoding");
+  if (contentEncoding !== undefined && asItIs) res.setHeader("Content-Encoding", contentEncoding);
   startStream(res, contentType, body instanceof Uint8Array ? body.length : undefined);
   if (body instanceof Uint8Array) {
     res.end(body);
@@ -74,9 +82,9 @@ function drained({ res, signal }: Exchange): Promise<void> {
 }
 
 async function parseBody(list: EncodedList): Promise<ItemList> {
-  const pieces: Uint8Array[] = list.body instanceof Uint8Array ? [list.body] : [];
-  if (!(list.body instanceof Uint8Array)) for await (const piece of list.body) pieces.push(piece);
-  if (list.contentEncoding !== undefined) throw new Error(`cannot transform a list encoded as ${list.contentEncoding}`);
+  const body = decoded(list);
+  const pieces: Uint8Array[] = body instanceof Uint8Array ? [body] : [];
+  if (!(body instanceof Uint8Array)) for await (const piece of body) pieces.push(piece);
   const document = JSON.parse(Buffer.concat(pieces).toString("utf8")) as {
     items: KubeObject[];
     metadata?: Omit<ItemList, "items">;

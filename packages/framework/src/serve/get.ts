@@ -7,7 +7,7 @@ import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
 import type { CacheLease } from "../storage.ts";
 import { freshen } from "./freshness.ts";
-import { requestOptions, scopeOf } from "./scope.ts";
+import { isCached, requestOptions, scopeOf } from "./scope.ts";
 
 /** Answers a GET of one object. Synchronous as long as the storage is. */
 export function serveGet(exchange: Exchange, resource: ServedResource): void | Promise<void> {
@@ -16,7 +16,7 @@ export function serveGet(exchange: Exchange, resource: ServedResource): void | P
   const { storage } = resource;
   const key: ObjectKey = { cluster: exchange.cluster, namespace: exchange.info.namespace, name: exchange.info.name };
   const { resourceVersion } = exchange.search === "" ? NO_OPTIONS : parseListOptions(exchange.query);
-  if (storage.get === undefined) {
+  if (storage.get === undefined || (isCached(resource) && isVersion(resourceVersion))) {
     const lease = exchange.core.hub.lease(resource, scopeOf(exchange));
     if (lease instanceof Promise)
       return lease.then((held) => readLease(exchange, resource, { lease: held, key, resourceVersion }));
@@ -36,21 +36,23 @@ interface Read {
   readonly resourceVersion: string | undefined;
 }
 
+/** Whether a version is asked for: then the cache knows whether it has come yet, which a storage need not. */
+function isVersion(resourceVersion: string | undefined): boolean {
+  return resourceVersion !== undefined && resourceVersion !== "0";
+}
+
 function readLease(exchange: Exchange, resource: ServedResource, read: Read): void | Promise<void> {
   const { lease, key, resourceVersion } = read;
-  const finish = (): void => {
-    try {
-      answer(exchange, resource, lease.cache.get(key));
-    } finally {
-      lease[Symbol.dispose]();
-    }
-  };
-  const pending = freshen(exchange, lease, resourceVersion);
-  if (pending === undefined) return finish();
-  return pending.then(finish, (error: unknown) => {
-    lease[Symbol.dispose]();
-    throw error;
-  });
+  const finish = (): void => answer(exchange, resource, lease.cache.get(key));
+  const release = (): void => lease[Symbol.dispose]();
+  let pending: Promise<void> | undefined;
+  try {
+    pending = freshen(exchange, lease, resourceVersion);
+    if (pending === undefined) finish();
+  } finally {
+    if (pending === undefined) release();
+  }
+  return pending?.then(finish).finally(release);
 }
 
 function answer(exchange: Exchange, { definition }: ServedResource, found: KubeObject | Encoded | undefined): void {

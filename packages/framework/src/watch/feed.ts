@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { compareResourceVersions, isApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
+import { compareResourceVersions, isApiError, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
 import { clusterOf, type Encoded, encodeObject, isEncoded } from "../encoded.ts";
 import { type Change, isEncodedList, type Scope, type Storage } from "../storage.ts";
@@ -146,7 +146,13 @@ export class Feed {
     // A source that is asked again may repeat the last of what it told.
     if (compareResourceVersions(version, cache.head) <= 0) return;
     if (object !== undefined) cache.set(object, version);
-    else if (change.type === "delete") cache.delete(change.key, version);
+    else if (change.type === "delete") cache.delete(this.#placed(change.key), version);
+  }
+
+  /** The object's key as its `set` had it: only a stream over all logical clusters says which one is meant. */
+  #placed(key: ObjectKey): ObjectKey {
+    const { cluster } = this.#options.scope;
+    return cluster === "*" ? key : { ...key, cluster };
   }
 
   #encode(object: KubeObject | Encoded): Encoded {

@@ -102,6 +102,14 @@ export class ResourceProbe extends ServerProbe {
     return { ...list, first };
   }
 
+  /** The list, when it has a version. A resource that cannot be watched need not have any. @throws CheckSkipped */
+  async versionedList(): Promise<List> {
+    const list = await this.list();
+    if (list.resourceVersion === "" && !this.resource.verbs.includes("watch"))
+      skip("its lists have no version, and it cannot be watched");
+    return list;
+  }
+
   async watchAll(query: Query, headers: Readonly<Record<string, string>> = {}): Promise<WatchStream> {
     return this.watch(this.path, { query: { watch: "true", ...query }, headers });
   }

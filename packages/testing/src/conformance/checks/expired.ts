@@ -45,6 +45,7 @@ export const expiredChecks: readonly ResourceCheck[] = [
     scope,
     verbs: ["list"],
     run: async (probe) => {
+      await probe.versionedList();
       expectPast(await probe.answer({ resourceVersion: ANCIENT, resourceVersionMatch: "Exact" }));
     },
   },

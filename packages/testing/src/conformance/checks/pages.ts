@@ -111,7 +111,7 @@ async function badTokens(probe: ResourceProbe): Promise<void> {
 
 async function exactPast(probe: ResourceProbe): Promise<void> {
   await using changes = new Changes(probe);
-  const before = await probe.list();
+  const before = await probe.versionedList();
   await changes.create();
   const { answer, items, resourceVersion } = await probe.list({
     resourceVersion: before.resourceVersion,

@@ -58,6 +58,7 @@ export const resourceVersionChecks: readonly ResourceCheck[] = [
     scope,
     verbs,
     run: async (probe) => {
+      await probe.versionedList();
       for (const resourceVersion of MALFORMED) expectStatus(await probe.answer({ resourceVersion }), BAD_REQUEST);
     },
   },
@@ -117,7 +118,7 @@ export const resourceVersionChecks: readonly ResourceCheck[] = [
 ];
 
 async function notOlderThan(probe: ResourceProbe): Promise<void> {
-  const { resourceVersion } = await probe.list();
+  const { resourceVersion } = await probe.versionedList();
   const queries = [{}, { resourceVersion }, { resourceVersion, resourceVersionMatch: "NotOlderThan" }];
   for (const query of queries) {
     const { answer, resourceVersion: version } = await probe.list(query);
@@ -129,7 +130,7 @@ async function notOlderThan(probe: ResourceProbe): Promise<void> {
 }
 
 async function exact(probe: ResourceProbe): Promise<void> {
-  const now = await probe.list();
+  const now = await probe.versionedList();
   const { resourceVersion } = now;
   const then = await probe.list({ resourceVersion, resourceVersionMatch: "Exact" });
   expectSame(then.answer.request, "metadata.resourceVersion", {
@@ -140,7 +141,7 @@ async function exact(probe: ResourceProbe): Promise<void> {
 }
 
 async function tooLarge(probe: ResourceProbe): Promise<void> {
-  const { resourceVersion: now, items } = await probe.list();
+  const { resourceVersion: now, items } = await probe.versionedList();
   const resourceVersion = future(now);
   const asked = [probe.answer({ resourceVersion }), probe.answer({ resourceVersion, resourceVersionMatch: "Exact" })];
   const [first] = items;
