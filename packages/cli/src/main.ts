@@ -2,14 +2,16 @@ import { readFileSync } from "node:fs";
 import { type Command, Failure, UsageError } from "./usage.ts";
 
 /** Each command is loaded when it is the one asked for. */
-const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
-  dev: async () => (await import("./dev/command.ts")).dev,
-};
+const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ["dev", async () => (await import("./dev/command.ts")).dev],
+  ["conformance", async () => (await import("./conformance.ts")).conformance],
+]);
 
 const HELP = `Usage: virtual-workspaces <command>
 
 Commands:
   dev <file or folder>...  serve views on this machine, reloading them on save
+  conformance <url>        check an API server by what its clients see
 
 Flags:
   --help     this text, or with a command what it takes
@@ -21,7 +23,7 @@ export async function main(args: readonly string[]): Promise<number> {
   try {
     if (name === "--version") return print(version());
     if (name === "--help" || name === "-h" || name === "help") return print(HELP);
-    const load = COMMANDS[name ?? ""];
+    const load = COMMANDS.get(name ?? "");
     if (load === undefined) throw new UsageError(unknown(name));
     const command = await load();
     if (rest.includes("--help") || rest.includes("-h")) return print(command.help);
@@ -32,7 +34,7 @@ export async function main(args: readonly string[]): Promise<number> {
 }
 
 function unknown(name: string | undefined): string {
-  const commands = Object.keys(COMMANDS).join(", ");
+  const commands = [...COMMANDS.keys()].join(", ");
   return name === undefined
     ? `a command is missing. The commands are ${commands}`
     : `there is no ${name.startsWith("-") ? "flag" : "command"} ${name}. The commands are ${commands}`;
@@ -41,7 +43,7 @@ function unknown(name: string | undefined): string {
 function complain(error: unknown, command: string | undefined): number {
   const expected = error instanceof UsageError || error instanceof Failure;
   const text = expected ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
-  const known = command !== undefined && command in COMMANDS;
+  const known = command !== undefined && COMMANDS.has(command);
   const prefix = known ? `virtual-workspaces ${command}` : "virtual-workspaces";
   const hint = error instanceof UsageError ? `; see ${prefix} --help` : "";
   process.stderr.write(`${prefix}: ${text}${hint}\n`);

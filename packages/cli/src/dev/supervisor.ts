@@ -6,7 +6,7 @@ import type { Loaded, Site } from "./messages.ts";
 import { Watcher } from "./watcher.ts";
 
 /** How long a process may take to end when it is told to, ms: Ctrl-C must be over within a second. */
-const PATIENCE = 800;
+const PATIENCE = 600;
 
 export interface SupervisorOptions {
   readonly paths: readonly string[];
@@ -29,6 +29,8 @@ export class Supervisor implements AsyncDisposable {
   readonly #living = new Set<Generation>();
   #current: Generation | undefined;
   #next: Generation | undefined;
+  /** The port that processes ask for, and the one that it is: they share what they ask for in the same words. */
+  #asked = 0;
   #port = 0;
   #stopping = false;
 
@@ -49,6 +51,7 @@ export class Supervisor implements AsyncDisposable {
     }
     const loaded = await first.loaded;
     this.#port = await first.serve({ ...site, ports });
+    this.#asked = ports[0] === 0 ? 0 : this.#port;
     this.#promote(first);
     return { loaded, port: this.#port };
   }
@@ -69,11 +72,11 @@ export class Supervisor implements AsyncDisposable {
     this.#next = next;
     try {
       const loaded = await next.loaded;
-      await next.serve({ ...this.#options.site, ports: [this.#port] });
+      await next.serve({ ...this.#options.site, ports: [this.#asked] });
       const old = this.#current;
       this.#promote(next);
-      this.#options.onReload({ loaded, file, milliseconds: performance.now() - began });
       await old?.finish(PATIENCE);
+      if (this.#current === next) this.#options.onReload({ loaded, file, milliseconds: performance.now() - began });
     } catch (error) {
       // Killed by the next save, or by the end of everything.
       if (this.#next !== next || this.#stopping) return;
@@ -89,6 +92,7 @@ export class Supervisor implements AsyncDisposable {
       this.#living.delete(generation);
       if (this.#current !== generation || this.#stopping) return;
       this.#current = undefined;
+      this.#asked = this.#port;
       this.#options.onProblem(`the process that serves ended by itself (${how}); the next save starts it again`);
     });
     return generation;

@@ -21,6 +21,8 @@ const COMMON_PATH = "/clusters/:cluster";
 export function unionOf(name: string, views: readonly VirtualWorkspace[]): VirtualWorkspace | undefined {
   const members = views.filter((view) => view.path === COMMON_PATH && view.resources !== undefined);
   if (members.length === 0) return undefined;
+  // What was decided on is what is served, although views may answer anew each time they are asked.
+  const decided = new WeakMap<AbortSignal, readonly Share[]>();
   return defineVirtualWorkspace({
     name,
     path: COMMON_PATH,
@@ -29,14 +31,22 @@ export function unionOf(name: string, views: readonly VirtualWorkspace[]): Virtu
     },
     authorize: async (request) => {
       const shares = await sharesOf(members, request);
-      if (!request.isResource) return shares.length > 0 ? allow() : deny("no view allows it");
-      const { group, version, resource } = request;
-      const wanted = `${group}/${version}/${resource}`;
-      const owner = shares.find(({ resources }) => resources.some((served) => nameOf(served) === wanted));
-      return owner === undefined ? deny("no view serves it to you") : owner.member.authorize(request);
+      decided.set(request.signal, shares);
+      const owner = request.isResource ? ownerOf(shares, request) : undefined;
+      if (owner !== undefined) return owner.authorize(request);
+      return shares.length > 0 ? allow() : deny("no view allows it"); // allowed to hear that it is not there
     },
-    resources: async (request) => unique((await sharesOf(members, request)).flatMap(({ resources }) => resources)),
+    resources: async (request) => {
+      const shares = decided.get(request.signal) ?? (await sharesOf(members, request));
+      decided.delete(request.signal);
+      return unique(shares.flatMap(({ resources }) => resources));
+    },
   });
+}
+
+function ownerOf(shares: readonly Share[], request: RequestInfo): VirtualWorkspace | undefined {
+  const wanted = `${request.group}/${request.version}/${request.resource}`;
+  return shares.find(({ resources }) => resources.some((served) => nameOf(served) === wanted))?.member;
 }
 
 type Request = WorkspaceRequest<Readonly<Record<string, string>>>;

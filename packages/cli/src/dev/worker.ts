@@ -1,3 +1,5 @@
+import cluster from "node:cluster";
+import { once } from "node:events";
 import { dirname } from "node:path";
 import {
   clientCertificates,
@@ -10,12 +12,12 @@ import { Failure } from "../usage.ts";
 import { accessLine } from "./access-line.ts";
 import { loadViews } from "./load.ts";
 import type { FromWorker, Site, ToWorker } from "./messages.ts";
-import { onModule } from "./module-graph.ts";
+import { hookModules } from "./modules.ts";
 import { summarise } from "./summary.ts";
 import { unionOf } from "./union.ts";
 
 /** How long requests under way may take once the server is told to finish, ms. */
-const FINISH_WITHIN = 400;
+const FINISH_WITHIN = 300;
 
 /**
  * The process that loads the modules and serves them; on save another takes its place. It ends when it is told to, and
@@ -26,7 +28,7 @@ export async function work(paths: readonly string[]): Promise<void> {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined);
   const orders = receiveOrders();
   const files = new Batch((batch) => tell({ type: "files", files: batch }));
-  onModule((file) => files.add(file));
+  hookModules((file) => files.add(file));
   try {
     const views = await loadViews(paths);
     const all = unionOf(freeName(views), views);
@@ -37,11 +39,20 @@ export async function work(paths: readonly string[]): Promise<void> {
     tell({ type: "serving", port: await listen(server, site.ports) });
     await orders.finish;
     await server.close();
-    setImmediate(() => process.exit(0)); // once the last requests are logged
+    await handBack();
+    process.exit(0);
   } catch (error) {
     files.flush();
     tell({ type: "failed", problem: problemOf(error) }, () => process.exit(1));
   }
+}
+
+/** Leaves the primary in good order: connections that it was about to hand over here go to another worker instead. */
+async function handBack(): Promise<void> {
+  if (!process.connected) return;
+  const gone = once(process, "disconnect");
+  cluster.worker?.disconnect();
+  await gone;
 }
 
 /** The name of the view over all views: `dev`, unless one of them is called that. */

@@ -1,0 +1,69 @@
+// `virtual-workspaces conformance <url>` on a server of ours, with the credentials that `dev` keeps.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import type { ConformanceReport } from "@virtual-workspaces/testing";
+import { expect } from "chai";
+import { ensureCredentials } from "../../packages/cli/src/credentials/credentials.ts";
+import { type Tree, tree } from "../_setup/tree.ts";
+import { ADMIN, ALICE, startTls, type TlsServer } from "../_support/server.ts";
+import { cli } from "./support/dev.ts";
+
+const Note = defineResource({ group: "test.dev", version: "v1", kind: "Note", scope: "Cluster", spec: {} });
+const Task = defineResource({ group: "test.dev", version: "v1", kind: "Task", scope: "Cluster", spec: {} });
+
+describe("virtual-workspaces conformance", function () {
+  this.timeout(60_000);
+  let folder: Tree;
+  let server: TlsServer;
+  let url: string;
+
+  before(async () => {
+    folder = tree({});
+    const notes = Note.collection();
+    notes.in("root").set("a", {});
+    const resources = [Note.serve(notes), Task.serve(Task.collection())];
+    const options = { name: "test", path: "/clusters/:cluster", authorize: () => allow(), resources } as const;
+    server = await startTls([defineVirtualWorkspace(options)]);
+    url = `https://127.0.0.1:${server.port}/services/test/clusters/root`;
+    writeFileSync(join(folder.path, "ca.crt"), server.authority.ca);
+    const { cert, key } = await server.authority.client(ADMIN.name);
+    writeFileSync(join(folder.path, "admin.crt"), cert);
+    writeFileSync(join(folder.path, "admin.key"), key);
+    writeFileSync(join(folder.path, "token"), `${ALICE.token}\n`);
+  });
+  after(async () => {
+    await server.close();
+    folder[Symbol.dispose]();
+  });
+
+  const file = (name: string): string => join(folder.path, name);
+  const trust = (): string[] => ["--certificate-authority", file("ca.crt")];
+
+  it("reports on every resource, as a client certificate or a token, and ends with 0 or 1 by what it found", async () => {
+    const certificate = ["--client-certificate", file("admin.crt"), "--client-key", file("admin.key")];
+    for (const identity of [certificate, ["--token-file", file("token")]]) {
+      const { code, stdout, stderr } = await cli("conformance", url, ...trust(), ...identity, "--json");
+      const report = JSON.parse(stdout) as ConformanceReport;
+      expect(report.resources).to.deep.equal(["notes.v1.test.dev", "tasks.v1.test.dev"]);
+      expect(report.passed).to.be.above(50);
+      expect({ code, stderr }).to.deep.equal({ code: report.failed === 0 ? 0 : 1, stderr: "" });
+    }
+  });
+
+  it("--resource narrows; without --json it is for people", async () => {
+    const { stdout } = await cli("conformance", url, ...trust(), "--token-file", file("token"), "--resource", "notes");
+    expect(stdout)
+      .to.match(/^https:.*\nnotes\.v1\.test\.dev\n/)
+      .and.match(/\d+ passed, \d+ failed, \d+ skipped in /);
+    expect(stdout, "no colours in a file").not.to.include("\u001b");
+  });
+
+  it("ends with 1 where nothing can be read: another authority, nobody there", async () => {
+    ensureCredentials(file("other"), { users: [] });
+    const distrust = await cli("conformance", url, "--certificate-authority", file("other/ca.crt"));
+    expect(distrust.code).to.equal(1);
+    expect(distrust.stdout).to.match(/0 passed|failed/);
+    expect((await cli("conformance", "http://127.0.0.1:1")).code).to.equal(1);
+  });
+});

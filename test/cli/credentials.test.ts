@@ -1,0 +1,127 @@
+// Certificates are made once, kept, and made anew when they no longer do: close to their end, cut short, of another
+// authority. What they say is checked by the one who has to believe them: TLS, with strict verification.
+import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
+import { readdirSync, readFileSync, statSync, truncateSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { connect, createServer, type PeerCertificate, type TLSSocket } from "node:tls";
+import { expect } from "chai";
+import { type Credentials, ensureCredentials } from "../../packages/cli/src/credentials/credentials.ts";
+import { run } from "../../tools/run.mjs";
+import { type Tree, tree } from "../_setup/tree.ts";
+
+const USERS = [
+  { name: "admin", groups: ["system:masters", "ops"] },
+  { name: "guest", groups: [] },
+];
+const DAY = 24 * 60 * 60 * 1000;
+
+describe("credentials", () => {
+  let folder: Tree;
+  const ensure = (days = 0): Credentials =>
+    ensureCredentials(folder.path, { users: USERS, now: new Date(Date.now() + days * DAY) });
+
+  beforeEach(() => {
+    folder = tree({});
+  });
+  afterEach(() => folder[Symbol.dispose]());
+
+  /** What both ends see of each other when a user connects. */
+  async function handshake(credentials: Credentials, user: string, servername = "localhost"): Promise<PeerCertificate> {
+    const { ca, server, users } = credentials;
+    const listener = createServer({ ...server, ca, requestCert: true, rejectUnauthorized: true }).listen(
+      0,
+      "127.0.0.1",
+    );
+    await once(listener, "listening");
+    const identity = users.find(({ name }) => name === user);
+    const { port } = listener.address() as AddressInfo;
+    const client = connect({ port, host: "127.0.0.1", servername, ca, ...identity });
+    try {
+      const [[socket]] = await Promise.all([once(listener, "secureConnection"), once(client, "secureConnect")]);
+      return (socket as TLSSocket).getPeerCertificate();
+    } finally {
+      client.destroy();
+      listener.close();
+      await once(listener, "close");
+    }
+  }
+
+  it("name the user as common name, the groups as organizations", async () => {
+    expect((await handshake(ensure(), "admin")).subject).to.deep.equal({ CN: "admin", O: ["system:masters", "ops"] });
+    expect((await handshake(ensure(), "guest")).subject).to.deep.equal({ CN: "guest" });
+  });
+
+  it("are for this machine only, under any of its names", async () => {
+    const credentials = ensure();
+    const server = new X509Certificate(credentials.server.cert);
+    expect(server.subjectAltName).to.equal("DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1");
+    const refused = await handshake(credentials, "admin", "example.com").catch((error: NodeJS.ErrnoException) => error);
+    expect(refused).to.have.property("code", "ERR_TLS_CERT_ALTNAME_INVALID");
+  });
+
+  it("serve their purpose only: a user's is no server's, neither signs others", () => {
+    const { ca, server, users } = ensure();
+    const usages = (pem: string): unknown => new X509Certificate(pem).keyUsage;
+    expect([server.cert, users[0]?.cert ?? ""].map(usages)).to.deep.equal([
+      ["1.3.6.1.5.5.7.3.1"],
+      ["1.3.6.1.5.5.7.3.2"],
+    ]);
+    expect([ca, server.cert, users[0]?.cert ?? ""].map((pem) => new X509Certificate(pem).ca)).to.deep.equal([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it("pass a strict verifier, today and when the year has four digits more", async function () {
+    const openssl = await run("openssl", ["version"]);
+    if (!openssl.ok) this.skip();
+    for (const days of [0, 25 * 365]) {
+      ensure(days);
+      const files = ["server.crt", "admin.crt", "guest.crt"].map((name) => join(folder.path, name));
+      const at = String(Math.floor(Date.now() / 1000) + days * 24 * 60 * 60 + 60);
+      const args = ["verify", "-x509_strict", "-attime", at, "-CAfile", join(folder.path, "ca.crt"), ...files];
+      expect(await run("openssl", args)).to.deep.equal({
+        ok: true,
+        output: files.map((file) => `${file}: OK`).join("\n"),
+      });
+    }
+  });
+
+  it("are kept, and readable by their owner alone", () => {
+    const first = ensure();
+    expect(ensure()).to.deep.equal(first);
+    const modes = readdirSync(folder.path).map((name) => statSync(join(folder.path, name)).mode & 0o777);
+    expect(new Set(modes)).to.deep.equal(new Set([0o600]));
+  });
+
+  it("are renewed a month before their end, under the same authority; the authority's own end renews all", () => {
+    const first = ensure();
+    expect(ensure(365 - 32)).to.deep.equal(first);
+    const renewed = ensure(365 - 29);
+    expect(renewed.ca).to.equal(first.ca);
+    expect(renewed.server.cert).not.to.equal(first.server.cert);
+    expect(renewed.users[0]?.cert).not.to.equal(first.users[0]?.cert);
+    expect(ensure(3650 - 29).ca).not.to.equal(first.ca);
+  });
+
+  it("are made anew where a file is cut short, and when a user is in other groups", () => {
+    const first = ensure();
+    truncateSync(join(folder.path, "server.key"), 100);
+    const second = ensure();
+    expect(second.server.key).not.to.equal(first.server.key);
+    expect(second.users).to.deep.equal(first.users);
+    const [admin] = ensureCredentials(folder.path, { users: [{ name: "admin", groups: ["other"] }] }).users;
+    expect(new X509Certificate(admin?.cert ?? "").subject).to.equal("O=other\nCN=admin");
+  });
+
+  it("follow the authority: with another one all are of the other", () => {
+    ensure();
+    truncateSync(join(folder.path, "ca.crt"), 0);
+    const { ca, server } = ensure();
+    expect(new X509Certificate(server.cert).verify(new X509Certificate(ca).publicKey)).to.equal(true);
+    expect(readFileSync(join(folder.path, "ca.crt"), "utf8")).to.equal(ca);
+  });
+});

@@ -1,0 +1,72 @@
+// The end: within a second, with open watches ended as HTTP has it, and nobody left behind.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { Dev } from "./support/dev.ts";
+import { viewText } from "./support/views.ts";
+
+const NOTES = "/services/note/clusters/root/apis/test.dev/v1/notes";
+/** Keeps a process from ending. */
+const FOREVER = "new Promise(() => setInterval(() => undefined, 1000))";
+
+describe("virtual-workspaces dev ends", function () {
+  this.timeout(30_000);
+
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    it(`on ${signal}: code 0, within a second, watches whole, their ends logged, the lock released`, async () => {
+      await using dev = await Dev.start({ files: { "note.ts": viewText() } });
+      const children = await dev.children();
+      expect(children).to.have.length(1);
+      const watches = [1, 2, 3].map(() => dev.get(`${NOTES}?watch=true`));
+      await dev.until(/begins$/m, 3);
+      const { code, took } = await dev.end(signal);
+      expect(code).to.equal(0);
+      expect(took).to.be.below(1000);
+      for (const { body } of await Promise.all(watches)) expect(body.trimEnd()).to.match(/^\{"type":"ADDED".*\}$/);
+      expect(dev.lines(/ends after/)).to.have.length(3);
+      expect(existsSync(join(dev.state, "lock"))).to.equal(false);
+      await allGone(children);
+    });
+  }
+
+  it("within a second although a view does not let go", async () => {
+    const setup = `setup: () => ({ [Symbol.asyncDispose]: () => ${FOREVER} }),`;
+    await using dev = await Dev.start({ files: { "note.ts": viewText({ more: setup }) } });
+    const { code, took } = await dev.end("SIGINT");
+    expect(code).to.equal(0);
+    expect(took).to.be.below(1000);
+  });
+
+  it("before it has begun to serve", async () => {
+    await using dev = new Dev({ files: { "slow.ts": `console.log("loading"); await ${FOREVER};` } });
+    await dev.until(/^loading$/m);
+    const children = await dev.children();
+    const { code, took } = await dev.end("SIGINT");
+    expect(code).to.equal(0);
+    expect(took).to.be.below(1000);
+    await allGone(children);
+  });
+
+  it("with everything it has started, when it is killed", async () => {
+    await using dev = await Dev.start({ files: { "note.ts": viewText() } });
+    const children = await dev.children();
+    expect(children).to.have.length(1);
+    await dev.end("SIGKILL");
+    await allGone(children);
+  });
+});
+
+/** Waits until these processes are no more; the test's timeout is the patience. */
+async function allGone(pids: readonly number[]): Promise<void> {
+  while (pids.some(isAlive)) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // One that nobody has waited for yet is no more, either.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,101 @@
+// Save and see: a new process takes over before the old one finishes, and what cannot be loaded changes nothing.
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { startKubectl } from "../go/support/kubectl.ts";
+import { Dev } from "./support/dev.ts";
+import { viewText } from "./support/views.ts";
+
+const NOTES = "/services/note/clusters/root/apis/test.dev/v1/notes";
+
+describe("virtual-workspaces dev reloads", function () {
+  this.timeout(30_000);
+
+  const text = async (dev: Dev): Promise<string> =>
+    (JSON.parse((await dev.get(`${NOTES}/one`)).body) as { spec: { text: string } }).spec.text;
+  const reloaded = (dev: Dev, times = 1): Promise<void> => dev.until(/^Reloaded in \d+ ms: .*changed$/m, times);
+
+  it("what is saved, on the same port, while open watches end cleanly", async () => {
+    await using dev = await Dev.start({ files: { "note.ts": viewText() } });
+    const { url } = dev;
+    await using watch = startKubectl("kubectl", dev.home, ["get", "notes", "--watch"]);
+    await watch.until("the object", () => watch.lines.length === 2);
+    dev.save("note.ts", viewText({ text: "second" }));
+    await reloaded(dev);
+    expect(await text(dev)).to.equal("second");
+    expect(dev.url).to.equal(url);
+    expect([(await watch.ended).code, watch.stderr]).to.deep.equal([0, ""]);
+  });
+
+  it("without losing a request: who meets the old process at its end is told to try again", async () => {
+    await using dev = await Dev.start({ files: { "note.ts": viewText() }, flags: ["--port", "0", "--quiet"] });
+    const seen = new Set<string>();
+    let asking = true;
+    const asker = (async () => {
+      while (asking) {
+        const { code, headers } = await dev.get(`${NOTES}/one`);
+        seen.add(code === 503 ? `503 ${headers["retry-after"]} ${headers.connection}` : String(code));
+      }
+    })();
+    for (const times of [1, 2, 3]) {
+      dev.save("note.ts", viewText({ text: `save ${times}` }));
+      await reloaded(dev, times);
+    }
+    asking = false;
+    await asker;
+    seen.delete("503 1 close");
+    expect([...seen]).to.deep.equal(["200"]);
+    expect(await text(dev)).to.equal("save 3");
+  });
+
+  it("a module that it imports, and one that comes to the folder or goes; the kubeconfig follows", async () => {
+    const importing = `import { word } from "./word.mts";\n${viewText().replace('"first"', "word")}`;
+    await using dev = await Dev.start({
+      files: { "note.ts": importing, "word.mts": 'export const word = "imported";' },
+    });
+    expect(await text(dev)).to.equal("imported");
+    dev.save("word.mts", 'export const word = "changed";');
+    await reloaded(dev);
+    expect(await text(dev)).to.equal("changed");
+
+    dev.save("task.ts", viewText({ name: "task" }));
+    await reloaded(dev, 2);
+    expect(dev.text).to.include("\n  task  /services/task/clusters/root  tasks\n");
+    const contexts = () => readFileSync(join(dev.state, "admin.kubeconfig"), "utf8").match(/(?<=cluster: ").*(?=")/g);
+    expect(contexts()).to.deep.equal(["dev", "guest", "note", "task"]);
+
+    rmSync(join(dev.folder.path, "task.ts"));
+    await reloaded(dev, 3);
+    expect(contexts()).to.deep.equal(["dev", "guest", "note"]);
+  });
+
+  it("nothing that cannot be loaded, and says what is wrong with it", async () => {
+    await using dev = await Dev.start({ files: { "note.ts": viewText() } });
+    for (const [broken, why] of [
+      ["export default {;", /note\.ts changed, and what is there now cannot be served:\n[\s\S]*SyntaxError/],
+      ["export {}; throw new Error('no luck');", /Error: no luck/],
+      ['import "./missing.ts";', /Cannot find module '.*missing\.ts'/],
+      [viewText({ more: "setup: () => { throw new Error('no set-up'); }," }), /Error: no set-up/],
+      ["export const nothing = 1;", /no module in it has a view as its default export/],
+    ] as const) {
+      dev.save("note.ts", broken);
+      await dev.until(why);
+      expect(await text(dev)).to.equal("first");
+    }
+    expect(dev.lines(/^Reloaded/)).to.deep.equal([]);
+    dev.save("note.ts", viewText({ text: "mended" }));
+    await reloaded(dev);
+    expect(await text(dev)).to.equal("mended");
+  });
+
+  it("after the process that serves has died of a fault in a view", async () => {
+    await using dev = await Dev.start({ files: { "note.ts": viewText() } });
+    const { url } = dev;
+    dev.save("note.ts", viewText({ after: "setTimeout(() => { throw new Error('late'); }, 500);" }));
+    await dev.until(/Error: late[\s\S]*the process that serves ended by itself \(1\); the next save starts it again/);
+    dev.save("note.ts", viewText({ text: "revived" }));
+    await reloaded(dev, 2);
+    expect(await text(dev)).to.equal("revived");
+    expect(dev.url).to.equal(url);
+  });
+});

@@ -1,0 +1,135 @@
+// `virtual-workspaces dev` as its user meets it: a process, a terminal, a kubeconfig, and everything that goes wrong.
+
+import { once } from "node:events";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { expect } from "chai";
+import { run } from "../../tools/run.mjs";
+import { kubectl } from "../go/support/kubectl.ts";
+import { Dev } from "./support/dev.ts";
+import { viewText } from "./support/views.ts";
+
+const ONE = "/services/note/clusters/root/apis/test.dev/v1/notes/one";
+
+describe("virtual-workspaces dev", function () {
+  this.timeout(30_000);
+
+  it("says where the views are, in lines that can be pasted", async () => {
+    await using dev = await Dev.start({ files: { "note.ts": viewText(), "task.ts": viewText({ name: "task" }) } });
+    const text = dev.text.replaceAll(dev.folder.path, "<folder>").replaceAll(dev.url, "<url>");
+    expect(text.replace(/\d+\.\d\d s/, "0.00 s")).to.equal(`Ready in 0.00 s: 2 views at <url>
+
+  note  /services/note/clusters/root  notes
+  task  /services/task/clusters/root  tasks
+
+export KUBECONFIG=<folder>/state/admin.kubeconfig
+
+Try:
+  kubectl api-resources
+  kubectl explain notes --recursive
+  kubectl get notes --watch
+
+The current context is dev. Others, with --context: guest, note, task
+
+`);
+    const kubeconfig = join(dev.state, "admin.kubeconfig");
+    expect(statSync(kubeconfig).mode & 0o777).to.equal(0o600);
+    expect(readFileSync(join(dev.state, ".gitignore"), "utf8")).to.equal("*\n");
+  });
+
+  it("shows all kinds in one context, each view's in its own, and what a guest may see", async () => {
+    const member = `authorize: ({ user }) => user.in("system:masters") ? { allowed: true } : { allowed: false, reason: "no" }`;
+    await using dev = await Dev.start({
+      files: { "note.ts": viewText(), "task.ts": viewText({ name: "task", more: member }) },
+    });
+    const names = async (...args: string[]) =>
+      (await kubectl("kubectl", dev.home, ["api-resources", "-o", "name", ...args])).stdout.split("\n").sort();
+    expect(await names()).to.deep.equal(["notes.test.dev", "tasks.test.dev"]);
+    expect(await names("--context", "task")).to.deep.equal(["tasks.test.dev"]);
+    expect(await names("--context", "guest", "--cached=false")).to.deep.equal(["notes.test.dev"]);
+    expect((await kubectl("kubectl", dev.home, ["get", "tasks", "--context", "guest"])).stderr).to.match(
+      /doesn't have a resource type "tasks"/,
+    );
+  });
+
+  it("logs each request as a line, watches when they begin and when they end, and no credentials", async () => {
+    await using dev = await Dev.start({ files: { "note.ts": viewText() } });
+    await dev.get(ONE);
+    await dev.get(`${ONE}%0a-x?token=hidden`, "guest");
+    await dev.get("/services/note/clusters/root/apis/test.dev/v1/notes?watch=true&timeoutSeconds=1");
+    await dev.until(/ends after/);
+    const logged = dev.lines(/^\d\d:/).map((line) => line.replace(/^\S+ |\d+\.\d+/g, ""));
+    expect(logged).to.deep.equal([
+      `GET ${ONE} admin 200  ms`,
+      `GET ${ONE}%0a-x guest 404  ms`,
+      "WATCH /services/note/clusters/root/apis/test.dev/v1/notes admin 200 begins",
+      "WATCH /services/note/clusters/root/apis/test.dev/v1/notes admin 200 ends after  s",
+    ]);
+  });
+
+  it("--quiet logs nothing; strangers are turned away", async () => {
+    await using dev = await Dev.start({ files: { "note.ts": viewText() }, flags: ["--port", "0", "--quiet"] });
+    expect((await dev.get(ONE)).code).to.equal(200);
+    expect((await dev.get(ONE, "nobody")).code).to.equal(401);
+    await dev.end("SIGINT");
+    expect(dev.lines(/^\d\d:/)).to.deep.equal([]);
+  });
+
+  it("takes the next free port, and says so", async () => {
+    await using taken = await takenPort();
+    await using dev = await Dev.start({ files: { "note.ts": viewText() }, flags: ["--port", String(taken.port)] });
+    expect(new URL(dev.url).port).not.to.equal(String(taken.port));
+    expect(dev.text).to.match(new RegExp(`^Port ${taken.port} is taken: using ${new URL(dev.url).port}.\\n`));
+    expect((await dev.get(ONE)).code).to.equal(200);
+  });
+
+  it("names who holds the folder when started twice, and takes it over from a process that was killed", async () => {
+    await using dev = await Dev.start({ files: { "note.ts": viewText() } });
+    const second = { paths: [dev.folder.path], state: dev.state };
+    await using refused = new Dev(second);
+    expect((await refused.ended).code).to.equal(1);
+    expect(refused.text).to.match(new RegExp(`is in use by process ${dev.pid}, which serves at ${dev.url} since 20`));
+
+    await dev.end("SIGKILL");
+    expect(existsSync(join(dev.state, "lock"))).to.equal(true);
+    await using heir = await Dev.start(second);
+    expect((await heir.get(ONE)).code).to.equal(200);
+  });
+
+  it("gives curl lines that work where there is no kubectl", async () => {
+    await using dev = await Dev.start({ files: { "note.ts": viewText() }, path: "/nowhere" });
+    const lines = dev.lines(/^ {2}curl /);
+    expect(lines).to.have.length(3);
+    for (const line of lines.slice(0, 2)) {
+      const { ok, output } = await run("sh", ["-c", `${line} --silent --fail`]);
+      expect(ok, output).to.equal(true);
+      expect(JSON.parse(output).kind).to.match(/^(APIGroupList|NoteList)$/);
+    }
+    expect(lines[2]).to.match(/watch=true'$/);
+  });
+
+  it("serves lists of views, and views whose path only their user can fill in", async () => {
+    const list = `${viewText({ path: "/owners/:owner" }).replace("export default", "const view =")}export default [view];`;
+    await using dev = await Dev.start({ files: { "list.ts": list, "helper.ts": "export const nothing = 1;" } });
+    expect(dev.text)
+      .to.match(/note {2}\/services\/note\/owners\/:owner {2}notes\n/)
+      .and.match(/no context/);
+    expect((await dev.get("/services/note/owners/ann/apis/test.dev/v1/notes")).code).to.equal(200);
+  });
+
+  it("refuses views that clash, by name", async () => {
+    await using dev = new Dev({ files: { "a.ts": viewText(), "b.ts": viewText() } });
+    expect((await dev.ended).code).to.equal(1);
+    expect(dev.text).to.match(/two virtual workspaces are named note/);
+  });
+});
+
+/** A port that somebody else listens on. */
+async function takenPort(): Promise<AsyncDisposable & { readonly port: number }> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return { port, [Symbol.asyncDispose]: async () => void (await once(server.close(), "close")) };
+}

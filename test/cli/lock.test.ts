@@ -1,0 +1,59 @@
+// One process at a time in a state folder: who holds it is named, what a dead one left is taken over.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { acquire } from "../../packages/cli/src/dev/lock.ts";
+import { localNode } from "../../tools/install.mjs";
+import { type Tree, tree } from "../_setup/tree.ts";
+
+describe("the lock of a state folder", () => {
+  let folder: Tree;
+  beforeEach(() => {
+    folder = tree({});
+  });
+  afterEach(() => folder[Symbol.dispose]());
+  const file = (): string => join(folder.path, "lock");
+
+  /** A process id that was somebody's and is nobody's. */
+  async function deadPid(): Promise<number> {
+    const child = spawn(localNode, ["--version"], { stdio: "ignore" });
+    await once(child, "close");
+    return child.pid ?? 0;
+  }
+
+  it("is held until it is disposed, and leaves nothing else behind", () => {
+    {
+      using lock = acquire(folder.path);
+      lock.serves("https://127.0.0.1:6444");
+      expect(JSON.parse(readFileSync(file(), "utf8"))).to.include({ pid: process.pid, url: "https://127.0.0.1:6444" });
+      expect(readdirSync(folder.path)).to.deep.equal(["lock"]);
+    }
+    expect(readdirSync(folder.path)).to.deep.equal([]);
+  });
+
+  it("names its holder, where it serves and since when, and the remedies", () => {
+    using lock = acquire(folder.path);
+    expect(() => acquire(folder.path)).to.throw(/is in use by process \d+, which serves since 20\d\d-/);
+    lock.serves("https://127.0.0.1:6444");
+    expect(() => acquire(folder.path)).to.throw(/serves at https:\/\/127\.0\.0\.1:6444 since .*--dir .*remove .*lock/);
+    expect(existsSync(file())).to.equal(true);
+  });
+
+  it("of a process that is no more, and one that cannot be read, is taken over", async () => {
+    for (const stale of [JSON.stringify({ pid: await deadPid(), since: "then" }), "", "{", "null", '{"since":1}']) {
+      writeFileSync(file(), stale);
+      using _lock = acquire(folder.path);
+      expect(JSON.parse(readFileSync(file(), "utf8"))).to.include({ pid: process.pid });
+      expect(readdirSync(folder.path)).to.deep.equal(["lock"]);
+    }
+  });
+
+  it("is not removed once it is somebody else's", () => {
+    const lock = acquire(folder.path);
+    writeFileSync(file(), JSON.stringify({ pid: process.ppid, since: "now" }));
+    lock[Symbol.dispose]();
+    expect(existsSync(file())).to.equal(true);
+  });
+});

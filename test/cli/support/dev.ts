@@ -1,0 +1,162 @@
+// Drives a real `virtual-workspaces`, in a folder of its own that is gone with it.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import { join } from "node:path";
+import { localNode, root } from "../../../tools/install.mjs";
+import { run } from "../../../tools/run.mjs";
+import { type Tree, tree } from "../../_setup/tree.ts";
+
+const BINARY = ["--conditions=@virtual-workspaces/source", join(root, "packages/cli/src/bin.ts")];
+
+/** Runs a command to its end. */
+export async function cli(
+  ...args: readonly string[]
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn(localNode, [...BINARY, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, stdout, stderr };
+}
+
+export interface DevOptions {
+  /** Files to write into the folder. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** What is served. @default the folder with `files` */
+  readonly paths?: readonly string[];
+  /** @default any free port */
+  readonly flags?: readonly string[];
+  /** @default a folder of its own */
+  readonly state?: string;
+  readonly path?: string;
+}
+
+/** A running `dev`, killed at the end of its `await using` block. */
+export class Dev implements AsyncDisposable {
+  /** What it has written so far, to stdout and stderr. */
+  text = "";
+  /** The folder that holds the files, and `state` unless that is elsewhere. */
+  readonly folder: Tree;
+  readonly state: string;
+  readonly ended: Promise<{ readonly code: number | null }>;
+  readonly #child: ChildProcess;
+  readonly #waiting = new Set<() => void>();
+  #running = true;
+
+  constructor(options: DevOptions = {}) {
+    const { files = {}, flags = ["--port", "0"], path = process.env["PATH"] } = options;
+    this.folder = tree(files);
+    this.state = options.state ?? join(this.folder.path, "state");
+    const { paths = [this.folder.path] } = options;
+    const child = spawn(localNode, [...BINARY, "dev", ...paths, "--dir", this.state, ...flags], {
+      env: { PATH: path },
+    });
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        this.text += text;
+        this.#wake();
+      });
+    }
+    this.ended = once(child, "close").then(([code]: (number | null)[]) => {
+      this.#running = false;
+      this.#wake();
+      return { code: code ?? null };
+    });
+  }
+
+  /** Starts, and waits until it serves. */
+  static async start(options: DevOptions = {}): Promise<Dev> {
+    const dev = new Dev(options);
+    await dev.until(/^(The current context|No view has| {2}curl .*watch=true).*\n\n/m);
+    return dev;
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  get url(): string {
+    return / at (https:\S+)$/m.exec(this.text)?.[1] ?? "";
+  }
+
+  /** The lines written so far that match. */
+  lines(pattern: RegExp): string[] {
+    return this.text.split("\n").filter((line) => pattern.test(line));
+  }
+
+  /** What kubectl is run with: nothing is cached from another test. */
+  get home(): { readonly home: string; readonly kubeconfig: string } {
+    return { home: this.state, kubeconfig: join(this.state, "admin.kubeconfig") };
+  }
+
+  save(file: string, text: string): void {
+    writeFileSync(join(this.folder.path, file), text);
+  }
+
+  /** Waits until it has written this, so many times. */
+  async until(pattern: RegExp, times = 1): Promise<void> {
+    const all = new RegExp(pattern.source, `g${pattern.flags}`);
+    const late = setTimeout(() => this.#wake(), 10_000);
+    const deadline = performance.now() + 10_000;
+    try {
+      while ((this.text.match(all)?.length ?? 0) < times) {
+        if (!this.#running || performance.now() >= deadline)
+          throw new Error(
+            `${this.#running ? "within 10 s" : "before its end"} dev did not write ${pattern}:\n${this.text}`,
+          );
+        await new Promise<void>((resolve) => this.#waiting.add(resolve));
+      }
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  /** Sends a signal, and says how it ended and how long that took, ms. */
+  async end(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly took: number }> {
+    const began = performance.now();
+    this.#child.kill(signal);
+    const { code } = await this.ended;
+    return { code, took: performance.now() - began };
+  }
+
+  /** The processes that it has started. */
+  async children(): Promise<number[]> {
+    const { output } = await run("ps", ["-A", "-o", "pid=,ppid="]);
+    const rows = output.split("\n").map((line) => line.trim().split(/\s+/).map(Number));
+    return rows.filter(([, parent]) => parent === this.pid).map(([child = 0]) => child);
+  }
+
+  /** A GET as one of its users. Resolves at the end of the answer; rejects when that is cut short. */
+  async get(path: string, user: "admin" | "guest" | "nobody" = "admin"): Promise<Answer> {
+    const read = (name: string): string => readFileSync(join(this.state, name), "utf8");
+    const identity = user === "nobody" ? {} : { cert: read(`${user}.crt`), key: read(`${user}.key`) };
+    const req = request(this.url + path, { ca: read("ca.crt"), ...identity, agent: false }).end();
+    const [res] = (await once(req, "response")) as [IncomingMessage];
+    let body = "";
+    for await (const piece of res.setEncoding("utf8")) body += piece;
+    return { code: res.statusCode ?? 0, headers: res.headers, body };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#running) this.#child.kill("SIGKILL");
+    await this.ended;
+    this.folder[Symbol.dispose]();
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
+  }
+}
+
+export interface Answer {
+  readonly code: number;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}

@@ -1,0 +1,31 @@
+// Modules as users write them, as text: what `dev` loads is a file.
+
+export interface ViewText {
+  readonly name?: string;
+  readonly path?: string;
+  readonly text?: string;
+  /** Further members of the view. */
+  readonly more?: string;
+  /** After the view. */
+  readonly after?: string;
+}
+
+/** A view of one cluster-scoped kind with one object. The kind is the view's name with a capital. */
+export function viewText(options: ViewText = {}): string {
+  const { name = "note", path = "/clusters/:cluster", text = "first", more = "", after = "" } = options;
+  const kind = name.charAt(0).toUpperCase() + name.slice(1);
+  return `
+import { authenticated, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+const Kind = defineResource({
+  group: "test.dev", version: "v1", kind: "${kind}", scope: "Cluster",
+  spec: { type: "object", properties: { text: { type: "string" } } },
+  columns: { Text: ".spec.text" },
+});
+const objects = Kind.collection();
+objects.in("root").set("one", { text: "${text}" });
+export default defineVirtualWorkspace({
+  name: "${name}", path: "${path}", authorize: authenticated(), resources: [Kind.serve(objects)], ${more}
+});
+${after}
+`;
+}
