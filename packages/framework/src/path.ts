@@ -109,7 +109,7 @@ function matchSegments<View extends Matchable>(
     const text = decodeSegment(path.slice(at + 1, end));
     if (text === undefined)
       return bad(
-        `path segment ${JSON.stringify(path.slice(at + 1, end))} is empty, or has an encoded slash, a double encoding or bytes that are no UTF-8`,
+        `path segment ${JSON.stringify(path.slice(at + 1, end))} is empty, or has an encoded slash, a backslash, a double encoding or bytes that are no encoded UTF-8`,
       );
     if (!segment.startsWith(":")) {
       if (text !== segment)
@@ -137,36 +137,41 @@ function clusterProblem(text: string, view: Matchable): string | undefined {
   return isClusterName(text) ? undefined : `${JSON.stringify(text)} is not a logical cluster name`;
 }
 
+/**
+ * A dot segment, plain or encoded, between whatever some reader may take for a separator: slashes and backslashes, plain
+ * or encoded, and the semicolon that sets parameters of a segment apart.
+ */
+const DOT_SEGMENT = /(?:[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:$|[/\\;]|%2f|%5c|%3b)/i;
+
 /** Dot segments, plain or encoded, and NUL: a proxy or file system behind us might read them otherwise than we do. */
 function refusedEverywhere(path: string): string | undefined {
   if (!path.startsWith("/")) return "the path must start with a slash";
   if (path.includes("\0") || /%00/.test(path)) return "the path must not contain NUL";
-  if (/\/(\.|%2e){1,2}(?=\/|$|\\|%5c)/i.test(path)) return "the path must not contain . or .. segments, encoded or not";
-  return undefined;
+  // The searches are quick, and most paths have nothing of the kind.
+  const isSuspect = path.includes("/.") || path.includes("%") || path.includes("\\");
+  return isSuspect && DOT_SEGMENT.test(path) ? "the path must not contain . or .. segments, encoded or not" : undefined;
 }
 
 /** What must not be in a part that we read ourselves. One trailing slash is fine. */
 function refusedInterpreted(path: string): string | undefined {
   if (path.includes("//")) return "the path must not contain empty segments";
-  if (
-    path.includes("%") &&
-    path
-      .split("/")
-      .slice(1)
-      .some((segment) => segment !== "" && decodeSegment(segment) === undefined)
-  ) {
-    return "the path must not contain encoded slashes, double encodings or bytes that are no UTF-8";
-  }
-  return undefined;
+  if (/^[\x21-\x24\x26-\x5b\x5d-\x7e]*$/.test(path)) return undefined; // nothing encoded, nothing that ought to be
+  const isPlain = path.split("/").every((segment) => segment === "" || decodeSegment(segment) !== undefined);
+  return isPlain
+    ? undefined
+    : "the path must not contain encoded slashes, backslashes, double encodings or bytes that are no encoded UTF-8";
 }
 
-/** A decoded segment; `undefined` when it is empty or decodes to something that another reader might decode again. */
+/**
+ * A decoded segment; `undefined` when it is empty, has bytes that ought to be encoded, or something that another reader
+ * might decode again or split at: browsers take a backslash for a slash.
+ */
 export function decodeSegment(text: string): string | undefined {
-  if (text === "") return undefined;
+  if (!/^[\x21-\x5b\x5d-\x7e]+$/.test(text)) return undefined;
   if (!text.includes("%")) return text;
   try {
     const decoded = decodeURIComponent(text);
-    return /[/\0]|%[0-9a-f]{2}/i.test(decoded) ? undefined : decoded;
+    return /[/\\\0]|%[0-9a-f]{2}/i.test(decoded) ? undefined : decoded;
   } catch {
     return undefined;
   }

@@ -1,10 +1,11 @@
-import { ApiError } from "@virtual-workspaces/apimachinery";
+import { ApiError, parseFieldSelector } from "@virtual-workspaces/apimachinery";
 import { decodeSegment } from "./path.ts";
 
 /** What a request is about (Kubernetes' `RequestInfo`), the subject of every authorization question. */
 export interface RequestInfo {
   /** Whether it is about objects; else `path` is all there is, and the verb is the HTTP method in lower case. */
   readonly isResource: boolean;
+  /** `get`, `list`, `watch`, `create`, ...; "" for a method that is none of these, `proxy` for Kubernetes' old proxy paths. */
   readonly verb: string;
   /** The path below the view, decoded: `/apis/example.dev/v1/quotes`. */
   readonly path: string;
@@ -12,62 +13,88 @@ export interface RequestInfo {
   readonly version: string;
   readonly resource: string;
   readonly subresource: string;
+  /** Of an object that is itself a namespace its own name, as in Kubernetes. */
   readonly namespace: string;
+  /** Of a list or watch the one name that its field selector leaves. */
   readonly name: string;
   /** Open-ended: watches, and what proxies and terminals do. Exempt from the deadline. */
   readonly longRunning: boolean;
 }
 
+export interface RequestTarget {
+  readonly method: string;
+  /** The rest of the path below the view, encoded, with its leading slash. */
+  readonly tail: string;
+  readonly query: URLSearchParams;
+}
+
 const OBJECT_VERBS: Readonly<Record<string, string>> = {
   GET: "get",
+  HEAD: "get",
   POST: "create",
   PUT: "update",
   PATCH: "patch",
   DELETE: "delete",
 };
+const NAMESPACE_SUBRESOURCES: ReadonlySet<string> = new Set(["status", "finalize"]);
+const LONG_SUBRESOURCES: ReadonlySet<string> = new Set(["attach", "exec", "log", "portforward", "proxy"]);
 
 /**
- * Reads the part of a path below a view's prefix.
+ * Reads the part of a path below a view's prefix, as Kubernetes does.
  *
- * @throws ApiError 404 on a path that is neither discovery nor objects.
+ * @throws ApiError 400 when a server behind us might take it for something else.
  */
-export function requestInfo(request: {
-  readonly method: string;
-  readonly tail: string;
-  readonly query: URLSearchParams;
-}): RequestInfo {
-  const segments = request.tail.split("/").slice(1);
+export function requestInfo(request: RequestTarget): RequestInfo {
+  const { method, tail } = request;
+  const segments = tail.split("/").slice(1);
   if (segments.at(-1) === "") segments.pop();
-  const decoded = segments.map((segment) => decodeSegment(segment) ?? segment);
-  const path = `/${decoded.join("/")}`;
-  const core = decoded[0] === "api";
-  if (!core && decoded[0] !== "apis") return nonResource(request.method, path);
-  const rest = decoded.slice(core ? 2 : 3);
-  if (rest.length === 0) return nonResource(request.method, path);
-  const group = core ? "" : (decoded[1] ?? "");
-  const version = decoded[core ? 1 : 2] ?? "";
-  const namespaced = rest[0] === "namespaces" && rest.length > 2;
-  const [resource = "", name = "", subresource = "", ...extra] = namespaced ? rest.slice(2) : rest;
-  if (extra.length > 0) throw ApiError.notFoundPath();
-  const verb = verbOf(request, name);
+  const plain = tail.includes("%") ? segments.map((segment) => decodeSegment(segment) ?? segment) : segments;
+  const start = plain[0] === "api" ? 2 : 3;
+  const isResource = (plain[0] === "api" || plain[0] === "apis") && plain.length > start;
+  const { special, namespace, parts } = divide(isResource ? plain.slice(start) : []);
+  if (tail.includes("%") || tail.includes("//"))
+    refuseAmbiguous(tail, segments.slice(0, segments.length - Math.max(0, parts.length - 3)));
+  const path = `/${plain.join("/")}`;
+  if (!isResource) return nonResource(method, path);
+  const [resource = "", name = "", third = ""] = parts;
+  const subresource = special === "proxy" ? "" : third;
+  const verb = special ?? verbOf(request, name);
   return {
-    isResource: true,
+    isResource,
     verb,
     path,
-    group,
-    version,
+    group: start === 2 ? "" : (plain[1] as string),
+    version: plain[start - 1] as string,
     resource,
     subresource,
-    namespace: namespaced ? (rest[1] ?? "") : "",
-    name: name !== "" || verb === "create" ? name : singleName(request.query),
-    longRunning: verb === "watch",
+    namespace,
+    name: special === undefined && name === "" && (verb === "list" || verb === "watch") ? singleName(request) : name,
+    longRunning: verb === "watch" || verb === "proxy" || (subresource !== "" && LONG_SUBRESOURCES.has(subresource)),
   };
 }
 
-function verbOf(request: { readonly method: string; readonly query: URLSearchParams }, name: string): string {
-  const verb = OBJECT_VERBS[request.method] ?? request.method.toLowerCase();
-  if (name !== "") return verb === "get" && isWatch(request.query) ? "watch" : verb;
-  if (verb === "get") return isWatch(request.query) ? "watch" : "list";
+interface Divided {
+  /** A verb in the place of a resource: `/api/v1/watch/pods`. */
+  readonly special: "watch" | "proxy" | undefined;
+  readonly namespace: string;
+  /** Resource, name, subresource, and what the subresource makes of the rest. */
+  readonly parts: readonly string[];
+}
+
+/** `namespaces/<namespace>/<resource>/…`, where `namespaces/<name>` and its subresources are the namespace itself. */
+function divide(rest: readonly string[]): Divided {
+  const special = rest.length > 1 && (rest[0] === "watch" || rest[0] === "proxy") ? rest[0] : undefined;
+  const from = special === undefined ? 0 : 1;
+  const namespace = rest[from] === "namespaces" ? (rest[from + 1] ?? "") : "";
+  const third = rest[from + 2];
+  const isWithin = namespace !== "" && third !== undefined && !NAMESPACE_SUBRESOURCES.has(third);
+  return { special, namespace, parts: rest.slice(isWithin ? from + 2 : from) };
+}
+
+function verbOf({ method, query }: RequestTarget, name: string): string {
+  const verb = OBJECT_VERBS[method] ?? "";
+  if (name !== "") return verb;
+  if (verb === "get") return isWatch(query) ? "watch" : "list";
   return verb === "delete" ? "deletecollection" : verb;
 }
 
@@ -78,13 +105,41 @@ function isWatch(query: URLSearchParams): boolean {
 }
 
 /** Kubernetes takes the name out of `fieldSelector=metadata.name=x`, so that a rule on one name allows its list and watch. */
-function singleName(query: URLSearchParams): string {
-  const match = /(?:^|,)metadata\.name==?([^,=!]+)(?:,|$)/.exec(query.get("fieldSelector") ?? "");
-  return match?.[1] ?? "";
+function singleName({ query }: RequestTarget): string {
+  const selector = query.get("fieldSelector");
+  if (selector === null) return "";
+  try {
+    const name = parseFieldSelector(selector).exactMatch("metadata.name") ?? "";
+    return name === "." || name === ".." || /[/%]/.test(name) ? "" : name;
+  } catch {
+    return ""; // refused with 400 where it is read
+  }
+}
+
+/**
+ * A tail that is handed on keeps its bytes, but what it is about must be beyond doubt: a Kubernetes server behind us
+ * decodes all of it at once, encoded slashes too, and skips the slashes that it begins with.
+ *
+ * @param segments those that say what the request is about
+ */
+function refuseAmbiguous(tail: string, segments: readonly string[]): void {
+  const root = decodeAll(tail)
+    .split("/")
+    .find((segment) => segment !== "");
+  if (root !== "api" && root !== "apis") return;
+  if (segments.some((segment) => decodeSegment(segment) === undefined))
+    throw ApiError.badRequest(
+      "where the path names an object it must not contain empty segments, encoded slashes or double encodings",
+    );
+}
+
+/** Percent-decoded, whatever comes out; bytes that are no UTF-8 as characters of their own. */
+function decodeAll(text: string): string {
+  return text.replace(/%([0-9a-f]{2})/gi, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
 /** A request that is about a path and nothing else. */
-export function nonResource(method: string, path: string): RequestInfo {
+function nonResource(method: string, path: string): RequestInfo {
   return {
     isResource: false,
     verb: method.toLowerCase(),

@@ -8,17 +8,27 @@ import { serveWatch } from "./watch.ts";
 
 /** Answers a request about objects. */
 export function serveResource(exchange: Exchange, resource: ServedResource): void | Promise<void> {
-  const { info } = exchange;
-  checkScope(exchange, resource);
+  place(exchange, resource);
+  const { info, req } = exchange;
   if (info.subresource !== "") throw ApiError.notFoundPath();
-  if (!resource.verbs.includes(info.verb as Verb))
-    throw ApiError.methodNotAllowed(groupResourceOf(resource.definition), info.verb);
+  const { method = "" } = req;
+  const reads = method === "GET" || (method === "HEAD" && info.verb !== "watch");
+  if (!reads || !resource.verbs.includes(info.verb as Verb)) {
+    const verb = info.verb === "" || method === "HEAD" ? method : info.verb;
+    throw ApiError.methodNotAllowed(groupResourceOf(resource.definition), verb);
+  }
   if (info.verb === "get") return serveGet(exchange, resource);
   return info.verb === "watch" ? serveWatch(exchange, resource) : serveList(exchange, resource);
 }
 
 /** Namespaced kinds are addressed by namespace and name, cluster-scoped ones by name. */
-function checkScope({ info }: Exchange, { definition }: ServedResource): void {
-  if (definition.scope === "Cluster" && info.namespace !== "") throw ApiError.notFoundPath();
-  if (definition.scope === "Namespaced" && info.namespace === "" && info.verb === "get") throw ApiError.notFoundPath();
+function place(exchange: Exchange, { definition }: ServedResource): void {
+  const { info } = exchange;
+  if (definition.scope === "Namespaced") {
+    if (info.namespace === "" && info.verb === "get") throw ApiError.notFoundPath();
+  } else if (info.namespace !== "") {
+    if (definition.plural !== "namespaces") throw ApiError.notFoundPath();
+    // A namespace is said to be in itself; its object is in none.
+    exchange.info = { ...info, namespace: "" };
+  }
 }
