@@ -1,12 +1,18 @@
 // `virtual-workspaces conformance <url>` on a server of ours, with the credentials that `dev` keeps.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import {
+  allow,
+  clientCertificates,
+  defineResource,
+  defineVirtualWorkspace,
+  staticTokens,
+} from "@virtual-workspaces/framework";
 import type { ConformanceReport } from "@virtual-workspaces/testing";
 import { expect } from "chai";
 import { ensureCredentials } from "../../packages/cli/src/credentials/credentials.ts";
 import { type Tree, tree } from "../_setup/tree.ts";
-import { ADMIN, ALICE, startTls, type TlsServer } from "../_support/server.ts";
+import { createAuthority, startTls, type TlsServer } from "../_support/server.ts";
 import { cli } from "./support/dev.ts";
 
 const Note = defineResource({ group: "test.dev", version: "v1", kind: "Note", scope: "Cluster", spec: {} });
@@ -24,13 +30,15 @@ describe("virtual-workspaces conformance", function () {
     notes.in("root").set("a", {});
     const resources = [Note.serve(notes), Task.serve(Task.collection())];
     const options = { name: "test", path: "/clusters/:cluster", authorize: () => allow(), resources } as const;
-    server = await startTls([defineVirtualWorkspace(options)]);
+    const authority = createAuthority();
+    const authentication = [clientCertificates({ ca: authority.ca }), staticTokens({ secret: { name: "alice" } })];
+    server = await startTls([defineVirtualWorkspace(options)], { authority, authentication });
     url = `https://127.0.0.1:${server.port}/services/test/clusters/root`;
-    writeFileSync(join(folder.path, "ca.crt"), server.authority.ca);
-    const { cert, key } = await server.authority.client(ADMIN.name);
+    writeFileSync(join(folder.path, "ca.crt"), authority.ca);
+    const { cert, key } = authority.client("admin", []);
     writeFileSync(join(folder.path, "admin.crt"), cert);
     writeFileSync(join(folder.path, "admin.key"), key);
-    writeFileSync(join(folder.path, "token"), `${ALICE.token}\n`);
+    writeFileSync(join(folder.path, "token"), "secret\n");
   });
   after(async () => {
     await server.close();

@@ -1,0 +1,122 @@
+// Each example by itself: imported, served on a free port, asked, stopped. What it shows is what is checked.
+import { once } from "node:events";
+import { globSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { staticTokens, type VirtualWorkspace } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { createApp } from "../examples/express-app.ts";
+import filtered, { advance } from "../examples/filtered.ts";
+import quotes from "../examples/quotes.ts";
+import whoSeesWhat from "../examples/who-sees-what.ts";
+import { root } from "../tools/install.mjs";
+import { type PlainServer, startPlain, WatchStream } from "./_support/plain.ts";
+
+const AUTHENTICATION = [
+  staticTokens({ alice: { name: "alice" }, admin: { name: "admin", groups: ["system:masters"] } }),
+];
+
+const start = (view: VirtualWorkspace): Promise<PlainServer> => startPlain([view], { authentication: AUTHENTICATION });
+
+const pathOf = (view: VirtualWorkspace, resource: string): string =>
+  `/services/${view.name}/clusters/root/apis/example.dev/v1/${resource}`;
+
+describe("examples", () => {
+  const files = globSync("examples/*.ts", { cwd: root });
+
+  it("are as many as the guides speak of", () => {
+    expect(files.sort()).to.deep.equal(
+      ["express-app", "filtered", "quotes", "who-sees-what"].map((name) => `examples/${name}.ts`),
+    );
+  });
+
+  for (const file of files) {
+    it(`${file} has a view as its default export, and every object it serves is of its own schema's kind`, async () => {
+      const { default: view } = (await import(pathToFileURL(join(root, file)).href)) as { default: VirtualWorkspace };
+      await using server = await start(view);
+      const base = `/services/${view.name}/clusters/root`;
+      const { body } = await server.get(`${base}/apis/example.dev/v1`, { user: "admin" });
+      expect(body.resources).to.have.length.above(0);
+      for (const { name, kind } of body.resources) {
+        const list = await server.get(`${base}/apis/example.dev/v1/${name}`, { user: "admin" });
+        expect(list.status).to.equal(200);
+        expect(list.body.kind).to.equal(`${kind}List`);
+        expect(list.body.items, name).to.have.length.above(0);
+        expect(
+          (await server.get(`${base}/apis/example.dev/v1/${name}`, { headers: { authorization: "" } })).status,
+        ).to.equal(401);
+      }
+    });
+  }
+
+  it("quotes.ts is under thirty lines, and moves by itself within seconds", async function () {
+    this.timeout(10_000);
+    expect(readFileSync(join(root, "examples/quotes.ts"), "utf8").trimEnd().split("\n")).to.have.length.below(30);
+    await using server = await start(quotes);
+    await using watch = await server.watch(`${pathOf(quotes, "quotes")}?watch=true&fieldSelector=metadata.name=clock`);
+    const { object } = await watch.next();
+    expect((object as { spec?: { text: string } }).spec?.text).to.match(/^It is \d\d:\d\d:\d\d/);
+  });
+
+  it("filtered.ts: trains enter and leave, as seen in one watch, and list and watch agree", async () => {
+    await using server = await start(filtered);
+    advance(0);
+    const boarding = async (): Promise<string[]> =>
+      (await server.get(pathOf(filtered, "trains"))).body.items.map(
+        (train: { metadata: { name: string } }) => train.metadata.name,
+      );
+    expect(await boarding()).to.deep.equal(["basel", "evora"]);
+    await using watch = await server.watch(`${pathOf(filtered, "trains")}?watch=true`);
+    expect(await watch.take(2)).to.deep.equal(["ADDED basel", "ADDED evora"]);
+    advance(1);
+    expect((await watch.take(4)).sort()).to.deep.equal([
+      "ADDED aarhus",
+      "ADDED dresden",
+      "DELETED basel",
+      "DELETED evora",
+    ]);
+    expect(await boarding()).to.deep.equal(["aarhus", "dresden"]);
+  });
+
+  it("who-sees-what.ts: two users, two lists, two APIs", async () => {
+    await using server = await start(whoSeesWhat);
+    const base = "/services/who-sees-what/clusters/root/apis/example.dev/v1";
+    const kinds = async (user: "alice" | "admin"): Promise<string[]> =>
+      (await server.get(base, { user })).body.resources.map((resource: { kind: string }) => resource.kind);
+    const documents = async (user: "alice" | "admin"): Promise<string[]> =>
+      (await server.get(`${base}/documents`, { user })).body.items.map(
+        (item: { metadata: { name: string } }) => item.metadata.name,
+      );
+    expect([await kinds("admin"), await kinds("alice")]).to.deep.equal([["Document", "Salary"], ["Document"]]);
+    expect([await documents("admin"), await documents("alice")]).to.deep.equal([["menu", "plan"], ["menu"]]);
+    expect((await server.get(`${base}/salaries`, { user: "alice" })).status).to.equal(404);
+    expect((await server.get(`${base}/documents/plan`, { user: "alice" })).status).to.equal(404);
+  });
+
+  it("express-app.ts: what is posted to its own route is an event in an open watch", async () => {
+    const { app, api } = createApp("admin");
+    const server = createServer(app).listen(0, "127.0.0.1");
+    await Promise.all([once(server, "listening"), api.started]);
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    try {
+      const json = { "content-type": "application/json", connection: "close" };
+      expect(await (await fetch(`${url}/todos`, { headers: json })).json()).to.deep.equal([
+        { id: "milk", title: "Buy milk", done: false },
+      ]);
+      const todos = `${url}/services/express-app/clusters/root/apis/example.dev/v1/todos`;
+      await using watch = await WatchStream.open(`${todos}?watch=true`, { user: "admin" });
+      expect(await watch.take(1)).to.deep.equal(["ADDED milk"]);
+      const posted = await fetch(`${url}/todos`, { method: "POST", headers: json, body: '{"title":"Call Ada"}' });
+      const { id } = (await posted.json()) as { id: string };
+      expect(posted.status).to.equal(201);
+      expect(await watch.take(1)).to.deep.equal([`ADDED ${id}`]);
+      expect((await fetch(`${url}/services/express-app/clusters/root/apis`, { headers: json })).status).to.equal(401);
+    } finally {
+      api.drain();
+      server.close();
+      await api[Symbol.asyncDispose]();
+    }
+  });
+});
