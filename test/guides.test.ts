@@ -1,7 +1,7 @@
 // Why: a guide whose listings do not run misleads more than none. Every listing of docs/guides/writing-a-view.md is
-// served as it stands, and the commands below it are run with the machine's kubectl.
+// served as it stands, and the commands below it are run with the machine's kubectl and curl.
 import { execFile } from "node:child_process";
-import { readFileSync, symlinkSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -9,7 +9,7 @@ import type { VirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { root } from "../tools/install.mjs";
 import { tree } from "./_setup/tree.ts";
-import { kubeconfigHome, startTls } from "./_support/server.ts";
+import { ALICE, type KubeconfigHome, kubeconfigHome, startTls, type TlsServer } from "./_support/server.ts";
 
 const run = promisify(execFile);
 
@@ -20,7 +20,8 @@ interface Listing {
 }
 
 interface Command {
-  readonly args: readonly string[];
+  /** As a shell would run it. */
+  readonly line: string;
   readonly output: string;
 }
 
@@ -38,13 +39,11 @@ function listings(markdown: string): Listing[] {
 }
 
 function commands(text: string): Command[] {
-  return text
-    .split(/^\$ kubectl /m)
-    .slice(1)
-    .map((block) => {
-      const [line = "", ...output] = block.split("\n");
-      return { args: line.split(" "), output: output.join("\n") };
-    });
+  const blocks = text.split(/^\$ /m).slice(1);
+  return blocks.map((block) => {
+    const [line = "", ...output] = block.split("\n");
+    return { line, output: output.join("\n") };
+  });
 }
 
 /** Columns are as wide as their widest cell, and the age is not ours to know. */
@@ -60,10 +59,13 @@ function expected(output: string): RegExp {
   return new RegExp(`^${literal.replaceAll("<age>", "\\d+[smh]")}$`);
 }
 
-async function kubectl(args: readonly string[], home: { home: string; kubeconfig: string }): Promise<string> {
-  const env = { PATH: process.env["PATH"], HOME: home.home, KUBECONFIG: home.kubeconfig };
+/** What a command prints: its output, or what it complains of. The guide's server has the port of the real one. */
+async function shell(line: string, { server, home }: { server: TlsServer; home: KubeconfigHome }): Promise<string> {
+  writeFileSync(join(home.home, "ca.crt"), server.authority.ca);
+  const env = { PATH: process.env["PATH"], HOME: home.home, KUBECONFIG: home.kubeconfig, TOKEN: ALICE.token };
+  const real = line.replace("127.0.0.1:6444", `127.0.0.1:${server.port}`).replace(/\{.*?\}/g, "'$&'");
   try {
-    return (await run("kubectl", args, { env })).stdout;
+    return (await run("sh", ["-c", real], { env, cwd: home.home })).stdout;
   } catch (error) {
     return (error as { stderr: string }).stderr;
   }
@@ -95,8 +97,8 @@ describe("docs/guides/writing-a-view.md", () => {
         user: "alice",
         namespace: "default",
       });
-      for (const { args, output } of commands) {
-        expect(normalised(await kubectl(args, home)), `kubectl ${args.join(" ")}`).to.match(expected(output));
+      for (const { line, output } of commands) {
+        expect(normalised(await shell(line, { server, home })), line).to.match(expected(output));
       }
     }).timeout(30_000);
   }

@@ -35,7 +35,7 @@ export function createAuthority(): TestAuthority {
 /** The user that kubeconfigs name unless told otherwise: a client certificate. */
 const ADMIN = { name: "admin", groups: ["admins"] } as const;
 /** A user with a token instead. */
-const ALICE = { name: "alice", token: "alice-token" } as const;
+export const ALICE = { name: "alice", token: "alice-token" } as const;
 
 export interface TlsServerOptions extends Partial<ServerOptions> {
   /** @default any free one; a server that takes another's place names its port */
