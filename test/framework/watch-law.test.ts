@@ -162,7 +162,7 @@ describe("the law of watches", () => {
       const notes = Note.collection();
       await using server = await startPlain([notesView(notes)]);
       await using byField = await server.watch(`${NOTES}?watch=true&fieldSelector=spec.n%3D7`);
-      await using byName = await server.watch(`${NOTES}/seven?watch=true`);
+      await using byName = await server.watch(`${NOTES}?watch=true&fieldSelector=metadata.name%3Dseven`);
       await using everywhere = await server.watch(`${NOTES.replace("root", "*")}?watch=true`);
       notes.in("other").set("seven", { n: 7 });
       notes.in("root").set("six", { n: 6 });

@@ -47,7 +47,7 @@ export async function serveWatch(exchange: Exchange, resource: ServedResource): 
   }
 }
 
-/** `…/quotes/ssh?watch=true` is a watch of one name. */
+/** A field selector on `metadata.name`, or the old `…/watch/quotes/ssh`, is a watch of one name. */
 function selectionOf(exchange: Exchange, options: ListOptions): Selection {
   const { namespace, name } = exchange.info;
   const { cluster } = exchange;
