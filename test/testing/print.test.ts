@@ -1,0 +1,72 @@
+import { stripVTControlCharacters } from "node:util";
+import { type CheckResult, type ConformanceReport, printConformance } from "@virtual-workspaces/testing";
+import { expect } from "chai";
+
+const check = { title: "holds", protects: "it does not work", resource: undefined, duration: 1 };
+
+const report: ConformanceReport = {
+  url: "https://example.dev",
+  serverVersion: "v1.37.0",
+  resources: ["notes.v1.example.dev", "pods.v1"],
+  results: [
+    { ...check, id: "T1.1", resource: "notes.v1.example.dev", outcome: "passed" },
+    {
+      ...check,
+      id: "T1.1",
+      resource: "pods.v1",
+      outcome: "failed",
+      failure: { request: "GET https://example.dev/x", expected: "200", actual: "404" },
+    },
+    { ...check, id: "T1.2", resource: "notes.v1.example.dev", outcome: "skipped", reason: "needs an object" },
+    { ...check, id: "T1.2", resource: "pods.v1", outcome: "skipped", reason: "needs an object" },
+    { ...check, id: "E1", outcome: "skipped", reason: "no credentials" },
+    { ...check, id: "W1", outcome: "passed" },
+  ],
+  passed: 2,
+  failed: 1,
+  skipped: 3,
+  duration: 1234,
+};
+
+describe("printConformance", () => {
+  it("is a line for each check, with what is wrong and what was left out", () => {
+    expect(printConformance(report)).to.equal(`https://example.dev (v1.37.0)
+notes.v1.example.dev, pods.v1
+
+T1 WatchList
+  ✗ T1.1 holds
+      else: it does not work
+      pods.v1: GET https://example.dev/x
+        expected 200
+        got      404
+  - T1.2 holds
+      skipped, notes.v1.example.dev, pods.v1: needs an object
+
+E errors
+  - E1 holds
+      skipped, no credentials
+
+W watches
+  ✓ W1 holds
+
+2 passed, 1 failed, 3 skipped in 1.2 s
+`);
+  });
+
+  it("has colours when asked", () => {
+    const text = printConformance(report, { color: true });
+    expect(text).to.include("\u001b[31m✗\u001b[0m T1.1").and.to.include("\u001b[32m✓\u001b[0m W1");
+    expect(stripVTControlCharacters(text)).to.equal(printConformance(report));
+  });
+
+  it("counts resources where there are many, and copes with none", () => {
+    const many = Array.from(
+      { length: 4 },
+      (_, at): CheckResult => ({ ...check, id: "T1.1", resource: `r${at}.v1`, outcome: "skipped", reason: "why" }),
+    );
+    expect(printConformance({ ...report, results: many })).to.include("skipped, 4 resources: why");
+    expect(printConformance({ ...report, serverVersion: "", resources: [], results: [] })).to.match(
+      /^https:\/\/example.dev\nno resources to check\n/,
+    );
+  });
+});
