@@ -11,6 +11,7 @@ import {
   type TypedDefinition,
 } from "@virtual-workspaces/framework";
 
+/** What a {@link FakeSource} is like. */
 export interface FakeSourceOptions {
   /** The version of the empty source. @default 1000 */
   readonly version?: number;
@@ -71,6 +72,7 @@ export class FakeSource<T extends object = object> {
     };
   }
 
+  /** How often it was asked so far. */
   get counts(): FakeSourceCounts {
     return { ...this.#counts };
   }
@@ -101,6 +103,7 @@ export class FakeSource<T extends object = object> {
     return object;
   }
 
+  /** Deletes the object; streams are told even when there was none. */
   delete({ namespace = "", name }: FakeName): void {
     this.#objects.delete(`${namespace}/${name}`);
     const resourceVersion = this.#next();
@@ -128,6 +131,7 @@ export class FakeSource<T extends object = object> {
     this.#wake();
   }
 
+  /** Answers again. */
   mend(): void {
     this.#problem = undefined;
   }

@@ -9,6 +9,7 @@ import {
 } from "@virtual-workspaces/framework";
 import type { Credentials } from "./http/credentials.ts";
 
+/** What a test server does unlike others: any option of a server, but TLS. */
 export interface TestServerOptions extends Partial<Omit<ServerOptions, "virtualWorkspaces" | "tls">> {
   /** Whom {@link TestServer.credentials} stand for. @default "tester", in no group but `system:authenticated` */
   readonly user?: Partial<Identity> & { readonly name: string };

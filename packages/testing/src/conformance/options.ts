@@ -16,6 +16,7 @@ export interface Mutations {
   create(resource: ConformanceResource): ObjectName | undefined | Promise<ObjectName | undefined>;
   /** Changes something in the object, so that its version grows. */
   update(resource: ConformanceResource, name: ObjectName): void | Promise<void>;
+  /** Takes the object away: what checks make, they delete. */
   delete(resource: ConformanceResource, name: ObjectName): void | Promise<void>;
 }
 
@@ -27,6 +28,7 @@ export interface ConformanceDeadlines {
   readonly prompt: number;
 }
 
+/** What to check, as whom, and how far to go. */
 export interface ConformanceOptions {
   /** Where `/api`, `/apis` and `/openapi` are below. */
   readonly url: string;

@@ -1,6 +1,7 @@
 import { GROUPS, groupOf } from "./checks/all.ts";
 import type { CheckResult, ConformanceReport } from "./report.ts";
 
+/** How a report is printed. */
 export interface PrintOptions {
   /** Terminal colours. @default false */
   readonly color?: boolean;

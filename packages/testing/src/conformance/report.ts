@@ -12,6 +12,7 @@ export interface ConformanceResource {
   readonly verbs: readonly string[];
 }
 
+/** Passed, failed, or nothing to say: why stands in {@link CheckResult.reason}. */
 export type CheckOutcome = "passed" | "failed" | "skipped";
 
 /** What one check says of the server, or of one resource. */
@@ -33,6 +34,7 @@ export interface CheckResult {
   readonly duration: number;
 }
 
+/** All that a run found. Holds no credentials. */
 export interface ConformanceReport {
   readonly url: string;
   /** `gitVersion` of `/version`; "" when it cannot be read. */
