@@ -75,9 +75,14 @@ export class ServerCore implements AsyncDisposable {
     return this.#draining;
   }
 
-  /** Sets up every virtual workspace. @throws what a `setup` throws */
+  /** Sets up every virtual workspace, or, when one fails, none. @throws what a `setup` throws */
   async start(): Promise<void> {
-    await Promise.all(this.matcher.views.map((view) => view.start()));
+    try {
+      await Promise.all(this.matcher.views.map((view) => view.start()));
+    } catch (error) {
+      await this[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
   /** Turns new requests away and ends all watches cleanly: clients resume elsewhere. */

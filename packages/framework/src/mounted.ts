@@ -11,11 +11,14 @@ export class Mounted implements Matchable, AsyncDisposable {
   readonly workspace: VirtualWorkspace;
   readonly #log: Log;
   readonly #stop = new AbortController();
+  #starting: Promise<void> | undefined;
   #setup: AsyncDisposable | Disposable | undefined;
   #started = false;
   #problem: ApiError | undefined;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #checking: Promise<void> | undefined;
+  /** What was logged of the last failure: a hook that is asked every second should not say the same every second. */
+  #said = "";
 
   constructor(workspace: VirtualWorkspace, log: Log) {
     this.workspace = workspace;
@@ -40,7 +43,12 @@ export class Mounted implements Matchable, AsyncDisposable {
   }
 
   /** Runs `setup`. @throws what it throws: a server whose view cannot be set up does not start */
-  async start(): Promise<void> {
+  start(): Promise<void> {
+    this.#starting ??= this.#start();
+    return this.#starting;
+  }
+
+  async #start(): Promise<void> {
     const result = await this.workspace.setup?.({ signal: this.#stop.signal, log: this.#log });
     this.#setup = result ?? undefined;
     this.#started = true;
@@ -50,7 +58,7 @@ export class Mounted implements Matchable, AsyncDisposable {
   /** Why requests are to be answered 503, by what is known; asks again in the background when that is old. */
   problem(): ApiError | undefined {
     if (this.workspace.ready === undefined && this.#started) return undefined;
-    if (this.#problem !== undefined && performance.now() - this.#checkedAt > FRESH) void this.check();
+    if (performance.now() - this.#checkedAt > FRESH) void this.check();
     return this.#problem;
   }
 
@@ -66,7 +74,10 @@ export class Mounted implements Matchable, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
+    // A setup under way ends first: what it makes would be nobody's. Its failure is told to whoever started it.
+    await this.#starting?.catch(() => undefined);
     const held = this.#setup;
+    this.#setup = undefined;
     if (held === undefined) return;
     if (Symbol.asyncDispose in held) await held[Symbol.asyncDispose]();
     else held[Symbol.dispose]();
@@ -76,16 +87,20 @@ export class Mounted implements Matchable, AsyncDisposable {
     try {
       await this.workspace.ready?.({ signal: this.#stop.signal });
       this.#problem = undefined;
+      this.#say("");
     } catch (error) {
       if (this.#stop.signal.aborted) return;
-      this.#log({
-        level: "warn",
-        message: "virtual workspace is not ready",
-        virtualWorkspace: this.name,
-        error: String(error),
-      });
       this.#problem = this.#notReady("its ready hook failed");
+      this.#say(String(error));
     }
+  }
+
+  #say(error: string): void {
+    if (error === this.#said) return;
+    this.#said = error;
+    const virtualWorkspace = this.name;
+    if (error === "") this.#log({ level: "info", message: "virtual workspace is ready again", virtualWorkspace });
+    else this.#log({ level: "warn", message: "virtual workspace is not ready", virtualWorkspace, error });
   }
 
   #notReady(why: string): ApiError {

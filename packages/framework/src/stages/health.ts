@@ -24,9 +24,22 @@ async function readyz(exchange: Exchange, only: string): Promise<void> {
   answer(exchange, [{ name: "shutdown", ok: !core.draining }, ...checks]);
 }
 
+/** How long a probe waits for a `ready` hook, ms: a kubelet's own patience is a second. */
+const PATIENCE = 500;
+
 async function checkOf(view: Mounted): Promise<Check> {
-  await view.check();
-  return { name: view.name, ok: view.problem() === undefined };
+  const answered = await within(PATIENCE, view.check());
+  return { name: view.name, ok: answered && view.problem() === undefined };
+}
+
+function within(patience: number, pending: Promise<void>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, patience, false);
+    void pending.then(() => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
 }
 
 /** Kubernetes' healthz text: `ok`, or with `?verbose` or a failure one line for each check. Never why: anybody may ask. */
