@@ -24,7 +24,8 @@ export class Wire implements Disposable {
   /** How it ended: "end" by the server, "reset" or another error's code; undefined while it is open. */
   ended: string | undefined;
   readonly #patience: number;
-  #bytes: Buffer = Buffer.alloc(0);
+  #pieces: Buffer[] = [];
+  #length = 0;
   #wake: () => void = () => undefined;
 
   constructor(socket: Socket, patience: number) {
@@ -32,7 +33,8 @@ export class Wire implements Disposable {
     this.#patience = patience;
     socket.setNoDelay(true);
     socket.on("data", (piece) => {
-      this.#bytes = Buffer.concat([this.#bytes, piece]);
+      this.#pieces.push(piece);
+      this.#length += piece.length;
       this.#wake();
     });
     socket.on("error", (error: NodeJS.ErrnoException) => this.#end(error.code ?? error.message));
@@ -64,7 +66,7 @@ export class Wire implements Disposable {
   async answer(method = "GET"): Promise<WireAnswer | undefined> {
     const head = await this.#until("\r\n\r\n");
     if (head === undefined) {
-      if (this.#bytes.length > 0) throw new Error(`ended within an answer: ${this.#bytes.toString("latin1")}`);
+      if (this.#length > 0) throw new Error(`ended within an answer: ${this.#bytes.toString("latin1")}`);
       return undefined;
     }
     const { status, version, headers } = parseHead(head);
@@ -75,7 +77,7 @@ export class Wire implements Disposable {
   /** Everything up to the end of the connection, as it came. */
   async rest(): Promise<string> {
     await this.#when(() => this.ended !== undefined);
-    return this.#take(this.#bytes.length).toString("utf8");
+    return this.#take(this.#length).toString("utf8");
   }
 
   /** Resolves when the server has ended the connection. @returns how */
@@ -96,8 +98,8 @@ export class Wire implements Disposable {
 
   /** The next `length` bytes. */
   async read(length: number): Promise<Buffer> {
-    await this.#when(() => this.#bytes.length >= length || this.ended !== undefined);
-    if (this.#bytes.length < length) throw new Error(`ended after ${this.#bytes.length} of ${length} bytes`);
+    await this.#when(() => this.#length >= length || this.ended !== undefined);
+    if (this.#length < length) throw new Error(`ended after ${this.#length} of ${length} bytes`);
     return this.#take(length);
   }
 
@@ -137,10 +139,18 @@ export class Wire implements Disposable {
     return text;
   }
 
+  /** What has come and is not taken yet. */
+  get #bytes(): Buffer {
+    const bytes = this.#pieces.length === 1 ? (this.#pieces[0] as Buffer) : Buffer.concat(this.#pieces);
+    this.#pieces = [bytes];
+    return bytes;
+  }
+
   #take(length: number): Buffer {
-    const taken = this.#bytes.subarray(0, length);
-    this.#bytes = this.#bytes.subarray(length);
-    return taken;
+    const bytes = this.#bytes;
+    this.#pieces = [bytes.subarray(length)];
+    this.#length -= length;
+    return bytes.subarray(0, length);
   }
 
   async #when(ready: () => boolean): Promise<void> {

@@ -11,6 +11,7 @@ export class Connections {
   readonly #answers = new Map<Socket, number>();
   /** Connections that are not yet TLS, by their peer: the socket they become is another object. */
   readonly #handshakes = new Map<string, Socket>();
+  readonly #gone = Promise.withResolvers<void>();
   #closing = false;
 
   constructor(server: Server, { tls }: { readonly tls: boolean }) {
@@ -26,6 +27,11 @@ export class Connections {
     stream.once("close", () => this.#answered(socket));
   }
 
+  /** Resolves when, after closing has begun, the last connection has closed and whoever listens to that has heard. */
+  get gone(): Promise<void> {
+    return this.#gone.promise;
+  }
+
   /** Cuts whatever is left. */
   cut(): void {
     for (const socket of [...this.#answers.keys(), ...this.#handshakes.values()]) socket.destroy();
@@ -36,13 +42,17 @@ export class Connections {
     this.#handshakes.set(peer, socket);
     socket.once("close", () => {
       if (this.#handshakes.get(peer) === socket) this.#handshakes.delete(peer);
+      this.#closed();
     });
   }
 
   #open(socket: Socket): void {
     this.#handshakes.delete(peerOf(socket));
     this.#answers.set(socket, 0);
-    socket.once("close", () => this.#answers.delete(socket));
+    socket.once("close", () => {
+      this.#answers.delete(socket);
+      this.#closed();
+    });
     if (this.#closing) socket.destroy();
   }
 
@@ -57,6 +67,11 @@ export class Connections {
     this.#closing = true;
     for (const [socket, answers] of this.#answers) if (answers === 0) socket.destroySoon();
     for (const socket of this.#handshakes.values()) socket.destroy();
+    this.#closed();
+  }
+
+  #closed(): void {
+    if (this.#closing && this.#answers.size + this.#handshakes.size === 0) this.#gone.resolve();
   }
 }
 

@@ -109,7 +109,7 @@ export class Server implements AsyncDisposable {
     this.#core.drain();
     const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));
     const impatient = setTimeout(() => this.#connections.cut(), this.#options.closeTimeout ?? 10_000);
-    await closed;
+    await Promise.all([closed, this.#connections.gone]);
     clearTimeout(impatient);
     await this.#core[Symbol.asyncDispose]();
   }
