@@ -1,8 +1,6 @@
 // A view that objects enter and leave: a train is on the board while it is boarding. An open watch sees each come
-// (ADDED) and go (DELETED), although the train itself is only ever changed.
+// (ADDED) and go (DELETED), although the trains themselves are only ever changed.
 import { authenticated, defineResource, defineVirtualWorkspace, view } from "@virtual-workspaces/framework";
-
-const PHASES = ["Approaching", "Boarding", "Departed"] as const;
 
 const Train = defineResource({
   group: "example.dev",
@@ -18,23 +16,23 @@ const Train = defineResource({
   status: {
     type: "object",
     required: ["phase"],
-    properties: { phase: { type: "string", enum: PHASES, description: "Where it is in its day." } },
+    properties: { phase: { type: "string", enum: ["Approaching", "Boarding", "Departed"] } },
   },
   columns: { Destination: ".spec.destination", Phase: ".status.phase" },
 });
 
 /** All trains of the day, wherever they are. */
-export const trains = Train.collection();
-
+const trains = Train.collection();
+const today = trains.in("root");
 const DESTINATIONS = ["Aarhus", "Basel", "Calais", "Dresden", "Evora", "Fano"];
+for (const destination of DESTINATIONS) today.set(destination.toLowerCase(), { destination });
+today.setStatus("aarhus", { phase: "Boarding" });
 
-/** One step of time: every train is a phase ahead of the one before it. */
+/** Whoever is boarding leaves, and the next train comes. */
 export function advance(step: number): void {
-  for (const [at, destination] of DESTINATIONS.entries()) {
-    const name = destination.toLowerCase();
-    trains.in("root").set(name, { destination });
-    trains.in("root").setStatus(name, { phase: PHASES[(step + at) % PHASES.length] ?? "Approaching" });
-  }
+  const nameOf = (at: number): string => String(DESTINATIONS[at % DESTINATIONS.length]).toLowerCase();
+  today.setStatus(nameOf(step), { phase: "Departed" });
+  today.setStatus(nameOf(step + 1), { phase: "Boarding" });
 }
 
 /** Membership depends on nothing but the object, so that list and watch always agree. */
@@ -47,7 +45,6 @@ export default defineVirtualWorkspace({
   resources: [Train.serve(board)],
   setup: () => {
     let step = 0;
-    advance(step);
-    return setInterval(() => advance(++step), 3000);
+    return setInterval(() => advance(step++), 3000);
   },
 });

@@ -2,6 +2,7 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { needsKubectl } from "../e2e/support/kubectls.ts";
 import { startKubectl } from "../go/support/kubectl.ts";
 import { Dev } from "./support/dev.ts";
 import { viewText } from "./support/views.ts";
@@ -15,7 +16,8 @@ describe("virtual-workspaces dev reloads", function () {
     (JSON.parse((await dev.get(`${NOTES}/one`)).body) as { spec: { text: string } }).spec.text;
   const reloaded = (dev: Dev, times = 1): Promise<void> => dev.until(/^Reloaded in \d+ ms: .*changed$/m, times);
 
-  it("what is saved, on the same port, while open watches end cleanly", async () => {
+  it("what is saved, on the same port, while open watches end cleanly", async function () {
+    needsKubectl.call(this);
     await using dev = await Dev.start({ files: { "note.ts": viewText() } });
     const { url } = dev;
     await using watch = startKubectl("kubectl", dev.home, ["get", "notes", "--watch"]);

@@ -7,6 +7,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect } from "chai";
 import { run } from "../../tools/run.mjs";
+import { needsKubectl } from "../e2e/support/kubectls.ts";
 import { kubectl } from "../go/support/kubectl.ts";
 import { Dev } from "./support/dev.ts";
 import { viewText } from "./support/views.ts";
@@ -16,7 +17,8 @@ const ONE = "/services/note/clusters/root/apis/test.dev/v1/notes/one";
 describe("virtual-workspaces dev", function () {
   this.timeout(30_000);
 
-  it("says where the views are, in lines that can be pasted", async () => {
+  it("says where the views are, in lines that can be pasted", async function () {
+    needsKubectl.call(this);
     await using dev = await Dev.start({ files: { "note.ts": viewText(), "task.ts": viewText({ name: "task" }) } });
     const text = dev.text.replaceAll(dev.folder.path, "<folder>").replaceAll(dev.url, "<url>");
     expect(text.replace(/\d+\.\d\d s/, "0.00 s")).to.equal(`Ready in 0.00 s: 2 views at <url>
@@ -39,7 +41,8 @@ The current context is dev. Others, with --context: guest, note, task
     expect(readFileSync(join(dev.state, ".gitignore"), "utf8")).to.equal("*\n");
   });
 
-  it("shows all kinds in one context, each view's in its own, and what a guest may see", async () => {
+  it("shows all kinds in one context, each view's in its own, and what a guest may see", async function () {
+    needsKubectl.call(this);
     const member = `authorize: ({ user }) => user.in("system:masters") ? { allowed: true } : { allowed: false, reason: "no" }`;
     await using dev = await Dev.start({
       files: { "note.ts": viewText(), "task.ts": viewText({ name: "task", more: member }) },

@@ -18,7 +18,7 @@ describe("virtual-workspaces", function () {
     const { version } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8")) as {
       version: string;
     };
-    expect((await cli("--version")).stdout).to.equal(version);
+    expect((await cli("--version")).stdout).to.equal(`${version}\n`);
   });
 
   it("<command> --help names its flags", async () => {

@@ -1,10 +1,10 @@
 // Drives a real `virtual-workspaces`, in a folder of its own that is gone with it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { localNode, root } from "../../../tools/install.mjs";
 import { run } from "../../../tools/run.mjs";
 import { type Tree, tree } from "../../_setup/tree.ts";
@@ -27,12 +27,14 @@ export async function cli(
 export interface DevOptions {
   /** Files to write into the folder. */
   readonly files?: Readonly<Record<string, string>>;
-  /** What is served. @default the folder with `files` */
+  /** What is served, below the folder. @default the folder itself */
   readonly paths?: readonly string[];
   /** @default any free port */
   readonly flags?: readonly string[];
-  /** @default a folder of its own */
+  /** Below the folder, or absolute. @default "state" */
   readonly state?: string;
+  /** Whether the folder has `node_modules` as a clone has. @default false, all that is found are our own packages */
+  readonly installed?: boolean;
   readonly path?: string;
 }
 
@@ -49,13 +51,13 @@ export class Dev implements AsyncDisposable {
   #running = true;
 
   constructor(options: DevOptions = {}) {
-    const { files = {}, flags = ["--port", "0"], path = process.env["PATH"] } = options;
+    const { files = {}, paths = ["."], flags = ["--port", "0"], state = "state" } = options;
     this.folder = tree(files);
-    this.state = options.state ?? join(this.folder.path, "state");
-    const { paths = [this.folder.path] } = options;
-    const child = spawn(localNode, [...BINARY, "dev", ...paths, "--dir", this.state, ...flags], {
-      env: { PATH: path },
-    });
+    this.state = resolve(this.folder.path, state);
+    if (options.installed) symlinkSync(join(root, "node_modules"), join(this.folder.path, "node_modules"));
+    const args = [...BINARY, "dev", ...paths, "--dir", this.state, ...flags];
+    const env = { PATH: options.path ?? process.env["PATH"] };
+    const child = spawn(localNode, args, { cwd: this.folder.path, env });
     this.#child = child;
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (text: string) => {

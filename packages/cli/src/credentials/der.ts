@@ -1,7 +1,7 @@
 // ASN.1 in its distinguished encoding (ITU-T X.690), as much of it as certificates need. Writing only.
 
 /** A value with its tag and length. */
-export function tagged(tag: number, ...contents: readonly Uint8Array[]): Buffer {
+function tagged(tag: number, ...contents: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(contents);
   return Buffer.concat([Buffer.from([tag]), lengthOf(content.length), content]);
 }
