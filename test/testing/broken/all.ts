@@ -9,11 +9,12 @@ import { watchBreakages } from "./watches.ts";
 
 /** Every way in which a server is broken on purpose. */
 export const breakages: readonly Breakage[] = [
+  // First those that take longest: they wait for what does not come.
+  ...watchBreakages,
   ...watchListBreakages,
   ...versionBreakages,
   ...pageBreakages,
   ...representationBreakages,
   ...documentBreakages,
   ...accessBreakages,
-  ...watchBreakages,
 ];

@@ -29,6 +29,12 @@ export const watchListBreakages: readonly Breakage[] = [
         event.type === "BOOKMARK" && query.has("labelSelector") ? [] : [event],
   },
   {
+    name: "ignores sendInitialEvents, as servers before 1.27",
+    fails: ["T1.1", "T1.2", "T1.5", "T1.6", "T3.8", "T6.6", "T6.9"],
+    ask: (ask) =>
+      ask.isWatch ? forget(ask, "sendInitialEvents", "resourceVersionMatch", "allowWatchBookmarks") : undefined,
+  },
+  {
     name: "refuses sendInitialEvents with a code that clients do not fall back on",
     fails: ["T1.1", "T1.2", "T1.3", "T1.4", "T1.5", "T1.6", "T3.4", "T6.6", "T6.9"],
     ask: ({ isWatch, query }) =>

@@ -5,7 +5,7 @@ export const watchBreakages: readonly Breakage[] = [
   {
     name: "sends the headers of a watch with its first event",
     fails: ["W1"],
-    holdHeaders: 4_000,
+    holdHeaders: 3_000,
   },
   {
     name: "cuts a watch whose time is up",

@@ -152,15 +152,21 @@ export class ResourceProbe extends ServerProbe {
     return this.#declined(opened);
   }
 
-  /** A comparison of two answers means something only if nothing changed in between: it is repeated until nothing did. */
+  /**
+   * A comparison of two answers means something only if nothing changed in between. One that holds is good; one that
+   * does not is repeated until nothing changed.
+   */
   async undisturbed(compare: () => Promise<void>): Promise<void> {
+    let before: string | undefined;
     for (let attempt = 1; ; attempt++) {
-      const before = await this.#fingerprint();
       try {
         return await compare();
       } catch (error) {
-        if (!(error instanceof CheckFailure) || before === (await this.#fingerprint())) throw error;
+        if (!(error instanceof CheckFailure)) throw error;
+        const now = await this.#fingerprint();
+        if (before === now) throw error;
         if (attempt === ATTEMPTS) skip(`objects changed during each of ${ATTEMPTS} comparisons`);
+        before = now;
       }
     }
   }

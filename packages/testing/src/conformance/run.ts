@@ -30,9 +30,9 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   const startedAt = performance.now();
   const limits = { answer: 15_000, prompt: 1_000, ...deadlines };
   using client = new HttpClient({ url, credentials, signal, timeout: limits.answer });
-  const { resources: advertised } = await readReadable(client);
-  const resources = checkable(advertised).filter(options.resources ?? (() => true));
-  const common = { client, resources, deadlines: limits, identified: identifies(credentials) };
+  const discovery = await readReadable(client);
+  const resources = checkable(discovery.resources).filter(options.resources ?? (() => true));
+  const common = { client, discovery, resources, deadlines: limits, identified: identifies(credentials) };
   const probes = resources.map((resource) => new ResourceProbe({ ...common, resource, mutate }));
   const results = await runAll(common, probes, options);
   signal.throwIfAborted();

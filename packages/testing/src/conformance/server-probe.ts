@@ -1,6 +1,7 @@
 import type { Answer } from "../http/answer.ts";
 import type { CallOptions, HttpClient } from "../http/client.ts";
 import { WatchStream } from "../http/watch-stream.ts";
+import type { Discovery } from "./discovery.ts";
 import { excerpt } from "./expect.ts";
 import type { ConformanceDeadlines } from "./options.ts";
 import { fail, skip } from "./outcome.ts";
@@ -9,6 +10,8 @@ import type { ConformanceResource } from "./report.ts";
 /** What a run knows of the server. */
 export interface ServerProbeOptions {
   readonly client: HttpClient;
+  /** As much of it as can be read. */
+  readonly discovery: Discovery;
   /** All that discovery has and the filter lets through. */
   readonly resources: readonly ConformanceResource[];
   readonly deadlines: ConformanceDeadlines;
@@ -19,12 +22,14 @@ export interface ServerProbeOptions {
 /** How checks ask a server. */
 export class ServerProbe {
   readonly client: HttpClient;
+  readonly discovery: Discovery;
   readonly resources: readonly ConformanceResource[];
   readonly deadlines: ConformanceDeadlines;
   readonly identified: boolean;
 
   constructor(options: ServerProbeOptions) {
     this.client = options.client;
+    this.discovery = options.discovery;
     this.resources = options.resources;
     this.deadlines = options.deadlines;
     this.identified = options.identified;

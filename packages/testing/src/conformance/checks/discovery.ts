@@ -1,7 +1,7 @@
 import { type Answer, mediaType } from "../../http/answer.ts";
 import type { ServerCheck } from "../check.ts";
 import { show } from "../difference.ts";
-import { type Advertised, type Discovery, readAggregated, readGroup, readLegacy, readReadable } from "../discovery.ts";
+import { type Advertised, type Discovery, readAggregated, readGroup, readLegacy } from "../discovery.ts";
 import { excerpt, expectCode, expectJson, expectOk, expectSame } from "../expect.ts";
 import { type JsonObject, textAt } from "../json.ts";
 import { fail, skip } from "../outcome.ts";
@@ -78,7 +78,7 @@ async function documentsAreThere({ client }: ServerProbe): Promise<void> {
 }
 
 async function aggregatedAgrees(probe: ServerProbe, version: "v2" | "v2beta1"): Promise<void> {
-  const legacy = await readReadable(probe.client);
+  const legacy = probe.discovery;
   const answers = await Promise.all(["/api", "/apis"].map((path) => aggregated(probe, { path, version })));
   const parts = answers.filter((answer) => answer.status !== 404).map((answer) => readVersion(answer, version));
   const request = answers.at(-1)?.request ?? probe.client.line("/apis", {});
@@ -157,7 +157,7 @@ async function etag(probe: ServerProbe): Promise<void> {
 }
 
 async function trailingSlashes(probe: ServerProbe): Promise<void> {
-  const { groups } = await readReadable(probe.client);
+  const { groups } = probe.discovery;
   const [group] = groups.filter(({ name }) => name !== "");
   const inGroup = group === undefined ? [] : [`/apis/${group.name}`, `/apis/${group.name}/${group.preferred}`];
   for (const path of ["/api", "/apis", "/version", ...inGroup]) {

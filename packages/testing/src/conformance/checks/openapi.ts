@@ -1,7 +1,6 @@
 import { type Answer, mediaType } from "../../http/answer.ts";
 import type { Check } from "../check.ts";
 import { show } from "../difference.ts";
-import { readReadable } from "../discovery.ts";
 import { excerpt, expectCode, expectOk, expectSame } from "../expect.ts";
 import { at, fieldsAt, isObject, type JsonObject, listAt, textAt } from "../json.ts";
 import { fail } from "../outcome.ts";
@@ -89,7 +88,7 @@ async function indexed(probe: ServerProbe): Promise<readonly Indexed[]> {
 async function indexIsWhole(probe: ServerProbe): Promise<void> {
   const { request } = await probe.get("/openapi/v3");
   const urls = new Map((await indexed(probe)).map(({ name, url }) => [name, url]));
-  const { resources } = await readReadable(probe.client);
+  const { resources } = probe.discovery;
   for (const name of new Set(resources.map((resource) => groupVersionPath(resource).slice(1)))) {
     const url = urls.get(name);
     if (url === undefined) fail(request, `a path ${name}`, [...urls.keys()].join(", "));

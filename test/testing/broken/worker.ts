@@ -1,0 +1,36 @@
+// Why: a hundred servers and as many runs of the suite are half a minute of one core. Workers use the others.
+import { parentPort } from "node:worker_threads";
+import { type LogRecord, staticTokens } from "@virtual-workspaces/framework";
+import { type CheckResult, runConformance, startTestServer } from "@virtual-workspaces/testing";
+import { notesView } from "../notes.ts";
+import { breakages } from "./all.ts";
+import { startBroken } from "./proxy.ts";
+
+/** What came of one breakage; by its index, -1 for none at all. */
+export interface BrokenReport {
+  readonly index: number;
+  readonly results: readonly CheckResult[];
+  /** What the server behind logged as a warning or an error. */
+  readonly logged: readonly LogRecord[];
+}
+
+async function reportOn(index: number): Promise<BrokenReport> {
+  const { view, path, mutate } = notesView();
+  const logged: LogRecord[] = [];
+  const log = (record: LogRecord): void => void (record.level === "info" || logged.push(record));
+  await using server = await startTestServer([view], {
+    log,
+    authentication: [staticTokens({ known: { name: "known" } })],
+  });
+  await using broken = await startBroken(server.url, breakages[index] ?? { name: "nothing", fails: [] });
+  const { results } = await runConformance({
+    url: `${broken.url}${path}`,
+    credentials: { token: "known" },
+    mutate,
+    strict: true,
+    deadlines: { answer: 8_000, prompt: 2_500 },
+  });
+  return { index, results, logged };
+}
+
+parentPort?.on("message", async (index: number) => parentPort?.postMessage(await reportOn(index)));
