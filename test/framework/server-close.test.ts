@@ -8,6 +8,7 @@ import {
   defineVirtualWorkspace,
   type RawRequest,
   type ServerOptions,
+  type Storage,
   staticTokens,
 } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -181,6 +182,66 @@ describe("closing a server", () => {
       wire.socket.destroy();
     }
     expect(await closing).to.be.below(1000);
+  });
+
+  describe("with a source that takes its time", () => {
+    /** Versions are its own; its list waits for the test. */
+    function slowSource() {
+      const listed = Promise.withResolvers<void>();
+      const asked = Promise.withResolvers<void>();
+      const storage: Storage = {
+        shareKey: () => "all",
+        list: async () => {
+          asked.resolve();
+          await listed.promise;
+          return { items: [], resourceVersion: "5" };
+        },
+        // biome-ignore lint/correctness/useYield: it has nothing to tell
+        async *changes(_scope, _after, { signal }) {
+          await once(signal, "abort");
+        },
+      };
+      const view = defineVirtualWorkspace({
+        name: "slow",
+        path: "/",
+        authorize: () => allow(),
+        resources: [Note.serve(storage as Storage<never>)],
+      });
+      return { listed, asked: asked.promise, view };
+    }
+    const PATH = "/services/slow/apis/test.dev/v1/notes";
+
+    it("ends a watch that waits for a version to come", async () => {
+      const { listed, view } = slowSource();
+      listed.resolve();
+      const server = await start({ virtualWorkspaces: [view] });
+      using wire = await server.open();
+      wire.request(`GET ${PATH}?watch=true&resourceVersion=900 HTTP/1.1`, ...GOOD);
+      await wire.read(15);
+      expect(await server.close()).to.be.below(1000);
+      expect(await wire.rest()).to.match(/\r\n0\r\n\r\n$/);
+    });
+
+    it("lets it time out too", async () => {
+      const { listed, view } = slowSource();
+      listed.resolve();
+      await using server = await start({ virtualWorkspaces: [view] });
+      using wire = await server.open();
+      wire.request(`GET ${PATH}?watch=true&resourceVersion=900&timeoutSeconds=1 HTTP/1.1`, ...GOOD);
+      expect(await wire.answer()).to.include({ status: 200, body: "" });
+    });
+
+    it("ends a watch that was asked for before and opens only now", async () => {
+      const { listed, asked, view } = slowSource();
+      const server = await start({ virtualWorkspaces: [view] });
+      using wire = await server.open();
+      wire.request(`GET ${PATH}?watch=true HTTP/1.1`, ...GOOD);
+      await asked;
+      const closing = server.close();
+      listed.resolve();
+      expect(await wire.answer()).to.include({ status: 200, body: "" });
+      expect(await closing).to.be.below(1000);
+    });
   });
 
   it("cuts what hangs after closeTimeout, and tells the handler", async () => {

@@ -71,7 +71,8 @@ function open(exchange: Exchange, resource: ServedResource, { lease, options, la
   exchange.answered = true;
   const fanout = core.hub.fanout(lease.cache);
   const lane = laneOf(fanout);
-  const subscriber = new Subscriber(lane, res, { bookmarks: options.allowWatchBookmarks });
+  const { allowWatchBookmarks: bookmarks, sendInitialEvents: initialEvents = false } = options;
+  const subscriber = new Subscriber(lane, res, { bookmarks, initialEvents });
   fanout.add(subscriber, lane);
   const revalidation = core.revalidation.add(exchange, resource, (error) => subscriber.fail(error));
   const timeout = setTimeout(() => subscriber.end(), core.watchTimeout(options.timeoutSeconds)).unref();
@@ -83,6 +84,8 @@ function open(exchange: Exchange, resource: ServedResource, { lease, options, la
     lease[Symbol.dispose]();
   });
   startStream(res, lane.representation.contentType);
+  // What was asked before the server began to stop, and opens only now.
+  if (core.draining) subscriber.end();
   void begin(exchange, { subscriber, lane, options }).catch((error: unknown) => {
     if (!res.destroyed)
       core.log({ level: "error", message: "watch failed", requestId: exchange.requestId, error: String(error) });

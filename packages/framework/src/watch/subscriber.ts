@@ -5,6 +5,13 @@ import { errorEvent, type Lane } from "./lane.ts";
 /** Events written in one go to a subscriber that catches up, before asking its socket again. */
 const SLICE_EVENTS = 64;
 
+export interface SubscriberOptions {
+  /** Whether it gets BOOKMARK events. */
+  readonly bookmarks: boolean;
+  /** Whether initial events are written before it starts: until then it cannot end. */
+  readonly initialEvents: boolean;
+}
+
 /** One open watch: a response, a lane, and, while it lags, its own place in the history. */
 export class Subscriber {
   readonly bookmarks: boolean;
@@ -14,12 +21,13 @@ export class Subscriber {
   #live = false;
   /** How it ends once the initial events are out: nothing may come between the pieces they are written in. */
   #ending: (() => void) | undefined;
-  #begun = false;
+  #begun: boolean;
 
-  constructor(lane: Lane, response: ServerResponse, options: { readonly bookmarks: boolean }) {
+  constructor(lane: Lane, response: ServerResponse, options: SubscriberOptions) {
     this.#lane = lane;
     this.#response = response;
     this.bookmarks = options.bookmarks;
+    this.#begun = !options.initialEvents;
   }
 
   /** False when the socket wants no more for now. */
@@ -39,6 +47,7 @@ export class Subscriber {
    * of a position ends the watch.
    */
   start(from: number | ApiError): void {
+    if (this.#response.writableEnded) return;
     this.#begun = true;
     if (this.#ending !== undefined) this.#ending();
     else if (typeof from !== "number") this.fail(from);
