@@ -70,6 +70,7 @@ describe("malformed HTTP", () => {
     CONNECT: { bytes: "CONNECT example.dev:443 HTTP/1.1\r\nHost: x\r\n\r\n", code: 405 },
     "an expectation": { bytes: "GET /livez HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n", code: 417 },
     "an absolute URL": { bytes: `GET http://x${NOTES} HTTP/1.1\r\nHost: x\r\n\r\n`, code: 400 },
+    "a URL that is not ASCII": { bytes: "GET /caf\xc3\xa9 HTTP/1.1\r\nHost: x\r\n\r\n", code: 400 },
     "an asterisk": { bytes: "OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", code: 400 },
   };
   for (const [what, { bytes, code }] of Object.entries(refused)) {

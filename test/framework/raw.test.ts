@@ -1,0 +1,288 @@
+// The raw escape hatch: what a handler is given, what becomes of its failures, and connections that are handed over.
+import { once } from "node:events";
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import {
+  allow,
+  createServer,
+  defineResource,
+  defineVirtualWorkspace,
+  deny,
+  staticTokens,
+  type VirtualWorkspace,
+} from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
+import { testLog } from "../_setup/log.ts";
+import { Wire } from "../_support/wire.ts";
+
+const GOOD = ["Host: x", "Authorization: Bearer token"];
+const UPGRADE = ["Connection: Upgrade", "Upgrade: test"];
+const SWITCHED = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n";
+
+type Handle = NonNullable<VirtualWorkspace["handle"]>;
+type Upgrade = NonNullable<VirtualWorkspace["upgrade"]>;
+
+async function start(hooks: { handle?: Handle; upgrade?: Upgrade } & Pick<Partial<VirtualWorkspace>, "resources">) {
+  const { log, records } = testLog();
+  const view = defineVirtualWorkspace({
+    name: "raw",
+    path: "/at/:place",
+    authorize: ({ path, user }) => (path.startsWith("/forbidden") || user.name !== "alice" ? deny("not you") : allow()),
+    ...hooks,
+  });
+  const authentication = [staticTokens({ token: { name: "alice" }, other: { name: "bob" } })];
+  const server = createServer({ virtualWorkspaces: [view], authentication, log });
+  const { port } = await server.listen({ port: 0 });
+  const wire = (): Promise<Wire> => Wire.open(port);
+  /** The answer to one request on a connection of its own. */
+  const ask = async (target: string, ...lines: readonly string[]) => {
+    using connection = await wire();
+    connection.request(`GET /services/raw/at/here${target} HTTP/1.1`, ...(lines.length === 0 ? GOOD : lines));
+    return await connection.answer();
+  };
+  return { server, records, wire, ask, [Symbol.asyncDispose]: () => server.close() };
+}
+
+function statusOf(answer: { status: number; body: string } | undefined): Record<string, unknown> {
+  const body = JSON.parse(answer?.body ?? "");
+  expect(body).to.include({ kind: "Status", apiVersion: "v1", status: "Failure", code: answer?.status });
+  return body;
+}
+
+describe("a raw handler", () => {
+  it("is given prefix, tail and query byte for byte", async () => {
+    const seen: unknown[] = [];
+    await using server = await start({
+      handle: (req, res, { prefix, tail, search, params, user, requestId }) => {
+        seen.push([prefix, tail, search, params, user.name, requestId === res.getHeader("audit-id"), req.url]);
+        res.end();
+      },
+    });
+    const targets = [
+      ["", ""],
+      ["/", ""],
+      ["/a%2Fb/%C3%A9//c%252f;x=y,z/", "?q=%20+&&q"],
+      ["/~'()*!$&+=:@|^{}\\", "?a?#f"],
+      ["/...", "?"],
+    ] as const;
+    for (const [tail, search] of targets) {
+      await server.ask(tail + search);
+      const prefix = "/services/raw/at/here";
+      const params = { place: "here" };
+      expect(seen.pop()).to.deep.equal([prefix, tail, search, params, "alice", true, prefix + tail + search]);
+    }
+  });
+
+  it("gets what resources do not serve, in any method, and bodies unread", async () => {
+    const Note = defineResource({ group: "test.dev", version: "v1", kind: "Note", scope: "Cluster", spec: {} });
+    await using server = await start({
+      resources: [Note.serve(Note.collection())],
+      handle: async (req, res) => {
+        let body = "";
+        for await (const piece of req) body += piece;
+        res.end(`${req.method} ${body}`);
+      },
+    });
+    expect(JSON.parse((await server.ask("/apis/test.dev/v1/notes"))?.body ?? "")).to.include({ kind: "NoteList" });
+    expect((await server.ask("/apis/test.dev/v1/others"))?.body).to.equal("GET ");
+    for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"]) {
+      using wire = await server.wire();
+      wire.request(`${method} /services/raw/at/here/x HTTP/1.1`, ...GOOD, "Content-Length: 4");
+      wire.send("body");
+      expect((await wire.answer(method))?.body).to.equal(`${method} body`);
+    }
+  });
+
+  it("is not asked without authentication and authorization", async () => {
+    await using server = await start({ handle: () => expect.fail("asked") });
+    expect(statusOf(await server.ask("/x", "Host: x"))).to.include({ code: 401 });
+    expect(statusOf(await server.ask("/forbidden"))).to.include({ code: 403 });
+    expect(statusOf(await server.ask("/x", "Host: x", "Authorization: Bearer other"))).to.include({ code: 403 });
+  });
+
+  it("that throws before it has answered is a Status: an ApiError as it stands, anything else 500 without its text", async () => {
+    const handle: Handle = (_req, _res, { tail }) => {
+      if (tail === "/teapot") throw ApiError.conflict({ group: "g", resource: "pots" }, "tea", "it is short and stout");
+      if (tail === "/sync") throw new Error("secret text");
+      return Promise.reject(tail === "/odd" ? "secret text" : new Error("secret text"));
+    };
+    await using server = await start({ handle });
+    expect(statusOf(await server.ask("/teapot"))).to.include({ code: 409, reason: "Conflict" });
+    for (const tail of ["/sync", "/async", "/odd"]) {
+      const answer = await server.ask(tail);
+      expect(statusOf(answer)).to.include({ code: 500, reason: "InternalError", message: "Internal error occurred" });
+      expect(answer?.body).not.to.include("secret");
+      expectFault(/request failed .*secret text/);
+    }
+  });
+
+  it("that throws within its answer has the connection cut", async () => {
+    await using server = await start({
+      handle: async (_req, res, { tail }) => {
+        res.writeHead(200, tail === "/sized" ? { "Content-Length": 100 } : {}).write("half");
+        throw new Error("half way");
+      },
+    });
+    for (const tail of ["/sized", "/chunked"]) {
+      let error: unknown;
+      await server.ask(tail).catch((caught: unknown) => (error = caught));
+      expect(error)
+        .to.be.an("error")
+        .with.property("message")
+        .that.matches(/ended after|was cut/);
+      expectFault(/request failed .*half way/);
+    }
+  });
+
+  it("that throws behind its answer has it logged", async () => {
+    await using server = await start({
+      handle: async (_req, res) => {
+        res.end("whole");
+        await once(res, "close");
+        throw new Error("too late");
+      },
+    });
+    expect((await server.ask("/x"))?.body).to.equal("whole");
+    expectFault(/request failed .*too late/);
+  });
+
+  it("hears when the client leaves, and may throw then: nobody is to be told", async () => {
+    const left = Promise.withResolvers<void>();
+    await using server = await start({
+      handle: async (_req, _res, { signal }) => {
+        await once(signal, "abort");
+        left.resolve();
+        throw new Error("gone");
+      },
+    });
+    using wire = await server.wire();
+    wire.request("GET /services/raw/at/here/x HTTP/1.1", ...GOOD);
+    await new Promise<void>((resolve) => wire.socket.write("", () => resolve()));
+    wire.socket.destroy();
+    await left.promise;
+  });
+});
+
+describe("an upgrade", () => {
+  const echo: Upgrade = (_req, socket, { head }) => {
+    socket.write(SWITCHED);
+    socket.write(head);
+    socket.pipe(socket);
+  };
+
+  it("hands the connection over, with the bytes that came behind the request", async () => {
+    await using server = await start({ upgrade: echo });
+    using wire = await server.wire();
+    wire.send(`GET /services/raw/at/here/x HTTP/1.1\r\n${[...GOOD, ...UPGRADE].join("\r\n")}\r\n\r\nearly `);
+    wire.send("late");
+    expect((await wire.read(SWITCHED.length + 10)).toString()).to.equal(`${SWITCHED}early late`);
+    wire.socket.end();
+    expect(await wire.end()).to.equal("end");
+  });
+
+  it("is given the same as a raw handler, and no credentials", async () => {
+    const seen = Promise.withResolvers<unknown>();
+    await using server = await start({
+      upgrade: (req, socket, { prefix, tail, search, params, user, signal }) => {
+        const { headers, rawHeaders } = req;
+        seen.resolve([prefix, tail, search, params, user.name, headers.authorization, rawHeaders.join()]);
+        socket.end(SWITCHED);
+        expect(signal.aborted).to.equal(false);
+      },
+    });
+    await server.ask("/a%2Fb?c", ...GOOD, ...UPGRADE).catch(() => undefined);
+    expect(await seen.promise).to.deep.equal([
+      "/services/raw/at/here",
+      "/a%2Fb",
+      "?c",
+      { place: "here" },
+      "alice",
+      undefined,
+      "Host,x,Connection,Upgrade,Upgrade,test",
+    ]);
+  });
+
+  it("has a signal that aborts when the connection ends", async () => {
+    const aborted = Promise.withResolvers<void>();
+    await using server = await start({
+      upgrade: (_req, socket, { signal }) => {
+        socket.end(SWITCHED);
+        signal.addEventListener("abort", () => aborted.resolve());
+      },
+    });
+    using wire = await server.wire();
+    wire.request("GET /services/raw/at/here/x HTTP/1.1", ...GOOD, ...UPGRADE);
+    await wire.read(SWITCHED.length);
+    wire.socket.end();
+    await aborted.promise;
+  });
+
+  const refusals: Record<string, readonly [number, string, ...string[]]> = {
+    "without credentials": [401, "/x", "Host: x", ...UPGRADE],
+    "of another's": [403, "/x", "Host: x", "Authorization: Bearer other", ...UPGRADE],
+    "that is forbidden": [403, "/forbidden", ...GOOD, ...UPGRADE],
+    "of a bad path": [400, "/..", ...GOOD, ...UPGRADE],
+    "without a Host": [400, "/x", "Authorization: Bearer token", ...UPGRADE],
+  };
+  for (const [what, [code, target, ...lines]] of Object.entries(refusals)) {
+    it(`is refused with a Status, and the connection ends: one ${what}`, async () => {
+      await using server = await start({ upgrade: () => expect.fail("asked") });
+      using wire = await server.wire();
+      wire.request(`GET /services/raw/at/here${target} HTTP/1.1`, ...lines);
+      const answer = await wire.answer();
+      expect(statusOf(answer)).to.include({ code });
+      expect(answer?.headers).to.include({ connection: "close" });
+      expect(await wire.answer()).to.equal(undefined);
+    });
+  }
+
+  it("is refused by a view that takes none, whatever else it serves", async () => {
+    await using server = await start({ handle: () => expect.fail("asked") });
+    const answer = await server.ask("/x", ...GOOD, ...UPGRADE);
+    expect(statusOf(answer)).to.include({
+      code: 400,
+      message: "virtual workspace raw does not take upgrades; ask without the Upgrade header",
+    });
+  });
+
+  it("whose handler throws before it has written is a Status", async () => {
+    const upgrade: Upgrade = async (_req, _socket, { tail }) => {
+      throw tail === "/known" ? ApiError.serviceUnavailable("the tunnel is down", 3) : new Error("secret text");
+    };
+    await using server = await start({ upgrade });
+    const known = await server.ask("/known", ...GOOD, ...UPGRADE);
+    expect(statusOf(known)).to.include({ code: 503, message: "the tunnel is down" });
+    expect(known?.headers).to.include({ "retry-after": "3", connection: "close" });
+    expect(statusOf(await server.ask("/x", ...GOOD, ...UPGRADE))).to.include({ message: "Internal error occurred" });
+    expectFault(/request failed .*secret text/);
+  });
+
+  it("whose handler throws after that has its connection cut", async () => {
+    await using server = await start({
+      upgrade: async (_req, socket) => {
+        socket.write(SWITCHED);
+        throw new Error("half way");
+      },
+    });
+    using wire = await server.wire();
+    wire.request("GET /services/raw/at/here/x HTTP/1.1", ...GOOD, ...UPGRADE);
+    await wire.read(SWITCHED.length);
+    expect(await wire.rest()).to.equal("");
+    expectFault(/request failed .*half way/);
+  });
+
+  it("by a client that resets it is no error", async () => {
+    const over = Promise.withResolvers<void>();
+    await using server = await start({
+      upgrade: (_req, socket, { signal }) => {
+        signal.addEventListener("abort", () => over.resolve());
+        socket.write(SWITCHED);
+      },
+    });
+    using wire = await server.wire();
+    wire.request("GET /services/raw/at/here/x HTTP/1.1", ...GOOD, ...UPGRADE);
+    await wire.read(SWITCHED.length);
+    wire.socket.resetAndDestroy();
+    await over.promise;
+  });
+});
