@@ -1,19 +1,6 @@
 // Authorities and certificates made on the spot, right ones and wrong ones, so that handshakes of tests are real.
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
-import {
-  bits,
-  explicit,
-  implicit,
-  integer,
-  octets,
-  oid,
-  pem,
-  sequence,
-  setOf,
-  TRUE,
-  text,
-  time,
-} from "../../packages/cli/src/credentials/der.ts";
+import { bits, explicit, implicit, integer, octets, oid, pem, sequence, setOf, TRUE, text, time } from "./der.ts";
 
 export const CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
 export const SERVER_AUTH = "1.3.6.1.5.5.7.3.1";

@@ -68,7 +68,7 @@ describe("virtual-workspaces conformance", function () {
   });
 
   it("ends with 1 where nothing can be read: another authority, nobody there", async () => {
-    ensureCredentials(file("other"), { users: [] });
+    await ensureCredentials(file("other"), { users: [] });
     const distrust = await cli("conformance", url, "--certificate-authority", file("other/ca.crt"));
     expect(distrust.code).to.equal(1);
     expect(distrust.stdout).to.match(/0 passed|failed/);

@@ -19,7 +19,7 @@ const DAY = 24 * 60 * 60 * 1000;
 
 describe("credentials", () => {
   let folder: Tree;
-  const ensure = (days = 0): Credentials =>
+  const ensure = (days = 0): Promise<Credentials> =>
     ensureCredentials(folder.path, { users: USERS, now: new Date(Date.now() + days * DAY) });
 
   beforeEach(() => {
@@ -49,20 +49,23 @@ describe("credentials", () => {
   }
 
   it("name the user as common name, the groups as organizations", async () => {
-    expect((await handshake(ensure(), "admin")).subject).to.deep.equal({ CN: "admin", O: ["system:masters", "ops"] });
-    expect((await handshake(ensure(), "guest")).subject).to.deep.equal({ CN: "guest" });
+    expect((await handshake(await ensure(), "admin")).subject).to.deep.equal({
+      CN: "admin",
+      O: ["system:masters", "ops"],
+    });
+    expect((await handshake(await ensure(), "guest")).subject).to.deep.equal({ CN: "guest" });
   });
 
   it("are for this machine only, under any of its names", async () => {
-    const credentials = ensure();
+    const credentials = await ensure();
     const server = new X509Certificate(credentials.server.cert);
     expect(server.subjectAltName).to.equal("DNS:localhost, IP Address:127.0.0.1, IP Address:0:0:0:0:0:0:0:1");
     const refused = await handshake(credentials, "admin", "example.com").catch((error: NodeJS.ErrnoException) => error);
     expect(refused).to.have.property("code", "ERR_TLS_CERT_ALTNAME_INVALID");
   });
 
-  it("serve their purpose only: a user's is no server's, neither signs others", () => {
-    const { ca, server, users } = ensure();
+  it("serve their purpose only: a user's is no server's, neither signs others", async () => {
+    const { ca, server, users } = await ensure();
     const usages = (pem: string): unknown => new X509Certificate(pem).keyUsage;
     expect([server.cert, users[0]?.cert ?? ""].map(usages)).to.deep.equal([
       ["1.3.6.1.5.5.7.3.1"],
@@ -79,7 +82,7 @@ describe("credentials", () => {
     const openssl = await run("openssl", ["version"]);
     if (!openssl.ok) this.skip();
     for (const days of [0, 25 * 365]) {
-      ensure(days);
+      await ensure(days);
       const files = ["server.crt", "admin.crt", "guest.crt"].map((name) => join(folder.path, name));
       const at = String(Math.floor(Date.now() / 1000) + days * 24 * 60 * 60 + 60);
       const args = ["verify", "-x509_strict", "-attime", at, "-CAfile", join(folder.path, "ca.crt"), ...files];
@@ -90,37 +93,37 @@ describe("credentials", () => {
     }
   });
 
-  it("are kept, and readable by their owner alone", () => {
-    const first = ensure();
-    expect(ensure()).to.deep.equal(first);
+  it("are kept, and readable by their owner alone", async () => {
+    const first = await ensure();
+    expect(await ensure()).to.deep.equal(first);
     const modes = readdirSync(folder.path).map((name) => statSync(join(folder.path, name)).mode & 0o777);
     expect(new Set(modes)).to.deep.equal(new Set([0o600]));
   });
 
-  it("are renewed a month before their end, under the same authority; the authority's own end renews all", () => {
-    const first = ensure();
-    expect(ensure(365 - 32)).to.deep.equal(first);
-    const renewed = ensure(365 - 29);
+  it("are renewed a month before their end, under the same authority; the authority's own end renews all", async () => {
+    const first = await ensure();
+    expect(await ensure(365 - 32)).to.deep.equal(first);
+    const renewed = await ensure(365 - 29);
     expect(renewed.ca).to.equal(first.ca);
     expect(renewed.server.cert).not.to.equal(first.server.cert);
     expect(renewed.users[0]?.cert).not.to.equal(first.users[0]?.cert);
-    expect(ensure(3650 - 29).ca).not.to.equal(first.ca);
+    expect((await ensure(3650 - 29)).ca).not.to.equal(first.ca);
   });
 
-  it("are made anew where a file is cut short, and when a user is in other groups", () => {
-    const first = ensure();
+  it("are made anew where a file is cut short, and when a user is in other groups", async () => {
+    const first = await ensure();
     truncateSync(join(folder.path, "server.key"), 100);
-    const second = ensure();
+    const second = await ensure();
     expect(second.server.key).not.to.equal(first.server.key);
     expect(second.users).to.deep.equal(first.users);
-    const [admin] = ensureCredentials(folder.path, { users: [{ name: "admin", groups: ["other"] }] }).users;
+    const [admin] = (await ensureCredentials(folder.path, { users: [{ name: "admin", groups: ["other"] }] })).users;
     expect(new X509Certificate(admin?.cert ?? "").subject).to.equal("O=other\nCN=admin");
   });
 
-  it("follow the authority: with another one all are of the other", () => {
-    ensure();
+  it("follow the authority: with another one all are of the other", async () => {
+    await ensure();
     truncateSync(join(folder.path, "ca.crt"), 0);
-    const { ca, server } = ensure();
+    const { ca, server } = await ensure();
     expect(new X509Certificate(server.cert).verify(new X509Certificate(ca).publicKey)).to.equal(true);
     expect(readFileSync(join(folder.path, "ca.crt"), "utf8")).to.equal(ca);
   });

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { readIfThere, writePrivately } from "../files.ts";
 import { isGood } from "./check.ts";
-import { type Authority, issue, type KeyPair, type Purpose, type Subject } from "./issue.ts";
+import { issue, type KeyPair, type Purpose, type Subject } from "./issue.ts";
 
 /** A user of the server, with the certificate that says so. */
 export interface UserCredentials extends Subject, KeyPair {}
@@ -26,42 +26,46 @@ const SERVER: Subject = { name: "localhost", groups: [] };
 const LOOPBACK: Purpose = {
   kind: "server",
   hosts: ["localhost"],
-  addresses: [Buffer.from([127, 0, 0, 1]), Buffer.from([...Array(15).fill(0), 1])],
+  addresses: ["127.0.0.1", "::1"],
 };
 
 /**
  * Reads the certificates kept in `dir` and makes those that are missing, close to their end, or of another authority.
  * The authority's key never leaves the folder; whoever reads it can pose as any user of the servers started there.
  */
-export function ensureCredentials(dir: string, { users, now = new Date() }: CredentialsOptions): Credentials {
+export async function ensureCredentials(
+  dir: string,
+  { users, now = new Date() }: CredentialsOptions,
+): Promise<Credentials> {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
-  const ca = ensure(join(dir, "ca"), {
+  const ca = await ensure(join(dir, "ca"), {
     isGood: (pair) => isGood(pair, { subject: AUTHORITY, now, authority: pair.cert }),
     make: () => issue({ subject: AUTHORITY, purpose: { kind: "authority" }, now }),
   });
-  const authority: Authority = { subject: AUTHORITY, key: ca.key };
   const server = ensure(join(dir, "server"), {
     isGood: (pair) => isGood(pair, { subject: SERVER, now, authority: ca.cert, host: "localhost" }),
-    make: () => issue({ subject: SERVER, purpose: LOOPBACK, now }, authority),
+    make: () => issue({ subject: SERVER, purpose: LOOPBACK, now }, ca),
   });
-  const userPair = (subject: Subject): KeyPair =>
-    ensure(join(dir, subject.name), {
-      isGood: (pair) => isGood(pair, { subject, now, authority: ca.cert }),
-      make: () => issue({ subject, purpose: { kind: "client" }, now }, authority),
+  const user = async (subject: Subject): Promise<UserCredentials> => {
+    const pair = await ensure(join(dir, subject.name), {
+      isGood: (kept) => isGood(kept, { subject, now, authority: ca.cert }),
+      make: () => issue({ subject, purpose: { kind: "client" }, now }, ca),
     });
-  return { ca: ca.cert, server, users: users.map((subject) => ({ ...subject, ...userPair(subject) })) };
+    return { ...subject, ...pair };
+  };
+  return { ca: ca.cert, server: await server, users: await Promise.all(users.map(user)) };
 }
 
 interface Recipe {
   isGood(pair: KeyPair): boolean;
-  make(): KeyPair;
+  make(): Promise<KeyPair>;
 }
 
-function ensure(path: string, { isGood: isStillGood, make }: Recipe): KeyPair {
+async function ensure(path: string, { isGood: isStillGood, make }: Recipe): Promise<KeyPair> {
   const cert = readIfThere(`${path}.crt`);
   const key = readIfThere(`${path}.key`);
   if (cert !== undefined && key !== undefined && isStillGood({ cert, key })) return { cert, key };
-  const made = make();
+  const made = await make();
   writePrivately(`${path}.key`, made.key);
   writePrivately(`${path}.crt`, made.cert);
   return made;

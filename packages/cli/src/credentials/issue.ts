@@ -1,13 +1,5 @@
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  randomBytes,
-  sign,
-} from "node:crypto";
-import { bits, explicit, implicit, integer, octets, oid, pem, sequence, setOf, TRUE, text, time } from "./der.ts";
+import { webcrypto } from "node:crypto";
+import type * as X509 from "@peculiar/x509";
 
 /** A certificate and its private key, PEM. */
 export interface KeyPair {
@@ -21,105 +13,83 @@ export interface Subject {
   readonly groups: readonly string[];
 }
 
-/** What a certificate is for. Hosts are DNS names; addresses are bytes. */
+/** What a certificate is for. */
 export type Purpose =
   | { readonly kind: "authority" }
   | { readonly kind: "client" }
-  | { readonly kind: "server"; readonly hosts: readonly string[]; readonly addresses: readonly Uint8Array[] };
-
-/** Who signs. */
-export interface Authority {
-  readonly subject: Subject;
-  /** PEM. */
-  readonly key: string;
-}
+  | { readonly kind: "server"; readonly hosts: readonly string[]; readonly addresses: readonly string[] };
 
 const DAY = 24 * 60 * 60 * 1000;
 /** Clocks of virtual machines lag. */
 const LEEWAY = 60 * 60 * 1000;
-const ECDSA_WITH_SHA256 = sequence(oid("1.2.840.10045.4.3.2"));
+const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
+
+/** What is to be certified, from when on. */
+export interface CertificateRequest {
+  readonly subject: Subject;
+  readonly purpose: Purpose;
+  readonly now: Date;
+}
 
 /**
- * A certificate with a new P-256 key (X.509, RFC 5280), with what strict verifiers ask for: key identifiers, usages,
- * constraints. Good for a year, an authority's for ten.
+ * A certificate with a new P-256 key, with what strict verifiers ask for: key identifiers, usages, constraints. Good for
+ * a year, an authority's for ten.
  *
  * @param authority who signs; without one the certificate signs itself
  */
-export function issue(
-  request: { readonly subject: Subject; readonly purpose: Purpose; readonly now: Date },
-  authority?: Authority,
-): KeyPair {
-  const { subject, purpose, now } = request;
-  const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const signer = authority === undefined ? privateKey : createPrivateKey(authority.key);
+export async function issue({ subject, purpose, now }: CertificateRequest, authority?: KeyPair): Promise<KeyPair> {
+  const x509 = await loadX509();
+  const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
+  const issuer = authority === undefined ? undefined : new x509.X509Certificate(authority.cert);
   const days = purpose.kind === "authority" ? 3650 : 365;
-  const content = sequence(
-    explicit(0, integer(Buffer.from([2]))), // version 3
-    integer(serial()),
-    ECDSA_WITH_SHA256,
-    nameOf(authority?.subject ?? subject),
-    sequence(time(new Date(now.getTime() - LEEWAY)), time(new Date(now.getTime() + days * DAY))),
-    nameOf(subject),
-    spki(publicKey),
-    explicit(3, sequence(...extensions(purpose, { own: publicKey, signer: createPublicKey(signer) }))),
-  );
-  const signed = sequence(content, ECDSA_WITH_SHA256, bits(sign("sha256", content, signer)));
-  return { cert: pem("CERTIFICATE", signed), key: privateKey.export({ type: "pkcs8", format: "pem" }) as string };
+  const certificate = await x509.X509CertificateGenerator.create({
+    subject: nameOf(subject),
+    issuer: issuer?.subject ?? new x509.Name(nameOf(subject)).toString(),
+    notBefore: new Date(now.getTime() - LEEWAY),
+    notAfter: new Date(now.getTime() + days * DAY),
+    publicKey: keys.publicKey,
+    signingKey: authority === undefined ? keys.privateKey : await signingKey(authority),
+    signingAlgorithm: ALGORITHM,
+    extensions: [
+      ...extensionsFor(purpose, x509),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+      await x509.AuthorityKeyIdentifierExtension.create(issuer?.publicKey ?? keys.publicKey),
+    ],
+  });
+  const der = await webcrypto.subtle.exportKey("pkcs8", keys.privateKey);
+  return { cert: `${certificate.toString("pem")}\n`, key: `${x509.PemConverter.encode(der, "PRIVATE KEY")}\n` };
 }
 
-function nameOf({ name, groups }: Subject): Buffer {
-  const organizations = groups.map((group) => setOf(sequence(oid("2.5.4.10"), text(group))));
-  return sequence(...organizations, setOf(sequence(oid("2.5.4.3"), text(name))));
+/** Loaded only when there is something to issue: it would be the largest part of every start. */
+async function loadX509(): Promise<typeof X509> {
+  await import("reflect-metadata");
+  return import("@peculiar/x509");
 }
 
-function extensions(purpose: Purpose, keys: { readonly own: KeyObject; readonly signer: KeyObject }): Buffer[] {
-  return [
-    ...usages(purpose),
-    extension("2.5.29.14", octets(identifier(keys.own))),
-    extension("2.5.29.35", sequence(implicit(0, identifier(keys.signer)))),
-  ];
+function nameOf({ name, groups }: Subject): X509.JsonName {
+  return [...groups.map((group) => ({ O: [group] })), { CN: [name] }];
 }
 
-function usages(purpose: Purpose): Buffer[] {
-  const constraints = "2.5.29.19";
-  const usage = "2.5.29.15";
-  const extended = "2.5.29.37";
-  const serverAuth = "1.3.6.1.5.5.7.3.1";
-  const clientAuth = "1.3.6.1.5.5.7.3.2";
+function signingKey({ key }: KeyPair): Promise<webcrypto.CryptoKey> {
+  const der = Buffer.from(key.replace(/-----[^-]+-----/g, ""), "base64");
+  return webcrypto.subtle.importKey("pkcs8", der, ALGORITHM, false, ["sign"]);
+}
+
+function extensionsFor(purpose: Purpose, x509: typeof X509): X509.Extension[] {
   if (purpose.kind === "authority") {
     // May sign certificates and revocations, but no further authorities.
-    return [
-      critical(constraints, sequence(TRUE, integer(Buffer.from([0])))),
-      critical(usage, bits(Buffer.from([0b0000_0110]), 1)),
-    ];
+    const usages = x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign;
+    return [new x509.BasicConstraintsExtension(true, 0, true), new x509.KeyUsagesExtension(usages, true)];
   }
-  const leaf = [critical(constraints, sequence()), critical(usage, bits(Buffer.from([0b1000_0000]), 7))];
-  if (purpose.kind === "client") return [...leaf, extension(extended, sequence(oid(clientAuth)))];
-  const names = purpose.hosts.map((host) => implicit(2, Buffer.from(host)));
-  const addresses = purpose.addresses.map((address) => implicit(7, address));
-  return [
-    ...leaf,
-    extension(extended, sequence(oid(serverAuth))),
-    extension("2.5.29.17", sequence(...names, ...addresses)),
+  const leaf = [
+    new x509.BasicConstraintsExtension(false, undefined, true),
+    new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
   ];
-}
-
-const extension = (id: string, value: Uint8Array): Buffer => sequence(oid(id), octets(value));
-
-const critical = (id: string, value: Uint8Array): Buffer => sequence(oid(id), TRUE, octets(value));
-
-function spki(key: KeyObject): Buffer {
-  return key.export({ type: "spki", format: "der" });
-}
-
-/** Names a key by its hash (after RFC 7093); any value that tells keys apart will do. */
-function identifier(key: KeyObject): Buffer {
-  return createHash("sha256").update(spki(key)).digest().subarray(0, 20);
-}
-
-/** Positive and not to be guessed. */
-function serial(): Buffer {
-  const bytes = randomBytes(16);
-  bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40;
-  return bytes;
+  const { clientAuth, serverAuth } = x509.ExtendedKeyUsage;
+  if (purpose.kind === "client") return [...leaf, new x509.ExtendedKeyUsageExtension([clientAuth])];
+  const names: X509.JsonGeneralNames = [
+    ...purpose.hosts.map((value) => ({ type: "dns" as const, value })),
+    ...purpose.addresses.map((value) => ({ type: "ip" as const, value })),
+  ];
+  return [...leaf, new x509.ExtendedKeyUsageExtension([serverAuth]), new x509.SubjectAlternativeNameExtension(names)];
 }

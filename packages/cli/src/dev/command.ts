@@ -28,7 +28,7 @@ Flags:
     const stopped = untilStopped();
     prepare(dir);
     using lock = acquire(dir);
-    const credentials = ensureCredentials(dir, { users: [ADMIN, GUEST] });
+    const credentials = await ensureCredentials(dir, { users: [ADMIN, GUEST] });
     let publication: Publication | undefined;
     await using supervisor = new Supervisor({
       paths,
