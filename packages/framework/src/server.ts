@@ -1,5 +1,5 @@
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Express } from "express";
 import { Connections } from "./connections.ts";
@@ -71,6 +71,18 @@ export class Server implements AsyncDisposable {
     return this.#core.hub.stats;
   }
 
+  /** Sets up the virtual workspaces without listening: connections come by {@link Server.accept}. @throws what a `setup` throws */
+  start(): Promise<void> {
+    this.#started ??= this.#core.start();
+    return this.#started;
+  }
+
+  /** Serves a connection that somebody else has accepted, another process for one. It becomes this server's own. */
+  accept(socket: Socket): void {
+    this.#http.emit("connection", socket);
+    if (this.#options.tls === undefined) socket.resume(); // TLS reads by itself
+  }
+
   /**
    * Sets up the virtual workspaces, then listens. After `EADDRINUSE` it may be called again with another port.
    *
@@ -78,8 +90,7 @@ export class Server implements AsyncDisposable {
    */
   async listen(options: ListenOptions): Promise<Listening> {
     const host = options.host ?? "127.0.0.1";
-    this.#started ??= this.#core.start();
-    await this.#started;
+    await this.start();
     await new Promise<void>((resolve, reject) => {
       this.#http.once("error", reject);
       this.#http.listen({ port: options.port, host }, () => {

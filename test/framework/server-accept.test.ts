@@ -1,0 +1,74 @@
+// Connections that somebody else has accepted: a server that does not listen serves them, and closes as any other.
+import { once } from "node:events";
+import { type IncomingMessage, request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
+import {
+  allow,
+  clientCertificates,
+  createServer,
+  defineResource,
+  defineVirtualWorkspace,
+  type Server,
+  staticTokens,
+} from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { testLog } from "../_setup/log.ts";
+import { createAuthority } from "../_support/server.ts";
+
+const Note = defineResource({ group: "test.dev", version: "v1", kind: "Note", scope: "Cluster", spec: {} });
+const NOTES = "/services/notes/apis/test.dev/v1/notes";
+
+describe("a server that accepts connections of others", () => {
+  const authority = createAuthority();
+  const identity = authority.client("admin", []);
+
+  function newServer(tls: boolean, setup: () => void): Server {
+    const view = defineVirtualWorkspace({
+      name: "notes",
+      path: "/",
+      authorize: () => allow(),
+      resources: [Note.serve(Note.collection())],
+      setup: () => {
+        setup();
+        return undefined;
+      },
+    });
+    return createServer({
+      virtualWorkspaces: [view],
+      authentication: [clientCertificates({ ca: authority.ca }), staticTokens({ secret: { name: "alice" } })],
+      ...(tls ? { tls: { ...authority.server, clientCa: authority.ca } } : {}),
+      log: testLog().log,
+    });
+  }
+
+  async function open(path: string, { port, tls }: { port: number; tls: boolean }): Promise<IncomingMessage> {
+    const options = { port, host: "127.0.0.1", path, agent: false };
+    const req = tls
+      ? requestHttps({ ...options, ca: authority.ca, ...identity })
+      : requestHttp({ ...options, headers: { authorization: "Bearer secret" } });
+    const [res] = (await once(req.end(), "response")) as [IncomingMessage];
+    res.resume();
+    return res;
+  }
+
+  for (const tls of [true, false]) {
+    it(`serves them ${tls ? "with" : "without"} TLS, sets up once, and ends their watches when it closes`, async () => {
+      let setUp = 0;
+      const server = newServer(tls, () => setUp++);
+      await Promise.all([server.start(), server.start()]);
+      // As a process does that hands connections on: nothing is read before.
+      const door = createTcpServer({ pauseOnConnect: true }, (socket: Socket) => server.accept(socket));
+      await once(door.listen(0, "127.0.0.1"), "listening");
+      const { port } = door.address() as AddressInfo;
+      const list = await open(NOTES, { port, tls });
+      await once(list, "end");
+      expect([list.statusCode, setUp]).to.deep.equal([200, 1]);
+
+      const watch = await open(`${NOTES}?watch=true`, { port, tls });
+      await Promise.all([server.close(), once(watch, "end")]);
+      expect(watch.complete).to.equal(true);
+      await once(door.close(), "close");
+    });
+  }
+});
