@@ -4,6 +4,7 @@ import type { ResourceDefinition } from "../definition.ts";
 import { clusterOf, type Encoded, encodeObject, isEncoded } from "../encoded.ts";
 import { type Change, isEncodedList, type Scope, type Storage } from "../storage.ts";
 import { User } from "../user.ts";
+import { askedAfterNow } from "./after-now.ts";
 import { WatchCache } from "./cache.ts";
 import { everything } from "./selection.ts";
 
@@ -17,6 +18,8 @@ export interface FeedOptions {
 
 /** How long a reader waits for the stream to catch up with the source's own head, ms. */
 const CONFIRM_TIMEOUT = 3_000;
+/** How long a source may be silent about a version that it has, before it is listed again, ms. */
+const SILENCE = 100;
 /** How long a source may take to end its stream, ms. */
 const STOP_TIMEOUT = 1_000;
 /** Milliseconds between attempts on a failing source: doubled each time, with jitter. */
@@ -28,8 +31,8 @@ export class Feed {
   readonly #stop = new AbortController();
   #cache: WatchCache | undefined;
   #running: Promise<void> = Promise.resolve();
-  #confirming: Promise<string> | undefined;
-  #confirmNext: Promise<string> | undefined;
+  readonly #headNow = askedAfterNow(() => this.#head());
+  readonly #compareNow = askedAfterNow((cache: WatchCache) => this.#compare(cache));
 
   constructor(options: FeedOptions) {
     this.#options = options;
@@ -55,32 +58,27 @@ export class Feed {
     patience.abort();
   }
 
-  /** Resolves when the cache has all that the source had when this was called. */
+  /**
+   * Resolves when the cache has all that the source had when this was called. A source that moves on without telling its
+   * progress is listed again: when that shows nothing new, its version is ours.
+   */
   async confirm(cache: WatchCache, signal: AbortSignal): Promise<void> {
-    await cache.reach(await this.#headAfterNow(), { signal, timeout: CONFIRM_TIMEOUT });
-  }
-
-  /** One question under way answers for everybody who asked before it was put; the others share the next. */
-  #headAfterNow(): Promise<string> {
-    if (this.#confirming === undefined) {
-      this.#confirming = this.#head().finally(() => {
-        this.#confirming = undefined;
-      });
-      return this.#confirming;
-    }
-    this.#confirmNext ??= this.#confirming
-      .catch(() => undefined)
-      .then(() => {
-        this.#confirmNext = undefined;
-        return this.#headAfterNow();
-      });
-    return this.#confirmNext;
+    const head = await this.#headNow();
+    if (await reachedWithin(cache, head, { signal, timeout: SILENCE })) return;
+    await this.#compareNow(cache);
+    await cache.reach(head, { signal, timeout: CONFIRM_TIMEOUT });
   }
 
   async #head(): Promise<string> {
     const { storage, scope } = this.#options;
     if (storage.head !== undefined) return storage.head(scope, { signal: this.#stop.signal });
     return (await this.#list(1)).version;
+  }
+
+  async #compare(cache: WatchCache): Promise<void> {
+    const { items, version } = await this.#list();
+    const same = items.every(({ key, resourceVersion }) => cache.get(key)?.resourceVersion === resourceVersion);
+    if (same && items.length === cache.size) cache.advance(version);
   }
 
   async #list(limit?: number): Promise<{ readonly items: readonly Encoded[]; readonly version: string }> {
@@ -160,6 +158,19 @@ export class Feed {
     const { definition, scope } = this.#options;
     return encodeObject(object, clusterOf(object, scope), definition.selectableFields);
   }
+}
+
+async function reachedWithin(
+  cache: WatchCache,
+  version: string,
+  options: { readonly signal: AbortSignal; readonly timeout: number },
+): Promise<boolean> {
+  try {
+    await cache.reach(version, options);
+  } catch (error) {
+    if (!isApiError(error) || options.signal.aborted) throw error;
+  }
+  return cache.reached(version);
 }
 
 /** The scope of a stream that everybody with the same share key can use: nothing is left out of it. */
