@@ -89,7 +89,8 @@ async function npmCi(dir, packages) {
   const cli = process.env["npm_execpath"]?.endsWith("npm-cli.js")
     ? [process.execPath, process.env["npm_execpath"]]
     : ["npm"];
-  const quiet = ["--no-audit", "--no-fund", "--no-progress", "--fetch-retry-mintimeout=1000"];
+  // The level is given, since `npm start --silent` would be inherited and leave nothing to read when it fails.
+  const quiet = ["--no-audit", "--no-fund", "--no-progress", "--loglevel=warn", "--fetch-retry-mintimeout=1000"];
   const command = [...cli, "ci", "--ignore-scripts", ...quiet];
   const npm = spawn(String(command[0]), command.slice(1), { cwd: dir, stdio: ["ignore", out, out] });
   closeSync(out);
