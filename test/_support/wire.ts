@@ -74,6 +74,11 @@ export class Wire implements Disposable {
     return { status, version, headers, body: await this.#body(method, status, headers) };
   }
 
+  /** Resolves when something has come that is not taken yet. */
+  async begun(): Promise<void> {
+    await this.#when(() => this.#length > 0 || this.ended !== undefined);
+  }
+
   /** Everything up to the end of the connection, as it came. */
   async rest(): Promise<string> {
     await this.#when(() => this.ended !== undefined);

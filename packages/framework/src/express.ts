@@ -50,14 +50,16 @@ export interface VirtualWorkspacesMiddleware extends AsyncDisposable {
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): boolean;
   /** Resolves when every `setup` has run. @throws what one throws */
   readonly started: Promise<void>;
-  /** Ends all watches cleanly and turns new requests away: to be called before the server closes. */
+  /** Ends all watches cleanly and turns new requests away with 503: to be called before the server closes. */
   drain(): void;
 }
 
 /**
  * Serves virtual workspaces within an Express (or connect, or plain Node) application. Authentication and
- * authorization are its own: what the application does before it does not count. Readiness is at
- * `/services/<name>/…/readyz`, the root's `/livez` and `/readyz` stay the application's.
+ * authorization are its own: what the application does before it does not count. The root's `/livez` and `/readyz` stay
+ * the application's. Use it at the root, and before anything that reads bodies if views have raw handlers. The server
+ * is the application's too: with `maxHeaderSize: 1048576`, `keepAliveTimeout: 120000` and `maxHeadersCount = 0` it takes
+ * the headers that Kubernetes clients may send, and does not close connections under them.
  *
  * @throws Error on views that clash
  */

@@ -1,4 +1,4 @@
-import type { ServerOptions } from "node:http";
+import type { IncomingMessage, ServerOptions } from "node:http";
 
 /**
  * What the listener must be told. Go carries header blocks up to 1 MiB; Node stops at 16 KiB, and beyond a thousand
@@ -19,3 +19,16 @@ export const LISTENER_LIMITS: ServerOptions = {
 
 /** Not among the options of `createServer`: to be set on the server. 0 is no limit: the size alone counts. */
 export const MAX_HEADERS_COUNT = 0;
+
+/** Node's limit on header lines where nobody sets one. */
+const DEFAULT_LINES = 1000;
+
+/**
+ * Whether header lines may have been dropped without a word, groups and scopes among them: so do older Nodes beyond the
+ * limit of a server that is not ours.
+ */
+export function mayBeShortened({ socket, rawHeaders }: IncomingMessage): boolean {
+  const { server } = socket as { readonly server?: { readonly maxHeadersCount?: number | null } };
+  const limit = server?.maxHeadersCount ?? DEFAULT_LINES;
+  return limit > 0 && rawHeaders.length >= 2 * limit;
+}

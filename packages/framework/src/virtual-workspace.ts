@@ -70,12 +70,15 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
 /**
  * Checks and types a virtual workspace. Parameters are inferred from `path`.
  *
- * @throws Error on a malformed path, or when there is neither `resources` nor `handle` nor `upgrade`.
+ * @throws Error on a malformed path, without `authorize`, or when there is neither `resources` nor `handle` nor `upgrade`.
  */
 export function defineVirtualWorkspace<const Path extends string>(
   options: Omit<VirtualWorkspace<PathParams<Path>>, "path"> & { readonly path: Path },
 ): VirtualWorkspace {
   parsePattern(options.path);
+  if (typeof options.authorize !== "function") {
+    throw new Error(`virtual workspace ${options.name} decides nothing about access: give it authorize`);
+  }
   if (options.resources === undefined && options.handle === undefined && options.upgrade === undefined) {
     throw new Error(`virtual workspace ${options.name} serves nothing: give it resources or handle`);
   }

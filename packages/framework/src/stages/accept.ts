@@ -1,5 +1,7 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
+import { mayBeShortened } from "../limits.ts";
+import { problem } from "../malformed.ts";
 
 /** Gives the request its id, under Kubernetes' name for it, and turns away what comes after the server began to drain. */
 export function accept(exchange: Exchange): void {
@@ -7,6 +9,7 @@ export function accept(exchange: Exchange): void {
   res.setHeader("Audit-Id", exchange.requestId);
   if (req.headers.host === undefined && req.httpVersion === "1.1")
     throw ApiError.badRequest("the Host header is missing");
+  if (mayBeShortened(req)) throw problem(431, "too many header lines: set maxHeadersCount of the server to 0");
   if (!core.draining || isProbe(path)) return;
   res.setHeader("Connection", "close");
   throw ApiError.serviceUnavailable("the server is shutting down; try again", 1);

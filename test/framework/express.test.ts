@@ -1,0 +1,279 @@
+// Views in an application that is there already, and an application beside the views.
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { createServer as createHttp, type Server as HttpServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { promisify } from "node:util";
+import {
+  allow,
+  type CoreOptions,
+  createServer,
+  defineResource,
+  defineVirtualWorkspace,
+  staticTokens,
+  type VirtualWorkspacesMiddleware,
+  virtualWorkspaces,
+} from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import express from "express";
+import { expectFault } from "../_setup/faults.ts";
+import { testLog } from "../_setup/log.ts";
+import { Wire, type WireAnswer } from "../_support/wire.ts";
+
+const Note = defineResource({ group: "test.dev", version: "v1", kind: "Note", scope: "Cluster", spec: {} });
+const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes";
+const GOOD = ["Host: x", "Authorization: Bearer token"];
+const UPGRADE = ["Connection: Upgrade", "Upgrade: test"];
+const SWITCHED = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n";
+
+function options(): CoreOptions {
+  const notes = Note.collection();
+  notes.in("root").set("a", {});
+  return {
+    virtualWorkspaces: [
+      defineVirtualWorkspace({
+        name: "notes",
+        path: "/clusters/:cluster",
+        authorize: () => allow(),
+        resources: [Note.serve(notes)],
+      }),
+      defineVirtualWorkspace({
+        name: "echo",
+        path: "/",
+        authorize: () => allow(),
+        upgrade: (_req, socket, { head }) => void socket.pipe(socket).write(SWITCHED + head.toString()),
+      }),
+    ],
+    authentication: [staticTokens({ token: { name: "alice" } })],
+    log: testLog().log,
+  };
+}
+
+/** A server of somebody else's with `listener`, and the middleware's upgrade handler. */
+async function startOwn(
+  middleware: VirtualWorkspacesMiddleware,
+  listener: RequestListener,
+  { maxHeadersCount }: Partial<Pick<HttpServer, "maxHeadersCount">> = {},
+) {
+  await middleware.started;
+  const server = createHttp(listener);
+  if (maxHeadersCount !== undefined) server.maxHeadersCount = maxHeadersCount;
+  server.on("upgrade", (req, socket, head) => {
+    if (!middleware.upgrade(req, socket, head))
+      socket.end("HTTP/1.1 426 Upgrade Required\r\nConnection: close\r\n\r\n");
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    ask: (method: string, target: string, lines?: readonly string[]) => ask(port, `${method} ${target}`, lines),
+    async [Symbol.asyncDispose]() {
+      await middleware[Symbol.asyncDispose]();
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
+
+async function ask(port: number, request: string, lines: readonly string[] = GOOD): Promise<WireAnswer> {
+  using wire = await Wire.open(port);
+  wire.request(`${request} HTTP/1.1`, ...lines);
+  return (await wire.answer(request.split(" ")[0])) as WireAnswer;
+}
+
+function statusOf({ status, body }: WireAnswer): Record<string, unknown> {
+  const parsed = JSON.parse(body);
+  expect(parsed).to.include({ kind: "Status", apiVersion: "v1", status: "Failure", code: status });
+  return parsed;
+}
+
+describe("the middleware", () => {
+  it("serves views within an Express application, and leaves it the rest", async () => {
+    const middleware = virtualWorkspaces(options());
+    const app = express();
+    app.use(express.json(), express.urlencoded(), express.text());
+    app.get("/before", (_req, res) => void res.send("before"));
+    app.use(middleware);
+    app.get(["/behind", "/livez", "/servicesx", "/services"], (req, res) => void res.send(`behind ${req.path}`));
+    await using own = await startOwn(middleware, app);
+    expect(JSON.parse((await own.ask("GET", NOTES)).body)).to.include({ kind: "NoteList" });
+    expect(statusOf(await own.ask("GET", `${NOTES}/b`))).to.include({ code: 404 });
+    expect(statusOf(await own.ask("GET", NOTES, ["Host: x"]))).to.include({ code: 401 });
+    expect(statusOf(await own.ask("GET", "/services/other"))).to.include({ code: 404 });
+    expect((await own.ask("GET", "/before")).body).to.equal("before");
+    for (const path of ["/behind", "/livez", "/servicesx", "/services"])
+      expect((await own.ask("GET", path)).body).to.equal(`behind ${path}`);
+    expect((await own.ask("GET", "/nothing")).status).to.equal(404);
+  });
+
+  it("does not mind that a body has been read before it", async () => {
+    const middleware = virtualWorkspaces(options());
+    const app = express().use(express.json(), middleware);
+    await using own = await startOwn(middleware, app);
+    using wire = await Wire.open(own.port);
+    const body = '{"a":1}';
+    for (const method of ["GET", "POST", "GET"]) {
+      wire.request(`${method} ${NOTES} HTTP/1.1`, ...GOOD, "Content-Type: application/json", "Content-Length: 7");
+      wire.send(body);
+      expect((await wire.answer())?.status).to.equal(method === "GET" ? 200 : 405);
+    }
+  });
+
+  it("serves views within a plain Node server", async () => {
+    const middleware = virtualWorkspaces(options());
+    await using own = await startOwn(middleware, (req, res) =>
+      middleware(req, res, () => void res.end(`not ours: ${req.url}`)),
+    );
+    expect(JSON.parse((await own.ask("GET", NOTES)).body)).to.include({ kind: "NoteList" });
+    expect((await own.ask("GET", "/else")).body).to.equal("not ours: /else");
+  });
+
+  it("watches, and ends watches cleanly when it drains", async () => {
+    const middleware = virtualWorkspaces(options());
+    await using own = await startOwn(middleware, express().use(middleware));
+    using wire = await Wire.open(own.port);
+    wire.request(`GET ${NOTES}?watch=true HTTP/1.1`, ...GOOD);
+    await wire.begun();
+    middleware.drain();
+    expect((await wire.answer())?.body).to.match(/^\{"type":"ADDED",.*\}\n$/);
+    wire.request(`GET ${NOTES} HTTP/1.1`, ...GOOD);
+    const refused = (await wire.answer()) as WireAnswer;
+    expect(statusOf(refused)).to.include({ code: 503, message: "the server is shutting down; try again" });
+    expect(refused.headers).to.include({ connection: "close" });
+  });
+
+  it("takes upgrades of its own, and leaves others", async () => {
+    const middleware = virtualWorkspaces(options());
+    await using own = await startOwn(middleware, express().use(middleware));
+    using wire = await Wire.open(own.port);
+    wire.request("GET /services/echo/x HTTP/1.1", ...GOOD, ...UPGRADE);
+    wire.send("ping");
+    expect((await wire.read(SWITCHED.length + 4)).toString()).to.equal(`${SWITCHED}ping`);
+    using other = await Wire.open(own.port);
+    other.request("GET /socket.io HTTP/1.1", ...GOOD, ...UPGRADE);
+    expect(await other.rest()).to.match(/^HTTP\/1.1 426 /);
+    using refused = await Wire.open(own.port);
+    refused.request(`GET ${NOTES} HTTP/1.1`, ...GOOD, ...UPGRADE);
+    expect(statusOf((await refused.answer()) as WireAnswer)).to.include({ code: 400 });
+  });
+
+  it("refuses a header block that the server may have shortened", async () => {
+    const many = (count: number) => Array.from({ length: count - GOOD.length }, (_, at) => `X-Group: ${at}`);
+    for (const [limits, limit] of [
+      [{}, 1000],
+      [{ maxHeadersCount: 200 }, 200],
+    ] as const) {
+      const middleware = virtualWorkspaces(options());
+      await using own = await startOwn(middleware, (req, res) => middleware(req, res, () => res.end()), limits);
+      expect((await own.ask("GET", NOTES, [...GOOD, ...many(limit - 1)])).status).to.equal(200);
+      const refused = await own.ask("GET", NOTES, [...GOOD, ...many(limit)]);
+      expect(statusOf(refused)).to.include({ code: 431 });
+      expect(refused.body).to.include("set maxHeadersCount of the server to 0");
+    }
+    const middleware = virtualWorkspaces(options());
+    await using own = await startOwn(middleware, (req, res) => middleware(req, res, () => res.end()), {
+      maxHeadersCount: 0,
+    });
+    expect((await own.ask("GET", NOTES, [...GOOD, ...many(1100)])).status).to.equal(200);
+  });
+
+  it("says what a setup has thrown, and answers 503", async () => {
+    const view = defineVirtualWorkspace({
+      name: "bad",
+      path: "/",
+      authorize: () => allow(),
+      resources: [],
+      setup: () => Promise.reject(new Error("no database")),
+    });
+    const middleware = virtualWorkspaces({ ...options(), virtualWorkspaces: [view] });
+    let error: unknown;
+    await middleware.started.catch((caught: unknown) => (error = caught));
+    expect(error).to.have.property("message", "no database");
+    await middleware[Symbol.asyncDispose]();
+  });
+});
+
+describe("the server's own application", () => {
+  async function start(routes: (app: ReturnType<typeof express>) => void) {
+    const server = createServer(options());
+    routes(server.app as unknown as ReturnType<typeof express>);
+    const { port } = await server.listen({ port: 0 });
+    return { port, server, [Symbol.asyncDispose]: () => server.close() };
+  }
+
+  it("serves routes beside the views, which it never sees", async () => {
+    const seen: string[] = [];
+    await using server = await start((app) => {
+      app.use((req, _res, next) => {
+        seen.push(req.url);
+        next();
+      });
+      app.get("/hello", (_req, res) => void res.send("hello"));
+    });
+    const ours = [NOTES, "/services/", "/services/../hello", "/livez", "/livez?verbose", "/readyz", "/readyz/notes"];
+    for (const path of [...ours, "http://x/hello", `http://x${NOTES}`]) await ask(server.port, `GET ${path}`);
+    await ask(server.port, "OPTIONS *");
+    expect(seen).to.deep.equal([]);
+    const answer = await ask(server.port, "GET /hello");
+    expect(answer.body).to.equal("hello");
+    expect(answer.headers).not.to.have.property("x-powered-by");
+    expect(seen).to.deep.equal(["/hello"]);
+    expect(JSON.parse((await ask(server.port, `GET ${NOTES}`)).body)).to.include({ kind: "NoteList" });
+  });
+
+  it("leaves what no route answers to the server: a Status", async () => {
+    await using server = await start((app) => void app.get("/hello", (_req, res) => void res.send("hello")));
+    expect(statusOf(await ask(server.port, "GET /nothing"))).to.include({ code: 404, reason: "NotFound" });
+    expect(statusOf(await ask(server.port, "POST /hello"))).to.include({ code: 404 });
+    expect(statusOf(await ask(server.port, "GET /nothing", ["Host: x"]))).to.include({ code: 401 });
+  });
+
+  it("has the errors of its routes answered with a Status, without their text", async () => {
+    await using server = await start((app) => {
+      app.use(express.json({ limit: 10 }));
+      app.post("/json", (_req, res) => void res.send("parsed"));
+      app.get("/throws", () => {
+        throw new Error("secret text");
+      });
+      app.get("/begun", (_req, res, next) => {
+        res.writeHead(200, { "Content-Length": 9 }).write("half");
+        next(new Error("half way"));
+      });
+    });
+    expect(statusOf(await ask(server.port, "GET /throws"))).to.include({ message: "Internal error occurred" });
+    expectFault(/route failed .*secret text/);
+    let error: unknown;
+    await ask(server.port, "GET /begun").catch((caught: unknown) => (error = caught));
+    expect(error).to.have.property("message", "ended after 4 of 9 bytes");
+    expectFault(/route failed .*half way/);
+    for (const [body, code] of [
+      ["{", 400],
+      [`"${"x".repeat(20)}"`, 413],
+    ] as const) {
+      using wire = await Wire.open(server.port);
+      wire.request("POST /json HTTP/1.1", ...GOOD, "Content-Type: application/json", `Content-Length: ${body.length}`);
+      wire.send(body);
+      expect(statusOf((await wire.answer()) as WireAnswer)).to.include({ code });
+    }
+    expect(statusOf(await ask(server.port, "GET /%FF"))).to.include({ code: 404 });
+  });
+
+  it("is not even loaded as long as nobody asks for it", async () => {
+    const script = `
+      import { createRequire } from "node:module";
+      import { createServer } from "@virtual-workspaces/framework";
+      const loaded = () => Object.keys(createRequire(import.meta.url).cache).filter((file) => /express/.test(file)).length;
+      const server = createServer({ virtualWorkspaces: [], authentication: [] });
+      const { url } = await server.listen({ port: 0 });
+      await (await fetch(url + "/nothing")).text();
+      const before = loaded();
+      server.app;
+      console.log(before, loaded() > 0);
+      await server.close();
+    `;
+    const condition = "--conditions=@virtual-workspaces/source";
+    const { stdout } = await promisify(execFile)(process.execPath, [condition, "--input-type=module", "-e", script]);
+    expect(stdout).to.equal("0 true\n");
+  });
+});
