@@ -1,15 +1,15 @@
-// Why: a guide whose listings do not run misleads more than none. Every listing of docs/guides/writing-a-view.md is
-// served as it stands, and the commands below it are run with the machine's kubectl and curl.
+// Why: a guide whose listings do not run misleads more than none. Every listing of these guides is served
+// or run as it stands, and the commands below it are run with the machine's kubectl and curl.
 import { execFile } from "node:child_process";
-import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import type { VirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { root } from "../tools/install.mjs";
-import { tree } from "./_setup/tree.ts";
-import { ALICE, type KubeconfigHome, kubeconfigHome, startTls, type TlsServer } from "./_support/server.ts";
+import { type Tree, tree } from "./_setup/tree.ts";
+import { ALICE, type KubeconfigHome, kubeconfigHome, startTls } from "./_support/server.ts";
 
 const run = promisify(execFile);
 
@@ -46,7 +46,9 @@ function commands(text: string): Command[] {
   });
 }
 
-/** Columns are as wide as their widest cell, and the age is not ours to know. */
+/** What differs from run to run; columns are as wide as their widest cell. */
+const CHANGING: Readonly<Record<string, string>> = { "<age>": "\\d+[smh]", "<seconds>": "[\\d.]+", "<number>": "\\d+" };
+
 function normalised(text: string): string {
   return text
     .replace(/[ \t]+/g, " ")
@@ -56,50 +58,78 @@ function normalised(text: string): string {
 
 function expected(output: string): RegExp {
   const literal = normalised(output).replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  return new RegExp(`^${literal.replaceAll("<age>", "\\d+[smh]")}$`);
+  return new RegExp(`^${literal.replace(/<\w+>/g, (name) => CHANGING[name] ?? name)}$`);
 }
 
-/** What a command prints: its output, or what it complains of. The guide's server has the port of the real one. */
-async function shell(line: string, { server, home }: { server: TlsServer; home: KubeconfigHome }): Promise<string> {
-  writeFileSync(join(home.home, "ca.crt"), server.authority.ca);
-  const env = { PATH: process.env["PATH"], HOME: home.home, KUBECONFIG: home.kubeconfig, TOKEN: ALICE.token };
-  const real = line.replace("127.0.0.1:6444", `127.0.0.1:${server.port}`).replace(/\{.*?\}/g, "'$&'");
+/** Where a listing's commands run: a folder like that of `dev`, with the programs of this clone on the path. */
+function terminal(folder: Tree, home?: KubeconfigHome): NodeJS.ProcessEnv {
+  const bin = join(folder.path, "bin");
+  mkdirSync(bin);
+  writeFileSync(
+    join(bin, "node"),
+    `#!/bin/sh\nexec "${process.execPath}" --conditions=@virtual-workspaces/source "$@"\n`,
+  );
+  writeFileSync(join(bin, "virtual-workspaces"), `#!/bin/sh\nexec node "${root}/packages/cli/src/bin.ts" "$@"\n`);
+  for (const name of ["node", "virtual-workspaces"]) chmodSync(join(bin, name), 0o755);
+  return { PATH: `${bin}:${process.env["PATH"]}`, HOME: folder.path, KUBECONFIG: home?.kubeconfig, TOKEN: ALICE.token };
+}
+
+/** What a command prints: its output, or what it complains of. */
+async function shell(
+  line: string,
+  options: { readonly env: NodeJS.ProcessEnv; readonly cwd: string },
+): Promise<string> {
   try {
-    return (await run("sh", ["-c", real], { env, cwd: home.home })).stdout;
+    return (await run("sh", ["-c", line.replace(/\{.*?\}/g, "'$&'")], options)).stdout;
   } catch (error) {
-    return (error as { stderr: string }).stderr;
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    return stdout + stderr;
   }
 }
 
-describe("docs/guides/writing-a-view.md", () => {
-  const all = listings(readFileSync(`${root}/docs/guides/writing-a-view.md`, "utf8"));
-
-  it("has listings with commands below", () => {
-    expect(all.map(({ commands }) => commands.length))
-      .to.have.length.above(4)
-      .and.not.include(0);
-  });
-
-  for (const { title, module, commands } of all) {
-    it(title, async () => {
-      using folder = tree({ "view.ts": module });
-      symlinkSync(join(root, "node_modules"), join(folder.path, "node_modules"));
-      const { default: view } = (await import(pathToFileURL(join(folder.path, "view.ts")).href)) as {
-        default: VirtualWorkspace;
-      };
-      await using server = await startTls([view]);
-      const path = `/services/${view.name}${view.path.replace(":cluster", "root").replace(":owner", "ann")}`;
-      const { authority, port } = server;
-      using home = await kubeconfigHome({
-        authority,
-        port,
-        contexts: { view: path },
-        user: "alice",
-        namespace: "default",
-      });
-      for (const { line, output } of commands) {
-        expect(normalised(await shell(line, { server, home })), line).to.match(expected(output));
-      }
-    }).timeout(30_000);
+async function check(
+  commands: readonly Command[],
+  at: { folder: Tree; home?: KubeconfigHome; port?: number },
+): Promise<void> {
+  const env = terminal(at.folder, at.home);
+  for (const { line, output } of commands) {
+    const printed = await shell(line.replace("127.0.0.1:6444", `127.0.0.1:${at.port}`), { env, cwd: at.folder.path });
+    expect(normalised(printed), line).to.match(expected(output));
   }
-});
+}
+
+/** Serves a listing's view, under the name that the commands expect, and runs them. */
+async function serveAndCheck(folder: Tree, commands: readonly Command[]): Promise<void> {
+  const { default: view } = (await import(pathToFileURL(join(folder.path, "view.ts")).href)) as {
+    default: VirtualWorkspace;
+  };
+  await using server = await startTls([view]);
+  const path = `/services/${view.name}${view.path.replace(":cluster", "root").replace(":owner", "ann")}`;
+  const { authority, port } = server;
+  const admin = authority.client("admin", []);
+  const files = { "ca.crt": authority.ca, "admin.crt": admin.cert, "admin.key": admin.key };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder.path, name), text);
+  using home = await kubeconfigHome({ authority, port, contexts: { view: path }, user: "alice", namespace: "default" });
+  await check(commands, { folder, home, port });
+}
+
+for (const guide of ["writing-a-view", "conformance"]) {
+  describe(`docs/guides/${guide}.md`, () => {
+    const all = listings(readFileSync(`${root}/docs/guides/${guide}.md`, "utf8"));
+
+    it("has listings with commands below", () => {
+      expect(all.map(({ commands }) => commands.length))
+        .to.have.length.above(1)
+        .and.not.include(0);
+    });
+
+    for (const { title, module, commands } of all) {
+      it(title, async () => {
+        const script = commands[0]?.line === "node check.ts";
+        using folder = tree({ [script ? "check.ts" : "view.ts"]: module });
+        symlinkSync(join(root, "node_modules"), join(folder.path, "node_modules"));
+        await (script ? check(commands, { folder }) : serveAndCheck(folder, commands));
+      }).timeout(60_000);
+    }
+  });
+}
