@@ -5,6 +5,7 @@ import { readIfThere } from "../files.ts";
 import type { Command } from "../usage.ts";
 import { acquire } from "./lock.ts";
 import { DEFAULT_DIR, DEFAULT_PORT, devOptions } from "./options.ts";
+import { Port } from "./port.ts";
 import { Publication } from "./publication.ts";
 import { Supervisor } from "./supervisor.ts";
 import { ADMIN, GUEST } from "./users.ts";
@@ -28,25 +29,25 @@ Flags:
     const stopped = untilStopped();
     prepare(dir);
     using lock = acquire(dir);
-    const credentials = await ensureCredentials(dir, { users: [ADMIN, GUEST] });
+    // At the first start they are made while the modules load.
+    const credentials = ensureCredentials(dir, { users: [ADMIN, GUEST] });
     let publication: Publication | undefined;
     await using supervisor = new Supervisor({
       paths,
-      ports: portsFrom(wanted),
-      site: { tls: credentials.server, ca: credentials.ca, quiet },
+      site: credentials.then(({ server, ca }) => ({ tls: server, ca, quiet })),
       onReload: ({ loaded, file, milliseconds }) => {
         const news = publication?.reloaded(loaded) ?? "";
         console.log(`Reloaded in ${milliseconds.toFixed(0)} ms: ${basename(file)} changed${news}`);
       },
       onProblem: (problem) => console.error(problem),
     });
-    const started = await Promise.race([supervisor.start(), stopped]);
-    if (started === undefined) return 0;
-    const { loaded, port } = started;
-    const url = `https://127.0.0.1:${port}`;
+    using port = await Port.open(portsFrom(wanted));
+    const loaded = await Promise.race([supervisor.start(port), stopped]);
+    if (loaded === undefined) return 0;
+    const url = `https://127.0.0.1:${port.number}`;
     lock.serves(url);
-    publication = new Publication(loaded, { url, dir, credentials });
-    if (wanted !== 0 && port !== wanted) console.log(`Port ${wanted} is taken: using ${port}.`);
+    publication = new Publication(loaded, { url, dir, credentials: await credentials });
+    if (wanted !== 0 && port.number !== wanted) console.log(`Port ${wanted} is taken: using ${port.number}.`);
     console.log(publication.ready(performance.now() / 1000));
     await stopped;
     return 0;

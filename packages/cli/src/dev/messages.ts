@@ -2,15 +2,15 @@ import type { KeyPair } from "../credentials/issue.ts";
 
 /** What the supervisor tells a worker. */
 export type ToWorker =
-  /** Sent once, after `loaded`: begin to serve. */
-  | ({ readonly type: "serve" } & Site)
-  /** End watches cleanly, finish what is under way, exit. */
+  /** Sent once, after `loaded`: set up. */
+  | { readonly type: "serve"; readonly site: Site }
+  /** Comes with a connection. */
+  | { readonly type: "connection" }
+  /** No more connections come: end watches cleanly, finish what is under way, exit. */
   | { readonly type: "finish" };
 
-/** Where a worker serves, and to whom. */
+/** How and to whom a worker serves. */
 export interface Site {
-  /** Tried in order until one is free. */
-  readonly ports: readonly number[];
   readonly tls: KeyPair;
   /** The authority of users' certificates, PEM. */
   readonly ca: string;
@@ -21,7 +21,8 @@ export interface Site {
 /** What a worker tells the supervisor. */
 export type FromWorker =
   | { readonly type: "loaded"; readonly loaded: Loaded }
-  | { readonly type: "serving"; readonly port: number }
+  /** Set up, ready for connections. */
+  | { readonly type: "serving" }
   /** The modules, or what they make together, cannot be served. */
   | { readonly type: "failed"; readonly problem: string }
   /** Files of the module graph, absolute, as they are met. */

@@ -1,8 +1,7 @@
-import cluster from "node:cluster";
 import { statSync } from "node:fs";
-import { dirname, extname, join } from "node:path";
 import { Generation } from "./generation.ts";
 import type { Loaded, Site } from "./messages.ts";
+import type { Port } from "./port.ts";
 import { Watcher } from "./watcher.ts";
 
 /** How long a process may take to end when it is told to, ms: Ctrl-C must be over within a second. */
@@ -10,9 +9,8 @@ const PATIENCE = 600;
 
 export interface SupervisorOptions {
   readonly paths: readonly string[];
-  /** Tried in order at the start; after a reload the port stays. */
-  readonly ports: readonly number[];
-  readonly site: Omit<Site, "ports">;
+  /** Known by the time that the modules are loaded. */
+  readonly site: Promise<Site>;
   /** A later generation serves in the place of the one before. */
   onReload(reload: { readonly loaded: Loaded; readonly file: string; readonly milliseconds: number }): void;
   /** A save could not be served, or the process that serves has ended by itself. */
@@ -20,7 +18,7 @@ export interface SupervisorOptions {
 }
 
 /**
- * Keeps one process serving the modules as they were last saved. A new one takes the port over before the old one is
+ * Keeps one process serving the modules as they were last saved. A new one gets the connections before the old one is
  * told to finish; one that cannot be loaded changes nothing.
  */
 export class Supervisor implements AsyncDisposable {
@@ -29,31 +27,27 @@ export class Supervisor implements AsyncDisposable {
   readonly #living = new Set<Generation>();
   #current: Generation | undefined;
   #next: Generation | undefined;
-  /** The port that processes ask for, and the one that it is: they share what they ask for in the same words. */
-  #asked = 0;
-  #port = 0;
+  #port: Port | undefined;
   #stopping = false;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.#watcher = new Watcher((file) => void this.#reload(file));
-    const exec = join(dirname(import.meta.dirname), `bin${extname(import.meta.filename)}`);
-    cluster.setupPrimary({ exec, args: [...options.paths], stdio: ["ignore", "inherit", "inherit", "ipc"] });
   }
 
-  /** @throws Failure when the modules cannot be loaded or served */
-  async start(): Promise<{ readonly loaded: Loaded; readonly port: number }> {
-    const { paths, ports, site } = this.#options;
+  /** Loads the modules and serves the connections of `port`. @throws Failure when that cannot be */
+  async start(port: Port): Promise<Loaded> {
+    const { paths, site } = this.#options;
     const first = this.#generation();
     for (const path of paths) {
       if (statSync(path).isDirectory()) this.#watcher.addFolder(path);
       else this.#watcher.add([path]);
     }
     const loaded = await first.loaded;
-    this.#port = await first.serve({ ...site, ports });
-    this.#asked = ports[0] === 0 ? 0 : this.#port;
+    await first.serve(await site);
+    this.#port = port;
     this.#promote(first);
-    return { loaded, port: this.#port };
+    return loaded;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -72,7 +66,7 @@ export class Supervisor implements AsyncDisposable {
     this.#next = next;
     try {
       const loaded = await next.loaded;
-      await next.serve({ ...this.#options.site, ports: [this.#asked] });
+      await next.serve(await this.#options.site);
       const old = this.#current;
       this.#promote(next);
       await old?.finish(PATIENCE);
@@ -86,13 +80,13 @@ export class Supervisor implements AsyncDisposable {
   }
 
   #generation(): Generation {
-    const generation = new Generation((files) => this.#watcher.add(files));
+    const generation = new Generation(this.#options.paths, (files) => this.#watcher.add(files));
     this.#living.add(generation);
     void generation.ended.then((how) => {
       this.#living.delete(generation);
       if (this.#current !== generation || this.#stopping) return;
       this.#current = undefined;
-      this.#asked = this.#port;
+      this.#port?.handTo(undefined);
       this.#options.onProblem(`the process that serves ended by itself (${how}); the next save starts it again`);
     });
     return generation;
@@ -101,5 +95,6 @@ export class Supervisor implements AsyncDisposable {
   #promote(generation: Generation): void {
     this.#next = undefined;
     this.#current = generation;
+    this.#port?.handTo(generation.take);
   }
 }

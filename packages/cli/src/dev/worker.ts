@@ -1,6 +1,6 @@
-import cluster from "node:cluster";
-import { once } from "node:events";
+import type { Socket } from "node:net";
 import { dirname } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   clientCertificates,
   createServer,
@@ -16,17 +16,20 @@ import { hookModules } from "./modules.ts";
 import { summarise } from "./summary.ts";
 import { unionOf } from "./union.ts";
 
-/** How long requests under way may take once the server is told to finish, ms. */
+/** How long connections that were handed over last have to ask what they came for, ms. */
+const LAST_CALL = 100;
+/** How long requests under way may take after that, ms. */
 const FINISH_WITHIN = 300;
 
 /**
  * The process that loads the modules and serves them; on save another takes its place. It ends when it is told to, and
- * with the supervisor: a worker of `node:cluster` exits when its primary is gone.
+ * with the supervisor.
  */
 export async function work(paths: readonly string[]): Promise<void> {
   // A terminal sends Ctrl-C to the whole group; the supervisor says when to finish.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined);
-  const orders = receiveOrders();
+  process.once("disconnect", () => process.exit(1));
+  const orders = new Orders();
   const files = new Batch((batch) => tell({ type: "files", files: batch }));
   hookModules((file) => files.add(file));
   try {
@@ -34,25 +37,18 @@ export async function work(paths: readonly string[]): Promise<void> {
     const all = unionOf(freeName(views), views);
     files.flush();
     tell({ type: "loaded", loaded: await summarise(views, all) });
-    const site = await orders.serve;
-    const server = serverOf(all === undefined ? views : [...views, all], site);
-    tell({ type: "serving", port: await listen(server, site.ports) });
+    const server = serverOf(all === undefined ? views : [...views, all], await orders.serve);
+    await server.start();
+    orders.onConnection = (connection) => server.accept(connection);
+    tell({ type: "serving" });
     await orders.finish;
+    await delay(LAST_CALL);
     await server.close();
-    await handBack();
     process.exit(0);
   } catch (error) {
     files.flush();
     tell({ type: "failed", problem: problemOf(error) }, () => process.exit(1));
   }
-}
-
-/** Leaves the primary in good order: connections that it was about to hand over here go to another worker instead. */
-async function handBack(): Promise<void> {
-  if (!process.connected) return;
-  const gone = once(process, "disconnect");
-  cluster.worker?.disconnect();
-  await gone;
 }
 
 /** The name of the view over all views: `dev`, unless one of them is called that. */
@@ -79,23 +75,6 @@ const log: Log = ({ level, message, ...details }) => {
   else console.error(line);
 };
 
-/** The first of `ports` that is free. */
-async function listen(server: Server, ports: readonly number[]): Promise<number> {
-  for (const port of ports) {
-    try {
-      return (await server.listen({ port })).port;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    }
-  }
-  const [first, last] = [ports[0], ports.at(-1)];
-  throw new Failure(
-    first === last
-      ? `port ${first} was taken by another process; stop that one, or start again for another port`
-      : `all ports from ${first} to ${last} are taken; name a free one with --port`,
-  );
-}
-
 /** The stack without what is Node's and ours: the mistake is in between. */
 function problemOf(error: unknown): string {
   if (error instanceof Failure) return error.message;
@@ -109,14 +88,23 @@ function tell(message: FromWorker, sent: () => void = () => undefined): void {
   process.send?.(message, undefined, undefined, sent);
 }
 
-function receiveOrders(): { readonly serve: Promise<Site>; readonly finish: Promise<void> } {
-  const serve = Promise.withResolvers<Site>();
-  const finish = Promise.withResolvers<void>();
-  process.on("message", (order: ToWorker) => {
-    if (order.type === "serve") serve.resolve(order);
-    else finish.resolve();
-  });
-  return { serve: serve.promise, finish: finish.promise };
+/** What the supervisor says. */
+class Orders {
+  readonly serve: Promise<Site>;
+  readonly finish: Promise<void>;
+  onConnection: ((connection: Socket) => void) | undefined;
+
+  constructor() {
+    const serve = Promise.withResolvers<Site>();
+    const finish = Promise.withResolvers<void>();
+    this.serve = serve.promise;
+    this.finish = finish.promise;
+    process.on("message", (order: ToWorker, connection: Socket | undefined) => {
+      if (order.type === "serve") serve.resolve(order.site);
+      else if (order.type === "finish") finish.resolve();
+      else if (connection !== undefined) this.onConnection?.(connection); // none when its client has left already
+    });
+  }
 }
 
 /** Gathers what comes in one turn of the event loop: hundreds of files are met while modules load. */
