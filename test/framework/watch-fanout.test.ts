@@ -71,7 +71,8 @@ describe("the fanout of a watch", () => {
     const events = await watch.until(({ object }) => object.metadata.name === "end");
     expect(events).to.have.length(3_000);
     expect(events[2_998]?.object["spec"]).to.deep.equal({ n: 2_998 });
-    for (let n = 0; n < 9_000; n++) root.set("a", { n });
+    const data = "x".repeat(2_000); // together more than sockets take in
+    for (let n = 0; n < 9_000; n++) root.set("a", { n, data });
     expect((await watch.rest()).map(label).at(-1)).to.equal("ERROR 410");
   });
 

@@ -1,4 +1,5 @@
 import type { ApiError } from "@virtual-workspaces/apimachinery";
+import { Chunk } from "../encode/chunk.ts";
 import { eventBytes, eventPieces, type Representation } from "../encode/representation.ts";
 import type { WatchCache } from "./cache.ts";
 import type { CacheEvent } from "./event.ts";
@@ -64,20 +65,25 @@ export class Lane {
     this.#pending = undefined;
     this.cursor = this.cache.next;
     if (this.#live.size === 0 || from === undefined) return;
-    const bytes = this.batch(from, this.cursor);
-    if (bytes === undefined) return;
-    for (const subscriber of this.#live) this.#write(subscriber, bytes);
+    const chunk = this.batch(from, this.cursor);
+    if (chunk === undefined) return;
+    for (const subscriber of this.#live) this.#write(subscriber, chunk);
   }
 
   /** Same bytes for everybody who is up to date: bookmarks. */
   bookmark(): void {
     this.flush();
-    const bytes = this.bookmarkBytes(this.cache.head, false);
-    for (const subscriber of this.#live) if (subscriber.bookmarks) this.#write(subscriber, bytes);
+    const chunk = this.bookmarkChunk();
+    for (const subscriber of this.#live) if (subscriber.bookmarks) this.#write(subscriber, chunk);
   }
 
   bookmarkBytes(version: string, initialEventsEnd: boolean): Buffer {
     return eventBytes("BOOKMARK", this.representation.bookmark(version, initialEventsEnd));
+  }
+
+  /** A bookmark of the version that live subscribers have been written. */
+  bookmarkChunk(): Chunk {
+    return new Chunk([this.bookmarkBytes(this.cache.head, false)]);
   }
 
   /** Takes in a subscriber that has been written everything before {@link cursor}. */
@@ -90,11 +96,11 @@ export class Lane {
   }
 
   /** The events in [from, to) as this lane's clients see them; `undefined` when they see none of them. */
-  batch(from: number, to: number): Buffer | undefined {
+  batch(from: number, to: number): Chunk | undefined {
     const pieces: Buffer[] = [];
     for (let position = from; position < to; position++) this.#render(this.cache.event(position), pieces);
     if (pieces.length === 0) return undefined;
-    return Buffer.concat(pieces);
+    return new Chunk(pieces);
   }
 
   #render(event: CacheEvent, pieces: Buffer[]): void {
@@ -109,9 +115,9 @@ export class Lane {
     }
   }
 
-  #write(subscriber: Subscriber, bytes: Buffer): void {
+  #write(subscriber: Subscriber, chunk: Chunk): void {
     this.#stats.delivered += 1;
-    if (!subscriber.write(bytes)) {
+    if (!subscriber.write(chunk)) {
       this.#live.delete(subscriber);
       subscriber.lagAt(this.cursor);
     }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { ApiError } from "@virtual-workspaces/apimachinery";
+import { type Chunk, ChunkStream } from "../encode/chunk.ts";
 import { errorEvent, type Lane } from "./lane.ts";
 
 /** Events written in one go to a subscriber that catches up, before asking its socket again. */
@@ -17,6 +18,7 @@ export class Subscriber {
   readonly bookmarks: boolean;
   readonly #lane: Lane;
   readonly #response: ServerResponse;
+  readonly #stream: ChunkStream;
   #cursor = 0;
   #live = false;
   /** How it ends once the initial events are out: nothing may come between the pieces they are written in. */
@@ -26,20 +28,21 @@ export class Subscriber {
   constructor(lane: Lane, response: ServerResponse, options: SubscriberOptions) {
     this.#lane = lane;
     this.#response = response;
+    this.#stream = new ChunkStream(response);
     this.bookmarks = options.bookmarks;
     this.#begun = !options.initialEvents;
   }
 
   /** False when the socket wants no more for now. */
-  write(bytes: Buffer): boolean {
-    return this.#response.write(bytes);
+  write(chunk: Chunk): boolean {
+    return this.#stream.write(chunk);
   }
 
   /** Has written everything before `cursor`, and goes on when the socket drains. */
   lagAt(cursor: number): void {
     this.#live = false;
     this.#cursor = cursor;
-    this.#response.once("drain", this.#resume);
+    this.#stream.onceDrained(this.#resume);
   }
 
   /**
@@ -67,7 +70,7 @@ export class Subscriber {
   end(): void {
     this.#finish(() => {
       this.#lane.flush();
-      if (this.bookmarks && this.#live) this.write(this.#lane.bookmarkBytes(this.#lane.cache.head, false));
+      if (this.bookmarks && this.#live) this.write(this.#lane.bookmarkChunk());
       this.#response.end();
     });
   }
@@ -84,17 +87,17 @@ export class Subscriber {
 
   readonly #resume = (): void => {
     const { cache } = this.#lane;
+    if (this.#response.writableEnded || this.#response.destroyed) return;
     while (this.#cursor < this.#lane.cursor) {
-      if (this.#response.writableEnded || this.#response.destroyed) return;
       if (this.#cursor < cache.first) {
         this.fail(ApiError.expired("too old resource version: the watch fell behind the history that is kept"));
         return;
       }
       const to = Math.min(this.#cursor + SLICE_EVENTS, this.#lane.cursor);
-      const bytes = this.#lane.batch(this.#cursor, to);
+      const chunk = this.#lane.batch(this.#cursor, to);
       this.#cursor = to;
-      if (bytes !== undefined && !this.write(bytes)) {
-        this.#response.once("drain", this.#resume);
+      if (chunk !== undefined && !this.write(chunk)) {
+        this.#stream.onceDrained(this.#resume);
         return;
       }
     }
