@@ -19,7 +19,7 @@ export class Remote<C extends Commands> implements AsyncDisposable {
   private constructor(child: ChildProcess) {
     this.#child = child;
     child.on("message", (reply: Reply) => this.#receive(reply));
-    child.once("exit", (code, signal) => this.#ended(`a process of the bench ended (${signal ?? code})`));
+    child.once("exit", this.#unexpected);
   }
 
   /** Starts bench/_servers/`name`.ts with the flags of this process and `flags`, and waits until it answers. */
@@ -27,10 +27,7 @@ export class Remote<C extends Commands> implements AsyncDisposable {
     const file = new URL(`../_servers/${name}.ts`, import.meta.url);
     const child = fork(file, { execArgv: [...process.execArgv, ...flags], serialization: "advanced" });
     const remote = new Remote<C>(child);
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    remote.on("ready", resolve);
-    child.once("exit", () => reject(new Error(`bench/_servers/${name}.ts ended before it was ready`)));
-    await promise;
+    await new Promise((resolve) => remote.on("ready", resolve));
     return remote;
   }
 
@@ -53,6 +50,7 @@ export class Remote<C extends Commands> implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const ended = once(this.#child, "exit");
+    this.#child.off("exit", this.#unexpected);
     this.#child.disconnect(); // it exits by itself, and writes a profile if it was told to
     await ended;
   }
@@ -68,8 +66,8 @@ export class Remote<C extends Commands> implements AsyncDisposable {
     else waiting?.resolve(reply.value);
   }
 
-  #ended(why: string): void {
-    for (const waiting of this.#waiting.values()) waiting.reject(new Error(why));
-    this.#waiting.clear();
-  }
+  /** Nobody may wait for it any more: the bench ends with its process. */
+  readonly #unexpected = (code: number | null, signal: string | null): void => {
+    throw new Error(`a process of the bench ended before its time (${signal ?? code})`);
+  };
 }
