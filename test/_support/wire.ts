@@ -113,7 +113,7 @@ export class Wire implements Disposable {
   }
 
   async #body(method: string, status: number, headers: Readonly<Record<string, string>>): Promise<string> {
-    if (method === "HEAD" || status === 204 || status === 304) return "";
+    if (method === "HEAD" || status === 101 || status === 204 || status === 304) return "";
     if (headers["transfer-encoding"] === "chunked") return (await this.#chunks()).toString("utf8");
     const length = headers["content-length"];
     if (length !== undefined) return (await this.read(Number(length))).toString("utf8");

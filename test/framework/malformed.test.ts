@@ -119,6 +119,20 @@ describe("malformed HTTP", () => {
     await front.lives();
   });
 
+  it("an expectation behind a request whose answer is under way is met in its turn", async () => {
+    await using front = await start();
+    using wire = await front.wire();
+    const head = GOOD.join("\r\n");
+    const expecting = `GET ${NOTES}/a HTTP/1.1\r\n${head}\r\nExpect: 100-continue\r\n\r\n`;
+    wire.send(`GET ${NOTES} HTTP/1.1\r\n${head}\r\n\r\n${expecting}`);
+    expect(JSON.parse((await wire.answer())?.body ?? "").kind).to.equal("NoteList");
+    expect(JSON.parse((await wire.answer())?.body ?? "").kind).to.equal("Note");
+    using other = await front.wire();
+    other.send(expecting);
+    expect((await other.read(25)).toString()).to.equal("HTTP/1.1 100 Continue\r\n\r\n");
+    expect(JSON.parse((await other.answer())?.body ?? "").kind).to.equal("Note");
+  });
+
   it("does not end the server when the client resets a CONNECT or an upgrade", async () => {
     await using front = await start();
     for (const head of [["CONNECT a:1 HTTP/1.1"], [`GET ${NOTES} HTTP/1.1`, ...UPGRADE]]) {

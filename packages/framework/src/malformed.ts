@@ -18,9 +18,22 @@ export function refuseMalformed(server: Server): void {
     socket.on("error", ignore);
     refuse(socket, problem(405, "this is no proxy: CONNECT is not served"));
   });
+  server.on("checkContinue", (req: IncomingMessage, res: ServerResponse) => {
+    goOn(res);
+    server.emit("request", req, res);
+  });
   server.on("checkExpectation", (_req: IncomingMessage, res: ServerResponse) => {
     respondStatus(res, problem(417, "the only expectation that can be met is 100-continue"));
   });
+}
+
+/** Behind an answer that is under way, Node would write a 100 between the head and the body of the answer to come. */
+function goOn(res: ServerResponse): void {
+  const write = (): void => {
+    if (!res.headersSent) res.writeContinue();
+  };
+  if (res.socket === null) res.once("socket", write);
+  else write();
 }
 
 function problemOf(code: string | undefined): ApiError {
