@@ -35,6 +35,8 @@ export class Exchange {
   user: User | undefined;
   /** Set by whoever takes over the response: later stages are not run. */
   answered = false;
+  /** Set when the deadline has passed and been answered. */
+  expired = false;
 
   constructor(core: ServerCore, message: { req: IncomingMessage; res: ServerResponse; head?: Buffer }) {
     this.core = core;
@@ -66,13 +68,14 @@ export class Exchange {
       // An upgraded connection leaves its response behind.
       const stream = this.upgradeHead === undefined ? this.res : this.req.socket;
       stream.once("close", () => abort.abort());
-      if (stream.destroyed) abort.abort();
+      if (stream.destroyed || this.expired) abort.abort();
     }
     return this.#abort.signal;
   }
 
-  /** Ends whatever listens to {@link signal}. */
-  abort(reason: unknown): void {
+  /** Gives up on whoever was asked, who hears of it by {@link signal}: what they still do is of no consequence. */
+  expire(reason: unknown): void {
+    this.expired = true;
     this.#abort?.abort(reason);
   }
 }

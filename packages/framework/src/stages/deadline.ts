@@ -7,9 +7,10 @@ export function deadline(exchange: Exchange): void {
   if (exchange.info.longRunning || exchange.mounted.rawTail) return;
   const { res, core } = exchange;
   const timer = setTimeout(() => {
+    if (res.headersSent || res.destroyed) return;
     const error = ApiError.timeout(`the request did not finish within ${core.deadline / 1000} s`, 0);
-    exchange.abort(error);
-    if (!res.headersSent && !res.destroyed) respondStatus(res, error);
+    exchange.expire(error);
+    respondStatus(res, error);
   }, core.deadline);
   timer.unref();
   res.once("close", () => clearTimeout(timer));

@@ -1,0 +1,73 @@
+// The time a request may take, and what becomes of answers that come too late.
+import {
+  allow,
+  createServer,
+  defineResource,
+  defineVirtualWorkspace,
+  type Storage,
+  staticTokens,
+} from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { testLog } from "../_setup/log.ts";
+import { Wire } from "../_support/wire.ts";
+
+const Note = defineResource({ group: "test.dev", version: "v1", kind: "Note", scope: "Cluster", spec: {} });
+const NOTES = "/services/notes/apis/test.dev/v1/notes";
+const GOOD = ["Host: x", "Authorization: Bearer token"];
+const object = { apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "a" }, spec: {} };
+
+/** A storage that answers when the test lets it. */
+async function start() {
+  const asked: AbortSignal[] = [];
+  const gate = Promise.withResolvers<void>();
+  const done = Promise.withResolvers<void>();
+  const slow = async <T>(signal: AbortSignal, value: T): Promise<T> => {
+    asked.push(signal);
+    await gate.promise;
+    setImmediate(done.resolve);
+    return value;
+  };
+  const storage: Storage = {
+    get: (_scope, { name }, { signal }) => (name === "quick" ? object : slow(signal, object)),
+    list: (_scope, { signal }) => slow(signal, { items: [object], resourceVersion: "1" }),
+  };
+  const view = defineVirtualWorkspace({
+    name: "notes",
+    path: "/",
+    authorize: () => allow(),
+    resources: [Note.serve(storage as Storage<never>)],
+  });
+  const server = createServer({
+    virtualWorkspaces: [view],
+    authentication: [staticTokens({ token: { name: "alice" } })],
+    log: testLog().log,
+    requestTimeout: 50,
+  });
+  const { port } = await server.listen({ port: 0 });
+  return { asked, gate, done, wire: () => Wire.open(port), [Symbol.asyncDispose]: () => server.close() };
+}
+
+describe("the deadline of a request", () => {
+  for (const path of [`${NOTES}/a`, NOTES]) {
+    it(`is answered 504, and what comes later goes nowhere: ${path}`, async () => {
+      await using server = await start();
+      using wire = await server.wire();
+      wire.request(`GET ${path} HTTP/1.1`, ...GOOD);
+      const answer = await wire.answer();
+      expect(JSON.parse(answer?.body ?? "")).to.deep.include({
+        kind: "Status",
+        reason: "Timeout",
+        message: "Timeout: the request did not finish within 0.05 s",
+        code: 504,
+      });
+      const [signal] = server.asked;
+      expect(signal?.aborted).to.equal(true);
+      expect(signal?.reason).to.have.property("code", 504);
+      server.gate.resolve();
+      await server.done.promise;
+      // The connection has not been spoilt by the late answer, and nothing is logged of it.
+      wire.request(`GET ${NOTES}/quick HTTP/1.1`, ...GOOD);
+      expect(JSON.parse((await wire.answer())?.body ?? "")).to.deep.equal(object);
+    });
+  }
+});
