@@ -211,6 +211,15 @@ describe("what a rule is asked", () => {
   });
 });
 
+describe("a view", () => {
+  it("that decides nothing cannot be defined", () => {
+    for (const authorize of [undefined, null, true, allow()]) {
+      const options = { name: "view", path: "/", resources: [], authorize: authorize as never };
+      expect(() => defineVirtualWorkspace(options)).to.throw("decides nothing about access: give it authorize");
+    }
+  });
+});
+
 describe("rules ready made", () => {
   it("authenticated() lets in whoever an authenticator has called authenticated", async () => {
     const rule = authenticated();

@@ -1,0 +1,38 @@
+// Why: an error that somebody looks up by its text must be found, and a text that nothing throws any more must go. The
+// tables of docs/errors.md write `…` for what differs.
+import { globSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+
+/** The sources, with one kind of quotation mark around texts and none of the breaks within long ones. */
+const sources = globSync("packages/{apimachinery,framework}/src/**/*.ts", { cwd: root })
+  .map((file) => readFileSync(`${root}/${file}`, "utf8"))
+  .join("\n")
+  .replace(/[`"] \+\s+[`"]/g, "");
+
+/** The texts in backticks that stand in the given column of the tables under a heading. */
+function texts(heading: string, column: number): string[] {
+  const [, section = ""] = readFileSync(`${root}/docs/errors.md`, "utf8").split(`## ${heading}\n`);
+  const rows = (section.split("\n## ")[0] ?? "").split("\n").filter((line) => /^\| (`|\d)/.test(line));
+  return rows.flatMap((row) =>
+    [...(row.split(" | ")[column] ?? "").matchAll(/`([^`]+)`/g)].map(([, text = ""]) => text),
+  );
+}
+
+describe("the texts in docs/errors.md", () => {
+  it("of errors at definition are thrown somewhere, word for word", () => {
+    const found = texts("Errors at definition", 0);
+    expect(found).to.have.length.above(10);
+    for (const text of found)
+      for (const part of text.split("…").map((piece) => piece.trim()))
+        if (part.length > 3) expect(sources, text).to.include(part);
+  });
+
+  it("of codes without a reason are answered somewhere, word for word", () => {
+    const found = texts("Reasons", 2).filter((text) => text.includes(" "));
+    expect(found).to.have.length.above(4);
+    for (const text of found) expect(sources).to.include(text);
+  });
+});

@@ -1,0 +1,37 @@
+// Why: a table of boundaries that names what is gone protects nothing. A row of docs/security.md ends with the file and
+// function that enforce it, and the file and title of the test that tries to get past: all four must be there.
+import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const ROW =
+  /^\| (?<boundary>[^|]+) \| `(?<source>[\w/.-]+)` `(?<name>\w+)` \| `(?<test>[\w/.-]+)` "(?<title>[^|]+)" \|$/;
+
+/** The rows of tables, without their heads. */
+function rows(): string[] {
+  const lines = readFileSync(`${root}/docs/security.md`, "utf8").split("\n");
+  return lines.filter((line) => line.startsWith("|") && !/^\|( boundary |---)/.test(line));
+}
+
+function read(file: string): string {
+  expect(existsSync(`${root}/${file}`), `${file} is there`).to.equal(true);
+  return readFileSync(`${root}/${file}`, "utf8");
+}
+
+describe("docs/security.md", () => {
+  it("has a row for each boundary, in one form", () => {
+    expect(rows()).to.have.length.above(25);
+    for (const row of rows()) expect(row).to.match(ROW);
+  });
+
+  for (const row of rows()) {
+    const { boundary = "", source = "", name = "", test = "", title = "" } = ROW.exec(row)?.groups ?? {};
+    it(`names what there is: ${boundary}`, () => {
+      expect(read(`packages/framework/src/${source}`)).to.match(
+        new RegExp(`(function|class|const|^ +) ?#?${name}\\b`, "m"),
+      );
+      expect(read(`test/framework/${test}`)).to.include(title);
+    });
+  }
+});
