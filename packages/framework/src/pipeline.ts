@@ -46,9 +46,10 @@ export async function run(exchange: Exchange): Promise<void> {
 /** Answers with a Status; a stream that has begun can only be cut, so that the client knows it is not whole. */
 function fail(exchange: Exchange, error: unknown): void {
   const { res, core } = exchange;
-  // The client has left, or was told that it took too long: what goes wrong then is a consequence. A failure behind a
-  // whole answer is none.
-  if (exchange.expired || (res.destroyed && !res.writableFinished)) return;
+  // The client has left, which a failed write tells before the response knows, or was told that it took too long: what
+  // goes wrong then is a consequence. A failure behind a whole answer is none.
+  const left = (res.destroyed || res.socket?.destroyed === true) && !res.writableFinished;
+  if (exchange.expired || left) return;
   if (!isApiError(error)) {
     const { requestId, path } = exchange;
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);

@@ -1,0 +1,62 @@
+// Lists too large to be written at once.
+
+import { once } from "node:events";
+import { connect } from "node:net";
+import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { startPlain } from "../_support/plain.ts";
+
+const Leaf = defineResource({
+  group: "test.dev",
+  version: "v1",
+  kind: "Leaf",
+  plural: "leaves",
+  scope: "Cluster",
+  spec: { type: "object", properties: { text: { type: "string" } } },
+});
+const LEAVES = "/services/leaves/clusters/root/apis/test.dev/v1/leaves";
+
+/** Some 10 MiB: more than the sockets of one connection hold. */
+function setUp() {
+  const leaves = Leaf.collection();
+  const root = leaves.in("root");
+  for (let n = 0; n < 5_000; n++) root.set(`leaf-${n + 10_000}`, { text: `${n}`.repeat(500) });
+  return defineVirtualWorkspace({
+    name: "leaves",
+    path: "/clusters/:cluster",
+    authorize: () => allow(),
+    resources: [Leaf.serve(leaves)],
+  });
+}
+
+describe("a large list", () => {
+  it("comes whole, in order, with its length said before", async () => {
+    await using server = await startPlain([setUp()]);
+    const { body, headers, text } = await server.get(LEAVES);
+    expect(Number(headers["content-length"])).to.equal(Buffer.byteLength(text));
+    expect(body.items).to.have.length(5_000);
+    for (const [n, item] of body.items.entries()) expect(item.metadata.name).to.equal(`leaf-${n + 10_000}`);
+  });
+
+  it("comes whole as a Table, whose length nobody knows before", async () => {
+    await using server = await startPlain([setUp()]);
+    const { body, headers } = await server.get(LEAVES, {
+      headers: { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" },
+    });
+    expect(headers["transfer-encoding"]).to.equal("chunked");
+    expect(body.rows).to.have.length(5_000);
+  });
+
+  it("is no error of the server's when the client leaves in its midst", async () => {
+    await using server = await startPlain([setUp()]); // a logged error fails the test
+    const { port, hostname } = new URL(server.url);
+    for (const leave of ["destroy", "resetAndDestroy"] as const) {
+      const socket = connect({ port: Number(port), host: hostname });
+      socket.write(`GET ${LEAVES} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer alice\r\n\r\n`);
+      await once(socket, "data");
+      socket[leave]();
+      await once(socket, "close");
+    }
+    expect((await server.get(`${LEAVES}/leaf-10000`)).status).to.equal(200);
+  });
+});
