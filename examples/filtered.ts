@@ -45,6 +45,6 @@ export default defineVirtualWorkspace({
   resources: [Train.serve(board)],
   setup: () => {
     let step = 0;
-    return setInterval(() => advance(step++), 3000);
+    return setInterval(() => advance(step++), 2000);
   },
 });

@@ -29,6 +29,17 @@ describe("virtual-workspaces dev ends", function () {
     });
   }
 
+  it("on Ctrl-C in a terminal, which tells every process at once", async () => {
+    await using dev = await Dev.start({ files: { "note.ts": viewText() }, terminal: true });
+    const watch = dev.get(`${NOTES}?watch=true`);
+    await dev.until(/begins$/m);
+    const { code, took } = await dev.end("SIGINT");
+    expect(code).to.equal(0);
+    expect(took).to.be.below(1000);
+    expect((await watch).body.trimEnd()).to.match(/^\{"type":"ADDED".*\}$/);
+    expect(dev.text).not.to.match(/ended by itself/);
+  });
+
   it("within a second although a view does not let go", async () => {
     const setup = `setup: () => ({ [Symbol.asyncDispose]: () => ${FOREVER} }),`;
     await using dev = await Dev.start({ files: { "note.ts": viewText({ more: setup }) } });
@@ -48,7 +59,8 @@ describe("virtual-workspaces dev ends", function () {
   });
 
   it("with everything it has started, when it is killed", async () => {
-    await using dev = await Dev.start({ files: { "note.ts": viewText() } });
+    const busy = "setup: () => setInterval(() => undefined, 1000),";
+    await using dev = await Dev.start({ files: { "note.ts": viewText({ more: busy }) } });
     const children = await dev.children();
     expect(children).to.have.length(1);
     await dev.end("SIGKILL");

@@ -35,7 +35,10 @@ export interface DevOptions {
   readonly state?: string;
   /** Whether the folder has `node_modules` as a clone has. @default false, all that is found are our own packages */
   readonly installed?: boolean;
+  /** @default that of the test */
   readonly path?: string;
+  /** Whether it is a process group of its own, as in a terminal: `end` then tells all of it. @default false */
+  readonly terminal?: boolean;
 }
 
 /** A running `dev`, killed at the end of its `await using` block. */
@@ -47,6 +50,7 @@ export class Dev implements AsyncDisposable {
   readonly state: string;
   readonly ended: Promise<{ readonly code: number | null }>;
   readonly #child: ChildProcess;
+  readonly #target: number;
   readonly #waiting = new Set<() => void>();
   #running = true;
 
@@ -57,8 +61,9 @@ export class Dev implements AsyncDisposable {
     if (options.installed) symlinkSync(join(root, "node_modules"), join(this.folder.path, "node_modules"));
     const args = [...BINARY, "dev", ...paths, "--dir", this.state, ...flags];
     const env = { PATH: options.path ?? process.env["PATH"] };
-    const child = spawn(localNode, args, { cwd: this.folder.path, env });
+    const child = spawn(localNode, args, { cwd: this.folder.path, env, detached: options.terminal ?? false });
     this.#child = child;
+    this.#target = options.terminal ? -this.pid : this.pid;
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (text: string) => {
         this.text += text;
@@ -122,7 +127,7 @@ export class Dev implements AsyncDisposable {
   /** Sends a signal, and says how it ended and how long that took, ms. */
   async end(signal: NodeJS.Signals): Promise<{ readonly code: number | null; readonly took: number }> {
     const began = performance.now();
-    this.#child.kill(signal);
+    process.kill(this.#target, signal);
     const { code } = await this.ended;
     return { code, took: performance.now() - began };
   }

@@ -15,7 +15,7 @@ export function accessLine(record: RequestRecord, now: Date): string {
   }
 }
 
-/** Whoever can reach the port chooses these: no line breaks and no terminal sequences. */
+/** Whoever can reach the port chooses these: no line breaks, no terminal sequences, no spaces. */
 function printable(text: string): string {
-  return text.replace(/[^\x21-\x7e]/g, (character) => encodeURIComponent(character));
+  return text.replace(/[^\x21-\x7e]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }

@@ -1,0 +1,47 @@
+// A request is one line, whatever its sender calls himself.
+import type { RequestRecord } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { accessLine } from "../../packages/cli/src/dev/access-line.ts";
+
+const RECORD: RequestRecord = {
+  stage: "ResponseComplete",
+  requestId: "1",
+  method: "GET",
+  verb: "list",
+  path: "/apis",
+  user: "ann",
+  code: 200,
+  duration: 1234.56,
+};
+
+function line(record: Partial<RequestRecord>): string {
+  return accessLine({ ...RECORD, ...record }, new Date(2026, 10, 21, 9, 5, 7));
+}
+
+describe("the access log of dev", () => {
+  it("has time, method, path, user, code and how long it took", () => {
+    expect(line({})).to.equal("09:05:07 GET /apis ann 200 1234.6 ms");
+    expect(line({ method: "DELETE", verb: "delete", code: 405 })).to.equal("09:05:07 DELETE /apis ann 405 1234.6 ms");
+  });
+
+  it("has watches when they begin and when they end; one that is refused never began", () => {
+    const watch = { verb: "watch" };
+    expect(line({ ...watch, stage: "ResponseStarted" })).to.equal("09:05:07 WATCH /apis ann 200 begins");
+    expect(line(watch)).to.equal("09:05:07 WATCH /apis ann 200 ends after 1.2 s");
+    expect(line({ ...watch, code: 410 })).to.equal("09:05:07 WATCH /apis ann 410 1234.6 ms");
+  });
+
+  it("says so when nobody was recognised, and when the client left before there was an answer", () => {
+    expect(line({ user: undefined, code: 401 })).to.equal("09:05:07 GET /apis - 401 1234.6 ms");
+    expect(line({ code: 0 })).to.equal("09:05:07 GET /apis ann left 1234.6 ms");
+  });
+
+  it("lets nobody forge a line or speak to the terminal", () => {
+    expect(line({ user: "ann\n09:05:08 GET /apis admin" })).to.equal(
+      "09:05:07 GET /apis ann\\u{a}09:05:08\\u{20}GET\\u{20}/apis\\u{20}admin 200 1234.6 ms",
+    );
+    expect(line({ path: "/\u001b[2J", user: "ö😀\ud800" })).to.equal(
+      "09:05:07 GET /\\u{1b}[2J \\u{f6}\\u{1f600}\\u{d800} 200 1234.6 ms",
+    );
+  });
+});
