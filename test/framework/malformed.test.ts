@@ -1,8 +1,9 @@
 // Malformed HTTP: a Status where an answer can be given, the end of the connection where not, and never of the server.
 import { once } from "node:events";
-import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { allow, defineResource, defineVirtualWorkspace, type ServerOptions } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
+import { Authority, SERVER_AUTH } from "../_support/certificates.ts";
 import { startPlain } from "../_support/plain.ts";
 import { Wire, type WireAnswer } from "../_support/wire.ts";
 
@@ -32,8 +33,8 @@ function statusOf(answer: WireAnswer | undefined): { code: number; message: stri
   return body;
 }
 
-async function start() {
-  const server = await startPlain(views());
+async function start(options: Partial<ServerOptions> = {}) {
+  const server = await startPlain(views(), options);
   const port = Number(new URL(server.url).port);
   return {
     server,
@@ -162,6 +163,17 @@ describe("malformed HTTP", () => {
     wire.request("CONNECT a:1 HTTP/1.1", ...GOOD);
     expect((await wire.answer())?.status).to.equal(405);
     await wire.cut(); // though `wire` never ends its side
+  });
+
+  it("instead of a TLS handshake ends the connection", async () => {
+    const keys = Authority.root("servers").issue({ name: "server", usages: [SERVER_AUTH] });
+    await using front = await start({ tls: keys });
+    for (const bytes of ["GET /livez HTTP/1.1\r\nHost: x\r\n\r\n", "\x16\x03\x01\xff\xff", "\0".repeat(9000)]) {
+      using wire = await front.wire();
+      wire.send(bytes);
+      wire.socket.end();
+      await wire.end();
+    }
   });
 
   it("logs nothing: anybody could fill the log", async () => {
