@@ -1,4 +1,5 @@
 // The time a request may take, and what becomes of answers that come too late.
+import { setTimeout } from "node:timers/promises";
 import {
   allow,
   createServer,
@@ -12,6 +13,7 @@ import { testLog } from "../_setup/log.ts";
 import { Wire } from "../_support/wire.ts";
 
 const Note = defineResource({ group: "test.dev", version: "v1", kind: "Note", scope: "Cluster", spec: {} });
+const Tome = defineResource({ group: "test.dev", version: "v1", kind: "Tome", scope: "Cluster", spec: {} });
 const NOTES = "/services/notes/apis/test.dev/v1/notes";
 const GOOD = ["Host: x", "Authorization: Bearer token"];
 const object = { apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "a" }, spec: {} };
@@ -31,11 +33,24 @@ async function start() {
     get: (_scope, { name }, { signal }) => (name === "quick" ? object : slow(signal, object)),
     list: (_scope, { signal }) => slow(signal, { items: [object], resourceVersion: "1" }),
   };
+  /** A list in two pieces, the second when the test lets it. */
+  const stream: Storage = {
+    narrows: true,
+    list: (_scope, { signal }) => {
+      asked.push(signal);
+      const body = (async function* () {
+        yield Buffer.from('{"first":');
+        await gate.promise;
+        yield Buffer.from('"last"}');
+      })();
+      return { body };
+    },
+  };
   const view = defineVirtualWorkspace({
     name: "notes",
     path: "/",
     authorize: () => allow(),
-    resources: [Note.serve(storage as Storage<never>)],
+    resources: [Note.serve(storage as Storage<never>), Tome.serve(stream as Storage<never>)],
   });
   const server = createServer({
     virtualWorkspaces: [view],
@@ -70,4 +85,15 @@ describe("the deadline of a request", () => {
       expect(JSON.parse((await wire.answer())?.body ?? "")).to.deep.equal(object);
     });
   }
+
+  it("lets finish what has begun to be answered", async () => {
+    await using server = await start();
+    using wire = await server.wire();
+    wire.request("GET /services/notes/apis/test.dev/v1/tomes HTTP/1.1", ...GOOD);
+    await wire.begun();
+    await setTimeout(120); // more than twice the deadline
+    expect(server.asked[0]?.aborted).to.equal(false);
+    server.gate.resolve();
+    expect(await wire.answer()).to.include({ status: 200, body: '{"first":"last"}' });
+  });
 });

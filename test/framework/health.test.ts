@@ -129,6 +129,17 @@ describe("a view that is not ready", () => {
     }
   });
 
+  it("fails its probe when `ready` does not answer, though it did before", async () => {
+    let pending: Promise<void> | undefined;
+    const never = Promise.withResolvers<void>();
+    await using server = await start(view("stuck", { ready: () => pending }));
+    expect(await server.probe("/readyz/stuck")).to.equal("200 ok");
+    pending = never.promise;
+    expect(await server.probe("/readyz/stuck")).to.match(/^503 .*\n\[-\]stuck failed/);
+    never.resolve();
+    expect(await server.probe("/readyz/stuck")).to.equal("200 ok");
+  });
+
   it("is found out without probes, and the same failure is logged once", async () => {
     const { state, ready } = verdict();
     state.settle();

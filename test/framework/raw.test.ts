@@ -146,6 +146,18 @@ describe("a raw handler", () => {
     expectFault(/request failed .*too late/);
   });
 
+  it("that throws before its answer has left does not take it back", async () => {
+    const body = "x".repeat(8 * 2 ** 20);
+    await using server = await start({
+      handle: (_req, res) => {
+        res.end(body);
+        throw new Error("too soon");
+      },
+    });
+    expect((await server.ask("/x"))?.body.length).to.equal(body.length);
+    expectFault(/request failed .*too soon/);
+  });
+
   it("hears when the client leaves, and may throw then: nobody is to be told", async () => {
     const left = Promise.withResolvers<void>();
     await using server = await start({
