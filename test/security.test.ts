@@ -29,7 +29,7 @@ describe("docs/security.md", () => {
     const { boundary = "", source = "", name = "", test = "", title = "" } = ROW.exec(row)?.groups ?? {};
     it(`names what there is: ${boundary}`, () => {
       expect(read(`packages/framework/src/${source}`)).to.match(
-        new RegExp(`(function|class|const|^ +) ?#?${name}\\b`, "m"),
+        new RegExp(`(function\\*?|class|const|^ +) ?#?${name}\\b`, "m"),
       );
       expect(read(`test/framework/${test}`)).to.include(title);
     });
