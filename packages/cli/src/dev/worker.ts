@@ -62,7 +62,7 @@ function serverOf(virtualWorkspaces: readonly VirtualWorkspace[], site: Site): S
   return createServer({
     virtualWorkspaces,
     authentication: [clientCertificates({ ca: site.ca })],
-    tls: { ...site.tls, clientCa: site.ca },
+    tls: site.tls,
     closeTimeout: FINISH_WITHIN,
     log,
     ...(site.quiet ? {} : { onRequest: (record) => void console.log(accessLine(record, new Date())) }),

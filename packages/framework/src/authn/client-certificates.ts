@@ -4,6 +4,7 @@ import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
 import { authenticatedUser, type User } from "../user.ts";
 import type { Authenticator, ConnectionFacts } from "./authenticator.ts";
 
+/** Whose certificates count. */
 export interface ClientCertificateOptions {
   /** PEM of one or more authorities. Only chains that end in one of these count, whatever else the server trusts. */
   readonly ca: string | Buffer;
