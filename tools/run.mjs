@@ -3,6 +3,8 @@ import { spawn } from "node:child_process";
 import { delimiter, join } from "node:path";
 import { root } from "./install.mjs";
 
+/** Output that is read by programs has no colours, also where CI=true makes tools paint it. */
+const PLAIN = { NO_COLOR: "1", FORCE_COLOR: undefined };
 const PATH = `${join(root, "node_modules/.bin")}${delimiter}${process.env["PATH"]}`;
 
 /**
@@ -10,7 +12,7 @@ const PATH = `${join(root, "node_modules/.bin")}${delimiter}${process.env["PATH"
  * @returns {Promise<{ ok: boolean, output: string }>}
  */
 export async function run(command, args, { cwd = root, env = {} } = {}) {
-  const child = spawn(command, args, { cwd, env: { ...process.env, PATH, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(command, args, { cwd, env: { ...process.env, ...PLAIN, PATH, ...env }, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
   const end = await new Promise((resolve) => child.once("error", resolve).once("close", resolve));

@@ -35,9 +35,9 @@ export function machineKubectls(): string[] {
   throw new Error("kubectl is not on the PATH");
 }
 
-/** `built`, or the name of the file: `kubectl.1.27`. */
+/** The name of the file: `kubectl.1.27`. */
 export function nameOf(file: string): string {
-  return file === builtKubectl() ? "built" : basename(file);
+  return basename(file);
 }
 
 /** Starts a kubectl, for what does not end by itself: `get -w`, `wait`. */

@@ -1,10 +1,10 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Encoded } from "../encoded.ts";
 
-/** Ordered objects by {@link cacheKey}. */
+/** Objects by `<logical cluster>/<namespace>/<name>`, in that order. */
 export interface Objects {
   readonly size: number;
-  /** By {@link cacheKey}. */
+  /** By the whole key. */
   get(key: string): Encoded | undefined;
   /** In order, from the first key that is not below `from`. */
   entries(from?: string): Iterable<[string, Encoded]>;
