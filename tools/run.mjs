@@ -12,7 +12,11 @@ const PATH = `${join(root, "node_modules/.bin")}${delimiter}${process.env["PATH"
  * @returns {Promise<{ ok: boolean, output: string }>}
  */
 export async function run(command, args, { cwd = root, env = {} } = {}) {
-  const child = spawn(command, args, { cwd, env: { ...process.env, ...PLAIN, PATH, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...process.env, ...PLAIN, PATH, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
   const end = await new Promise((resolve) => child.once("error", resolve).once("close", resolve));
