@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { expect } from "chai";
 import fc from "fast-check";
-import { PieceWriter } from "../../packages/framework/src/encode/pieces.ts";
+import { PiecePool, PieceWriter } from "../../packages/framework/src/encode/pieces.ts";
 
 const PIECE = 512 * 1024;
 
@@ -23,16 +23,18 @@ const sizes = fc.oneof(
 );
 
 describe("pieces", () => {
+  const pool = new PiecePool();
+
   it("hold all bytes in order, whatever their sizes, and the separator between them", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(sizes, { maxLength: 40 }), async (lengths) => {
         const buffers = lengths.map((length, n) => Buffer.alloc(length, 97 + (n % 26)));
         const { out, written } = sink();
-        const writer = new PieceWriter(out);
+        const writer = new PieceWriter(out, pool);
         await writer.add(Buffer.from("["));
         await writer.addAll(buffers, 44);
         await writer.add(Buffer.from("]"));
-        await writer.flush();
+        await writer.finish();
         const expected = Buffer.concat([
           Buffer.from("["),
           ...buffers.flatMap((buffer, n) => (n === 0 ? [buffer] : [Buffer.from(","), buffer])),
@@ -49,19 +51,30 @@ describe("pieces", () => {
 
   it("are few: a large body costs a write for each half mebibyte", async () => {
     const { out, written } = sink();
-    const writer = new PieceWriter(out);
+    const writer = new PieceWriter(out, pool);
     await writer.addAll(
       Array.from({ length: 2048 }, () => Buffer.alloc(1023)),
       44,
     );
-    await writer.flush();
+    await writer.finish();
     expect(written.length).to.be.at.most(6);
+  });
+
+  it("come from buffers that are used again, a few of which are kept", async () => {
+    const pool = new PiecePool();
+    const taken = Array.from({ length: 20 }, () => pool.take());
+    for (const piece of taken) pool.give(piece);
+    const writer = new PieceWriter(sink().out, pool);
+    await writer.addAll([Buffer.alloc(PIECE - 1), Buffer.alloc(PIECE - 1)]);
+    await writer.finish();
+    const again = Array.from({ length: 20 }, () => pool.take());
+    expect(again.filter((piece) => taken.includes(piece))).to.have.length(8);
   });
 
   it("end with the stream's error", async () => {
     const out = new Writable({ write: (_chunk, _encoding, done) => done(new Error("gone")) });
     out.on("error", () => undefined);
-    const writer = new PieceWriter(out);
+    const writer = new PieceWriter(out, pool);
     const failure = await writer.addAll([Buffer.alloc(PIECE), Buffer.alloc(PIECE)]).catch(String);
     expect(failure).to.equal("Error: gone");
   });

@@ -1,6 +1,7 @@
 import type { RequestRecord } from "./access.ts";
 import type { Authenticator, ConnectionFacts } from "./authn/authenticator.ts";
 import { DiscoveryDocuments } from "./discovery/documents.ts";
+import { PiecePool } from "./encode/pieces.ts";
 import { Representations } from "./encode/representations.ts";
 import { type Log, warningLog } from "./log.ts";
 import { Mounted } from "./mounted.ts";
@@ -39,6 +40,7 @@ export class ServerCore implements AsyncDisposable {
   readonly deadline: number;
   readonly hub: WatchHub;
   readonly representations: Representations = new Representations();
+  readonly pieces: PiecePool = new PiecePool();
   readonly discovery: DiscoveryDocuments = new DiscoveryDocuments();
   readonly openapi: OpenApiDocuments = new OpenApiDocuments();
   readonly indexes: ResourceIndexes = new ResourceIndexes();

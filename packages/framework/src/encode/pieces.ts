@@ -5,7 +5,23 @@ import type { Writable } from "node:stream";
  * large list takes a fifth longer, twice of it gains nothing.
  */
 const PIECE = 512 * 1024;
-const FIRST = 4 * 1024;
+/** Where a writer begins, and up to where it grows by itself. */
+const SMALL = { first: 4 * 1024, last: 64 * 1024 } as const;
+/** Unused buffers that are kept for the next. */
+const KEPT = 8;
+
+/** Buffers for large bodies, used again: memory would else grow by what the collector has not seen yet. */
+export class PiecePool {
+  readonly #free: Buffer[] = [];
+
+  take(): Buffer {
+    return this.#free.pop() ?? Buffer.allocUnsafeSlow(PIECE);
+  }
+
+  give(piece: Buffer): void {
+    if (piece.length === PIECE && this.#free.length < KEPT) this.#free.push(piece);
+  }
+}
 
 /**
  * Writes many small buffers through one that is used again and again, at the pace of the reader: a body of any length
@@ -13,11 +29,13 @@ const FIRST = 4 * 1024;
  */
 export class PieceWriter {
   readonly #out: Writable;
-  #piece: Buffer = Buffer.allocUnsafe(FIRST);
+  readonly #pool: PiecePool;
+  #piece: Buffer = Buffer.allocUnsafe(SMALL.first);
   #filled = 0;
 
-  constructor(out: Writable) {
+  constructor(out: Writable, pool: PiecePool) {
     this.#out = out;
+    this.#pool = pool;
   }
 
   /** Takes all `buffers`, with the byte `separator` between them. @throws the stream's error when the client leaves */
@@ -37,11 +55,10 @@ export class PieceWriter {
     return this.addAll([bytes]);
   }
 
-  /** Writes what is left. The stream stays open. @throws the stream's error when the client leaves */
-  async flush(): Promise<void> {
-    const bytes = this.#piece.subarray(0, this.#filled);
-    this.#filled = 0;
-    if (bytes.length > 0) await this.#write(bytes);
+  /** Writes what is left. The stream stays open, the writer is done. @throws the stream's error when the client leaves */
+  async finish(): Promise<void> {
+    await this.#flush();
+    this.#pool.give(this.#piece);
   }
 
   #fits(length: number): boolean {
@@ -54,17 +71,23 @@ export class PieceWriter {
   }
 
   async #makeRoom(length: number): Promise<void> {
+    if (this.#piece.length === PIECE) return this.#flush();
     const wanted = Math.max(2 * this.#piece.length, this.#filled + length);
-    if (wanted > PIECE) await this.flush();
-    if (this.#piece.length === PIECE) return;
-    const larger = Buffer.allocUnsafe(Math.min(PIECE, wanted));
+    const larger = wanted <= SMALL.last ? Buffer.allocUnsafe(wanted) : this.#pool.take();
     this.#piece.copy(larger, 0, 0, this.#filled);
     this.#piece = larger;
+    if (!this.#fits(length)) await this.#flush();
   }
 
   async #writeLarge(bytes: Buffer): Promise<void> {
-    await this.flush();
+    await this.#flush();
     await this.#write(bytes);
+  }
+
+  async #flush(): Promise<void> {
+    const bytes = this.#piece.subarray(0, this.#filled);
+    this.#filled = 0;
+    if (bytes.length > 0) await this.#write(bytes);
   }
 
   #write(bytes: Buffer): Promise<void> {

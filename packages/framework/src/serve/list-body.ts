@@ -35,11 +35,11 @@ export async function writeList(
     return;
   }
   startStream(res, representation.contentType, length);
-  const writer = new PieceWriter(res);
+  const writer = new PieceWriter(res, core.pieces);
   await writer.add(head);
   await writer.addAll(rendered(page.items, representation), COMMA);
   await writer.add(tail);
-  await writer.flush();
+  await writer.finish();
   res.end();
 }
 

@@ -12,7 +12,7 @@ import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
 import type { CacheLease } from "../storage.ts";
 import type { Snapshot } from "../watch/cache.ts";
-import { cacheKey, objectsIn } from "../watch/objects.ts";
+import { cacheKey, visitIn } from "../watch/objects.ts";
 import { Selection } from "../watch/selection.ts";
 import { serveDirectList } from "./direct-list.ts";
 import { FOREIGN, freshen } from "./freshness.ts";
@@ -94,17 +94,18 @@ function pageOf(snapshot: Snapshot, { options, selection, after }: PageRequest &
   const limit = options.limit ?? Number.POSITIVE_INFINITY;
   const items: Encoded[] = [];
   let remaining = 0;
-  for (const object of objectsIn(snapshot.objects, selection, after)) {
-    if (!selection.matches(object)) continue;
+  const { cluster, namespace, isSelective } = selection;
+  visitIn(snapshot.objects, { cluster, namespace, after }, (object) => {
+    if (!selection.matches(object)) return true;
     if (items.length < limit) items.push(object);
     else remaining += 1;
-    if (remaining > 0 && selection.isSelective) break;
-  }
+    return remaining === 0 || !isSelective;
+  });
   const { version } = snapshot;
   const last = items.at(-1);
   if (remaining === 0 || last === undefined) return { items, meta: { resourceVersion: version } };
   const token = encodeContinue({ resourceVersion: version, start: last.key });
   // Kubernetes does not count what it would have to select.
-  const rest = selection.isSelective ? {} : { remainingItemCount: remaining };
+  const rest = isSelective ? {} : { remainingItemCount: remaining };
   return { items, meta: { resourceVersion: version, continue: token, ...rest } };
 }

@@ -104,9 +104,9 @@ async function begin(exchange: Exchange, { subscriber, lane, options }: Beginnin
   const { cache } = lane;
   if (options.sendInitialEvents === true) {
     const snapshot = cache.snapshot();
-    const writer = new PieceWriter(exchange.res);
+    const writer = new PieceWriter(exchange.res, exchange.core.pieces);
     await writer.addAll(initialEvents(snapshot, lane, options.allowWatchBookmarks));
-    await writer.flush();
+    await writer.finish();
     subscriber.start(snapshot.next);
     return;
   }

@@ -10,6 +10,13 @@ export interface Objects {
   entries(from?: string): Iterable<[string, Encoded]>;
   /** The same without the keys. */
   values(from?: string): Iterable<Encoded>;
+  /** Tells one after the other, from `low` to `high`, until `tell` returns `break`. */
+  forRange(
+    low: string,
+    high: string,
+    includeHigh: true,
+    tell: (key: string, object: Encoded) => { readonly break: true } | undefined,
+  ): unknown;
 }
 
 /** Objects order by logical cluster, namespace and name, as Kubernetes orders them by storage key. */
@@ -27,6 +34,27 @@ export function* objectsIn(objects: Objects, place: Omit<ObjectKey, "name">, aft
     if (!key.startsWith(prefix)) return;
     if (key !== after && (place.namespace === "" || object.key.namespace === place.namespace)) yield object;
   }
+}
+
+const ENOUGH = { break: true } as const;
+/** Above whatever a key may hold. */
+const LAST = "\uffff";
+
+/**
+ * Tells `visit` of the objects that {@link objectsIn} gives, until it returns false. For large lists: half the time of
+ * an iterator, and nothing for the collector, which lets the heap grow.
+ */
+export function visitIn(
+  objects: Objects,
+  range: Omit<ObjectKey, "name"> & { readonly after: string },
+  visit: (object: Encoded) => boolean,
+): void {
+  const prefix = prefixOf(range);
+  const { after, namespace } = range;
+  objects.forRange(after > prefix ? after : prefix, prefix + LAST, true, (key, object) => {
+    if (key === after || (namespace !== "" && object.key.namespace !== namespace)) return undefined;
+    return visit(object) ? undefined : ENOUGH;
+  });
 }
 
 function prefixOf({ cluster, namespace }: Omit<ObjectKey, "name">): string {
