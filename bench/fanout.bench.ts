@@ -9,7 +9,7 @@ import type { Held } from "./_servers/held.ts";
 import type { Watchers } from "./_servers/watchers.ts";
 
 const WATCHERS = 5000;
-const ROUNDS = 4;
+const ROUNDS = 3;
 const TEN_A_SECOND = { period: 100, changes: 10 };
 const SATURATED = 600;
 const KIB = 1024;
