@@ -51,6 +51,10 @@ export { type ForbiddenRequest, forbiddenFor } from "./forbidden.ts";
 export type { FromSchema } from "./from-schema.ts";
 // Tables
 export { humanDuration } from "./human-duration.ts";
+// JSON
+export { compareUtf8 } from "./json/order.ts";
+export { MAX_JSON_DEPTH, type ParsedJson, parseJson, parseOwnJson, stringifyJson } from "./json/parse.ts";
+export { cloneJson, equalJson, isJsonObject, type JsonObject, memberOf, setMember } from "./json/value.ts";
 export { compileJsonPath, compileJsonPathFirst } from "./jsonpath.ts";
 export { type ListOptions, parseListOptions, type ResourceVersionMatch, withListDefaults } from "./list-options.ts";
 export { validateListOptions } from "./list-validation.ts";

@@ -69,6 +69,11 @@ export class GoClient extends Program {
     return this.until("state", () => this.all("state")[before]);
   }
 
+  /** Resolves when its store stands at a version; asked again until it does, or the test runs out of time. */
+  async reaches(resourceVersion: string): Promise<void> {
+    while ((await this.state())["resourceVersion"] !== resourceVersion);
+  }
+
   /** How objects were asked for so far: `["watchlist", "watch"]`. */
   verbs(): string[] {
     return this.all("request").map((request) => request["verb"]);

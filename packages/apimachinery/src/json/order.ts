@@ -1,0 +1,18 @@
+/**
+ * Compares texts by their UTF-8 bytes, which is how Go, etcd and LMDB order them; `<` on strings compares UTF-16 units and
+ * differs above U+FFFF.
+ */
+export function compareUtf8(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let at = 0; at < length; at++) {
+    const left = a.charCodeAt(at);
+    const right = b.charCodeAt(at);
+    if (left !== right) return weight(left) - weight(right);
+  }
+  return a.length - b.length;
+}
+
+/** Surrogates stand for code points above all others. */
+function weight(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
+}

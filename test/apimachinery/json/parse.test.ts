@@ -1,0 +1,63 @@
+import { compareUtf8, parseJson, parseOwnJson, setMember, stringifyJson } from "@virtual-workspaces/apimachinery";
+import { expect } from "chai";
+import fc from "fast-check";
+
+describe("JSON", () => {
+  it("keeps integers of 64 bits whole", () => {
+    const text =
+      '{"a":9007199254740993,"b":[-9223372036854775808,9223372036854775807],"c":1.5,"d":10000000000000000000000}';
+    const { value } = parseJson(text);
+    expect(value).to.deep.equal({ a: 9007199254740993n, b: [-(2n ** 63n), 2n ** 63n - 1n], c: 1.5, d: 1e22 });
+    expect(stringifyJson(value)).to.equal(text.replace("10000000000000000000000", "1e+22"));
+    expect(parseOwnJson(stringifyJson(value))).to.deep.equal(value);
+  });
+
+  it("names members given twice by their paths", () => {
+    const { value, duplicates } = parseJson(
+      '{"a":{"b":[{"c":1},{"c":1,"\\u0063":2}]},"a\\"":1,"x,":{"y":"{"},"a\\"":2}',
+    );
+    expect(duplicates).to.deep.equal(["a.b[1].c", 'a"']);
+    expect(value).to.deep.equal({ a: { b: [{ c: 1 }, { c: 2 }] }, 'a"': 2, "x,": { y: "{" } });
+  });
+
+  it("has members named __proto__ as members, given twice or not", () => {
+    const { value, duplicates } = parseJson('{"__proto__":{"polluted":true},"__proto__":{"polluted":true}}');
+    expect(duplicates).to.deep.equal(["__proto__"]);
+    expect(stringifyJson(value)).to.equal('{"__proto__":{"polluted":true}}');
+    expect((value as { polluted?: boolean }).polluted).to.equal(undefined);
+    const copy = {};
+    setMember(copy, "__proto__", 1);
+    expect(Object.keys(copy)).to.deep.equal(["__proto__"]);
+  });
+
+  for (const [what, text] of [
+    ["a number beyond doubles", "1e400"],
+    ["an integer beyond doubles", `[${"9".repeat(400)}]`],
+    ["1,001 levels", `${"[".repeat(1001)}${"]".repeat(1001)}`],
+    ["a million levels", "[".repeat(1_000_000)],
+    ["no JSON", "{a:1}"],
+    ["nothing", ""],
+  ] as const) {
+    it(`refuses ${what}`, () => expect(() => parseJson(text)).to.throw(SyntaxError));
+  }
+
+  it("reads whatever JSON.stringify writes, without duplicates", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(parseJson(JSON.stringify(value))).to.deep.equal({
+          value: JSON.parse(JSON.stringify(value)),
+          duplicates: [],
+        });
+      }),
+    );
+  });
+
+  it("orders texts by their bytes", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (a, b) => {
+        expect(Math.sign(compareUtf8(a, b))).to.equal(Buffer.compare(Buffer.from(a), Buffer.from(b)));
+      }),
+    );
+    expect(compareUtf8("\u{10000}", "\uffff")).to.be.greaterThan(0);
+  });
+});
