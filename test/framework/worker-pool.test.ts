@@ -91,8 +91,11 @@ describe("WorkerPool", () => {
   it("lets go of an idle thread", async () => {
     await using workers = pool({ idle: 0 });
     expect((await workers.run(echo(1), LONG)).orders).to.equal(1);
-    const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-    for (let orders = 0; orders !== 1; { orders } = await workers.run(echo(2), LONG)) await turn();
+    const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+    for (let orders = 0, ms = 1; orders !== 1; ms *= 2) {
+      await pause(ms);
+      ({ orders } = await workers.run(echo(2), LONG));
+    }
   });
 
   it("reports a module that cannot be loaded", async () => {
