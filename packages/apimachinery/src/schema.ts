@@ -66,5 +66,9 @@ export interface JsonSchema {
   readonly "x-kubernetes-list-type"?: "atomic" | "set" | "map";
   readonly "x-kubernetes-list-map-keys"?: readonly string[];
   readonly "x-kubernetes-map-type"?: "atomic" | "granular";
+  /** How a strategic merge patch treats the value: `merge`, `replace`, `retainKeys`, or `retainKeys` and another by a comma. */
+  readonly "x-kubernetes-patch-strategy"?: string;
+  /** The member that tells the items of a merged list apart in a strategic merge patch. */
+  readonly "x-kubernetes-patch-merge-key"?: string;
   readonly "x-kubernetes-validations"?: readonly ValidationRule[];
 }
