@@ -1,0 +1,95 @@
+// The oracle: Kubernetes' own server of custom resources over an etcd of its own, both in this process. It reads one line
+// from stdin, a JSON array of CustomResourceDefinitions, prints one line once they are all served, and ends with its stdin.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"k8s.io/klog/v2"
+)
+
+// ready is the line that it prints.
+type ready struct {
+	URL   string `json:"url"`
+	Token string `json:"token"` // of a user who may do everything
+	CA    string `json:"ca"`    // PEM
+	Name  string `json:"name"`  // that its certificate is for
+}
+
+func main() {
+	logs := flag.Bool("logs", false, "write what the libraries log to stderr")
+	flag.Parse()
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
+	if *logs {
+		klog.SetOutput(os.Stderr)
+	}
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run() (err error) {
+	folder, err := os.MkdirTemp("", "oracle")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	definitions, end, err := readInput(os.Stdin)
+	if err != nil {
+		return err
+	}
+	store, err := startStore(folder)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+
+	ctx, cancel := context.WithCancel(end)
+	served, err := startServer(ctx, folder, storeURL(store))
+	if err != nil {
+		cancel()
+		return err
+	}
+	defer func() {
+		cancel()
+		err = errors.Join(err, <-served.ended)
+	}()
+	if err := define(ctx, served.api, definitions); err != nil {
+		return err
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(served.ready); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}
+
+// readInput gives the first line, and a context that ends with the input, or with a signal.
+func readInput(from io.Reader) ([]json.RawMessage, context.Context, error) {
+	reader := bufio.NewReader(from)
+	line, err := reader.ReadBytes('\n')
+	if err != nil {
+		return nil, nil, fmt.Errorf("stdin: expected a line with definitions: %w", err)
+	}
+	var definitions []json.RawMessage
+	if err := json.Unmarshal(line, &definitions); err != nil {
+		return nil, nil, fmt.Errorf("stdin: expected a JSON array of definitions: %w", err)
+	}
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	go func() {
+		defer cancel()
+		io.Copy(io.Discard, reader)
+	}()
+	return definitions, ctx, nil
+}
