@@ -129,3 +129,26 @@ export {
   type WatchEvent,
   type WatchEventType,
 } from "./watch.ts";
+// Writes
+export {
+  type DeleteQuery,
+  type Preconditions,
+  type PropagationPolicy,
+  parseDeleteOptions,
+} from "./write/delete-options.ts";
+export { normalizeMetadata } from "./write/metadata.ts";
+export {
+  FOREGROUND_FINALIZER,
+  finalizerWarnings,
+  type ObjectMetaRules,
+  ORPHAN_FINALIZER,
+  objectMetaProblems,
+  objectMetaUpdateProblems,
+} from "./write/object-meta.ts";
+export {
+  type FieldValidation,
+  managerOf,
+  parseWriteOptions,
+  type WriteQuery,
+  type WriteQueryRules,
+} from "./write/options.ts";

@@ -1,0 +1,119 @@
+import { ApiError } from "../api-error.ts";
+import { fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from "../field-cause.ts";
+import type { StatusCause } from "../status.ts";
+
+/** What is to be done about fields that a kind does not have, and about those given twice. */
+export type FieldValidation = "Ignore" | "Warn" | "Strict";
+
+/** The options of a create, update or patch, as its query has them (metav1.CreateOptions, UpdateOptions, PatchOptions). */
+export interface WriteQuery {
+  /** Do everything but keep the result. */
+  readonly dryRun: boolean;
+  /** Who the fields belong to; "" is not said. */
+  readonly fieldManager: string;
+  /** @default "Warn" */
+  readonly fieldValidation: FieldValidation;
+  /** Take fields over from other managers; only for apply. */
+  readonly force: boolean;
+}
+
+/** The options' kind in errors, and whether it is an apply. */
+export interface WriteQueryRules {
+  readonly kind: "CreateOptions" | "UpdateOptions" | "PatchOptions";
+  readonly apply?: boolean;
+}
+
+const NOTHING_ASKED: WriteQuery = { dryRun: false, fieldManager: "", fieldValidation: "Warn", force: false };
+
+/** @throws ApiError 422 `CreateOptions.meta.k8s.io "" is invalid`, with a cause for each option that is wrong */
+export function parseWriteOptions(query: URLSearchParams, { kind, apply = false }: WriteQueryRules): WriteQuery {
+  if (query.size === 0 && !apply) return NOTHING_ASKED;
+  const dryRun = query.getAll("dryRun");
+  const fieldManager = query.get("fieldManager") ?? "";
+  const fieldValidation = query.get("fieldValidation") ?? "";
+  const force = parseBoolean(query.get("force"));
+  const causes = [
+    ...(apply && fieldManager === "" ? [fieldRequired("fieldManager", "is required for apply patch")] : []),
+    ...(kind === "PatchOptions" && !apply && force !== undefined
+      ? [fieldForbidden("force", "may not be specified for non-apply patch")]
+      : []),
+    ...fieldManagerProblems(fieldManager),
+    ...dryRunProblems(dryRun),
+    ...(isFieldValidation(fieldValidation)
+      ? []
+      : [fieldNotSupported("fieldValidation", fieldValidation, ["", "Ignore", "Strict", "Warn"])]),
+  ];
+  refuse(kind, causes);
+  return {
+    dryRun: dryRun.length > 0,
+    fieldManager,
+    fieldValidation: isFieldValidation(fieldValidation) && fieldValidation !== "" ? fieldValidation : "Warn",
+    force: force ?? false,
+  };
+}
+
+/** A boolean of a query as Kubernetes reads it: there, and neither `false` nor `0`; `undefined` when it is not there. */
+export function parseBoolean(text: string | null): boolean | undefined {
+  return text === null ? undefined : text !== "0" && text.toLowerCase() !== "false";
+}
+
+/** @throws ApiError 422 that names the options' kind, unless `causes` is empty */
+export function refuse(kind: string, causes: readonly StatusCause[]): void {
+  if (causes.length > 0) throw ApiError.invalid({ kind: { group: "meta.k8s.io", kind }, name: "", causes });
+}
+
+export function dryRunProblems(dryRun: readonly string[]): StatusCause[] {
+  return dryRun.every((value) => value === "All") ? [] : [fieldNotSupported("dryRun", dryRun, ["All"])];
+}
+
+/** The longest name of a manager, in bytes. */
+const MANAGER_BYTES = 128;
+
+function fieldManagerProblems(manager: string): StatusCause[] {
+  const causes: StatusCause[] = [];
+  const field = "fieldManager";
+  let bytes = 0;
+  for (const character of manager) {
+    if (!PRINTABLE.test(character))
+      causes.push(fieldInvalid(field, manager, `invalid character ${codePoint(character)} (at position ${bytes})`));
+    bytes += utf8Length(character);
+  }
+  if (bytes <= MANAGER_BYTES) return causes;
+  const message = `Too long: may not be more than ${MANAGER_BYTES} bytes`;
+  return [{ reason: "FieldValueTooLong", field, message }, ...causes];
+}
+
+/** What Go calls printable. */
+const PRINTABLE = /^(?: |[^\p{C}\p{Z}])$/u;
+
+/** As Go's `%#U`: `U+0007`, and the character itself where it can be seen. */
+function codePoint(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+function utf8Length(character: string): number {
+  const point = character.codePointAt(0) ?? 0;
+  if (point < 0x80) return 1;
+  if (point < 0x800) return 2;
+  return point < 0x10000 ? 3 : 4;
+}
+
+function isFieldValidation(text: string): text is FieldValidation | "" {
+  return text === "" || text === "Ignore" || text === "Warn" || text === "Strict";
+}
+
+/**
+ * Who writes, when the request does not say: the program's name out of its `User-Agent`, cut to 128 bytes, as Kubernetes'
+ * managerOrUserAgent; "unknown" when there is none.
+ */
+export function managerOf(fieldManager: string, userAgent: string | undefined): string {
+  if (fieldManager !== "") return fieldManager;
+  const program = (userAgent ?? "").split("/", 1)[0] ?? "";
+  const printable = [...program].filter((character) => PRINTABLE.test(character));
+  let bytes = 0;
+  const kept = printable.filter((character) => {
+    bytes += utf8Length(character);
+    return bytes <= MANAGER_BYTES;
+  });
+  return kept.length === 0 ? "unknown" : kept.join("");
+}
