@@ -1,9 +1,18 @@
+import { goValue } from "./go-format.ts";
 import { quote } from "./quote.ts";
 import type { StatusCause } from "./status.ts";
 
+/** Given as the value of a cause, it leaves the value out of the message, as field.OmitValueType. */
+export const OMITTED_VALUE: unique symbol = Symbol("omitted value");
+
 /** A value that breaks a rule, as apimachinery's field.Invalid. */
 export function fieldInvalid(field: string, value: unknown, detail: string): StatusCause {
-  return cause("FieldValueInvalid", field, `Invalid value: ${printed(value)}${suffix(detail)}`);
+  return cause("FieldValueInvalid", field, `Invalid value${printed(value)}${suffix(detail)}`);
+}
+
+/** A value of the wrong type, as field.TypeInvalid. */
+export function fieldTypeInvalid(field: string, value: unknown, detail: string): StatusCause {
+  return cause("FieldValueTypeInvalid", field, `Invalid value${printed(value)}${suffix(detail)}`);
 }
 
 /** A value that may not be given here, as field.Forbidden. */
@@ -16,10 +25,26 @@ export function fieldRequired(field: string, detail = ""): StatusCause {
   return cause("FieldValueRequired", field, `Required value${suffix(detail)}`);
 }
 
+/** A value that is there already, as field.Duplicate. */
+export function fieldDuplicate(field: string, value: unknown): StatusCause {
+  return cause("FieldValueDuplicate", field, `Duplicate value${printed(value)}`);
+}
+
 /** A value that is none of the supported ones, as field.NotSupported. */
 export function fieldNotSupported(field: string, value: unknown, supported: readonly string[]): StatusCause {
   const known = supported.length === 0 ? "" : `supported values: ${supported.map(quote).join(", ")}`;
-  return cause("FieldValueNotSupported", field, `Unsupported value: ${printed(value)}${suffix(known)}`);
+  return cause("FieldValueNotSupported", field, `Unsupported value${printed(value)}${suffix(known)}`);
+}
+
+/** A text that is too long, as field.TooLong, which says bytes whatever is counted. */
+export function fieldTooLong(field: string, most: number): StatusCause {
+  return cause("FieldValueTooLong", field, `Too long: may not be more than ${most} ${most === 1 ? "byte" : "bytes"}`);
+}
+
+/** A list or map with more members than it may have, as field.TooMany. */
+export function fieldTooMany(field: string, count: number, most: number): StatusCause {
+  const detail = `must have at most ${most} ${most === 1 ? "item" : "items"}`;
+  return cause("FieldValueTooMany", field, `Too many: ${count}: ${detail}`);
 }
 
 /** One cause as text, as field.Error prints itself: `spec.text: Required value`. */
@@ -44,5 +69,5 @@ function suffix(detail: string): string {
 }
 
 function printed(value: unknown): string {
-  return typeof value === "string" ? quote(value) : (JSON.stringify(value) ?? "null");
+  return value === OMITTED_VALUE ? "" : `: ${goValue(value)}`;
 }

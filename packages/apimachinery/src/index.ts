@@ -40,12 +40,17 @@ export {
   type ServerAddressByClientCidr,
 } from "./discovery.ts";
 export {
+  fieldDuplicate,
   fieldForbidden,
   fieldInvalid,
   fieldNotSupported,
   fieldRequired,
+  fieldTooLong,
+  fieldTooMany,
+  fieldTypeInvalid,
   formatCause,
   formatCauses,
+  OMITTED_VALUE,
 } from "./field-cause.ts";
 export { type ForbiddenRequest, forbiddenFor } from "./forbidden.ts";
 export type { FromSchema } from "./from-schema.ts";
@@ -92,6 +97,7 @@ export {
   pathSegmentProblems,
   pluralOf,
 } from "./names.ts";
+export { quote } from "./quote.ts";
 export { compareResourceVersions, isResourceVersion } from "./resource-version.ts";
 export type { JsonSchema, ValidationRule } from "./schema.ts";
 export { everyField, type FieldRequirement, FieldSelector, parseFieldSelector } from "./selectors/fields.ts";
@@ -113,6 +119,8 @@ export {
   type StatusReason,
   statusReasons,
 } from "./status.ts";
+// Structural schemas
+export { type RuleSite, ruleField, type StaticRuleSite } from "./structural/rules.ts";
 export {
   AGE_COLUMN,
   type CompiledTable,
