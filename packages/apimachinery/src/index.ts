@@ -97,6 +97,10 @@ export {
   pathSegmentProblems,
   pluralOf,
 } from "./names.ts";
+// Patches
+export { applyJsonPatch } from "./patch/json-patch.ts";
+export { unknownJsonPatchFields } from "./patch/json-patch-operation.ts";
+export { applyMergePatch } from "./patch/merge-patch.ts";
 export { quote } from "./quote.ts";
 export { compareResourceVersions, isResourceVersion } from "./resource-version.ts";
 export type { JsonSchema, ValidationRule } from "./schema.ts";

@@ -1,0 +1,132 @@
+import { isJsonObject, type JsonObject, memberOf, setMember } from "../json/value.ts";
+import type { Effort } from "./effort.ts";
+import { indexIn, OperationError, type Pointer } from "./pointer.ts";
+
+type Container = JsonObject | unknown[];
+
+/** A document under change. What changes is copied, shallowly and once; all the rest is shared with the original. */
+export class Draft {
+  #root: Container;
+  /** The containers that are copies of our own. None of them is reachable twice. */
+  readonly #owned = new WeakSet<Container>();
+  readonly #effort: Effort;
+
+  constructor(root: Container, effort: Effort) {
+    this.#root = root;
+    this.#effort = effort;
+  }
+
+  get root(): Container {
+    return this.#root;
+  }
+
+  replaceRoot(root: Container): void {
+    this.#root = root;
+  }
+
+  /** Whether there is an object or array to take the last step in. */
+  reaches({ parents }: Pointer): boolean {
+    return this.#follow(parents) !== undefined;
+  }
+
+  /** A member that is not there is `undefined`, an element that is not is an error: so has Kubernetes it. @throws OperationError */
+  get({ parents, key }: Pointer): unknown {
+    const container = this.#follow(parents);
+    if (container === undefined) return undefined;
+    return Array.isArray(container) ? container[indexIn(key, container.length)] : memberOf(container, key);
+  }
+
+  /** Sets a member, inserts an element. @throws OperationError */
+  add({ parents, key }: Pointer, value: unknown): void {
+    const container = this.#own(parents);
+    if (Array.isArray(container)) this.#insert(container, key, value);
+    else setMember(container, key, value);
+  }
+
+  /** Sets a member or an element. @throws OperationError */
+  set({ parents, key }: Pointer, value: unknown): void {
+    const container = this.#own(parents);
+    if (Array.isArray(container)) container[indexIn(key, container.length)] = value;
+    else setMember(container, key, value);
+  }
+
+  /** @throws OperationError when there is nothing to remove */
+  remove({ parents, key }: Pointer): void {
+    const container = this.#own(parents);
+    if (Array.isArray(container)) {
+      const index = indexIn(key, container.length);
+      this.#effort.shift(container.length - index);
+      container.splice(index, 1);
+    } else if (Object.hasOwn(container, key)) {
+      delete container[key];
+    } else {
+      throw new OperationError(`Unable to remove nonexistent key: ${key}: missing value`);
+    }
+  }
+
+  #insert(array: unknown[], key: string, value: unknown): void {
+    if (key === "-") {
+      array.push(value);
+      return;
+    }
+    const index = insertionIndex(key, array.length);
+    this.#effort.shift(array.length - index);
+    array.splice(index, 0, value);
+  }
+
+  #follow(steps: readonly string[]): Container | undefined {
+    let at: Container = this.#root;
+    for (const step of steps) {
+      const next = childOf(at, step)?.value;
+      if (!isContainer(next)) return undefined;
+      at = next;
+    }
+    return at;
+  }
+
+  /** The container, as a copy of our own; all on the way to it become that too. Only what is reached. */
+  #own(steps: readonly string[]): Container {
+    this.#root = this.#copyOf(this.#root);
+    let at = this.#root;
+    for (const step of steps) {
+      const child = childOf(at, step);
+      if (child === undefined || !isContainer(child.value)) throw new OperationError("missing value");
+      const copy = this.#copyOf(child.value);
+      if (Array.isArray(at)) at[child.key as number] = copy;
+      else setMember(at, child.key as string, copy);
+      at = copy;
+    }
+    return at;
+  }
+
+  #copyOf(container: Container): Container {
+    if (this.#owned.has(container)) return container;
+    const copy = Array.isArray(container) ? [...container] : { ...container };
+    this.#owned.add(copy);
+    return copy;
+  }
+}
+
+export function isContainer(value: unknown): value is Container {
+  return Array.isArray(value) || isJsonObject(value);
+}
+
+function childOf(container: Container, step: string): { key: string | number; value: unknown } | undefined {
+  if (!Array.isArray(container)) return { key: step, value: memberOf(container, step) };
+  try {
+    const key = indexIn(step, container.length);
+    return { key, value: container[key] };
+  } catch {
+    return undefined;
+  }
+}
+
+function insertionIndex(key: string, length: number): number {
+  try {
+    return indexIn(key, length + 1);
+  } catch (error) {
+    const { message } = error as OperationError;
+    const noIndex = message.startsWith("strconv");
+    throw new OperationError(noIndex ? `value was not a proper array index: '${key}': ${message}` : message);
+  }
+}

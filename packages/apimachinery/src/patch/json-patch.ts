@@ -1,0 +1,182 @@
+import { MAX_JSON_DEPTH } from "../json/parse.ts";
+import { cloneJson } from "../json/value.ts";
+import { Draft, isContainer } from "./draft.ts";
+import { Effort } from "./effort.ts";
+import { type Operation, readOperations } from "./json-patch-operation.ts";
+import { type Measure, measure } from "./measure.ts";
+import { OperationError, type Pointer, parsePointer } from "./pointer.ts";
+import { inapplicable } from "./refusal.ts";
+import { same } from "./same.ts";
+
+/** How many bytes the `copy` operations of one patch may add, as in Kubernetes (`JSONPatchMaxCopyBytes`). */
+const MAX_COPY_BYTES = 3 * 1024 * 1024;
+
+/**
+ * Applies a JSON patch (RFC 6902) as a Kubernetes API server does. Beyond the RFC: a negative index counts from the end,
+ * `replace` sets a member that is not there, `test` takes a missing member for null, `add` cannot replace the whole
+ * document. The result shares with `document` what did not change; neither it nor `patch` is changed.
+ *
+ * The patch is a stranger's: at most 10,000 operations, 3 MiB copied, {@link MAX_JSON_DEPTH} levels, and a bound on what
+ * they may cost together.
+ *
+ * @throws ApiError 400 for what is no JSON patch; 422 for one that cannot be applied, the cause saying which operation
+ *   (`patch[2]`) and why; 413 for one that is too large
+ */
+export function applyJsonPatch(document: unknown, patch: unknown): unknown {
+  const operations = readOperations(patch);
+  if (!isContainer(document)) throw new TypeError("a JSON patch applies to an object or an array");
+  const run = new PatchRun(document);
+  for (const [at, operation] of operations.entries()) {
+    try {
+      run.apply(operation);
+    } catch (error) {
+      throw error instanceof OperationError ? inapplicable(error.message, `patch[${at}]`) : error;
+    }
+  }
+  return run.result;
+}
+
+/** One patch being applied. Its texts are those of Kubernetes' library. */
+class PatchRun {
+  readonly #effort = new Effort();
+  readonly #draft: Draft;
+  #copied = 0;
+
+  constructor(document: object) {
+    this.#draft = new Draft(document as never, this.#effort);
+  }
+
+  get result(): unknown {
+    return this.#draft.root;
+  }
+
+  apply(operation: Operation): void {
+    switch (operation.op) {
+      case "add":
+        this.#add(operation);
+        break;
+      case "remove":
+        this.#remove(operation);
+        break;
+      case "replace":
+        this.#replace(operation);
+        break;
+      case "move":
+        this.#move(operation);
+        break;
+      case "copy":
+        this.#copy(operation);
+        break;
+      case "test":
+        this.#test(operation);
+        break;
+      default:
+        throw new OperationError(`Unexpected kind: ${operation.op}`);
+    }
+  }
+
+  #add({ path, value = null }: Operation): void {
+    if (path === undefined) throw new OperationError("add operation failed to decode path: missing value");
+    const target = this.#reach(path, `add operation does not apply: doc is missing path: "${path}"`);
+    this.#fits(target, this.#measure(value));
+    within(`error in add for path: '${path}'`, () => this.#draft.add(target, value));
+  }
+
+  #remove({ path }: Operation): void {
+    if (path === undefined) throw new OperationError("remove operation failed to decode path: missing value");
+    const target = this.#reach(path, `remove operation does not apply: doc is missing path: "${path}"`);
+    within(`error in remove for path: '${path}'`, () => this.#draft.remove(target));
+  }
+
+  #replace({ path, value = null }: Operation): void {
+    if (path === undefined) throw new OperationError(`replace operation failed to decode path: ${NO_PATH}`);
+    if (path === "") this.#replaceAll(value);
+    else this.#replaceAt(path, value);
+  }
+
+  #replaceAt(path: string, value: unknown): void {
+    const target = this.#reach(path, `replace operation does not apply: doc is missing path: ${path}`);
+    within(`replace operation does not apply: doc is missing key: ${path}: missing value`, () =>
+      this.#draft.get(target),
+    );
+    this.#fits(target, this.#measure(value));
+    this.#draft.set(target, value);
+  }
+
+  #replaceAll(value: unknown): void {
+    if (!isContainer(value)) throw new OperationError("replace operation value must be object or array");
+    this.#draft.replaceRoot(value);
+  }
+
+  #move({ from, path }: Operation): void {
+    const source = this.#source("move", from);
+    const error = `error in move for path: '${source.key}'`;
+    const value = within(error, () => this.#draft.get(source)) ?? null;
+    within(error, () => this.#draft.remove(source));
+    if (path === undefined) throw new OperationError(`move operation failed to decode path: ${NO_PATH}`);
+    const target = this.#reach(path, `move operation does not apply: doc is missing destination path: ${path}`);
+    if (target.parents.length > source.parents.length) this.#fits(target, this.#measure(value));
+    within(`error in move for path: '${path}'`, () => this.#draft.add(target, value));
+  }
+
+  #copy({ from, path }: Operation): void {
+    const source = this.#source("copy", from);
+    const value = within(`error in copy for from: '${from}'`, () => this.#draft.get(source)) ?? null;
+    if (path === undefined) throw new OperationError("copy operation failed to decode path: missing value");
+    const target = this.#reach(path, `copy operation does not apply: doc is missing destination path: ${path}`);
+    const size = this.#measure(value);
+    this.#copied += value === null ? 0 : size.bytes;
+    if (this.#copied > MAX_COPY_BYTES) {
+      const limit = `exceeding the limit ${MAX_COPY_BYTES}`;
+      throw new OperationError(
+        `Unable to complete the copy, the accumulated size increase of copy is ${this.#copied}, ${limit}`,
+      );
+    }
+    this.#fits(target, size);
+    within("error while adding value during copy", () => this.#draft.add(target, cloneJson(value)));
+  }
+
+  #test({ path, value }: Operation): void {
+    if (path === undefined) throw new OperationError(`test operation failed to decode path: ${NO_PATH}`);
+    if (!same(this.#tested(path), value ?? null, this.#effort))
+      throw new OperationError(`testing value ${path} failed: test failed`);
+  }
+
+  #tested(path: string): unknown {
+    if (path === "") return this.#draft.root;
+    const target = this.#reach(path, `test operation does not apply: is missing path: ${path}`);
+    return within(`error in test for path: '${path}'`, () => this.#draft.get(target)) ?? null;
+  }
+
+  #source(op: string, from: string | undefined): Pointer {
+    if (from === undefined)
+      throw new OperationError(`${op} operation failed to decode from: operation, missing from field: missing value`);
+    return this.#reach(from, `${op} operation does not apply: doc is missing from path: ${from}`);
+  }
+
+  #reach(path: string, missing: string): Pointer {
+    const pointer = parsePointer(path);
+    if (pointer === undefined || !this.#draft.reaches(pointer)) throw new OperationError(`${missing}: missing value`);
+    return pointer;
+  }
+
+  #measure(value: unknown): Measure {
+    return measure(value, MAX_JSON_DEPTH, this.#effort);
+  }
+
+  /** Whoever walks a document recurs: no patch may make it deeper than a body can be. */
+  #fits({ parents }: Pointer, { depth }: Measure): void {
+    if (parents.length + 1 + depth > MAX_JSON_DEPTH)
+      throw new OperationError(`the result would be nested deeper than ${MAX_JSON_DEPTH} levels`);
+  }
+}
+
+const NO_PATH = "operation missing path field: missing value";
+
+function within<T>(context: string, step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    throw error instanceof OperationError ? new OperationError(`${context}: ${error.message}`) : error;
+  }
+}

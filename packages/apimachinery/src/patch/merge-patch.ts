@@ -1,0 +1,43 @@
+import { ApiError } from "../api-error.ts";
+import { isJsonObject, type JsonObject, memberOf, setMember } from "../json/value.ts";
+import { cannotUnmarshal, undecodable } from "./refusal.ts";
+
+/**
+ * Applies a JSON merge patch (RFC 7386) as a Kubernetes API server does: what is null is removed, objects are merged, all
+ * else replaces. Beyond the RFC, where a value is new or replaces a scalar or a list, nulls are also removed from objects
+ * within lists. The result shares with `document` and `patch` what it can; neither is changed.
+ *
+ * @throws ApiError 400 when the patch is no object
+ */
+export function applyMergePatch(document: JsonObject, patch: unknown): JsonObject {
+  if (patch === null) throw ApiError.badRequest("Invalid JSON Patch");
+  if (!isJsonObject(patch)) throw undecodable(cannotUnmarshal(patch, "value of type map[string]interface {}"));
+  return mergeObjects(document, patch);
+}
+
+function mergeObjects(current: JsonObject, patch: JsonObject): JsonObject {
+  const merged = { ...current };
+  for (const name of Object.keys(patch)) {
+    const value = memberOf(patch, name);
+    if (value === null) delete merged[name];
+    else setMember(merged, name, mergeValue(memberOf(current, name), value));
+  }
+  return merged;
+}
+
+function mergeValue(current: unknown, value: unknown): unknown {
+  if (!isJsonObject(current)) return withoutNulls(value);
+  return isJsonObject(value) ? mergeObjects(current, value) : value;
+}
+
+/** Nulls as elements of a list stay. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isJsonObject(value)) return value;
+  const pruned: JsonObject = {};
+  for (const name of Object.keys(value)) {
+    const member = memberOf(value, name);
+    if (member !== null) setMember(pruned, name, withoutNulls(member));
+  }
+  return pruned;
+}
