@@ -1,0 +1,117 @@
+// Sends requests to a server, ours or the oracle, and reads answers and events.
+import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as plainRequest } from "node:http";
+import { Agent as TlsAgent, request as tlsRequest } from "node:https";
+
+/** Where to send requests. */
+export interface Target {
+  readonly url: string;
+  /** Sent with every request: who asks. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** For https. */
+  readonly tls?: { readonly ca: string; readonly servername: string };
+  /** Forgets all objects. @default they are deleted one by one */
+  readonly reset?: () => Promise<void>;
+}
+
+export interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+}
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: IncomingMessage["headers"];
+  readonly text: string;
+}
+
+const PATIENCE_MS = 20_000;
+
+/** A client of one server. */
+export class Caller implements Disposable {
+  readonly target: Target;
+  readonly #agent: PlainAgent | TlsAgent;
+
+  constructor(target: Target) {
+    this.target = target;
+    this.#agent = target.tls === undefined ? new PlainAgent({ keepAlive: true }) : new TlsAgent({ keepAlive: true });
+  }
+
+  async call(call: Call): Promise<RawAnswer> {
+    const { response } = this.#start(call);
+    return read(await response);
+  }
+
+  /** Opens a watch; where it is refused, `refusal` is the answer. */
+  async watch(call: Call): Promise<{ readonly answer: RawAnswer; readonly events?: EventReader }> {
+    const { req, response } = this.#start(call);
+    const res = await response;
+    if (res.statusCode !== 200) return { answer: await read(res) };
+    return { answer: { status: 200, headers: res.headers, text: "" }, events: new EventReader(req, res) };
+  }
+
+  [Symbol.dispose](): void {
+    this.#agent.destroy();
+  }
+
+  #start({ method, path, headers, body }: Call): { req: ClientRequest; response: Promise<IncomingMessage> } {
+    const { url, tls, headers: own } = this.target;
+    const send = tls === undefined ? plainRequest : tlsRequest;
+    const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
+    const options = { method, agent: this.#agent, headers: { ...own, ...length, ...headers }, ...tls };
+    const req = send(url + path, options);
+    const response = new Promise<IncomingMessage>((resolve, reject) => {
+      req.once("response", resolve);
+      req.on("error", reject); // once answered it is too late to matter: a body that is too large is not read to its end
+      req.setTimeout(PATIENCE_MS, () => req.destroy(new Error(`no answer: ${method} ${path}`)));
+    });
+    req.end(body);
+    return { req, response };
+  }
+}
+
+async function read(res: IncomingMessage): Promise<RawAnswer> {
+  let text = "";
+  for await (const piece of res.setEncoding("utf8")) text += piece;
+  return { status: res.statusCode ?? 0, headers: res.headers, text };
+}
+
+/** The lines of a watch. */
+export class EventReader implements Disposable {
+  readonly #req: ClientRequest;
+  readonly #lines: AsyncIterator<string>;
+
+  constructor(req: ClientRequest, res: IncomingMessage) {
+    this.#req = req;
+    this.#lines = lines(res);
+    res.on("error", () => undefined);
+    req.on("error", () => undefined);
+  }
+
+  /** The next `count` lines, or all; fewer when it ends before. */
+  async take(count: number | "end"): Promise<string[]> {
+    const taken: string[] = [];
+    while (count === "end" || taken.length < count) {
+      const { done, value } = await this.#lines.next();
+      if (done === true) break;
+      taken.push(value);
+    }
+    return taken;
+  }
+
+  [Symbol.dispose](): void {
+    this.#req.destroy();
+  }
+}
+
+async function* lines(res: IncomingMessage): AsyncGenerator<string> {
+  let text = "";
+  for await (const piece of res.setEncoding("utf8")) {
+    text += piece;
+    const whole = text.split("\n");
+    text = whole.pop() ?? "";
+    yield* whole;
+  }
+  if (text !== "") yield text;
+}

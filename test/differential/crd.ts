@@ -1,0 +1,47 @@
+// The CustomResourceDefinition of a kind of ours.
+import type { JsonSchema, TableColumn } from "@virtual-workspaces/apimachinery";
+import type { Resource } from "@virtual-workspaces/framework";
+import type { DifferentialKind, Subresources } from "./kinds/kind.ts";
+
+/** As `kubectl apply` would take it; the first version is the one that is stored. */
+export function crdOf({ resources, subresources }: DifferentialKind): object {
+  const [{ group, kind, listKind, plural, singular, scope, shortNames, categories }] = resources;
+  return {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope,
+      names: { kind, listKind, plural, singular, shortNames, categories },
+      versions: resources.map((resource, at) => versionOf(resource, { storage: at === 0, subresources })),
+    },
+  };
+}
+
+function versionOf(
+  resource: Resource,
+  { storage, subresources }: { storage: boolean; subresources: Subresources },
+): object {
+  const { version, schema, columns, selectableFields } = resource;
+  const { status, scale } = subresources;
+  return {
+    name: version,
+    served: true,
+    storage,
+    schema: { openAPIV3Schema: wholeSchema(schema) },
+    additionalPrinterColumns: columns.map(columnOf),
+    selectableFields: selectableFields.map(({ name }) => ({ jsonPath: `.${name}` })),
+    subresources: { ...(status === true ? { status: {} } : {}), ...(scale === undefined ? {} : { scale }) },
+  };
+}
+
+/** Every object has these, and a definition may not say more of them. */
+function wholeSchema(schema: JsonSchema): JsonSchema {
+  const own = { apiVersion: { type: "string" }, kind: { type: "string" }, metadata: { type: "object" } } as const;
+  return { ...schema, properties: { ...own, ...schema.properties } };
+}
+
+function columnOf({ name, type, format, description, priority, jsonPath }: TableColumn): object {
+  return { name, type, format, description, priority, jsonPath };
+}

@@ -1,0 +1,10 @@
+// The kinds that both sides serve.
+
+import type { DifferentialKind } from "./kinds/kind.ts";
+import { LISTED } from "./kinds/listed.ts";
+import { MACHINE } from "./kinds/machine.ts";
+import { CARD, DUAL, PLAIN } from "./kinds/plain.ts";
+import { BOUNDED, FORMATTED, RICH } from "./kinds/rich.ts";
+import { RULED } from "./kinds/ruled.ts";
+
+export const KINDS: readonly DifferentialKind[] = [PLAIN, CARD, DUAL, MACHINE, RICH, FORMATTED, BOUNDED, LISTED, RULED];

@@ -1,0 +1,42 @@
+import { kind } from "./kind.ts";
+
+/** With status and scale. */
+export const MACHINE = kind({
+  kind: "Machine",
+  scope: "Namespaced",
+  spec: {
+    type: "object",
+    properties: {
+      replicas: { type: "integer", minimum: 0, maximum: 100 },
+      image: { type: "string", default: "none" },
+      paused: { type: "boolean" },
+    },
+  },
+  status: {
+    type: "object",
+    properties: {
+      replicas: { type: "integer" },
+      selector: { type: "string" },
+      phase: { type: "string", enum: ["Pending", "Running", "Failed"] },
+      conditions: {
+        type: "array",
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["type"],
+        items: {
+          type: "object",
+          required: ["type", "status"],
+          properties: { type: { type: "string" }, status: { type: "string" }, message: { type: "string" } },
+        },
+      },
+    },
+  },
+  columns: { Replicas: ".spec.replicas", Phase: ".status.phase" },
+  subresources: {
+    status: true,
+    scale: {
+      specReplicasPath: ".spec.replicas",
+      statusReplicasPath: ".status.replicas",
+      labelSelectorPath: ".status.selector",
+    },
+  },
+});

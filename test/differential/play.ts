@@ -1,0 +1,161 @@
+// Plays the steps of a case against one server, and tells its answers in a form that another's can be compared with.
+import {
+  isJsonObject,
+  type JsonObject,
+  parseOwnJson,
+  setMember,
+  stringifyJson,
+} from "@virtual-workspaces/apimachinery";
+import { Caller, type EventReader, type RawAnswer, type Target } from "./caller.ts";
+import type { Case, RequestStep, Step, WatchStep } from "./step.ts";
+import { Symbols } from "./symbols.ts";
+import { wipe } from "./wipe.ts";
+
+/** An answer with symbols in it, and headers that are not as usual. */
+export interface Answer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly events?: readonly unknown[];
+  /** Of the last answer: the versions of the case, oldest first. */
+  readonly order?: string;
+}
+
+/** What clients act upon. */
+const HEADERS = ["content-type", "cache-control", "warning", "retry-after", "allow", "location", "www-authenticate"];
+
+/** What nearly every answer has: told of where it is not so. */
+const USUAL = new Map([
+  ["content-type", "application/json"],
+  ["cache-control", "no-cache, private"],
+]);
+
+/** A client that names no manager of fields is called by its user agent. */
+const OWN_HEADERS = { "user-agent": "differential/1.0 (test)", accept: "application/json" };
+
+/** A server that cases are played against, one after the other. */
+export class Player implements Disposable {
+  readonly #caller: Caller;
+
+  constructor(target: Target) {
+    this.#caller = new Caller(target);
+  }
+
+  /** Plays a case from an empty server. @returns an answer for each step */
+  async play({ steps }: Case): Promise<Answer[]> {
+    await wipe(this.#caller, steps);
+    using run = new Run(this.#caller);
+    const answers: Answer[] = [];
+    for (const step of steps) answers.push(await run.step(step));
+    const order = run.symbols.order();
+    const last = answers.pop();
+    return last === undefined || order === ""
+      ? [...answers, ...(last ? [last] : [])]
+      : [...answers, { ...last, order }];
+  }
+
+  [Symbol.dispose](): void {
+    this.#caller[Symbol.dispose]();
+  }
+}
+
+class Run implements Disposable {
+  readonly symbols: Symbols = new Symbols();
+  readonly #caller: Caller;
+  readonly #answers = new Map<string, unknown>();
+  readonly #watches = new Map<string, EventReader>();
+
+  constructor(caller: Caller) {
+    this.#caller = caller;
+  }
+
+  async step(step: Step): Promise<Answer> {
+    if ("send" in step) return this.#request(step);
+    if ("watch" in step) return this.#watch(step);
+    const events = await this.#watches.get(step.read)?.take(step.events);
+    return { events: (events ?? ["never opened"]).map((line) => this.symbols.value(parsed(line))) };
+  }
+
+  [Symbol.dispose](): void {
+    for (const events of this.#watches.values()) events[Symbol.dispose]();
+  }
+
+  async #request(step: RequestStep): Promise<Answer> {
+    const [method = "", path = ""] = split(this.#fill(step.send) as string);
+    const body = this.#body(step);
+    const headers = { ...OWN_HEADERS, ...(body === undefined ? {} : { "content-type": "application/json" }) };
+    const given = this.#fill(step.headers ?? {}) as Record<string, string>;
+    const answer = await this.#caller.call({ method, path, body, headers: { ...headers, ...given } });
+    if (step.as !== undefined) this.#answers.set(step.as, parsed(answer.text));
+    return this.#told(answer);
+  }
+
+  async #watch(step: WatchStep): Promise<Answer> {
+    const path = this.#fill(step.watch) as string;
+    const headers = { ...OWN_HEADERS, ...(this.#fill(step.headers ?? {}) as Record<string, string>) };
+    const { answer, events } = await this.#caller.watch({ method: "GET", path, headers });
+    if (events !== undefined) this.#watches.set(step.as, events);
+    return this.#told(answer);
+  }
+
+  #body({ body, text, fill, base }: RequestStep): string | undefined {
+    if (text !== undefined) return this.#fill(text) as string;
+    if (fill !== undefined) return fill.head + fill.piece.repeat(fill.times) + fill.tail;
+    if (base !== undefined) return stringifyJson(merged(this.#answers.get(base), this.#fill(body)));
+    return body === undefined ? undefined : stringifyJson(this.#fill(body));
+  }
+
+  #told({ status, headers, text }: RawAnswer): Answer {
+    const kept = HEADERS.flatMap((name) => {
+      const value = headers[name] === undefined ? undefined : this.symbols.text(String(headers[name]));
+      return value === USUAL.get(name) ? [] : [[name, value ?? "none"]];
+    });
+    const body = parsed(text);
+    return {
+      status,
+      ...(kept.length === 0 ? {} : { headers: Object.fromEntries(kept) }),
+      ...(text === "" ? {} : { body: typeof body === "string" ? this.symbols.text(body) : this.symbols.value(body) }),
+    };
+  }
+
+  /** Puts earlier answers into what is sent. */
+  #fill(value: unknown): unknown {
+    if (typeof value === "string") return value.replace(/\$\(([\w.]+)\)/g, (_, path) => this.#answer(path));
+    if (Array.isArray(value)) return value.map((item) => this.#fill(item));
+    if (!isJsonObject(value)) return value;
+    const filled: JsonObject = {};
+    for (const [name, member] of Object.entries(value)) setMember(filled, name, this.#fill(member));
+    return filled;
+  }
+
+  #answer(path: string): string {
+    const [name = "", ...members] = path.split(".");
+    let value = this.#answers.get(name);
+    for (const member of members)
+      value = isJsonObject(value) || Array.isArray(value) ? Reflect.get(value, member) : undefined;
+    return String(value);
+  }
+}
+
+function split(send: string): [string, string] {
+  const at = send.indexOf(" ");
+  return [send.slice(0, at), send.slice(at + 1)];
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseOwnJson(text);
+  } catch {
+    return text;
+  }
+}
+
+function merged(base: unknown, change: unknown): unknown {
+  if (!isJsonObject(change)) return change === undefined ? base : change;
+  const result: JsonObject = isJsonObject(base) ? { ...base } : {};
+  for (const [name, member] of Object.entries(change)) {
+    if (member === null) delete result[name];
+    else setMember(result, name, merged(result[name], member));
+  }
+  return result;
+}

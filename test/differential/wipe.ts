@@ -1,0 +1,38 @@
+// Empties a server of the objects of earlier cases: of all kinds that the last case named.
+import { isJsonObject, parseOwnJson } from "@virtual-workspaces/apimachinery";
+import type { Caller } from "./caller.ts";
+import type { Step } from "./step.ts";
+
+interface Found {
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly finalizers?: readonly string[] };
+}
+
+/** Deletes all objects of the kinds that `steps` name, finalizers or not. */
+export async function wipe(caller: Caller, steps: readonly Step[]): Promise<void> {
+  if (caller.target.reset !== undefined) return caller.target.reset();
+  for (const { version, plural } of kindsIn(steps)) {
+    const { status, text } = await caller.call({ method: "GET", path: `${version}/${plural}`, headers: {} });
+    if (status === 404) continue; // a case about a kind that is not there
+    const list = parseOwnJson(text);
+    if (!isJsonObject(list) || !Array.isArray(list["items"])) throw new Error(`cannot list ${plural}: ${text}`);
+    for (const { metadata } of list["items"] as Found[]) {
+      const { name, namespace, finalizers } = metadata;
+      const path = `${version}${namespace === undefined ? "" : `/namespaces/${namespace}`}/${plural}/${name}`;
+      const headers = { "content-type": "application/json-patch+json" };
+      const body = JSON.stringify([{ op: "remove", path: "/metadata/finalizers" }]);
+      if (finalizers !== undefined) await caller.call({ method: "PATCH", path, headers, body });
+      await caller.call({ method: "DELETE", path, headers: {} });
+    }
+  }
+}
+
+function kindsIn(steps: readonly Step[]): { version: string; plural: string }[] {
+  const kinds = new Map<string, { version: string; plural: string }>();
+  for (const step of steps) {
+    const path = "send" in step ? step.send : "watch" in step ? step.watch : "";
+    const [, version, plural] =
+      /(\/apis\/oracle\.dev\/v1)\w*(?:\/namespaces\/[^/?]+)?\/(\w+s)(?=[/?]|$)/.exec(path) ?? [];
+    if (version !== undefined && plural !== undefined) kinds.set(plural, { version, plural });
+  }
+  return [...kinds.values()];
+}
