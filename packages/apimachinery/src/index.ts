@@ -101,6 +101,8 @@ export {
 export { applyJsonPatch } from "./patch/json-patch.ts";
 export { unknownJsonPatchFields } from "./patch/json-patch-operation.ts";
 export { applyMergePatch } from "./patch/merge-patch.ts";
+export { applyStrategicMergePatch } from "./patch/strategic/apply.ts";
+export { hasPatchStrategy } from "./patch/strategic/field.ts";
 export { quote } from "./quote.ts";
 export { compareResourceVersions, isResourceVersion } from "./resource-version.ts";
 export type { JsonSchema, ValidationRule } from "./schema.ts";

@@ -30,8 +30,8 @@ function mergeValue(current: unknown, value: unknown): unknown {
   return isJsonObject(value) ? mergeObjects(current, value) : value;
 }
 
-/** Nulls as elements of a list stay. */
-function withoutNulls(value: unknown): unknown {
+/** Without members that are null, however deep; nulls as elements of a list stay. */
+export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isJsonObject(value)) return value;
   const pruned: JsonObject = {};
