@@ -1,7 +1,7 @@
-import type { ServedResource } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { parse } from "yaml";
 import { type DiscoveryAnswer, DiscoveryDocuments } from "../../packages/framework/src/discovery/documents.ts";
+import type { Advertised } from "../../packages/framework/src/served.ts";
 import { ALL, Author, ConfigMap, OldQuote, Quote, READ, served } from "./openapi-fixtures.ts";
 
 const V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -11,11 +11,11 @@ const KUBECTL = `${V2},${V2BETA1},application/json`;
 
 const quotes = [served(Quote), served(OldQuote, ["get"]), served(Author, ALL)];
 
-function answer(path: string, resources: readonly ServedResource[], accept?: string): DiscoveryAnswer {
+function answer(path: string, resources: readonly Advertised[], accept?: string): DiscoveryAnswer {
   return new DiscoveryDocuments().answer({ path, accept }, resources);
 }
 
-function document(path: string, resources: readonly ServedResource[], accept?: string): Record<string, unknown> {
+function document(path: string, resources: readonly Advertised[], accept?: string): Record<string, unknown> {
   const found = answer(path, resources, accept);
   if (found.kind !== "document") throw new Error(`${path}: ${found.kind}`);
   return JSON.parse(found.body.toString("utf8")) as Record<string, unknown>;
@@ -65,7 +65,7 @@ describe("discovery, legacy documents", () => {
   });
 
   it("/api has v1 once a resource of the core group is served", () => {
-    const versions = (list: readonly ServedResource[]): unknown => document("/api", list)["versions"];
+    const versions = (list: readonly Advertised[]): unknown => document("/api", list)["versions"];
     expect(versions(quotes)).to.deep.equal([]);
     expect(versions([served(ConfigMap)])).to.deep.equal(["v1"]);
     expect(document("/api/v1", [served(ConfigMap)])["groupVersion"]).to.equal("v1");
@@ -174,7 +174,7 @@ describe("discovery, representation and caching", () => {
   it("makes a document once for lists of equal content, whoever's they are", () => {
     const documents = new DiscoveryDocuments();
     const request = { path: "/apis", accept: undefined };
-    const body = (resources: readonly ServedResource[]): unknown => {
+    const body = (resources: readonly Advertised[]): unknown => {
       const found = documents.answer(request, resources);
       return found.kind === "document" ? found.body : undefined;
     };
@@ -184,7 +184,7 @@ describe("discovery, representation and caching", () => {
   });
 
   it("has an ETag that changes with the content and only then", () => {
-    const etag = (resources: readonly ServedResource[], path = "/apis/example.dev/v1"): string => {
+    const etag = (resources: readonly Advertised[], path = "/apis/example.dev/v1"): string => {
       const found = answer(path, resources);
       return found.kind === "document" ? found.etag : found.kind;
     };

@@ -35,7 +35,7 @@ function options(): CoreOptions {
         name: "notes",
         path: "/clusters/:cluster",
         authorize: () => allow(),
-        resources: [Note.serve(notes)],
+        resources: [Note.serve(notes, { verbs: ["get", "list", "watch"] })],
       }),
       defineVirtualWorkspace({
         name: "echo",

@@ -19,7 +19,7 @@ function views() {
     name: "notes",
     path: "/clusters/:cluster",
     authorize: () => allow(),
-    resources: [Note.serve(notes)],
+    resources: [Note.serve(notes, { verbs: ["get", "list", "watch"] })],
   });
   return [view];
 }

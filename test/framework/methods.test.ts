@@ -14,6 +14,7 @@ const define = (kind: string) =>
   });
 const Note = define("Note");
 const Namespace = define("Namespace");
+const verbs = ["get", "list", "watch"] as const;
 const BASE = "/services/notes/clusters/root";
 const NOTES = `${BASE}/api/v1/notes`;
 
@@ -26,7 +27,7 @@ async function start() {
     name: "notes",
     path: "/clusters/:cluster",
     authorize: () => allow(),
-    resources: [Note.serve(notes), Namespace.serve(namespaces)],
+    resources: [Note.serve(notes, { verbs }), Namespace.serve(namespaces, { verbs })],
   });
   const server = await startPlain([view]);
   const wire = await Wire.open(Number(new URL(server.url).port));

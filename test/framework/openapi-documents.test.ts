@@ -1,4 +1,3 @@
-import type { ServedResource } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { contentHash } from "../../packages/framework/src/discovery/etag.ts";
 import {
@@ -6,6 +5,7 @@ import {
   type OpenApiDocument,
   OpenApiDocuments,
 } from "../../packages/framework/src/openapi/documents.ts";
+import type { Advertised } from "../../packages/framework/src/served.ts";
 import { ConfigMap, EVERYTHING, Quote, served } from "./openapi-fixtures.ts";
 
 const PREFIX = "/services/quotes/clusters/root";
@@ -17,7 +17,7 @@ interface Asking {
   readonly accept?: string;
   readonly hash?: string;
   readonly prefix?: string;
-  readonly resources?: readonly ServedResource[];
+  readonly resources?: readonly Advertised[];
 }
 
 describe("OpenAPI documents", () => {
@@ -104,7 +104,7 @@ describe("OpenAPI documents", () => {
   });
 
   it("has another hash as soon as schema or verbs differ", () => {
-    const hash = (resources: readonly ServedResource[]): string =>
+    const hash = (resources: readonly Advertised[]): string =>
       get("/openapi/v3/apis/example.dev/v1", { resources }).etag;
     expect(hash([served(Quote, ["get"])])).not.to.equal(hash(quotes));
     expect(hash(EVERYTHING)).not.to.equal(hash(quotes));

@@ -1,11 +1,15 @@
-import { defineResource, type ResourceDefinition, type ServedResource, type Verb } from "@virtual-workspaces/framework";
+import { defineResource, type ResourceDefinition, type Verb } from "@virtual-workspaces/framework";
+import type { Advertised } from "../../packages/framework/src/served.ts";
 
 export const READ: readonly Verb[] = ["get", "list", "watch"];
 export const ALL: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
 /** A definition as served with just these verbs; the documents ask nothing else of a served resource. */
-export function served(definition: ResourceDefinition, verbs: readonly Verb[] = READ): ServedResource {
-  return { definition, storage: {}, verbs };
+export function served(
+  definition: ResourceDefinition,
+  verbs: readonly Verb[] = READ,
+): { definition: ResourceDefinition; verbs: readonly Verb[] } {
+  return { definition, verbs };
 }
 
 export const Quote = defineResource({
@@ -98,7 +102,7 @@ export const Everything = defineResource({
   },
 });
 
-export const EVERYTHING: readonly ServedResource[] = [
+export const EVERYTHING: readonly Advertised[] = [
   served(Quote),
   served(Author, ALL),
   served(OldQuote, ["get"]),

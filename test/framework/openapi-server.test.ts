@@ -11,7 +11,10 @@ const quotes = defineVirtualWorkspace({
   name: "quotes",
   path: "/clusters/:cluster",
   authorize: () => allow(),
-  resources: [Quote.serve(Quote.collection()), Author.serve(Author.collection(), { verbs: ["get"] })],
+  resources: [
+    Quote.serve(Quote.collection(), { verbs: ["get", "list", "watch"] }),
+    Author.serve(Author.collection(), { verbs: ["get"] }),
+  ],
 });
 
 describe("discovery and OpenAPI of a server", () => {

@@ -11,18 +11,22 @@ import {
   type ObjectMeta,
 } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type TypedDefinition } from "./definition.ts";
-import { CLUSTER_ANNOTATION, decodeObject, encodeObject } from "./encoded.ts";
-
+import { CLUSTER_ANNOTATION, decodeObject, type Encoded, encodeObject } from "./encoded.ts";
 import type { ObjectOf } from "./resource-schema.ts";
-import type { CacheLease, Storage } from "./storage.ts";
+import type { CacheLease, DeleteOptions, Scope, Storage } from "./storage.ts";
 import { type HistoryOptions, WatchCache } from "./watch/cache.ts";
 import { processMinter } from "./watch/minter.ts";
 import { objectsIn } from "./watch/objects.ts";
+import { decideDeletion } from "./write/deletion.ts";
+import { timestamp } from "./write/time.ts";
+import { modified } from "./write/update.ts";
 
 /** How a collection keeps its objects. */
 export interface CollectionOptions {
   /** How much of the past a client may resume from. */
   readonly history?: HistoryOptions;
+  /** As {@link Storage.garbageCollected}. @default false */
+  readonly garbageCollected?: boolean;
   /** The time that becomes `metadata.creationTimestamp`. @default the clock */
   readonly now?: () => Date;
 }
@@ -42,12 +46,14 @@ export type SetValue<T> = T extends { spec: infer Spec } ? Spec : T;
  */
 export class Collection<T extends object = object> implements Storage<ObjectOf<T>> {
   readonly resource: TypedDefinition<T>;
+  readonly garbageCollected: boolean;
   readonly #cache: WatchCache;
   readonly #lease: CacheLease;
   readonly #now: () => Date;
 
   constructor(resource: TypedDefinition<T>, options: CollectionOptions = {}) {
     this.resource = resource;
+    this.garbageCollected = options.garbageCollected ?? false;
     this.#now = options.now ?? (() => new Date());
     this.#cache = new WatchCache({
       version: processMinter.next(),
@@ -105,9 +111,52 @@ export class Collection<T extends object = object> implements Storage<ObjectOf<T
 
   /** @internal */
   remove(key: ObjectKey): boolean {
-    if (this.#cache.get(key) === undefined) return false;
-    this.#cache.delete(key, processMinter.next());
+    const before = this.read(key);
+    if (before === undefined) return false;
+    const { gracePeriodSeconds } = this.resource;
+    const rules = { now: this.#now(), garbageCollected: false, gracePeriodSeconds };
+    const deletion = decideDeletion(before, { dryRun: false }, rules);
+    if (deletion.kind === "remove") this.#cache.delete(key, processMinter.next());
+    if (deletion.kind === "mark") this.#keep(key, deletion.object);
     return true;
+  }
+
+  /** Keeps a new object of a client. Its framework asks; authors use {@link in}. @throws ApiError 409 when there is one */
+  create(scope: Scope, object: ObjectOf<T>): Encoded {
+    const key = keyIn(scope, object);
+    if (this.#cache.get(key) !== undefined) throw ApiError.alreadyExists(groupResourceOf(this.resource), key.name);
+    return this.#keep(key, object);
+  }
+
+  /** Replaces an object for a client. @throws ApiError 404, 409 when it is not at the version that `object` has */
+  update(scope: Scope, object: ObjectOf<T>): Encoded {
+    const key = keyIn(scope, object);
+    this.#current(key, object.metadata.resourceVersion);
+    return this.#keep(key, object);
+  }
+
+  /** Removes an object for a client. @throws ApiError 404, 409 when it is not at the version of the preconditions */
+  delete(_scope: Scope, key: ObjectKey, { preconditions }: Pick<DeleteOptions, "preconditions"> = {}): Encoded {
+    const before = this.#current(key, preconditions?.resourceVersion);
+    this.#cache.delete(key, processMinter.next());
+    return before;
+  }
+
+  #current(key: ObjectKey, resourceVersion: string | undefined): Encoded {
+    const before = this.#cache.get(key);
+    if (before === undefined) throw ApiError.notFound(groupResourceOf(this.resource), key.name);
+    if (resourceVersion !== undefined && resourceVersion !== before.resourceVersion)
+      throw modified(this.resource, key.name);
+    return before;
+  }
+
+  #keep(key: ObjectKey, object: KubeObject): Encoded {
+    const { annotations } = object.metadata;
+    const owner = key.cluster === "" ? {} : { annotations: { ...annotations, [CLUSTER_ANNOTATION]: key.cluster } };
+    const metadata = { ...object.metadata, ...owner, resourceVersion: processMinter.next() };
+    const encoded = encodeObject({ ...object, metadata }, key.cluster, this.resource.selectableFields);
+    this.#cache.set(encoded);
+    return encoded;
   }
 
   /** @internal */
@@ -122,9 +171,7 @@ export class Collection<T extends object = object> implements Storage<ObjectOf<T
       name: key.name,
       ...(key.namespace === "" ? {} : { namespace: key.namespace }),
       uid: randomUUID(),
-      creationTimestamp: this.#now()
-        .toISOString()
-        .replace(/\.\d+Z$/, "Z"),
+      creationTimestamp: timestamp(this.#now()),
     };
     const { labels, annotations, content } = next;
     const respecified = before === undefined || !isDeepStrictEqual(specOf(before), specOf(content));
@@ -197,7 +244,7 @@ export class CollectionPart<T extends object> {
     return this.#collection.read(this.#key(name));
   }
 
-  /** Whether there was one to delete. */
+  /** Deletes an object; one that finalizers hold is marked and goes when they do. @returns whether there was one */
   delete(name: string): boolean {
     return this.#collection.remove(this.#key(name));
   }
@@ -210,6 +257,10 @@ export class CollectionPart<T extends object> {
   #key(name: string): ObjectKey {
     return { ...this.#part, name };
   }
+}
+
+function keyIn({ cluster }: Scope, { metadata }: KubeObject): ObjectKey {
+  return { cluster, namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
 }
 
 /** What a write decides: everything of an object but what the collection mints. */

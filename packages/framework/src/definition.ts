@@ -16,7 +16,28 @@ export interface ResourceDefinition {
   readonly schema: JsonSchema;
   readonly columns: readonly TableColumn[];
   readonly selectableFields: readonly SelectableField[];
+  readonly subresources: Subresources;
+  /** How long a deleted object may take to end by itself, s. 0: it goes as soon as no finalizer holds it. */
+  readonly gracePeriodSeconds: number;
   readonly hash: string;
+}
+
+/** Which of Kubernetes' own subresources a kind has. */
+export interface Subresources {
+  /** Whether `.status` is written through `/status` alone, and the rest never is. */
+  readonly status: boolean;
+  /** How the kind is scaled through `/scale`. */
+  readonly scale?: ScalePaths;
+}
+
+/** Where a kind keeps what `/scale` shows (apiextensions' CustomResourceSubresourceScale): JSON paths of plain fields. */
+export interface ScalePaths {
+  /** Below `.spec`: how many replicas are wanted. */
+  readonly specReplicasPath: string;
+  /** Below `.status`: how many there are. */
+  readonly statusReplicasPath: string;
+  /** Below `.spec` or `.status`: which they are, as a label selector in text. */
+  readonly labelSelectorPath?: string;
 }
 
 /** A kind that carries the type of its objects. */

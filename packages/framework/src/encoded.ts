@@ -1,4 +1,4 @@
-import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
+import { type KubeObject, type ObjectKey, parseOwnJson, stringifyJson } from "@virtual-workspaces/apimachinery";
 
 /**
  * An object as its JSON bytes, with the few things that routing and selecting need already read.
@@ -31,7 +31,7 @@ const NOTHING: Readonly<Record<string, string>> = Object.freeze({});
 /**
  * Serialises `object` once. `cluster` is the logical cluster that owns it, "" where there is none.
  *
- * @throws TypeError when the object holds something JSON cannot (a cycle, a BigInt).
+ * @throws TypeError when the object holds something JSON cannot (a cycle).
  */
 export function encodeObject(
   object: KubeObject,
@@ -48,7 +48,7 @@ export function encodeObject(
     uid,
     labels,
     fields,
-    bytes: Buffer.from(JSON.stringify(object)),
+    bytes: Buffer.from(stringifyJson(object)),
   };
 }
 
@@ -62,14 +62,14 @@ export function clusterOf(object: KubeObject, scope: { readonly cluster: string 
 
 /** A fresh, mutable copy of the object behind `encoded`. */
 export function decodeObject<T extends KubeObject = KubeObject>(encoded: Encoded): T {
-  return JSON.parse(encoded.bytes.toString("utf8")) as T;
+  return parseOwnJson(encoded.bytes.toString("utf8")) as T;
 }
 
 /** The same object under another resource version: what a DELETED event carries. */
 export function withResourceVersion(encoded: Encoded, resourceVersion: string): Encoded {
   const object = decodeObject(encoded);
   object.metadata.resourceVersion = resourceVersion;
-  return { ...encoded, resourceVersion, bytes: Buffer.from(JSON.stringify(object)) };
+  return { ...encoded, resourceVersion, bytes: Buffer.from(stringifyJson(object)) };
 }
 
 /** Whether a storage answered with bytes rather than with a parsed object. */

@@ -9,7 +9,7 @@ import {
   type TableColumn,
 } from "@virtual-workspaces/apimachinery";
 import { Collection, type CollectionOptions } from "./collection.ts";
-import type { TypedDefinition } from "./definition.ts";
+import type { Subresources, TypedDefinition } from "./definition.ts";
 import type { SelectableField } from "./encoded.ts";
 import { type ObjectOf, objectSchema } from "./resource-schema.ts";
 import { type ServedResource, type ServeOptions, serveStorage } from "./served.ts";
@@ -44,6 +44,16 @@ export interface ResourceOptions<Spec extends JsonSchema, Status extends JsonSch
   readonly columns?: Readonly<Record<string, ColumnSpec>>;
   /** JSON paths that field selectors may name besides name and namespace: `[".spec.author"]`. */
   readonly selectableFields?: readonly string[];
+  /**
+   * Which of `/status` and `/scale` the kind has. With `/status`, other writes leave `.status` as it is.
+   * @default `/status` when there is a schema for it
+   */
+  readonly subresources?: Partial<Subresources>;
+  /**
+   * How long a deleted object is given to end by itself, s, as pods are: it stays, marked, until whoever ends it deletes
+   * it with a period of 0. @default 0, it goes as soon as no finalizer holds it
+   */
+  readonly gracePeriodSeconds?: number;
 }
 
 /**
@@ -64,6 +74,8 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
   readonly schema: JsonSchema;
   readonly columns: readonly TableColumn[];
   readonly selectableFields: readonly SelectableField[];
+  readonly subresources: Subresources;
+  readonly gracePeriodSeconds: number;
   readonly hash: string;
   /** Carries the type; never set. */
   declare readonly type?: (object: T) => T;
@@ -81,6 +93,8 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
     this.schema = objectSchema(options);
     this.columns = tableColumns(options.columns ?? {}, this.schema);
     this.selectableFields = (options.selectableFields ?? []).map(selectableField);
+    this.subresources = Object.freeze({ status: hasStatus(this.schema), ...options.subresources });
+    this.gracePeriodSeconds = options.gracePeriodSeconds ?? 0;
     const { selectableFields, ...names } = this;
     const content = { ...names, selectableFields: selectableFields.map((field) => field.name) };
     this.hash = createHash("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 32);
@@ -102,7 +116,7 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
    */
   serve(
     storage: Storage<ObjectOf<T>> & { readonly resource?: TypedDefinition<T> },
-    options: ServeOptions = {},
+    options: ServeOptions<ObjectOf<T>> = {},
   ): ServedResource {
     const held = storage.resource;
     if (held !== undefined && (held.kind !== this.kind || apiVersionOf(held) !== apiVersionOf(this))) {
@@ -110,7 +124,7 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
         `${this.kind} cannot be served from objects of kind ${apiVersionOf(held)} ${held.kind}: use view()`,
       );
     }
-    return serveStorage(this, storage as Storage, options);
+    return serveStorage(this, storage as Storage, options as unknown as ServeOptions);
   }
 }
 
@@ -132,6 +146,10 @@ export type ContentOf<Spec, Status, Whole> = [Whole] extends [never]
   ? ([Spec] extends [never] ? object : { spec: FromSchema<Spec> }) &
       ([Status] extends [never] ? object : { status?: FromSchema<Status> })
   : FromSchema<Whole> & object;
+
+function hasStatus({ properties }: JsonSchema): boolean {
+  return properties?.["status"] !== undefined;
+}
 
 function selectableField(path: string): SelectableField {
   return { name: path.replace(/^\./, ""), read: compileJsonPath(path) };

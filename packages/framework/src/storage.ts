@@ -1,4 +1,12 @@
-import type { FieldSelector, KubeObject, LabelSelector, ObjectKey, Status } from "@virtual-workspaces/apimachinery";
+import type {
+  FieldSelector,
+  FieldValidation,
+  KubeObject,
+  LabelSelector,
+  ObjectKey,
+  Preconditions,
+  PropagationPolicy,
+} from "@virtual-workspaces/apimachinery";
 import type { Encoded } from "./encoded.ts";
 import type { Identity, User } from "./user.ts";
 import type { WatchCache } from "./watch/cache.ts";
@@ -123,35 +131,63 @@ export interface Storage<T extends KubeObject = KubeObject> {
   /** A storage that keeps its own history (a collection, a view) hands it over; `changes` is then never asked. */
   cache?(scope: Scope): Awaitable<CacheLease>;
 
-  /** Reserved for the write half: declared so that storages can be written now, not served yet. */
-  create?(scope: Scope, object: T, options: WriteOptions): Awaitable<Written<T>>;
-  /** Reserved, as {@link create}. */
-  update?(scope: Scope, object: T, options: WriteOptions): Awaitable<Written<T>>;
-  /** Reserved, as {@link create}. */
+  /**
+   * Keeps a new object. The framework has checked it and filled in its metadata, all but the resource version, which is
+   * the storage's. @returns the object as it was kept. @throws ApiError 409 `AlreadyExists`
+   */
+  create?(scope: Scope, object: T, options: WriteOptions): Awaitable<T | Encoded>;
+  /**
+   * Replaces an object whole, if it still stands at `object.metadata.resourceVersion`. @returns it as it was kept.
+   * @throws ApiError 409 `Conflict` when it has changed, 404 when it is gone; the framework then tries again, unless the
+   *   client insists on the version
+   */
+  update?(scope: Scope, object: T, options: WriteOptions): Awaitable<T | Encoded>;
+  /**
+   * Removes an object, if it still stands at `preconditions.resourceVersion`. Asked when nothing holds it any more:
+   * finalizers and grace periods are the framework's, which marks the object by `update` first.
+   *
+   * @throws ApiError 409 `Conflict` when it has changed, 404 when it is gone
+   */
+  delete?(scope: Scope, key: ObjectKey, options: DeleteOptions): Awaitable<T | Encoded | undefined>;
+  /**
+   * Takes patches as they came, apply included: for storages with a server behind them that patches by itself.
+   * @default derived from `get` and `update`, with retries
+   */
   patch?(scope: Scope, key: ObjectKey, options: PatchOptions): Awaitable<Written<T>>;
-  /** Reserved, as {@link create}. */
-  delete?(scope: Scope, key: ObjectKey, options: DeleteOptions): Awaitable<T | Encoded | Status>;
-  /** Reserved, as {@link create}. */
-  deleteCollection?(scope: Scope, options: DeleteOptions): Awaitable<ListResult<T>>;
+  /**
+   * Who sees to an object's life: uid, generation, timestamps, finalizers, owners of fields. `storage`: whatever is
+   * behind it does (another API server, a view of one). It is then asked for dry runs too, and its `delete` for every
+   * delete, with all that the client said. @default "framework"
+   */
+  readonly lifecycle?: "framework" | "storage";
+  /**
+   * Whether somebody collects what is left behind by deletes in the foreground or with orphans: only then are the
+   * finalizers set that ask for it. @default false, dependents are left alone
+   */
+  readonly garbageCollected?: boolean;
 }
 
 export interface WriteOptions extends RequestOptions {
+  /** True only for a storage with a {@link Storage.lifecycle} of its own: do everything but keep the result. */
   readonly dryRun: boolean;
+  /** Who the fields belong to that this write sets. */
   readonly fieldManager: string;
-  readonly fieldValidation: "Ignore" | "Warn" | "Strict";
+  readonly fieldValidation: FieldValidation;
 }
 
 export interface PatchOptions extends WriteOptions {
   readonly contentType: string;
-  readonly patch: unknown;
+  /** As it came. */
+  readonly patch: Buffer;
   readonly force: boolean;
 }
 
 export interface DeleteOptions extends RequestOptions {
+  /** As {@link WriteOptions.dryRun}. */
   readonly dryRun: boolean;
   readonly gracePeriodSeconds?: number;
-  readonly propagationPolicy?: "Orphan" | "Background" | "Foreground";
-  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+  readonly propagationPolicy?: PropagationPolicy;
+  readonly preconditions?: Preconditions;
 }
 
 /** What a write left behind. */

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { DiscoveredResource } from "@virtual-workspaces/apimachinery";
-import type { ServedResource } from "../served.ts";
+import type { Advertised } from "../served.ts";
 
 /** What discovery tells of a served resource: its own verbs, so that it cannot differ from what is routed. */
-export function discovered({ definition, verbs }: ServedResource): DiscoveredResource {
+export function discovered({ definition, verbs }: Advertised): DiscoveredResource {
   const { group, version, kind, plural, singular, scope, shortNames, categories } = definition;
   return {
     group,
@@ -20,7 +20,7 @@ export function discovered({ definition, verbs }: ServedResource): DiscoveredRes
 }
 
 /** Equal for two lists exactly when discovery and OpenAPI say the same of them. */
-export function contentKey(resources: readonly ServedResource[]): string {
+export function contentKey(resources: readonly Advertised[]): string {
   return resources.map(({ definition, verbs }) => `${definition.hash}:${verbs.join(",")}`).join(";");
 }
 

@@ -7,7 +7,7 @@ import {
   type DiscoveredResource,
 } from "@virtual-workspaces/apimachinery";
 import { yamlOf } from "../encode/yaml.ts";
-import type { ServedResource } from "../served.ts";
+import type { Advertised } from "../served.ts";
 import { BoundedCache } from "./bounded-cache.ts";
 import { contentKey, discovered } from "./discovered.ts";
 import { etagOf } from "./etag.ts";
@@ -56,7 +56,7 @@ export class DiscoveryDocuments {
   }
 
   /** The document at a path of a view that serves `resources`. */
-  answer({ path, accept }: DiscoveryRequest, resources: readonly ServedResource[]): DiscoveryAnswer {
+  answer({ path, accept }: DiscoveryRequest, resources: readonly Advertised[]): DiscoveryAnswer {
     const place = placeOf(path, resources);
     if (place === undefined) return { kind: "not-found" };
     const format = negotiateDiscovery(accept, place.aggregates);
@@ -74,7 +74,7 @@ interface Place {
   readonly legacy: (resources: readonly DiscoveredResource[]) => object | undefined;
 }
 
-function placeOf(path: string, resources: readonly ServedResource[]): Place | undefined {
+function placeOf(path: string, resources: readonly Advertised[]): Place | undefined {
   const name = path.replace(/\/$/, "");
   const [empty, root, ...rest] = name.split("/");
   const core = root === "api";

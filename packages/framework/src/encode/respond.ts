@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { ApiError } from "@virtual-workspaces/apimachinery";
+import type { ApiError, StatusDetails } from "@virtual-workspaces/apimachinery";
 import { yamlOf } from "./yaml.ts";
 
 /** A body to be written whole. */
@@ -48,6 +48,16 @@ export function respondStatus(res: ServerResponse, error: ApiError): void {
     body: Buffer.from(`${JSON.stringify(error.status)}\n`),
     headers,
   });
+}
+
+/** The one place that writes the Status of something done that leaves no object behind: a delete. */
+export function respondSuccess(
+  res: ServerResponse,
+  success: { readonly details: StatusDetails; readonly format: "json" | "yaml" },
+): void {
+  const { details, format } = success;
+  const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
+  respondDocument(res, { code: 200, json: Buffer.from(`${JSON.stringify(status)}\n`), format });
 }
 
 /** Starts a body that is written piece by piece. Headers are flushed at once: Go's `Watch()` blocks until they come. */

@@ -2,7 +2,7 @@ import { accepts, parseAccept } from "../discovery/accept.ts";
 import { BoundedCache } from "../discovery/bounded-cache.ts";
 import { contentKey } from "../discovery/discovered.ts";
 import { contentHash } from "../discovery/etag.ts";
-import type { ServedResource } from "../served.ts";
+import type { Advertised } from "../served.ts";
 import { swaggerDocument } from "./v2.ts";
 import { encodeSwagger } from "./v2-protobuf.ts";
 import { type DocumentSource, v3Documents } from "./v3.ts";
@@ -67,7 +67,7 @@ export class OpenApiDocuments {
   }
 
   /** The document at a path of a view that serves `resources`. */
-  answer(request: OpenApiRequest, resources: readonly ServedResource[]): OpenApiAnswer {
+  answer(request: OpenApiRequest, resources: readonly Advertised[]): OpenApiAnswer {
     const path = request.path.replace(/\/$/, "");
     if (path === "/openapi/v2") return this.#swagger(request, resources);
     if (path === "/openapi/v3") return this.#index(request, resources);
@@ -76,7 +76,7 @@ export class OpenApiDocuments {
   }
 
   /** Answered in JSON whatever `Accept` says, as in Kubernetes. */
-  #index({ prefix }: OpenApiRequest, resources: readonly ServedResource[]): OpenApiAnswer {
+  #index({ prefix }: OpenApiRequest, resources: readonly Advertised[]): OpenApiAnswer {
     const sources = Object.entries(v3Documents(resources)).sort(([a], [b]) => (a < b ? -1 : 1));
     const paths = sources.map(([name, source]) => {
       const { hash } = this.#build(name, source);
@@ -85,7 +85,7 @@ export class OpenApiDocuments {
     return document(JSON_TYPE, json({ paths: Object.fromEntries(paths) }));
   }
 
-  #document(name: string, request: OpenApiRequest, resources: readonly ServedResource[]): OpenApiAnswer {
+  #document(name: string, request: OpenApiRequest, resources: readonly Advertised[]): OpenApiAnswer {
     const { accept, query, prefix } = request;
     const sources = v3Documents(resources);
     const source = Object.hasOwn(sources, name) ? sources[name] : undefined;
@@ -99,7 +99,7 @@ export class OpenApiDocuments {
     return document(JSON_TYPE, built, { "Cache-Control": "public, immutable", Expires: expires });
   }
 
-  #swagger({ accept }: OpenApiRequest, resources: readonly ServedResource[]): OpenApiAnswer {
+  #swagger({ accept }: OpenApiRequest, resources: readonly Advertised[]): OpenApiAnswer {
     const supported = [JSON_TYPE, PROTOBUF, PROTOBUF_OLD];
     const type = acceptable(accept, supported);
     if (type === undefined) return { kind: "not-acceptable", supported: [JSON_TYPE, PROTOBUF] };

@@ -1,5 +1,5 @@
 import type { OpenAPIV3 } from "openapi-types";
-import type { ServedResource, Verb } from "../served.ts";
+import type { Advertised, Verb } from "../served.ts";
 import { kindName, listOf } from "./kind-schemas.ts";
 import { metaName } from "./meta-object-schemas.ts";
 import { type Content, contentOf, type Operation, type PathItem, type Paths } from "./operation.ts";
@@ -15,8 +15,6 @@ const OBJECT_TYPES = ["application/json", "application/yaml"];
 const PATCH_TYPES = ["application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"];
 const WATCH_TYPES = ["application/json;stream=watch"];
 
-type Subject = Pick<ServedResource, "definition" | "verbs">;
-
 /** The root of a group version: `/apis/example.dev/v1`, `/api/v1` for the core group. */
 export function rootOf(group: string, version: string): string {
   return group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
@@ -27,7 +25,7 @@ export function rootOf(group: string, version: string): string {
  *
  * @param noun what stands for the resource in operation ids, which must be unique in a document
  */
-export function resourcePaths(subject: Subject, noun: string): Paths {
+export function resourcePaths(subject: Advertised, noun: string): Paths {
   const { group, version, plural, kind, scope } = subject.definition;
   const root = rootOf(group, version);
   const name = nameParameter(kind);
@@ -51,14 +49,14 @@ function withoutEmpty(paths: Paths): Paths {
   );
 }
 
-function pathItem(subject: Subject, wanted: readonly Verb[], noun: string): PathItem {
+function pathItem(subject: Advertised, wanted: readonly Verb[], noun: string): PathItem {
   const listed = subject.verbs.includes("list");
   // A watch is the list operation with `watch=true`; only where there is no list is it an operation of its own.
   const served = wanted.filter((verb) => subject.verbs.includes(verb) && !(verb === "watch" && listed));
   return Object.fromEntries(served.map((verb) => [VERB_FORMS[verb].method, operation(subject, verb, noun)]));
 }
 
-function operation(subject: Subject, verb: Verb, noun: string): Operation {
+function operation(subject: Advertised, verb: Verb, noun: string): Operation {
   const { group, version, kind } = subject.definition;
   const { infix, tag } = operationNames(group, version);
   const form = VERB_FORMS[verb];
@@ -81,17 +79,17 @@ function operation(subject: Subject, verb: Verb, noun: string): Operation {
   };
 }
 
-function parameters(subject: Subject, verb: Verb): OpenAPIV3.ParameterObject[] {
+function parameters(subject: Advertised, verb: Verb): OpenAPIV3.ParameterObject[] {
   const all = [...VERB_PARAMETERS[verb], ...(watches(subject, verb) ? VERB_PARAMETERS.watch : [])];
   const byName = new Map(all.map((parameter) => [parameter.name, parameter]));
   return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function watches({ verbs }: Subject, verb: Verb): boolean {
+function watches({ verbs }: Advertised, verb: Verb): boolean {
   return verb === "watch" || (verb === "list" && verbs.includes("watch"));
 }
 
-function answer(subject: Subject, verb: Verb): Content {
+function answer(subject: Advertised, verb: Verb): Content {
   const { definition } = subject;
   const events = watches(subject, verb) ? contentOf(metaName("WatchEvent"), WATCH_TYPES) : {};
   switch (VERB_FORMS[verb].answers) {
@@ -106,7 +104,7 @@ function answer(subject: Subject, verb: Verb): Content {
   }
 }
 
-function requestBody({ definition }: Subject, verb: Verb): OpenAPIV3.RequestBodyObject | undefined {
+function requestBody({ definition }: Advertised, verb: Verb): OpenAPIV3.RequestBodyObject | undefined {
   switch (VERB_FORMS[verb].body) {
     case "object":
       return { content: contentOf(kindName(definition), OBJECT_TYPES), required: true };

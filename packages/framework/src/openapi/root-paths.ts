@@ -1,4 +1,4 @@
-import type { ServedResource } from "../served.ts";
+import type { Advertised } from "../served.ts";
 import { VERSION_INFO } from "./meta-discovery-schemas.ts";
 import { metaName } from "./meta-object-schemas.ts";
 import { contentOf, type PathItem, type Paths } from "./operation.ts";
@@ -6,7 +6,7 @@ import { operationNames } from "./operation-names.ts";
 import { rootOf } from "./resource-paths.ts";
 
 /** Paths of discovery and version, by the name of the document that has them: `api`, `apis`, `apis/<group>`, `version`. */
-export function rootPaths(resources: readonly ServedResource[]): Record<string, () => Paths> {
+export function rootPaths(resources: readonly Advertised[]): Record<string, () => Paths> {
   const groups = new Set(resources.map(({ definition }) => definition.group));
   groups.delete("");
   return {

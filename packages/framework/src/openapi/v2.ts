@@ -1,5 +1,5 @@
 import type { OpenAPIV2, OpenAPIV3 } from "openapi-types";
-import type { ServedResource } from "../served.ts";
+import type { Advertised } from "../served.ts";
 import {
   type Content,
   componentsOf,
@@ -51,7 +51,7 @@ export interface SwaggerResponse {
 }
 
 /** The OpenAPI v2 document of a view: all of it in one. */
-export function swaggerDocument(resources: readonly ServedResource[]): SwaggerDocument {
+export function swaggerDocument(resources: readonly Advertised[]): SwaggerDocument {
   const roots = Object.values(rootPaths(resources)).map((paths) => paths());
   const paths: Paths = Object.assign({}, ...roots, resourcesPaths(resources));
   const components = componentsFor(resources, contentsIn(paths).flatMap(mainComponent));

@@ -1,6 +1,6 @@
 import { apiVersionOf, type GroupVersion } from "@virtual-workspaces/apimachinery";
 import type { OpenAPIV3 } from "openapi-types";
-import type { ServedResource } from "../served.ts";
+import type { Advertised } from "../served.ts";
 import { kindComponents, kindName } from "./kind-schemas.ts";
 import { answerComponents } from "./meta-answer-schemas.ts";
 import { DISCOVERY_COMPONENTS } from "./meta-discovery-schemas.ts";
@@ -18,12 +18,12 @@ export const INFO: OpenAPIV3.InfoObject = { title: "Virtual workspace", version:
 /** A document yet to be made. */
 export interface DocumentSource {
   /** Whose content, with the document's name, decides its content. */
-  readonly resources: readonly ServedResource[];
+  readonly resources: readonly Advertised[];
   readonly make: () => Document;
 }
 
 /** The OpenAPI documents of a view by the name under which the index of `/openapi/v3` lists them. */
-export function v3Documents(resources: readonly ServedResource[]): Readonly<Record<string, DocumentSource>> {
+export function v3Documents(resources: readonly Advertised[]): Readonly<Record<string, DocumentSource>> {
   const groups = Map.groupBy(resources, ({ definition }) => rootOf(definition.group, definition.version).slice(1));
   const roots = mapValues(rootPaths(resources), (paths) => ({ resources: [], make: () => v3Document(paths(), []) }));
   const versions = mapValues(Object.fromEntries(groups), (members) => ({
@@ -34,12 +34,12 @@ export function v3Documents(resources: readonly ServedResource[]): Readonly<Reco
 }
 
 /** The document of the resources of one group version. */
-export function groupVersionDocument(resources: readonly ServedResource[]): Document {
+export function groupVersionDocument(resources: readonly Advertised[]): Document {
   return v3Document(resourcesPaths(resources), resources);
 }
 
 /** Paths of all resources, and of the discovery of their group versions. */
-export function resourcesPaths(resources: readonly ServedResource[]): Paths {
+export function resourcesPaths(resources: readonly Advertised[]): Paths {
   const paths: Paths = {};
   const seen = new Set<string>();
   for (const resource of resources) {
@@ -52,7 +52,7 @@ export function resourcesPaths(resources: readonly ServedResource[]): Paths {
 }
 
 /** The components of a document: those it refers to, and the served kinds, which clients look up by their names. */
-export function componentsFor(resources: readonly ServedResource[], referred: readonly string[]): Components {
+export function componentsFor(resources: readonly Advertised[], referred: readonly string[]): Components {
   const definitions = resources.map(({ definition }) => definition);
   const groupVersions = new Map(definitions.map((one): [string, GroupVersion] => [apiVersionOf(one), one]));
   const known = {
@@ -64,7 +64,7 @@ export function componentsFor(resources: readonly ServedResource[], referred: re
   return reachable(known, [...definitions.map(kindName), ...referred]);
 }
 
-function v3Document(paths: Paths, resources: readonly ServedResource[]): Document {
+function v3Document(paths: Paths, resources: readonly Advertised[]): Document {
   const components = componentsFor(resources, contentsIn(paths).flatMap(componentsOf));
   const schemas = mapValues(components, (schema) => mapSchema(schema, v3Schema) as unknown as OpenAPIV3.SchemaObject);
   return { openapi: "3.0.0", info: INFO, paths, components: { schemas } };

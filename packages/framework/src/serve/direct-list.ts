@@ -1,18 +1,18 @@
-import { ApiError, type KubeObject, type ListOptions } from "@virtual-workspaces/apimachinery";
+import { ApiError, type KubeObject, type ListOptions, parseOwnJson } from "@virtual-workspaces/apimachinery";
 import { acceptsEncoding, decoded } from "../encode/content-encoding.ts";
 import type { Wanted } from "../encode/negotiate.ts";
 import { startStream } from "../encode/respond.ts";
 import { clusterOf, type Encoded, encodeObject, isEncoded } from "../encoded.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
-import { type EncodedList, type ItemList, isEncodedList, type ListRequest } from "../storage.ts";
+import { type EncodedList, type ItemList, isEncodedList, type ListRequest, type ListResult } from "../storage.ts";
 import type { Selection } from "../watch/selection.ts";
-import { writeList } from "./list-body.ts";
+import { type Page, writeList } from "./list-body.ts";
 import { requestOptions, scopeOf } from "./scope.ts";
 
-export interface DirectListRequest {
+/** What a client asks to see of a list. */
+export interface PageRequest {
   readonly options: ListOptions;
-  readonly wanted: Wanted;
   readonly selection: Selection;
 }
 
@@ -20,27 +20,43 @@ export interface DirectListRequest {
 export async function serveDirectList(
   exchange: Exchange,
   resource: ServedResource,
-  request: DirectListRequest,
+  request: PageRequest & { readonly wanted: Wanted },
 ): Promise<void> {
-  const { options, wanted, selection } = request;
-  const { storage } = resource;
+  const { wanted, ...asked } = request;
+  const list = await listed(exchange, resource, asked);
+  if (isEncodedList(list) && wanted.format === "json" && wanted.as === undefined) return passThrough(exchange, list);
+  await writeList(exchange, resource, { page: await pageFrom(exchange, resource, { ...asked, list }), wanted });
+}
+
+/** The same, as objects. */
+export async function directPage(exchange: Exchange, resource: ServedResource, request: PageRequest): Promise<Page> {
+  return pageFrom(exchange, resource, { ...request, list: await listed(exchange, resource, request) });
+}
+
+async function listed(
+  exchange: Exchange,
+  { storage }: ServedResource,
+  { options, selection }: PageRequest,
+): Promise<ListResult> {
   if (options.continue !== undefined && storage.narrows !== true) {
     throw ApiError.badRequest("invalid continue token: this resource is listed whole; leave continue out");
   }
   const scope = { ...scopeOf(exchange), labels: selection.labels, fields: selection.fields };
-  const found = await storage.list?.(scope, {
-    ...requestOptions(exchange),
-    ...pageOptions(options, storage.narrows === true),
-  });
-  const list = found ?? { items: [] };
-  if (isEncodedList(list) && wanted.format === "json" && wanted.as === undefined) return passThrough(exchange, list);
+  const page = pageOptions(options, storage.narrows === true);
+  return (await storage.list?.(scope, { ...requestOptions(exchange), ...page })) ?? { items: [] };
+}
+
+async function pageFrom(
+  exchange: Exchange,
+  resource: ServedResource,
+  { selection, list }: PageRequest & { readonly list: ListResult },
+): Promise<Page> {
   const { items, ...meta } = isEncodedList(list) ? await parseBody(list) : list;
   const encoded = Array.from(items, (item) => encode(item, { exchange, resource }));
-  const page = {
-    items: storage.narrows === true ? encoded : encoded.filter((item) => selection.matches(item)),
+  return {
+    items: resource.storage.narrows === true ? encoded : encoded.filter((item) => selection.matches(item)),
     meta: { ...meta, resourceVersion: meta.resourceVersion ?? "" },
   };
-  await writeList(exchange, resource, { page, wanted });
 }
 
 /** A storage that leaves selecting to us cannot page either: its page would be selected from after it was cut. */
@@ -85,7 +101,7 @@ async function parseBody(list: EncodedList): Promise<ItemList> {
   const body = decoded(list);
   const pieces: Uint8Array[] = body instanceof Uint8Array ? [body] : [];
   if (!(body instanceof Uint8Array)) for await (const piece of body) pieces.push(piece);
-  const document = JSON.parse(Buffer.concat(pieces).toString("utf8")) as {
+  const document = parseOwnJson(Buffer.concat(pieces).toString("utf8")) as {
     items: KubeObject[];
     metadata?: Omit<ItemList, "items">;
   };

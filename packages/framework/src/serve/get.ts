@@ -1,11 +1,10 @@
 import { ApiError, type KubeObject, type ObjectKey, parseListOptions } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
-import { negotiate } from "../encode/negotiate.ts";
-import { respond, respondDocument } from "../encode/respond.ts";
-import { type Encoded, encodeObject, isEncoded } from "../encoded.ts";
+import type { Encoded } from "../encoded.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
 import type { CacheLease } from "../storage.ts";
+import { answerObject, wantedObject } from "./answer.ts";
 import { freshen } from "./freshness.ts";
 import { isCached, requestOptions, scopeOf } from "./scope.ts";
 
@@ -55,13 +54,7 @@ function readLease(exchange: Exchange, resource: ServedResource, read: Read): vo
   return pending?.then(finish).finally(release);
 }
 
-function answer(exchange: Exchange, { definition }: ServedResource, found: KubeObject | Encoded | undefined): void {
-  const { res, core, info } = exchange;
-  if (found === undefined) throw ApiError.notFound(groupResourceOf(definition), info.name);
-  const wanted = negotiate(exchange.req.headers.accept, "object");
-  const encoded = isEncoded(found) ? found : encodeObject(found, exchange.cluster);
-  exchange.answered = true;
-  const json = core.representations.of(definition, wanted, exchange).object(encoded);
-  if (wanted.format === "json") respond(res, { code: 200, contentType: "application/json", body: json });
-  else respondDocument(res, { code: 200, json, format: wanted.format });
+function answer(exchange: Exchange, resource: ServedResource, found: KubeObject | Encoded | undefined): void {
+  if (found === undefined) throw ApiError.notFound(groupResourceOf(resource.definition), exchange.info.name);
+  answerObject(exchange, resource, { object: found, code: 200, wanted: wantedObject(exchange) });
 }

@@ -14,7 +14,7 @@ import type { CacheLease } from "../storage.ts";
 import type { Snapshot } from "../watch/cache.ts";
 import { cacheKey, visitIn } from "../watch/objects.ts";
 import { Selection } from "../watch/selection.ts";
-import { serveDirectList } from "./direct-list.ts";
+import { directPage, type PageRequest, serveDirectList } from "./direct-list.ts";
 import { FOREIGN, freshen } from "./freshness.ts";
 import { type Page, writeList } from "./list-body.ts";
 import { isCached, scopeOf } from "./scope.ts";
@@ -22,25 +22,27 @@ import { checkSelectable } from "./selectable.ts";
 
 /** Answers a LIST. */
 export async function serveList(exchange: Exchange, resource: ServedResource): Promise<void> {
-  const options = parseListOptions(exchange.query);
-  validateListOptions(options, { isWatch: false });
-  checkSelectable(resource, options.fieldSelector);
+  const request = pageRequest(exchange, resource);
   const wanted = negotiate(exchange.req.headers.accept, "list");
-  const { namespace } = exchange.info;
-  const selection = new Selection({
-    cluster: exchange.cluster,
-    namespace,
-    labels: options.labelSelector,
-    fields: options.fieldSelector,
-  });
-  if (!isCached(resource)) return serveDirectList(exchange, resource, { options, wanted, selection });
-  const page = await readPage(exchange, resource, { options, selection });
+  if (!isCached(resource)) return serveDirectList(exchange, resource, { ...request, wanted });
+  const page = await readPage(exchange, resource, request);
   await writeList(exchange, resource, { page, wanted });
 }
 
-interface PageRequest {
-  readonly options: ListOptions;
-  readonly selection: Selection;
+/** The objects that a request selects, for whatever is to be done with them. */
+export function selectedPage(exchange: Exchange, resource: ServedResource): Promise<Page> {
+  const request = pageRequest(exchange, resource);
+  return isCached(resource) ? readPage(exchange, resource, request) : directPage(exchange, resource, request);
+}
+
+/** What a client asks to see of a list. @throws ApiError 400, 422 on options that are wrong */
+function pageRequest(exchange: Exchange, resource: ServedResource): PageRequest {
+  const options = parseListOptions(exchange.query);
+  validateListOptions(options, { isWatch: false });
+  checkSelectable(resource, options.fieldSelector);
+  const { labelSelector: labels, fieldSelector: fields } = options;
+  const { cluster, info } = exchange;
+  return { options, selection: new Selection({ cluster, namespace: info.namespace, labels, fields }) };
 }
 
 async function readPage(exchange: Exchange, resource: ServedResource, request: PageRequest): Promise<Page> {

@@ -1,0 +1,45 @@
+import { ApiError, isJsonObject, type KubeObject, normalizeMetadata, quote } from "@virtual-workspaces/apimachinery";
+import { type DecodedBody, decodeBody } from "../body/decode.ts";
+import { readBody } from "../body/read.ts";
+import type { ResourceDefinition } from "../definition.ts";
+import type { Exchange } from "../exchange.ts";
+import type { WriteOptions } from "../storage.ts";
+import { checkType } from "../write/identity.ts";
+import { type Findings, once, reportFindings } from "../write/strict.ts";
+
+/** An object as a client sent it, and what strict decoding will complain about besides fields that the kind has not. */
+export interface SentObject {
+  readonly object: KubeObject;
+  readonly findings: Findings;
+}
+
+/** The body of a request, read and parsed. */
+export async function sentBody(exchange: Exchange): Promise<DecodedBody> {
+  const { req, signal } = exchange;
+  const body = await readBody(req, { signal });
+  return decodeBody(body, req.headers["content-type"], { signal });
+}
+
+/** The object that a request brings. @throws ApiError 400 when it is none of the kind, 413, 415 */
+export async function sentObject(exchange: Exchange, definition: ResourceDefinition): Promise<SentObject> {
+  const { value, duplicates } = await sentBody(exchange);
+  if (!isJsonObject(value)) throw ApiError.badRequest("the body of the request must be an object");
+  checkType(value, definition);
+  const unknown = normalizeMetadata(value);
+  return { object: value as KubeObject, findings: { duplicates, unknown } };
+}
+
+/** Reports everything that strict decoding finds: what is known already and, when the schema has been applied, the rest. */
+export function reporter(
+  { duplicates, unknown: known }: Findings,
+  definition: ResourceDefinition,
+  options: WriteOptions,
+): (unknown: readonly string[]) => void {
+  const { fieldValidation, warn } = options;
+  const { kind, version } = definition;
+  const refuse = (problem: string): ApiError =>
+    ApiError.badRequest(`${kind} in version ${quote(version)} cannot be handled as a ${kind}: ${problem}`);
+  return once((unknown) =>
+    reportFindings({ duplicates, unknown: [...known, ...unknown] }, { fieldValidation, warn, refuse }),
+  );
+}

@@ -1,0 +1,46 @@
+import { ApiError, type DeleteQuery, type KubeObject, parseDeleteOptions } from "@virtual-workspaces/apimachinery";
+import { groupResourceOf } from "../definition.ts";
+import { respondSuccess } from "../encode/respond.ts";
+import { type Encoded, isEncoded } from "../encoded.ts";
+import type { Exchange } from "../exchange.ts";
+import type { ServedResource } from "../served.ts";
+import { answerObject, wantedObject } from "./answer.ts";
+import { sentBody } from "./body.ts";
+import { keyOf } from "./update.ts";
+import { writeRequest } from "./write-request.ts";
+
+/** Answers a DELETE: with a Status when the object is gone, with the object when something still holds it. */
+export async function serveDelete(exchange: Exchange, resource: ServedResource): Promise<void> {
+  const { definition, writer } = resource;
+  const wanted = wantedObject(exchange);
+  const query = await deleteQuery(exchange, resource);
+  const request = writeRequest(exchange, resource, query);
+  const { object, gone } = await writer.delete(keyOf(exchange), query, request);
+  if (!gone) {
+    // Kubernetes accepts, rather than answers, what was asked for in the older form.
+    const code = query.orphanDependents === false ? 202 : 200;
+    answerObject(exchange, resource, { object, code, wanted });
+    return;
+  }
+  const { group, plural } = definition;
+  const { name } = exchange.info;
+  exchange.answered = true;
+  const details = { name, ...(group === "" ? {} : { group }), kind: plural, uid: uidOf(object) };
+  respondSuccess(exchange.res, { details, format: wanted.format });
+}
+
+/** The options of a delete, from its body if it has one. */
+export async function deleteQuery(exchange: Exchange, { definition }: ServedResource): Promise<DeleteQuery> {
+  if (exchange.cluster === "*") {
+    const verb = `${exchange.info.verb} in the \`*\` logical cluster`;
+    throw ApiError.methodNotAllowed(groupResourceOf(definition), verb);
+  }
+  const { headers } = exchange.req;
+  const hasBody = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+  const body = hasBody ? (await sentBody(exchange)).value : undefined;
+  return parseDeleteOptions(exchange.query, body);
+}
+
+function uidOf(object: KubeObject | Encoded): string {
+  return isEncoded(object) ? object.uid : (object.metadata.uid ?? "");
+}

@@ -1,0 +1,112 @@
+import {
+  ApiError,
+  applyJsonPatch,
+  applyMergePatch,
+  cloneJson,
+  fieldInvalid,
+  isApiError,
+  isJsonObject,
+  type JsonObject,
+  type KubeObject,
+  normalizeMetadata,
+  type ObjectKey,
+  type ParsedJson,
+  parseJson,
+  stringifyJson,
+  unknownJsonPatchFields,
+} from "@virtual-workspaces/apimachinery";
+import { decodeBody } from "../body/decode.ts";
+import type { ResourceDefinition } from "../definition.ts";
+import { checkPlace, checkType } from "../write/identity.ts";
+import type { Change, WriteRequest } from "../write/request.ts";
+import { once, reportFindings } from "../write/strict.ts";
+import type { Writer } from "../write/writer.ts";
+import type { PatchType } from "./patch-types.ts";
+
+/** A patch as it came, and what it is for. */
+export interface SentPatch {
+  readonly type: PatchType;
+  readonly body: Buffer;
+  readonly key: ObjectKey;
+  readonly definition: ResourceDefinition;
+}
+
+/** What a write takes from the way its object is made. */
+export type Making = Pick<WriteRequest, "unknown"> & { readonly change: Change };
+
+/** A patch that says what to change of the object as it is: JSON, merge or strategic. */
+export function patching(patch: SentPatch, { options }: WriteRequest): Making {
+  const { type, definition, key } = patch;
+  const { value, duplicates } = parsePatch(patch.body);
+  const others = type === "json" ? unknownJsonPatchFields(value) : [];
+  let patched: JsonObject = {};
+  let unknown: readonly string[] = [];
+  const change: Change = (copy) => {
+    // The result shares what it can with the patch, and all that is done to it is done in place.
+    patched = cloneJson(applied(copy() as KubeObject, value, patch));
+    unknown = readable(patched, () => {
+      checkType(patched, definition);
+      return normalizeMetadata(patched);
+    });
+    const object = patched as KubeObject;
+    checkPlace(object, key);
+    return { object };
+  };
+  return {
+    change,
+    unknown: once((more) => {
+      const findings = { others, duplicates, unknown: [...unknown, ...more] };
+      reportFindings(findings, { ...options, refuse: (problem) => unreadable(patched, problem) });
+    }),
+  };
+}
+
+function applied(object: KubeObject, patch: unknown, { type }: SentPatch): JsonObject {
+  if (type === "merge") return applyMergePatch(object, patch);
+  const result = applyJsonPatch(object, patch);
+  if (!isJsonObject(result)) throw unreadable(result, "it must be an object");
+  return result;
+}
+
+function parsePatch(body: Buffer): ParsedJson {
+  try {
+    return parseJson(body.toString("utf8"));
+  } catch (error) {
+    throw ApiError.badRequest(`error decoding patch: ${(error as Error).message}`);
+  }
+}
+
+/** What a patch has made of an object is the patch's fault. */
+function readable<R>(object: unknown, read: () => R): R {
+  try {
+    return read();
+  } catch (error) {
+    throw isApiError(error) ? unreadable(object, error.message) : error;
+  }
+}
+
+function unreadable(object: unknown, problem: string): ApiError {
+  const causes = [fieldInvalid("patch", stringifyJson(object), problem)];
+  return ApiError.invalid({ kind: { group: "", kind: "" }, name: "", causes });
+}
+
+/** An apply: what the object should look like as far as the manager is concerned (server-side apply). */
+export async function applying(
+  patch: SentPatch,
+  request: WriteRequest & { readonly force: boolean },
+  writer: Writer,
+): Promise<Making> {
+  const { options, part, force } = request;
+  const { value, duplicates } = await decodeBody(patch.body, "application/apply-patch+yaml", options);
+  if (!isJsonObject(value)) throw ApiError.badRequest("error decoding patch: it must be an object");
+  const refuse = (problem: string): ApiError => ApiError.badRequest(`error strict decoding patch: ${problem}`);
+  const change: Change = (copy) => {
+    const config = cloneJson(value) as KubeObject;
+    const { fieldManager: manager } = options;
+    const about = { live: copy(), config, manager, force, subresource: part, now: new Date() };
+    const object = writer.rules.fields.apply(about);
+    checkPlace(object, patch.key);
+    return { object, owned: true };
+  };
+  return { change, unknown: once(() => reportFindings({ duplicates, unknown: [] }, { ...options, refuse })) };
+}

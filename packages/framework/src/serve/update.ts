@@ -1,0 +1,28 @@
+import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import { cloneJson } from "@virtual-workspaces/apimachinery";
+import type { Exchange } from "../exchange.ts";
+import type { ServedResource } from "../served.ts";
+import { checkPlace } from "../write/identity.ts";
+import { answerObject, wantedObject } from "./answer.ts";
+import { reporter, sentObject } from "./body.ts";
+import { writeQuery, writeRequest } from "./write-request.ts";
+
+/** Answers an UPDATE of an object, or of one of the parts that are written by themselves. */
+export async function serveUpdate(exchange: Exchange, resource: ServedResource): Promise<void> {
+  const { definition, writer } = resource;
+  const wanted = wantedObject(exchange);
+  const query = writeQuery(exchange, resource, { kind: "UpdateOptions" });
+  const { object, findings } = await sentObject(exchange, definition);
+  const key = keyOf(exchange);
+  checkPlace(object, key);
+  const request = writeRequest(exchange, resource, query);
+  const unknown = reporter(findings, definition, request.options);
+  // What is made of the object happens in place: should others get in the way, it begins anew.
+  const written = await writer.update(key, () => ({ object: cloneJson(object) }), { ...request, unknown });
+  answerObject(exchange, resource, { object: written.object, code: 200, wanted });
+}
+
+/** The object that a request names. */
+export function keyOf({ cluster, info }: Exchange): ObjectKey {
+  return { cluster, namespace: info.namespace, name: info.name };
+}

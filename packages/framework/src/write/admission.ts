@@ -1,0 +1,29 @@
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import type { Awaitable } from "../storage.ts";
+import type { User } from "../user.ts";
+
+/** What is about to be done to an object (Kubernetes' admission attributes). */
+export interface AdmitRequest<T extends KubeObject = KubeObject> {
+  readonly operation: "CREATE" | "UPDATE" | "DELETE";
+  /** The object as it would be kept, defaults filled in; `undefined` for a delete. */
+  readonly object: T | undefined;
+  /** As it is kept now; `undefined` for a create. */
+  readonly oldObject: T | undefined;
+  /** `status`, `scale`, or "" for the object itself. */
+  readonly subresource: string;
+  readonly user: User;
+  readonly params: Readonly<Record<string, string>>;
+  /** Nothing will be kept: do nothing that lasts. */
+  readonly dryRun: boolean;
+  readonly signal: AbortSignal;
+  /** Adds a `Warning` header to the answer. */
+  readonly warn: (text: string) => void;
+}
+
+/**
+ * Asked before every write, after authorization and before validation. Returns the object to be kept if it is to be
+ * another (the schema is applied to it again), and throws an `ApiError` to refuse. May be asked several times for one
+ * request, when the object changes underneath.
+ */
+// biome-ignore lint/suspicious/noConfusingVoidType: a hook that only refuses returns nothing
+export type Admit<T extends KubeObject = KubeObject> = (request: AdmitRequest<T>) => Awaitable<T | undefined | void>;

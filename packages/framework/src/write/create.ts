@@ -1,0 +1,31 @@
+import { randomUUID } from "node:crypto";
+import type { KubeObject, ObjectMeta } from "@virtual-workspaces/apimachinery";
+import type { ResourceDefinition } from "../definition.ts";
+import { generateName } from "./generate-name.ts";
+import { timestamp } from "./time.ts";
+
+/** Removes what a client may not set on a new object, before anything is made of it. */
+export function wipeSystemFields({ metadata }: KubeObject): void {
+  for (const field of SYSTEM_FIELDS) delete metadata[field];
+}
+
+const SYSTEM_FIELDS = [
+  "uid",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "selfLink",
+  "generation",
+] as const satisfies readonly (keyof ObjectMeta)[];
+
+/** Fills in what Kubernetes' registry gives a new object; a status that only `/status` may set goes. */
+export function prepareCreate(object: KubeObject, definition: ResourceDefinition, now: Date): void {
+  const { metadata } = object;
+  wipeSystemFields(object);
+  metadata.uid = randomUUID();
+  metadata.creationTimestamp = timestamp(now);
+  metadata.generation = 1;
+  if (metadata.name === undefined && metadata.generateName !== undefined)
+    metadata.name = generateName(metadata.generateName);
+  if (definition.subresources.status) delete object["status"];
+}

@@ -1,0 +1,110 @@
+import {
+  type DeleteQuery,
+  FOREGROUND_FINALIZER,
+  type KubeObject,
+  type ObjectMeta,
+  ORPHAN_FINALIZER,
+} from "@virtual-workspaces/apimachinery";
+import { timestamp } from "./time.ts";
+
+/** What a delete comes to. */
+export type Deletion =
+  /** Nothing holds the object: it goes now. */
+  | { readonly kind: "remove" }
+  /** Something holds it: it is marked, and goes when that lets go. */
+  | { readonly kind: "mark"; readonly object: KubeObject }
+  /** It is on its way already, and need not go sooner. */
+  | { readonly kind: "pending" };
+
+/** What decides how an object is deleted besides the object. */
+export interface DeletionRules {
+  readonly now: Date;
+  readonly garbageCollected: boolean;
+  /** How long objects of the kind have to end by themselves, s; 0 is not at all. */
+  readonly gracePeriodSeconds: number;
+}
+
+/** What becomes of an object that a client deletes (Kubernetes' BeforeDelete and its finalizers). */
+export function decideDeletion(object: KubeObject, options: DeleteQuery, rules: DeletionRules): Deletion {
+  const marked = withGrace(object, options, rules);
+  if (marked === "pending") return { kind: "pending" };
+  const finalizers = rules.garbageCollected ? collectorFinalizers(object.metadata, options) : finalizersOf(object);
+  if (marked === undefined && finalizers.length === 0) return { kind: "remove" };
+  const metadata = marked?.metadata ?? markedNow(object.metadata, rules.now);
+  return { kind: "mark", object: { ...object, metadata: withFinalizers(metadata, finalizers) } };
+}
+
+/** Whether an update leaves nothing that held an object which is being deleted. */
+export function isReleased(next: KubeObject, before: KubeObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = before.metadata;
+  return deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizersOf(next).length === 0;
+}
+
+function finalizersOf({ metadata }: KubeObject): readonly string[] {
+  return metadata.finalizers ?? [];
+}
+
+function withFinalizers(metadata: ObjectMeta, finalizers: readonly string[]): ObjectMeta {
+  const { finalizers: _before, ...rest } = metadata;
+  return finalizers.length === 0 ? rest : { ...rest, finalizers: [...finalizers] };
+}
+
+/** Marks an object whose kind is given time; `undefined` when it has none or has had it. */
+function withGrace(object: KubeObject, options: DeleteQuery, rules: DeletionRules): KubeObject | "pending" | undefined {
+  const { metadata } = object;
+  const asked = options.gracePeriodSeconds ?? rules.gracePeriodSeconds;
+  const left = metadata.deletionGracePeriodSeconds ?? 0;
+  if (rules.gracePeriodSeconds === 0 && left === 0) return undefined;
+  if (metadata.deletionTimestamp === undefined) {
+    if (asked === 0) return undefined;
+    return { ...object, metadata: graceful(metadata, Date.parse(timestamp(rules.now)) + asked * 1000, asked) };
+  }
+  if (left === 0) return undefined;
+  if (options.gracePeriodSeconds === undefined || asked >= left) return "pending";
+  if (asked === 0) return undefined;
+  const sooner = Date.parse(metadata.deletionTimestamp) + (asked - left) * 1000;
+  const past = sooner < rules.now.getTime();
+  return { ...object, metadata: graceful(metadata, past ? rules.now.getTime() : sooner, past ? 1 : asked) };
+}
+
+function graceful(metadata: ObjectMeta, at: number, seconds: number): ObjectMeta {
+  return {
+    ...metadata,
+    ...nextGeneration(metadata),
+    deletionTimestamp: timestamp(new Date(at)),
+    deletionGracePeriodSeconds: seconds,
+  };
+}
+
+function markedNow(metadata: ObjectMeta, now: Date): ObjectMeta {
+  const { deletionTimestamp: before } = metadata;
+  const later = before === undefined || Date.parse(before) > now.getTime();
+  return {
+    ...metadata,
+    ...nextGeneration(metadata),
+    deletionTimestamp: later ? timestamp(now) : before,
+    deletionGracePeriodSeconds: 0,
+  };
+}
+
+/** Whoever acts on the object does something else from now on, which is a new generation; once. */
+function nextGeneration({ deletionTimestamp, generation }: ObjectMeta): ObjectMeta {
+  return deletionTimestamp === undefined && generation !== undefined ? { generation: generation + 1 } : {};
+}
+
+/** The finalizers that ask the garbage collector for what the client, or else the object, wants. */
+function collectorFinalizers(metadata: ObjectMeta, options: DeleteQuery): readonly string[] {
+  const own = metadata.finalizers ?? [];
+  const rest = own.filter((finalizer) => finalizer !== ORPHAN_FINALIZER && finalizer !== FOREGROUND_FINALIZER);
+  const wanted = collectorFinalizer(own, options);
+  return wanted === undefined ? rest : [...rest, wanted];
+}
+
+function collectorFinalizer(own: readonly string[], options: DeleteQuery): string | undefined {
+  const { orphanDependents, propagationPolicy } = options;
+  if (orphanDependents !== undefined) return orphanDependents ? ORPHAN_FINALIZER : undefined;
+  if (propagationPolicy === "Orphan") return ORPHAN_FINALIZER;
+  if (propagationPolicy === "Foreground") return FOREGROUND_FINALIZER;
+  if (propagationPolicy === "Background") return undefined;
+  return own.find((finalizer) => finalizer === ORPHAN_FINALIZER || finalizer === FOREGROUND_FINALIZER);
+}

@@ -1,0 +1,54 @@
+import { ApiError, apiVersionOf, type JsonObject, type KubeObject, quote } from "@virtual-workspaces/apimachinery";
+import type { ResourceDefinition } from "../definition.ts";
+
+/** Where a request says its object is; the name is "" when the object is to say it. */
+export interface Place {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/**
+ * Makes sure that a body is an object of the kind that is served.
+ *
+ * @throws ApiError 400 on one of another kind or version
+ */
+export function checkType(object: JsonObject, definition: ResourceDefinition): void {
+  const { apiVersion = "", kind = "" } = object;
+  const expected = apiVersionOf(definition);
+  if (typeof kind !== "string" || typeof apiVersion !== "string")
+    throw ApiError.badRequest("the object cannot be read: apiVersion and kind must be strings");
+  if (kind === "") throw ApiError.badRequest(`Object 'Kind' is missing: it must be ${quote(definition.kind)}`);
+  if (apiVersion !== expected) {
+    throw ApiError.badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+    );
+  }
+  if (kind !== definition.kind) {
+    throw ApiError.badRequest(
+      `${kind} in version ${quote(definition.version)} cannot be handled as a ${definition.kind}: kind must be ${quote(definition.kind)}`,
+    );
+  }
+}
+
+/**
+ * Makes sure that an object is where the request says, and says so itself (EnsureObjectNamespaceMatchesRequestNamespace
+ * and checkName of Kubernetes).
+ *
+ * @throws ApiError 400 when its name or namespace is another
+ */
+export function checkPlace({ metadata }: KubeObject, { namespace, name }: Place): void {
+  if (namespace === "") delete metadata.namespace;
+  else if (metadata.namespace === undefined) metadata.namespace = namespace;
+  else if (metadata.namespace !== namespace) {
+    throw ApiError.badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+  if (name === "") return;
+  if (metadata.name === undefined) {
+    throw ApiError.badRequest(
+      `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+    );
+  }
+  if (metadata.name !== name) {
+    throw ApiError.badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
+  }
+}

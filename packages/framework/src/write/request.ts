@@ -1,0 +1,30 @@
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import type { Awaitable, Scope, WriteOptions } from "../storage.ts";
+import type { Admit } from "./admission.ts";
+import type { Part } from "./update.ts";
+
+/** One write on its way to a storage: for whom, where, and who has a say. */
+export interface WriteRequest {
+  readonly scope: Scope;
+  /** As the client has them, dry run included; a storage hears of that only if it knows what to do about it. */
+  readonly options: WriteOptions;
+  readonly part: Part;
+  readonly admit?: Admit | undefined;
+  /** Told of fields that the kind does not have. @throws ApiError when the client wants none */
+  readonly unknown?: (paths: readonly string[]) => void;
+  /**
+   * Asked before an update creates what it did not find; without it such an update is 404.
+   * @throws ApiError when the caller may not
+   */
+  readonly mayCreate?: () => Awaitable<void>;
+}
+
+/** What a client wants an object to be. */
+export interface Draft {
+  readonly object: KubeObject;
+  /** Whether the owners of fields are in it already, as after an apply. */
+  readonly owned?: boolean;
+}
+
+/** Makes a draft from a copy of what is kept now; asked again when that has changed in the meantime. */
+export type Change = (copy: () => KubeObject | undefined) => Awaitable<Draft>;

@@ -1,0 +1,81 @@
+import { ApiError, equalJson, type JsonObject, type KubeObject, memberOf } from "@virtual-workspaces/apimachinery";
+import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
+
+/** Which part of an object a write is about. */
+export type Part = "" | "status" | "scale";
+
+/** Keeps what this part of an object may not change as it was. */
+export function resetOtherParts(next: KubeObject, before: KubeObject, { part, definition }: PartRules): void {
+  if (part === "status") keepAllBut(next, before, "status");
+  else if (definition.subresources.status) keep(next, before, "status");
+}
+
+/** What decides which fields a write may change. */
+export interface PartRules {
+  readonly part: Part;
+  readonly definition: ResourceDefinition;
+}
+
+function keepAllBut(next: KubeObject, before: KubeObject, part: string): void {
+  for (const name of new Set([...Object.keys(next), ...Object.keys(before)])) {
+    if (name !== part && name !== "metadata") keep(next, before, name);
+  }
+  const { managedFields, resourceVersion } = next.metadata;
+  next.metadata = { ...before.metadata };
+  delete next.metadata.managedFields;
+  delete next.metadata.resourceVersion;
+  if (managedFields !== undefined) next.metadata.managedFields = managedFields;
+  if (resourceVersion !== undefined) next.metadata.resourceVersion = resourceVersion;
+}
+
+function keep(next: JsonObject, before: JsonObject, name: string): void {
+  const value = memberOf(before, name);
+  if (value === undefined) delete next[name];
+  else next[name] = value;
+}
+
+/**
+ * Checks that a change is about the object and the version that is kept now.
+ *
+ * @throws ApiError 409 when it is about another, 422 when it does not say a version though it replaces the object
+ */
+export function checkVersion(next: KubeObject, before: KubeObject, definition: ResourceDefinition): void {
+  const resource = groupResourceOf(definition);
+  const { uid, resourceVersion, name = "" } = next.metadata;
+  if (uid !== undefined && uid !== before.metadata.uid) {
+    const message = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${before.metadata.uid ?? ""}`;
+    throw ApiError.conflict(resource, name, message);
+  }
+  if (resourceVersion === undefined) {
+    const field = "metadata.resourceVersion";
+    const message = "Invalid value: 0: must be specified for an update";
+    const kind = { group: definition.group, kind: definition.plural };
+    throw ApiError.invalid({ kind, name, causes: [{ reason: "FieldValueInvalid", field, message }] });
+  }
+  if (resourceVersion !== before.metadata.resourceVersion) throw modified(definition, name);
+}
+
+/** What Kubernetes says when an object has changed since it was read. */
+export function modified(definition: ResourceDefinition, name: string): ApiError {
+  const message = "the object has been modified; please apply your changes to the latest version and try again";
+  return ApiError.conflict(groupResourceOf(definition), name, message);
+}
+
+/** Fills in what Kubernetes' registry keeps of the object as it was, and counts a new generation if its wishes change. */
+export function prepareUpdate(next: KubeObject, before: KubeObject, part: Part): void {
+  const { metadata } = next;
+  const kept = before.metadata;
+  for (const name of ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] as const) {
+    if (kept[name] !== undefined && (metadata[name] === undefined || name !== "uid"))
+      Object.assign(metadata, { [name]: kept[name] });
+  }
+  delete metadata.generation;
+  if (kept.generation === undefined) return;
+  const asks = part !== "status" && !equalJson(withoutMetadata(next), withoutMetadata(before));
+  metadata.generation = kept.generation + (asks ? 1 : 0);
+}
+
+function withoutMetadata(object: KubeObject): JsonObject {
+  const { metadata: _metadata, ...content } = object;
+  return content;
+}

@@ -1,0 +1,221 @@
+import {
+  ApiError,
+  cloneJson,
+  type DeleteQuery,
+  finalizerWarnings,
+  isApiError,
+  type KubeObject,
+  type ObjectKey,
+  type StatusCause,
+} from "@virtual-workspaces/apimachinery";
+import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
+import type { Encoded } from "../encoded.ts";
+import type { Storage, Written } from "../storage.ts";
+import { prepareCreate } from "./create.ts";
+import { decideDeletion, isReleased } from "./deletion.ts";
+import { kindRules } from "./kind.ts";
+import { metadataProblems, metadataUpdateProblems } from "./metadata.ts";
+import { checkPreconditions } from "./preconditions.ts";
+import { racing, untilUndisturbed } from "./race.ts";
+import { type Kept, readKept } from "./read.ts";
+import type { Change, Draft, WriteRequest } from "./request.ts";
+import type { KindRules } from "./rules.ts";
+import { isSame } from "./same.ts";
+import { checkVersion, prepareUpdate, resetOtherParts } from "./update.ts";
+
+/** What writes end in: objects of one kind, on a storage that keeps them. */
+export interface WriterSubject {
+  readonly definition: ResourceDefinition;
+  readonly storage: Storage;
+  /** @default those of the definition's schema */
+  readonly rules?: KindRules;
+  /** @default the clock */
+  readonly now?: () => Date;
+}
+
+/** How often a name is generated anew that was taken. */
+const NAMES = 8;
+
+/** What a delete left. */
+export interface Deleted {
+  /** The object: as it was when it went, or as it is now that it is to go. */
+  readonly object: KubeObject | Encoded;
+  /** False: something still holds it. */
+  readonly gone: boolean;
+}
+
+/**
+ * Kubernetes' registry: everything around keeping an object, for storages that only keep. Fills in metadata, prunes,
+ * defaults, asks admission, validates, tells owners of fields, tries again when others were faster, and lets objects go
+ * when nothing holds them.
+ */
+export class Writer {
+  readonly rules: KindRules;
+  readonly #definition: ResourceDefinition;
+  readonly #storage: Storage;
+  readonly #now: () => Date;
+
+  constructor({ definition, storage, rules, now = () => new Date() }: WriterSubject) {
+    this.#definition = definition;
+    this.#storage = storage;
+    this.rules = rules ?? kindRules(definition);
+    this.#now = now;
+  }
+
+  /** @throws ApiError 409 when there is one of that name, 422 when it is invalid, and what admission says */
+  async create(object: KubeObject, request: WriteRequest): Promise<KubeObject | Encoded> {
+    if (object.metadata.resourceVersion !== undefined)
+      throw ApiError.badRequest("resourceVersion should not be set on objects to be created");
+    this.#conform(object, request);
+    return this.#create(this.#owned(object, undefined, request), request);
+  }
+
+  /** @throws ApiError 404, 409 when the version is not the one now, 422 when it is invalid, and what admission says */
+  async update(key: ObjectKey, change: Change, request: WriteRequest): Promise<Written> {
+    return untilUndisturbed(request.options.signal, async (again) => {
+      const kept = await this.#read(key, request, again);
+      if (kept === undefined && request.mayCreate === undefined) throw this.#notFound(key);
+      const draft = await change(() => kept?.copy());
+      if (kept !== undefined) return { object: await this.#replace(kept, draft, request) };
+      await request.mayCreate?.();
+      this.#conform(draft.object, request);
+      return { object: await this.#create(draft.object, request), created: true };
+    });
+  }
+
+  /** @throws ApiError 404, 409 when the preconditions do not hold, and what admission says */
+  async delete(key: ObjectKey, query: DeleteQuery, request: WriteRequest): Promise<Deleted> {
+    return untilUndisturbed(request.options.signal, async (again) => {
+      const kept = await this.#read(key, request, again);
+      if (kept === undefined) throw this.#notFound(key);
+      const before = kept.copy();
+      checkPreconditions(before, query, this.#definition);
+      await this.#admit("DELETE", { object: undefined, oldObject: before }, request);
+      if (this.#storage.lifecycle === "storage") return this.#passDelete(key, { before, query }, request);
+      const deletion = decideDeletion(before, query, {
+        now: this.#now(),
+        garbageCollected: this.#storage.garbageCollected === true,
+        gracePeriodSeconds: this.#definition.gracePeriodSeconds,
+      });
+      if (deletion.kind === "pending") return { object: kept.stored, gone: false };
+      if (deletion.kind === "remove") return { object: await this.#remove(before, request), gone: true };
+      return { object: await this.#keep(deletion.object, request), gone: false };
+    });
+  }
+
+  async #create(object: KubeObject, request: WriteRequest): Promise<KubeObject | Encoded> {
+    const admitted = await this.#admit("CREATE", { object, oldObject: undefined }, request);
+    const generated = admitted.metadata.name === undefined;
+    for (let attempt = 1; ; attempt++) {
+      const next = generated ? cloneJson(admitted) : admitted;
+      if (this.#storage.lifecycle !== "storage") prepareCreate(next, this.#definition, this.#now());
+      await this.#check(next, undefined, request);
+      try {
+        return await this.#add(next, request);
+      } catch (error) {
+        if (!generated || attempt === NAMES || !isApiError(error) || error.reason !== "AlreadyExists") throw error;
+      }
+    }
+  }
+
+  async #replace(kept: Kept, draft: Draft, request: WriteRequest): Promise<KubeObject | Encoded> {
+    const { object } = draft;
+    const before = kept.copy();
+    checkVersion(object, before, this.#definition);
+    this.#conform(object, request);
+    resetOtherParts(object, before, { part: request.part, definition: this.#definition });
+    const owned = draft.owned === true ? object : this.#owned(object, before, request);
+    const next = await this.#admit("UPDATE", { object: owned, oldObject: before }, request);
+    if (this.#storage.lifecycle !== "storage") prepareUpdate(next, before, request.part);
+    if (isSame(next, before)) return kept.stored;
+    await this.#check(next, before, request);
+    if (this.#storage.lifecycle === "storage" || !isReleased(next, before)) return this.#keep(next, request);
+    await this.#remove(before, request);
+    return next;
+  }
+
+  /** Makes a draft an object of the kind: nothing unknown in it, defaults filled in. */
+  #conform(object: KubeObject, request: WriteRequest): void {
+    const unknown = this.rules.prune(object);
+    request.unknown?.(unknown);
+    this.rules.fillDefaults(object);
+  }
+
+  #owned(next: KubeObject, live: KubeObject | undefined, { options, part }: WriteRequest): KubeObject {
+    const { fieldManager: manager } = options;
+    return this.rules.fields.update({ live, next, manager, subresource: part, now: this.#now() });
+  }
+
+  async #admit(
+    operation: "CREATE" | "UPDATE" | "DELETE",
+    objects: { readonly object: KubeObject | undefined; readonly oldObject: KubeObject | undefined },
+    request: WriteRequest,
+  ): Promise<KubeObject> {
+    const { admit, options, part, scope } = request;
+    const { user, dryRun, signal, warn } = options;
+    const about = { operation, ...objects, subresource: part, user, params: scope.params, dryRun, signal, warn };
+    const changed = await admit?.(about);
+    const object = (changed ?? objects.object ?? objects.oldObject) as KubeObject;
+    if (changed !== undefined && changed !== null) this.#conform(object, { ...request, unknown: () => undefined });
+    return object;
+  }
+
+  async #check(next: KubeObject, before: KubeObject | undefined, { options }: WriteRequest): Promise<void> {
+    const definition = this.#definition;
+    const meta =
+      before === undefined ? metadataProblems(next, definition) : metadataUpdateProblems(next, before, definition);
+    const found = await this.rules.problems(next, before, options);
+    const causes: StatusCause[] = before === undefined ? [...found, ...meta] : [...meta, ...found];
+    if (causes.length === 0) {
+      for (const text of finalizerWarnings(next.metadata, before?.metadata)) options.warn(text);
+      return;
+    }
+    throw ApiError.invalid({ kind: definition, name: next.metadata.name ?? "", causes });
+  }
+
+  async #add(next: KubeObject, { scope, options }: WriteRequest): Promise<KubeObject | Encoded> {
+    const { create, lifecycle } = this.#storage;
+    if (create === undefined) throw ApiError.methodNotAllowed(groupResourceOf(this.#definition), "create");
+    if (!options.dryRun || lifecycle === "storage") return create.call(this.#storage, scope, next, options);
+    const { name = "", namespace = "" } = next.metadata;
+    const there = await readKept(
+      this.#storage,
+      { scope, key: { cluster: scope.cluster, namespace, name }, fresh: false },
+      options,
+    );
+    if (there !== undefined) throw ApiError.alreadyExists(groupResourceOf(this.#definition), name);
+    return next;
+  }
+
+  async #keep(next: KubeObject, { scope, options }: WriteRequest): Promise<KubeObject | Encoded> {
+    const { update, lifecycle } = this.#storage;
+    if (update === undefined) throw ApiError.methodNotAllowed(groupResourceOf(this.#definition), "update");
+    if (options.dryRun && lifecycle !== "storage") return next;
+    return racing(() => update.call(this.#storage, scope, next, options));
+  }
+
+  async #remove(before: KubeObject, { scope, options }: WriteRequest): Promise<KubeObject | Encoded> {
+    if (options.dryRun) return before;
+    const { name = "", namespace = "", resourceVersion } = before.metadata;
+    const preconditions = resourceVersion === undefined ? {} : { preconditions: { resourceVersion } };
+    const key = { cluster: scope.cluster, namespace, name };
+    return (await racing(() => this.#storage.delete?.(scope, key, { ...options, ...preconditions }))) ?? before;
+  }
+
+  async #passDelete(
+    key: ObjectKey,
+    { before, query }: { readonly before: KubeObject; readonly query: DeleteQuery },
+    { scope, options }: WriteRequest,
+  ): Promise<Deleted> {
+    const left = await racing(() => this.#storage.delete?.(scope, key, { ...options, ...query }));
+    return { object: left ?? before, gone: left === undefined };
+  }
+
+  #read(key: ObjectKey, { scope, options }: WriteRequest, fresh: boolean): Promise<Kept | undefined> {
+    return readKept(this.#storage, { scope, key, fresh }, options);
+  }
+
+  #notFound({ name }: ObjectKey): ApiError {
+    return ApiError.notFound(groupResourceOf(this.#definition), name);
+  }
+}
