@@ -1,0 +1,53 @@
+import { ApiError } from "../api-error.ts";
+import { compareUtf8 } from "../json/order.ts";
+import { quote } from "../quote.ts";
+import type { FieldSet } from "./field-set.ts";
+import { type Manager, managerId } from "./managed-fields.ts";
+
+/** The fields that an apply would change and another manager manages. */
+export interface Conflict {
+  readonly manager: Manager;
+  readonly fields: FieldSet;
+}
+
+/** 409 with a cause for each field that others manage, in Kubernetes' words, which kubectl shows. */
+export function conflictError(conflicts: readonly Conflict[]): ApiError {
+  const sorted = [...conflicts].sort((a, b) => compareUtf8(managerId(a.manager), managerId(b.manager)));
+  const found = sorted.map(({ manager, fields }) => ({ name: nameOf(manager), paths: [...fields.paths()] }));
+  const causes = found.flatMap(({ name, paths }) =>
+    paths.map((field) => ({ reason: "FieldManagerConflict" as const, message: `conflict with ${name}`, field })),
+  );
+  return new ApiError({
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message: conflictMessage(found),
+    reason: "Conflict",
+    details: { causes },
+    code: 409,
+  });
+}
+
+interface FoundConflicts {
+  readonly name: string;
+  readonly paths: readonly string[];
+}
+
+function conflictMessage(found: readonly FoundConflicts[]): string {
+  const count = found.reduce((sum, { paths }) => sum + paths.length, 0);
+  if (count === 1) return `Apply failed with 1 conflict: conflict with ${found[0]?.name}: ${found[0]?.paths[0]}`;
+  const lines = found.flatMap(({ name, paths }) => [`conflicts with ${name}:`, ...paths.map((path) => `- ${path}`)]);
+  return `Apply failed with ${count} conflicts: ${lines.join("\n")}`;
+}
+
+function nameOf({ manager, operation, apiVersion, subresource }: Manager): string {
+  const name = `${quote(manager)}${subresource === "" ? "" : ` with subresource ${quote(subresource)}`}`;
+  return operation === "Update" ? `${name} using ${apiVersion}` : name;
+}
+
+/** 500 without a reason: what Kubernetes answers to an apply configuration that its schema does not know. */
+export function applyFailure(message: string, cause?: unknown): ApiError {
+  const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 500 } as const;
+  return new ApiError(status, { cause });
+}

@@ -1,0 +1,148 @@
+import { equalJson, type JsonObject, memberOf } from "../json/value.ts";
+import { FieldSet } from "./field-set.ts";
+import { type Form, filledList, filledMap, formOf, memberType } from "./form.ts";
+import { elementOf } from "./list-element.ts";
+import type { ListElement } from "./path-element.ts";
+import { DEDUCED, type ListType, type MapType, type ValueType } from "./value-type.ts";
+
+/** How a field differs; bits, since one and the same may be removed and added (as what it was, as what it is). */
+export const ADDED = 1;
+export const MODIFIED = 2;
+export const REMOVED = 4;
+
+/** The fields that differ between two values: a tree with only these in it. Undefined where nothing does. */
+export interface Changes {
+  readonly marks: number;
+  readonly fields: ReadonlyMap<string, Changes> | undefined;
+  readonly items: ReadonlyMap<ListElement, Changes> | undefined;
+}
+
+/** The fields of a tree of changes that differ in one of these ways. */
+export function changed(changes: Changes | undefined, marks: number): FieldSet {
+  if (changes === undefined) return FieldSet.empty;
+  const has = (changes.marks & marks) !== 0;
+  const fields = changedBelow(changes.fields, marks);
+  const items = changedBelow(changes.items, marks);
+  if (fields === undefined && items === undefined) return has ? FieldSet.leaf : FieldSet.empty;
+  return new FieldSet(has, fields, items);
+}
+
+function changedBelow(
+  children: ReadonlyMap<string, Changes> | undefined,
+  marks: number,
+): Map<string, FieldSet> | undefined {
+  if (children === undefined) return undefined;
+  const kept = new Map<string, FieldSet>();
+  for (const [key, child] of children) {
+    const below = changed(child, marks);
+    if (!below.isEmpty) kept.set(key, below);
+  }
+  return kept.size === 0 ? undefined : kept;
+}
+
+const LEAVES: readonly Changes[] = Array.from({ length: 8 }, (_, marks) => ({
+  marks,
+  fields: undefined,
+  items: undefined,
+}));
+
+/** What differs between an old and a new value of a type; `undefined` stands for none. Neither is empty-handed: one is there. */
+export function compare(before: unknown, after: unknown, type: ValueType): Changes | undefined {
+  if (before === after) return undefined;
+  const form = formOf(type, after === undefined ? before : after);
+  if (before === undefined) return combine(LEAVES[ADDED], compareAs(form, { before, after, type }));
+  if (after === undefined) return combine(LEAVES[REMOVED], compareAs(form, { before, after, type }));
+  const changes = compareAs(form, { before, after, type });
+  const former = formOf(type, before);
+  return former === form ? changes : combine(compareAs(former, { before, after, type }), changes);
+}
+
+interface Pair {
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly type: ValueType;
+}
+
+function compareAs(form: Form, { before, after, type }: Pair): Changes | undefined {
+  if (form === "map" && type.map !== undefined && !type.map.atomic) {
+    const [left, right] = [filledMap(before), filledMap(after)];
+    if (left !== undefined || right !== undefined) return compareMaps(left, right, type.map);
+  }
+  if (form === "list" && type.list !== undefined && !type.list.atomic) {
+    const [left, right] = [filledList(before), filledList(after)];
+    if (left !== undefined || right !== undefined) return compareLists(left, right, type.list);
+  }
+  if (before === undefined) return LEAVES[ADDED];
+  if (after === undefined) return LEAVES[REMOVED];
+  return equalJson(before, after) ? undefined : LEAVES[MODIFIED];
+}
+
+function compareMaps(before: JsonObject = {}, after: JsonObject = {}, type: MapType): Changes | undefined {
+  let fields: Map<string, Changes> | undefined;
+  const visit = (name: string, left: unknown, right: unknown): void => {
+    const difference = compare(left, right, memberType(type, name) ?? DEDUCED);
+    if (difference === undefined) return;
+    fields ??= new Map();
+    fields.set(name, difference);
+  };
+  for (const name of Object.keys(before)) visit(name, before[name], memberOf(after, name));
+  for (const name of Object.keys(after)) if (memberOf(before, name) === undefined) visit(name, undefined, after[name]);
+  return fields && { marks: 0, fields, items: undefined };
+}
+
+function compareLists(
+  before: readonly unknown[] = [],
+  after: readonly unknown[] = [],
+  type: ListType,
+): Changes | undefined {
+  if (equalJson(before, after)) return undefined;
+  const left = byElement(before, type);
+  const right = byElement(after, type);
+  const items = new Map<string, Changes>();
+  for (const element of new Set([...left.keys(), ...right.keys()])) {
+    const difference = compareElements(left.get(element) ?? [], right.get(element) ?? [], type.element);
+    if (difference !== undefined) items.set(element, difference);
+  }
+  return items.size === 0 ? undefined : { marks: 0, fields: undefined, items };
+}
+
+/** Elements that a list holds twice or more count together as one that is atomic. */
+function compareElements(before: readonly unknown[], after: readonly unknown[], type: ValueType): Changes | undefined {
+  if (before.length <= 1 && after.length <= 1) return compare(before[0], after[0], type);
+  if (before.length > 1 && after.length > 1) return equalJson(before, after) ? undefined : LEAVES[MODIFIED];
+  if (before.length > 1)
+    return combine(LEAVES[REMOVED], after.length === 0 ? undefined : compare(undefined, after[0], type));
+  return combine(LEAVES[ADDED], before.length === 0 ? undefined : compare(before[0], undefined, type));
+}
+
+function byElement(list: readonly unknown[], type: ListType): Map<ListElement, unknown[]> {
+  const found = new Map<ListElement, unknown[]>();
+  for (const item of list) {
+    const element = elementOf(type, item);
+    if (typeof element !== "string") continue;
+    const same = found.get(element);
+    if (same === undefined) found.set(element, [item]);
+    else same.push(item);
+  }
+  return found;
+}
+
+function combine(a: Changes | undefined, b: Changes | undefined): Changes | undefined {
+  if (a === undefined || a === b) return b;
+  if (b === undefined) return a;
+  return {
+    marks: a.marks | b.marks,
+    fields: combineChildren(a.fields, b.fields),
+    items: combineChildren(a.items, b.items),
+  };
+}
+
+function combineChildren(
+  a: ReadonlyMap<string, Changes> | undefined,
+  b: ReadonlyMap<string, Changes> | undefined,
+): ReadonlyMap<string, Changes> | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  const all = new Map(a);
+  for (const [key, changes] of b) all.set(key, combine(a.get(key), changes) ?? changes);
+  return all;
+}

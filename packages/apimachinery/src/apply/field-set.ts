@@ -1,0 +1,162 @@
+import { compareUtf8 } from "../json/order.ts";
+import { formatListElement, type ListElement, sortListElements } from "./path-element.ts";
+
+type Children<K extends string = string> = ReadonlyMap<K, FieldSet> | undefined;
+
+/**
+ * A set of fields of an object, as a tree that is never changed: operations share what they do not alter, and give the
+ * very same set back if they alter nothing. Fields of objects are kept by name, elements of lists in the form of FieldsV1
+ * (`k:{"name":"a"}`, `v:"a"`, `i:0`). That a field is in the set says nothing of those above and below it.
+ */
+export class FieldSet {
+  static readonly empty: FieldSet = new FieldSet(false, undefined, undefined);
+  /** The node of a field that is in the set while nothing below it is. */
+  static readonly leaf: FieldSet = new FieldSet(true, undefined, undefined);
+
+  /** Whether the field at which this tree stands is in the set; never so at the root. */
+  readonly has: boolean;
+  readonly fields: Children;
+  readonly items: Children<ListElement>;
+
+  /** Children are non-empty sets, and `undefined` if there are none. */
+  constructor(has: boolean, fields: Children, items: Children<ListElement>) {
+    this.has = has;
+    this.fields = fields;
+    this.items = items;
+  }
+
+  get isEmpty(): boolean {
+    return !this.has && this.fields === undefined && this.items === undefined;
+  }
+
+  get hasChildren(): boolean {
+    return this.fields !== undefined || this.items !== undefined;
+  }
+
+  /** What is in either. */
+  union(other: FieldSet): FieldSet {
+    if (this === other || other.isEmpty) return this;
+    if (this.isEmpty) return other;
+    return this.#with(
+      this.has || other.has,
+      combine(this.fields, other.fields, (mine, theirs) => mine?.union(theirs) ?? theirs),
+      combine(this.items, other.items, (mine, theirs) => mine?.union(theirs) ?? theirs),
+    );
+  }
+
+  /** What is in this one and not in the other. */
+  difference(other: FieldSet): FieldSet {
+    if (this === other) return FieldSet.empty;
+    return this.#with(
+      this.has && !other.has,
+      combine(this.fields, other.fields, (mine, theirs) => mine?.difference(theirs)),
+      combine(this.items, other.items, (mine, theirs) => mine?.difference(theirs)),
+    );
+  }
+
+  /** As {@link difference}, and nothing that is below a field of the other one either. */
+  without(other: FieldSet): FieldSet {
+    return this.#with(
+      this.has && !other.has,
+      combine(this.fields, other.fields, (mine, theirs) => (theirs.has ? undefined : mine?.without(theirs))),
+      combine(this.items, other.items, (mine, theirs) => (theirs.has ? undefined : mine?.without(theirs))),
+    );
+  }
+
+  /** What is in both. */
+  intersection(other: FieldSet): FieldSet {
+    if (this === other) return this;
+    return this.#with(this.has && other.has, common(this.fields, other.fields), common(this.items, other.items));
+  }
+
+  /** Whether all of this is in the other one. */
+  isSubsetOf(other: FieldSet): boolean {
+    if (this === other) return true;
+    if (this.has && !other.has) return false;
+    return within(this.fields, other.fields) && within(this.items, other.items);
+  }
+
+  equals(other: FieldSet): boolean {
+    return this.isSubsetOf(other) && other.isSubsetOf(this);
+  }
+
+  /** The fields with nothing of the set below them. */
+  leaves(): FieldSet {
+    const { fields, items } = this;
+    return this.#with(this.has && !this.hasChildren, fields && mapped(fields), items && mapped(items));
+  }
+
+  /** The paths of all fields as messages show them, `.spec.ports[name="a"].port`, in Kubernetes' order. */
+  *paths(prefix = ""): Generator<string> {
+    const children = [...this.#children(prefix)];
+    for (const [path, child] of children) if (child.has) yield path;
+    for (const [path, child] of children) yield* child.paths(path);
+  }
+
+  *#children(prefix: string): Generator<readonly [path: string, child: FieldSet]> {
+    const { fields = new Map<string, FieldSet>(), items = new Map<string, FieldSet>() } = this;
+    for (const name of [...fields.keys()].sort(compareUtf8))
+      yield [`${prefix}.${name}`, fields.get(name) ?? FieldSet.empty];
+    for (const element of sortListElements(items.keys()))
+      yield [prefix + formatListElement(element), items.get(element) ?? FieldSet.empty];
+  }
+
+  /** This set itself if it is the same. */
+  #with(has: boolean, fields: Children, items: Children): FieldSet {
+    if (has === this.has && fields === this.fields && items === this.items) return this;
+    if (fields === undefined && items === undefined) return has ? FieldSet.leaf : FieldSet.empty;
+    return new FieldSet(has, fields, items);
+  }
+}
+
+/** `mine`, each child that `theirs` has too (or only has) replaced by what `change` makes of them. */
+function combine(
+  mine: Children,
+  theirs: Children,
+  change: (mine: FieldSet | undefined, theirs: FieldSet) => FieldSet | undefined,
+): Children {
+  if (theirs === undefined) return mine;
+  let changed: Map<string, FieldSet> | undefined;
+  for (const [key, other] of theirs) {
+    const before = mine?.get(key);
+    const after = change(before, other);
+    if (after === before) continue;
+    changed ??= new Map(mine);
+    if (after === undefined || after.isEmpty) changed.delete(key);
+    else changed.set(key, after);
+  }
+  if (changed === undefined) return mine;
+  return changed.size === 0 ? undefined : changed;
+}
+
+function common(mine: Children, theirs: Children): Children {
+  if (mine === undefined || theirs === undefined) return undefined;
+  if (mine === theirs) return mine;
+  const kept = new Map<string, FieldSet>();
+  let isSame = true;
+  for (const [key, child] of mine) {
+    const both = child.intersection(theirs.get(key) ?? FieldSet.empty);
+    isSame &&= both === child;
+    if (!both.isEmpty) kept.set(key, both);
+  }
+  if (isSame) return mine;
+  return kept.size === 0 ? undefined : kept;
+}
+
+function within(mine: Children, theirs: Children): boolean {
+  if (mine === undefined || mine === theirs) return true;
+  if (theirs === undefined || mine.size > theirs.size) return false;
+  for (const [key, child] of mine) if (!child.isSubsetOf(theirs.get(key) ?? FieldSet.empty)) return false;
+  return true;
+}
+
+function mapped(children: ReadonlyMap<string, FieldSet>): Children {
+  let changed: Map<string, FieldSet> | undefined;
+  for (const [key, child] of children) {
+    const leaves = child.leaves();
+    if (leaves === child) continue;
+    changed ??= new Map(children);
+    changed.set(key, leaves);
+  }
+  return changed ?? children;
+}

@@ -1,0 +1,77 @@
+import { parseOwnJson } from "../json/parse.ts";
+import { isJsonObject, type JsonObject, memberOf, setMember } from "../json/value.ts";
+import { ADDED, changed, compare, MODIFIED, REMOVED } from "./compare.ts";
+import { FieldSet } from "./field-set.ts";
+import { fieldsOf } from "./fields-of.ts";
+import { goJson } from "./go-text.ts";
+import { typeProblem } from "./type-check.ts";
+import type { Versions } from "./versions.ts";
+
+/** Where client-side `kubectl apply` keeps what it applied last. */
+const ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
+
+/** The manager whose applies may follow upon client-side ones: kubectl's default name. */
+export const KUBECTL = "kubectl";
+
+/** Of all annotations together, names and values, in bytes. */
+const MAX_ANNOTATIONS_SIZE = 256 * 1024;
+
+/**
+ * The fields that client-side apply set and that are still so: kubectl may take them from their managers when it goes over
+ * to server-side apply. None if there is nothing to go by.
+ */
+export function fieldsOfLastApplied(versions: Versions, live: JsonObject): FieldSet {
+  const text = lastAppliedOf(live);
+  const applied = text === undefined ? undefined : readObject(text);
+  if (applied === undefined || applied["apiVersion"] !== versions.apiVersion) return FieldSet.empty;
+  const { type } = versions;
+  if (typeProblem(applied, type, { allowDuplicates: false }) !== undefined) return FieldSet.empty;
+  const different = changed(compare(applied, live, type), ADDED | MODIFIED | REMOVED);
+  return fieldsOf(applied, type).difference(different);
+}
+
+/** The object with the annotation, if it has it, saying what was applied now: client-side apply stays possible. */
+export function withLastApplied(object: JsonObject, config: JsonObject): JsonObject {
+  if (lastAppliedOf(object) === undefined) return object;
+  const applied = withAnnotations(config, (annotations) => {
+    delete annotations[ANNOTATION];
+  });
+  return withAnnotations(object, (annotations) => {
+    annotations[ANNOTATION] = `${goJson(applied)}\n`;
+    if (sizeOf(annotations) > MAX_ANNOTATIONS_SIZE) delete annotations[ANNOTATION];
+  });
+}
+
+function lastAppliedOf(object: JsonObject): string | undefined {
+  const text = memberOf(annotationsOf(object) ?? {}, ANNOTATION);
+  return typeof text === "string" && text !== "" ? text : undefined;
+}
+
+function annotationsOf(object: JsonObject): JsonObject | undefined {
+  const metadata = object["metadata"];
+  const annotations = isJsonObject(metadata) ? metadata["annotations"] : undefined;
+  return isJsonObject(annotations) ? annotations : undefined;
+}
+
+function withAnnotations(object: JsonObject, change: (annotations: JsonObject) => void): JsonObject {
+  const annotations = annotationsOf(object);
+  if (annotations === undefined) return object;
+  const copy: JsonObject = {};
+  for (const name of Object.keys(annotations)) setMember(copy, name, annotations[name]);
+  change(copy);
+  return { ...object, metadata: { ...(object["metadata"] as JsonObject), annotations: copy } };
+}
+
+function sizeOf(annotations: JsonObject): number {
+  const encoder = new TextEncoder();
+  return encoder.encode(Object.entries(annotations).flat().join("")).length;
+}
+
+function readObject(text: string): JsonObject | undefined {
+  try {
+    const value = parseOwnJson(text);
+    return isJsonObject(value) && typeof value["kind"] === "string" ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,153 @@
+import { compareUtf8 } from "../json/order.ts";
+import { isJsonObject } from "../json/value.ts";
+import type { ManagedFieldsEntry } from "../meta.ts";
+import type { FieldSet } from "./field-set.ts";
+import { formatFieldsV1, parseFieldsV1 } from "./fields-v1.ts";
+import { goJson } from "./go-text.ts";
+
+/** Who a manager is. For one that applies, the version that it last applied in is no part of this. */
+export interface ManagerKey {
+  readonly manager: string;
+  readonly operation: "Apply" | "Update";
+  readonly apiVersion: string;
+  readonly subresource: string;
+}
+
+/** One manager of an object, and the fields that it manages. */
+export interface Manager extends ManagerKey {
+  /** RFC 3339 in whole seconds, UTC; undefined for one that never changed anything. */
+  readonly time: string | undefined;
+  readonly set: FieldSet;
+  /** The entry that says just this, to be handed on as it is. */
+  readonly entry: ManagedFieldsEntry | undefined;
+}
+
+/** The managers of an object by {@link managerId}. */
+export type Managers = ReadonlyMap<string, Manager>;
+
+/** A text that names a manager, the same that Kubernetes makes: it decides between managers where nothing else does. */
+export function managerId({ manager, operation, apiVersion, subresource }: ManagerKey): string {
+  const version = operation === "Apply" || apiVersion === "" ? "" : `,"apiVersion":${goJson(apiVersion)}`;
+  const name = manager === "" ? "" : `"manager":${goJson(manager)},`;
+  const part = subresource === "" ? "" : `,"subresource":${goJson(subresource)}`;
+  return `{${name}"operation":"${operation}"${version}${part}}`;
+}
+
+/** The same manager with other fields. */
+export function withFields(manager: Manager, set: FieldSet): Manager {
+  return set === manager.set ? manager : { ...manager, set, entry: undefined };
+}
+
+/** The same manager at another time. */
+export function withTime(manager: Manager, time: string): Manager {
+  if (manager.time === time) return manager;
+  return { ...manager, time, entry: manager.entry && { ...manager.entry, time } };
+}
+
+/** Whether a client asks to forget who manages what: an empty list, or a list of one empty entry. */
+export function isReset(managedFields: unknown): boolean {
+  if (!Array.isArray(managedFields) || managedFields.length > 1) return false;
+  const [entry] = managedFields as unknown[];
+  return entry === undefined || (isJsonObject(entry) && MEMBERS.every((name) => (entry[name] ?? "") === ""));
+}
+
+const TEXTS = ["manager", "operation", "apiVersion", "fieldsType", "subresource", "time"] as const;
+const MEMBERS = [...TEXTS, "fieldsV1"] as const;
+
+/** How {@link readManagers} takes what it reads. */
+export interface ReadOptions {
+  /** Whether the entries are ours: then an unchanged one is handed on as it is rather than written again. */
+  readonly isOwn: boolean;
+}
+
+/**
+ * Reads `metadata.managedFields`.
+ *
+ * @throws SyntaxError if it is malformed
+ */
+export function readManagers(managedFields: unknown, { isOwn }: ReadOptions): Managers {
+  const managers = new Map<string, Manager>();
+  if (!isManagedFields(managedFields)) return managers;
+  for (const [at, entry] of managedFields.entries()) {
+    const manager = readManager(entry, at);
+    managers.set(managerId(manager), isOwn ? { ...manager, entry } : manager);
+  }
+  return managers;
+}
+
+/** Whether a value is a list of what could be entries. Kubernetes takes anything else as if it were not there. */
+export function isManagedFields(value: unknown): value is ManagedFieldsEntry[] {
+  return Array.isArray(value) && value.every(isEntry);
+}
+
+function isEntry(entry: unknown): boolean {
+  if (!isJsonObject(entry)) return false;
+  if (!TEXTS.every((name) => entry[name] === undefined || entry[name] === null || typeof entry[name] === "string"))
+    return false;
+  return typeof entry["time"] !== "string" || timeOf(entry["time"]) !== undefined;
+}
+
+function readManager(entry: ManagedFieldsEntry, at: number): Manager {
+  const { manager = "", operation, apiVersion = "", subresource = "", time, fieldsType = "", fieldsV1 } = entry;
+  if (operation !== "Apply" && operation !== "Update") throw new SyntaxError("operation must be `Apply` or `Update`");
+  if (apiVersion === "") throw new SyntaxError("apiVersion must not be empty");
+  if (fieldsType === "") throw new SyntaxError(`missing fieldsType in managed fields entry ${at}`);
+  if (fieldsType !== "FieldsV1")
+    throw new SyntaxError(`invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${at}`);
+  const set = parseFieldsV1(fieldsV1 ?? {});
+  return {
+    manager,
+    operation,
+    apiVersion,
+    subresource,
+    time: time == null ? undefined : timeOf(time),
+    set,
+    entry: undefined,
+  };
+}
+
+/** Writes `metadata.managedFields`, sorted as Kubernetes does. Undefined if there are no managers. */
+export function writeManagers(managers: Managers): ManagedFieldsEntry[] | undefined {
+  if (managers.size === 0) return undefined;
+  return [...managers.values()].sort(compareManagers).map((manager) => manager.entry ?? writeManager(manager));
+}
+
+function compareManagers(a: Manager, b: Manager): number {
+  return (
+    compareUtf8(a.operation, b.operation) ||
+    secondsOf(a) - secondsOf(b) ||
+    compareUtf8(a.manager, b.manager) ||
+    compareUtf8(a.apiVersion, b.apiVersion) ||
+    compareUtf8(a.subresource, b.subresource)
+  );
+}
+
+/** When a manager last changed something, in seconds; 0 if it never did. */
+export function secondsOf({ time }: Manager): number {
+  return time === undefined ? 0 : Date.parse(time) / 1000;
+}
+
+function writeManager({ manager, operation, apiVersion, subresource, time, set }: Manager): ManagedFieldsEntry {
+  return {
+    apiVersion,
+    fieldsType: "FieldsV1",
+    fieldsV1: formatFieldsV1(set),
+    ...(manager === "" ? {} : { manager }),
+    operation,
+    ...(subresource === "" ? {} : { subresource }),
+    ...(time === undefined ? {} : { time }),
+  };
+}
+
+/** A time as entries have it. */
+export function formatTime(time: Date): string {
+  return time.toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+
+function timeOf(text: string): string | undefined {
+  if (!RFC3339.test(text)) return undefined;
+  const milliseconds = Date.parse(text);
+  return Number.isNaN(milliseconds) ? undefined : formatTime(new Date(milliseconds));
+}

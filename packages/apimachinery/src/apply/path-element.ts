@@ -1,0 +1,118 @@
+import { compareUtf8 } from "../json/order.ts";
+import { parseOwnJson } from "../json/parse.ts";
+import { isJsonObject, type JsonObject, memberOf } from "../json/value.ts";
+import { quote } from "../quote.ts";
+import { goJson, goValue } from "./go-text.ts";
+
+/**
+ * The element of a list in a path, as FieldsV1 writes it: `k:{"name":"a"}` by its keys, `v:"a"` by its value, `i:0` by
+ * its place. Always in the one form that Kubernetes writes, so that two are equal if their texts are.
+ */
+export type ListElement = string;
+
+/** The element of a list that has these keys; their names sorted. */
+export function keyElement(keys: readonly (readonly [name: string, value: unknown])[]): ListElement {
+  return `k:{${keys.map(([name, value]) => `${goJson(name)}:${goJson(value)}`).join(",")}}`;
+}
+
+/** The element of a set that is this value. */
+export function valueElement(value: unknown): ListElement {
+  return `v:${goJson(value)}`;
+}
+
+const INTEGER = /^[+-]?\d{1,15}$/;
+
+/** An element as others wrote it, in our form. Undefined for a kind that we do not know. @throws SyntaxError */
+export function readListElement(text: string): ListElement | undefined {
+  const rest = text.slice(2);
+  switch (text[0]) {
+    case "v":
+      return valueElement(parseOwnJson(rest));
+    case "k": {
+      const keys = parseOwnJson(rest);
+      if (!isJsonObject(keys)) throw new SyntaxError("keys of a list element are no object");
+      return `k:${goJson(keys)}`;
+    }
+    case "i":
+      if (!INTEGER.test(rest)) throw new SyntaxError("index of a list element is no integer");
+      return `i:${Number(rest)}`;
+    default:
+      return undefined;
+  }
+}
+
+/** How an element shows in messages: `[name="a"]`, `[="a"]`, `[0]`. */
+export function formatListElement(element: ListElement): string {
+  const rest = element.slice(2);
+  if (element.startsWith("i:")) return `[${rest}]`;
+  const value = parseOwnJson(rest);
+  if (element.startsWith("v:") || !isJsonObject(value)) return `[=${formatKey(value)}]`;
+  const keys = Object.keys(value).sort(compareUtf8);
+  return `[${keys.map((name) => `${name}=${formatKey(value[name])}`).join(",")}]`;
+}
+
+function formatKey(value: unknown): string {
+  if (typeof value === "string") return quote(value);
+  if (value === null) return "null";
+  if (Array.isArray(value)) return `[${value.map(formatKey).join(",")}]`;
+  if (!isJsonObject(value)) return goValue(value);
+  return Object.keys(value)
+    .sort(compareUtf8)
+    .map((name) => `${name}=${formatKey(value[name])}`)
+    .join("");
+}
+
+/** Elements in Go's order: by keys, then by value, then by place; each as values are ordered. */
+export function sortListElements(elements: Iterable<ListElement>): ListElement[] {
+  const read = Array.from(elements, (element) => ({ element, value: parseOwnJson(element.slice(2)) }));
+  read.sort((a, b) => {
+    const kinds = KINDS.indexOf(a.element.charAt(0)) - KINDS.indexOf(b.element.charAt(0));
+    return kinds === 0 ? compareValues(a.value, b.value) : kinds;
+  });
+  return read.map(({ element }) => element);
+}
+
+const KINDS = "kvi";
+
+/** Values of any type in order: numbers, texts, booleans, lists, objects, null. */
+function compareValues(a: unknown, b: unknown): number {
+  const ranks = rankOf(a) - rankOf(b);
+  if (ranks !== 0) return ranks;
+  if (typeof a === "string" && typeof b === "string") return compareUtf8(a, b);
+  if (Array.isArray(a) && Array.isArray(b)) return compareLists(a, b);
+  if (isJsonObject(a) && isJsonObject(b)) return compareObjects(a, b);
+  return compareScalars(a as number, b as number);
+}
+
+/** Numbers (`bigint` too) and booleans compare by `<` as they are. */
+function compareScalars(a: number, b: number): number {
+  if (a < b) return -1;
+  return a > b ? 1 : 0;
+}
+
+function compareLists(a: readonly unknown[], b: readonly unknown[]): number {
+  for (let at = 0; at < Math.min(a.length, b.length); at++) {
+    const order = compareValues(a[at], b[at]);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+function compareObjects(a: JsonObject, b: JsonObject): number {
+  const left = Object.keys(a).sort(compareUtf8);
+  const right = Object.keys(b).sort(compareUtf8);
+  for (let at = 0; at < Math.min(left.length, right.length); at++) {
+    const [name = "", other = ""] = [left[at], right[at]];
+    const order = compareUtf8(name, other) || compareValues(memberOf(a, name), memberOf(b, other));
+    if (order !== 0) return order;
+  }
+  return left.length - right.length;
+}
+
+function rankOf(value: unknown): number {
+  if (typeof value === "number" || typeof value === "bigint") return 0;
+  if (typeof value === "string") return 1;
+  if (typeof value === "boolean") return 2;
+  if (Array.isArray(value)) return 3;
+  return value === null ? 5 : 4;
+}

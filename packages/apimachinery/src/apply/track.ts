@@ -1,0 +1,107 @@
+import { equalJson, type JsonObject } from "../json/value.ts";
+import { applyFailure, type Conflict } from "./apply-error.ts";
+import { capManagers } from "./cap-managers.ts";
+import type { FieldSet } from "./field-set.ts";
+import { fieldsOf } from "./fields-of.ts";
+import { formatTime, type Manager, type ManagerKey, type Managers, managerId, withTime } from "./managed-fields.ts";
+import { metadataOf } from "./managed-object.ts";
+import { merge } from "./merge.ts";
+import { NEVER_OWNED } from "./never-owned.ts";
+import { contest, reconcileManagers } from "./ownership.ts";
+import { prune } from "./prune.ts";
+import { typeProblem } from "./type-check.ts";
+import type { Versions } from "./versions.ts";
+
+/** A write, and who makes it. */
+export interface Write {
+  readonly live: JsonObject;
+  /** The object that is to be, or the configuration that is applied. */
+  readonly next: JsonObject;
+  readonly managers: Managers;
+  readonly key: ManagerKey;
+  /** What a write of this kind cannot set. */
+  readonly ignored: FieldSet;
+  readonly now: Date;
+}
+
+/** An id that no manager has: what an update changes is found as if somebody new had made it. */
+const SOMEBODY_NEW = "";
+
+/**
+ * The managers after a write that is no apply.
+ *
+ * @throws ApiError 500 if an object does not fit the schema
+ */
+export function trackUpdate(versions: Versions, write: Write): Managers {
+  const { live, next, key, ignored, now } = write;
+  checkStored(versions, next, "failed to convert new object (%) to smd typed");
+  checkStored(versions, live, "failed to convert live object (%) to smd typed");
+  const known = reconcileManagers(versions, write.managers);
+  const { managers, set } = contest(versions, { live, next, managers: known, self: SOMEBODY_NEW, ignored });
+  const own = set.difference(NEVER_OWNED);
+  if (own.isEmpty) return capManagers(managers);
+  const id = managerId(key);
+  const all = own.union(managers.get(id)?.set ?? own);
+  return capManagers(managers.set(id, { ...key, time: formatTime(now), set: all, entry: undefined }));
+}
+
+/** What an apply leads to. */
+export interface Applied {
+  readonly object: JsonObject;
+  readonly managers: Managers;
+  /** What was taken from others: a reason not to do it. */
+  readonly conflicts: readonly Conflict[];
+}
+
+/**
+ * Merges a configuration onto an object.
+ *
+ * @throws ApiError 500 if one of them does not fit the schema
+ */
+export function applyConfig(versions: Versions, write: Write): Applied {
+  const { live, next: config, key, ignored, now } = write;
+  const { type } = versions;
+  checkConfig(versions, config);
+  checkStored(versions, live, "failed to create typed live object (%)");
+  const id = managerId(key);
+  const known = reconcileManagers(versions, write.managers);
+  const last = known.get(id);
+  const set = fieldsOf(config, type).without(ignored);
+  const applier: Manager = { ...key, time: last?.time, set, entry: undefined };
+  known.set(id, applier);
+  const merged = merge(live, config, type) as JsonObject;
+  const next = prune(versions, { merged, managers: known, applier, last });
+  const { conflicts, managers } = contest(versions, { live, next, managers: known, self: id, ignored });
+  const isSame = equalJson(live, next);
+  const owned = set.difference(NEVER_OWNED);
+  managers.delete(id);
+  if (!owned.isEmpty) managers.set(id, ownedBy(last, { ...applier, set: owned }, isSame ? undefined : formatTime(now)));
+  return { object: isSame ? live : next, managers, conflicts };
+}
+
+/** The entry that was there if it still says the same; its time changes only with the object. */
+function ownedBy(last: Manager | undefined, applier: Manager, time: string | undefined): Manager {
+  const isSame = last?.apiVersion === applier.apiVersion && last.set.equals(applier.set);
+  const manager = isSame ? last : applier;
+  return time === undefined ? manager : withTime(manager, time);
+}
+
+function checkConfig(versions: Versions, config: JsonObject): void {
+  const problem = typeProblem(config, versions.type, { allowDuplicates: false });
+  if (problem === undefined) return;
+  throw applyFailure(`failed to create typed patch object (${describe(versions, config)}): ${problem}`);
+}
+
+/** Objects that are there already, or are written otherwise, may have lists with elements of one name. */
+function checkStored(versions: Versions, object: JsonObject, failure: string): void {
+  const problem = typeProblem(object, versions.type, { allowDuplicates: true });
+  if (problem !== undefined)
+    throw applyFailure(`${failure.replace("%", () => describe(versions, object))}: ${problem}`);
+}
+
+/** `default/ssh; example.dev/v1, Kind=Quote`. */
+function describe({ apiVersion, kind }: Versions, object: JsonObject): string {
+  const { namespace, name } = metadataOf(object);
+  const version = apiVersion.includes("/") ? apiVersion : `/${apiVersion}`;
+  return `${namespace ?? ""}/${name ?? ""}; ${version}, Kind=${kind}`;
+}
