@@ -11,12 +11,17 @@ export function goValue(value: unknown): string {
   return typeof value === "number" ? goNumber(value) : goJson(value);
 }
 
-/** A number as Go's `%v`: integers in full, doubles with an exponent below 1e-4 and from 1e6 on. */
+/** A number as Go's `%v`: what can be an integer is one, and is written in full. */
 export function goNumber(value: number | bigint): string {
-  if (typeof value === "bigint" || Number.isSafeInteger(value)) return (value === 0 ? 0 : value).toString();
+  if (typeof value === "number" && !Number.isSafeInteger(value)) return goDouble(value);
+  return (value === 0 ? 0 : value).toString();
+}
+
+/** A double as Go's `%v`: with an exponent below 1e-4 and from 1e6. */
+export function goDouble(value: number): string {
   const [digits = "", exponent = "0"] = value.toExponential().split("e");
   const power = Number(exponent);
-  if (power >= -4 && power < 6) return value.toString();
+  if (value === 0 || (power >= -4 && power < 6)) return (value === 0 ? 0 : value).toString();
   return `${digits}e${power < 0 ? "-" : "+"}${Math.abs(power).toString().padStart(2, "0")}`;
 }
 

@@ -20,6 +20,18 @@ export {
 export { ApiError, type ForbiddenOptions, type InvalidOptions, isApiError, toApiError } from "./api-error.ts";
 // Objects and their names
 export { parseApiVersion } from "./api-version.ts";
+// Server-side apply
+export {
+  type ExtractOptions,
+  FieldManager,
+  type FieldManagerOptions,
+  type ManagedApply,
+  type ManagedUpdate,
+} from "./apply/field-manager.ts";
+export { FieldSet } from "./apply/field-set.ts";
+export { formatFieldsV1, parseFieldsV1 } from "./apply/fields-v1.ts";
+export { keepManagedFieldsTimes } from "./apply/managed-object.ts";
+export type { VersionsOptions } from "./apply/versions.ts";
 // Schemas
 export type { CheckedSchema } from "./checked-schema.ts";
 // Lists and watches
@@ -126,7 +138,14 @@ export {
   statusReasons,
 } from "./status.ts";
 // Structural schemas
-export { type RuleSite, ruleField, type StaticRuleSite } from "./structural/rules.ts";
+export { type RuleSite, ruleField } from "./structural/rules.ts";
+export { ruleSites, type StaticRuleSite } from "./structural/static-rules.ts";
+export {
+  type CompileOptions,
+  compileSchema,
+  rulesOf,
+  StructuralSchema,
+} from "./structural/structural-schema.ts";
 export {
   AGE_COLUMN,
   type CompiledTable,

@@ -1,4 +1,8 @@
+import { isJsonObject, type JsonObject } from "../json/value.ts";
 import type { JsonSchema, ValidationRule } from "../schema.ts";
+import { OldItems, Unchanged } from "./correlate.ts";
+import { memberNode, type SchemaNode } from "./node.ts";
+import { Place } from "./place.ts";
 
 /**
  * One value of an object, and the `x-kubernetes-validations` that are about it. A CEL evaluator needs no walker of its
@@ -26,24 +30,109 @@ export interface RuleSite {
   readonly unchanged: boolean;
 }
 
-/** One place of a schema that has rules, for the estimate of their cost before anything is validated. */
-export interface StaticRuleSite {
-  readonly rules: readonly ValidationRule[];
-  readonly schema: JsonSchema;
-  /** The schema's own path: `properties[spec].properties[ports].items`; "" is the root. */
-  readonly path: string;
-  /** How many values can be there at most, by maxItems and maxProperties of what is around; `undefined` if unbounded. */
-  readonly maxCardinality: number | undefined;
-  readonly resourceRoot: boolean;
-  /**
-   * The path of the nearest list to the root whose items cannot be found in an old object, so that `oldSelf` may not be
-   * used here; `undefined` if there is none.
-   */
-  readonly uncorrelatable: string | undefined;
-}
-
 /** The `field` of the cause of a site's rule: the site's path, with the rule's own `fieldPath` normalized behind it. */
 export function ruleField(site: RuleSite, normalized = ""): string {
   if (normalized === "") return site.path === "" ? "<nil>" : site.path;
   return site.path === "" ? normalized : `${site.path}.${normalized}`;
+}
+
+/** A value on the way, with what is known of the old object. */
+interface Visited {
+  readonly value: unknown;
+  readonly node: SchemaNode;
+  readonly place: Place;
+  readonly oldSelf: unknown;
+  /** What it is compared with for ratcheting; undefined if it cannot be found in the old object. */
+  readonly pair: Pair | undefined;
+  /** The nearest that can be found, if it cannot. */
+  readonly around: Pair | undefined;
+}
+
+interface Pair {
+  readonly node: SchemaNode;
+  readonly value: unknown;
+  readonly old: unknown;
+}
+
+/** The sites of an object, parents first, members in the object's order (apiextensions' cel.Validator). */
+export function* walkRules(root: SchemaNode, object: JsonObject, old: JsonObject | undefined): Generator<RuleSite> {
+  if (!root.tasks.rules) return;
+  const pair = old === undefined ? undefined : { node: root, value: object, old };
+  const start = { value: object, node: root, place: Place.root, oldSelf: old, pair, around: undefined };
+  yield* sitesOf(start, new Unchanged());
+}
+
+function* sitesOf(at: Visited, unchanged: Unchanged): Generator<RuleSite> {
+  const { value, node } = at;
+  if (value === null || value === undefined) return;
+  if (node.rules.length > 0) yield new Site(at, unchanged);
+  if (Array.isArray(value)) {
+    const { items } = node;
+    if (!items?.tasks.rules) return;
+    const oldItems = OldItems.of(node, at.oldSelf);
+    const pairItems = at.pair === undefined ? undefined : OldItems.of(node, at.pair.old);
+    for (const [index, item] of value.entries()) {
+      const pair = pairOf(items, item, pairItems?.find(item));
+      yield* sitesOf(
+        { ...below(at, pair), value: item, node: items, place: at.place.item(index), oldSelf: oldItems?.find(item) },
+        unchanged,
+      );
+    }
+  } else if (isJsonObject(value)) {
+    for (const name of Object.keys(value)) {
+      const member = memberNode(node, name);
+      if (!member?.tasks.rules) continue;
+      const place = node.properties?.has(name) ? at.place.child(name) : at.place.key(name);
+      const oldSelf = memberOf(at.oldSelf, name) ?? undefined;
+      // apiVersion and kind of an object cannot be compared: both objects were converted to the same version.
+      const typeMeta = at.place === Place.root && (name === "apiVersion" || name === "kind");
+      const pair =
+        typeMeta || at.pair === undefined ? undefined : pairOf(member, value[name], memberOf(at.pair.old, name));
+      const next = typeMeta ? { pair: undefined, around: undefined } : below(at, pair);
+      yield* sitesOf({ ...next, value: value[name], node: member, place, oldSelf }, unchanged);
+    }
+  }
+}
+
+function below(at: Visited, pair: Pair | undefined): Pick<Visited, "pair" | "around"> {
+  return { pair, around: at.pair ?? at.around };
+}
+
+function pairOf(node: SchemaNode, value: unknown, old: unknown): Pair | undefined {
+  return old === undefined ? undefined : { node, value, old };
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+class Site implements RuleSite {
+  readonly rules: readonly ValidationRule[];
+  readonly schema: JsonSchema;
+  readonly self: unknown;
+  readonly oldSelf: unknown;
+  readonly resourceRoot: boolean;
+  readonly #place: Place;
+  readonly #compared: Pair | undefined;
+  readonly #unchanged: Unchanged;
+
+  constructor({ value, node, place, oldSelf, pair, around }: Visited, unchanged: Unchanged) {
+    this.rules = node.rules;
+    this.schema = node.schema;
+    this.self = value;
+    this.oldSelf = oldSelf;
+    this.resourceRoot = node.embedded || place === Place.root;
+    this.#place = place;
+    this.#compared = pair ?? around;
+    this.#unchanged = unchanged;
+  }
+
+  get path(): string {
+    return this.#place.toString();
+  }
+
+  get unchanged(): boolean {
+    const pair = this.#compared;
+    return pair !== undefined && this.#unchanged.test(pair.node, pair.value, pair.old);
+  }
 }

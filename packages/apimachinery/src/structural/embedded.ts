@@ -1,0 +1,128 @@
+import { ApiError, isApiError } from "../api-error.ts";
+import { parseApiVersion } from "../api-version.ts";
+import { fieldInvalid, fieldRequired, formatCause } from "../field-cause.ts";
+import { compareUtf8 } from "../json/order.ts";
+import { cloneJson, isJsonObject, type JsonObject, memberOf } from "../json/value.ts";
+import type { ObjectMeta } from "../meta.ts";
+import { pathSegmentProblems } from "../names.ts";
+import type { StatusCause } from "../status.ts";
+import { normalizeMetadata } from "../write/metadata.ts";
+import { objectMetaProblems } from "../write/object-meta.ts";
+import type { SchemaNode } from "./node.ts";
+import { Place } from "./place.ts";
+import { visitChildren } from "./walk.ts";
+
+/**
+ * Makes the metadata of embedded resources an ObjectMeta, in place, as that of an object is (apiextensions'
+ * objectmeta.Coerce).
+ *
+ * @returns the paths of members that ObjectMeta does not have, sorted
+ * @throws ApiError 400 on an apiVersion, kind or metadata that cannot be read
+ */
+export function coerceEmbedded(root: SchemaNode, object: unknown): string[] {
+  const unknown: string[] = [];
+  const visit = (value: unknown, node: SchemaNode, place: Place): void => {
+    if (node.embedded && isJsonObject(value)) {
+      for (const name of ["apiVersion", "kind"]) {
+        const text = memberOf(value, name);
+        if (text !== undefined && typeof text !== "string")
+          throw unreadable(fieldInvalid(place.child(name).toString(), text, "must be a string"));
+      }
+      if (Object.hasOwn(value, "metadata"))
+        unknown.push(...normalized(value, place).map((path) => place.child(path).toString()));
+    }
+    visitChildren(value, node, { place, task: "embedded", visit });
+  };
+  if (root.tasks.embedded) visit(object, root, Place.root);
+  return unknown.sort(compareUtf8);
+}
+
+function normalized(resource: JsonObject, place: Place): string[] {
+  try {
+    return normalizeMetadata(resource);
+  } catch (error) {
+    throw unreadable(malformed(resource, place, error));
+  }
+}
+
+function malformed(resource: JsonObject, place: Place, error: unknown): StatusCause {
+  if (!isApiError(error)) throw error;
+  return fieldInvalid(place.child("metadata").toString(), resource["metadata"], error.message);
+}
+
+function unreadable(cause: StatusCause): ApiError {
+  return ApiError.badRequest(formatCause(cause));
+}
+
+/** What is wrong with the type and metadata of embedded resources (apiextensions' objectmeta.Validate). */
+export function checkEmbedded(root: SchemaNode, object: unknown): StatusCause[] {
+  const causes: StatusCause[] = [];
+  if (!root.tasks.embedded) return causes;
+  const visit = (value: unknown, node: SchemaNode, place: Place): void => {
+    if (node.embedded && isJsonObject(value)) causes.push(...resourceProblems(value, place));
+    visitChildren(value, node, { place, task: "embedded", visit });
+  };
+  visit(object, root, Place.root);
+  return causes;
+}
+
+function resourceProblems(resource: JsonObject, place: Place): StatusCause[] {
+  return [
+    ...typeProblems(resource, { field: place.child("apiVersion").toString(), name: "apiVersion" }, apiVersionProblem),
+    ...typeProblems(resource, { field: place.child("kind").toString(), name: "kind" }, kindProblem),
+    ...(Object.hasOwn(resource, "metadata") ? metadataProblems(resource, place) : []),
+  ];
+}
+
+interface Field {
+  readonly field: string;
+  readonly name: string;
+}
+
+type TextProblem = (text: string) => string | undefined;
+
+function typeProblems(resource: JsonObject, { field, name }: Field, problemOf: TextProblem): StatusCause[] {
+  const value = memberOf(resource, name);
+  if (value === undefined) return [fieldRequired(field)];
+  if (typeof value !== "string") return [fieldInvalid(field, value, "must be a string")];
+  const problem = value === "" ? "must not be empty" : problemOf(value);
+  return problem === undefined ? [] : [fieldInvalid(field, value, problem)];
+}
+
+function apiVersionProblem(text: string): string | undefined {
+  try {
+    parseApiVersion(text);
+    return undefined;
+  } catch (error) {
+    return isApiError(error) ? error.message : String(error);
+  }
+}
+
+const KIND =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+
+function kindProblem(kind: string): string | undefined {
+  const problems = kind.length > 63 ? ["must be no more than 63 characters"] : [];
+  if (!/^[a-z](?:[-a-z0-9]*[a-z0-9])?$/.test(kind.toLowerCase())) problems.push(KIND);
+  return problems.length === 0 ? undefined : `may have mixed case, but should otherwise match: ${problems.join(",")}`;
+}
+
+/** Names are not asked to be more than a part of a path: of what kind the resource is, is not known. */
+function metadataProblems(resource: JsonObject, place: Place): StatusCause[] {
+  const copy: JsonObject = { metadata: cloneJson(resource["metadata"]) };
+  try {
+    normalizeMetadata(copy);
+  } catch (error) {
+    return [malformed(resource, place, error)];
+  }
+  const meta = copy["metadata"] as ObjectMeta;
+  const rules = { namespaced: meta.namespace !== undefined, name: nameProblems };
+  const causes = objectMetaProblems({ ...meta, name: meta.name ?? "fakename" }, rules);
+  return causes.map((cause) => ({ ...cause, field: place.child(cause.field ?? "").toString() }));
+}
+
+function nameProblems(name: string, prefix: boolean): string[] {
+  return prefix
+    ? ["/", "%"].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`)
+    : pathSegmentProblems(name);
+}

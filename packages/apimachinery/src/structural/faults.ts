@@ -1,0 +1,143 @@
+import {
+  fieldInvalid,
+  fieldNotSupported,
+  fieldRequired,
+  fieldTooLong,
+  fieldTooMany,
+  fieldTypeInvalid,
+} from "../field-cause.ts";
+import { quote } from "../quote.ts";
+import type { StatusCause } from "../status.ts";
+import type { EnumCheck } from "./enum.ts";
+import type { SchemaNode } from "./node.ts";
+
+/** More causes help nobody, and to word a million of them would take seconds. */
+const MOST_CAUSES = 1_000;
+
+/**
+ * What a validation has found, in the words of kube-openapi's errors as apiextensions hands them on. Alternatives of a
+ * schema are tried silently: faults are only counted then, since a value that fails one may well be valid.
+ */
+export class Faults {
+  /** Where the validation is; members by name, items by index. */
+  readonly path: (string | number)[] = [];
+  readonly #root: SchemaNode;
+  /** What stands before every field: "status" if only that is validated. */
+  readonly #prefix: string;
+  #causes: StatusCause[] = [];
+  #count = 0;
+  #silent = 0;
+
+  constructor(root: SchemaNode, prefix: string) {
+    this.#root = root;
+    this.#prefix = prefix;
+  }
+
+  /** How many faults there are up to now, those found silently included. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Whether enough is known. */
+  get full(): boolean {
+    return this.#causes.length >= MOST_CAUSES;
+  }
+
+  get silent(): boolean {
+    return this.#silent > 0;
+  }
+
+  /** Without repetitions, as kube-openapi's results. */
+  get causes(): StatusCause[] {
+    if (this.#causes.length < 2) return this.#causes;
+    return [...new Map(this.#causes.map((cause) => [`${cause.field}\0${cause.message}`, cause])).values()];
+  }
+
+  /** Forgets what came after there were `count` faults. */
+  forget(count: number): void {
+    this.#count = count;
+    if (this.#silent === 0) this.#causes.length = count;
+  }
+
+  /** Counts without words until {@link speak}. */
+  hush(): void {
+    this.#silent += 1;
+  }
+
+  speak(): void {
+    this.#silent -= 1;
+  }
+
+  type(expected: string, actual: string): void {
+    if (!this.#counts()) return;
+    const path = this.#where();
+    this.#add(fieldTypeInvalid(this.#field(), actual, `${path} in body must be of type ${expected}: ${quote(actual)}`));
+  }
+
+  notListed(value: unknown, { texts }: EnumCheck): void {
+    if (this.#counts()) this.#add(fieldNotSupported(this.#field(), value, texts));
+  }
+
+  /** A rule of a scalar, or of a count: `should be at least 2 chars long`. */
+  breaks(value: unknown, rule: string): void {
+    if (this.#counts()) this.#add(fieldInvalid(this.#field(), value, `${this.#where()} in body ${rule}`));
+  }
+
+  /** As {@link breaks}, in words that name the field otherwise. */
+  says(value: unknown, words: (path: string) => string): void {
+    if (this.#counts()) this.#add(fieldInvalid(this.#field(), value, words(this.#where())));
+  }
+
+  tooLong(most: number): void {
+    if (this.#counts()) this.#add(fieldTooLong(this.#field(), most));
+  }
+
+  tooMany(count: number, most: number): void {
+    if (this.#counts()) this.#add(fieldTooMany(this.#field(), count, most));
+  }
+
+  missing(name: string): void {
+    if (!this.#counts()) return;
+    this.path.push(name);
+    this.#add(fieldRequired(this.#field()));
+    this.path.pop();
+  }
+
+  notAllowed(name: string): void {
+    if (!this.#counts()) return;
+    this.#add(fieldInvalid(this.#field(), name, `${this.#where()}.${name} in body is a forbidden property`));
+  }
+
+  /** A fault of the value as a whole, which Kubernetes reports without its field. */
+  composite(words: (path: string) => string): void {
+    if (!this.#counts()) return;
+    this.#add(fieldInvalid(this.#prefix === "" ? "<nil>" : this.#prefix, "", words(this.#where())));
+  }
+
+  /** Counts one fault more; says whether it is to be worded. */
+  #counts(): boolean {
+    this.#count += 1;
+    return this.#silent === 0;
+  }
+
+  #add(cause: StatusCause): void {
+    this.#causes.push(cause);
+  }
+
+  #field(): string {
+    const path = this.#where();
+    const field = path.startsWith(".") ? path.slice(1) : path;
+    if (this.#prefix === "") return field === "" ? "<nil>" : field;
+    return field === "" ? this.#prefix : `${this.#prefix}.${field}`;
+  }
+
+  /** kube-openapi writes a point before every member but the properties of the root, those of a map as well. */
+  #where(): string {
+    let path = "";
+    for (const [at, step] of this.path.entries()) {
+      if (typeof step === "number") path += `[${step}]`;
+      else path += at === 0 && (this.#root.properties?.has(step) ?? false) ? step : `.${step}`;
+    }
+    return path;
+  }
+}

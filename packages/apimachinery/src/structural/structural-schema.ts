@@ -1,0 +1,109 @@
+import type { JsonObject } from "../json/value.ts";
+import type { JsonSchema } from "../schema.ts";
+import type { StatusCause } from "../status.ts";
+import { checkValues } from "./check.ts";
+import { setDefaults } from "./defaults.ts";
+import { checkEmbedded, coerceEmbedded } from "./embedded.ts";
+import { checkListTypes } from "./list-types.ts";
+import { compileNode, type PatternCompiler, type SchemaNode } from "./node.ts";
+import { pruneNulls, pruneValue } from "./prune.ts";
+import { type RuleSite, walkRules } from "./rules.ts";
+
+export interface CompileOptions {
+  /**
+   * Makes a test of texts out of a regular expression. Give one that takes linear time whenever the schema is a
+   * stranger's: the default is ECMAScript's own, with flag `u`, which a pattern can keep busy for ever.
+   */
+  readonly pattern?: PatternCompiler;
+}
+
+/**
+ * Prepares a schema for the objects of a kind. It is expected to be sane: see {@link structuralProblems}.
+ *
+ * @throws SyntaxError, or what `pattern` throws, on a regular expression that is none
+ */
+export function compileSchema(schema: JsonSchema, options: CompileOptions = {}): StructuralSchema {
+  return new StructuralSchema(schema, options);
+}
+
+/** ECMAScript's regular expressions. */
+function nativePattern(source: string): (text: string) => boolean {
+  const expression = new RegExp(source, "u");
+  return (text) => expression.test(text);
+}
+
+/** A schema of a kind, prepared: what an API server does with objects before it keeps them, in this order. */
+export class StructuralSchema {
+  readonly schema: JsonSchema;
+  readonly #node: SchemaNode;
+
+  /** Use {@link compileSchema}. */
+  constructor(schema: JsonSchema, { pattern = nativePattern }: CompileOptions) {
+    this.schema = schema;
+    this.#node = compileNode(schema, pattern);
+  }
+
+  /** Whether there are `x-kubernetes-validations` anywhere. */
+  get hasRules(): boolean {
+    return this.#node.tasks.rules;
+  }
+
+  /**
+   * Makes an object what its schema says it is, in place: unknown fields go, and null where it means missing; metadata of
+   * embedded resources becomes an ObjectMeta. The object's own apiVersion, kind and metadata are left alone.
+   *
+   * @returns the paths of the fields that were unknown, for field validation: `spec.list[0].bar`
+   * @throws ApiError 400 on an embedded resource whose type or metadata cannot be read
+   */
+  prune(object: JsonObject): string[] {
+    const unknown = pruneValue(object, this.#node, true);
+    pruneNulls(object, this.#node);
+    return [...unknown, ...coerceEmbedded(this.#node, object)];
+  }
+
+  /** Sets what is missing to its default, in place. */
+  setDefaults(object: JsonObject): void {
+    setDefaults(object, this.#node);
+  }
+
+  /**
+   * What is wrong with an object, in Kubernetes' words: its values, its embedded resources, and lists that are sets or
+   * maps. Its own metadata, and `x-kubernetes-validations`, are checked elsewhere.
+   *
+   * @param old What the object was: where a value is unchanged it may stay wrong (CRDValidationRatcheting)
+   * @returns at most about a thousand causes
+   */
+  validate(object: JsonObject, old?: JsonObject): StatusCause[] {
+    return [
+      ...checkValues(this.#node, object, { old }),
+      ...checkEmbedded(this.#node, object),
+      ...this.#checkLists(object, old),
+    ];
+  }
+
+  /** As {@link validate}, for a write of the status alone: what is wrong elsewhere does not matter, but for lists. */
+  validateStatus(object: JsonObject, old: JsonObject): StatusCause[] {
+    const node = this.#node.properties?.get("status");
+    const values =
+      node === undefined || object["status"] === undefined
+        ? []
+        : checkValues(node, object["status"], { old: old["status"], prefix: "status" });
+    return [...values, ...this.#checkLists(object, old)];
+  }
+
+  /** Where `x-kubernetes-validations` apply, and to what: parents first, members in the object's order. */
+  rules(object: JsonObject, old?: JsonObject): Iterable<RuleSite> {
+    return walkRules(this.#node, object, old);
+  }
+
+  /** Lists that had a fault before may keep it, or have another. */
+  #checkLists(object: JsonObject, old: JsonObject | undefined): StatusCause[] {
+    const causes = checkListTypes(this.#node, object);
+    return causes.length > 0 && old !== undefined && checkListTypes(this.#node, old).length > 0 ? [] : causes;
+  }
+}
+
+/** Where an object has `x-kubernetes-validations`: {@link StructuralSchema.rules} as a function. */
+export function rulesOf(compiled: StructuralSchema, object: JsonObject, old?: JsonObject): Iterable<RuleSite> {
+  return compiled.rules(object, old);
+}
