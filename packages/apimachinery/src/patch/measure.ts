@@ -28,6 +28,7 @@ export function measure(value: unknown, maxDepth: number, effort: Effort): Measu
   };
   const addMembers = (object: JsonObject, depth: number): void => {
     const names = Object.keys(object);
+    effort.spendMembers(names.length);
     total.bytes += 2 + Math.max(0, names.length - 1) + names.length;
     for (const name of names) {
       total.bytes += stringBytes(name);

@@ -28,16 +28,21 @@ function unescaped(step: string): string {
  * @throws OperationError
  */
 export function indexIn(key: string, length: number): number {
-  const index = integer(key);
+  const exact = integer(key);
+  const index = Number(exact);
   if (index >= length || index < -length)
-    throw new OperationError(`Unable to access invalid index: ${index}: invalid index referenced`);
+    throw new OperationError(`Unable to access invalid index: ${exact}: invalid index referenced`);
   return index < 0 ? index + length : index;
 }
 
 /** As Go's strconv.Atoi. */
-function integer(key: string): number {
+function integer(key: string): bigint {
   if (!/^[+-]?[0-9]+$/.test(key)) throw new OperationError(`strconv.Atoi: parsing ${quote(key)}: invalid syntax`);
-  const digits = key.replace(/^([+-]?)0+(?=[0-9])/, "$1");
-  if (digits.length > 16) throw new OperationError(`strconv.Atoi: parsing ${quote(key)}: value out of range`);
-  return Number(digits) + 0;
+  const sign = /^[+-]/.exec(key)?.[0] ?? "";
+  const digits = key.slice(sign.length).replace(/^0+(?=[0-9])/, "");
+  const value = digits.length > 19 ? MAX_INT64 + 1n : BigInt(digits);
+  if (value > MAX_INT64) throw new OperationError(`strconv.Atoi: parsing ${quote(key)}: value out of range`);
+  return sign === "-" ? -value : value;
 }
+
+const MAX_INT64 = 2n ** 63n - 1n;

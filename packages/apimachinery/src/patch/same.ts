@@ -9,7 +9,7 @@ export function same(a: unknown, b: unknown, effort: Effort): boolean {
     return Array.isArray(b) && a.length === b.length && a.every((item, at) => same(item, b[at], effort));
   if (!isJsonObject(a) || !isJsonObject(b)) return false;
   const names = Object.keys(a);
-  effort.spend(names.length);
+  effort.spendMembers(names.length);
   if (names.length !== Object.keys(b).length) return false;
   return names.every((name) => Object.hasOwn(b, name) && same(memberOf(a, name), memberOf(b, name), effort));
 }

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, memberOf } from "../../json/value.ts";
+import { quote } from "../../quote.ts";
 import type { JsonSchema } from "../../schema.ts";
 import { PATCH } from "./directives.ts";
 import { malformed } from "./fault.ts";
@@ -72,7 +73,8 @@ export function withoutDeleted(original: Items, patch: Items, identity: Identity
 }
 
 export function unknownDirective(directive: unknown, path: string): Error {
-  return malformed(`unknown patch type ${JSON.stringify(directive)}: only delete and replace are known`, path);
+  const given = typeof directive === "string" ? ` ${quote(directive)}` : "";
+  return malformed(`unknown patch type${given}: $patch is delete or replace`, path);
 }
 
 function mergeItems({ original, patch, field, path, merge }: ListMerge, identity: Identity): unknown[] {
