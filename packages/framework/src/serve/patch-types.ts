@@ -1,4 +1,4 @@
-import { ApiError, type JsonSchema } from "@virtual-workspaces/apimachinery";
+import { ApiError, hasPatchStrategy } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
 
 /** How a patch says what it changes. */
@@ -14,20 +14,14 @@ const TYPES: Readonly<Record<PatchType, string>> = {
 /** Media types of the patches that a kind takes: strategic ones where its schema says how lists are merged. */
 export function patchTypes({ schema }: ResourceDefinition): string[] {
   const { json, merge, strategic, apply } = TYPES;
-  return mergesStrategically(schema) ? [json, merge, strategic, apply] : [json, merge, apply];
+  return hasPatchStrategy(schema) ? [json, merge, strategic, apply] : [json, merge, apply];
 }
 
 /** @throws ApiError 415 on one that the kind does not take */
 export function patchTypeOf(contentType: string | undefined, definition: ResourceDefinition): PatchType {
   const mediaType = (contentType ?? "").split(";", 1)[0]?.trim();
   const found = (Object.keys(TYPES) as PatchType[]).find((type) => TYPES[type] === mediaType);
-  if (found === undefined || (found === "strategic" && !mergesStrategically(definition.schema)))
+  if (found === undefined || (found === "strategic" && !hasPatchStrategy(definition.schema)))
     throw ApiError.unsupportedMediaType(patchTypes(definition));
   return found;
-}
-
-function mergesStrategically(schema: JsonSchema): boolean {
-  if (schema["x-kubernetes-patch-strategy"] !== undefined) return true;
-  const below = [...Object.values(schema.properties ?? {}), ...(schema.items === undefined ? [] : [schema.items])];
-  return below.some(mergesStrategically);
 }

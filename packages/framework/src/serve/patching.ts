@@ -2,11 +2,13 @@ import {
   ApiError,
   applyJsonPatch,
   applyMergePatch,
+  applyStrategicMergePatch,
   cloneJson,
   fieldInvalid,
   isApiError,
   isJsonObject,
   type JsonObject,
+  type JsonSchema,
   type KubeObject,
   normalizeMetadata,
   type ObjectKey,
@@ -61,11 +63,30 @@ export function patching(patch: SentPatch, { options }: WriteRequest): Making {
   };
 }
 
-function applied(object: KubeObject, patch: unknown, { type }: SentPatch): JsonObject {
+function applied(object: KubeObject, patch: unknown, { type, definition }: SentPatch): JsonObject {
   if (type === "merge") return applyMergePatch(object, patch);
+  if (type === "strategic") return applyStrategicMergePatch(object, patch, wholeSchema(definition.schema));
   const result = applyJsonPatch(object, patch);
   if (!isJsonObject(result)) throw unreadable(result, "it must be an object");
   return result;
+}
+
+/** How the lists of metadata are merged, whatever the kind (the patch strategies of metav1.ObjectMeta). */
+const METADATA: JsonSchema = {
+  type: "object",
+  properties: {
+    finalizers: { type: "array", items: { type: "string" }, "x-kubernetes-patch-strategy": "merge" },
+    ownerReferences: {
+      type: "array",
+      items: { type: "object" },
+      "x-kubernetes-patch-strategy": "merge",
+      "x-kubernetes-patch-merge-key": "uid",
+    },
+  },
+};
+
+function wholeSchema(schema: JsonSchema): JsonSchema {
+  return { ...schema, properties: { ...schema.properties, metadata: METADATA } };
 }
 
 function parsePatch(body: Buffer): ParsedJson {

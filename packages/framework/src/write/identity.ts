@@ -1,4 +1,12 @@
-import { ApiError, apiVersionOf, type JsonObject, type KubeObject, quote } from "@virtual-workspaces/apimachinery";
+import {
+  ApiError,
+  apiVersionOf,
+  fieldInvalid,
+  isJsonObject,
+  type JsonObject,
+  type KubeObject,
+  quote,
+} from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
 
 /** Where a request says its object is; the name is "" when the object is to say it. */
@@ -10,7 +18,7 @@ export interface Place {
 /**
  * Makes sure that a body is an object of the kind that is served.
  *
- * @throws ApiError 400 on one of another kind or version
+ * @throws ApiError 400 on one of another version, 422 on one of another kind
  */
 export function checkType(object: JsonObject, definition: ResourceDefinition): void {
   const { apiVersion = "", kind = "" } = object;
@@ -23,11 +31,11 @@ export function checkType(object: JsonObject, definition: ResourceDefinition): v
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
     );
   }
-  if (kind !== definition.kind) {
-    throw ApiError.badRequest(
-      `${kind} in version ${quote(definition.version)} cannot be handled as a ${definition.kind}: kind must be ${quote(definition.kind)}`,
-    );
-  }
+  if (kind === definition.kind) return;
+  const causes = [fieldInvalid("kind", kind, `must be ${definition.kind}`)];
+  const { metadata } = object;
+  const name = isJsonObject(metadata) && typeof metadata["name"] === "string" ? metadata["name"] : "";
+  throw ApiError.invalid({ kind: definition, name, causes });
 }
 
 /**

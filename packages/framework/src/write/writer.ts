@@ -2,9 +2,11 @@ import {
   ApiError,
   cloneJson,
   type DeleteQuery,
+  equalJson,
   finalizerWarnings,
   isApiError,
   type KubeObject,
+  keepManagedFieldsTimes,
   type ObjectKey,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
@@ -20,7 +22,6 @@ import { racing, untilUndisturbed } from "./race.ts";
 import { type Kept, readKept } from "./read.ts";
 import type { Change, Draft, WriteRequest } from "./request.ts";
 import type { KindRules } from "./rules.ts";
-import { isSame } from "./same.ts";
 import { checkVersion, prepareUpdate, resetOtherParts } from "./update.ts";
 
 /** What writes end in: objects of one kind, on a storage that keeps them. */
@@ -127,7 +128,7 @@ export class Writer {
     const owned = draft.owned === true ? object : this.#owned(object, before, request);
     const next = await this.#admit("UPDATE", { object: owned, oldObject: before }, request);
     if (this.#storage.lifecycle !== "storage") prepareUpdate(next, before, request.part);
-    if (isSame(next, before)) return kept.stored;
+    if (equalJson(keepManagedFieldsTimes(next, before), before)) return kept.stored;
     await this.#check(next, before, request);
     if (this.#storage.lifecycle === "storage" || !isReleased(next, before)) return this.#keep(next, request);
     await this.#remove(before, request);
@@ -160,11 +161,11 @@ export class Writer {
     return object;
   }
 
-  async #check(next: KubeObject, before: KubeObject | undefined, { options }: WriteRequest): Promise<void> {
+  async #check(next: KubeObject, before: KubeObject | undefined, { options, part }: WriteRequest): Promise<void> {
     const definition = this.#definition;
     const meta =
       before === undefined ? metadataProblems(next, definition) : metadataUpdateProblems(next, before, definition);
-    const found = await this.rules.problems(next, before, options);
+    const found = await this.rules.problems(next, { before, part, signal: options.signal });
     const causes: StatusCause[] = before === undefined ? [...found, ...meta] : [...meta, ...found];
     if (causes.length === 0) {
       for (const text of finalizerWarnings(next.metadata, before?.metadata)) options.warn(text);
