@@ -28,7 +28,7 @@ describe("examples", () => {
 
   it("are as many as the guides speak of", () => {
     expect(files.sort()).to.deep.equal(
-      ["express-app", "filtered", "quotes", "who-sees-what"].map((name) => `examples/${name}.ts`),
+      ["express-app", "filtered", "quotes", "todo", "who-sees-what"].map((name) => `examples/${name}.ts`),
     );
   });
 
