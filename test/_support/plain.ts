@@ -17,6 +17,8 @@ export interface PlainServer extends AsyncDisposable {
   readonly server: Server;
   readonly url: string;
   get(path: string, options?: CallOptions): Promise<Answer>;
+  /** `POST /path`, with a body as JSON, or as it is if it is a text. */
+  send(call: `${string} /${string}`, body?: unknown, options?: CallOptions): Promise<Answer>;
   watch(path: string, options?: CallOptions): Promise<WatchStream>;
 }
 
@@ -48,26 +50,36 @@ export async function startPlain(
   return {
     server,
     url,
-    get: (path, call) => get(url + path, call),
+    get: (path, call) => ask(url + path, call),
+    send: (call, body, options) => {
+      const [method = "", path = ""] = call.split(" ", 2);
+      return ask(url + path, { ...options, method, body });
+    },
     watch: (path, call) => WatchStream.open(url + path, call),
     [Symbol.asyncDispose]: () => server.close(),
   };
 }
 
+interface Sending extends CallOptions {
+  readonly method?: string;
+  readonly body?: unknown;
+}
+
 function start(
   url: string,
-  { user = "alice", headers = {} }: CallOptions = {},
+  { user = "alice", headers = {}, method = "GET", body }: Sending = {},
 ): { req: ClientRequest; response: Promise<IncomingMessage> } {
-  const req = request(url, { agent: false, headers: { authorization: `Bearer ${user}`, ...headers } });
+  const sent = body === undefined ? {} : { "content-type": "application/json" };
+  const req = request(url, { agent: false, method, headers: { authorization: `Bearer ${user}`, ...sent, ...headers } });
   const response = new Promise<IncomingMessage>((resolve, reject) => {
     req.once("response", resolve);
     req.once("error", reject);
   });
-  req.end();
+  req.end(body === undefined || typeof body === "string" ? body : JSON.stringify(body));
   return { req, response };
 }
 
-async function get(url: string, options?: CallOptions): Promise<Answer> {
+async function ask(url: string, options?: Sending): Promise<Answer> {
   const res = await start(url, options).response;
   let text = "";
   for await (const piece of res.setEncoding("utf8")) text += piece;
