@@ -69,13 +69,16 @@ function start(
   url: string,
   { user = "alice", headers = {}, method = "GET", body }: Sending = {},
 ): { req: ClientRequest; response: Promise<IncomingMessage> } {
-  const sent = body === undefined ? {} : { "content-type": "application/json" };
+  const payload = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+  // Node would send the body of a DELETE without saying how long it is.
+  const length = payload === undefined ? 0 : Buffer.byteLength(payload);
+  const sent = payload === undefined ? {} : { "content-type": "application/json", "content-length": length };
   const req = request(url, { agent: false, method, headers: { authorization: `Bearer ${user}`, ...sent, ...headers } });
   const response = new Promise<IncomingMessage>((resolve, reject) => {
     req.once("response", resolve);
     req.once("error", reject);
   });
-  req.end(body === undefined || typeof body === "string" ? body : JSON.stringify(body));
+  req.end(payload);
   return { req, response };
 }
 
