@@ -163,7 +163,7 @@ export class FieldManager {
   #checkKind({ apiVersion, kind }: KubeObject): void {
     const { apiVersion: version, kind: known } = this.#versions;
     if (apiVersion === version && kind === known) return;
-    throw ApiError.badRequest(`invalid object type: ${formatKind(apiVersion)}, Kind=${textOf(kind)}`);
+    throw ApiError.badRequest(`invalid object type: ${formatKind(textOf(apiVersion), textOf(kind))}`);
   }
 
   /** Conflicts that stand: kubectl may take over what it set itself by client-side apply. */
@@ -176,12 +176,11 @@ export class FieldManager {
   }
 }
 
-/** `example.dev/v1`, `/v1` of the core group, `/` of what is no version. */
-function formatKind(apiVersion: unknown): string {
-  const text = textOf(apiVersion);
-  const slashes = text.split("/").length - 1;
-  if (slashes > 1) return "/";
-  return slashes === 1 ? text : `/${text}`;
+/** `example.dev/v1, Kind=Quote`; in the core group `/v1, Kind=Pod`; nothing of what has no version. */
+function formatKind(apiVersion: string, kind: string): string {
+  const slashes = apiVersion.split("/").length - 1;
+  if (slashes > 1) return "/, Kind=";
+  return `${slashes === 1 ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
 }
 
 function textOf(value: unknown): string {

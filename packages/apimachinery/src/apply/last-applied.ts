@@ -57,7 +57,7 @@ function withAnnotations(object: JsonObject, change: (annotations: JsonObject) =
   const annotations = annotationsOf(object);
   if (annotations === undefined) return object;
   const copy: JsonObject = {};
-  for (const name of Object.keys(annotations)) setMember(copy, name, annotations[name]);
+  for (const name of Object.keys(annotations)) setMember(copy, name, annotations[name] ?? "");
   change(copy);
   return { ...object, metadata: { ...(object["metadata"] as JsonObject), annotations: copy } };
 }

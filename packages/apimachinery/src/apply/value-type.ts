@@ -140,16 +140,16 @@ function mapOf(schema: JsonSchema, { preserve, isObject }: Place): MapType {
   const declared = Object.entries(schema.properties ?? {});
   const fields = new Map(declared.map(([name, property]) => [name, typeOf(property, inner)] as const));
   if (isObject) for (const [name, type] of OBJECT_FIELDS) fields.set(name, type);
+  const isOpen = preserve || fields.size === 0;
   return {
     atomic: schema["x-kubernetes-map-type"] === "atomic",
     fields: fields.size === 0 ? undefined : fields,
-    element: otherMembers(schema, { preserve: preserve || fields.size === 0, isObject: false }),
+    element: otherMembers(schema, inner) ?? (isOpen && schema.additionalProperties === undefined ? DEDUCED : undefined),
   };
 }
 
 function otherMembers({ additionalProperties }: JsonSchema, place: Place): ValueType | undefined {
-  if (additionalProperties === undefined) return place.preserve ? DEDUCED : undefined;
-  if (typeof additionalProperties === "boolean") return additionalProperties ? DEDUCED : undefined;
+  if (typeof additionalProperties !== "object") return additionalProperties === true ? DEDUCED : undefined;
   return typeOf(additionalProperties, place);
 }
 
