@@ -38,9 +38,14 @@ export class Caller implements Disposable {
     this.#agent = target.tls === undefined ? new PlainAgent({ keepAlive: true }) : new TlsAgent({ keepAlive: true });
   }
 
+  /** An answer that is cut, or none at all, has the status 0: servers of Go cut it where a handler panics. */
   async call(call: Call): Promise<RawAnswer> {
-    const { response } = this.#start(call);
-    return read(await response);
+    try {
+      const { response } = this.#start(call);
+      return await read(await response);
+    } catch (error) {
+      return { status: 0, headers: {}, text: error instanceof Error ? error.message : String(error) };
+    }
   }
 
   /** Opens a watch; where it is refused, `refusal` is the answer. */

@@ -6,6 +6,7 @@ import {
   setMember,
   stringifyJson,
 } from "@virtual-workspaces/apimachinery";
+import { parse } from "yaml";
 import { Caller, type EventReader, type RawAnswer, type Target } from "./caller.ts";
 import type { Case, RequestStep, Step, WatchStep } from "./step.ts";
 import { Symbols } from "./symbols.ts";
@@ -83,6 +84,8 @@ class Run implements Disposable {
   async #request(step: RequestStep): Promise<Answer> {
     const [method = "", path = ""] = split(this.#fill(step.send) as string);
     const body = this.#body(step);
+    const prefix = generateNameOf(step.body);
+    if (prefix !== undefined) this.symbols.generates(prefix);
     const headers = { ...OWN_HEADERS, ...(body === undefined ? {} : { "content-type": "application/json" }) };
     const given = this.#fill(step.headers ?? {}) as Record<string, string>;
     const answer = await this.#caller.call({ method, path, body, headers: { ...headers, ...given } });
@@ -110,7 +113,8 @@ class Run implements Disposable {
       const value = headers[name] === undefined ? undefined : this.symbols.text(String(headers[name]));
       return value === USUAL.get(name) ? [] : [[name, value ?? "none"]];
     });
-    const body = parsed(text);
+    const body =
+      headers["content-type"]?.startsWith("application/yaml") === true ? { yaml: parse(text) } : parsed(text);
     return {
       status,
       ...(kept.length === 0 ? {} : { headers: Object.fromEntries(kept) }),
@@ -135,6 +139,12 @@ class Run implements Disposable {
       value = isJsonObject(value) || Array.isArray(value) ? Reflect.get(value, member) : undefined;
     return String(value);
   }
+}
+
+function generateNameOf(body: unknown): string | undefined {
+  const metadata = isJsonObject(body) ? body["metadata"] : undefined;
+  const prefix = isJsonObject(metadata) ? metadata["generateName"] : undefined;
+  return typeof prefix === "string" && prefix !== "" ? prefix : undefined;
 }
 
 function split(send: string): [string, string] {

@@ -1,6 +1,6 @@
 // Takes out of an answer what no two servers can have in common: uids, versions, times and generated names become
 // symbols, numbered as they are first seen, so that what is equal stays equal and what differs stays different.
-import { isJsonObject, type JsonObject, setMember } from "@virtual-workspaces/apimachinery";
+import { isJsonObject, type JsonObject, setMember, stringifyJson } from "@virtual-workspaces/apimachinery";
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
@@ -12,6 +12,7 @@ export class Symbols {
   readonly #uids = new Map<string, string>();
   readonly #versions = new Map<string, string>();
   readonly #names = new Map<string, string>();
+  readonly #prefixes: RegExp[] = [];
   readonly #now: number;
 
   constructor(now: number = Date.now()) {
@@ -23,10 +24,10 @@ export class Symbols {
     if (typeof value === "string") return this.#text(value, key);
     if (Array.isArray(value)) return value.map((item) => this.value(item));
     if (!isJsonObject(value)) return value;
-    this.#learn(value);
     const copy: JsonObject = {};
     for (const [name, member] of Object.entries(value)) setMember(copy, name, this.value(member, name));
-    return value["kind"] === "Table" ? ageless(copy) : copy;
+    if (value["kind"] === "Table") return ageless(copy);
+    return value["kind"] === "Status" ? withoutOrder(copy) : copy;
   }
 
   /** A text, with symbols. */
@@ -35,8 +36,15 @@ export class Symbols {
       .replace(UUID, (uid) => symbol(this.#uids, uid, "uid"))
       .replace(TIME, (time) => (Math.abs(Date.parse(time) - this.#now) < RECENT_MS ? "<now>" : time))
       .replace(VERSION_IN_TEXT, (_, before, version) => `${before}${this.#version(version)}`);
-    for (const [name, generated] of this.#names) result = result.replaceAll(name, generated);
+    for (const generated of this.#prefixes)
+      result = result.replace(generated, (name, prefix) => symbol(this.#names, name, `${prefix}<generated>`));
     return result;
+  }
+
+  /** Makes names that a server may generate after a prefix known. */
+  generates(prefix: string): void {
+    const base = prefix.slice(0, 58).replace(/[^\w-]/g, "\\$&"); // Kubernetes keeps generated names below 64
+    this.#prefixes.push(new RegExp(`(${base})[bcdfghjklmnpqrstvwxz2456789]{5}(?![a-z0-9])`, "g"));
   }
 
   /** The versions seen, oldest first. */
@@ -54,18 +62,6 @@ export class Symbols {
   /** Versions that are asked for in cases are small, or all nines. */
   #version(version: string): string {
     return /^(?:0|1|9{6,})$/.test(version) ? version : symbol(this.#versions, version, "rv");
-  }
-
-  /** A name that a server has made up. */
-  #learn(object: JsonObject): void {
-    const { generateName: prefix, name } = object;
-    if (typeof prefix !== "string" || typeof name !== "string") return;
-    if (
-      prefix !== "" &&
-      /^[bcdfghjklmnpqrstvwxz2456789]{5}$/.test(name.slice(-5)) &&
-      prefix.startsWith(name.slice(0, -5))
-    )
-      symbol(this.#names, name, `${name.slice(0, -5)}<generated>`);
   }
 }
 
@@ -89,4 +85,16 @@ function ageless(table: JsonObject): JsonObject {
       if (dates[at] !== false && typeof cell === "string" && /^(?:\d+s|<invalid>)$/.test(cell)) cells[at] = "<age>";
   }
   return table;
+}
+
+/** Kubernetes tells several causes in no particular order. */
+function withoutOrder(status: JsonObject): JsonObject {
+  const causes = isJsonObject(status["details"]) ? status["details"]["causes"] : undefined;
+  if (!Array.isArray(causes) || causes.length < 2) return status;
+  const texts = causes.map(({ field, message }: Record<string, string>) => `${field}: ${message}`);
+  causes.sort((a, b) => (stringifyJson(a) < stringifyJson(b) ? -1 : 1));
+  const message = String(status["message"]);
+  const [head = "", list] = message.split(/: (?=\[)/, 2);
+  const inOrder = list !== undefined && texts.every((text) => list.includes(text)) ? `${head}: [<causes>]` : message;
+  return { ...status, message: inOrder };
 }

@@ -1,5 +1,38 @@
 // All topics, in the order of the way of an object.
+import { APPLY, APPLY_LISTS } from "./cases/apply.ts";
+import { BODIES, FIELD_VALIDATION } from "./cases/bodies.ts";
 import { CREATE } from "./cases/create.ts";
+import { DELETE, DELETE_COLLECTION, FINALIZERS } from "./cases/delete.ts";
+import { NEGOTIATION, VERBS } from "./cases/negotiation.ts";
+import { JSON_PATCH, MERGE } from "./cases/patch.ts";
+import { LISTS, SELECTORS, WATCH } from "./cases/reads.ts";
+import { RULES } from "./cases/rules.ts";
+import { FORMATS, SCHEMA, VALIDATION } from "./cases/schema.ts";
+import { SCALE, STATUS } from "./cases/subresources.ts";
+import { UPDATE } from "./cases/update.ts";
 import type { Topic } from "./step.ts";
 
-export const TOPICS: readonly Topic[] = [CREATE];
+export const TOPICS: readonly Topic[] = [
+  CREATE,
+  BODIES,
+  FIELD_VALIDATION,
+  SCHEMA,
+  VALIDATION,
+  FORMATS,
+  RULES,
+  UPDATE,
+  MERGE,
+  JSON_PATCH,
+  APPLY,
+  APPLY_LISTS,
+  DELETE,
+  FINALIZERS,
+  DELETE_COLLECTION,
+  STATUS,
+  SCALE,
+  SELECTORS,
+  LISTS,
+  WATCH,
+  NEGOTIATION,
+  VERBS,
+];

@@ -23,6 +23,7 @@ export async function wipe(caller: Caller, steps: readonly Step[]): Promise<void
       if (finalizers !== undefined) await caller.call({ method: "PATCH", path, headers, body });
       await caller.call({ method: "DELETE", path, headers: {} });
     }
+    await caller.call({ method: "GET", path: `${version}/${plural}`, headers: {} }); // brings watch caches up to date
   }
 }
 

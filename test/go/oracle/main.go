@@ -28,15 +28,22 @@ type ready struct {
 func main() {
 	logs := flag.Bool("logs", false, "write what the libraries log to stderr")
 	flag.Parse()
-	klog.LogToStderr(false)
-	klog.SetOutput(io.Discard)
-	if *logs {
-		klog.SetOutput(os.Stderr)
+	if !*logs {
+		silence()
 	}
 	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+// silence keeps what the libraries log off stderr, errors included: they are of controllers that are being stopped.
+func silence() {
+	logging := flag.NewFlagSet("logging", flag.PanicOnError)
+	klog.InitFlags(logging)
+	logging.Set("logtostderr", "false")
+	logging.Set("stderrthreshold", "FATAL")
+	klog.SetOutput(io.Discard)
 }
 
 func run() (err error) {

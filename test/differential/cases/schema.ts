@@ -1,0 +1,217 @@
+import { type Topic, topic } from "../step.ts";
+import { bounded, formatted, rich } from "./kinds.ts";
+
+const b = (spec: Record<string, unknown>, name = "x") =>
+  bounded.make(name, { spec: { name: "n", ...spec } }, { query: "dryRun=All" });
+const r = (spec: Record<string, unknown>) => rich.make("x", { spec }, { query: "dryRun=All" });
+const all = <T>(values: readonly T[], make: (value: T) => ReturnType<typeof b>) => values.map(make);
+
+export const VALIDATION: Topic = topic("validation", {
+  "required fields": [
+    bounded.make("x"),
+    bounded.make("x", { spec: {} }),
+    bounded.make("x", { spec: null }),
+    b({ nested: {} }),
+    b({ nested: { must: "x" } }),
+  ],
+  "required fields in lists": [b({ nested: { must: "x", also: 1, list: [{}, { id: 1 }, { id: "x" }] } })],
+  "types of texts": all([1, true, null, [], {}, "okay"], (text) => b({ text })),
+  "types of integers": all(["3", 3, 3.5, 6.0, true, null, [], {}], (number) => b({ number })),
+  "types of numbers": all(["0.5", 0.5, true, null, {}], (open) => b({ open })),
+  "types of lists": all([1, "x", {}, null, ["a"], [1], [null], [["a"]]], (list) => b({ list })),
+  "types of maps": all([1, "x", [], null, { a: 1 }, { a: "x" }, { a: null }, { a: {} }], (map) => b({ map })),
+  "types of objects": all([1, "x", [], null, true], (either) => b({ either })),
+  "a spec of another type": [
+    bounded.make("x", { spec: 1 }),
+    bounded.make("x", { spec: [] }),
+    bounded.make("x", { spec: "x" }),
+  ],
+  lengths: all(["a", "ab", "abcde", "abcdef", "ééééé", "éééééé", "😀😀😀😀😀", "😀"], (text) => b({ text })),
+  patterns: all(["ABC", "ab1", ""], (text) => b({ text })),
+  bounds: all([0, 3, 9, 12, 4, -3, 2 ** 53, 1e21], (number) => b({ number })),
+  "exclusive bounds": all([0, 1, 0.0001, 0.9999, -1, 1.5], (open) => b({ open })),
+  "multiples of fractions": all([0.1, 0.3, 0.35, 1.1, 7], (step) => b({ step })),
+  "sizes of lists": all([[], ["a"], ["a", "b", "c"], ["a", "b", "c", "d"], ["long one"]], (list) => b({ list })),
+  "sizes of maps": all([{}, { a: 1 }, { a: 1, b: 2, c: 3 }, { a: -1 }, { "a.b": -1 }, { "a b": -1, "": -2 }], (map) =>
+    b({ map }),
+  ),
+  "enumerations of integers": all([1, 4, "1", 1.5], (enumInt) => b({ enumInt })),
+  "enumerations of anything": all(["a", 1, true, { a: 1 }, { a: 2 }, "b", [1]], (enumMixed) => b({ enumMixed })),
+  oneOf: all([{}, { a: "1" }, { b: "1" }, { a: "1", b: "1" }], (either) => b({ either })),
+  anyOf: all(["x", "abc", "long enough to do"], (any) => b({ any })),
+  allOf: all([1, 2, 4, 5], (allOf) => b({ all: allOf })),
+  not: all(["fine", "forbidden", "banned"], (never) => b({ never })),
+  "several at once": [
+    b({ text: "TOO LONG A TEXT", number: 100, list: ["toolong", 1], map: { a: "x" }, nested: { also: "x" } }),
+  ],
+  "many at once": [b({ list: Array.from({ length: 40 }, (_, at) => `long ${at}`) })],
+  "long values are shortened": [b({ text: "x".repeat(500) }), b({ text: `"quoted"\n\t\\${"é".repeat(300)}` })],
+  "values as they are shown": [
+    b({ text: 'a"b\\c\n\u0001' }),
+    b({ text: "<&>\u2028" }),
+    b({ number: 1e300 }),
+    b({ open: 1e-7 }),
+  ],
+  "on update": [
+    bounded.make("x", { spec: { name: "n", text: "okay" } }, { as: "made" }),
+    bounded.change("made", { spec: { text: "NOT OKAY" } }),
+    bounded.merge("x", { spec: { number: 4 } }),
+    bounded.json("x", [{ op: "remove", path: "/spec/name" }]),
+    bounded.get("x"),
+  ],
+  "and invalid metadata at once": [
+    bounded.make("Bad_Name", { spec: {} }),
+    bounded.make("x", { spec: {}, metadata: { labels: { "bad key!": "v" } } }),
+  ],
+});
+
+export const FORMATS: Topic = topic(
+  "formats",
+  Object.fromEntries(
+    Object.entries({
+      date: ["2020-02-29", "2021-02-29", "2020-1-1", "x", ""],
+      "date-time": [
+        "2020-01-01T00:00:00Z",
+        "2020-01-01T00:00:00.123456+01:00",
+        "2020-01-01 00:00:00Z",
+        "2020-01-01",
+        "2020-01-01t00:00:00z",
+        "2020-13-01T00:00:00Z",
+        "",
+      ],
+      datetime: ["2020-01-01T00:00:00Z", "x"],
+      duration: ["1h30m", "5 days", "P1D", "-3s", "1", "", "3us", "1 week 2 days"],
+      email: ["a@b.dev", "a", "Ann <a@b.dev>", "a@b", ""],
+      hostname: ["example.dev", "a_b", "-a", "x".repeat(64), "a..b", "1.2.3.4", ""],
+      ipv4: ["1.2.3.4", "01.2.3.4", "1.2.3", "::1", "256.1.1.1", ""],
+      ipv6: ["::1", "1.2.3.4", "fe80::1%eth0", "::ffff:1.2.3.4", "x", ""],
+      cidr: ["10.0.0.0/8", "10.0.0.1/8", "::/0", "10.0.0.0", "010.0.0.0/8", ""],
+      mac: ["01:23:45:67:89:ab", "01-23-45-67-89-AB", "0123.4567.89ab", "x", ""],
+      uri: ["https://example.dev/x", "/relative", "nothing", "http://[::1", "", "%zz"],
+      uuid: ["7d4a3c70-1111-4222-8333-0123456789ab", "7D4A3C70111142228333ABCDEFABCDEF", "x", ""],
+      uuid3: ["7d4a3c70-1111-3222-8333-0123456789ab", "7d4a3c70-1111-4222-8333-0123456789ab"],
+      uuid4: ["7d4a3c70-1111-4222-8333-0123456789ab", "7d4a3c70-1111-4222-c333-0123456789ab"],
+      uuid5: ["7d4a3c70-1111-5222-8333-0123456789ab", "7d4a3c70-1111-4222-8333-0123456789ab"],
+      byte: ["aGVsbG8=", "aGVsbG8", "not base64!", "", "a-_b"],
+      password: ["anything", ""],
+      hexcolor: ["#fff", "#ffeedd", "fff", "#ff", ""],
+      rgbcolor: ["rgb(1,2,3)", "rgb(256,0,0)", "rgb(1, 2, 3)", "x"],
+      creditcard: ["4111111111111111", "4111-1111-1111-1111", "1234", ""],
+      isbn: ["978-3-16-148410-0", "3-16-148410-X", "123", ""],
+      isbn10: ["3-16-148410-X", "316148410X", "123"],
+      isbn13: ["978-3-16-148410-0", "9783161484101"],
+      ssn: ["123-45-6789", "123456789", "x"],
+      bsonobjectid: ["507f1f77bcf86cd799439011", "x"],
+      "k8s-short-name": ["a-b", "A", "a.b", "x".repeat(64), ""],
+      "k8s-long-name": ["a.b-c", "A", "x".repeat(254), ""],
+      "unheard-of": ["anything"],
+      int32: [1, 2147483648, -2147483649, 1.5],
+      int64: [1, 9007199254740993n, 9223372036854775807n],
+      float: [1.5, 1e39, "1.5"],
+      double: [1.5, 1e308],
+    }).map(([format, values]) => [
+      format,
+      (values as unknown[]).map((value) => formatted.make("x", { spec: { [format]: value } }, { query: "dryRun=All" })),
+    ]),
+  ),
+);
+
+export const SCHEMA: Topic = topic("schema", {
+  "defaults of nothing": [rich.make("x"), rich.get("x"), rich.make("y", { spec: {} })],
+  defaults: [
+    r({ settings: {} }),
+    r({ settings: { inner: {} } }),
+    r({ settings: { retries: 0, on: true } }),
+    r({ parts: [{ name: "a" }, { name: "b", weight: 2 }] }),
+    r({ byName: { a: {}, b: { weight: 3 } } }),
+  ],
+  "defaults and null": [
+    r({ color: null }),
+    r({ settings: null }),
+    r({ settings: { retries: null, inner: { deep: null } } }),
+    r({ nick: null }),
+    r({ nickWithDefault: null }),
+    r({ strict: null }),
+    r({ numbers: null }),
+    r({ parts: null }),
+    r({ parts: [null] }),
+    r({ byName: null }),
+    r({ byName: { a: null } }),
+    r({ byName: { a: { weight: null } } }),
+    r({ port: null }),
+    r({ free: null }),
+    r({ anything: null }),
+    r({ template: null }),
+  ],
+  "defaults on update": [
+    rich.make("x", { spec: { color: "blue" } }, { as: "made" }),
+    rich.change("made", { spec: { color: null, settings: null } }),
+    rich.merge("x", { spec: { settings: { retries: null } } }),
+  ],
+  pruning: [
+    r({ unknown: 1, settings: { unknown: { deep: 1 }, mode: "slow" }, parts: [{ name: "a", unknown: [] }] }),
+    r({
+      free: { a: { b: [1] } },
+      half: { known: "x", unknown: 1, closed: { only: "x", more: 1 } },
+      anything: { a: [{ b: 1 }] },
+    }),
+    rich.make("x", { unknown: 1, spec: {}, status: { a: 1 } }, { query: "dryRun=All" }),
+    r({ byName: { a: { unknown: 1 } } }),
+    r({ __proto__x: 1, constructor: 1, toString: 1 }),
+    r({ free: { constructor: 1, toString: { valueOf: 1 }, hasOwnProperty: "x" } }),
+  ],
+  "members called __proto__": [
+    rich.raw(`POST ${rich.path("", { query: "dryRun=All" })}`, {
+      type: "application/json",
+      text: '{"apiVersion":"oracle.dev/v1","kind":"Rich","metadata":{"name":"x","labels":{"a":"b"}},"spec":{"__proto__":{"a":1},"free":{"__proto__":{"b":2}},"byName":{"__proto__":{}}}}',
+    }),
+  ],
+  enumerations: [r({ color: "red" }), r({ color: "pink" }), r({ color: 1 }), r({ color: "" })],
+  patterns: [r({ code: "AB-1" }), r({ code: "ab-1" }), r({ code: "xAB-1" }), r({ code: "AB-1\n" })],
+  "int or string": [
+    r({ port: 80 }),
+    r({ port: "http" }),
+    r({ port: 80.5 }),
+    r({ port: true }),
+    r({ port: {} }),
+    r({ port: [] }),
+    r({ port: 80.0 }),
+  ],
+  nullable: [r({ nick: "x" }), r({ nick: null }), r({ nick: 1 }), r({ strict: null })],
+  "embedded resources": [
+    r({ template: { apiVersion: "v1", kind: "Pod", metadata: { name: "p", labels: { a: "b" } }, spec: { any: 1 } } }),
+    r({ template: {} }),
+    r({ template: { apiVersion: "v1" } }),
+    r({ template: { kind: "Pod" } }),
+    r({ template: { apiVersion: "a/b/c", kind: "Pod" } }),
+    r({ template: { apiVersion: "v1", kind: "bad kind" } }),
+    r({ template: { apiVersion: "v1", kind: "Pod", metadata: { name: "Bad_Name", unknown: 1 } } }),
+    r({ template: { apiVersion: "v1", kind: "Pod", metadata: { labels: { "bad key!": 1 } } } }),
+    r({ template: { apiVersion: "v1", kind: "Pod", metadata: { labels: { "bad key!": "x" } } } }),
+    r({ template: { apiVersion: "v1", kind: "Pod", metadata: "x" } }),
+    r({ template: { apiVersion: 1, kind: "Pod" } }),
+    r({ template: { apiVersion: "v1", kind: [] } }),
+    r({
+      typed: { apiVersion: "v1", kind: "Pod", metadata: { name: "p", junk: 1 }, spec: { text: "x", junk: 1 }, junk: 1 },
+    }),
+  ],
+  ratcheting: [
+    rich.make("x", { spec: { free: { a: 1 }, parts: [{ name: "a" }] } }),
+    rich.merge("x", { spec: { code: "bad" } }),
+    rich.merge("x", { spec: { code: "AB-2" } }),
+  ],
+  "numbers that are large": [
+    rich.raw(`POST ${rich.path("", { query: "dryRun=All" })}`, {
+      type: "application/json",
+      text: '{"apiVersion":"oracle.dev/v1","kind":"Rich","metadata":{"name":"x"},"spec":{"anything":[9007199254740993,9223372036854775807,9223372036854775808,1e400,-0,1.0,1e2,0.1e1,12345678901234567890123]}}',
+    }),
+    rich.raw(`POST ${rich.path("", { query: "dryRun=All" })}`, {
+      type: "application/json",
+      text: '{"apiVersion":"oracle.dev/v1","kind":"Rich","metadata":{"name":"x"},"spec":{"anything":[9007199254740993,9223372036854775807,-0,1.0,1e2,0.1e1,-9223372036854775808,0.1,1e21,1e-7]}}',
+    }),
+    rich.raw(`POST ${rich.path("", { query: "dryRun=All" })}`, {
+      type: "application/json",
+      text: '{"apiVersion":"oracle.dev/v1","kind":"Rich","metadata":{"name":"x"},"spec":{"numbers":[1.0,1e2,9223372036854775808]}}',
+    }),
+  ],
+});
