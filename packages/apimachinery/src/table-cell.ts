@@ -1,4 +1,6 @@
 import { humanDuration } from "./human-duration.ts";
+import { compareUtf8 } from "./json/order.ts";
+import { stringifyJson } from "./json/parse.ts";
 
 /** The types a column may have. `date` shows the time passed since. */
 export type TableColumnType = "string" | "integer" | "number" | "boolean" | "date";
@@ -15,14 +17,19 @@ export function cellOf(type: TableColumnType, value: unknown, now: Date): unknow
     case "string":
       return printed(value);
     case "integer":
-      return typeof value === "number" ? Math.trunc(value) : null;
+      return typeof value === "number" ? Math.trunc(value) : wholeNumber(value);
     case "number":
-      return typeof value === "number" ? value : null;
+      return typeof value === "number" ? value : wholeNumber(value);
     case "boolean":
       return typeof value === "boolean" ? value : null;
     case "date":
       return typeof value === "string" ? age(value, now) : null;
   }
+}
+
+/** Integers beyond 2^53. */
+function wholeNumber(value: unknown): bigint | null {
+  return typeof value === "bigint" ? value : null;
 }
 
 function age(time: string, now: Date): string {
@@ -55,14 +62,14 @@ function printedJson(value: object): string {
 
 /** Loops rather than callbacks: so it goes as deep as JSON.stringify does. */
 function sortedJson(value: unknown): string {
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (typeof value !== "object" || value === null) return stringifyJson(value);
   let text = "";
   if (Array.isArray(value)) {
     for (const element of value) text += `${text === "" ? "" : ","}${sortedJson(element)}`;
     return `[${text}]`;
   }
   const record = value as Record<string, unknown>;
-  for (const key of Object.keys(record).sort()) {
+  for (const key of Object.keys(record).sort(compareUtf8)) {
     text += `${text === "" ? "" : ","}${JSON.stringify(key)}:${sortedJson(record[key])}`;
   }
   return `{${text}}`;

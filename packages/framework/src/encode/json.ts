@@ -1,4 +1,4 @@
-import { apiVersionOf, bookmarkObject } from "@virtual-workspaces/apimachinery";
+import { apiVersionOf, bookmarkObject, stringifyJson } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
 import type { ListMetadata, Representation } from "./representation.ts";
 
@@ -33,5 +33,5 @@ const LIST_TAIL = Buffer.from("]}\n");
 
 /** A document for one object, from its parsed form. */
 export function stringify(document: object): Buffer {
-  return Buffer.from(JSON.stringify(document));
+  return Buffer.from(stringifyJson(document));
 }

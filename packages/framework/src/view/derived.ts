@@ -1,4 +1,4 @@
-import { apiVersionOf, type ObjectMeta } from "@virtual-workspaces/apimachinery";
+import { apiVersionOf, type ObjectMeta, stringifyJson } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
 import { decodeObject, type Encoded, encodeObject } from "../encoded.ts";
 import type { ObjectOf } from "../resource-schema.ts";
@@ -182,7 +182,7 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
   /** Whether `object`, not yet versioned, says what the view says already. */
   #same(before: Encoded, object: ObjectOf<Out>): boolean {
     object.metadata.resourceVersion = before.resourceVersion;
-    return Buffer.from(JSON.stringify(object)).equals(before.bytes);
+    return Buffer.from(stringifyJson(object)).equals(before.bytes);
   }
 
   #report(error: unknown, object: string): void {
