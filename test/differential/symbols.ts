@@ -22,7 +22,10 @@ export class Symbols {
   /** A copy of a JSON value, with symbols. */
   value(value: unknown, key = ""): unknown {
     if (typeof value === "string") return this.#text(value, key);
-    if (Array.isArray(value)) return value.map((item) => this.value(item));
+    if (Array.isArray(value)) {
+      const items = value.map((item) => this.value(item));
+      return key === "managedFields" ? items.sort(byText) : items; // which are in the order of their seconds
+    }
     if (!isJsonObject(value)) return value;
     const copy: JsonObject = {};
     for (const [name, member] of Object.entries(value)) setMember(copy, name, this.value(member, name));
@@ -92,9 +95,13 @@ function withoutOrder(status: JsonObject): JsonObject {
   const causes = isJsonObject(status["details"]) ? status["details"]["causes"] : undefined;
   if (!Array.isArray(causes) || causes.length < 2) return status;
   const texts = causes.map(({ field, message }: Record<string, string>) => `${field}: ${message}`);
-  causes.sort((a, b) => (stringifyJson(a) < stringifyJson(b) ? -1 : 1));
+  causes.sort(byText);
   const message = String(status["message"]);
   const [head = "", list] = message.split(/: (?=\[)/, 2);
   const inOrder = list !== undefined && texts.every((text) => list.includes(text)) ? `${head}: [<causes>]` : message;
   return { ...status, message: inOrder };
+}
+
+function byText(a: unknown, b: unknown): number {
+  return stringifyJson(a) < stringifyJson(b) ? -1 : 1;
 }
