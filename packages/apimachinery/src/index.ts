@@ -138,6 +138,9 @@ export {
   statusReasons,
 } from "./status.ts";
 // Structural schemas
+export { type FieldPathOptions, resolveFieldPath, type SchemaField } from "./structural/field-path.ts";
+export type { PatternCompiler } from "./structural/node.ts";
+export { type StructuralProblemsOptions, structuralProblems } from "./structural/problems/structural-problems.ts";
 export { type RuleSite, ruleField } from "./structural/rules.ts";
 export { ruleSites, type StaticRuleSite } from "./structural/static-rules.ts";
 export {

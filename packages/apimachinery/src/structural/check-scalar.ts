@@ -10,12 +10,13 @@ export function checkType(faults: Faults, node: SchemaNode, [value, kind]: reado
   if ((node.types & kind) !== 0) return true;
   if (kind === NUMBER && (node.types & INTEGER) !== 0 && isJsonInteger(value as number)) return true;
   if (node.format !== "") {
-    if (kind !== TEXT && kind !== ARRAY) {
-      faults.type(node.format, kind === INTEGER ? "int64" : kind === NUMBER ? "float64" : "");
+    const format = kind === INTEGER ? "int64" : kind === NUMBER ? "float64" : "";
+    if (kind !== TEXT && kind !== ARRAY && format !== node.format) {
+      faults.type(node.format, format);
       return false;
     }
     // Kubernetes leaves texts, and lists, to the format if there is one.
-    if ((node.types & (INTEGER | NUMBER)) === 0) return true;
+    if ((kind === TEXT || kind === ARRAY) && (node.types & (INTEGER | NUMBER)) === 0) return true;
   }
   faults.type(node.typeText, kindName(kind));
   return false;

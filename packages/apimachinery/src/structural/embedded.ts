@@ -20,38 +20,54 @@ import { visitChildren } from "./walk.ts";
  * @throws ApiError 400 on an apiVersion, kind or metadata that cannot be read
  */
 export function coerceEmbedded(root: SchemaNode, object: unknown): string[] {
-  const unknown: string[] = [];
+  const { unknown, malformed } = coerce(root, object);
+  if (malformed !== undefined) throw ApiError.badRequest(formatCause(malformed));
+  return unknown.sort(compareUtf8);
+}
+
+/** As {@link coerceEmbedded}, with what cannot be read as a cause. */
+export function embeddedProblem(root: SchemaNode, object: unknown): StatusCause | undefined {
+  return coerce(root, object).malformed;
+}
+
+interface Coerced {
+  readonly unknown: string[];
+  malformed: StatusCause | undefined;
+}
+
+function coerce(root: SchemaNode, object: unknown): Coerced {
+  const coerced: Coerced = { unknown: [], malformed: undefined };
   const visit = (value: unknown, node: SchemaNode, place: Place): void => {
+    if (coerced.malformed !== undefined) return;
     if (node.embedded && isJsonObject(value)) {
-      for (const name of ["apiVersion", "kind"]) {
-        const text = memberOf(value, name);
-        if (text !== undefined && typeof text !== "string")
-          throw unreadable(fieldInvalid(place.child(name).toString(), text, "must be a string"));
-      }
-      if (Object.hasOwn(value, "metadata"))
-        unknown.push(...normalized(value, place).map((path) => place.child(path).toString()));
+      coerced.malformed = unreadableType(value, place) ?? unreadableMetadata(value, place, coerced.unknown);
     }
     visitChildren(value, node, { place, task: "embedded", visit });
   };
   if (root.tasks.embedded) visit(object, root, Place.root);
-  return unknown.sort(compareUtf8);
+  return coerced;
 }
 
-function normalized(resource: JsonObject, place: Place): string[] {
+function unreadableType(resource: JsonObject, place: Place): StatusCause | undefined {
+  const name = ["apiVersion", "kind"].find((field) => typeof (memberOf(resource, field) ?? "") !== "string");
+  return name === undefined
+    ? undefined
+    : fieldInvalid(place.child(name).toString(), resource[name], "must be a string");
+}
+
+function unreadableMetadata(resource: JsonObject, place: Place, unknown: string[]): StatusCause | undefined {
+  if (!Object.hasOwn(resource, "metadata")) return undefined;
   try {
-    return normalizeMetadata(resource);
+    unknown.push(...normalizeMetadata(resource).map((path) => place.child(path).toString()));
+    return undefined;
   } catch (error) {
-    throw unreadable(malformed(resource, place, error));
+    return malformed(resource, place, error);
   }
 }
 
 function malformed(resource: JsonObject, place: Place, error: unknown): StatusCause {
   if (!isApiError(error)) throw error;
   return fieldInvalid(place.child("metadata").toString(), resource["metadata"], error.message);
-}
-
-function unreadable(cause: StatusCause): ApiError {
-  return ApiError.badRequest(formatCause(cause));
 }
 
 /** What is wrong with the type and metadata of embedded resources (apiextensions' objectmeta.Validate). */

@@ -2,10 +2,11 @@ import type { JsonObject } from "../json/value.ts";
 import type { JsonSchema } from "../schema.ts";
 import type { StatusCause } from "../status.ts";
 import { checkValues } from "./check.ts";
+import { compileNode } from "./compile-node.ts";
 import { setDefaults } from "./defaults.ts";
 import { checkEmbedded, coerceEmbedded } from "./embedded.ts";
 import { checkListTypes } from "./list-types.ts";
-import { compileNode, type PatternCompiler, type SchemaNode } from "./node.ts";
+import { nativePattern, type PatternCompiler, type SchemaNode } from "./node.ts";
 import { pruneNulls, pruneValue } from "./prune.ts";
 import { type RuleSite, walkRules } from "./rules.ts";
 
@@ -26,12 +27,6 @@ export function compileSchema(schema: JsonSchema, options: CompileOptions = {}):
   return new StructuralSchema(schema, options);
 }
 
-/** ECMAScript's regular expressions. */
-function nativePattern(source: string): (text: string) => boolean {
-  const expression = new RegExp(source, "u");
-  return (text) => expression.test(text);
-}
-
 /** A schema of a kind, prepared: what an API server does with objects before it keeps them, in this order. */
 export class StructuralSchema {
   readonly schema: JsonSchema;
@@ -40,7 +35,7 @@ export class StructuralSchema {
   /** Use {@link compileSchema}. */
   constructor(schema: JsonSchema, { pattern = nativePattern }: CompileOptions) {
     this.schema = schema;
-    this.#node = compileNode(schema, pattern);
+    this.#node = compileNode(schema, { pattern });
   }
 
   /** Whether there are `x-kubernetes-validations` anywhere. */

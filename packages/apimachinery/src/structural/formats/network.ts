@@ -22,12 +22,12 @@ export function isIpv4(text: string): boolean {
 
 /** An IPv6 address. */
 export function isIpv6(text: string): boolean {
-  return text.includes(":") && isIpv6Address(text, STRICT_OCTET);
+  return text.includes(":") && isIpv6Address(text, STRICT);
 }
 
 /** An address as Go's net.ParseIP. */
 export function isStrictIp(text: string): boolean {
-  return text.includes(":") ? isIpv6Address(text, STRICT_OCTET) : isIpv4Address(text, STRICT_OCTET);
+  return text.includes(":") ? isIpv6Address(text, STRICT) : isIpv4Address(text, STRICT);
 }
 
 /** A network: an address, and how many of its bits count. */
@@ -56,23 +56,29 @@ const MAC = new RegExp(
   "i",
 );
 
-const STRICT_OCTET = /^(?:0|[1-9]\d{0,2})$/;
-const SLOPPY_OCTET = /^0*\d{1,3}$/;
+/** How the parts of an address are written; Kubernetes' own reader takes any number of zeros in front. */
+interface Parts {
+  readonly octet: RegExp;
+  readonly group: RegExp;
+}
+
+const STRICT: Parts = { octet: /^(?:0|[1-9]\d{0,2})$/, group: /^[0-9a-f]{1,4}$/i };
+const SLOPPY: Parts = { octet: /^0*\d{1,3}$/, group: /^0*[0-9a-f]{1,4}$/i };
 
 function isSloppyIp(text: string): boolean {
   const colon = text.indexOf(":");
   const dot = text.indexOf(".");
   const first = dot >= 0 && (colon < 0 || dot < colon);
-  return first ? isIpv4Address(text, SLOPPY_OCTET) : isIpv6Address(text, SLOPPY_OCTET);
+  return first ? isIpv4Address(text, SLOPPY) : isIpv6Address(text, SLOPPY);
 }
 
-function isIpv4Address(text: string, octet: RegExp): boolean {
+function isIpv4Address(text: string, written: Parts): boolean {
   const parts = text.split(".", 5);
-  return parts.length === 4 && parts.every((part) => octet.test(part) && Number(part) <= 255);
+  return parts.length === 4 && parts.every((part) => written.octet.test(part) && Number(part) <= 255);
 }
 
 /** Groups of up to four digits; `::` once, for one group of zeros or more; the last two may be an IPv4 address. */
-function isIpv6Address(text: string, octet: RegExp): boolean {
+function isIpv6Address(text: string, written: Parts): boolean {
   const [before = "", after, more] = text.split("::", 3);
   if (more !== undefined || (after?.startsWith(":") ?? false)) return false;
   const groups = [...groupsOf(before), ...groupsOf(after ?? "")];
@@ -80,11 +86,11 @@ function isIpv6Address(text: string, octet: RegExp): boolean {
   const last = groups.at(-1);
   if (last?.includes(".")) {
     // The address of IPv4 counts for two groups, and stands at the very end.
-    if ((after === "" && before !== "") || !isIpv4Address(last, octet)) return false;
+    if ((after === "" && before !== "") || !isIpv4Address(last, written)) return false;
     groups.pop();
     count += 1;
   }
-  if (!groups.every((group) => /^0*[0-9a-f]{1,4}$/i.test(group))) return false;
+  if (!groups.every((group) => written.group.test(group))) return false;
   return after === undefined ? count === 8 : count <= 7;
 }
 

@@ -1,0 +1,123 @@
+import { cloneJson } from "../json/value.ts";
+import type { JsonSchema } from "../schema.ts";
+import { compileEnum } from "./enum.ts";
+import { formatOf, textFormat } from "./formats.ts";
+import { ARRAY, BOOLEAN, INTEGER, NUMBER, OBJECT, type PatternCompiler, type SchemaNode, TEXT } from "./node.ts";
+import { compileNumber } from "./number.ts";
+import { pruneValue } from "./prune.ts";
+
+const NO_NODES: readonly SchemaNode[] = [];
+
+export interface NodeOptions {
+  readonly pattern: PatternCompiler;
+  /**
+   * Whether the node is for the check of defaults. Kubernetes looks at those with a schema that it converts in another
+   * way: `x-kubernetes-int-or-string` does not limit types there, and formats that mean nothing are not left out.
+   */
+  readonly forDefaults?: boolean;
+}
+
+/** @throws what `pattern` throws on a regular expression that is none */
+export function compileNode(schema: JsonSchema, options: NodeOptions): SchemaNode {
+  const { pattern, forDefaults = false } = options;
+  const { additionalProperties: rest } = schema;
+  const compile = (child: JsonSchema): SchemaNode => compileNode(child, options);
+  const properties = compileProperties(schema, compile);
+  const additional = typeof rest === "object" ? compile(rest) : undefined;
+  const items = schema.items === undefined ? undefined : compile(schema.items);
+  const [allOf, anyOf, oneOf] = [schema.allOf, schema.anyOf, schema.oneOf].map(
+    (list) => list?.map(compile) ?? NO_NODES,
+  );
+  const not = schema.not === undefined ? undefined : compile(schema.not);
+  const listType = schema["x-kubernetes-list-type"] ?? "atomic";
+  const rules = schema["x-kubernetes-validations"] ?? [];
+  const embedded = schema["x-kubernetes-embedded-resource"] === true;
+  const defaulted = [...(properties ?? [])].filter(([, child]) => child.default !== undefined);
+  const intOrString = schema["x-kubernetes-int-or-string"] === true && !forDefaults;
+  const typeNames = intOrString ? ["integer", "string"] : typesOf(schema);
+  const known = formatOf(schema.format, typeNames);
+  const format = forDefaults ? (schema.format ?? "") : known;
+  const { pattern: source = "" } = schema;
+  const children = [...(properties?.values() ?? []), additional, items];
+  const node: SchemaNode = {
+    schema,
+    properties,
+    additional,
+    open: rest !== undefined,
+    closed: rest === false,
+    items,
+    preserves: schema["x-kubernetes-preserve-unknown-fields"] === true,
+    embedded,
+    nullable: schema.nullable === true,
+    listType,
+    mapKeys: schema.type === "array" && listType === "map" ? (schema["x-kubernetes-list-map-keys"] ?? []) : [],
+    default: schema.default ?? undefined,
+    defaulted,
+    rules,
+    types: typeNames.reduce((mask, name) => mask | maskOf(name), 0),
+    typeText: typeNames.join(","),
+    format,
+    textFormat: textFormat(format),
+    enum: compileEnum(schema.enum),
+    number: compileNumber(schema, { typeNames, format: known }),
+    minLength: schema.minLength ?? 0,
+    maxLength: schema.maxLength ?? Number.POSITIVE_INFINITY,
+    pattern: source,
+    matches: source === "" ? undefined : pattern(source),
+    minItems: schema.minItems ?? 0,
+    maxItems: schema.maxItems ?? Number.POSITIVE_INFINITY,
+    minProperties: schema.minProperties ?? 0,
+    maxProperties: schema.maxProperties ?? Number.POSITIVE_INFINITY,
+    required: schema.required ?? [],
+    allOf: allOf ?? NO_NODES,
+    anyOf: anyOf ?? NO_NODES,
+    oneOf: oneOf ?? NO_NODES,
+    not,
+    logical: [allOf, anyOf, oneOf].some((list) => list !== undefined && list.length > 0) || not !== undefined,
+    tasks: {
+      defaults: defaulted.length > 0 || children.some((child) => child?.tasks.defaults || child?.default !== undefined),
+      embedded: embedded || children.some((child) => child?.tasks.embedded),
+      listTypes: listType === "set" || listType === "map" || children.some((child) => child?.tasks.listTypes),
+      rules: rules.length > 0 || children.some((child) => child?.tasks.rules),
+    },
+  };
+  return node.default === undefined || forDefaults ? node : { ...node, default: prunedDefault(node) };
+}
+
+/** What a default has that its own schema does not know is never set. */
+function prunedDefault(node: SchemaNode): unknown {
+  const value = cloneJson(node.default);
+  pruneValue(value, node, node.embedded);
+  return value;
+}
+
+function compileProperties(
+  { properties }: JsonSchema,
+  compile: (schema: JsonSchema) => SchemaNode,
+): ReadonlyMap<string, SchemaNode> | undefined {
+  const entries = Object.entries(properties ?? {});
+  return entries.length === 0 ? undefined : new Map(entries.map(([name, schema]) => [name, compile(schema)]));
+}
+
+function typesOf({ type }: JsonSchema): string[] {
+  return type === undefined ? [] : [type];
+}
+
+function maskOf(type: string): number {
+  switch (type) {
+    case "object":
+      return OBJECT;
+    case "array":
+      return ARRAY;
+    case "string":
+      return TEXT;
+    case "integer":
+      return INTEGER;
+    case "number":
+      return NUMBER | INTEGER;
+    case "boolean":
+      return BOOLEAN;
+    default:
+      return 0;
+  }
+}

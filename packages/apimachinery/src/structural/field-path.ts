@@ -1,0 +1,77 @@
+import type { JsonSchema } from "../schema.ts";
+
+/** What a path leads to. */
+export interface SchemaField {
+  /** As field errors name it: `spec.ports`, `labels[app]`. */
+  readonly path: string;
+  readonly schema: JsonSchema | undefined;
+}
+
+export interface FieldPathOptions {
+  /** Whether `['name']` may stand for `.name`, and is how keys of maps are named. Default: yes. */
+  readonly brackets?: boolean;
+}
+
+/** A step: `.name`, or a name in brackets and single quotes; a quote behind a backslash is part of it. */
+const STEP = /\.(?<name>[.[\]]|[^.[\]]+)|\[(?<quoted>'(?:[^']|(?<=\\)')*(?<!\\)')\]/y;
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  a: "\x07",
+  b: "\b",
+  f: "\f",
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  v: "\v",
+  "'": "'",
+  "\\": "\\",
+};
+
+/**
+ * Follows a path of a rule's `fieldPath` or of a selectable field, like `.spec.labels['app']`, through a schema
+ * (apiextensions' cel.ValidFieldPath). Lists have no paths.
+ *
+ * @returns the field, or why there is none
+ */
+export function resolveFieldPath(
+  text: string,
+  schema: JsonSchema,
+  { brackets = true }: FieldPathOptions = {},
+): SchemaField | string {
+  let field: SchemaField = { path: "", schema };
+  for (let at = 0; at < text.length; ) {
+    STEP.lastIndex = at;
+    const step = STEP.exec(text);
+    if (text[at] === "[" && !brackets) return "array notation is not allowed";
+    if (step === null) return `expected [ or . but got: ${text.slice(at)}`;
+    at += step[0].length;
+    const { name, quoted } = step.groups ?? {};
+    const plain = quoted === undefined ? name : unescaped(quoted.slice(1, -1));
+    if (plain === undefined) return `invalid string literal: ${quoted}`;
+    const next = memberOf(field, plain);
+    if (typeof next === "string") return next;
+    field = next;
+  }
+  return field;
+}
+
+const NO_FIELD = "does not refer to a valid field";
+
+function memberOf({ path, schema }: SchemaField, name: string): SchemaField | string {
+  const { properties = {}, additionalProperties: rest } = schema ?? {};
+  if (Object.keys(properties).length > 0) {
+    if (!Object.hasOwn(properties, name)) return NO_FIELD;
+    return { path: path === "" ? name : `${path}.${name}`, schema: properties[name] };
+  }
+  if (rest === undefined) return NO_FIELD;
+  return { path: `${path}[${name}]`, schema: typeof rest === "object" ? rest : undefined };
+}
+
+function unescaped(text: string): string | undefined {
+  let known = true;
+  const plain = text.replace(/\\([\s\S])/g, (_escape, letter: string) => {
+    known &&= Object.hasOwn(ESCAPES, letter);
+    return ESCAPES[letter] ?? "";
+  });
+  return known ? plain : undefined;
+}

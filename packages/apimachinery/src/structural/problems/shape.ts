@@ -1,0 +1,119 @@
+import { fieldForbidden, fieldInvalid } from "../../field-cause.ts";
+import { isJsonObject } from "../../json/value.ts";
+import type { StatusCause } from "../../status.ts";
+
+/** Schemas stand in one another no deeper than this; what walks them recurs. */
+const MOST_LEVELS = 500;
+
+type Shape =
+  | "text"
+  | "flag"
+  | "number"
+  | "count"
+  | "list"
+  | "texts"
+  | "rules"
+  | "schema"
+  | "schemas"
+  | "members"
+  | "rest";
+
+const SHAPES: Readonly<Record<string, Shape>> = {
+  type: "text",
+  title: "text",
+  description: "text",
+  format: "text",
+  pattern: "text",
+  nullable: "flag",
+  enum: "list",
+  properties: "members",
+  required: "texts",
+  additionalProperties: "rest",
+  minProperties: "count",
+  maxProperties: "count",
+  items: "schema",
+  minItems: "count",
+  maxItems: "count",
+  uniqueItems: "flag",
+  minLength: "count",
+  maxLength: "count",
+  minimum: "number",
+  exclusiveMinimum: "flag",
+  maximum: "number",
+  exclusiveMaximum: "flag",
+  multipleOf: "number",
+  allOf: "schemas",
+  anyOf: "schemas",
+  oneOf: "schemas",
+  not: "schema",
+  "x-kubernetes-preserve-unknown-fields": "flag",
+  "x-kubernetes-embedded-resource": "flag",
+  "x-kubernetes-int-or-string": "flag",
+  "x-kubernetes-list-type": "text",
+  "x-kubernetes-list-map-keys": "texts",
+  "x-kubernetes-map-type": "text",
+  "x-kubernetes-validations": "rules",
+};
+
+/** What a schema has that is of another type than JSONSchemaProps says, so that nothing else can be said about it. */
+export function shapeProblems(schema: unknown, path: string, level = 0): StatusCause[] {
+  if (!isJsonObject(schema)) return [fieldInvalid(path, schema, "must be a schema")];
+  if (level > MOST_LEVELS) return [fieldForbidden(path, `must not be nested deeper than ${MOST_LEVELS} levels`)];
+  return Object.keys(schema).flatMap((keyword) => {
+    const shape = Object.hasOwn(SHAPES, keyword) ? SHAPES[keyword] : undefined;
+    const value = schema[keyword];
+    return shape === undefined || value === undefined
+      ? []
+      : valueProblems(shape, value, { path: `${path}.${keyword}`, level });
+  });
+}
+
+interface Nested {
+  readonly path: string;
+  readonly level: number;
+}
+
+function valueProblems(shape: Shape, value: unknown, { path, level }: Nested): StatusCause[] {
+  switch (shape) {
+    case "schema":
+      return shapeProblems(value, path, level + 1);
+    case "rest":
+      return typeof value === "boolean" ? [] : shapeProblems(value, path, level + 1);
+    case "schemas":
+      if (!Array.isArray(value)) return [fieldInvalid(path, value, "must be a list of schemas")];
+      return value.flatMap((item, at) => shapeProblems(item, `${path}[${at}]`, level + 1));
+    case "members":
+      if (!isJsonObject(value)) return [fieldInvalid(path, value, "must be a map of schemas")];
+      return Object.keys(value).flatMap((name) => shapeProblems(value[name], `${path}[${name}]`, level + 1));
+    default: {
+      const [is, words] = SCALARS[shape];
+      return is(value) ? [] : [fieldInvalid(path, value, `must be ${words}`)];
+    }
+  }
+}
+
+type Scalar = Exclude<Shape, "schema" | "rest" | "schemas" | "members">;
+
+const isText = (value: unknown): boolean => typeof value === "string";
+const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
+
+const SCALARS: Readonly<Record<Scalar, readonly [is: (value: unknown) => boolean, words: string]>> = {
+  text: [isText, "a string"],
+  flag: [(value) => typeof value === "boolean", "a boolean"],
+  number: [(value) => typeof value === "number" || typeof value === "bigint", "a number"],
+  count: [(value) => Number.isSafeInteger(value), "an integer"],
+  list: [Array.isArray, "a list"],
+  texts: [isTexts, "a list of strings"],
+  rules: [isRules, "a list of rules, each with the text of its expression"],
+};
+
+function isRules(value: unknown): boolean {
+  return Array.isArray(value) && value.every((rule) => isJsonObject(rule) && isRule(rule));
+}
+
+function isRule(rule: Readonly<Record<string, unknown>>): boolean {
+  const texts = ["message", "messageExpression", "reason", "fieldPath"];
+  const optional = rule["optionalOldSelf"];
+  if (optional !== undefined && typeof optional !== "boolean") return false;
+  return isText(rule["rule"]) && texts.every((name) => rule[name] === undefined || isText(rule[name]));
+}
