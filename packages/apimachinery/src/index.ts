@@ -71,6 +71,7 @@ export { humanDuration } from "./human-duration.ts";
 // JSON
 export { compareUtf8 } from "./json/order.ts";
 export { MAX_JSON_DEPTH, type ParsedJson, parseJson, parseOwnJson, stringifyJson } from "./json/parse.ts";
+export type { JsonLimits } from "./json/scan.ts";
 export { cloneJson, equalJson, isJsonObject, type JsonObject, memberOf, setMember } from "./json/value.ts";
 export { compileJsonPath, compileJsonPathFirst } from "./jsonpath.ts";
 export { type ListOptions, parseListOptions, type ResourceVersionMatch, withListDefaults } from "./list-options.ts";

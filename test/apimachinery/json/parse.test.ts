@@ -20,6 +20,26 @@ describe("JSON", () => {
     expect(value).to.deep.equal({ a: { b: [{ c: 1 }, { c: 2 }] }, 'a"': 2, "x,": { y: "{" } });
   });
 
+  it("names each such path once, a hundred at most", () => {
+    expect(parseJson(`{${'"a":1,'.repeat(1000)}"b":1,"b":2}`).duplicates).to.deep.equal(["a", "b"]);
+    const pairs = Array.from({ length: 500 }, (_, at) => `"a${at}":1,"a${at}":2`).join();
+    expect(parseJson(`{${pairs}}`).duplicates)
+      .to.have.length(100)
+      .and.include("a99");
+  });
+
+  it("finds the names given twice among many", () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(fc.nat(60), { maxLength: 30 }), { maxLength: 40 }), (objects) => {
+        const texts = objects.map((names) => `{${names.map((name) => `"${name}":[{"x":1}]`).join()}}`);
+        const expected = objects.flatMap((names, at) => [
+          ...new Set(names.filter((name, place) => names.indexOf(name) < place).map((name) => `[${at}].${name}`)),
+        ]);
+        expect(parseJson(`[${texts.join()}]`).duplicates).to.deep.equal(expected.slice(0, 100));
+      }),
+    );
+  });
+
   it("has members named __proto__ as members, given twice or not", () => {
     const { value, duplicates } = parseJson('{"__proto__":{"polluted":true},"__proto__":{"polluted":true}}');
     expect(duplicates).to.deep.equal(["__proto__"]);

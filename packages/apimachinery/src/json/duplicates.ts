@@ -1,49 +1,48 @@
-import { endOfString } from "./scan.ts";
+import { endOfString, nameAt } from "./scan.ts";
+
+/** Kubernetes counts no further. */
+const MAX_DUPLICATES = 100;
 
 interface Level {
-  /** Names met so far; none in an array. */
-  readonly names: Set<string> | undefined;
-  /** Where we are in it: the name of a member, the index of an element. */
-  step: string | number;
+  /** Where we are in it: where the name of a member begins and ends, or the index of an element. */
+  from: number;
+  end: number;
+  index: number;
 }
 
-/** The paths of members whose name was given before in the same object, as Kubernetes writes them: `spec.ports[0].name`. */
-export function duplicateMembers(text: string): string[] {
-  const found: string[] = [];
+/**
+ * The paths of the members that begin at `places`, as Kubernetes writes them: `spec.ports[0].name`. Each once, a hundred
+ * at most.
+ */
+export function memberPaths(text: string, places: readonly number[]): string[] {
+  const found = new Set<string>();
   const levels: Level[] = [];
-  let expectsName = false;
-  for (let at = 0; at < text.length; at++) {
+  let next = 0;
+  for (let at = 0; at < text.length && next < places.length && found.size < MAX_DUPLICATES; at++) {
     const unit = text[at];
     const level = levels.at(-1);
     if (unit === '"') {
       const end = endOfString(text, at);
-      if (expectsName && level?.names !== undefined) {
-        level.step = JSON.parse(text.slice(at, end + 1)) as string;
-        if (level.names.has(level.step)) found.push(pathOf(levels));
-        level.names.add(level.step);
-        expectsName = false;
+      // A value overwrites its name, which nothing asks for any more.
+      if (level !== undefined && level.index === -1) [level.from, level.end] = [at, end];
+      if (at === places[next]) {
+        next += 1;
+        found.add(pathOf(text, levels));
       }
       at = end;
-    } else if (unit === "{") {
-      levels.push({ names: new Set(), step: "" });
-      expectsName = true;
-    } else if (unit === "[") {
-      levels.push({ names: undefined, step: 0 });
-      expectsName = false;
-    } else if (unit === "}" || unit === "]") {
-      levels.pop();
-      expectsName = false;
-    } else if (unit === "," && level !== undefined) {
-      if (typeof level.step === "number") level.step += 1;
-      else expectsName = true;
-    }
+    } else if (unit === "{") levels.push({ from: at, end: at, index: -1 });
+    else if (unit === "[") levels.push({ from: at, end: at, index: 0 });
+    else if (unit === "}" || unit === "]") levels.pop();
+    else if (unit === "," && level !== undefined && level.index !== -1) level.index += 1;
   }
-  return found;
+  return [...found];
 }
 
-function pathOf(levels: readonly Level[]): string {
-  return levels.reduce((path, { step }) => {
-    if (typeof step === "number") return `${path}[${step}]`;
-    return path === "" ? step : `${path}.${step}`;
-  }, "");
+function pathOf(text: string, levels: readonly Level[]): string {
+  let path = "";
+  for (const { from, end, index } of levels) {
+    if (index !== -1) path += `[${index}]`;
+    else path += path === "" ? nameAt(text, from, end) : `.${nameAt(text, from, end)}`;
+  }
+  return path;
 }

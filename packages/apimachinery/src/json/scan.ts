@@ -1,41 +1,97 @@
+import { PairSet } from "./pairs.ts";
+
+/** Bounds on what a JSON text may hold. Each is of the whole text. @default none */
+export interface JsonLimits {
+  /** How many different names its members may have. New names are what V8's JSON.parse is slow at. */
+  readonly names?: number;
+  /** How many objects and arrays it may have. */
+  readonly containers?: number;
+}
+
 /** What one pass over a JSON text tells before it is parsed. Of use only if the text is JSON. */
 export interface JsonFacts {
-  /** How many members its objects have together. A parsed tree with fewer had duplicate names. */
-  readonly members: number;
   readonly depth: number;
-  /** Whether a number may be one that `JSON.parse` changes: sixteen digits or more, or an exponent. */
+  /** Whether a number may be one that `JSON.parse` changes: more than 15 characters, or an exponent of three digits. */
   readonly longNumbers: boolean;
+  /** Where the names begin that the same object had before. */
+  readonly duplicates: readonly number[];
 }
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 
-/** Characters of numbers that are not read off by their range. */
-const isNumberPart = (unit: number): boolean =>
-  (unit >= 0x30 && unit <= 0x39) || unit === 0x2e || unit === 0x2b || unit === 0x2d || unit === 0x65 || unit === 0x45;
-
-/** Reads off what {@link JsonFacts} says, in one pass and without a tree. */
-export function scanJson(text: string): JsonFacts {
-  let members = 0;
-  let depth = 0;
+/**
+ * Reads off what {@link JsonFacts} says, in one pass and without a tree.
+ *
+ * @throws RangeError beyond the limits
+ */
+export function scanJson(text: string, limits: JsonLimits = {}): JsonFacts {
+  const { containers: maxContainers = Number.POSITIVE_INFINITY } = limits;
+  const names = new Names(text, limits.names);
+  /** The numbers of the containers that we are within. */
+  const within: number[] = [];
+  let containers = 0;
   let deepest = 0;
   let longNumbers = false;
+  let stringAt = 0;
+  let stringEnd = 0;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
-    if (unit === QUOTE) at = endOfString(text, at);
-    else if (unit === COLON) members += 1;
+    if (unit === QUOTE) {
+      stringAt = at;
+      stringEnd = endOfString(text, at);
+      at = stringEnd;
+    } else if (unit === COLON) names.add(within[within.length - 1] ?? 0, stringAt, stringEnd);
     else if (unit === 0x7b || unit === 0x5b) {
-      depth += 1;
-      if (depth > deepest) deepest = depth;
-    } else if (unit === 0x7d || unit === 0x5d) depth -= 1;
+      containers += 1;
+      if (containers > maxContainers) throw new RangeError(`more than ${maxContainers} objects and arrays`);
+      within.push(containers);
+      if (within.length > deepest) deepest = within.length;
+    } else if (unit === 0x7d || unit === 0x5d) within.pop();
     else if (unit === 0x2d || (unit >= 0x30 && unit <= 0x39)) {
       const end = endOfNumber(text, at);
-      longNumbers ||= end - at > 15 || hasExponent(text, at, end);
+      longNumbers ||= end - at > 15 || hasLongExponent(text, at, end);
       at = end - 1;
     }
   }
-  return { members, depth: deepest, longNumbers };
+  return { depth: deepest, longNumbers, duplicates: names.duplicates };
+}
+
+/** The names of members, and those that an object has twice. */
+class Names {
+  readonly duplicates: number[] = [];
+  readonly #text: string;
+  readonly #limit: number;
+  readonly #numbers = new Map<string, number>();
+  readonly #seen = new PairSet();
+
+  constructor(text: string, limit: number = Number.POSITIVE_INFINITY) {
+    this.#text = text;
+    this.#limit = limit;
+  }
+
+  add(container: number, from: number, end: number): void {
+    const name = nameAt(this.#text, from, end);
+    let number = this.#numbers.get(name);
+    if (number === undefined) {
+      number = this.#numbers.size;
+      if (number >= this.#limit) throw new RangeError(`members of more than ${this.#limit} different names`);
+      this.#numbers.set(name, number);
+    }
+    if (!this.#seen.add(container, number)) this.duplicates.push(from);
+  }
+}
+
+/** The name between the quotes at `from` and `end`; of a malformed one, its text. */
+export function nameAt(text: string, from: number, end: number): string {
+  const raw = text.slice(from + 1, end);
+  if (!raw.includes("\\")) return raw;
+  try {
+    return JSON.parse(`"${raw}"`) as string;
+  } catch {
+    return raw;
+  }
 }
 
 /** Where a string ends that begins at `from`: at its closing quote, or behind the text. */
@@ -48,16 +104,21 @@ export function endOfString(text: string, from: number): number {
   return text.length;
 }
 
+/** Characters of numbers that are not read off by their range. */
+const isNumberPart = (unit: number): boolean =>
+  (unit >= 0x30 && unit <= 0x39) || unit === 0x2e || unit === 0x2b || unit === 0x2d || unit === 0x65 || unit === 0x45;
+
 function endOfNumber(text: string, from: number): number {
   let at = from + 1;
   while (at < text.length && isNumberPart(text.charCodeAt(at))) at += 1;
   return at;
 }
 
-function hasExponent(text: string, from: number, end: number): boolean {
+/** With two digits, and fifteen characters in all, no number is beyond doubles. */
+function hasLongExponent(text: string, from: number, end: number): boolean {
   for (let at = from; at < end; at++) {
     const unit = text.charCodeAt(at);
-    if (unit === 0x65 || unit === 0x45) return true;
+    if (unit === 0x65 || unit === 0x45) return end - at > 3;
   }
   return false;
 }
