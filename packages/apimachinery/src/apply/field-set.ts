@@ -77,7 +77,8 @@ export class FieldSet {
   }
 
   equals(other: FieldSet): boolean {
-    return this.isSubsetOf(other) && other.isSubsetOf(this);
+    if (this === other) return true;
+    return this.has === other.has && same(this.fields, other.fields) && same(this.items, other.items);
   }
 
   /** The fields with nothing of the set below them. */
@@ -147,6 +148,13 @@ function within(mine: Children, theirs: Children): boolean {
   if (mine === undefined || mine === theirs) return true;
   if (theirs === undefined || mine.size > theirs.size) return false;
   for (const [key, child] of mine) if (!child.isSubsetOf(theirs.get(key) ?? FieldSet.empty)) return false;
+  return true;
+}
+
+function same(mine: Children, theirs: Children): boolean {
+  if (mine === theirs) return true;
+  if (mine === undefined || theirs === undefined || mine.size !== theirs.size) return false;
+  for (const [key, child] of mine) if (!child.equals(theirs.get(key) ?? FieldSet.empty)) return false;
   return true;
 }
 

@@ -16,7 +16,7 @@ const TO_ESCAPE = /["\\<>&\u2028\u2029\u0000-\u001f]/g;
 /** A JSON text as Go's encoders write it: members sorted, HTML escaped. Path elements and annotations show it. */
 export function goJson(value: unknown): string {
   if (typeof value === "string") return goJsonString(value);
-  if (typeof value === "bigint") return value.toString();
+  if (typeof value === "number" || typeof value === "boolean" || typeof value === "bigint") return String(value);
   if (Array.isArray(value)) return `[${value.map(goJson).join(",")}]`;
   if (!isJsonObject(value)) return JSON.stringify(value) ?? "null";
   const members = namesOf(value).map((name) => `${goJsonString(name)}:${goJson(value[name])}`);
@@ -24,8 +24,11 @@ export function goJson(value: unknown): string {
 }
 
 function goJsonString(text: string): string {
-  return `"${text.replace(TO_ESCAPE, escapeSequence)}"`;
+  return PLAIN.test(text) ? `"${text}"` : `"${text.replace(TO_ESCAPE, escapeSequence)}"`;
 }
+
+/** Most names and values, told at a glance. */
+const PLAIN = /^[\w./:-]*$/;
 
 function escapeSequence(character: string): string {
   return ESCAPED.get(character) ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;

@@ -149,5 +149,6 @@ const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 function timeOf(text: string): string | undefined {
   if (!RFC3339.test(text)) return undefined;
   const milliseconds = Date.parse(text);
-  return Number.isNaN(milliseconds) ? undefined : formatTime(new Date(milliseconds));
+  if (Number.isNaN(milliseconds)) return undefined;
+  return text.length === "2006-01-02T15:04:05Z".length ? text : formatTime(new Date(milliseconds));
 }

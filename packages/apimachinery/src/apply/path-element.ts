@@ -12,7 +12,9 @@ export type ListElement = string;
 
 /** The element of a list that has these keys; their names sorted. */
 export function keyElement(keys: readonly (readonly [name: string, value: unknown])[]): ListElement {
-  return `k:{${keys.map(([name, value]) => `${goJson(name)}:${goJson(value)}`).join(",")}}`;
+  let text = "";
+  for (const [name, value] of keys) text += `${text === "" ? "" : ","}${goJson(name)}:${goJson(value)}`;
+  return `k:{${text}}`;
 }
 
 /** The element of a set that is this value. */
@@ -22,8 +24,19 @@ export function valueElement(value: unknown): ListElement {
 
 const INTEGER = /^[+-]?\d{1,15}$/;
 
+const VALUE = String.raw`(?:"[\w./:-]*"|0|-?[1-9]\d{0,14}|true|false)`;
+
+/** What is surely in our form: a value, or one or two keys, of plain text and short numbers. */
+const PLAIN = new RegExp(String.raw`^(?:v:${VALUE}|k:\{"([\w./-]+)":${VALUE}(?:,"([\w./-]+)":${VALUE})?\})$`);
+
+function isPlain(text: string): boolean {
+  const match = PLAIN.exec(text);
+  return match !== null && (match[2] === undefined || (match[1] ?? "") < match[2]);
+}
+
 /** An element as others wrote it, in our form. Undefined for a kind that we do not know. @throws SyntaxError */
 export function readListElement(text: string): ListElement | undefined {
+  if (isPlain(text)) return text;
   const rest = text.slice(2);
   switch (text[0]) {
     case "v":
