@@ -133,7 +133,7 @@ export class ApiError extends Error {
   static invalid(options: InvalidOptions): ApiError {
     const { kind, name, causes } = options;
     const subject = `${formatGroupKind(kind)} ${quote(name)} is invalid`;
-    const details = { ...named(name), ...grouped(kind.group), kind: kind.kind };
+    const details = { ...named(name), ...grouped(kind.group), ...(kind.kind === "" ? {} : { kind: kind.kind }) };
     if (causes.length === 0) return failure("Invalid", subject, details);
     return failure("Invalid", `${subject}: ${formatCauses(causes)}`, { ...details, causes });
   }

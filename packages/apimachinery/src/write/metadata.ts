@@ -1,5 +1,5 @@
 import { ApiError } from "../api-error.ts";
-import { isJsonObject, type JsonObject } from "../json/value.ts";
+import { isJsonObject, type JsonObject, setMember } from "../json/value.ts";
 
 /** What a member of metadata must be: a scalar, texts in a list or a map, or objects with members of their own. */
 type Shape = "string" | "time" | "integer" | "boolean" | "texts" | "map" | "object" | { readonly each: Shapes };
@@ -68,9 +68,15 @@ function normalize(object: JsonObject, shapes: Shapes, { path, unknown }: Place)
     const shape = Object.hasOwn(shapes, name) ? shapes[name] : undefined;
     const value = object[name];
     if (shape === undefined) unknown.push(`${path}.${name}`);
-    else if (value !== null) check(value, shape, { path: `${path}.${name}`, unknown });
+    else if (shape === "map" && isJsonObject(value)) emptyTexts(value);
+    if (shape !== undefined && value !== null) check(value, shape, { path: `${path}.${name}`, unknown });
     if (shape === undefined || isEmpty(value)) delete object[name];
   }
+}
+
+/** What is null in a map of texts is the empty one to Go. */
+function emptyTexts(map: JsonObject): void {
+  for (const name of Object.keys(map)) if (map[name] === null) setMember(map, name, "");
 }
 
 function check(value: unknown, shape: Shape, place: Place): void {
@@ -116,5 +122,5 @@ function isEmpty(value: unknown): boolean {
 }
 
 function malformed(path: string, what: string): ApiError {
-  return ApiError.badRequest(`the object cannot be read: ${path} must be ${what}`);
+  return ApiError.badRequest(`${path} must be ${what}`);
 }

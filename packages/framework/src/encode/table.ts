@@ -62,7 +62,7 @@ export function tableRepresentation(definition: ResourceDefinition, include: Inc
 
 function rowObject(object: KubeObject, include: IncludeObject): object {
   if (include === "Object") return { object };
-  if (include === "None") return {};
+  if (include === "None") return { object: null };
   return {
     object: {
       kind: "PartialObjectMetadata",

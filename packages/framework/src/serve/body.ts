@@ -1,4 +1,11 @@
-import { ApiError, isJsonObject, type KubeObject, normalizeMetadata, quote } from "@virtual-workspaces/apimachinery";
+import {
+  ApiError,
+  isApiError,
+  isJsonObject,
+  type KubeObject,
+  normalizeMetadata,
+  quote,
+} from "@virtual-workspaces/apimachinery";
 import { type DecodedBody, decodeBody } from "../body/decode.ts";
 import { readBody } from "../body/read.ts";
 import type { ResourceDefinition } from "../definition.ts";
@@ -25,8 +32,18 @@ export async function sentObject(exchange: Exchange, definition: ResourceDefinit
   const { value, duplicates } = await sentBody(exchange);
   if (!isJsonObject(value)) throw ApiError.badRequest("the body of the request must be an object");
   checkType(value, definition);
-  const unknown = normalizeMetadata(value);
+  const unknown = named(definition, () => normalizeMetadata(value));
   return { object: value as KubeObject, findings: { duplicates, unknown } };
+}
+
+/** Says of what is wrong with an object what it should have been, as Kubernetes does. */
+export function named<R>({ kind, version }: ResourceDefinition, read: () => R): R {
+  try {
+    return read();
+  } catch (error) {
+    if (!isApiError(error) || error.reason !== "BadRequest") throw error;
+    throw ApiError.badRequest(`${kind} in version ${quote(version)} cannot be handled as a ${kind}: ${error.message}`);
+  }
 }
 
 /** Reports everything that strict decoding finds: what is known already and, when the schema has been applied, the rest. */

@@ -30,7 +30,7 @@ export async function servePatch(exchange: Exchange, resource: ServedResource): 
   const making =
     type === "apply" ? await applying(patch, { ...request, force: query.force }, writer) : patching(patch, request);
   const { change, ...rest } = making;
-  const creating = type === "apply" ? { mayCreate: () => mayCreate(exchange, resource) } : {};
+  const creating = type === "apply" && request.part === "" ? { mayCreate: () => mayCreate(exchange, resource) } : {};
   const { object, created = false } = await writer.update(key, change, { ...request, ...rest, ...creating });
   answerObject(exchange, resource, { object, code: created ? 201 : 200, wanted });
 }

@@ -52,7 +52,7 @@ export function patching(patch: SentPatch, { options }: WriteRequest): Making {
     });
     const object = patched as KubeObject;
     checkPlace(object, key);
-    return { object };
+    return { object, by: "changing" };
   };
   return {
     change,
@@ -127,7 +127,7 @@ export async function applying(
     const about = { live: copy(), config, manager, force, subresource: part, now: new Date() };
     const object = writer.rules.fields.apply(about);
     checkPlace(object, patch.key);
-    return { object, owned: true };
+    return { object, by: "applying" };
   };
   return { change, unknown: once(() => reportFindings({ duplicates, unknown: [] }, { ...options, refuse })) };
 }

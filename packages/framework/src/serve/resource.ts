@@ -54,9 +54,7 @@ function place(exchange: Exchange, { definition }: ServedResource): void {
   if (definition.scope === "Namespaced") {
     if (info.namespace !== "" || info.verb === "list" || info.verb === "watch") return;
     // All namespaces together can be read; nothing is in all of them.
-    throw info.name === ""
-      ? ApiError.methodNotAllowed(groupResourceOf(definition), info.verb)
-      : ApiError.notFoundPath();
+    throw ApiError.notFoundPath();
   } else if (info.namespace !== "") {
     if (definition.plural !== "namespaces") throw ApiError.notFoundPath();
     // A namespace is said to be in itself; its object is in none.

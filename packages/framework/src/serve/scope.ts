@@ -1,3 +1,4 @@
+import { Warnings } from "../encode/warnings.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
 import type { RequestOptions, Scope } from "../storage.ts";
@@ -20,12 +21,12 @@ export function scopeOf(exchange: Exchange): Scope {
 /** What belongs to this request alone. */
 export function requestOptions(exchange: Exchange): RequestOptions {
   const { requestId, signal, res } = exchange;
-  return {
-    user: exchange.user as User,
-    requestId,
-    signal,
-    warn: (text) => res.appendHeader("Warning", `299 - ${JSON.stringify(text.replace(/[^\x20-\x7e]/g, "?"))}`),
+  let warnings: Warnings | undefined;
+  const warn = (text: string): void => {
+    warnings ??= new Warnings(res);
+    warnings.add(text);
   };
+  return { user: exchange.user as User, requestId, signal, warn };
 }
 
 /** Whether lists are served from the cache that watches read, so that both always agree. */

@@ -17,8 +17,9 @@ export async function serveUpdate(exchange: Exchange, resource: ServedResource):
   checkPlace(object, key);
   const request = writeRequest(exchange, resource, query);
   const unknown = reporter(findings, definition, request.options);
+  writer.conform(object, { ...request, unknown });
   // What is made of the object happens in place: should others get in the way, it begins anew.
-  const written = await writer.update(key, () => ({ object: cloneJson(object) }), { ...request, unknown });
+  const written = await writer.update(key, () => ({ object: cloneJson(object), by: "replacing" }), request);
   answerObject(exchange, resource, { object: written.object, code: 200, wanted });
 }
 

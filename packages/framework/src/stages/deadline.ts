@@ -2,16 +2,56 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import { respondStatus } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
 
-/** Bounds how long a request may take (Kubernetes' request timeout). What has begun to be written may finish. */
+/**
+ * Bounds how long a request may take (Kubernetes' request timeout), to less if the client says so by `timeout`. What has
+ * begun to be written may finish.
+ *
+ * @throws ApiError 400 on a `timeout` that is no duration
+ */
 export function deadline(exchange: Exchange): void {
   if (exchange.info.longRunning || exchange.mounted.rawTail) return;
   const { res, core } = exchange;
+  const allowed = allowedTime(exchange, core.deadline);
   const timer = setTimeout(() => {
     if (res.headersSent || res.destroyed) return;
-    const error = ApiError.timeout(`the request did not finish within ${core.deadline / 1000} s`, 0);
+    const error = ApiError.timeout(`the request did not finish within ${allowed / 1000} s`, 0);
     exchange.expire(error);
     respondStatus(res, error);
-  }, core.deadline);
+  }, allowed);
   timer.unref();
   res.once("close", () => clearTimeout(timer));
+}
+
+function allowedTime({ search, query }: Exchange, most: number): number {
+  const text = search.includes("timeout=") ? (query.get("timeout") ?? "") : "";
+  if (text === "") return most;
+  const asked = parseDuration(text);
+  if (asked === undefined) {
+    throw ApiError.badRequest(
+      `invalid timeout specified in the request URL - ${JSON.stringify(text)} is no duration like 30s or 1m30s`,
+    );
+  }
+  return asked > 0 ? Math.min(asked, most) : most;
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  μs: 1e-3,
+  ms: 1,
+  s: 1e3,
+  m: 6e4,
+  h: 36e5,
+};
+
+/** A duration as Go writes it, in ms. */
+function parseDuration(text: string): number | undefined {
+  const unsigned = text.replace(/^[+-]/, "");
+  if (unsigned === "0") return 0;
+  if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(unsigned)) return undefined;
+  let sum = 0;
+  for (const [, amount = "", unit = ""] of unsigned.matchAll(/([\d.]+)([^\d.]+)/g))
+    sum += Number(amount) * (UNITS[unit] ?? 0);
+  return text.startsWith("-") ? -sum : sum;
 }

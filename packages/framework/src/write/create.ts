@@ -22,6 +22,7 @@ const SYSTEM_FIELDS = [
 export function prepareCreate(object: KubeObject, definition: ResourceDefinition, now: Date): void {
   const { metadata } = object;
   wipeSystemFields(object);
+  delete metadata.resourceVersion;
   metadata.uid = randomUUID();
   metadata.creationTimestamp = timestamp(now);
   metadata.generation = 1;

@@ -35,7 +35,8 @@ export function checkType(object: JsonObject, definition: ResourceDefinition): v
   const causes = [fieldInvalid("kind", kind, `must be ${definition.kind}`)];
   const { metadata } = object;
   const name = isJsonObject(metadata) && typeof metadata["name"] === "string" ? metadata["name"] : "";
-  throw ApiError.invalid({ kind: definition, name, causes });
+  // Under the name it gives itself, as in Kubernetes.
+  throw ApiError.invalid({ kind: { group: definition.group, kind }, name, causes });
 }
 
 /**

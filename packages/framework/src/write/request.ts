@@ -9,6 +9,8 @@ export interface WriteRequest {
   /** As the client has them, dry run included; a storage hears of that only if it knows what to do about it. */
   readonly options: WriteOptions;
   readonly part: Part;
+  /** True: status is written together with the rest. For what writes on behalf of a view, which has told parts apart. */
+  readonly whole?: boolean;
   readonly admit?: Admit | undefined;
   /** Told of fields that the kind does not have. @throws ApiError when the client wants none */
   readonly unknown?: (paths: readonly string[]) => void;
@@ -22,8 +24,11 @@ export interface WriteRequest {
 /** What a client wants an object to be. */
 export interface Draft {
   readonly object: KubeObject;
-  /** Whether the owners of fields are in it already, as after an apply. */
-  readonly owned?: boolean;
+  /**
+   * How it was made: `replacing` the object by one that has been made to conform already, `changing` a copy of it, or by
+   * `applying`, after which the owners of fields are in it.
+   */
+  readonly by: "replacing" | "changing" | "applying";
 }
 
 /** Makes a draft from a copy of what is kept now; asked again when that has changed in the meantime. */

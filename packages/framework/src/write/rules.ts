@@ -18,5 +18,8 @@ export interface KindRules {
   fillDefaults(object: KubeObject): void;
   /** What is wrong with an object, its metadata aside. */
   problems(object: KubeObject, options: CheckOptions): Awaitable<readonly StatusCause[]>;
-  readonly fields: FieldManager;
+  readonly fields: FieldOwners;
 }
+
+/** Whose fields an object's are, and what an apply makes of it. */
+export type FieldOwners = Pick<FieldManager, "update" | "apply">;

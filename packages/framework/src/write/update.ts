@@ -35,18 +35,32 @@ function keep(next: JsonObject, before: JsonObject, name: string): void {
 }
 
 /**
- * Checks that a change is about the object and the version that is kept now.
+ * Checks that what replaces an object names that object and no other of its name.
  *
- * @throws ApiError 409 when it is about another, 422 when it does not say a version though it replaces the object
+ * @throws ApiError 409
  */
-export function checkVersion(next: KubeObject, before: KubeObject, definition: ResourceDefinition): void {
-  const resource = groupResourceOf(definition);
-  const { uid, resourceVersion, name = "" } = next.metadata;
-  if (uid !== undefined && uid !== before.metadata.uid) {
-    const message = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${before.metadata.uid ?? ""}`;
-    throw ApiError.conflict(resource, name, message);
-  }
-  if (resourceVersion === undefined) {
+export function checkUid(
+  { metadata }: KubeObject,
+  before: KubeObject | undefined,
+  definition: ResourceDefinition,
+): void {
+  const { uid, name = "" } = metadata;
+  if (uid === undefined || uid === before?.metadata.uid) return;
+  const message =
+    before === undefined
+      ? `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`
+      : `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${before.metadata.uid ?? ""}`;
+  throw ApiError.conflict(groupResourceOf(definition), name, message);
+}
+
+/**
+ * Checks that a change was made of the version that is kept now.
+ *
+ * @throws ApiError 409 when it was made of another, 422 when it does not say
+ */
+export function checkVersion({ metadata }: KubeObject, before: KubeObject, definition: ResourceDefinition): void {
+  const { resourceVersion = "0", name = "" } = metadata;
+  if (resourceVersion === "0") {
     const field = "metadata.resourceVersion";
     const message = "Invalid value: 0: must be specified for an update";
     const kind = { group: definition.group, kind: definition.plural };
@@ -65,9 +79,11 @@ export function modified(definition: ResourceDefinition, name: string): ApiError
 export function prepareUpdate(next: KubeObject, before: KubeObject, part: Part): void {
   const { metadata } = next;
   const kept = before.metadata;
-  for (const name of ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] as const) {
-    if (kept[name] !== undefined && (metadata[name] === undefined || name !== "uid"))
-      Object.assign(metadata, { [name]: kept[name] });
+  for (const name of ["uid", "deletionGracePeriodSeconds"] as const) {
+    if (metadata[name] === undefined && kept[name] !== undefined) Object.assign(metadata, { [name]: kept[name] });
+  }
+  for (const name of ["creationTimestamp", "deletionTimestamp"] as const) {
+    if (kept[name] !== undefined) metadata[name] = kept[name];
   }
   delete metadata.generation;
   if (kept.generation === undefined) return;

@@ -13,7 +13,7 @@ import {
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import type { Encoded } from "../encoded.ts";
 import type { Storage, Written } from "../storage.ts";
-import { prepareCreate } from "./create.ts";
+import { prepareCreate, wipeSystemFields } from "./create.ts";
 import { decideDeletion, isReleased } from "./deletion.ts";
 import { kindRules } from "./kind.ts";
 import { metadataProblems, metadataUpdateProblems } from "./metadata.ts";
@@ -22,7 +22,7 @@ import { racing, untilUndisturbed } from "./race.ts";
 import { type Kept, readKept } from "./read.ts";
 import type { Change, Draft, WriteRequest } from "./request.ts";
 import type { KindRules } from "./rules.ts";
-import { checkVersion, prepareUpdate, resetOtherParts } from "./update.ts";
+import { checkUid, checkVersion, prepareUpdate, resetOtherParts } from "./update.ts";
 
 /** What writes end in: objects of one kind, on a storage that keeps them. */
 export interface WriterSubject {
@@ -65,9 +65,10 @@ export class Writer {
 
   /** @throws ApiError 409 when there is one of that name, 422 when it is invalid, and what admission says */
   async create(object: KubeObject, request: WriteRequest): Promise<KubeObject | Encoded> {
-    if (object.metadata.resourceVersion !== undefined)
+    if (isVersion(object.metadata.resourceVersion))
       throw ApiError.badRequest("resourceVersion should not be set on objects to be created");
-    this.#conform(object, request);
+    wipeSystemFields(object);
+    this.conform(object, request);
     return this.#create(this.#owned(object, undefined, request), request);
   }
 
@@ -79,7 +80,9 @@ export class Writer {
       const draft = await change(() => kept?.copy());
       if (kept !== undefined) return { object: await this.#replace(kept, draft, request) };
       await request.mayCreate?.();
-      this.#conform(draft.object, request);
+      checkUid(draft.object, undefined, this.#definition);
+      request.unknown?.([]);
+      this.rules.fillDefaults(draft.object);
       return { object: await this.#create(draft.object, request), created: true };
     });
   }
@@ -100,7 +103,8 @@ export class Writer {
       });
       if (deletion.kind === "pending") return { object: kept.stored, gone: false };
       if (deletion.kind === "remove") return { object: await this.#remove(before, request), gone: true };
-      return { object: await this.#keep(deletion.object, request), gone: false };
+      const marked = equalJson(deletion.object, before) ? kept.stored : await this.#keep(deletion.object, request);
+      return { object: marked, gone: false };
     });
   }
 
@@ -114,7 +118,8 @@ export class Writer {
       try {
         return await this.#add(next, request);
       } catch (error) {
-        if (!generated || attempt === NAMES || !isApiError(error) || error.reason !== "AlreadyExists") throw error;
+        if (!isApiError(error) || error.reason !== "AlreadyExists") throw error;
+        if (!generated || attempt === NAMES) throw await this.#taken(next, error, request);
       }
     }
   }
@@ -122,10 +127,11 @@ export class Writer {
   async #replace(kept: Kept, draft: Draft, request: WriteRequest): Promise<KubeObject | Encoded> {
     const { object } = draft;
     const before = kept.copy();
+    if (draft.by === "replacing") checkUid(object, before, this.#definition);
     checkVersion(object, before, this.#definition);
-    this.#conform(object, request);
+    this.#settle(draft, request);
     resetOtherParts(object, before, { part: request.part, definition: this.#definition });
-    const owned = draft.owned === true ? object : this.#owned(object, before, request);
+    const owned = draft.by === "applying" ? object : this.#owned(object, before, request);
     const next = await this.#admit("UPDATE", { object: owned, oldObject: before }, request);
     if (this.#storage.lifecycle !== "storage") prepareUpdate(next, before, request.part);
     if (equalJson(keepManagedFieldsTimes(next, before), before)) return kept.stored;
@@ -135,11 +141,27 @@ export class Writer {
     return next;
   }
 
-  /** Makes a draft an object of the kind: nothing unknown in it, defaults filled in. */
-  #conform(object: KubeObject, request: WriteRequest): void {
+  /** Makes of what a client sent an object of the kind, in place: nothing unknown in it, defaults filled in. */
+  conform(object: KubeObject, request: WriteRequest): void {
     const unknown = this.rules.prune(object);
     request.unknown?.(unknown);
     this.rules.fillDefaults(object);
+  }
+
+  /** What is unknown to an apply it has refused itself, and null is a value there. */
+  #settle({ object, by }: Draft, request: WriteRequest): void {
+    if (by === "changing") this.conform(object, request);
+    if (by !== "applying") return;
+    request.unknown?.([]);
+    this.rules.fillDefaults(object);
+  }
+
+  /** The error of a name that is taken: one who waits for it to be free learns that it will be. */
+  async #taken({ metadata }: KubeObject, error: ApiError, request: WriteRequest): Promise<ApiError> {
+    const { name = "", namespace = "" } = metadata;
+    const there = await this.#read({ cluster: request.scope.cluster, namespace, name }, request, false);
+    if (there?.copy().metadata.deletionTimestamp === undefined) return error;
+    return new ApiError({ ...error.status, message: `object is being deleted: ${error.status.message}` });
   }
 
   #owned(next: KubeObject, live: KubeObject | undefined, { options, part }: WriteRequest): KubeObject {
@@ -157,7 +179,7 @@ export class Writer {
     const about = { operation, ...objects, subresource: part, user, params: scope.params, dryRun, signal, warn };
     const changed = await admit?.(about);
     const object = (changed ?? objects.object ?? objects.oldObject) as KubeObject;
-    if (changed !== undefined && changed !== null) this.#conform(object, { ...request, unknown: () => undefined });
+    if (changed !== undefined && changed !== null) this.conform(object, { ...request, unknown: () => undefined });
     return object;
   }
 
@@ -219,4 +241,9 @@ export class Writer {
   #notFound({ name }: ObjectKey): ApiError {
     return ApiError.notFound(groupResourceOf(this.#definition), name);
   }
+}
+
+/** Whether a text is a version that something can stand at; Kubernetes takes all others for none. */
+function isVersion(text: string | undefined): boolean {
+  return text !== undefined && /^0*[1-9]\d*$/.test(text);
 }
