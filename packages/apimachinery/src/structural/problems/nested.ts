@@ -55,9 +55,7 @@ export class NestedProblems {
   /** Of a schema in one of the four; `typed` says that its `anyOf` is the types of an int-or-string. */
   #nested(schema: JsonSchema, path: string, typed: boolean): StatusCause[] {
     const properties = Object.entries(schema.properties ?? {});
-    // A default of false or "" is one, of null is none.
-    const given = keywordsOf(schema).filter((keyword) => keyword !== "default");
-    const forbidden = [...given, ...((schema.default ?? undefined) === undefined ? [] : ["default"])]
+    const forbidden = keywordsOf(schema)
       .filter((keyword) => Object.hasOwn(STRUCTURAL, keyword))
       .map((keyword) => fieldForbidden(`${path}.${keyword}`, STRUCTURAL[keyword] ?? ""));
     const metadata = properties.some(([name]) => name === "metadata")

@@ -70,12 +70,14 @@ const ROOT_KEYWORDS: ReadonlySet<string> = new Set(
 );
 
 function statusProblems(schema: JsonSchema, path: string): StatusCause[] {
-  if (schema.type !== undefined && schema.type !== "object") {
+  const { type = "" } = schema as { readonly type?: string };
+  if (type !== "" && type !== "object") {
     const detail =
       'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
-    return [fieldInvalid(`${path}.type`, schema.type, detail)];
+    return [fieldInvalid(`${path}.type`, type, detail)];
   }
-  if (keywordsOf(schema).every((keyword) => ROOT_KEYWORDS.has(keyword))) return [];
+  const allowed = keywordsOf(schema).every((keyword) => ROOT_KEYWORDS.has(keyword));
+  if (allowed && schema.additionalProperties === undefined) return [];
   const detail = `only [${ROOT_FIELDS}] fields are allowed at the root of the schema if the status subresource is enabled`;
   return [fieldInvalid(path, OMITTED_VALUE, detail)];
 }
