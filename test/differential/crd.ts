@@ -1,11 +1,11 @@
 // The CustomResourceDefinition of a kind of ours.
 import type { JsonSchema, TableColumn } from "@virtual-workspaces/apimachinery";
 import type { Resource } from "@virtual-workspaces/framework";
-import type { DifferentialKind, Subresources } from "./kinds/kind.ts";
+import type { DifferentialKind } from "./kinds/kind.ts";
 
 /** As `kubectl apply` would take it; the first version is the one that is stored. */
-export function crdOf({ resources, subresources }: DifferentialKind): object {
-  const [{ group, kind, listKind, plural, singular, scope, shortNames, categories }] = resources;
+export function crdOf(versions: DifferentialKind): object {
+  const [{ group, kind, listKind, plural, singular, scope, shortNames, categories }] = versions;
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
@@ -14,25 +14,20 @@ export function crdOf({ resources, subresources }: DifferentialKind): object {
       group,
       scope,
       names: { kind, listKind, plural, singular, shortNames, categories },
-      versions: resources.map((resource, at) => versionOf(resource, { storage: at === 0, subresources })),
+      versions: versions.map((version, at) => ({ ...versionOf(version), storage: at === 0 })),
     },
   };
 }
 
-function versionOf(
-  resource: Resource,
-  { storage, subresources }: { storage: boolean; subresources: Subresources },
-): object {
-  const { version, schema, columns, selectableFields } = resource;
+function versionOf({ version, schema, columns, selectableFields, subresources }: Resource): object {
   const { status, scale } = subresources;
   return {
     name: version,
     served: true,
-    storage,
     schema: { openAPIV3Schema: wholeSchema(schema) },
     additionalPrinterColumns: columns.map(columnOf),
     selectableFields: selectableFields.map(({ name }) => ({ jsonPath: `.${name}` })),
-    subresources: { ...(status === true ? { status: {} } : {}), ...(scale === undefined ? {} : { scale }) },
+    subresources: { ...(status ? { status: {} } : {}), ...(scale === undefined ? {} : { scale }) },
   };
 }
 

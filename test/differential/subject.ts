@@ -27,9 +27,9 @@ export async function startSubject(kinds: readonly DifferentialKind[]): Promise<
 }
 
 function served(kinds: readonly DifferentialKind[]): readonly ServedResource[] {
-  return kinds.map(({ resources: [resource] }) => onCollection(resource));
+  return kinds.map(([stored]) => onCollection(stored));
 }
 
 function onCollection(resource: Resource): ServedResource {
-  return resource.serve(resource.collection());
+  return resource.serve(resource.collection({ garbageCollected: true }));
 }

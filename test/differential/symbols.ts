@@ -28,7 +28,8 @@ export class Symbols {
     }
     if (!isJsonObject(value)) return value;
     const copy: JsonObject = {};
-    for (const [name, member] of Object.entries(value)) setMember(copy, name, this.value(member, name));
+    // In one order, since symbols are numbered as they come.
+    for (const name of Object.keys(value).sort()) setMember(copy, name, this.value(value[name], name));
     if (value["kind"] === "Table") return ageless(copy);
     return value["kind"] === "Status" ? withoutOrder(copy) : copy;
   }
