@@ -67,6 +67,11 @@ export class Collection<T extends object = object> implements Storage<ObjectOf<T
     return this.#lease;
   }
 
+  /** Whose an object is, is not for clients to say. */
+  ownAnnotations(key: string): boolean {
+    return key === CLUSTER_ANNOTATION;
+  }
+
   /** The objects are the same for everybody. */
   shareKey(): string {
     return "";

@@ -165,6 +165,16 @@ export interface Storage<T extends KubeObject = KubeObject> {
    * finalizers set that ask for it. @default false, dependents are left alone
    */
   readonly garbageCollected?: boolean;
+  /**
+   * Whether an annotation is one that the storage itself sets: what clients send of it is dropped, and nobody owns it.
+   * @default none is
+   */
+  ownAnnotations?(key: string): boolean;
+  /**
+   * Whether a client that sends an object with another resource version than it has now has nevertheless seen it as it is
+   * now, because that version was given elsewhere. @default never: the client is told that the object was modified
+   */
+  isCurrent?(scope: Scope, sent: T, now: T): boolean;
 }
 
 export interface WriteOptions extends RequestOptions {
@@ -173,6 +183,11 @@ export interface WriteOptions extends RequestOptions {
   /** Who the fields belong to that this write sets. */
   readonly fieldManager: string;
   readonly fieldValidation: FieldValidation;
+  /**
+   * Asked of an object as it would be kept, before it is, dry runs included; `undefined` when the storage that is asked to
+   * write would not show it. Throws to refuse. Views set it; a storage with a {@link Storage.lifecycle} of its own asks.
+   */
+  readonly accept?: (object: KubeObject | undefined) => void;
 }
 
 export interface PatchOptions extends WriteOptions {
@@ -187,6 +202,8 @@ export interface DeleteOptions extends RequestOptions {
   readonly dryRun: boolean;
   readonly gracePeriodSeconds?: number;
   readonly propagationPolicy?: PropagationPolicy;
+  /** The older form of {@link propagationPolicy}. */
+  readonly orphanDependents?: boolean;
   readonly preconditions?: Preconditions;
 }
 

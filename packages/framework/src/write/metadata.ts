@@ -8,18 +8,14 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
 
-/** What is wrong with a new object's metadata. */
-export function metadataProblems({ metadata }: KubeObject, definition: ResourceDefinition): StatusCause[] {
-  return objectMetaProblems(metadata, rulesOf(definition));
-}
-
-/** What is wrong with the metadata of an object that replaces another. */
-export function metadataUpdateProblems(
+/** What is wrong with an object's metadata; `before` is what it replaces. */
+export function metadataProblems(
   { metadata }: KubeObject,
-  before: KubeObject,
+  before: KubeObject | undefined,
   definition: ResourceDefinition,
 ): StatusCause[] {
-  return [...objectMetaProblems(metadata, rulesOf(definition)), ...objectMetaUpdateProblems(metadata, before.metadata)];
+  const problems = objectMetaProblems(metadata, rulesOf(definition));
+  return before === undefined ? problems : [...problems, ...objectMetaUpdateProblems(metadata, before.metadata)];
 }
 
 function rulesOf({ scope }: ResourceDefinition): ObjectMetaRules {

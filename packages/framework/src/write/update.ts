@@ -5,7 +5,8 @@ import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 export type Part = "" | "status" | "scale";
 
 /** Keeps what this part of an object may not change as it was. */
-export function resetOtherParts(next: KubeObject, before: KubeObject, { part, definition }: PartRules): void {
+export function resetOtherParts(next: KubeObject, before: KubeObject, { part, whole, definition }: PartRules): void {
+  if (whole === true) return;
   if (part === "status") keepAllBut(next, before, "status");
   else if (definition.subresources.status) keep(next, before, "status");
 }
@@ -13,6 +14,7 @@ export function resetOtherParts(next: KubeObject, before: KubeObject, { part, de
 /** What decides which fields a write may change. */
 export interface PartRules {
   readonly part: Part;
+  readonly whole?: boolean | undefined;
   readonly definition: ResourceDefinition;
 }
 
@@ -76,7 +78,7 @@ export function modified(definition: ResourceDefinition, name: string): ApiError
 }
 
 /** Fills in what Kubernetes' registry keeps of the object as it was, and counts a new generation if its wishes change. */
-export function prepareUpdate(next: KubeObject, before: KubeObject, part: Part): void {
+export function prepareUpdate(next: KubeObject, before: KubeObject, { part, whole, definition }: PartRules): void {
   const { metadata } = next;
   const kept = before.metadata;
   for (const name of ["uid", "deletionGracePeriodSeconds"] as const) {
@@ -87,11 +89,17 @@ export function prepareUpdate(next: KubeObject, before: KubeObject, part: Part):
   }
   delete metadata.generation;
   if (kept.generation === undefined) return;
-  const asks = part !== "status" && !equalJson(withoutMetadata(next), withoutMetadata(before));
+  const wishes = whole === true && definition.subresources.status ? withoutStatus : withoutMetadata;
+  const asks = part !== "status" && !equalJson(wishes(next), wishes(before));
   metadata.generation = kept.generation + (asks ? 1 : 0);
 }
 
 function withoutMetadata(object: KubeObject): JsonObject {
   const { metadata: _metadata, ...content } = object;
+  return content;
+}
+
+function withoutStatus(object: KubeObject): JsonObject {
+  const { metadata: _metadata, status: _status, ...content } = object;
   return content;
 }

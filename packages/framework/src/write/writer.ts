@@ -16,7 +16,8 @@ import type { Storage, Written } from "../storage.ts";
 import { prepareCreate, wipeSystemFields } from "./create.ts";
 import { decideDeletion, isReleased } from "./deletion.ts";
 import { kindRules } from "./kind.ts";
-import { metadataProblems, metadataUpdateProblems } from "./metadata.ts";
+import { metadataProblems } from "./metadata.ts";
+import { keepOwnAnnotations, withoutOwners } from "./own-annotations.ts";
 import { checkPreconditions } from "./preconditions.ts";
 import { racing, untilUndisturbed } from "./race.ts";
 import { type Kept, readKept } from "./read.ts";
@@ -59,7 +60,8 @@ export class Writer {
   constructor({ definition, storage, rules, now = () => new Date() }: WriterSubject) {
     this.#definition = definition;
     this.#storage = storage;
-    this.rules = rules ?? kindRules(definition);
+    const ofKind = rules ?? kindRules(definition);
+    this.rules = storage.ownAnnotations === undefined ? ofKind : withoutOwners(ofKind, this.#isOwn);
     this.#now = now;
   }
 
@@ -109,8 +111,9 @@ export class Writer {
   }
 
   async #create(object: KubeObject, request: WriteRequest): Promise<KubeObject | Encoded> {
+    keepOwnAnnotations(object, undefined, this.#isOwn);
     const admitted = await this.#admit("CREATE", { object, oldObject: undefined }, request);
-    const generated = admitted.metadata.name === undefined;
+    const generated = admitted.metadata.name === undefined && this.#storage.lifecycle !== "storage";
     for (let attempt = 1; ; attempt++) {
       const next = generated ? cloneJson(admitted) : admitted;
       if (this.#storage.lifecycle !== "storage") prepareCreate(next, this.#definition, this.#now());
@@ -128,12 +131,14 @@ export class Writer {
     const { object } = draft;
     const before = kept.copy();
     if (draft.by === "replacing") checkUid(object, before, this.#definition);
+    this.#recognize(object, before, request);
     checkVersion(object, before, this.#definition);
     this.#settle(draft, request);
-    resetOtherParts(object, before, { part: request.part, definition: this.#definition });
+    const rules = { part: request.part, whole: request.whole, definition: this.#definition };
+    resetOtherParts(object, before, rules);
     const owned = draft.by === "applying" ? object : this.#owned(object, before, request);
     const next = await this.#admit("UPDATE", { object: owned, oldObject: before }, request);
-    if (this.#storage.lifecycle !== "storage") prepareUpdate(next, before, request.part);
+    if (this.#storage.lifecycle !== "storage") prepareUpdate(next, before, rules);
     if (equalJson(keepManagedFieldsTimes(next, before), before)) return kept.stored;
     await this.#check(next, before, request);
     if (this.#storage.lifecycle === "storage" || !isReleased(next, before)) return this.#keep(next, request);
@@ -185,16 +190,26 @@ export class Writer {
 
   async #check(next: KubeObject, before: KubeObject | undefined, { options, part }: WriteRequest): Promise<void> {
     const definition = this.#definition;
-    const meta =
-      before === undefined ? metadataProblems(next, definition) : metadataUpdateProblems(next, before, definition);
+    const passes = this.#storage.lifecycle === "storage";
+    const meta = passes ? [] : metadataProblems(next, before, definition);
     const found = await this.rules.problems(next, { before, part, signal: options.signal });
     const causes: StatusCause[] = before === undefined ? [...found, ...meta] : [...meta, ...found];
-    if (causes.length === 0) {
-      for (const text of finalizerWarnings(next.metadata, before?.metadata)) options.warn(text);
-      return;
-    }
-    throw ApiError.invalid({ kind: definition, name: next.metadata.name ?? "", causes });
+    if (causes.length > 0) throw ApiError.invalid({ kind: definition, name: next.metadata.name ?? "", causes });
+    // What passes writes on leaves the last word to whoever keeps them.
+    if (passes) return;
+    for (const text of finalizerWarnings(next.metadata, before?.metadata)) options.warn(text);
+    options.accept?.(next);
   }
+
+  /** A version that was given elsewhere is as good as ours if the storage says so; its annotations are as it has them. */
+  #recognize(object: KubeObject, before: KubeObject, { scope }: WriteRequest): void {
+    const { resourceVersion } = before.metadata;
+    const isCurrent = this.#storage.isCurrent?.(scope, object, before) === true;
+    if (isCurrent && resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion;
+    keepOwnAnnotations(object, before, this.#isOwn);
+  }
+
+  readonly #isOwn = (key: string): boolean => this.#storage.ownAnnotations?.(key) === true;
 
   async #add(next: KubeObject, { scope, options }: WriteRequest): Promise<KubeObject | Encoded> {
     const { create, lifecycle } = this.#storage;

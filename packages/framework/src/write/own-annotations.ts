@@ -1,0 +1,65 @@
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import type { FieldOwners, KindRules } from "./rules.ts";
+
+/** Whether an annotation is one that the storage itself sets. */
+export type IsOwnAnnotation = (key: string) => boolean;
+
+type Annotations = Record<string, string>;
+
+/** Makes a client's object say of the storage's own annotations what the kept one says, in place. */
+export function keepOwnAnnotations(next: KubeObject, before: KubeObject | undefined, isOwn: IsOwnAnnotation): void {
+  const { annotations: sent = {} } = next.metadata;
+  const annotations = { ...pick(sent, (key) => !isOwn(key)), ...pick(before?.metadata.annotations, isOwn) };
+  if (Object.keys(annotations).length > 0) next.metadata.annotations = annotations;
+  else delete next.metadata.annotations;
+}
+
+/** The same rules, under which nobody owns an annotation of the storage. */
+export function withoutOwners(rules: KindRules, isOwn: IsOwnAnnotation): KindRules {
+  const { fields } = rules;
+  const bare = (object: KubeObject): KubeObject => without(object, isOwn);
+  const bareLive = ({
+    live,
+  }: {
+    readonly live: KubeObject | undefined;
+  }): { readonly live: KubeObject | undefined } => ({
+    live: live && bare(live),
+  });
+  const owners: FieldOwners = {
+    update: (change) => {
+      const { next } = change;
+      return restored(fields.update({ ...change, ...bareLive(change), next: bare(next) }), next, isOwn);
+    },
+    apply: (change) => {
+      const { config, live } = change;
+      return restored(fields.apply({ ...change, ...bareLive(change), config: bare(config) }), live, isOwn);
+    },
+  };
+  return { ...bound(rules), fields: owners };
+}
+
+/** A class keeps its methods. */
+function bound(rules: KindRules): Omit<KindRules, "fields"> {
+  return {
+    prune: (object) => rules.prune(object),
+    fillDefaults: (object) => rules.fillDefaults(object),
+    problems: (object, before, options) => rules.problems(object, before, options),
+  };
+}
+
+function without(object: KubeObject, isOwn: IsOwnAnnotation): KubeObject {
+  const { annotations, ...metadata } = object.metadata;
+  if (annotations === undefined || !Object.keys(annotations).some(isOwn)) return object;
+  const rest = pick(annotations, (key) => !isOwn(key));
+  return { ...object, metadata: Object.keys(rest).length === 0 ? metadata : { ...metadata, annotations: rest } };
+}
+
+function restored(object: KubeObject, from: KubeObject | undefined, isOwn: IsOwnAnnotation): KubeObject {
+  const own = pick(from?.metadata.annotations, isOwn);
+  if (Object.keys(own).length === 0) return object;
+  return { ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, ...own } } };
+}
+
+function pick(annotations: Annotations | undefined, wanted: IsOwnAnnotation): Annotations {
+  return Object.fromEntries(Object.entries(annotations ?? {}).filter(([key]) => wanted(key)));
+}
