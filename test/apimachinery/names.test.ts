@@ -50,7 +50,7 @@ describe("nameProblems", () => {
     expect(nameProblems("A")).to.deep.equal([
       `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${LABEL}(\\.${LABEL})*')`,
     ]);
-    expect(nameProblems("a".repeat(254))).to.deep.equal(["must be no more than 253 bytes"]);
+    expect(nameProblems("a".repeat(254))).to.deep.equal(["must be no more than 253 characters"]);
   });
 
   it("is done soon with a long hostile name", () => {
@@ -66,7 +66,7 @@ describe("dnsLabelProblems", () => {
 
   it("says what Kubernetes says", () => {
     expect(dnsLabelProblems("a.b")).to.deep.equal(["must not contain dots"]);
-    expect(dnsLabelProblems("a".repeat(64))).to.deep.equal(["must be no more than 63 bytes"]);
+    expect(dnsLabelProblems("a".repeat(64))).to.deep.equal(["must be no more than 63 characters"]);
     expect(dnsLabelProblems("_")).to.deep.equal([
       `a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '${LABEL}')`,
     ]);

@@ -31,14 +31,19 @@ const RULES = {
 
 /** Why a text is no object name (DNS-1123 subdomain, at most 253 bytes); empty when it is one. Messages as apimachinery's. */
 export function nameProblems(name: string): string[] {
-  const problems = name.length > 253 ? [tooLong(253)] : [];
+  return subdomainProblems(name, "characters");
+}
+
+/** Kubernetes counts bytes, which these have one of for each character, and calls them now this and now that. */
+function subdomainProblems(name: string, unit: "characters" | "bytes"): string[] {
+  const problems = name.length > 253 ? [tooLong(253, unit)] : [];
   if (!isSubdomain(name)) problems.push(RULES.subdomain);
   return problems;
 }
 
 /** Why a text is no DNS-1123 label (namespaces, cluster name segments; at most 63 bytes); empty when it is one. */
 export function dnsLabelProblems(text: string): string[] {
-  const problems = text.length > 63 ? [tooLong(63)] : [];
+  const problems = text.length > 63 ? [tooLong(63, "characters")] : [];
   if (LABEL_PATTERN.test(text)) return problems;
   problems.push(isSubdomain(text) ? "must not contain dots" : RULES.label);
   return problems;
@@ -86,11 +91,11 @@ function isSubdomain(text: string): boolean {
 }
 
 function prefixProblems(prefix: string): string[] {
-  return prefix === "" ? ["must be non-empty"] : nameProblems(prefix);
+  return prefix === "" ? ["must be non-empty"] : subdomainProblems(prefix, "bytes");
 }
 
-function tooLong(bytes: number): string {
-  return `must be no more than ${bytes} bytes`;
+function tooLong(bytes: number, unit: "characters" | "bytes" = "bytes"): string {
+  return `must be no more than ${bytes} ${unit}`;
 }
 
 function rule(text: string, pattern: string, examples: readonly string[]): string {

@@ -72,6 +72,15 @@ describe("JSON", () => {
     );
   });
 
+  it("has half a surrogate pair as U+FFFD, in names as well", () => {
+    const text = String.raw`{"\ud800":"\\ud800 \ud800 \udc00\ud83d\ude00 \uDBFFx \ud83d\ud83d\ude00"}`.replaceAll(
+      "\\\\",
+      "\\\\",
+    );
+    const { value } = parseJson(text);
+    expect(value).to.deep.equal({ "\ufffd": "\\ud800 \ufffd \ufffd\u{1f600} \ufffdx \ufffd\u{1f600}" });
+  });
+
   it("orders texts by their bytes", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (a, b) => {

@@ -1,6 +1,7 @@
 import { memberPaths } from "./duplicates.ts";
 import { readExact, refuseJson } from "./exact.ts";
 import { type JsonLimits, scanJson } from "./scan.ts";
+import { wellFormed } from "./well-formed.ts";
 
 /** A JSON text, read. */
 export interface ParsedJson {
@@ -20,7 +21,8 @@ export const MAX_JSON_DEPTH = 1_000;
  *   {@link MAX_JSON_DEPTH} and on numbers beyond the range of a double
  * @throws RangeError beyond `limits`, before it is read
  */
-export function parseJson(text: string, limits?: JsonLimits): ParsedJson {
+export function parseJson(source: string, limits?: JsonLimits): ParsedJson {
+  const text = wellFormed(source);
   const { depth, duplicates, longNumbers } = scanJson(text, limits);
   if (depth > MAX_JSON_DEPTH) throw new SyntaxError(`nested deeper than ${MAX_JSON_DEPTH} levels`);
   const value = longNumbers ? readExact(text) : parsed(text);

@@ -1,3 +1,4 @@
+import { compareUtf8 } from "../json/order.ts";
 import type { JsonObject } from "../json/value.ts";
 import type { JsonSchema } from "../schema.ts";
 import type { StatusCause } from "../status.ts";
@@ -53,7 +54,7 @@ export class StructuralSchema {
   prune(object: JsonObject): string[] {
     const unknown = pruneValue(object, this.#node, true);
     pruneNulls(object, this.#node);
-    return [...unknown, ...coerceEmbedded(this.#node, object)];
+    return [...unknown.sort(compareUtf8), ...coerceEmbedded(this.#node, object)];
   }
 
   /** Sets what is missing to its default, in place. */

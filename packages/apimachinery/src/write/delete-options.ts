@@ -32,8 +32,8 @@ const NOTHING_ASKED: DeleteQuery = { dryRun: false };
  * @throws ApiError 400 on a body that is no DeleteOptions, 422 on options that are wrong
  */
 export function parseDeleteOptions(query: URLSearchParams, body: unknown): DeleteQuery {
-  if (body === undefined && query.size === 0) return NOTHING_ASKED;
-  const raw = body === undefined ? fromQuery(query) : fromBody(body);
+  if (!isThere(body) && query.size === 0) return NOTHING_ASKED;
+  const raw = !isThere(body) ? fromQuery(query) : fromBody(body);
   refuse("DeleteOptions", [
     ...(raw.orphanDependents !== undefined && raw.propagationPolicy !== undefined
       ? [
@@ -57,6 +57,10 @@ export function parseDeleteOptions(query: URLSearchParams, body: unknown): Delet
     ...(orphanDependents === undefined ? {} : { orphanDependents }),
     ...(preconditions === undefined ? {} : { preconditions }),
   };
+}
+
+function isThere(body: unknown): boolean {
+  return body !== undefined && body !== null;
 }
 
 interface RawOptions {

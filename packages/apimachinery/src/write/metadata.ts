@@ -1,4 +1,5 @@
 import { ApiError } from "../api-error.ts";
+import { compareUtf8 } from "../json/order.ts";
 import { isJsonObject, type JsonObject, setMember } from "../json/value.ts";
 
 /** What a member of metadata must be: a scalar, texts in a list or a map, or objects with members of their own. */
@@ -55,7 +56,7 @@ export function normalizeMetadata(object: JsonObject): string[] {
   if (!isJsonObject(metadata)) throw malformed("metadata", "an object");
   object["metadata"] = metadata;
   normalize(metadata, METADATA, { path: "metadata", unknown });
-  return unknown;
+  return unknown.sort(compareUtf8);
 }
 
 interface Place {

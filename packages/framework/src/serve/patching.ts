@@ -102,7 +102,7 @@ function readable<R>(object: unknown, read: () => R): R {
   try {
     return read();
   } catch (error) {
-    throw isApiError(error) ? unreadable(object, error.message) : error;
+    throw isApiError(error) && error.code === 400 ? unreadable(object, error.message) : error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { type ApiError, compareUtf8, type FieldValidation } from "@virtual-workspaces/apimachinery";
+import type { ApiError, FieldValidation } from "@virtual-workspaces/apimachinery";
 
 /** What strict decoding found in a body. */
 export interface Findings {
@@ -29,7 +29,7 @@ export function reportFindings(findings: Findings, { fieldValidation, warn, refu
   const texts = [
     ...others,
     ...duplicates.map((path) => `duplicate field "${path}"`),
-    ...[...unknown].sort(compareUtf8).map((path) => `unknown field "${path}"`),
+    ...unknown.map((path) => `unknown field "${path}"`),
   ];
   if (fieldValidation === "Strict") throw refuse(`strict decoding error: ${texts.join(", ")}`);
   for (const text of texts) warn(text);
