@@ -26,7 +26,9 @@ export function managedFieldsOfScale(
   const owners = [...read(parent).values()].filter(
     (manager) => manager.apiVersion === apiVersion && includes(manager, replicas),
   );
-  return written(owners.map((owner) => ({ ...owner, apiVersion: SCALE_VERSION, set: SCALE_REPLICAS, entry: undefined })));
+  return written(
+    owners.map((owner) => ({ ...owner, apiVersion: SCALE_VERSION, set: SCALE_REPLICAS, entry: undefined })),
+  );
 }
 
 /**
