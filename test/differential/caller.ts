@@ -94,15 +94,15 @@ export class EventReader implements Disposable {
     req.on("error", () => undefined);
   }
 
-  /** The next `count` lines, or all; fewer when it ends before. */
-  async take(count: number | "end"): Promise<string[]> {
+  /** Lines up to the one that `isLast` holds for, or all. */
+  async take(isLast: (line: string, count: number) => boolean): Promise<string[]> {
     const taken: string[] = [];
-    while (count === "end" || taken.length < count) {
+    for (;;) {
       const { done, value } = await this.#lines.next();
-      if (done === true) break;
+      if (done === true) return taken;
       taken.push(value);
+      if (isLast(value, taken.length)) return taken;
     }
-    return taken;
   }
 
   [Symbol.dispose](): void {

@@ -1,18 +1,18 @@
-// Differences that stay, each with its reason. One that no answer shows any longer fails a test.
-import { isJsonObject } from "@virtual-workspaces/apimachinery";
+// Differences that stay; docs/conformance.md gives the reason for each. One that no answer shows any longer fails a test.
+import { equalJson, isJsonObject } from "@virtual-workspaces/apimachinery";
 import { type Difference, differences } from "./compare.ts";
 import type { Answer } from "./play.ts";
+import { type Case, describeStep } from "./step.ts";
 
-/** A difference, where it is, and the two answers that it is between. */
+/** A difference, what was sent, and the two answers that it is between. */
 interface Found extends Difference {
-  readonly topic: string;
-  readonly name: string;
+  readonly sent: string;
   readonly theirs: Answer;
   readonly ours: Answer;
 }
 
 export interface Intended {
-  /** What docs/conformance.md lists it as. */
+  /** As docs/conformance.md has it. */
   readonly name: string;
   readonly is: (found: Found) => boolean;
 }
@@ -20,64 +20,146 @@ export interface Intended {
 const NOT_FOUND_TEXT = "404 page not found\n";
 /** How messages of Go's decoders can be told from Kubernetes' own. */
 const GO_DECODERS =
-  /json: |yaml: |cannot be handled as a |the object provided is unrecognized|parsing time |couldn't get version\/kind|unable to parse requested timeout|strconv\./;
+  /json: |yaml: |cannot be handled as a |the object provided is unrecognized|parsing time |couldn't get version\/kind|in scheme "pkg\//;
+const STORAGE_ERROR = /StorageError: .*AdditionalErrorMsg: /;
 
 export const INTENDED: readonly Intended[] = [
   {
     name: "Errors are always a Status",
-    is: ({ at, expected, actual, theirs, ours }) =>
-      theirs.body === NOT_FOUND_TEXT &&
-      ours.status === 404 &&
-      (/^\d+\/headers/.test(at) ||
-        (expected === NOT_FOUND_TEXT && isJsonObject(actual) && actual["kind"] === "Status")),
+    is: ({ theirs, ours }) =>
+      (theirs.body === NOT_FOUND_TEXT || (isJsonObject(theirs.body) && "paths" in theirs.body)) &&
+      isStatus(ours.body) &&
+      ours.status === 404,
   },
   {
-    name: "Bodies that cannot be read",
-    is: ({ at, expected, theirs, ours }) =>
-      /^\d+\/body\/message$/.test(at) &&
+    name: "Errors are in JSON",
+    is: ({ theirs, ours }) =>
       theirs.status === ours.status &&
-      theirs.status === 400 &&
-      typeof expected === "string" &&
-      GO_DECODERS.test(expected),
+      isStatus(ours.body) &&
+      ((isJsonObject(theirs.body) && isStatus(theirs.body["yaml"]) && equalJson(theirs.body["yaml"], ours.body)) ||
+        (ours.status === 406 && theirs.headers?.["content-type"] !== undefined)),
   },
   {
-    name: "No protobuf",
-    is: ({ expected, actual }) =>
-      typeof expected === "string" && expected === `${String(actual)}, application/vnd.kubernetes.protobuf`,
+    name: "Errors come before media types",
+    is: ({ theirs, ours }) => theirs.status === 406 && ours.status === 404,
+  },
+  {
+    name: "A verb that a path has not is 405",
+    is: ({ sent, theirs, ours }) =>
+      ours.status === 405 && (theirs.body === NOT_FOUND_TEXT || /^POST .*\/(?:plains|cards)\/a$/.test(sent)),
+  },
+  {
+    name: "Mistakes of clients are not 500",
+    is: ({ theirs, ours }) =>
+      theirs.status === 500 && ours.status !== undefined && ours.status >= 400 && ours.status < 500,
   },
   {
     name: "No panics",
     is: ({ theirs, ours }) => theirs.status === 0 && (ours.status ?? 500) < 500,
   },
   {
-    name: "No empty continue",
-    is: ({ at, expected, actual }) => /\/metadata\/continue$/.test(at) && expected === "" && actual === undefined,
+    name: "No protobuf",
+    is: ({ at, expected, actual, theirs, ours }) =>
+      isMessage(at) &&
+      theirs.status === ours.status &&
+      ((theirs.status === 406 && String(actual).startsWith("only the following media types are accepted: ")) ||
+        (theirs.status === 415 && expected === `${actual}, application/vnd.kubernetes.protobuf`)),
   },
   {
-    name: "A create with a resourceVersion is a bad request",
-    is: ({ at, theirs, ours }) =>
-      messageOf(theirs) === "resourceVersion should not be set on objects to be created" &&
-      messageOf(ours) === messageOf(theirs) &&
-      ours.status === 400 &&
-      /\/(?:status|code|reason)$/.test(at),
+    name: "Bodies that cannot be read",
+    is: ({ at, expected, theirs, ours }) =>
+      isMessage(at) && theirs.status === 400 && ours.status === 400 && GO_DECODERS.test(String(expected)),
+  },
+  {
+    name: "Continue tokens that cannot be read",
+    is: ({ at, expected, actual }) =>
+      isMessage(at) &&
+      String(actual).startsWith("invalid continue token") &&
+      String(expected).startsWith(`${actual}: `),
+  },
+  {
+    name: "Field selectors that are not supported",
+    is: ({ at, expected, actual }) => isMessage(at) && String(actual).startsWith(`${expected}; there are `),
+  },
+  {
+    name: "Methods that are not supported",
+    is: ({ sent, at, expected, actual, ours }) =>
+      (isMessage(at) && actual === `${sent.slice(0, sent.indexOf(" "))}${expected}`) ||
+      (sent.startsWith("NONSENSE ") && ours.status === 400),
+  },
+  {
+    name: "Other uids",
+    is: ({ at, expected, actual }) =>
+      isMessage(at) && typeof expected === "string" && expected.replace(STORAGE_ERROR, "") === actual,
+  },
+  {
+    name: "JSON patches that do not apply",
+    is: ({ at, expected, actual }) =>
+      at.endsWith("/details/causes") &&
+      expected === undefined &&
+      Array.isArray(actual) &&
+      actual.every(({ field }) => /^patch\[\d+\]$/.test(field)),
+  },
+  {
+    name: "Causes are told once",
+    is: ({ at, expected, actual }) =>
+      at.endsWith("/details/causes") &&
+      Array.isArray(expected) &&
+      Array.isArray(actual) &&
+      expected.every((cause) => actual.some((told) => equalJson(cause, told))) &&
+      actual.every((told) => expected.some((cause) => equalJson(cause, told))),
+  },
+  {
+    name: "No empty continue",
+    is: ({ at, expected, actual }) => at.endsWith("/metadata/continue") && expected === "" && actual === undefined,
+  },
+  {
+    name: "Empty lists are lists",
+    is: ({ at, expected, actual }) => at.endsWith("/items") && expected === null && Array.isArray(actual),
+  },
+  {
+    name: "Rows without their object",
+    is: ({ at, expected, actual }) => /\/rows\/\d+\/object$/.test(at) && expected === null && actual === undefined,
+  },
+  {
+    name: "Every Table has its columns",
+    is: ({ at, expected, actual }) => at.endsWith("/columnDefinitions") && expected === null && Array.isArray(actual),
+  },
+  {
+    name: "Limits hold for every list",
+    is: ({ sent }) => sent.endsWith("?resourceVersion=0&limit=1"),
+  },
+  {
+    name: "Sizes that a store allows",
+    is: ({ theirs }) => isJsonObject(theirs.body) && theirs.body["message"] === "etcdserver: request is too large",
+  },
+  {
+    name: "The export parameter",
+    is: ({ sent }) => sent.endsWith("?exact=true&export=true"),
   },
 ];
 
 /** The differences that are not intended; `used` is told of each entry of {@link INTENDED} that holds for one. */
 export function unintended(
-  where: { readonly topic: string; readonly name: string },
+  { steps }: Case,
   [expected, actual]: readonly [readonly Answer[], readonly Answer[]],
-  used: (entry: Intended) => void,
+  used: (entry: Intended) => void = () => undefined,
 ): Difference[] {
   return differences(expected, actual).filter((difference) => {
-    const step = Number.parseInt(difference.at, 10) - 1;
-    const found = { ...where, ...difference, theirs: expected[step] ?? {}, ours: actual[step] ?? {} };
+    const at = Number.parseInt(difference.at, 10) - 1;
+    const step = steps[at];
+    const sent = step === undefined ? "" : describeStep(step);
+    const found = { ...difference, sent, theirs: expected[at] ?? {}, ours: actual[at] ?? {} };
     const entry = INTENDED.find(({ is }) => is(found));
     if (entry !== undefined) used(entry);
     return entry === undefined;
   });
 }
 
-function messageOf({ body }: Answer): unknown {
-  return isJsonObject(body) ? body["message"] : undefined;
+function isMessage(at: string): boolean {
+  return /^\d+\/body\/message$/.test(at);
+}
+
+function isStatus(body: unknown): boolean {
+  return isJsonObject(body) && body["kind"] === "Status" && body["status"] === "Failure";
 }

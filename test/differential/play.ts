@@ -73,7 +73,9 @@ class Run implements Disposable {
   async step(step: Step): Promise<Answer> {
     if ("send" in step) return this.#request(step);
     if ("watch" in step) return this.#watch(step);
-    const events = await this.#watches.get(step.read)?.take(step.events);
+    const isLast = (line: string, count: number): boolean =>
+      "until" in step ? line.includes(`"name":"${step.until}"`) : count === step.events;
+    const events = await this.#watches.get(step.read)?.take(isLast);
     return { events: (events ?? ["never opened"]).map((line) => this.symbols.value(parsed(line))) };
   }
 

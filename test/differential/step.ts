@@ -28,11 +28,8 @@ export interface WatchStep {
   readonly as: string;
 }
 
-/** Reads so many events of a watch, or all until it ends. */
-export interface ReadStep {
-  readonly read: string;
-  readonly events: number | "end";
-}
+/** Reads so many events of a watch, all until it ends, or up to the first of an object. */
+export type ReadStep = { readonly read: string } & ({ readonly events: number | "end" } | { readonly until: string });
 
 /** A named list of steps, played from an empty server. */
 export interface Case {
@@ -54,5 +51,6 @@ export function topic(name: string, cases: Readonly<Record<string, readonly Step
 /** The steps of a case, numbered from 1 in what is said of them. */
 export function describeStep(step: Step): string {
   if ("send" in step) return step.send;
-  return "watch" in step ? `WATCH ${step.watch}` : `read ${step.events} of ${step.read}`;
+  if ("watch" in step) return `WATCH ${step.watch}`;
+  return `read ${step.read} ${"until" in step ? `until ${step.until}` : step.events}`;
 }

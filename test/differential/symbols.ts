@@ -5,6 +5,8 @@ import { isJsonObject, type JsonObject, setMember, stringifyJson } from "@virtua
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 const VERSION_IN_TEXT = /((?:[Rr]esource ?[Vv]ersion|current)[^\d\n]{1,12}|too old resource version: \d+ \()(\d+)/g;
+/** Told in no particular order. */
+const TYPED_ERRORS = /errors:((?:\n {2}\..*)+)/g;
 const RECENT_MS = 10 * 60_000;
 
 /** What one server's answers within a case have named so far. */
@@ -39,7 +41,8 @@ export class Symbols {
     let result = text
       .replace(UUID, (uid) => symbol(this.#uids, uid, "uid"))
       .replace(TIME, (time) => (Math.abs(Date.parse(time) - this.#now) < RECENT_MS ? "<now>" : time))
-      .replace(VERSION_IN_TEXT, (_, before, version) => `${before}${this.#version(version)}`);
+      .replace(VERSION_IN_TEXT, (_, before, version) => `${before}${this.#version(version)}`)
+      .replace(TYPED_ERRORS, (_, lines) => `errors:${lines.split("\n").sort().join("\n")}`);
     for (const generated of this.#prefixes)
       result = result.replace(generated, (name, prefix) => symbol(this.#names, name, `${prefix}<generated>`));
     return result;

@@ -1,16 +1,24 @@
-// Plays all cases against the oracle: what is recorded must still be what it says. RECORD=1 records anew.
+// Plays all cases against the oracle: what is recorded must still be what it says. Then random histories against the
+// oracle and ours at once. RECORD=1 records anew, SEED=… repeats histories, SECONDS=… is how long they take.
 import { expect } from "chai";
-import { differences, explain } from "../differential/compare.ts";
+import type { Target } from "../differential/caller.ts";
+import { type Difference, differences, explain } from "../differential/compare.ts";
+import { history } from "../differential/history.ts";
+import { unintended } from "../differential/intended.ts";
 import { KINDS } from "../differential/kinds.ts";
-import { type Oracle, startOracle } from "../differential/oracle.ts";
+import { isLive } from "../differential/live.ts";
+import { startOracle } from "../differential/oracle.ts";
 import { type Answer, Player } from "../differential/play.ts";
 import { answersOf, record, recordingOf } from "../differential/recorded.ts";
+import { shrink } from "../differential/shrink.ts";
+import type { Case } from "../differential/step.ts";
+import { startSubject } from "../differential/subject.ts";
 import { TOPICS } from "../differential/topics.ts";
 import { building } from "./support/build.ts";
 
 describe("the oracle", function () {
   this.timeout(60_000);
-  let oracle: Oracle;
+  let oracle: Target & AsyncDisposable;
   let player: Player;
 
   before(async function () {
@@ -38,4 +46,23 @@ describe("the oracle", function () {
       return undefined;
     });
   }
+
+  (isLive("histories") ? it : it.skip)("and ours agree on random histories", async function () {
+    const milliseconds = 1000 * Number(process.env["SECONDS"] ?? 60);
+    this.timeout(milliseconds + 120_000);
+    await using subject = await startSubject(KINDS);
+    using ours = new Player(subject);
+    const compare = async (one: Case): Promise<Difference[]> => {
+      const [expected, actual] = await Promise.all([player.play(one), ours.play(one)]);
+      return unintended(one, [expected, actual]);
+    };
+    const first = Number(process.env["SEED"] ?? Date.now() % 1_000_000_000);
+    const end = performance.now() + milliseconds;
+    for (let seed = first; performance.now() < end; seed++) {
+      const whole = history(seed);
+      if ((await compare(whole)).length === 0) continue;
+      const small = await shrink(whole, async (smaller) => (await compare(smaller)).length > 0);
+      throw new Error(`SEED=${seed} ${whole.name}${explain(small, await compare(small))}`);
+    }
+  });
 });

@@ -154,9 +154,14 @@ export const BODIES: Topic = topic("bodies", {
   ],
   "in another charset": [post("application/json; charset=iso-8859-1", body)],
   "with texts beyond ASCII": [
-    plain.make("a", { spec: { text: "é ❤ 😀 \u2028 <b>&amp;</b> \u007f \u0001 \ud800" } }),
+    plain.make("a", { spec: { text: "é ❤ 😀 \u2028 <b>&amp;</b>" } }),
     plain.get("a"),
     plain.get("a", { headers: { accept: YAML_TYPE } }),
+  ],
+  "with texts beyond what YAML has": [
+    plain.make("a", { spec: { text: "\u007f \u0001" } }),
+    plain.get("a"),
+    plain.make("b", { spec: { text: "a lone surrogate: \ud800" } }),
   ],
   "of a get": [plain.make("a"), { send: `GET ${plain.path("a")}`, text: "{", headers: { "content-type": JSON_TYPE } }],
 });

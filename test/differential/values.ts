@@ -1,0 +1,68 @@
+// Random values after a schema: mostly good ones.
+import type { JsonSchema } from "@virtual-workspaces/apimachinery";
+import type { Random } from "../_support/random.ts";
+
+const WORDS = [
+  "",
+  "a",
+  "b",
+  "ab",
+  "AB-1",
+  "red",
+  "x".repeat(12),
+  "é😀",
+  "1",
+  "true",
+  "10%",
+  "https://example.dev/x",
+  "1Mi",
+];
+const NUMBERS = [0, 1, 2, 3, 6, 9, 10, -1, 0.5, 100, 9007199254740993n];
+const ODD: readonly unknown[] = [null, "odd", 7, 1.5, true, [], {}, [null], { unknown: 1 }];
+
+/** Values of any schema. `odd` is how likely one is that the schema does not allow, at each place. */
+export class Values {
+  readonly #random: Random;
+  readonly #odd: number;
+
+  constructor(random: Random, odd: number) {
+    this.#random = random;
+    this.#odd = odd;
+  }
+
+  of(schema: JsonSchema, depth = 0): unknown {
+    if (this.#random.chance(this.#odd)) return this.#random.pick(ODD);
+    if (schema.enum !== undefined) return this.#random.pick(schema.enum);
+    if (schema["x-kubernetes-int-or-string"] === true) return this.#random.pick([80, "http", 0, "50%"]);
+    switch (schema.type) {
+      case "object":
+        return this.#object(schema, depth);
+      case "array":
+        return this.#random.many(this.#random.below(4), () => this.of(schema.items ?? {}, depth + 1));
+      case "string":
+        return schema.format === "date-time" ? "2020-01-01T00:00:00Z" : this.#random.pick(WORDS);
+      case "integer":
+        return this.#random.pick(NUMBERS.filter((number) => typeof number === "bigint" || Number.isInteger(number)));
+      case "number":
+        return this.#random.pick(NUMBERS);
+      case "boolean":
+        return this.#random.chance(0.5);
+      default:
+        return this.#random.pick<unknown>(["any", 1, { a: 1, l: [1, { b: 2 }] }, [1, "x"]]);
+    }
+  }
+
+  #object(schema: JsonSchema, depth: number): Record<string, unknown> {
+    const { properties = {}, required = [], additionalProperties } = schema;
+    const object: Record<string, unknown> = {};
+    const wanted = depth === 0 ? 0.9 : 0.4;
+    for (const [name, property] of Object.entries(properties))
+      if (required.includes(name) || this.#random.chance(wanted)) object[name] = this.of(property, depth + 1);
+    if (typeof additionalProperties === "object")
+      for (const name of ["a", "b", "c"])
+        if (this.#random.chance(0.4)) object[name] = this.of(additionalProperties, depth + 1);
+    if (schema["x-kubernetes-embedded-resource"] === true) Object.assign(object, { apiVersion: "v1", kind: "Thing" });
+    if (this.#random.chance(this.#odd)) object["unknown"] = 1;
+    return object;
+  }
+}
