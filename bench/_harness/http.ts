@@ -35,7 +35,8 @@ export function fetchOnce(port: number, request: Buffer): Promise<Answer> {
   });
 }
 
-function parse(bytes: Buffer): Answer | undefined {
+/** The answer that `bytes` begin with, once they are all of it. */
+export function parse(bytes: Buffer): Answer | undefined {
   const end = bytes.indexOf("\r\n\r\n");
   if (end === -1) return undefined;
   const [first = "", ...lines] = bytes.toString("latin1", 0, end).split("\r\n");

@@ -1,0 +1,73 @@
+// Writes that ask for too much.
+import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { type PlainServer, startPlain } from "../_support/plain.ts";
+
+const Note = defineResource({
+  group: "example.dev",
+  version: "v1",
+  kind: "Note",
+  scope: "Cluster",
+  spec: {
+    type: "object",
+    properties: { text: { type: "string" }, free: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+  },
+});
+const NOTES = "/services/notes/apis/example.dev/v1/notes";
+
+async function start(): Promise<PlainServer> {
+  const resources = [Note.serve(Note.collection())];
+  return startPlain([defineVirtualWorkspace({ name: "notes", path: "/", authorize: () => allow(), resources })]);
+}
+
+const note = (spec: object): object => ({
+  apiVersion: "example.dev/v1",
+  kind: "Note",
+  metadata: { name: "a" },
+  spec,
+});
+
+describe("answers to writes", () => {
+  it("never have more warnings than a client takes", async () => {
+    await using server = await start();
+    const names = Array.from({ length: 50_000 }, (_, at) => [`unknown${at}`, at]);
+    const { status, headers } = await server.send(`POST ${NOTES}`, note(Object.fromEntries(names)));
+    expect(status).to.equal(201);
+    const warnings = String(headers["warning"]);
+    expect(warnings).to.contain('299 - "unknown field \\"spec.unknown0\\""');
+    expect(warnings.length).to.be.within(4096, 16_384);
+  });
+
+  it("say what is beyond ASCII as UTF-8, and what cannot be in a header not at all", async () => {
+    await using server = await start();
+    const { headers } = await server.send(`POST ${NOTES}`, note({ "é❤": 1, "new\r\nX-Evil: line": 2 }));
+    const warnings = Buffer.from(String(headers["warning"]), "latin1").toString("utf8");
+    expect(warnings).to.equal(
+      '299 - "unknown field \\"spec.new??X-Evil: line\\"", 299 - "unknown field \\"spec.é❤\\""',
+    );
+    expect(headers).not.to.have.property("x-evil");
+  });
+});
+
+describe("writes that are too much", () => {
+  it("are refused: bodies, nesting, patches that explode", async () => {
+    await using server = await start();
+    await server.send(`POST ${NOTES}`, note({ free: { a: "x".repeat(1000) } }));
+    const json = { headers: { "content-type": "application/json-patch+json" } };
+    const copies = Array.from({ length: 30 }, (_, at) => ({
+      op: "copy",
+      from: "/spec/free",
+      path: `/spec/free/b${at}`,
+    }));
+    const began = performance.now();
+    const answers = [
+      await server.send(`POST ${NOTES}`, note({ text: "x".repeat(3 * 1024 * 1024) })),
+      await server.send(`POST ${NOTES}`, `{"a":${"[".repeat(2000)}${"]".repeat(2000)}}`),
+      await server.send(`PATCH ${NOTES}/a`, copies, json),
+      await server.send(`PATCH ${NOTES}/a`, Array(10_001).fill({ op: "test", path: "/kind", value: "Note" }), json),
+    ];
+    expect(answers.map(({ status }) => status)).to.deep.equal([413, 400, 422, 413]);
+    expect(performance.now() - began).to.be.below(5000);
+    expect((await server.get(`${NOTES}/a`)).body.spec).to.deep.equal({ free: { a: "x".repeat(1000) } });
+  });
+});
