@@ -6,6 +6,9 @@ import type { Mounted } from "./mounted.ts";
 import type { RequestInfo } from "./request-info.ts";
 import type { User } from "./user.ts";
 
+/** Why signals abort, made once: an error with its stack for every request that ends costs more than a GET. */
+const OVER = new DOMException("the request is over", "AbortError");
+
 /** One request on its way through the pipeline. Each stage adds what the ones after it need. */
 export class Exchange {
   readonly core: ServerCore;
@@ -31,6 +34,8 @@ export class Exchange {
   tail!: string;
   // Set by the info stage.
   info!: RequestInfo;
+  /** Set by the deadline stage, unless there is none. */
+  deadline: NodeJS.Timeout | undefined;
   // Set by the authenticate stage; logs of refused requests have none.
   user: User | undefined;
   /** Set by whoever takes over the response: later stages are not run. */
@@ -67,10 +72,16 @@ export class Exchange {
       this.#abort = abort;
       // An upgraded connection leaves its response behind.
       const stream = this.upgradeHead === undefined ? this.res : this.req.socket;
-      stream.once("close", () => abort.abort());
-      if (stream.destroyed || this.expired) abort.abort();
+      stream.once("close", () => abort.abort(OVER));
+      if (stream.destroyed || this.expired) abort.abort(OVER);
     }
     return this.#abort.signal;
+  }
+
+  /** Lifts the deadline: whoever serves the request has said that it is open-ended. */
+  takeTime(): void {
+    clearTimeout(this.deadline);
+    this.info = { ...this.info, longRunning: true };
   }
 
   /** Gives up on whoever was asked, who hears of it by {@link signal}: what they still do is of no consequence. */
