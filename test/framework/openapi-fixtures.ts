@@ -1,15 +1,14 @@
 import { defineResource, type ResourceDefinition, type Verb } from "@virtual-workspaces/framework";
 import type { Advertised } from "../../packages/framework/src/served.ts";
+import { advertisedSubresources } from "../../packages/framework/src/subresource/advertised.ts";
 
 export const READ: readonly Verb[] = ["get", "list", "watch"];
 export const ALL: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
 /** A definition as served with just these verbs; the documents ask nothing else of a served resource. */
-export function served(
-  definition: ResourceDefinition,
-  verbs: readonly Verb[] = READ,
-): { definition: ResourceDefinition; verbs: readonly Verb[] } {
-  return { definition, verbs };
+export function served(definition: ResourceDefinition, verbs: readonly Verb[] = READ): Advertised {
+  const subresources = advertisedSubresources(definition, verbs, { named: {}, updates: verbs.includes("update") });
+  return { definition, verbs, subresources };
 }
 
 export const Quote = defineResource({

@@ -9,11 +9,12 @@ import {
   type TableColumn,
 } from "@virtual-workspaces/apimachinery";
 import { Collection, type CollectionOptions } from "./collection.ts";
-import type { Subresources, TypedDefinition } from "./definition.ts";
+import type { ScalePaths, Subresources, TypedDefinition } from "./definition.ts";
 import type { SelectableField } from "./encoded.ts";
 import { type ObjectOf, objectSchema } from "./resource-schema.ts";
 import { type ServedResource, type ServeOptions, serveStorage } from "./served.ts";
 import type { Storage } from "./storage.ts";
+import { scaleFields } from "./subresource/scale-fields.ts";
 
 /** A printer column: a JSON path, or one with its own type, description and priority (1 shows with `-o wide` only). */
 export type ColumnSpec = string | (Partial<Omit<TableColumn, "name">> & { readonly jsonPath: string });
@@ -94,6 +95,7 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
     this.columns = tableColumns(options.columns ?? {}, this.schema);
     this.selectableFields = (options.selectableFields ?? []).map(selectableField);
     this.subresources = Object.freeze({ status: hasStatus(this.schema), ...options.subresources });
+    if (this.subresources.scale !== undefined) checkScale(this.kind, this.subresources.scale);
     this.gracePeriodSeconds = options.gracePeriodSeconds ?? 0;
     const { selectableFields, ...names } = this;
     const content = { ...names, selectableFields: selectableFields.map((field) => field.name) };
@@ -112,11 +114,12 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
   /**
    * Puts the kind on a storage. Advertised verbs are the methods the storage has, narrowed by `verbs`.
    *
-   * @throws Error when `verbs` names one that the storage cannot do, or when it holds another kind.
+   * @throws Error when `verbs` names one that the storage cannot do, when it holds another kind, or on a subresource that
+   *   could not be served
    */
-  serve(
+  serve<const Kinds extends Readonly<Record<string, object>> = Readonly<Record<never, object>>>(
     storage: Storage<ObjectOf<T>> & { readonly resource?: TypedDefinition<T> },
-    options: ServeOptions<ObjectOf<T>> = {},
+    options: ServeOptions<ObjectOf<T>, Kinds> = {},
   ): ServedResource {
     const held = storage.resource;
     if (held !== undefined && (held.kind !== this.kind || apiVersionOf(held) !== apiVersionOf(this))) {
@@ -146,6 +149,15 @@ export type ContentOf<Spec, Status, Whole> = [Whole] extends [never]
   ? ([Spec] extends [never] ? object : { spec: FromSchema<Spec> }) &
       ([Status] extends [never] ? object : { status?: FromSchema<Status> })
   : FromSchema<Whole> & object;
+
+/** @throws Error that names the kind and the path */
+function checkScale(kind: string, scale: ScalePaths): void {
+  try {
+    scaleFields(scale);
+  } catch (error) {
+    throw new Error(`${kind}: ${(error as Error).message}`, { cause: error });
+  }
+}
 
 function hasStatus({ properties }: JsonSchema): boolean {
   return properties?.["status"] !== undefined;

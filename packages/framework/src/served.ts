@@ -1,7 +1,13 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "./definition.ts";
 import type { Storage } from "./storage.ts";
+import { type AdvertisedSubresource, advertisedSubresources } from "./subresource/advertised.ts";
+import { type AnyConnect, type AnyKind, type AnyNamed, checkNamed } from "./subresource/check-named.ts";
+import type { NamedSubresource } from "./subresource/named.ts";
+import { Scaling } from "./subresource/scaling.ts";
 import type { Admit } from "./write/admission.ts";
+import { kindRules } from "./write/kind.ts";
+import type { KindRules } from "./write/rules.ts";
 import { Writer } from "./write/writer.ts";
 
 /** A verb on objects, by Kubernetes' name. */
@@ -10,12 +16,28 @@ export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "
 /** In the order of discovery documents (alphabetical). */
 const VERBS: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
-/** How much of a storage is served, and on what terms. */
-export interface ServeOptions<T extends KubeObject = KubeObject> {
+/**
+ * How much of a storage is served, and on what terms.
+ *
+ * @typeParam Kinds what the kinds of subresources hold, by the subresource's name
+ */
+export interface ServeOptions<
+  T extends KubeObject = KubeObject,
+  Kinds extends Readonly<Record<string, object>> = Readonly<Record<string, object>>,
+> {
   /** Serve only these. @default all that the storage can do, writes included */
   readonly verbs?: readonly Verb[];
   /** Asked before every write. @default nobody is asked */
   readonly admit?: Admit<T>;
+  /**
+   * What objects can do besides, by the segment behind their name: `{ log: { connect }, approve: { kind, create } }`.
+   * `authorize` is asked about each with `subresource` set. Names are DNS labels; `status` and `scale` are the
+   * framework's, and part of the definition. @default none
+   */
+  readonly subresources?: { readonly [Name in keyof Kinds]: NamedSubresource<T, Kinds[Name]> } & {
+    readonly status?: never;
+    readonly scale?: never;
+  };
 }
 
 /** What discovery and OpenAPI tell of a served resource. */
@@ -23,6 +45,8 @@ export interface Advertised {
   readonly definition: ResourceDefinition;
   /** Alphabetical. What discovery advertises and what is answered; anything else is 405. */
   readonly verbs: readonly Verb[];
+  /** By name. */
+  readonly subresources: readonly AdvertisedSubresource[];
 }
 
 /** A kind on a storage: what `resources` of a virtual workspace lists. Made by `Resource.serve`. */
@@ -31,6 +55,20 @@ export interface ServedResource extends Advertised {
   /** Where writes go. */
   readonly writer: Writer;
   readonly admit: Admit | undefined;
+  /** Objects as Scales, where the kind has `/scale`. */
+  readonly scaling: Scaling | undefined;
+  /** The author's own subresources. */
+  readonly named: ReadonlyMap<string, ServedNamed>;
+}
+
+/** A subresource of the author's own, ready to be asked: types of what it is told were checked where it was given. */
+export type ServedNamed = ServedKind | { readonly form: "connect"; readonly handlers: AnyConnect };
+
+/** One that speaks a kind of its own. */
+export interface ServedKind {
+  readonly form: "kind";
+  readonly handlers: AnyKind;
+  readonly rules: KindRules;
 }
 
 export function serveStorage(definition: ResourceDefinition, storage: Storage, options: ServeOptions): ServedResource {
@@ -43,13 +81,25 @@ export function serveStorage(definition: ResourceDefinition, storage: Storage, o
         "Leave the verb out of `verbs` or add the method.",
     );
   }
+  const verbs = able.filter((verb) => wanted.includes(verb));
+  const { scale } = definition.subresources;
+  const named = (options.subresources ?? {}) as Readonly<Record<string, AnyNamed>>;
+  checkNamed(definition, named, { reads: can(storage, "get") });
   return Object.freeze({
     definition,
     storage,
-    verbs: able.filter((verb) => wanted.includes(verb)),
+    verbs,
+    subresources: advertisedSubresources(definition, verbs, { named, updates: storage.update !== undefined }),
     writer: new Writer({ definition, storage }),
     admit: options.admit,
+    scaling: scale === undefined ? undefined : new Scaling(definition, scale),
+    named: new Map(Object.entries(named).map(([name, subresource]) => [name, servedNamed(subresource)])),
   });
+}
+
+function servedNamed(named: AnyNamed): ServedNamed {
+  if (named.kind === undefined) return { form: "connect", handlers: named };
+  return { form: "kind", handlers: named, rules: kindRules(named.kind) };
 }
 
 /** What a storage's methods come to. One that keeps its own history can be read in every way. */

@@ -184,6 +184,11 @@ export interface WriteOptions extends RequestOptions {
   readonly fieldManager: string;
   readonly fieldValidation: FieldValidation;
   /**
+   * Set when only this part of the object is written. A storage that passes writes on says so to whoever is behind it; one
+   * that keeps objects need not look, since it is given them whole. @default the object itself
+   */
+  readonly subresource?: "status";
+  /**
    * Asked of an object as it would be kept, before it is, dry runs included; `undefined` when the storage that is asked to
    * write would not show it. Throws to refuse. Views set it; a storage with a {@link Storage.lifecycle} of its own asks.
    */

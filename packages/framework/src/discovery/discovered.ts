@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
-import type { DiscoveredResource } from "@virtual-workspaces/apimachinery";
+import type { DiscoveredResource, DiscoveredSubresource } from "@virtual-workspaces/apimachinery";
+import type { ResourceDefinition } from "../definition.ts";
 import type { Advertised } from "../served.ts";
+import type { AdvertisedSubresource } from "../subresource/advertised.ts";
 
 /** What discovery tells of a served resource: its own verbs, so that it cannot differ from what is routed. */
-export function discovered({ definition, verbs }: Advertised): DiscoveredResource {
+export function discovered({ definition, verbs, subresources }: Advertised): DiscoveredResource {
   const { group, version, kind, plural, singular, scope, shortNames, categories } = definition;
   return {
     group,
@@ -16,12 +18,27 @@ export function discovered({ definition, verbs }: Advertised): DiscoveredResourc
     categories,
     verbs,
     storageVersionHash: storageVersionHash(group, version, kind),
+    subresources: subresources.map((one) => discoveredSubresource(one, definition)),
   };
+}
+
+/** Its group and version are told where they are not the resource's. */
+function discoveredSubresource(
+  { name, verbs, kind: { group, version, kind } }: AdvertisedSubresource,
+  definition: ResourceDefinition,
+): DiscoveredSubresource {
+  const same = group === definition.group && version === definition.version;
+  return { name, verbs, kind, ...(same ? {} : { group, version }) };
 }
 
 /** Equal for two lists exactly when discovery and OpenAPI say the same of them. */
 export function contentKey(resources: readonly Advertised[]): string {
-  return resources.map(({ definition, verbs }) => `${definition.hash}:${verbs.join(",")}`).join(";");
+  return resources.map(resourceKey).join(";");
+}
+
+function resourceKey({ definition, verbs, subresources }: Advertised): string {
+  const own = subresources.map(({ name, form, kind, verbs: of }) => `${name}:${form}:${kind.hash}:${of.join(",")}`);
+  return [`${definition.hash}:${verbs.join(",")}`, ...own].join("/");
 }
 
 /** Kubernetes' hash of the version in which objects are stored: eight bytes of a SHA-256, in base64. */

@@ -50,14 +50,14 @@ export function respondStatus(res: ServerResponse, error: ApiError): void {
   });
 }
 
-/** The one place that writes the Status of something done that leaves no object behind: a delete. */
+/** The one place that writes the Status of something done that leaves no object behind: a delete, a subresource that only does something. */
 export function respondSuccess(
   res: ServerResponse,
-  success: { readonly details: StatusDetails; readonly format: "json" | "yaml" },
+  success: { readonly code?: 200 | 201; readonly details: StatusDetails; readonly format: "json" | "yaml" },
 ): void {
-  const { details, format } = success;
+  const { code = 200, details, format } = success;
   const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
-  respondDocument(res, { code: 200, json: Buffer.from(`${JSON.stringify(status)}\n`), format });
+  respondDocument(res, { code, json: Buffer.from(`${JSON.stringify(status)}\n`), format });
 }
 
 /** Starts a body that is written piece by piece. Headers are flushed at once: Go's `Watch()` blocks until they come. */

@@ -14,11 +14,12 @@ const STANDARD = {
 } as const;
 
 /**
- * The component name of a kind: its group reversed, version, kind, as apiextensions names custom kinds. Kinds of
- * the core group have the name Kubernetes' own have.
+ * The component name of a kind: its group reversed, version, kind, as apiextensions names custom kinds. Groups without a
+ * dot are Kubernetes' own, and so are the names of their kinds.
  */
 export function kindName({ group, version, kind }: GroupVersionKind): string {
-  const prefix = group === "" ? "io.k8s.api.core" : group.split(".").reverse().join(".");
+  const own = !group.includes(".");
+  const prefix = own ? `io.k8s.api.${group || "core"}` : group.split(".").reverse().join(".");
   return `${prefix}.${version}.${kind}`;
 }
 

@@ -5,14 +5,14 @@ import { metaName } from "./meta-object-schemas.ts";
 import { type Content, contentOf, type Operation, type PathItem, type Paths } from "./operation.ts";
 import { operationNames, pascalCase } from "./operation-names.ts";
 import { NAMESPACE, nameParameter, VERB_PARAMETERS } from "./parameters.ts";
+import { OBJECT_TYPES, requestBody } from "./request-body.ts";
+import { subresourcePaths } from "./subresource-paths.ts";
 import { VERB_FORMS } from "./verb-forms.ts";
 
 const OF_COLLECTION: readonly Verb[] = ["list", "watch", "create", "deletecollection"];
 const OF_ALL_NAMESPACES: readonly Verb[] = ["list", "watch"];
 const OF_OBJECT: readonly Verb[] = ["get", "update", "patch", "delete"];
 
-const OBJECT_TYPES = ["application/json", "application/yaml"];
-const PATCH_TYPES = ["application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"];
 const WATCH_TYPES = ["application/json;stream=watch"];
 
 /** The root of a group version: `/apis/example.dev/v1`, `/api/v1` for the core group. */
@@ -33,6 +33,7 @@ export function resourcePaths(subject: Advertised, noun: string): Paths {
     return withoutEmpty({
       [`${root}/${plural}`]: pathItem(subject, OF_COLLECTION, noun),
       [`${root}/${plural}/{name}`]: { ...pathItem(subject, OF_OBJECT, noun), parameters: [name] },
+      ...subresourcePaths(subject, { path: `${root}/${plural}/{name}`, noun, parameters: [name] }),
     });
   }
   const within = `${root}/namespaces/{namespace}/${plural}`;
@@ -40,6 +41,11 @@ export function resourcePaths(subject: Advertised, noun: string): Paths {
     [`${root}/${plural}`]: pathItem(subject, OF_ALL_NAMESPACES, `${noun}ForAllNamespaces`),
     [within]: { ...pathItem(subject, OF_COLLECTION, `Namespaced${noun}`), parameters: [NAMESPACE] },
     [`${within}/{name}`]: { ...pathItem(subject, OF_OBJECT, `Namespaced${noun}`), parameters: [name, NAMESPACE] },
+    ...subresourcePaths(subject, {
+      path: `${within}/{name}`,
+      noun: `Namespaced${noun}`,
+      parameters: [name, NAMESPACE],
+    }),
   });
 }
 
@@ -61,10 +67,10 @@ function operation(subject: Advertised, verb: Verb, noun: string): Operation {
   const { infix, tag } = operationNames(group, version);
   const form = VERB_FORMS[verb];
   const content = answer(subject, verb);
-  const body = requestBody(subject, verb);
+  const body = requestBody(subject.definition, verb);
   return {
     tags: [tag],
-    description: form.description(kind),
+    description: form.description(kind, ""),
     operationId: `${form.operation}${infix}${form.of ?? ""}${pascalCase(noun)}`,
     parameters: parameters(subject, verb),
     ...(body && { requestBody: body }),
@@ -101,18 +107,5 @@ function answer(subject: Advertised, verb: Verb): Content {
       return contentOf(kindName(definition), OBJECT_TYPES);
     case "status":
       return contentOf(metaName("Status"), OBJECT_TYPES);
-  }
-}
-
-function requestBody({ definition }: Advertised, verb: Verb): OpenAPIV3.RequestBodyObject | undefined {
-  switch (VERB_FORMS[verb].body) {
-    case "object":
-      return { content: contentOf(kindName(definition), OBJECT_TYPES), required: true };
-    case "options":
-      return { content: contentOf(metaName("DeleteOptions"), OBJECT_TYPES) };
-    case "patch":
-      return { content: contentOf(metaName("Patch"), PATCH_TYPES), required: true };
-    default:
-      return undefined;
   }
 }

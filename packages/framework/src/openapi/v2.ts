@@ -99,7 +99,9 @@ function response({ description, content }: OpenAPIV3.ResponseObject): SwaggerRe
 
 function schemaOf(content: Content): Schema {
   const [component] = mainComponent(content);
-  return component === undefined ? {} : { $ref: `#/definitions/${component}` };
+  if (component !== undefined) return { $ref: `#/definitions/${component}` };
+  // What connects answers bytes.
+  return Object.keys(content).length === 0 ? {} : { type: "string" };
 }
 
 /** The first media type's, since v2 knows one schema for all. */

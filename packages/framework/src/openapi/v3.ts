@@ -54,12 +54,13 @@ export function resourcesPaths(resources: readonly Advertised[]): Paths {
 /** The components of a document: those it refers to, and the served kinds, which clients look up by their names. */
 export function componentsFor(resources: readonly Advertised[], referred: readonly string[]): Components {
   const definitions = resources.map(({ definition }) => definition);
+  const ofSubresources = resources.flatMap(({ subresources }) => subresources.map(({ kind }) => kind));
   const groupVersions = new Map(definitions.map((one): [string, GroupVersion] => [apiVersionOf(one), one]));
   const known = {
     ...DISCOVERY_COMPONENTS,
     ...OBJECT_COMPONENTS,
     ...answerComponents([...groupVersions.values()]),
-    ...kindComponents(definitions),
+    ...kindComponents([...definitions, ...ofSubresources]),
   };
   return reachable(known, [...definitions.map(kindName), ...referred]);
 }

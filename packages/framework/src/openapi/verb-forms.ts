@@ -10,7 +10,8 @@ export interface VerbForm {
   readonly operation: string;
   /** Before the kind in the operation id. */
   readonly of?: string;
-  readonly description: (kind: string) => string;
+  /** @param part `status of ` where the operation is about a subresource, else "" */
+  readonly description: (kind: string, part: string) => string;
   readonly answers: "object" | "list" | "events" | "status";
   readonly body?: "object" | "patch" | "options";
   /** Whether 201 is an answer too. */
@@ -25,7 +26,7 @@ export const VERB_FORMS: Readonly<Record<Verb, VerbForm>> = {
     method: "get",
     action: "get",
     operation: "read",
-    description: (kind) => `read the specified ${kind}`,
+    description: (kind, part) => `read ${part}the specified ${kind}`,
     answers: "object",
   },
   list: {
@@ -46,7 +47,7 @@ export const VERB_FORMS: Readonly<Record<Verb, VerbForm>> = {
     method: "post",
     action: "post",
     operation: "create",
-    description: (kind) => `create ${article(kind)} ${kind}`,
+    description: (kind, part) => `create ${part}${article(kind)} ${kind}`,
     answers: "object",
     body: "object",
     created: true,
@@ -56,7 +57,7 @@ export const VERB_FORMS: Readonly<Record<Verb, VerbForm>> = {
     method: "put",
     action: "put",
     operation: "replace",
-    description: (kind) => `replace the specified ${kind}`,
+    description: (kind, part) => `replace ${part}the specified ${kind}`,
     answers: "object",
     body: "object",
     created: true,
@@ -65,7 +66,7 @@ export const VERB_FORMS: Readonly<Record<Verb, VerbForm>> = {
     method: "patch",
     action: "patch",
     operation: "patch",
-    description: (kind) => `partially update the specified ${kind}`,
+    description: (kind, part) => `partially update ${part}the specified ${kind}`,
     answers: "object",
     body: "patch",
     created: true,

@@ -19,7 +19,7 @@ export function wantedObject({ req }: Exchange): Wanted {
 /** The one place that answers an object. */
 export function answerObject(
   exchange: Exchange,
-  { definition }: ServedResource,
+  { definition }: Pick<ServedResource, "definition">,
   { object, code, wanted }: ObjectAnswer & { readonly object: KubeObject | Encoded },
 ): void {
   const { res, core } = exchange;

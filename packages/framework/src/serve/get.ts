@@ -10,6 +10,14 @@ import { isCached, requestOptions, scopeOf } from "./scope.ts";
 
 /** Answers a GET of one object. Synchronous as long as the storage is. */
 export function serveGet(exchange: Exchange, resource: ServedResource): void | Promise<void> {
+  return readObject(exchange, resource, answerFound);
+}
+
+/** What is to be done with an object that was read. */
+type Use = (exchange: Exchange, resource: ServedResource, found: KubeObject | Encoded) => void;
+
+/** Reads the object that a request names, as fresh as it asks. @throws ApiError 404 */
+export function readObject(exchange: Exchange, resource: ServedResource, use: Use): void | Promise<void> {
   if (exchange.cluster === "*")
     throw ApiError.methodNotAllowed(groupResourceOf(resource.definition), "get in the `*` logical cluster");
   const { storage } = resource;
@@ -18,13 +26,14 @@ export function serveGet(exchange: Exchange, resource: ServedResource): void | P
   if (storage.get === undefined || (isCached(resource) && isVersion(resourceVersion))) {
     const lease = exchange.core.hub.lease(resource, scopeOf(exchange));
     if (lease instanceof Promise)
-      return lease.then((held) => readLease(exchange, resource, { lease: held, key, resourceVersion }));
-    return readLease(exchange, resource, { lease, key, resourceVersion });
+      return lease.then((held) => readLease(exchange, resource, { lease: held, key, resourceVersion, use }));
+    return readLease(exchange, resource, { lease, key, resourceVersion, use });
   }
   const options = { ...requestOptions(exchange), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
   const found = storage.get(scopeOf(exchange), key, options);
-  if (found instanceof Promise) return found.then((object) => answer(exchange, resource, object));
-  return answer(exchange, resource, found);
+  if (found instanceof Promise)
+    return found.then((object) => use(exchange, resource, there(exchange, resource, object)));
+  return use(exchange, resource, there(exchange, resource, found));
 }
 
 const NO_OPTIONS: { readonly resourceVersion?: string } = {};
@@ -33,6 +42,7 @@ interface Read {
   readonly lease: CacheLease;
   readonly key: ObjectKey;
   readonly resourceVersion: string | undefined;
+  readonly use: Use;
 }
 
 /** Whether a version is asked for: then the cache knows whether it has come yet, which a storage need not. */
@@ -41,8 +51,8 @@ function isVersion(resourceVersion: string | undefined): boolean {
 }
 
 function readLease(exchange: Exchange, resource: ServedResource, read: Read): void | Promise<void> {
-  const { lease, key, resourceVersion } = read;
-  const finish = (): void => answer(exchange, resource, lease.cache.get(key));
+  const { lease, key, resourceVersion, use } = read;
+  const finish = (): void => use(exchange, resource, there(exchange, resource, lease.cache.get(key)));
   const release = (): void => lease[Symbol.dispose]();
   let pending: Promise<void> | undefined;
   try {
@@ -54,7 +64,15 @@ function readLease(exchange: Exchange, resource: ServedResource, read: Read): vo
   return pending?.then(finish).finally(release);
 }
 
-function answer(exchange: Exchange, resource: ServedResource, found: KubeObject | Encoded | undefined): void {
-  if (found === undefined) throw ApiError.notFound(groupResourceOf(resource.definition), exchange.info.name);
-  answerObject(exchange, resource, { object: found, code: 200, wanted: wantedObject(exchange) });
+function there(
+  { info }: Exchange,
+  { definition }: ServedResource,
+  found: KubeObject | Encoded | undefined,
+): KubeObject | Encoded {
+  if (found === undefined) throw ApiError.notFound(groupResourceOf(definition), info.name);
+  return found;
+}
+
+function answerFound(exchange: Exchange, resource: ServedResource, object: KubeObject | Encoded): void {
+  answerObject(exchange, resource, { object, code: 200, wanted: wantedObject(exchange) });
 }

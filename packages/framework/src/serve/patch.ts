@@ -28,7 +28,9 @@ export async function servePatch(exchange: Exchange, resource: ServedResource): 
   }
   const patch = { type, body, key, definition };
   const making =
-    type === "apply" ? await applying(patch, { ...request, force: query.force }, writer) : patching(patch, request);
+    type === "apply"
+      ? await applying(patch, { ...request, force: query.force }, writer.rules.fields)
+      : patching(patch, request);
   const { change, ...rest } = making;
   const creating = type === "apply" && request.part === "" ? { mayCreate: () => mayCreate(exchange, resource) } : {};
   const { object, created = false } = await writer.update(key, change, { ...request, ...rest, ...creating });

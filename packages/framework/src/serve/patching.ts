@@ -21,8 +21,8 @@ import { decodeBody } from "../body/decode.ts";
 import type { ResourceDefinition } from "../definition.ts";
 import { checkPlace, checkType } from "../write/identity.ts";
 import type { Change, WriteRequest } from "../write/request.ts";
+import type { FieldOwners } from "../write/rules.ts";
 import { once, reportFindings } from "../write/strict.ts";
-import type { Writer } from "../write/writer.ts";
 import type { PatchType } from "./patch-types.ts";
 
 /** A patch as it came, and what it is for. */
@@ -31,6 +31,11 @@ export interface SentPatch {
   readonly body: Buffer;
   readonly key: ObjectKey;
   readonly definition: ResourceDefinition;
+  /**
+   * Makes what the patch has made well-formed, in place, and names what is unknown in it. @throws ApiError 400
+   * @default an object of the definition, whose content is checked by whoever writes it
+   */
+  readonly read?: (object: KubeObject) => string[];
 }
 
 /** What a write takes from the way its object is made. */
@@ -38,7 +43,7 @@ export type Making = Pick<WriteRequest, "unknown"> & { readonly change: Change }
 
 /** A patch that says what to change of the object as it is: JSON, merge or strategic. */
 export function patching(patch: SentPatch, { options }: WriteRequest): Making {
-  const { type, definition, key } = patch;
+  const { type, definition, key, read = readWhole(definition) } = patch;
   const { value, duplicates } = parsePatch(patch.body);
   const others = type === "json" ? unknownJsonPatchFields(value) : [];
   let patched: JsonObject = {};
@@ -46,11 +51,8 @@ export function patching(patch: SentPatch, { options }: WriteRequest): Making {
   const change: Change = (copy) => {
     // The result shares what it can with the patch, and all that is done to it is done in place.
     patched = cloneJson(applied(copy() as KubeObject, value, patch));
-    unknown = readable(patched, () => {
-      checkType(patched, definition);
-      return normalizeMetadata(patched);
-    });
     const object = patched as KubeObject;
+    unknown = readable(patched, () => read(object));
     checkPlace(object, key);
     return { object, by: "changing" };
   };
@@ -60,6 +62,13 @@ export function patching(patch: SentPatch, { options }: WriteRequest): Making {
       const findings = { others, duplicates, unknown: [...unknown, ...more] };
       reportFindings(findings, { ...options, refuse: (problem) => unreadable(patched, problem) });
     }),
+  };
+}
+
+function readWhole(definition: ResourceDefinition): (object: JsonObject) => string[] {
+  return (object) => {
+    checkType(object, definition);
+    return normalizeMetadata(object);
   };
 }
 
@@ -115,7 +124,7 @@ function unreadable(object: unknown, problem: string): ApiError {
 export async function applying(
   patch: SentPatch,
   request: WriteRequest & { readonly force: boolean },
-  writer: Writer,
+  owners: FieldOwners,
 ): Promise<Making> {
   const { options, part, force } = request;
   const { value, duplicates } = await decodeBody(patch.body, "application/apply-patch+yaml", options);
@@ -125,7 +134,7 @@ export async function applying(
     const config = cloneJson(value) as KubeObject;
     const { fieldManager: manager } = options;
     const about = { live: copy(), config, manager, force, subresource: part, now: new Date() };
-    const object = writer.rules.fields.apply(about);
+    const object = owners.apply(about);
     checkPlace(object, patch.key);
     return { object, by: "applying" };
   };

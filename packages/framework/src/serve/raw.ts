@@ -1,6 +1,8 @@
 import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
+import type { Awaitable } from "../storage.ts";
 import type { User } from "../user.ts";
 import type { RawRequest } from "../virtual-workspace.ts";
 
@@ -14,21 +16,28 @@ export async function serveRaw(exchange: Exchange): Promise<void> {
 
 /** Hands a connection over to the view, or refuses in HTTP what was asked as an upgrade. */
 export async function serveUpgrade(exchange: Exchange): Promise<void> {
-  const { mounted, req, res, upgradeHead: head } = exchange;
+  const { mounted, req, upgradeHead: head } = exchange;
   const { upgrade } = mounted.workspace;
-  const { socket } = res;
-  if (upgrade === undefined || head === undefined || socket === null) {
+  if (upgrade === undefined || head === undefined) {
     throw ApiError.badRequest(
       `virtual workspace ${mounted.name} does not take upgrades; ask without the Upgrade header`,
     );
   }
+  await handOver(exchange, (socket) => upgrade(req, socket, { ...rawRequest(exchange), head }));
+}
+
+/** Hands a connection over to whoever takes it. What they throw before they have said anything is answered in HTTP. */
+export async function handOver(exchange: Exchange, take: (socket: Duplex) => Awaitable<void>): Promise<void> {
+  const { req, res } = exchange;
+  const { socket } = res;
+  if (socket === null) throw new Error("the client left");
   exchange.answered = true;
   dropCredentials(req);
   // The response was only there to refuse with.
   res.detachSocket(socket);
   const { bytesWritten } = socket;
   try {
-    await upgrade(req, socket, { ...rawRequest(exchange), head });
+    await take(socket);
   } catch (error) {
     // Nothing has been said yet: it can be refused as if it had never begun.
     if (socket.bytesWritten === bytesWritten && socket.writable) res.assignSocket(socket);
@@ -37,13 +46,14 @@ export async function serveUpgrade(exchange: Exchange): Promise<void> {
   }
 }
 
-function rawRequest(exchange: Exchange): RawRequest<Readonly<Record<string, string>>> {
+/** What raw handlers are told. */
+export function rawRequest(exchange: Exchange): RawRequest<Readonly<Record<string, string>>> {
   const { params, requestId, prefix, tail, search, signal } = exchange;
   return { user: exchange.user as User, params, requestId, prefix, tail, search, signal };
 }
 
 /** Credentials were for us: a raw handler that passes headers on, in whichever form, must not pass them on. */
-function dropCredentials(req: IncomingMessage): void {
+export function dropCredentials(req: IncomingMessage): void {
   // Read before the raw list is cut: Node makes these from it on first reading, by its old length.
   const { headers, headersDistinct, rawHeaders } = req;
   delete headers.authorization;

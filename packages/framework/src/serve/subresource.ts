@@ -2,20 +2,50 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource, Verb } from "../served.ts";
+import { serveConnect } from "./connect.ts";
 import { serveGet } from "./get.ts";
+import { serveKind } from "./kind-subresource.ts";
 import { servePatch } from "./patch.ts";
+import { serveScaleGet, serveScalePatch, serveScaleUpdate } from "./scale.ts";
 import { serveUpdate } from "./update.ts";
 
-/** Answers a request about a part of an object. */
+/** Answers a request about a part of an object, or about what else it can do. */
 export function serveSubresource(exchange: Exchange, resource: ServedResource): void | Promise<void> {
   const { info, req } = exchange;
-  const { definition, verbs } = resource;
-  if (info.subresource !== "status" || !definition.subresources.status) throw ApiError.notFoundPath();
+  const { definition, subresources, scaling, named } = resource;
+  const found = subresources.find(({ name }) => name === info.subresource);
+  // As apiextensions, which says of the object that it has no such thing.
+  if (found === undefined) throw ApiError.notFound(groupResourceOf(definition), info.name);
   const verb = info.verb as Verb;
-  if (!verbs.includes(verb))
+  if (METHOD_VERBS[req.method ?? ""] !== verb || !found.verbs.includes(verb))
     throw ApiError.methodNotAllowed(groupResourceOf(definition), info.verb === "" ? (req.method ?? "") : verb);
-  if (verb === "get") return serveGet(exchange, resource);
-  if (verb === "update") return serveUpdate(exchange, resource);
-  if (verb === "patch") return servePatch(exchange, resource);
-  throw ApiError.methodNotAllowed(groupResourceOf(definition), verb);
+  const own = named.get(found.name);
+  if (own !== undefined)
+    return own.form === "kind" ? serveKind(exchange, resource, own) : serveConnect(exchange, resource, own.handlers);
+  if (found.form === "status" || scaling === undefined) return STATUS[verb]?.(exchange, resource);
+  return SCALE[verb]?.(exchange, resource, scaling);
 }
+
+/** Whether a connection to be upgraded is for a subresource, rather than for the virtual workspace. */
+export function takesUpgrade({ info }: Exchange, { named }: ServedResource): boolean {
+  const own = named.get(info.subresource);
+  return own?.form === "connect" && own.handlers.upgrade !== undefined;
+}
+
+const STATUS = { get: serveGet, update: serveUpdate, patch: servePatch } as Readonly<
+  Partial<Record<Verb, typeof serveGet>>
+>;
+
+const SCALE = { get: serveScaleGet, update: serveScaleUpdate, patch: serveScalePatch } as Readonly<
+  Partial<Record<Verb, typeof serveScaleGet>>
+>;
+
+/** A path may say another verb than its method: `/watch/…` before it. */
+const METHOD_VERBS: Readonly<Record<string, Verb>> = {
+  GET: "get",
+  HEAD: "get",
+  POST: "create",
+  PUT: "update",
+  PATCH: "patch",
+  DELETE: "delete",
+};

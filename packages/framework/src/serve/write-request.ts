@@ -31,6 +31,7 @@ export function writeRequest(
   query: Pick<WriteQuery, "dryRun"> & Partial<WriteQuery> & Partial<DeleteQuery>,
 ): Omit<WriteRequest, "part"> & { readonly part: Part } {
   const { dryRun, fieldManager = "", fieldValidation = "Warn" } = query;
+  const part = exchange.info.subresource as Part;
   return {
     scope: scopeOf(exchange),
     options: {
@@ -38,8 +39,9 @@ export function writeRequest(
       dryRun,
       fieldManager: managerOf(fieldManager, exchange.req.headers["user-agent"]),
       fieldValidation,
+      ...(part === "status" ? { subresource: part } : {}),
     },
-    part: exchange.info.subresource as Part,
+    part,
     admit,
   };
 }

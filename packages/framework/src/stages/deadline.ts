@@ -19,6 +19,7 @@ export function deadline(exchange: Exchange): void {
     respondStatus(res, error);
   }, allowed);
   timer.unref();
+  exchange.deadline = timer;
   res.once("close", () => clearTimeout(timer));
 }
 

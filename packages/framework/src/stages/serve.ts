@@ -5,17 +5,23 @@ import { serveRaw, serveUpgrade } from "../serve/raw.ts";
 import { serveResource } from "../serve/resource.ts";
 import type { ResourceIndex } from "../serve/resources.ts";
 import { resourcesOf } from "../serve/resources.ts";
+import { takesUpgrade } from "../serve/subresource.ts";
 
 /** Hands the request to whatever serves it. */
 export function serve(exchange: Exchange): void | Promise<void> {
-  if (exchange.upgradeHead !== undefined) return serveUpgrade(exchange);
+  if (exchange.upgradeHead !== undefined && !exchange.info.isResource) return serveUpgrade(exchange);
   const resources = resourcesOf(exchange);
   if (resources instanceof Promise) return resources.then((index) => serveFrom(exchange, index));
   return serveFrom(exchange, resources);
 }
 
 function serveFrom(exchange: Exchange, resources: ResourceIndex): void | Promise<void> {
-  const { info, mounted, req } = exchange;
+  const { info, mounted, req, upgradeHead } = exchange;
+  if (upgradeHead !== undefined) {
+    const resource = resources.find(info);
+    if (resource !== undefined && takesUpgrade(exchange, resource)) return serveResource(exchange, resource);
+    return serveUpgrade(exchange);
+  }
   if (info.isResource) {
     const resource = resources.find(info);
     if (resource !== undefined) return serveResource(exchange, resource);

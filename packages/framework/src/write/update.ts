@@ -1,4 +1,11 @@
-import { ApiError, equalJson, type JsonObject, type KubeObject, memberOf } from "@virtual-workspaces/apimachinery";
+import {
+  ApiError,
+  equalJson,
+  type JsonObject,
+  type KubeObject,
+  memberOf,
+  setMember,
+} from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 
 /** Which part of an object a write is about. */
@@ -33,7 +40,7 @@ function keepAllBut(next: KubeObject, before: KubeObject, part: string): void {
 function keep(next: JsonObject, before: JsonObject, name: string): void {
   const value = memberOf(before, name);
   if (value === undefined) delete next[name];
-  else next[name] = value;
+  else setMember(next, name, value);
 }
 
 /**

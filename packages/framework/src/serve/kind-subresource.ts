@@ -1,0 +1,80 @@
+import { ApiError, apiVersionOf, type KubeObject, normalizeMetadata } from "@virtual-workspaces/apimachinery";
+import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
+import type { Wanted } from "../encode/negotiate.ts";
+import { respondSuccess } from "../encode/respond.ts";
+import type { Exchange } from "../exchange.ts";
+import type { ServedKind, ServedResource } from "../served.ts";
+import type { SubresourceAnswer, SubresourceWrite } from "../subresource/named.ts";
+import { checkPlace } from "../write/identity.ts";
+import { answerObject, wantedObject } from "./answer.ts";
+import { reporter } from "./body.ts";
+import { sentOfKind } from "./subresource-body.ts";
+import { subresourceRequest } from "./subresource-request.ts";
+import { keyOf } from "./update.ts";
+import { writeQuery, writeRequest } from "./write-request.ts";
+
+/** Answers a request about a subresource that speaks a kind of its own. */
+export async function serveKind(exchange: Exchange, resource: ServedResource, served: ServedKind): Promise<void> {
+  const { handlers } = served;
+  const wanted = wantedObject(exchange);
+  const { verb, name } = exchange.info;
+  if (verb === "get") {
+    const content = await handlers.get?.(await subresourceRequest(exchange, resource, handlers));
+    if (content === undefined) throw ApiError.notFound(groupResourceOf(resource.definition), name);
+    return answerKind(exchange, handlers.kind, { content, code: 200, wanted });
+  }
+  const request = await writeOf(exchange, resource, served);
+  const content = await (verb === "create" ? handlers.create : handlers.update)?.(request);
+  const code = verb === "create" ? 201 : 200;
+  if (content === undefined) answerDone(exchange, resource, { code, wanted });
+  else answerKind(exchange, handlers.kind, { content: content as SubresourceAnswer<object>, code, wanted });
+}
+
+/** What came, as the handler is told of it: of the kind, pruned, defaulted, valid. @throws ApiError 400, 404, 413, 415, 422 */
+async function writeOf(
+  exchange: Exchange,
+  resource: ServedResource,
+  { handlers, rules }: ServedKind,
+): Promise<SubresourceWrite<unknown, object>> {
+  const { kind } = handlers;
+  const { info, signal } = exchange;
+  const query = writeQuery(exchange, resource, { kind: info.verb === "create" ? "CreateOptions" : "UpdateOptions" });
+  const request = await subresourceRequest(exchange, resource, handlers);
+  const { object: body, findings } = await sentOfKind(exchange, kind, normalizeMetadata);
+  body.metadata.name ??= info.name;
+  checkPlace(body, keyOf(exchange));
+  const { options } = writeRequest(exchange, resource, query);
+  reporter(findings, kind, options)(rules.prune(body));
+  rules.fillDefaults(body);
+  const causes = await rules.problems(body, { before: undefined, part: "", signal });
+  if (causes.length > 0) throw ApiError.invalid({ kind, name: info.name, causes: [...causes] });
+  const { dryRun, fieldManager, fieldValidation } = options;
+  return { ...request, body, dryRun, fieldManager, fieldValidation };
+}
+
+interface Answering {
+  readonly code: 200 | 201;
+  readonly wanted: Wanted;
+}
+
+/** Answers the subresource's own kind, under the name of the object whose it is unless it has another. */
+function answerKind(
+  exchange: Exchange,
+  kind: ResourceDefinition,
+  { content, ...answer }: Answering & { readonly content: SubresourceAnswer<object> },
+): void {
+  const { name, namespace } = keyOf(exchange);
+  const metadata = { name, ...(namespace === "" ? {} : { namespace }), ...content.metadata };
+  const object: KubeObject = { apiVersion: "", kind: "", ...content, metadata };
+  Object.assign(object, { apiVersion: apiVersionOf(kind), kind: kind.kind });
+  answerObject(exchange, { definition: kind }, { object, ...answer });
+}
+
+/** Done, and nothing to tell: a Status, as Kubernetes answers a binding. */
+function answerDone(exchange: Exchange, { definition }: ServedResource, answer: Answering): void {
+  const { info, res } = exchange;
+  const { group, plural } = definition;
+  const details = { name: info.name, ...(group === "" ? {} : { group }), kind: plural };
+  exchange.answered = true;
+  respondSuccess(res, { details, code: answer.code, format: answer.wanted.format });
+}

@@ -1,0 +1,94 @@
+import { cloneJson, type KubeObject } from "@virtual-workspaces/apimachinery";
+import { readBody } from "../body/read.ts";
+import { decodeObject, type Encoded, isEncoded } from "../encoded.ts";
+import type { Exchange } from "../exchange.ts";
+import type { ServedResource } from "../served.ts";
+import { normalizeScale } from "../subresource/scale-form.ts";
+import { SCALE } from "../subresource/scale-kind.ts";
+import type { Scaling } from "../subresource/scaling.ts";
+import { checkPlace } from "../write/identity.ts";
+import type { Change, Draft, WriteRequest } from "../write/request.ts";
+import { checkUid } from "../write/update.ts";
+import { answerObject, wantedObject } from "./answer.ts";
+import { reporter } from "./body.ts";
+import { readObject } from "./get.ts";
+import { patchTypeOf } from "./patch-types.ts";
+import { applying, patching } from "./patching.ts";
+import { checkKind, sentOfKind } from "./subresource-body.ts";
+import { keyOf } from "./update.ts";
+import { writeQuery, writeRequest } from "./write-request.ts";
+
+/** Answers a GET of an object as the Scale it is. */
+export function serveScaleGet(exchange: Exchange, resource: ServedResource, scaling: Scaling): void | Promise<void> {
+  return readObject(exchange, resource, (_exchange, _resource, found) => {
+    const object = scaling.show(parsed(found));
+    answerObject(exchange, { definition: SCALE }, { object, code: 200, wanted: wantedObject(exchange) });
+  });
+}
+
+/** Answers an UPDATE of an object's Scale. Without a resource version it is about the object as it is. */
+export async function serveScaleUpdate(exchange: Exchange, resource: ServedResource, scaling: Scaling): Promise<void> {
+  const query = writeQuery(exchange, resource, { kind: "UpdateOptions" });
+  const wanted = wantedObject(exchange);
+  const { object, findings } = await sentOfKind(exchange, SCALE, normalizeScale);
+  checkPlace(object, keyOf(exchange));
+  const request = writeRequest(exchange, resource, query);
+  reporter(findings, SCALE, request.options)([]);
+  const change = scaled({ resource, scaling, request }, () => ({ object: cloneJson(object), by: "replacing" }));
+  const written = await resource.writer.update(keyOf(exchange), change, request);
+  const shown = scaling.showWritten(parsed(written.object));
+  answerObject(exchange, { definition: SCALE }, { object: shown, code: 200, wanted });
+}
+
+/** Answers a PATCH of an object's Scale. */
+export async function serveScalePatch(exchange: Exchange, resource: ServedResource, scaling: Scaling): Promise<void> {
+  const type = patchTypeOf(exchange.req.headers["content-type"], SCALE);
+  const query = writeQuery(exchange, resource, { kind: "PatchOptions", apply: type === "apply" });
+  const wanted = wantedObject(exchange);
+  const body = await readBody(exchange.req, { signal: exchange.signal });
+  const request = writeRequest(exchange, resource, query);
+  const key = keyOf(exchange);
+  const patch = { type, body, key, definition: SCALE, read: readScale };
+  const making =
+    type === "apply"
+      ? await applying(patch, { ...request, force: query.force }, scaling.owners)
+      : patching(patch, request);
+  const { change, ...rest } = making;
+  const written = await resource.writer.update(key, scaled({ resource, scaling, request }, change), {
+    ...request,
+    ...rest,
+  });
+  const shown = scaling.showWritten(parsed(written.object));
+  answerObject(exchange, { definition: SCALE }, { object: shown, code: 200, wanted });
+}
+
+interface ScaleWrite {
+  readonly resource: ServedResource;
+  readonly scaling: Scaling;
+  readonly request: WriteRequest;
+}
+
+/** A change of an object's Scale as one of the object. */
+function scaled({ resource, scaling, request }: ScaleWrite, make: Change): Change {
+  return async (copy): Promise<Draft> => {
+    const object = copy() as KubeObject; // there is one, since a Scale cannot create it
+    const before = scaling.draft(object);
+    const { object: scale, by } = await make(() => cloneJson(before));
+    if (by === "replacing") checkUid(scale, object, resource.definition);
+    const { fieldManager: manager } = request.options;
+    const owned =
+      by === "applying"
+        ? scale
+        : scaling.owners.update({ live: before, next: scale, manager, subresource: "scale", now: new Date() });
+    return { object: scaling.take(object, owned), by: "applying" };
+  };
+}
+
+function readScale(object: KubeObject): string[] {
+  checkKind(object, SCALE);
+  return normalizeScale(object);
+}
+
+function parsed(object: KubeObject | Encoded): KubeObject {
+  return isEncoded(object) ? decodeObject(object) : object;
+}

@@ -1,0 +1,43 @@
+import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { groupResourceOf } from "../definition.ts";
+import type { Exchange } from "../exchange.ts";
+import type { ServedResource } from "../served.ts";
+import type { AnyNamed } from "../subresource/check-named.ts";
+import type { SubresourceRequest } from "../subresource/named.ts";
+import { readKept } from "../write/read.ts";
+import { rawRequest } from "./raw.ts";
+import { requestOptions, scopeOf } from "./scope.ts";
+import { keyOf } from "./update.ts";
+
+/** What the handler of a subresource is told; reads the object if there must be one. @throws ApiError 404, 405 for `*` */
+export async function subresourceRequest(
+  exchange: Exchange,
+  resource: ServedResource,
+  handlers: AnyNamed,
+): Promise<SubresourceRequest<unknown>> {
+  const { definition } = resource;
+  const { info, cluster } = exchange;
+  if (cluster === "*") {
+    const verb = `${info.verb} in the \`*\` logical cluster`;
+    throw ApiError.methodNotAllowed(groupResourceOf(definition), verb);
+  }
+  const key = keyOf(exchange);
+  const object = handlers.object === "unread" ? undefined : await objectOf(exchange, resource, key);
+  const { warn } = requestOptions(exchange);
+  const { query } = exchange;
+  return { ...rawRequest(exchange), key, object, query, warn, tail: tailOf(exchange, resource) };
+}
+
+async function objectOf(exchange: Exchange, { storage, definition }: ServedResource, key: ObjectKey): Promise<unknown> {
+  const kept = await readKept(storage, { scope: scopeOf(exchange), key, fresh: true }, requestOptions(exchange));
+  if (kept === undefined) throw ApiError.notFound(groupResourceOf(definition), key.name);
+  return kept.copy();
+}
+
+/** What follows the subresource's name. What comes before it has no empty segments: such paths are refused. */
+function tailOf({ tail, info }: Exchange, { definition }: ServedResource): string {
+  const root = info.group === "" ? 2 : 3;
+  const place = definition.scope === "Namespaced" ? 2 : 0;
+  const rest = tail.split("/").slice(1 + root + place + 3);
+  return rest.length === 0 ? "" : `/${rest.join("/")}`;
+}
