@@ -41,7 +41,7 @@ export interface ScalePaths {
 }
 
 /** A kind that carries the type of its objects. */
-export interface TypedDefinition<T extends object> extends ResourceDefinition {
+export interface TypedDefinition<T> extends ResourceDefinition {
   /** Never set. */
   readonly type?: (object: T) => T;
 }

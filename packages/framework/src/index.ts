@@ -7,11 +7,21 @@ export {
   type ObjectDetails,
   type SetValue,
 } from "./collection.ts";
-export type { ResourceDefinition, TypedDefinition } from "./definition.ts";
+export type { ResourceDefinition, ScalePaths, Subresources, TypedDefinition } from "./definition.ts";
 export type { PathParams } from "./path.ts";
 export { type ColumnSpec, type ContentOf, defineResource, Resource, type ResourceOptions } from "./resource.ts";
 export type { ObjectOf } from "./resource-schema.ts";
 export type { ServedResource, ServeOptions, Verb } from "./served.ts";
+export type { AdvertisedSubresource } from "./subresource/advertised.ts";
+export type {
+  ConnectMethod,
+  ConnectSubresource,
+  KindSubresource,
+  NamedSubresource,
+  SubresourceAnswer,
+  SubresourceRequest,
+  SubresourceWrite,
+} from "./subresource/named.ts";
 export {
   type InputReaders,
   type Mapped,

@@ -117,7 +117,7 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
    * @throws Error when `verbs` names one that the storage cannot do, when it holds another kind, or on a subresource that
    *   could not be served
    */
-  serve<const Kinds extends Readonly<Record<string, object>> = Readonly<Record<never, object>>>(
+  serve<Kinds extends Readonly<Record<string, unknown>> = Readonly<Record<never, unknown>>>(
     storage: Storage<ObjectOf<T>> & { readonly resource?: TypedDefinition<T> },
     options: ServeOptions<ObjectOf<T>, Kinds> = {},
   ): ServedResource {

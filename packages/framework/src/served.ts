@@ -23,7 +23,7 @@ const VERBS: readonly Verb[] = ["create", "delete", "deletecollection", "get", "
  */
 export interface ServeOptions<
   T extends KubeObject = KubeObject,
-  Kinds extends Readonly<Record<string, object>> = Readonly<Record<string, object>>,
+  Kinds extends Readonly<Record<string, unknown>> = Readonly<Record<string, unknown>>,
 > {
   /** Serve only these. @default all that the storage can do, writes included */
   readonly verbs?: readonly Verb[];

@@ -26,7 +26,7 @@ export interface SubresourceRequest<Target> extends RawRequest<Readonly<Record<s
 }
 
 /** What a handler that takes a body is told besides. */
-export interface SubresourceWrite<Target, Content extends object> extends SubresourceRequest<Target> {
+export interface SubresourceWrite<Target, Content> extends SubresourceRequest<Target> {
   /** Of the subresource's own kind: pruned, defaults filled in, valid. Its name and namespace are those of the object. */
   readonly body: ObjectOf<Content>;
   /** Nothing may be kept: do nothing that lasts. */
@@ -37,7 +37,7 @@ export interface SubresourceWrite<Target, Content extends object> extends Subres
 }
 
 /** What a handler answers: the content, and metadata if there is more to say than the object's name and namespace. */
-export type SubresourceAnswer<Content extends object> = Content & { readonly metadata?: ObjectMeta };
+export type SubresourceAnswer<Content> = Content & { readonly metadata?: ObjectMeta };
 
 /**
  * Whether there must be an object. `required`: it is read first, without it the answer is 404. `unread`: nothing is read,
@@ -79,17 +79,19 @@ export interface ConnectSubresource<Target> {
  * A subresource that speaks a kind of its own, as `pods/eviction` and `serviceaccounts/token` do. Each function is a verb.
  * The virtual workspace's `admit` is not asked: what may be done is these functions' to say.
  */
-export interface KindSubresource<Target, Content extends object> {
+export interface KindSubresource<Target, Content> {
   readonly kind: TypedDefinition<Content>;
   /** `undefined` is answered 404. */
-  readonly get?: (request: SubresourceRequest<Target>) => Awaitable<SubresourceAnswer<Content> | undefined>;
+  readonly get?: (request: SubresourceRequest<Target>) => Awaitable<SubresourceAnswer<NoInfer<Content>> | undefined>;
   /** POST, answered 201: with the kind, or with a Status where there is nothing to tell. */
   readonly create?: (
-    request: SubresourceWrite<Target, Content>,
+    request: SubresourceWrite<Target, NoInfer<Content>>,
     // biome-ignore lint/suspicious/noConfusingVoidType: a handler that only does something returns nothing
-  ) => Awaitable<SubresourceAnswer<Content> | undefined | void>;
+  ) => Awaitable<SubresourceAnswer<NoInfer<Content>> | undefined | void>;
   /** PUT, answered 200. */
-  readonly update?: (request: SubresourceWrite<Target, Content>) => Awaitable<SubresourceAnswer<Content>>;
+  readonly update?: (
+    request: SubresourceWrite<Target, NoInfer<Content>>,
+  ) => Awaitable<SubresourceAnswer<NoInfer<Content>>>;
   readonly connect?: never;
   readonly upgrade?: never;
   readonly methods?: never;
@@ -102,6 +104,6 @@ export interface KindSubresource<Target, Content extends object> {
  * @typeParam T the object whose it is
  * @typeParam Content what objects of its own kind hold, where it has one
  */
-export type NamedSubresource<T, Content extends object = object> =
+export type NamedSubresource<T, Content = object> =
   | (Partial<Requirement<"required">> & (ConnectSubresource<T> | KindSubresource<T, Content>))
   | (Requirement<"unread"> & (ConnectSubresource<undefined> | KindSubresource<undefined, Content>));
