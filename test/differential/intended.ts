@@ -21,6 +21,8 @@ const NOT_FOUND_TEXT = "404 page not found\n";
 /** How messages of Go's decoders can be told from Kubernetes' own. */
 const GO_DECODERS =
   /json: |yaml: |cannot be handled as a |the object provided is unrecognized|parsing time |couldn't get version\/kind|in scheme "pkg\//;
+/** What else Kubernetes says of what it cannot read: next to nothing, or how it is parsed. */
+const UNREADABLE = /^(?:invalid JSON patch|invalid object type: \/, Kind=)$|strconv\.|time: invalid duration/;
 const STORAGE_ERROR = /StorageError: .*AdditionalErrorMsg: /;
 
 export const INTENDED: readonly Intended[] = [
@@ -42,6 +44,14 @@ export const INTENDED: readonly Intended[] = [
   {
     name: "Errors come before media types",
     is: ({ theirs, ours }) => theirs.status === 406 && ours.status === 404,
+  },
+  {
+    name: "Subresources that are not there",
+    is: ({ theirs, ours }) =>
+      theirs.status === 404 &&
+      ours.status === 404 &&
+      isJsonObject(ours.body) &&
+      ours.body["message"] === "the server could not find the requested resource",
   },
   {
     name: "A verb that a path has not is 405",
@@ -68,7 +78,17 @@ export const INTENDED: readonly Intended[] = [
   {
     name: "Bodies that cannot be read",
     is: ({ at, expected, theirs, ours }) =>
-      isMessage(at) && theirs.status === 400 && ours.status === 400 && GO_DECODERS.test(String(expected)),
+      isMessage(at) &&
+      theirs.status === 400 &&
+      ours.status === 400 &&
+      (GO_DECODERS.test(String(expected)) || UNREADABLE.test(String(expected))),
+  },
+  {
+    name: "Values printed in messages",
+    is: ({ at, expected, actual }) =>
+      /\/message$/.test(at) &&
+      / Invalid value: |^Invalid value: /.test(String(expected)) &&
+      lettersOf(expected) === lettersOf(actual),
   },
   {
     name: "Continue tokens that cannot be read",
@@ -99,6 +119,10 @@ export const INTENDED: readonly Intended[] = [
       expected === undefined &&
       Array.isArray(actual) &&
       actual.every(({ field }) => /^patch\[\d+\]$/.test(field)),
+  },
+  {
+    name: "JSON patches that explode",
+    is: ({ theirs, ours }) => theirs.status === 422 && ours.status === 413,
   },
   {
     name: "Causes are told once",
@@ -134,6 +158,20 @@ export const INTENDED: readonly Intended[] = [
     is: ({ theirs }) => isJsonObject(theirs.body) && theirs.body["message"] === "etcdserver: request is too large",
   },
   {
+    name: "Collection deletes at a version",
+    is: ({ sent }) => sent.endsWith("/plains?resourceVersion=0") && sent.startsWith("DELETE "),
+  },
+  {
+    name: "Warnings beside an error",
+    is: ({ at, actual, theirs, ours }) =>
+      /^\d+\/headers$/.test(at) && actual === undefined && theirs.status === 400 && ours.status === 400,
+  },
+  {
+    name: "Warnings that a header cannot carry",
+    is: ({ at, expected, actual }) =>
+      at.endsWith("/headers/warning") && String(actual).replace(/299 - "[^,]*\?[^,]*", /, "") === expected,
+  },
+  {
     name: "The export parameter",
     is: ({ sent }) => sent.endsWith("?exact=true&export=true"),
   },
@@ -162,4 +200,9 @@ function isMessage(at: string): boolean {
 
 function isStatus(body: unknown): boolean {
   return isJsonObject(body) && body["kind"] === "Status" && body["status"] === "Failure";
+}
+
+/** The same for texts that differ in the order of their parts only. */
+function lettersOf(message: unknown): string {
+  return [...String(message)].sort().join("");
 }

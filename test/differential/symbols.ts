@@ -101,8 +101,9 @@ function withoutOrder(status: JsonObject): JsonObject {
   const texts = causes.map(({ field, message }: Record<string, string>) => `${field}: ${message}`);
   causes.sort(byText);
   const message = String(status["message"]);
-  const [head = "", list] = message.split(/: (?=\[)/, 2);
-  const inOrder = list !== undefined && texts.every((text) => list.includes(text)) ? `${head}: [<causes>]` : message;
+  const start = message.indexOf(": [") + 2;
+  const isList = start > 1 && texts.every((text) => message.includes(text, start));
+  const inOrder = isList ? `${message.slice(0, start)}[<causes>]` : message;
   return { ...status, message: inOrder };
 }
 

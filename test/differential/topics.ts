@@ -10,17 +10,21 @@ import { RULES } from "./cases/rules.ts";
 import { FORMATS, SCHEMA, VALIDATION } from "./cases/schema.ts";
 import { SCALE, STATUS } from "./cases/subresources.ts";
 import { UPDATE } from "./cases/update.ts";
+import { VERSIONS } from "./cases/versions.ts";
+import { YAML } from "./cases/yaml.ts";
 import type { Topic } from "./step.ts";
 
 export const TOPICS: readonly Topic[] = [
   CREATE,
   BODIES,
   FIELD_VALIDATION,
+  YAML,
   SCHEMA,
   VALIDATION,
   FORMATS,
   RULES,
   UPDATE,
+  VERSIONS,
   MERGE,
   JSON_PATCH,
   APPLY,

@@ -4,9 +4,6 @@ import { card, listed, machine, plain, rich } from "./kinds.ts";
 
 const FIRST = { spec: { text: "one", count: 1 } };
 const first = plain.apply("a", FIRST);
-const raw = (text: string, query = "fieldManager=one") =>
-  plain.raw(`PATCH ${plain.path("a", { query })}`, { type: APPLY_TYPE, text });
-
 export const APPLY: Topic = topic("apply", {
   creates: [first, plain.get("a")],
   "creates in the cluster": [card.apply("a", { spec: { text: "x" } }), card.get("a")],
@@ -153,27 +150,6 @@ export const APPLY: Topic = topic("apply", {
     }),
   ],
   "of an invalid name": [plain.apply("A_b", FIRST)],
-  "in YAML": [
-    raw(
-      "apiVersion: oracle.dev/v1\nkind: Plain\nmetadata:\n  name: a\nspec:\n  text: yaml\n  count: 0x10\n  on: yes\n",
-    ),
-    raw("apiVersion: oracle.dev/v1\nkind: Plain\nmetadata: {name: a}\nspec:\n  text: 'yes'\n  on: true\n"),
-    raw("apiVersion: oracle.dev/v1\nkind: Plain\nmetadata: {name: a}\nspec: &x\n  text: anchor\n  nested: {a: *y}\n"),
-    raw("apiVersion: oracle.dev/v1\nkind: Plain\nmetadata: {name: a}\n---\nspec: {}\n"),
-    raw("- a\n"),
-    raw("just text"),
-    raw(""),
-    raw("{"),
-    raw("a: b: c"),
-    raw("\tx: 1"),
-  ],
-  "with duplicates": [
-    raw("apiVersion: oracle.dev/v1\nkind: Plain\nmetadata: {name: a}\nspec:\n  text: a\n  text: b\n"),
-    raw(
-      "apiVersion: oracle.dev/v1\nkind: Plain\nmetadata: {name: a}\nspec:\n  text: a\n  text: b\n",
-      "fieldManager=one&fieldValidation=Strict",
-    ),
-  ],
   "of unknown fields": [
     plain.apply("a", { spec: { text: "a", unknown: 1 } }),
     plain.apply("a", { spec: { text: "a", unknown: 1 } }, { query: "fieldValidation=Strict" }),

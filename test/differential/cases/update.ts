@@ -1,5 +1,5 @@
 import { type Topic, topic } from "../step.ts";
-import { card, dual, dualAlpha, machine, plain } from "./kinds.ts";
+import { card, machine, plain } from "./kinds.ts";
 
 const OBJECT = { spec: { text: "one", count: 1 } };
 const UID = "7d4a3c70-1111-4222-8333-abcdefabcdef";
@@ -130,17 +130,5 @@ export const UPDATE: Topic = topic("update", {
     machine.make("m", { spec: { replicas: 1 }, status: { phase: "Running" } }, { as: "made" }),
     machine.change("made", { status: { phase: "Failed" } }, { as: "second" }),
     machine.change("second", { spec: { replicas: 2 }, status: { phase: "Failed" } }),
-  ],
-  "in another version": [
-    dual.make("a", { spec: { text: "one" } }, { as: "made" }),
-    dualAlpha.get("a", { as: "alpha" }),
-    dualAlpha.change("alpha", { spec: { text: "two" } }, { as: "second" }),
-    dual.get("a"),
-    dual.change("second", { apiVersion: "oracle.dev/v1", spec: { other: "x" } }, { query: "fieldManager=other" }),
-    dualAlpha.list(),
-    dualAlpha.change("second", { apiVersion: "oracle.dev/v1" }),
-    dualAlpha.apply("a", { spec: { text: "three" } }),
-    dualAlpha.apply("a", { spec: { text: "three" } }, { query: "force=true" }),
-    dualAlpha.delete("a"),
   ],
 });
