@@ -19,12 +19,35 @@ export function refuseMalformed(server: Server): void {
     refuse(socket, problem(405, "this is no proxy: CONNECT is not served"));
   });
   server.on("checkContinue", (req: IncomingMessage, res: ServerResponse) => {
-    goOn(res);
+    if (hasBody(req)) goOnWhenRead(req, res);
+    else goOn(res);
     server.emit("request", req, res);
   });
   server.on("checkExpectation", (_req: IncomingMessage, res: ServerResponse) => {
     respondStatus(res, problem(417, "the only expectation that can be met is 100-continue"));
   });
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
+/**
+ * Asks for the body when somebody begins to read it. Until then an answer closes the connection: whether the body follows
+ * all the same, or the next request, cannot be told.
+ */
+function goOnWhenRead(req: IncomingMessage, res: ServerResponse): void {
+  const { shouldKeepAlive } = res;
+  const { _read: read } = req;
+  res.shouldKeepAlive = false;
+  req._read = (size) => {
+    req._read = read;
+    if (!res.headersSent) {
+      res.shouldKeepAlive = shouldKeepAlive;
+      goOn(res);
+    }
+    read.call(req, size);
+  };
 }
 
 /** Behind an answer that is under way, Node would write a 100 between the head and the body of the answer to come. */
@@ -73,7 +96,7 @@ export function responseOn(socket: Socket, req: IncomingMessage): ServerResponse
 }
 
 /** Closes so that the answer arrives: a connection that is cut with bytes unread takes its last answer with it. */
-function linger(socket: Socket): void {
+export function linger(socket: Socket): void {
   const timer = setTimeout(() => socket.destroy(), LINGER).unref();
   socket.once("close", () => clearTimeout(timer));
   socket.end();

@@ -1,0 +1,9 @@
+/** Why a YAML text was not read: it is malformed, or too large once its aliases are expanded. */
+export class YamlFault extends Error {
+  readonly tooLarge: boolean;
+
+  constructor(message: string, tooLarge = false) {
+    super(message);
+    this.tooLarge = tooLarge;
+  }
+}

@@ -1,0 +1,60 @@
+import { LineCounter, parseDocument, type YAMLParseError } from "yaml";
+import { YamlFault } from "./fault.ts";
+import { kubernetesTags } from "./scalars.ts";
+import { YamlTree } from "./value.ts";
+
+/** A YAML text, read. */
+export interface ParsedYaml {
+  readonly value: unknown;
+  /** What strict decoding complains of: `line 3: key "a" already set in map`. */
+  readonly duplicates: readonly string[];
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+const CONTROL = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/;
+
+/**
+ * Reads one YAML document as Kubernetes does. Hostile text takes seconds: not for long ones in the thread that serves.
+ *
+ * @param maxBytes how large the value may be as JSON
+ * @throws YamlFault
+ */
+export function parseYaml(text: string, maxBytes: number): ParsedYaml {
+  if (CONTROL.test(text)) throw new YamlFault("yaml: control characters are not allowed");
+  const { stackTraceLimit } = Error;
+  // A text may have a fault at every character, and the parser makes an error of each: stacks are most of their cost.
+  Error.stackTraceLimit = 0;
+  try {
+    return read(text, maxBytes);
+  } catch (error) {
+    throw error instanceof RangeError ? new YamlFault(TOO_DEEP) : error;
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
+/** The parser recurs: such texts overflow its stack. */
+const TOO_DEEP = "yaml: nested too deeply";
+
+function read(text: string, maxBytes: number): ParsedYaml {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, {
+    version: "1.1",
+    customTags: () => [...kubernetesTags],
+    uniqueKeys: false,
+    prettyErrors: false,
+    lineCounter,
+  });
+  const [error] = document.errors;
+  if (error !== undefined) throw faultOf(error, lineCounter);
+  const tree = new YamlTree(lineCounter, maxBytes);
+  return { value: tree.read(document.contents), duplicates: tree.duplicates };
+}
+
+function faultOf({ code, message, pos }: YAMLParseError, lines: LineCounter): YamlFault {
+  if (code === "MULTIPLE_DOCS")
+    return new YamlFault("yaml: the body holds more than one document; send them one by one");
+  if (code === "RESOURCE_EXHAUSTION") return new YamlFault(TOO_DEEP);
+  const { line, col } = lines.linePos(pos[0]);
+  return new YamlFault(`yaml: line ${line} column ${col}: ${message}`);
+}

@@ -1,0 +1,120 @@
+import { type JsonObject, MAX_JSON_DEPTH, quote, setMember } from "@virtual-workspaces/apimachinery";
+import { type Alias, isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type YAMLMap } from "yaml";
+import { YamlFault } from "./fault.ts";
+
+/** Kubernetes counts no further. */
+const MAX_DUPLICATES = 100;
+
+/** The JSON value of a YAML tree, as sigs.k8s.io/yaml makes it. */
+export class YamlTree {
+  /** `line 3: key "a" already set in map`. */
+  readonly duplicates: string[] = [];
+  readonly #lines: LineCounter;
+  readonly #maxBytes: number;
+  readonly #anchors = new Map<string, Node>();
+  /** The nodes that we are within. */
+  readonly #within = new Set<unknown>();
+  #bytes = 0;
+
+  /** @param maxBytes how large the value may be as JSON, about: aliases multiply */
+  constructor(lines: LineCounter, maxBytes: number) {
+    this.#lines = lines;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** @throws YamlFault */
+  read(node: unknown): unknown {
+    if (isAlias(node)) return this.read(this.#target(node));
+    this.#spend(2);
+    if (isScalar(node)) {
+      this.#anchor(node);
+      return this.#scalar(node.value);
+    }
+    if (isMap(node)) return this.#inside(node, () => this.#map(node, {}));
+    if (isSeq(node)) return this.#inside(node, () => node.items.map((item) => this.read(item)));
+    return null;
+  }
+
+  #scalar(value: unknown): unknown {
+    if (typeof value === "number" && !Number.isFinite(value)) {
+      const name = Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
+      throw new YamlFault(`json: unsupported value: ${name}`);
+    }
+    this.#spend(typeof value === "string" ? value.length : 4);
+    return value;
+  }
+
+  #map(map: YAMLMap, object: JsonObject): JsonObject {
+    for (const { key, value } of map.items) {
+      if (isMergeKey(key)) this.#merge(value, object);
+      else this.#member(object, { key, value });
+    }
+    return object;
+  }
+
+  #member(object: JsonObject, { key, value }: { readonly key: unknown; readonly value: unknown }): void {
+    const [name, printed] = this.#name(key);
+    this.#spend(name.length + 2);
+    if (Object.hasOwn(object, name) && this.duplicates.length < MAX_DUPLICATES)
+      this.duplicates.push(`line ${this.#line(value) ?? this.#line(key) ?? 1}: key ${printed} already set in map`);
+    setMember(object, name, this.read(value));
+  }
+
+  /** A key as the name of a member, and as Go prints it. */
+  #name(key: unknown): [name: string, printed: string] {
+    const scalar = isAlias(key) ? this.#target(key) : key;
+    if (isMap(scalar) || isSeq(scalar)) throw new YamlFault(`yaml: line ${this.#line(scalar) ?? 1}: invalid map key`);
+    const value = isScalar(scalar) ? scalar.value : null;
+    if (isScalar(scalar)) this.#anchor(scalar);
+    if (value === null) throw new YamlFault(`yaml: line ${this.#line(key) ?? 1}: unsupported map key of type: null`);
+    const name = String(value);
+    return [name, typeof value === "string" ? quote(name) : name];
+  }
+
+  /** `<<`: the members of other maps, where the one named first wins. */
+  #merge(value: unknown, object: JsonObject): void {
+    const source = isAlias(value) ? this.#target(value) : value;
+    const sources = isSeq(value) ? [...value.items].reverse() : [source];
+    for (const item of sources) {
+      const map = isAlias(item) ? this.#target(item) : item;
+      if (!isMap(map)) throw new YamlFault("yaml: map merge requires map or sequence of maps as the value");
+      this.#spend(2);
+      this.#inside(map, () => this.#map(map, object));
+    }
+  }
+
+  #inside<T>(node: Node & { readonly anchor?: string }, read: () => T): T {
+    this.#anchor(node);
+    if (this.#within.has(node)) throw new YamlFault(`yaml: anchor '${node.anchor}' value contains itself`);
+    if (this.#within.size >= MAX_JSON_DEPTH) throw new YamlFault(`yaml: nested deeper than ${MAX_JSON_DEPTH} levels`);
+    this.#within.add(node);
+    const value = read();
+    this.#within.delete(node);
+    return value;
+  }
+
+  #anchor(node: Node & { readonly anchor?: string }): void {
+    if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);
+  }
+
+  #target({ source }: Alias): Node {
+    const target = this.#anchors.get(source);
+    if (target === undefined) throw new YamlFault(`yaml: unknown anchor '${source}' referenced`);
+    return target;
+  }
+
+  #line(node: unknown): number | undefined {
+    const range = (node as Node | null)?.range;
+    return range === undefined || range === null ? undefined : this.#lines.linePos(range[0]).line;
+  }
+
+  #spend(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes > this.#maxBytes)
+      throw new YamlFault(`the document is larger than ${this.#maxBytes} bytes once its aliases are expanded`, true);
+  }
+}
+
+function isMergeKey(key: unknown): boolean {
+  return isScalar(key) && key.value === "<<" && key.type === "PLAIN" && key.tag === undefined;
+}
