@@ -22,16 +22,20 @@ export type {
   SubresourceRequest,
   SubresourceWrite,
 } from "./subresource/named.ts";
-export {
-  type InputReaders,
-  type Mapped,
-  SOURCE_VERSION_ANNOTATION,
-  type ViewContext,
-  type ViewOptions,
-  type ViewSource,
+export { SOURCE_VERSION_ANNOTATION } from "./view/annotations.ts";
+export type {
+  InputReaders,
+  Mapped,
+  UnmapContext,
+  ViewContext,
+  ViewOptions,
+  ViewSource,
+  WritableSource,
+  WritableViewOptions,
 } from "./view/options.ts";
 export type { Reader, ReaderPlace } from "./view/reader.ts";
 export { View, view } from "./view/view.ts";
+export { WritableView } from "./view/writable-view.ts";
 export {
   defineVirtualWorkspace,
   type RawRequest,

@@ -1,4 +1,3 @@
-import { apiVersionOf, type ObjectMeta, stringifyJson } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
 import { decodeObject, type Encoded, encodeObject } from "../encoded.ts";
 import type { ObjectOf } from "../resource-schema.ts";
@@ -7,15 +6,9 @@ import { type CacheListener, WatchCache } from "../watch/cache.ts";
 import type { CacheEvent } from "../watch/event.ts";
 import { processMinter } from "../watch/minter.ts";
 import { cacheKey, objectsIn } from "../watch/objects.ts";
-import {
-  type InputReaders,
-  type Mapped,
-  SOURCE_VERSION_ANNOTATION,
-  type ViewContext,
-  type ViewOptions,
-  type ViewSource,
-} from "./options.ts";
-import { CacheReader, type ReaderPlace } from "./reader.ts";
+import { Computation } from "./computation.ts";
+import type { InputReaders, ViewOptions, ViewSource } from "./options.ts";
+import { CacheReader } from "./reader.ts";
 
 export interface DerivedOptions<In extends object, Out extends object, By, Inputs> {
   readonly view: ViewOptions<In, Out, By, Inputs>;
@@ -27,19 +20,23 @@ export interface DerivedOptions<In extends object, Out extends object, By, Input
 }
 
 /** What a derived cache follows. */
-interface Sources {
+interface Sources<In extends object, Out extends object, By, Inputs> {
   readonly from: CacheLease;
   readonly inputs: readonly CacheLease[];
+  readonly computation: Computation<In, Out, By, Inputs>;
+}
+
+/** A share in a derived cache, with what makes it. */
+export interface DerivedLease<In extends object, Out extends object, By, Inputs> extends CacheLease {
+  readonly computation: Computation<In, Out, By, Inputs>;
 }
 
 /** One computation of a view: for one logical cluster (or all) and one value of `by`. Follows its sources at once. */
 export class Derived<In extends object, Out extends object, By, Inputs> {
+  readonly cache: WatchCache;
   readonly #options: DerivedOptions<In, Out, By, Inputs>;
-  readonly #cache: WatchCache;
-  readonly #sources: Promise<Sources>;
+  readonly #sources: Promise<Sources<In, Out, By, Inputs>>;
   readonly #closing: Disposable[] = [];
-  #context: ViewContext<By, Inputs> | undefined;
-  #here: Required<ReaderPlace>;
   #stale = false;
   #holders = 0;
   #idle: NodeJS.Timeout | undefined;
@@ -47,12 +44,11 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
   constructor(options: DerivedOptions<In, Out, By, Inputs>) {
     const { history } = options.view;
     this.#options = options;
-    this.#here = { cluster: options.scope.cluster, namespace: "" };
-    this.#cache = new WatchCache({ version: processMinter.next(), minter: processMinter, ...(history && { history }) });
+    this.cache = new WatchCache({ version: processMinter.next(), minter: processMinter, ...(history && { history }) });
     this.#sources = this.#open();
   }
 
-  async lease(): Promise<CacheLease> {
+  async lease(): Promise<DerivedLease<In, Out, By, Inputs>> {
     this.#holders += 1;
     clearTimeout(this.#idle);
     let held = true;
@@ -62,133 +58,92 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
     };
     try {
       const sources = await this.#sources;
-      this.#recompute(sources.from.cache);
-      return { cache: this.#cache, confirm: (request) => this.#confirm(sources, request), [Symbol.dispose]: release };
+      this.#recompute(sources);
+      const confirm: CacheLease["confirm"] = (request) => this.#confirm(sources, request);
+      return { cache: this.cache, computation: sources.computation, confirm, [Symbol.dispose]: release };
     } catch (error) {
       release();
       throw error;
     }
   }
 
-  async #confirm(sources: Sources, request: { readonly signal: AbortSignal }): Promise<void> {
+  async #confirm(sources: Sources<In, Out, By, Inputs>, request: { readonly signal: AbortSignal }): Promise<void> {
     await Promise.all([sources.from, ...sources.inputs].map((lease) => lease.confirm(request)));
-    this.#recompute(sources.from.cache);
+    this.#recompute(sources);
   }
 
-  async #open(): Promise<Sources> {
-    const { view, scope } = this.#options;
-    const named = Object.entries((view.inputs ?? {}) as Record<string, ViewSource>);
+  async #open(): Promise<Sources<In, Out, By, Inputs>> {
+    const { view, resource, scope, by } = this.#options;
     const from = this.#keep(await view.from.cache(scope));
-    const inputs: CacheLease[] = [];
-    const readers: Record<string, unknown> = {};
-    for (const [name, source] of named) {
-      const lease = this.#keep(await source.cache(scope));
-      inputs.push(lease);
-      readers[name] = new CacheReader(lease.cache, () => this.#here);
-      this.#keep(lease.cache.listen(this.#inputListener(from.cache)));
-    }
-    this.#context = { by: this.#options.by, inputs: readers as InputReaders<Inputs> };
-    this.#keep(from.cache.listen(this.#sourceListener(from.cache)));
+    const inputs = new Map<string, CacheLease>();
+    for (const [name, source] of Object.entries((view.inputs ?? {}) as Record<string, ViewSource>))
+      inputs.set(name, this.#keep(await source.cache(scope)));
+    const computation = new Computation({
+      view,
+      resource,
+      by,
+      readers: (here) => {
+        const readers = [...inputs].map(([name, { cache }]) => [name, new CacheReader(cache, here)] as const);
+        return Object.fromEntries(readers) as unknown as InputReaders<Inputs>;
+      },
+    });
+    const sources = { from, inputs: [...inputs.values()], computation };
+    this.#listen(sources);
     this.#stale = true;
-    return { from, inputs };
+    return sources;
   }
 
-  #sourceListener(from: WatchCache): CacheListener {
-    return {
-      event: (event) => this.#follow(event),
-      expired: () => this.#invalidate(from),
-    };
-  }
-
-  #inputListener(from: WatchCache): CacheListener {
-    const changed = (): void => this.#invalidate(from);
-    return { event: changed, expired: changed };
+  #listen(sources: Sources<In, Out, By, Inputs>): void {
+    const anew = (): void => this.#invalidate(sources);
+    for (const { cache } of sources.inputs) this.#keep(cache.listen({ event: anew, expired: anew }));
+    const listener: CacheListener = { event: (event) => this.#follow(sources, event), expired: anew };
+    this.#keep(sources.from.cache.listen(listener));
   }
 
   /** Works everything out anew at the end of the turn, or before the next read if that is sooner. */
-  #invalidate(from: WatchCache): void {
+  #invalidate(sources: Sources<In, Out, By, Inputs>): void {
     if (this.#stale) return;
     this.#stale = true;
-    queueMicrotask(() => this.#recompute(from));
+    queueMicrotask(() => this.#recompute(sources));
   }
 
-  #recompute(from: WatchCache): void {
+  #recompute({ from, computation }: Sources<In, Out, By, Inputs>): void {
     if (!this.#stale) return;
     this.#stale = false;
     const { cluster } = this.#options.scope;
-    const current = from.snapshot().objects;
-    for (const encoded of [...this.#cache.snapshot().objects.values()]) {
-      if (current.get(cacheKey(encoded.key)) === undefined) this.#cache.delete(encoded.key, processMinter.next());
+    const current = from.cache.snapshot().objects;
+    for (const encoded of [...this.cache.snapshot().objects.values()]) {
+      if (current.get(cacheKey(encoded.key)) === undefined) this.cache.delete(encoded.key, processMinter.next());
     }
     const place = { cluster: cluster === "*" ? "" : cluster, namespace: "" };
-    for (const encoded of objectsIn(current, place)) this.#place(encoded);
+    for (const encoded of objectsIn(current, place)) this.#place(encoded, { computation, changed: false });
   }
 
-  #follow(event: CacheEvent): void {
-    if (!this.#covers(event)) return;
-    if (event.object !== undefined) this.#place(event.object, true);
-    else if (this.#cache.get(event.key) !== undefined) this.#cache.delete(event.key, processMinter.next());
-  }
-
-  #covers({ key }: Pick<Encoded, "key">): boolean {
+  #follow({ computation }: Sources<In, Out, By, Inputs>, event: CacheEvent): void {
     const { cluster } = this.#options.scope;
-    return cluster === "*" || key.cluster === cluster;
+    if (cluster !== "*" && event.key.cluster !== cluster) return;
+    if (event.object !== undefined) this.#place(event.object, { computation, changed: true });
+    else if (this.cache.get(event.key) !== undefined) this.cache.delete(event.key, processMinter.next());
   }
 
   /** Puts an object where it now belongs: in the view, changed within it, or out of it. */
-  #place(source: Encoded, changed = false): void {
-    const before = this.#cache.get(source.key);
-    const object = this.#compute(source);
+  #place(
+    source: Encoded,
+    { computation, changed }: { readonly computation: Computation<In, Out, By, Inputs>; readonly changed: boolean },
+  ): void {
+    const { key } = source;
+    const before = this.cache.get(key);
+    const object = computation.show(() => decodeObject<ObjectOf<In>>(source), key);
     if (object === undefined) {
-      if (before !== undefined) this.#cache.delete(source.key, processMinter.next());
+      if (before !== undefined) this.cache.delete(key, processMinter.next());
       return;
     }
-    if (!changed && before !== undefined && this.#same(before, object)) return;
-    object.metadata.resourceVersion = processMinter.next();
-    this.#cache.set(encodeObject(object, source.key.cluster, this.#options.resource.selectableFields));
-  }
-
-  #compute(source: Encoded): ObjectOf<Out> | undefined {
-    const { view } = this.#options;
-    const context = this.#context as ViewContext<By, Inputs>;
-    this.#here = source.key;
-    try {
-      const object = decodeObject<ObjectOf<In>>(source);
-      if (view.select?.(object, context) === false) return undefined;
-      const mapped = view.map?.(object, context) ?? (object as ObjectOf<object> as ObjectOf<Out>);
-      return this.#finish(object.metadata, mapped, source.resourceVersion);
-    } catch (error) {
-      this.#report(error, cacheKey(source.key));
-      return undefined;
-    }
-  }
-
-  #finish(metadata: ObjectMeta, mapped: Mapped<Out> | ObjectOf<Out>, sourceVersion: string): ObjectOf<Out> {
-    const { apiVersion: _version, kind: _kind, metadata: changes, ...content } = mapped as ObjectOf<object>;
-    const { managedFields: _fields, ...kept } = metadata;
-    const labels = changes?.labels ?? metadata.labels;
-    return {
-      apiVersion: apiVersionOf(this.#options.resource),
-      kind: this.#options.resource.kind,
-      metadata: {
-        ...kept,
-        ...(labels === undefined ? {} : { labels }),
-        annotations: { ...metadata.annotations, ...changes?.annotations, [SOURCE_VERSION_ANNOTATION]: sourceVersion },
-      },
-      ...content,
-    } as ObjectOf<Out>;
-  }
-
-  /** Whether `object`, not yet versioned, says what the view says already. */
-  #same(before: Encoded, object: ObjectOf<Out>): boolean {
-    object.metadata.resourceVersion = before.resourceVersion;
-    return Buffer.from(stringifyJson(object)).equals(before.bytes);
-  }
-
-  #report(error: unknown, object: string): void {
-    const { onError } = this.#options.view;
-    if (onError !== undefined) onError(error, object);
-    else process.emitWarning(`view of ${this.#options.resource.plural} hides ${object}: ${String(error)}`);
+    const encode = (version: string): Encoded => {
+      object.metadata.resourceVersion = version;
+      return encodeObject(object, key.cluster, this.#options.resource.selectableFields);
+    };
+    if (!changed && before !== undefined && encode(before.resourceVersion).bytes.equals(before.bytes)) return;
+    this.cache.set(encode(processMinter.next()));
   }
 
   #keep<D extends Disposable>(held: D): D {

@@ -13,6 +13,12 @@ export interface ViewSource<T extends object = object> {
   shareKey?(scope: Scope): string | undefined;
 }
 
+/** What a writable view can be made from: a collection, another writable view, a storage that keeps its own history. */
+export interface WritableSource<T extends object = object>
+  extends ViewSource<T>,
+    Required<Pick<Storage<ObjectOf<T>>, "create" | "update" | "delete">>,
+    Pick<Storage<ObjectOf<T>>, "get" | "lifecycle" | "garbageCollected" | "ownAnnotations" | "isCurrent"> {}
+
 /** What a source's objects are, by the name they were given under {@link ViewOptions.inputs}. */
 export type InputReaders<Inputs> = {
   readonly [Name in keyof Inputs]: Inputs[Name] extends ViewSource<infer T> ? Reader<T> : never;
@@ -24,6 +30,12 @@ export interface ViewContext<By, Inputs> {
   readonly by: By;
   /** The other sources, as they are now. */
   readonly inputs: InputReaders<Inputs>;
+}
+
+/** What `unmap` may depend on besides. */
+export interface UnmapContext<In extends object, By, Inputs> extends ViewContext<By, Inputs> {
+  /** The object of the source as it is now, a copy; `undefined` for one that is to be created. */
+  readonly source: ObjectOf<In> | undefined;
 }
 
 /** An object's content without what the framework sets, and labels and annotations where they change. */
@@ -61,5 +73,20 @@ export interface ViewOptions<In extends object, Out extends object, By, Inputs> 
   readonly onError?: (error: unknown, object: string) => void;
 }
 
-/** The annotation that tells which version of its source an object of a view was made from. */
-export const SOURCE_VERSION_ANNOTATION = "virtual-workspaces.dev/source-version";
+/** What a writable view is: {@link ViewOptions}, and the way back. */
+export interface WritableViewOptions<In extends object, Out extends object, By, Inputs>
+  extends ViewOptions<In, Out, By, Inputs> {
+  readonly from: WritableSource<In>;
+  /**
+   * The way back: the content that the source's object is to have so that the view shows `object`. What the view hides is
+   * in `source`, and lost if it is not taken over from there; only a `status` that is left out stays as it is. Changes of
+   * labels and annotations are carried over, unless `metadata.labels` or `metadata.annotations` say what they are to be.
+   * Asked anew when somebody else's write comes first. An `ApiError` that it throws is answered as it stands.
+   *
+   * The result is checked by the rules of the source's kind. Whoever may write the view can make the source's objects
+   * whatever this function returns, within what `select` shows.
+   */
+  readonly unmap: (object: ObjectOf<Out>, context: UnmapContext<In, By, Inputs>) => Mapped<In>;
+  /** Whether a write may leave an object that the view does not show. @default false, it is refused with 403 */
+  readonly mayLeave?: boolean;
+}

@@ -35,16 +35,7 @@ export function withoutOwners(rules: KindRules, isOwn: IsOwnAnnotation): KindRul
       return restored(fields.apply({ ...change, ...bareLive(change), config: bare(config) }), live, isOwn);
     },
   };
-  return { ...bound(rules), fields: owners };
-}
-
-/** A class keeps its methods. */
-function bound(rules: KindRules): Omit<KindRules, "fields"> {
-  return {
-    prune: (object) => rules.prune(object),
-    fillDefaults: (object) => rules.fillDefaults(object),
-    problems: (object, before, options) => rules.problems(object, before, options),
-  };
+  return { ...rules, fields: owners };
 }
 
 function without(object: KubeObject, isOwn: IsOwnAnnotation): KubeObject {

@@ -1,0 +1,103 @@
+import { apiVersionOf, type KubeObject, type ObjectKey, type ObjectMeta } from "@virtual-workspaces/apimachinery";
+import type { ResourceDefinition, TypedDefinition } from "../definition.ts";
+import type { ObjectOf } from "../resource-schema.ts";
+import { cacheKey } from "../watch/objects.ts";
+import { ownersAnnotation, readOwners, SOURCE_VERSION_ANNOTATION } from "./annotations.ts";
+import type { InputReaders, Mapped, ViewContext, ViewOptions } from "./options.ts";
+import type { ReaderPlace } from "./reader.ts";
+
+export interface ComputationOptions<In extends object, Out extends object, By, Inputs> {
+  readonly view: ViewOptions<In, Out, By, Inputs>;
+  readonly resource: TypedDefinition<Out>;
+  readonly by: By;
+  /** Makes the readers, which look around from where `here` says. */
+  readonly readers: (here: () => Required<ReaderPlace>) => InputReaders<Inputs>;
+}
+
+/** What of a view tells whether it changes its objects. */
+interface Described {
+  readonly from: { readonly resource: ResourceDefinition };
+  readonly map?: unknown;
+}
+
+/** Whether a view shows its source's objects as they are, so that their owners of fields are the same. */
+export function isPlain({ from, map }: Described, shown: ResourceDefinition): boolean {
+  const { resource } = from;
+  return map === undefined && resource.kind === shown.kind && apiVersionOf(resource) === apiVersionOf(shown);
+}
+
+/** What a view makes of one object, for one value of `by` and the inputs as they are. */
+export class Computation<In extends object, Out extends object, By, Inputs> {
+  readonly context: ViewContext<By, Inputs>;
+  readonly #view: ViewOptions<In, Out, By, Inputs>;
+  readonly #resource: TypedDefinition<Out>;
+  readonly #owners: string;
+  readonly #isPlain: boolean;
+  #here: Required<ReaderPlace> = { cluster: "", namespace: "" };
+
+  constructor({ view, resource, by, readers }: ComputationOptions<In, Out, By, Inputs>) {
+    this.#view = view;
+    this.#resource = resource;
+    this.#owners = ownersAnnotation(resource);
+    this.#isPlain = isPlain(view, resource);
+    this.context = { by, inputs: readers(() => this.#here) };
+  }
+
+  /** The object as the view shows it, at no version yet; `undefined` when it is not in the view. Takes its argument. */
+  show(read: () => ObjectOf<In>, key: ObjectKey): ObjectOf<Out> | undefined {
+    try {
+      const object = read();
+      if (this.#at(key).#view.select?.(object, this.context) === false) return undefined;
+      return this.map(object, key);
+    } catch (error) {
+      this.report(error, key);
+      return undefined;
+    }
+  }
+
+  /** The same, whether it is in the view or not. */
+  map(object: ObjectOf<In>, key: ObjectKey): ObjectOf<Out> {
+    const { metadata } = object;
+    const mapped = this.#at(key).#view.map?.(object, this.context) ?? (object as ObjectOf<object> as ObjectOf<Out>);
+    return this.#finish(metadata, mapped);
+  }
+
+  /** Runs what reads the inputs on behalf of an object. */
+  around<R>(key: ObjectKey, run: (context: ViewContext<By, Inputs>) => R): R {
+    return run(this.#at(key).context);
+  }
+
+  report(error: unknown, key: ObjectKey): void {
+    const { onError } = this.#view;
+    const object = cacheKey(key);
+    if (onError !== undefined) onError(error, object);
+    else process.emitWarning(`view of ${this.#resource.plural} hides ${object}: ${String(error)}`);
+  }
+
+  #at(key: Required<ReaderPlace>): this {
+    this.#here = key;
+    return this;
+  }
+
+  #finish(metadata: ObjectMeta, mapped: Mapped<Out> | ObjectOf<Out>): ObjectOf<Out> {
+    const { apiVersion: _version, kind: _kind, metadata: changes, ...content } = mapped as ObjectOf<object>;
+    const { managedFields, resourceVersion, annotations: before, ...kept } = metadata;
+    const { [this.#owners]: owners, ...annotations } = { ...before, ...changes?.annotations };
+    if (resourceVersion !== undefined) annotations[SOURCE_VERSION_ANNOTATION] = resourceVersion;
+    else delete annotations[SOURCE_VERSION_ANNOTATION];
+    const labels = changes?.labels ?? metadata.labels;
+    const managed = this.#isPlain ? managedFields : readOwners(owners);
+    const object: KubeObject = {
+      apiVersion: apiVersionOf(this.#resource),
+      kind: this.#resource.kind,
+      metadata: {
+        ...kept,
+        ...(labels === undefined ? {} : { labels }),
+        ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+        ...(managed === undefined ? {} : { managedFields: managed }),
+      },
+      ...content,
+    };
+    return object as ObjectOf<Out>;
+  }
+}

@@ -1,0 +1,58 @@
+import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { TypedDefinition } from "../definition.ts";
+import type { Encoded } from "../encoded.ts";
+import type { Scope } from "../storage.ts";
+import { shareOf } from "../watch/share.ts";
+import { Derived, type DerivedLease } from "./derived.ts";
+import type { ViewOptions, ViewSource } from "./options.ts";
+
+/** All computations of a view that somebody reads, or has read a while ago. */
+export class Deriveds<In extends object, Out extends object, By, Inputs> {
+  readonly resource: TypedDefinition<Out>;
+  readonly #options: ViewOptions<In, Out, By, Inputs>;
+  readonly #derived = new Map<string, Derived<In, Out, By, Inputs>>();
+
+  constructor(options: ViewOptions<In, Out, By, Inputs>) {
+    this.resource = options.to ?? (options.from.resource as unknown as TypedDefinition<Out>);
+    this.#options = options;
+  }
+
+  /** Callers share when `by` and every source say so. */
+  shareKey(scope: Scope): string {
+    const { by, from, inputs } = this.#options;
+    const sources = [from, ...Object.values((inputs ?? {}) as Record<string, ViewSource>)];
+    return JSON.stringify([by?.(scope), sources.map((source) => shareOf(source, scope))]);
+  }
+
+  async lease(scope: Scope): Promise<DerivedLease<In, Out, By, Inputs>> {
+    const by = this.#options.by?.(scope) as By;
+    const key = JSON.stringify([scope.cluster, this.shareKey(scope)]);
+    let derived = this.#derived.get(key);
+    if (derived === undefined) {
+      const { resource } = this;
+      const onIdle = (): void => this.#drop(key, created);
+      const created = new Derived({ view: this.#options, resource, scope, by, onIdle });
+      derived = created;
+      this.#derived.set(key, derived);
+    }
+    try {
+      return await derived.lease();
+    } catch (error) {
+      this.#drop(key, derived);
+      throw error;
+    }
+  }
+
+  /** The object as one of the computations shows it now at that version: over all logical clusters, or to others. */
+  shownAt(version: string, key: ObjectKey): Encoded | undefined {
+    for (const { cache } of this.#derived.values()) {
+      const shown = cache.get(key);
+      if (shown?.resourceVersion === version) return shown;
+    }
+    return undefined;
+  }
+
+  #drop(key: string, derived: Derived<In, Out, By, Inputs>): void {
+    if (this.#derived.get(key) === derived) this.#derived.delete(key);
+  }
+}

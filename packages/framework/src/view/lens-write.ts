@@ -1,0 +1,93 @@
+import { ApiError, cloneJson, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { groupResourceOf } from "../definition.ts";
+import { decodeObject, type Encoded } from "../encoded.ts";
+import type { ObjectOf } from "../resource-schema.ts";
+import type { DeleteOptions, WriteOptions } from "../storage.ts";
+import { modified } from "../write/update.ts";
+import { sourceVersionOf } from "./annotations.ts";
+import { type Before, keyIn, type Lens, parsed } from "./lens.ts";
+import { mapped, shownAfter } from "./lens-answer.ts";
+import { Unmapping } from "./unmapping.ts";
+
+/** One write through a view. */
+export class LensWrite<In extends object, Out extends object, By, Inputs> {
+  readonly #lens: Lens<In, Out, By, Inputs>;
+  readonly #unmapping: Unmapping<In, Out, By, Inputs>;
+
+  constructor(lens: Lens<In, Out, By, Inputs>) {
+    this.#lens = lens;
+    this.#unmapping = new Unmapping(lens);
+  }
+
+  async create(object: ObjectOf<Out>, options: WriteOptions): Promise<ObjectOf<Out> | Encoded> {
+    const { below, scope, resource, lease } = this.#lens;
+    const sent = cloneJson(object);
+    // As where objects are kept: only `/status` says a status.
+    if (resource.subresources.status) delete (sent as KubeObject)["status"];
+    const before: Before = { key: keyIn(scope, sent), since: lease.cache.next, shown: undefined };
+    const draft = this.#unmapping.draft(before, { sent, source: undefined }, options);
+    const kept = parsed(await below.create(draft, scope, this.#accepting(before, options)));
+    return this.#answer({ ...before, key: keyIn(scope, kept) }, kept, options);
+  }
+
+  async update(object: ObjectOf<Out>, options: WriteOptions): Promise<ObjectOf<Out> | Encoded> {
+    const { below, scope, resource } = this.#lens;
+    const before = this.#before(keyIn(scope, object), object.metadata.resourceVersion);
+    const written = await below.replace(
+      { scope, key: before.key },
+      (source) => {
+        if (source.metadata.resourceVersion !== before.sourceVersion) throw modified(resource, before.key.name);
+        return this.#unmapping.draft(before, { sent: object, source: source as ObjectOf<In> }, options);
+      },
+      this.#accepting(before, options),
+    );
+    return this.#answer(before, parsed(written), options);
+  }
+
+  async delete(key: ObjectKey, options: DeleteOptions): Promise<ObjectOf<Out> | Encoded | undefined> {
+    const { below, scope } = this.#lens;
+    const before = this.#before(key, options.preconditions?.resourceVersion);
+    const { uid } = before.shown.metadata;
+    const preconditions = { resourceVersion: before.sourceVersion, ...(uid === undefined ? {} : { uid }) };
+    const { object, gone } = await below.delete({ scope, key }, { ...options, preconditions });
+    return gone ? undefined : this.#answer(before, parsed(object), options);
+  }
+
+  /** What the view shows now. @throws ApiError 404, 409 when that is not the version that the client has seen */
+  #before(key: ObjectKey, version: string | undefined): Before & { shown: KubeObject; sourceVersion: string } {
+    const { lease, resource } = this.#lens;
+    const encoded = lease.cache.get(key);
+    if (encoded === undefined) throw ApiError.notFound(groupResourceOf(resource), key.name);
+    if (version !== undefined && version !== encoded.resourceVersion) throw modified(resource, key.name);
+    const shown = decodeObject(encoded);
+    return { key, since: lease.cache.next, shown, sourceVersion: sourceVersionOf(shown.metadata) ?? "" };
+  }
+
+  /** Refuses what the view, or one that is made of it, would not show. */
+  #accepting({ key }: Before, options: WriteOptions): WriteOptions {
+    const { lease, view } = this.#lens;
+    return {
+      ...options,
+      accept: (next) => {
+        const { name = key.name } = next?.metadata ?? {};
+        const shown = next && lease.computation.show(() => cloneJson(next) as ObjectOf<In>, { ...key, name });
+        if (shown === undefined && view.mayLeave !== true) throw this.#wouldLeave(name);
+        options.accept?.(shown);
+      },
+    };
+  }
+
+  #wouldLeave(name: string): ApiError {
+    const message = "the object would not be in this view as it would be then";
+    return ApiError.forbidden({ resource: groupResourceOf(this.#lens.resource), name, message });
+  }
+
+  async #answer(
+    before: Before,
+    kept: KubeObject,
+    options: DeleteOptions | WriteOptions,
+  ): Promise<ObjectOf<Out> | Encoded> {
+    if (!options.dryRun) return shownAfter(this.#lens, before, { kept, options });
+    return mapped(this.#lens, before, { kept, version: before.shown?.metadata.resourceVersion });
+  }
+}

@@ -1,0 +1,44 @@
+import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { TypedDefinition } from "../definition.ts";
+import { decodeObject, type Encoded, isEncoded } from "../encoded.ts";
+import type { Scope } from "../storage.ts";
+import type { Below } from "../write/below.ts";
+import type { DerivedLease } from "./derived.ts";
+import type { WritableViewOptions } from "./options.ts";
+
+/** What one write through a view works with. */
+export interface Lens<In extends object, Out extends object, By, Inputs> {
+  readonly view: WritableViewOptions<In, Out, By, Inputs>;
+  readonly resource: TypedDefinition<Out>;
+  /** The computation that the caller reads. */
+  readonly lease: DerivedLease<In, Out, By, Inputs>;
+  readonly below: Below;
+  readonly scope: Scope;
+  /** The annotation in which the source keeps the owners of the view's fields. */
+  readonly owners: string;
+}
+
+/** What of the view a write is about. */
+export interface Before {
+  readonly key: ObjectKey;
+  /** The place in the view's history from which on events may be those of the write. */
+  readonly since: number;
+  /** The object as the view shows it; `undefined` for one that is to be created. */
+  readonly shown: KubeObject | undefined;
+}
+
+/** Where an object is. */
+export function keyIn({ cluster }: Pick<Scope, "cluster">, { metadata }: KubeObject): ObjectKey {
+  return { cluster, namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
+}
+
+/** What a storage answered, parsed. */
+export function parsed(written: KubeObject | Encoded): KubeObject {
+  return isEncoded(written) ? decodeObject(written) : written;
+}
+
+/** An object without what every object has. */
+export function contentOf(object: object): Record<string, unknown> {
+  const { apiVersion: _version, kind: _kind, metadata: _metadata, ...content } = object as KubeObject;
+  return content;
+}

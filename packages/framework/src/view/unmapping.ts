@@ -1,0 +1,142 @@
+import { apiVersionOf, cloneJson, equalJson, type KubeObject, type ObjectMeta } from "@virtual-workspaces/apimachinery";
+import type { ObjectOf } from "../resource-schema.ts";
+import type { WriteOptions } from "../storage.ts";
+import type { Draft } from "../write/request.ts";
+import { SOURCE_VERSION_ANNOTATION, writeOwners } from "./annotations.ts";
+import { carriedOver } from "./carry-over.ts";
+import { isPlain } from "./computation.ts";
+import { type Before, contentOf, type Lens } from "./lens.ts";
+import type { Mapped } from "./options.ts";
+
+/** What a client wants of an object of the view, and the object of the source that it is about. */
+export interface Wanted<In extends object, Out extends object> {
+  readonly sent: ObjectOf<Out>;
+  /** `undefined` for one that is to be created. */
+  readonly source: ObjectOf<In> | undefined;
+}
+
+/** Makes of what a client wants of the view's object what it comes to for the source's. */
+export class Unmapping<In extends object, Out extends object, By, Inputs> {
+  readonly #lens: Lens<In, Out, By, Inputs>;
+  readonly #isPlain: boolean;
+
+  constructor(lens: Lens<In, Out, By, Inputs>) {
+    this.#lens = lens;
+    this.#isPlain = isPlain(lens.view, lens.resource);
+  }
+
+  /** The object of the source that a write is to leave. @throws what `unmap` throws */
+  draft({ key, shown }: Before, { sent, source }: Wanted<In, Out>, options: WriteOptions): Draft {
+    const { view, lease, below, scope } = this.#lens;
+    const wanted = bare(sent);
+    const unmapped = lease.computation.around(key, (context) =>
+      view.unmap(cloneJson(wanted), { ...context, source: source && cloneJson(source) }),
+    );
+    const metadata = this.#metadata(unmapped.metadata, { shown: shown && bare(shown), wanted, source });
+    const next = this.#assembled(unmapped, metadata, source);
+    if (!this.#isPlain) {
+      this.#keepOwners(next, sent);
+      return { object: next, by: "changing" };
+    }
+    below.writer.conform(next, { scope, options, part: "" });
+    return { object: this.#owned(next, sent, options), by: "applying" };
+  }
+
+  #assembled(unmapped: Mapped<In>, metadata: ObjectMeta, source: KubeObject | undefined): KubeObject {
+    const { resource } = this.#lens.view.from;
+    const content = contentOf(unmapped);
+    const kept = source?.["status"];
+    // A status that the view does not know must not be lost; one that it shows as it is may be taken away.
+    const status = kept === undefined || this.#isPlain || "status" in content ? {} : { status: kept };
+    return { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata, ...content, ...status };
+  }
+
+  /** The source's metadata with the client's changes: what the view does not show of it stays. */
+  #metadata(
+    said: Mapped<object>["metadata"],
+    at: {
+      readonly shown: KubeObject | undefined;
+      readonly wanted: KubeObject;
+      readonly source: KubeObject | undefined;
+    },
+  ): ObjectMeta {
+    const [before, after, source] = [at.shown, at.wanted, at.source].map((object) => object?.metadata ?? {});
+    const { finalizers, ownerReferences } = after as ObjectMeta;
+    const {
+      labels: _l,
+      annotations: _a,
+      finalizers: _f,
+      ownerReferences: _o,
+      ...kept
+    } = at.source?.metadata ?? named(at.wanted.metadata);
+    const labels = said?.labels ?? carriedOver(source?.labels, before?.labels, after?.labels);
+    const annotations = this.#annotations(
+      said?.annotations ?? carriedOver(source?.annotations, before?.annotations, after?.annotations),
+      source?.annotations,
+    );
+    return {
+      ...kept,
+      ...(Object.keys(labels).length === 0 ? {} : { labels: { ...labels } }),
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+      ...(finalizers === undefined ? {} : { finalizers: [...finalizers] }),
+      ...(ownerReferences === undefined ? {} : { ownerReferences: cloneJson(ownerReferences) }),
+    };
+  }
+
+  /** What the view says by itself never comes from above: the source keeps its own. */
+  #annotations(wanted: ObjectMeta["annotations"], source: ObjectMeta["annotations"]): Record<string, string> {
+    const isOwn = ([key]: readonly [string, string]): boolean =>
+      key === SOURCE_VERSION_ANNOTATION || key === this.#lens.owners;
+    const entries = Object.entries(wanted ?? {}).filter((entry) => !isOwn(entry));
+    return Object.fromEntries([...entries, ...Object.entries(source ?? {}).filter(isOwn)]);
+  }
+
+  /** Who owns what of the view's object is kept in an annotation; who owns what of the source's is worked out there. */
+  #keepOwners({ metadata }: KubeObject, sent: KubeObject): void {
+    const { owners } = this.#lens;
+    const text = writeOwners(sent.metadata.managedFields);
+    const { [owners]: _before, ...annotations } = metadata.annotations ?? {};
+    if (text !== undefined) annotations[owners] = text;
+    if (Object.keys(annotations).length > 0) metadata.annotations = annotations;
+    else delete metadata.annotations;
+  }
+
+  /** The owners that have been worked out above; what `unmap` changes besides is the writer's. */
+  #owned(next: KubeObject, sent: KubeObject, { fieldManager: manager }: WriteOptions): KubeObject {
+    const { managedFields, labels, annotations } = bare(sent).metadata;
+    const { managedFields: _m, labels: _l, annotations: _a, ...kept } = next.metadata;
+    const managed = managedFields === undefined ? {} : { managedFields };
+    const owned = { ...next, metadata: { ...without(next.metadata, "managedFields"), ...managed } };
+    const metadata = {
+      ...kept,
+      ...(labels === undefined ? {} : { labels }),
+      ...(annotations === undefined ? {} : { annotations }),
+      ...managed,
+    };
+    const live = { apiVersion: next.apiVersion, kind: next.kind, metadata, ...contentOf(sent) };
+    if (equalJson(live, owned)) return owned;
+    const about = { live, next: owned, manager, subresource: "", now: new Date() };
+    return this.#lens.below.writer.rules.fields.update(about);
+  }
+}
+
+/** Who an object is to be that is not there yet. */
+function named({ name, namespace, generateName }: ObjectMeta): ObjectMeta {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(generateName === undefined ? {} : { generateName }),
+  };
+}
+
+/** The object without what the view says of it by itself. */
+function bare<T extends KubeObject>(object: T): T {
+  const { annotations = {}, ...metadata } = object.metadata;
+  const rest = without(annotations, SOURCE_VERSION_ANNOTATION);
+  return { ...object, metadata: { ...metadata, ...(Object.keys(rest).length === 0 ? {} : { annotations: rest }) } };
+}
+
+function without<T extends object, K extends keyof T>(object: T, name: K): Omit<T, K> {
+  const { [name]: _, ...rest } = object;
+  return rest;
+}

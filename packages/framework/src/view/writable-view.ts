@@ -1,0 +1,108 @@
+import type { TypedDefinition } from "../definition.ts";
+import { decodeObject, type Encoded } from "../encoded.ts";
+import type { ObjectOf } from "../resource-schema.ts";
+import type { CacheLease, DeleteOptions, RequestOptions, Scope, Storage, WriteOptions } from "../storage.ts";
+import { processMinter } from "../watch/minter.ts";
+import { Below } from "../write/below.ts";
+import { ownersAnnotation, SOURCE_VERSION_ANNOTATION, sourceVersionOf } from "./annotations.ts";
+import { Deriveds } from "./deriveds.ts";
+import { keyIn } from "./lens.ts";
+import { LensWrite } from "./lens-write.ts";
+import type { WritableSource, WritableViewOptions } from "./options.ts";
+
+/**
+ * A view whose objects can be written: a lens. `unmap` says what a change of the view is a change of at the source, where
+ * it is checked by the rules of the source's own kind; uid, generation, finalizers and deletion are the source's.
+ *
+ * A write succeeds only if the object is as the client saw it in this view, and the view shows what it leads to.
+ */
+export class WritableView<In extends object, Out extends object, By, Inputs>
+  implements Storage<ObjectOf<Out>>, WritableSource<Out>
+{
+  readonly resource: TypedDefinition<Out>;
+  readonly lifecycle = "storage";
+  readonly #options: WritableViewOptions<In, Out, By, Inputs>;
+  readonly #deriveds: Deriveds<In, Out, By, Inputs>;
+  readonly #below: Below;
+  readonly #owners: string;
+
+  /** @throws Error when the source cannot be written */
+  constructor(options: WritableViewOptions<In, Out, By, Inputs>) {
+    this.#options = options;
+    this.#deriveds = new Deriveds(options);
+    this.resource = this.#deriveds.resource;
+    const { from } = options;
+    const missing = (["create", "update", "delete"] as const).filter((method) => typeof from[method] !== "function");
+    if (missing.length > 0) {
+      throw new Error(
+        `view of ${this.resource.plural}: unmap needs a source that can be written: it has no ${missing.join(", ")}`,
+      );
+    }
+    this.#below = new Below({ above: this.resource, kept: from.resource, storage: from as unknown as Storage });
+    this.#owners = ownersAnnotation(this.resource);
+  }
+
+  /** Callers share when `by` and every source say so. */
+  shareKey(scope: Scope): string {
+    return this.#deriveds.shareKey(scope);
+  }
+
+  cache(scope: Scope): Promise<CacheLease> {
+    return this.#deriveds.lease(scope);
+  }
+
+  /** The source's version, and who owns the fields of this kind, are the view's to say. */
+  ownAnnotations(key: string): boolean {
+    return (
+      key === SOURCE_VERSION_ANNOTATION || key === this.#owners || this.#options.from.ownAnnotations?.(key) === true
+    );
+  }
+
+  /**
+   * Views are versioned where they are computed: over all logical clusters and by each replica for itself. A version from
+   * elsewhere in this process is looked up there; of another process's the annotation tells the source's version.
+   */
+  isCurrent(scope: Scope, sent: ObjectOf<Out>, now: ObjectOf<Out>): boolean {
+    const { resourceVersion = "" } = sent.metadata;
+    if (!/^[1-9]\d{0,18}$/.test(resourceVersion)) return false;
+    const current = sourceVersionOf(now.metadata);
+    if (!processMinter.issued(resourceVersion)) return sourceVersionOf(sent.metadata) === current;
+    const elsewhere = this.#deriveds.shownAt(resourceVersion, keyIn(scope, now));
+    return elsewhere !== undefined && sourceVersionOf(decodeObject(elsewhere).metadata) === current;
+  }
+
+  /** @throws ApiError 409 when the source has an object of that name, whether the view shows it or not */
+  create(scope: Scope, object: ObjectOf<Out>, options: WriteOptions): Promise<ObjectOf<Out> | Encoded> {
+    return this.#write(scope, options, (lens) => lens.create(object, options));
+  }
+
+  /** @throws ApiError 404 when the view does not show it, 409 when it has changed, 403 when it would leave the view */
+  update(scope: Scope, object: ObjectOf<Out>, options: WriteOptions): Promise<ObjectOf<Out> | Encoded> {
+    return this.#write(scope, options, (lens) => lens.update(object, options));
+  }
+
+  /** @throws ApiError 404 when the view does not show it, 409 when it has changed */
+  delete(
+    scope: Scope,
+    key: Parameters<NonNullable<Storage["delete"]>>[1],
+    options: DeleteOptions,
+  ): Promise<ObjectOf<Out> | Encoded | undefined> {
+    return this.#write(scope, options, (lens) => lens.delete(key, options));
+  }
+
+  async #write<R>(
+    scope: Scope,
+    request: RequestOptions,
+    run: (lens: LensWrite<In, Out, By, Inputs>) => Promise<R>,
+  ): Promise<R> {
+    const lease = await this.#deriveds.lease(scope);
+    try {
+      request.signal.throwIfAborted();
+      const { resource } = this;
+      const below = this.#below;
+      return await run(new LensWrite({ view: this.#options, resource, lease, below, scope, owners: this.#owners }));
+    } finally {
+      lease[Symbol.dispose]();
+    }
+  }
+}

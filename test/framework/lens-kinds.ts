@@ -1,0 +1,123 @@
+// Tasks, and two ways to write them through a view: as they are, and as chores that hide half of what a task holds.
+import {
+  allow,
+  type Collection,
+  defineResource,
+  defineVirtualWorkspace,
+  type ServedResource,
+  view,
+  type WritableView,
+} from "@virtual-workspaces/framework";
+import { type Answer, type PlainServer, startPlain } from "../_support/plain.ts";
+
+export const Task = defineResource({
+  group: "test.dev",
+  version: "v1",
+  kind: "Task",
+  scope: "Cluster",
+  spec: {
+    type: "object",
+    required: ["title"],
+    properties: {
+      title: { type: "string", maxLength: 20 },
+      done: { type: "boolean", default: false },
+      owner: { type: "string" },
+      secret: { type: "string" },
+      count: { type: "integer" },
+    },
+  },
+  status: { type: "object", properties: { phase: { type: "string" } } },
+});
+export type TaskContent = {
+  spec: { title: string; done?: boolean; owner?: string; secret?: string; count?: number };
+  status?: { phase?: string };
+};
+export type Tasks = Collection<TaskContent>;
+
+/** What others are to see of a task that is not done. */
+export const Chore = defineResource({
+  group: "view.dev",
+  version: "v1",
+  kind: "Chore",
+  scope: "Cluster",
+  spec: {
+    type: "object",
+    required: ["text"],
+    properties: { text: { type: "string" }, count: { type: "integer" }, done: { type: "boolean" } },
+  },
+});
+export type Chores = WritableView<
+  TaskContent,
+  { spec: { text: string; count?: number; done?: boolean } },
+  unknown,
+  unknown
+>;
+
+export function chores(tasks: Tasks, options: { readonly mayLeave?: boolean } = {}) {
+  return view({
+    from: tasks,
+    to: Chore,
+    select: ({ spec }) => spec.done !== true,
+    map: ({ spec }) => ({ spec: { text: spec.title, ...(spec.count === undefined ? {} : { count: spec.count }) } }),
+    unmap: ({ spec }, { source }) => {
+      const { count: _count, ...kept } = source?.spec ?? {};
+      return {
+        spec: {
+          ...kept,
+          title: spec.text,
+          ...(spec.count === undefined ? {} : { count: spec.count }),
+          ...(spec.done === undefined ? {} : { done: spec.done }),
+        },
+      };
+    },
+    ...options,
+  });
+}
+
+/** The tasks of whoever asks, as they are; new ones become theirs. */
+export function mine(tasks: Tasks) {
+  return view({
+    from: tasks,
+    by: ({ identity }) => identity.name,
+    select: ({ spec }, { by }) => spec.owner === by,
+    unmap: ({ spec, status }, { source, by }) => ({
+      spec: source === undefined ? { ...spec, owner: by } : spec,
+      ...(status === undefined ? {} : { status }),
+    }),
+  });
+}
+
+export const TASKS = "/services/tasks/clusters/root/apis/test.dev/v1/tasks";
+export const CHORES = "/services/view/clusters/root/apis/view.dev/v1/chores";
+export const MINE = "/services/view/clusters/root/apis/test.dev/v1/tasks";
+
+/** Serves tasks as they are, and `resources` beside them. */
+export function serve(tasks: Tasks, ...resources: readonly ServedResource[]): Promise<PlainServer> {
+  const common = { path: "/clusters/:cluster", wildcard: true, authorize: () => allow() } as const;
+  return startPlain(
+    [
+      defineVirtualWorkspace({ ...common, name: "tasks", resources: [Task.serve(tasks)] }),
+      defineVirtualWorkspace({ ...common, name: "view", resources }),
+    ],
+    { bookmarkEvery: 5 },
+  );
+}
+
+export const chore = (name: string, spec: object, metadata: object = {}): object => ({
+  apiVersion: "view.dev/v1",
+  kind: "Chore",
+  metadata: { name, ...metadata },
+  spec,
+});
+
+export const task = (name: string, spec: object, metadata: object = {}): object => ({
+  apiVersion: "test.dev/v1",
+  kind: "Task",
+  metadata: { name, ...metadata },
+  spec,
+});
+
+export const MERGE = { headers: { "content-type": "application/merge-patch+json" } };
+export const APPLY = { headers: { "content-type": "application/apply-patch+yaml" } };
+
+export const outcome = ({ status, body }: Answer): unknown[] => [status, body.reason, body.message];
