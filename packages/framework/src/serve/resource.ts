@@ -37,6 +37,7 @@ export function serveResource(exchange: Exchange, resource: ServedResource): voi
     const named = info.verb === "" || method === "HEAD" ? method : verb;
     throw ApiError.methodNotAllowed(groupResourceOf(resource.definition), named);
   }
+  if (info.name === "" && (verb === "update" || verb === "patch")) throw ApiError.badRequest("name must be provided");
   return SERVE[verb](exchange, resource);
 }
 
