@@ -184,7 +184,6 @@ export const SCALE: Topic = topic("scale", {
         spec: { replicas: 8 },
       },
     }),
-    machine.get("m"),
   ],
   dry: [
     made,
