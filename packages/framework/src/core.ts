@@ -1,5 +1,6 @@
 import type { RequestRecord } from "./access.ts";
 import type { Authenticator, ConnectionFacts } from "./authn/authenticator.ts";
+import { YamlReader } from "./body/yaml/reader.ts";
 import { DiscoveryDocuments } from "./discovery/documents.ts";
 import { PiecePool } from "./encode/pieces.ts";
 import { Representations } from "./encode/representations.ts";
@@ -45,6 +46,7 @@ export class ServerCore implements AsyncDisposable {
   readonly openapi: OpenApiDocuments = new OpenApiDocuments();
   readonly indexes: ResourceIndexes = new ResourceIndexes();
   readonly revalidation: Revalidation;
+  readonly yaml: YamlReader = new YamlReader();
   readonly version: VersionInfo = versionInfo();
   readonly #minWatchTimeout: number;
   #draining = false;
@@ -101,6 +103,7 @@ export class ServerCore implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.revalidation[Symbol.dispose]();
+    await this.yaml[Symbol.asyncDispose]();
     await this.hub[Symbol.asyncDispose]();
     await Promise.all(this.matcher.views.map((view) => view[Symbol.asyncDispose]()));
   }

@@ -21,19 +21,20 @@ export interface SentObject {
 }
 
 /** The body of a request, read and parsed. */
-export async function sentBody(exchange: Exchange): Promise<DecodedBody> {
-  const { req, signal } = exchange;
+export async function sentBody(exchange: Exchange, kind?: string): Promise<DecodedBody> {
+  const { req, signal, core } = exchange;
   const body = await readBody(req, { signal });
-  return decodeBody(body, req.headers["content-type"], { signal });
+  const expected = kind === undefined ? {} : { kind };
+  return decodeBody(body, req.headers["content-type"], { yaml: core.yaml, signal, ...expected });
 }
 
 /** The object that a request brings. @throws ApiError 400 when it is none of the kind, 413, 415 */
 export async function sentObject(exchange: Exchange, definition: ResourceDefinition): Promise<SentObject> {
-  const { value, duplicates } = await sentBody(exchange);
+  const { value, duplicates, others } = await sentBody(exchange, definition.kind);
   if (!isJsonObject(value)) throw ApiError.badRequest("the body of the request must be an object");
   checkType(value, definition);
   const unknown = named(definition, () => normalizeMetadata(value));
-  return { object: value as KubeObject, findings: { duplicates, unknown } };
+  return { object: value as KubeObject, findings: { duplicates, others, unknown } };
 }
 
 /** Says of what is wrong with an object what it should have been, as Kubernetes does. */
@@ -48,7 +49,7 @@ export function named<R>({ kind, version }: ResourceDefinition, read: () => R): 
 
 /** Reports everything that strict decoding finds: what is known already and, when the schema has been applied, the rest. */
 export function reporter(
-  { duplicates, unknown: known }: Findings,
+  { unknown: known, ...found }: Findings,
   definition: ResourceDefinition,
   options: WriteOptions,
 ): (unknown: readonly string[]) => void {
@@ -57,6 +58,6 @@ export function reporter(
   const refuse = (problem: string): ApiError =>
     ApiError.badRequest(`${kind} in version ${quote(version)} cannot be handled as a ${kind}: ${problem}`);
   return once((unknown) =>
-    reportFindings({ duplicates, unknown: [...known, ...unknown] }, { fieldValidation, warn, refuse }),
+    reportFindings({ ...found, unknown: [...known, ...unknown] }, { fieldValidation, warn, refuse }),
   );
 }

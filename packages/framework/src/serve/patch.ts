@@ -26,7 +26,7 @@ export async function servePatch(exchange: Exchange, resource: ServedResource): 
     answerObject(exchange, resource, { object, code: created ? 201 : 200, wanted });
     return;
   }
-  const patch = { type, body, key, definition };
+  const patch = { type, body, yaml: exchange.core.yaml, key, definition };
   const making =
     type === "apply"
       ? await applying(patch, { ...request, force: query.force }, writer.rules.fields)

@@ -12,12 +12,11 @@ import {
   type KubeObject,
   normalizeMetadata,
   type ObjectKey,
-  type ParsedJson,
-  parseJson,
   stringifyJson,
   unknownJsonPatchFields,
 } from "@virtual-workspaces/apimachinery";
-import { decodeBody } from "../body/decode.ts";
+import { decodeBody, decodeJsonPatch } from "../body/decode.ts";
+import type { YamlReader } from "../body/yaml/reader.ts";
 import type { ResourceDefinition } from "../definition.ts";
 import { checkPlace, checkType } from "../write/identity.ts";
 import type { Change, WriteRequest } from "../write/request.ts";
@@ -29,6 +28,7 @@ import type { PatchType } from "./patch-types.ts";
 export interface SentPatch {
   readonly type: PatchType;
   readonly body: Buffer;
+  readonly yaml: YamlReader;
   readonly key: ObjectKey;
   readonly definition: ResourceDefinition;
   /**
@@ -44,7 +44,7 @@ export type Making = Pick<WriteRequest, "unknown"> & { readonly change: Change }
 /** A patch that says what to change of the object as it is: JSON, merge or strategic. */
 export function patching(patch: SentPatch, { options }: WriteRequest): Making {
   const { type, definition, key, read = readWhole(definition) } = patch;
-  const { value, duplicates } = parsePatch(patch.body);
+  const { value, duplicates } = decodeJsonPatch(patch.body);
   const others = type === "json" ? unknownJsonPatchFields(value) : [];
   let patched: JsonObject = {};
   let unknown: readonly string[] = [];
@@ -98,14 +98,6 @@ function wholeSchema(schema: JsonSchema): JsonSchema {
   return { ...schema, properties: { ...schema.properties, metadata: METADATA } };
 }
 
-function parsePatch(body: Buffer): ParsedJson {
-  try {
-    return parseJson(body.toString("utf8"));
-  } catch (error) {
-    throw ApiError.badRequest(`error decoding patch: ${(error as Error).message}`);
-  }
-}
-
 /** What a patch has made of an object is the patch's fault. */
 function readable<R>(object: unknown, read: () => R): R {
   try {
@@ -120,6 +112,8 @@ function unreadable(object: unknown, problem: string): ApiError {
   return ApiError.invalid({ kind: { group: "", kind: "" }, name: "", causes });
 }
 
+const APPLY = "application/apply-patch+yaml";
+
 /** An apply: what the object should look like as far as the manager is concerned (server-side apply). */
 export async function applying(
   patch: SentPatch,
@@ -127,7 +121,9 @@ export async function applying(
   owners: FieldOwners,
 ): Promise<Making> {
   const { options, part, force } = request;
-  const { value, duplicates } = await decodeBody(patch.body, "application/apply-patch+yaml", options);
+  const { signal } = options;
+  const decoding = { accepted: [APPLY], yaml: patch.yaml, signal };
+  const { value, duplicates, others } = await decodeBody(patch.body, APPLY, decoding);
   if (!isJsonObject(value)) throw ApiError.badRequest("error decoding patch: it must be an object");
   const refuse = (problem: string): ApiError => ApiError.badRequest(`error strict decoding patch: ${problem}`);
   const change: Change = (copy) => {
@@ -138,5 +134,5 @@ export async function applying(
     checkPlace(object, patch.key);
     return { object, by: "applying" };
   };
-  return { change, unknown: once(() => reportFindings({ duplicates, unknown: [] }, { ...options, refuse })) };
+  return { change, unknown: once(() => reportFindings({ duplicates, others, unknown: [] }, { ...options, refuse })) };
 }

@@ -48,7 +48,7 @@ export async function serveScalePatch(exchange: Exchange, resource: ServedResour
   const body = await readBody(exchange.req, { signal: exchange.signal });
   const request = writeRequest(exchange, resource, query);
   const key = keyOf(exchange);
-  const patch = { type, body, key, definition: SCALE, read: readScale };
+  const patch = { type, body, yaml: exchange.core.yaml, key, definition: SCALE, read: readScale };
   const making =
     type === "apply"
       ? await applying(patch, { ...request, force: query.force }, scaling.owners)

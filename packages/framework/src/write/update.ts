@@ -92,7 +92,7 @@ export function prepareUpdate(next: KubeObject, before: KubeObject, { part, whol
     if (metadata[name] === undefined && kept[name] !== undefined) Object.assign(metadata, { [name]: kept[name] });
   }
   for (const name of ["creationTimestamp", "deletionTimestamp"] as const) {
-    if (kept[name] !== undefined) metadata[name] = kept[name];
+    if (kept[name] !== undefined) Object.assign(metadata, { [name]: kept[name] });
   }
   delete metadata.generation;
   if (kept.generation === undefined) return;
