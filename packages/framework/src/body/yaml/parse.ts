@@ -1,5 +1,5 @@
 import { LineCounter, parseDocument, type YAMLParseError } from "yaml";
-import { YamlFault } from "./fault.ts";
+import { TOO_DEEP, YamlFault } from "./fault.ts";
 import { kubernetesTags } from "./scalars.ts";
 import { YamlTree } from "./value.ts";
 
@@ -27,14 +27,12 @@ export function parseYaml(text: string, maxBytes: number): ParsedYaml {
   try {
     return read(text, maxBytes);
   } catch (error) {
+    // The parser recurs: what is deep overflows its stack.
     throw error instanceof RangeError ? new YamlFault(TOO_DEEP) : error;
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
   }
 }
-
-/** The parser recurs: such texts overflow its stack. */
-const TOO_DEEP = "yaml: nested too deeply";
 
 function read(text: string, maxBytes: number): ParsedYaml {
   const lineCounter = new LineCounter();

@@ -1,6 +1,6 @@
 import { type JsonObject, MAX_JSON_DEPTH, quote, setMember } from "@virtual-workspaces/apimachinery";
 import { type Alias, isAlias, isMap, isScalar, isSeq, type LineCounter, type Node, type YAMLMap } from "yaml";
-import { YamlFault } from "./fault.ts";
+import { TOO_DEEP, YamlFault } from "./fault.ts";
 
 /** Kubernetes counts no further. */
 const MAX_DUPLICATES = 100;
@@ -86,7 +86,7 @@ export class YamlTree {
   #inside<T>(node: Node & { readonly anchor?: string }, read: () => T): T {
     this.#anchor(node);
     if (this.#within.has(node)) throw new YamlFault(`yaml: anchor '${node.anchor}' value contains itself`);
-    if (this.#within.size >= MAX_JSON_DEPTH) throw new YamlFault(`yaml: nested deeper than ${MAX_JSON_DEPTH} levels`);
+    if (this.#within.size >= MAX_JSON_DEPTH) throw new YamlFault(TOO_DEEP);
     this.#within.add(node);
     const value = read();
     this.#within.delete(node);
