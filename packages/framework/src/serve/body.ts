@@ -22,8 +22,8 @@ export interface SentObject {
 
 /** The body of a request, read and parsed. */
 export async function sentBody(exchange: Exchange, kind?: string): Promise<DecodedBody> {
-  const { req, signal, core } = exchange;
-  const body = await readBody(req, { signal });
+  const { req, res, signal, core } = exchange;
+  const body = await readBody(req, { res, signal });
   const expected = kind === undefined ? {} : { kind };
   return decodeBody(body, req.headers["content-type"], { yaml: core.yaml, signal, ...expected });
 }

@@ -16,7 +16,7 @@ export async function servePatch(exchange: Exchange, resource: ServedResource): 
   const type = patchTypeOf(exchange.req.headers["content-type"], definition);
   const wanted = wantedObject(exchange);
   const query = writeQuery(exchange, resource, { kind: "PatchOptions", apply: type === "apply" });
-  const body = await readBody(exchange.req, { signal: exchange.signal });
+  const body = await readBody(exchange.req, { res: exchange.res, signal: exchange.signal });
   const request = writeRequest(exchange, resource, query);
   const key = keyOf(exchange);
   if (storage.patch !== undefined) {

@@ -45,7 +45,7 @@ export async function serveScalePatch(exchange: Exchange, resource: ServedResour
   const type = patchTypeOf(exchange.req.headers["content-type"], SCALE);
   const query = writeQuery(exchange, resource, { kind: "PatchOptions", apply: type === "apply" });
   const wanted = wantedObject(exchange);
-  const body = await readBody(exchange.req, { signal: exchange.signal });
+  const body = await readBody(exchange.req, { res: exchange.res, signal: exchange.signal });
   const request = writeRequest(exchange, resource, query);
   const key = keyOf(exchange);
   const patch = { type, body, yaml: exchange.core.yaml, key, definition: SCALE, read: readScale };
