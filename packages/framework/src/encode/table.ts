@@ -5,6 +5,7 @@ import {
   compileTable,
   type KubeObject,
   type ObjectMeta,
+  quote,
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
 import { decodeObject, type Encoded } from "../encoded.ts";
@@ -22,7 +23,9 @@ export type IncludeObject = "None" | "Metadata" | "Object";
 export function includeObject(query: URLSearchParams): IncludeObject {
   const text = query.get("includeObject") || "Metadata";
   if (text === "None" || text === "Metadata" || text === "Object") return text;
-  throw ApiError.badRequest(`includeObject: ${JSON.stringify(text)} must be None, Metadata or Object`);
+  throw ApiError.badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${quote(text)}: must be 'Metadata', 'Object', 'None', or empty`,
+  );
 }
 
 /** What `kubectl get` prints: rows of the kind's columns (Kubernetes' meta.k8s.io/v1 Table). */

@@ -18,7 +18,7 @@ import {
 import { decodeBody, decodeJsonPatch } from "../body/decode.ts";
 import type { YamlReader } from "../body/yaml/reader.ts";
 import type { ResourceDefinition } from "../definition.ts";
-import { checkPlace, checkType } from "../write/identity.ts";
+import { checkPlace, checkTypeKept } from "../write/identity.ts";
 import type { Change, WriteRequest } from "../write/request.ts";
 import type { FieldOwners } from "../write/rules.ts";
 import { once, reportFindings } from "../write/strict.ts";
@@ -67,7 +67,7 @@ export function patching(patch: SentPatch, { options }: WriteRequest): Making {
 
 function readWhole(definition: ResourceDefinition): (object: JsonObject) => string[] {
   return (object) => {
-    checkType(object, definition);
+    checkTypeKept(object, definition);
     return normalizeMetadata(object);
   };
 }

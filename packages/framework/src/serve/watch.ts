@@ -13,10 +13,11 @@ import { startStream } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
 import type { CacheLease } from "../storage.ts";
-import type { Snapshot, WatchCache } from "../watch/cache.ts";
+import type { Snapshot } from "../watch/cache.ts";
 import type { Fanout } from "../watch/fanout.ts";
 import type { Lane } from "../watch/lane.ts";
 import { objectsIn } from "../watch/objects.ts";
+import type { ReadableCache } from "../watch/readable-cache.ts";
 import { Selection } from "../watch/selection.ts";
 import { Subscriber } from "../watch/subscriber.ts";
 import { FOREIGN, freshen } from "./freshness.ts";
@@ -119,7 +120,7 @@ async function begin(exchange: Exchange, { subscriber, lane, options }: Beginnin
 }
 
 /** A version that has not come yet is waited for, as long as the client has patience. */
-async function positionOf(exchange: Exchange, cache: WatchCache, version: string): Promise<number | "expired"> {
+async function positionOf(exchange: Exchange, cache: ReadableCache, version: string): Promise<number | "expired"> {
   if (cache.position(version) === "ahead")
     await cache.reach(version, { signal: exchange.signal, timeout: LONGEST_TIMEOUT });
   const position = cache.position(version);

@@ -6,6 +6,7 @@ import {
   type JsonObject,
   type KubeObject,
   quote,
+  type StatusCause,
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
 
@@ -31,12 +32,25 @@ export function checkType(object: JsonObject, definition: ResourceDefinition): v
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
     );
   }
-  if (kind === definition.kind) return;
-  const causes = [fieldInvalid("kind", kind, `must be ${definition.kind}`)];
+  if (kind !== definition.kind)
+    throw otherType(object, definition, fieldInvalid("kind", kind, `must be ${definition.kind}`));
+}
+
+/** The same of what a patch has made of an object of the kind: then both are values like others. */
+export function checkTypeKept(object: JsonObject, definition: ResourceDefinition): void {
+  const { apiVersion } = object;
+  const expected = apiVersionOf(definition);
+  if (typeof apiVersion === "string" && apiVersion !== "" && apiVersion !== expected)
+    throw otherType(object, definition, fieldInvalid("apiVersion", apiVersion, `must be ${expected}`));
+  checkType(object, definition);
+}
+
+function otherType(object: JsonObject, definition: ResourceDefinition, cause: StatusCause): ApiError {
+  const kind = String(object["kind"]);
   const { metadata } = object;
   const name = isJsonObject(metadata) && typeof metadata["name"] === "string" ? metadata["name"] : "";
   // Under the name it gives itself, as in Kubernetes.
-  throw ApiError.invalid({ kind: { group: definition.group, kind }, name, causes });
+  return ApiError.invalid({ kind: { group: definition.group, kind }, name, causes: [cause] });
 }
 
 /**
@@ -45,7 +59,10 @@ export function checkType(object: JsonObject, definition: ResourceDefinition): v
  *
  * @throws ApiError 400 when its name or namespace is another
  */
-export function checkPlace({ metadata }: KubeObject, { namespace, name }: Place): void {
+export function checkPlace(object: KubeObject, { namespace, name }: Place): void {
+  // What an apply makes has none if it was given none.
+  object.metadata ??= {};
+  const { metadata } = object;
   if (namespace === "") delete metadata.namespace;
   else if (metadata.namespace === undefined) metadata.namespace = namespace;
   else if (metadata.namespace !== namespace) {
