@@ -67,7 +67,8 @@ export function applyConfig(versions: Versions, write: Write): Applied {
   const known = reconcileManagers(versions, write.managers);
   const last = known.get(id);
   const set = fieldsOf(config, type).without(ignored);
-  const applier: Manager = { ...key, time: last?.time, set, entry: undefined };
+  // The time outlives what was managed in a version that is gone.
+  const applier: Manager = { ...key, time: write.managers.get(id)?.time, set, entry: undefined };
   known.set(id, applier);
   const merged = merge(live, config, type) as JsonObject;
   const next = prune(versions, { merged, managers: known, applier, last });
