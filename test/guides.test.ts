@@ -80,7 +80,7 @@ async function shell(
   options: { readonly env: NodeJS.ProcessEnv; readonly cwd: string },
 ): Promise<string> {
   try {
-    return (await run("sh", ["-c", line.replace(/\{.*?\}/g, "'$&'")], options)).stdout;
+    return (await run("sh", ["-c", line.replace(/=(\{[^'"]*\})/g, "='$1'")], options)).stdout;
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string };
     return stdout + stderr;
@@ -113,7 +113,7 @@ async function serveAndCheck(folder: Tree, commands: readonly Command[]): Promis
   await check(commands, { folder, home, port });
 }
 
-for (const guide of ["writing-a-view", "conformance"]) {
+for (const guide of ["writing-a-view", "writes", "conformance"]) {
   describe(`docs/guides/${guide}.md`, () => {
     const all = listings(readFileSync(`${root}/docs/guides/${guide}.md`, "utf8"));
 
