@@ -90,6 +90,11 @@ export const INTENDED: readonly Intended[] = [
       (GO_DECODERS.test(String(expected)) || UNREADABLE.test(String(expected))),
   },
   {
+    name: "YAML of several documents",
+    is: ({ theirs, ours }) =>
+      theirs.status === 201 && isJsonObject(ours.body) && /more than one document/.test(String(ours.body["message"])),
+  },
+  {
     name: "Values printed in messages",
     is: ({ at, expected, actual }) =>
       /\/message$/.test(at) &&

@@ -175,11 +175,13 @@ export const LISTS: Topic = topic("lists", {
   ],
   "at a version": [
     ...cards,
+    card.list(),
     card.list("resourceVersion=$(a.metadata.resourceVersion)"),
     card.list("resourceVersion=$(c.metadata.resourceVersion)&resourceVersionMatch=NotOlderThan"),
   ],
   "at an exact version": [
     ...cards,
+    card.list(),
     card.list("resourceVersion=$(c.metadata.resourceVersion)&resourceVersionMatch=Exact"),
     card.list("resourceVersion=$(a.metadata.resourceVersion)&resourceVersionMatch=Exact"),
   ],

@@ -14,10 +14,6 @@ export const YAML: Topic = topic("yaml", {
     post(YAML_TYPE, "- x"),
     post(YAML_TYPE, ""),
     post(YAML_TYPE, "a: b: c"),
-    post(
-      YAML_TYPE,
-      "apiVersion: oracle.dev/v1\nkind: Plain\nmetadata: {name: b}\n---\napiVersion: oracle.dev/v1\nkind: Plain\nmetadata: {name: c}\n",
-    ),
     post(YAML_TYPE, "apiVersion: oracle.dev/v1\nkind: Plain\nmetadata: {name: d}\nspec: {text: 1}\n"),
     post(YAML_TYPE, "apiVersion: oracle.dev/v1\nkind: Plain\nmetadata: {name: 1}\n"),
     post(YAML_TYPE, "apiVersion: oracle.dev/v1\nkind: Plain\nmetadata: {name: e}\nspec: {text: 2020-01-01, on: yes}\n"),
@@ -37,7 +33,6 @@ export const YAML: Topic = topic("yaml", {
     ),
     raw("apiVersion: oracle.dev/v1\nkind: Plain\nmetadata: {name: a}\nspec:\n  text: 'yes'\n  on: true\n"),
     raw("apiVersion: oracle.dev/v1\nkind: Plain\nmetadata: {name: a}\nspec: &x\n  text: anchor\n  nested: {a: *y}\n"),
-    raw("apiVersion: oracle.dev/v1\nkind: Plain\nmetadata: {name: a}\n---\nspec: {}\n"),
     raw("- a\n"),
     raw("just text"),
     raw(""),
@@ -51,5 +46,11 @@ export const YAML: Topic = topic("yaml", {
       "apiVersion: oracle.dev/v1\nkind: Plain\nmetadata: {name: a}\nspec:\n  text: a\n  text: b\n",
       "fieldManager=one&fieldValidation=Strict",
     ),
+  ],
+  "of several documents": [
+    post(YAML_TYPE, "apiVersion: oracle.dev/v1\nkind: Plain\nmetadata: {name: a}\n---\nmetadata: {name: b}\n"),
+  ],
+  "of several documents, applied": [
+    raw("apiVersion: oracle.dev/v1\nkind: Plain\nmetadata: {name: a}\n---\nspec: {}\n"),
   ],
 });
