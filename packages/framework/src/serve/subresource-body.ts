@@ -21,11 +21,11 @@ export async function sentOfKind(
   definition: ResourceDefinition,
   normalize: (object: JsonObject) => string[],
 ): Promise<SentObject> {
-  const { value, duplicates } = await sentBody(exchange);
+  const { value, duplicates, others } = await sentBody(exchange, definition.kind);
   if (!isJsonObject(value)) throw ApiError.badRequest("the body of the request must be an object");
   checkKind(value, definition);
   const unknown = named(definition, () => normalize(value));
-  return { object: value as KubeObject, findings: { duplicates, unknown } };
+  return { object: value as KubeObject, findings: { duplicates, others, unknown } };
 }
 
 /** Makes sure that an object is of the kind that is served here, if it says so at all. @throws ApiError 400 */
@@ -40,6 +40,6 @@ export function checkKind(object: JsonObject, definition: ResourceDefinition): v
     typeof text === "string" ? quote(text) : "what is no text",
   );
   throw ApiError.badRequest(
-    `no kind ${what} is registered for version ${version} here: send a ${definition.kind} of ${expected}`,
+    `no kind ${what} is registered for version ${version} here: it must be ${definition.kind} of ${expected}`,
   );
 }

@@ -10,8 +10,9 @@ import type { RawRequest } from "../virtual-workspace.ts";
 export type ConnectMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /**
- * What the handler of a subresource is told. `tail` is what follows the subresource's name in the path, byte for byte as it
- * came, with its leading slash or "": whoever passes it on must not take it for checked.
+ * What the handler of a subresource is told. `tail` is what follows the subresource's name in the path, as it came, with its
+ * leading slash, or "". In a view without raw handlers of its own there are no dot segments, empty segments, encoded slashes
+ * or double encodings in it: such requests are 400.
  *
  * @typeParam Target the object, `undefined` where it is not read
  */

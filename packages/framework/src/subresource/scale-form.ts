@@ -20,8 +20,9 @@ const MEMBERS: readonly string[] = ["apiVersion", "kind", "metadata", "spec", "s
  * @throws ApiError 400 on a member of another type
  */
 export function normalizeScale(object: JsonObject): string[] {
-  const unknown = normalizeMetadata(object);
+  const unknown: string[] = [];
   for (const name of Object.keys(object)) if (!MEMBERS.includes(name)) unknown.push(dropped(object, name, name));
+  unknown.push(...normalizeMetadata(object));
   const spec = struct(object, "spec", { shapes: { replicas: INT32 }, unknown });
   if (spec["replicas"] === 0) delete spec["replicas"];
   const status = struct(object, "status", { shapes: { replicas: INT32, selector: TEXT }, unknown });

@@ -1,0 +1,146 @@
+// `/status`, beyond what the differential suite compares with Kubernetes' own server.
+import type { ManagedFieldsEntry } from "@virtual-workspaces/apimachinery";
+import { defineResource } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { startPlain } from "../_support/plain.ts";
+import {
+  APPLY,
+  JSON_PATCH,
+  MACHINES,
+  Machine,
+  MERGE,
+  machine,
+  machinesView,
+  outcome,
+  startMachine,
+  startMachines,
+} from "./machine-fixtures.ts";
+
+const STATUS = `${MACHINES}/m/status`;
+
+/** `manager operation subresource`: who has fields of the object. */
+function managers(body: { metadata: { managedFields?: ManagedFieldsEntry[] } }): string[] {
+  const { managedFields = [] } = body.metadata;
+  return managedFields.map(({ manager, operation, subresource = "" }) =>
+    `${manager} ${operation} ${subresource}`.trim(),
+  );
+}
+
+describe("/status", () => {
+  it("is written alone, by every kind of write, and nothing else is written by it", async () => {
+    await using server = await startMachine({ spec: { replicas: 1 }, status: { phase: "Running" } });
+    expect(server.made.body).not.to.have.property("status");
+    const content = { spec: { replicas: 50 }, status: { phase: "Running" } };
+    const changed = { ...server.made.body, ...content };
+    changed.metadata = { ...changed.metadata, labels: { a: "b" }, finalizers: ["example.dev/x"] };
+    const answers = [
+      await server.send(`PUT ${STATUS}`, changed),
+      await server.send(`PATCH ${STATUS}`, { ...content, status: { replicas: 2 } }, MERGE),
+      await server.send(`PATCH ${STATUS}`, [{ op: "add", path: "/status/replicas", value: 3 }], JSON_PATCH),
+      await server.send(
+        `PATCH ${STATUS}?fieldManager=m`,
+        machine({ spec: { replicas: 9 }, status: { selector: "a=b" } }, { labels: { c: "d" } }),
+        APPLY,
+      ),
+    ];
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
+    const { metadata, spec, status } = (await server.get(STATUS)).body;
+    expect({ spec, status }).to.deep.equal({
+      spec: { replicas: 1, image: "none" },
+      status: { phase: "Running", replicas: 3, selector: "a=b" },
+    });
+    expect(metadata).to.include({ generation: 1 }).and.not.have.any.keys("labels", "finalizers");
+    expect(managers({ metadata })).to.have.members(["m Apply status", "unknown Update", "unknown Update status"]);
+  });
+
+  it("is kept by writes of the rest, which count a generation", async () => {
+    await using server = await startMachine();
+    await server.send(`PATCH ${STATUS}`, { status: { phase: "Running" } }, MERGE);
+    const { body } = await server.send(`PATCH ${MACHINES}/m`, { spec: { replicas: 2 }, status: null }, MERGE);
+    expect([body.status, body.metadata.generation]).to.deep.equal([{ phase: "Running" }, 2]);
+    const applied = await server.send(
+      `PATCH ${MACHINES}/m?fieldManager=m`,
+      machine({ status: { phase: "Pending" } }),
+      APPLY,
+    );
+    expect(applied.body.status).to.deep.equal({ phase: "Running" });
+  });
+
+  it("does not create: what is not there is 404, to an apply too", async () => {
+    await using server = await startMachines();
+    const body = machine({ status: { phase: "Running" } });
+    const answers = [
+      await server.get(STATUS),
+      await server.send(`PUT ${STATUS}`, body),
+      await server.send(`PATCH ${STATUS}`, body, MERGE),
+      await server.send(`PATCH ${STATUS}?fieldManager=m`, body, APPLY),
+    ];
+    for (const answer of answers)
+      expect(outcome(answer)).to.deep.equal([404, "NotFound", 'machines.example.dev "m" not found']);
+  });
+
+  it("is validated alone: what is wrong with the rest is not its fault", async () => {
+    const machines = Machine.collection();
+    await using server = await startPlain([machinesView([Machine.serve(machines)])]);
+    machines.in("root", "ns").set("m", { replicas: 1000 });
+    const good = await server.send(`PATCH ${STATUS}`, { status: { phase: "Running" } }, MERGE);
+    expect(good.status).to.equal(200);
+    const bad = await server.send(`PATCH ${STATUS}`, { status: { phase: "Dancing" } }, MERGE);
+    expect(outcome(bad)).to.deep.equal([
+      422,
+      "Invalid",
+      'Machine.example.dev "m" is invalid: status.phase: Unsupported value: "Dancing": supported values: "Pending", "Running"',
+    ]);
+  });
+
+  it("takes no other verb, and narrowed verbs narrow it", async () => {
+    await using server = await startMachine();
+    for (const method of ["POST", "DELETE"])
+      expect((await server.send(`${method} ${STATUS}`, {})).status, method).to.equal(405);
+    expect((await server.get(`${MACHINES}/status`)).status).to.equal(404);
+    const watched = STATUS.replace("/namespaces", "/watch/namespaces");
+    expect((await server.get(watched)).status).to.equal(405);
+    await using reading = await startMachines({ verbs: ["get", "list"] });
+    reading.machines.in("root", "ns").set("m", {});
+    expect((await reading.get(STATUS)).status).to.equal(200);
+    expect((await reading.send(`PATCH ${STATUS}`, {}, MERGE)).status).to.equal(405);
+  });
+
+  it("is not there for a kind that has none", async () => {
+    const Bare = defineResource({
+      group: "example.dev",
+      version: "v1",
+      kind: "Machine",
+      scope: "Namespaced",
+      spec: {},
+    });
+    const bare = Bare.collection();
+    bare.in("root", "ns").set("m", {});
+    await using server = await startPlain([machinesView([Bare.serve(bare)])]);
+    expect((await server.get(STATUS)).status).to.equal(404);
+  });
+});
+
+describe("a storage that patches by itself", () => {
+  it("is told that only the status is meant", async () => {
+    const told: unknown[] = [];
+    const object = () => machine({}, { name: "m", namespace: "ns", resourceVersion: "1" }) as never;
+    const storage = {
+      lifecycle: "storage",
+      get: object,
+      patch: (_scope: unknown, _key: unknown, { subresource, contentType }: Record<string, unknown>) => {
+        told.push([subresource, contentType]);
+        return { object: object() };
+      },
+    } as const;
+    await using server = await startPlain([machinesView([Machine.serve(storage as never)])]);
+    await server.send(`PATCH ${STATUS}`, {}, MERGE);
+    await server.send(`PATCH ${MACHINES}/m`, {}, MERGE);
+    expect(told).to.deep.equal([
+      ["status", "application/merge-patch+json"],
+      [undefined, "application/merge-patch+json"],
+    ]);
+    // A Scale is nothing that it could patch.
+    expect((await server.send(`PATCH ${MACHINES}/m/scale`, {}, MERGE)).status).to.equal(405);
+  });
+});
