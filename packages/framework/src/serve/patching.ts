@@ -49,8 +49,7 @@ export function patching(patch: SentPatch, { options }: WriteRequest): Making {
   let patched: JsonObject = {};
   let unknown: readonly string[] = [];
   const change: Change = (copy) => {
-    // The result shares what it can with the patch, and all that is done to it is done in place.
-    patched = cloneJson(applied(copy() as KubeObject, value, patch));
+    patched = applied(copy() as KubeObject, value, patch);
     const object = patched as KubeObject;
     unknown = readable(patched, () => read(object));
     checkPlace(object, key);
@@ -72,12 +71,13 @@ function readWhole(definition: ResourceDefinition): (object: JsonObject) => stri
   };
 }
 
+/** The result shares nothing: not with the patch, which may be applied again, nor with itself; it is changed in place. */
 function applied(object: KubeObject, patch: unknown, { type, definition }: SentPatch): JsonObject {
-  if (type === "merge") return applyMergePatch(object, patch);
-  if (type === "strategic") return applyStrategicMergePatch(object, patch, wholeSchema(definition.schema));
+  if (type === "merge") return applyMergePatch(object, cloneJson(patch));
+  if (type === "strategic") return applyStrategicMergePatch(object, cloneJson(patch), wholeSchema(definition.schema));
   const result = applyJsonPatch(object, patch);
   if (!isJsonObject(result)) throw unreadable(result, "it must be an object");
-  return result;
+  return cloneJson(result);
 }
 
 /** How the lists of metadata are merged, whatever the kind (the patch strategies of metav1.ObjectMeta). */

@@ -1,4 +1,4 @@
-import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 import { cloneJson } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
@@ -18,9 +18,14 @@ export async function serveUpdate(exchange: Exchange, resource: ServedResource):
   const request = writeRequest(exchange, resource, query);
   const unknown = reporter(findings, definition, request.options);
   writer.conform(object, { ...request, unknown });
-  // What is made of the object happens in place: should others get in the way, it begins anew.
-  const written = await writer.update(key, () => ({ object: cloneJson(object), by: "replacing" }), request);
+  // What the writer does to an object is to its metadata and its parts as wholes; what a hook does nobody knows.
+  const copy = resource.admit === undefined ? shallow : cloneJson;
+  const written = await writer.update(key, () => ({ object: copy(object), by: "replacing" }), request);
   answerObject(exchange, resource, { object: written.object, code: 200, wanted });
+}
+
+function shallow(object: KubeObject): KubeObject {
+  return { ...object, metadata: { ...object.metadata } };
 }
 
 /** The object that a request names. */
