@@ -65,6 +65,16 @@ export function linearPattern(source: string): (text: string) => boolean {
   return (text) => pattern.steps(text) <= MAX_STEPS && pattern.test(text);
 }
 
+/** Whether Go takes a pattern. */
+export function isPattern(source: string): boolean {
+  try {
+    RE2JS.compile(source);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Patterns that texts of requests spell; the last ones used are kept. */
 export class PatternCache {
   readonly #patterns = new Map<string, LinearPattern>();

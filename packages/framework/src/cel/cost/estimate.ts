@@ -1,0 +1,176 @@
+import { callOf, MACRO_VARIABLES, type Node, typeOf } from "../library/node.ts";
+import type { Shape } from "../types/shape.ts";
+import { codePoints } from "../values/text.ts";
+import { callCost, operatorCost } from "./calls.ts";
+import { heavyCall } from "./heavy.ts";
+import { macroCost } from "./macros.ts";
+import { type Caps, type Estimate, type Estimation, ONE, type Size, sum, UNKNOWN } from "./size.ts";
+
+const LIST_COST = 10;
+const MAP_COST = 30;
+const PLAIN = new Set(["bool", "double", "int", "null", "string", "uint"]);
+const COMPARING = new Set(["==", "!=", "in"]);
+const SCALARS = new Set(["bool", "double", "google.protobuf.Duration", "int", "google.protobuf.Timestamp", "uint"]);
+
+/** Estimates what an expression costs, as cel-go does from the declared sizes of what it reads. */
+export function estimateCost(root: Node, self: Shape, caps?: Caps): number {
+  return new Estimator(self, caps).of(root).cost;
+}
+
+class Estimator implements Estimation {
+  readonly #names = new Map<string, Estimate>();
+  readonly #self: Shape;
+  readonly #caps: Caps | undefined;
+
+  constructor(self: Shape, caps: Caps | undefined) {
+    this.#self = self;
+    this.#caps = caps;
+    const value = this.inside(self);
+    this.#names.set("self", value);
+    this.#names.set("oldSelf", value);
+  }
+
+  of(node: Node): Estimate {
+    switch (node.op) {
+      case "value":
+        return { cost: 0, size: literalSize(node.args) };
+      case "id":
+        return { ...(this.#names.get(node.args) ?? this.#unnamed()), cost: 1 };
+      case ".":
+        return this.#field(node.args[0], node.args[1]);
+      case ".?":
+        return { ...this.#field(node.args[0], node.args[1]), cost: this.of(node.args[0]).cost + 1 };
+      case "[]":
+      case "[?]": {
+        const [container, index] = node.args.map((arg) => this.of(arg));
+        return { ...this.elementOf(container), cost: sum([container, index]) + 1 };
+      }
+      case "list":
+        return this.#list(node.args);
+      case "map": {
+        const entries = node.args.map(([key, value]) => ({ key: this.of(key), value: this.of(value) }));
+        const cost = MAP_COST + sum(entries.flatMap(({ key, value }) => [key, value]));
+        return { cost, size: exactly(entries.length), element: union(entries.map(({ value }) => value)) };
+      }
+      case "?:": {
+        const [condition, yes, no] = node.args.map((arg) => this.of(arg));
+        return { ...union([yes, no]), cost: (condition?.cost ?? 0) + Math.max(yes?.cost ?? 0, no?.cost ?? 0) };
+      }
+      case "&&":
+      case "||":
+        return { cost: sum(node.args.map((arg) => this.of(arg))), size: ONE };
+      case "!_":
+      case "-_":
+        return { cost: this.of(node.args).cost + 1, size: ONE };
+      case "call":
+      case "rcall":
+        return this.#call(node);
+      default:
+        return this.#operator(node.op, node.args);
+    }
+  }
+
+  #operator(operator: string, [left, right]: readonly [Node, Node]): Estimate {
+    const types = [typeOf(left), typeOf(right)];
+    const estimate = operatorCost(operator, types, [this.of(left), this.of(right)]);
+    // Kubernetes charges little for comparing objects; here it counts what is visited.
+    const deep = this.#caps !== undefined && !types.some((type) => PLAIN.has(type)) && COMPARING.has(operator);
+    return deep ? { ...estimate, cost: estimate.cost + (this.#caps?.nodes ?? 0) } : estimate;
+  }
+
+  /** Whether the estimate is for an object at hand. */
+  get capped(): boolean {
+    return this.#caps !== undefined;
+  }
+
+  /** Of keys of maps, which Kubernetes takes to be empty. */
+  get keySize(): Size {
+    return { min: 0, max: this.#caps?.text ?? 0 };
+  }
+
+  /** Estimates an expression in which a name stands for something. */
+  with(names: readonly (readonly [string, Estimate])[], node: Node): Estimate {
+    const before = names.map(([name]) => [name, this.#names.get(name)] as const);
+    for (const [name, value] of names) this.#names.set(name, value);
+    const estimate = this.of(node);
+    for (const [name, value] of before) {
+      if (value === undefined) this.#names.delete(name);
+      else this.#names.set(name, value);
+    }
+    return estimate;
+  }
+
+  /** What is known of a part of the object. */
+  inside(shape: Shape): Estimate {
+    const cap = shape.type === "list" || shape.type === "map" ? this.#caps?.list : this.#caps?.text;
+    return { cost: 0, size: { min: 0, max: Math.min(shape.max, cap ?? shape.max) }, shape };
+  }
+
+  elementOf(container: Estimate | undefined): Estimate {
+    const shape = container?.shape?.element;
+    return shape === undefined ? (container?.element ?? this.#unnamed()) : this.inside(shape);
+  }
+
+  /**
+   * What is no part of the object, but of something computed. Kubernetes then takes the size of `self`, which is 0 for
+   * objects; of an object at hand nothing is known.
+   */
+  #unnamed(): Estimate {
+    return this.#caps === undefined ? this.inside(this.#self) : { cost: 0, size: undefined };
+  }
+
+  #field(operand: Node, name: string): Estimate {
+    const target = this.of(operand);
+    const type = typeOf(operand);
+    const cost = target.cost + (type === "dyn" || type.startsWith("optional") ? 0 : 1);
+    const shape = target.shape?.fields?.get(name) ?? target.shape?.element;
+    return { ...(shape === undefined ? (target.element ?? this.#unnamed()) : this.inside(shape)), cost };
+  }
+
+  #list(elements: readonly Node[]): Estimate {
+    const estimates = elements.map((element) => this.of(element));
+    return { cost: LIST_COST + sum(estimates), size: exactly(elements.length), element: union(estimates) };
+  }
+
+  #call(node: Node): Estimate {
+    const call = callOf(node);
+    if (call === undefined) return { cost: 0, size: undefined };
+    const { name, target, args } = call;
+    if (target !== undefined && MACRO_VARIABLES.has(`${name}/${args.length}`)) {
+      return macroCost(this, { name, target, args });
+    }
+    if (name === "hAs" && args[0]?.op === ".") return { cost: this.of(args[0].args[0]).cost, size: ONE };
+    const given = [...(target === undefined ? [] : [target]), ...args];
+    if (this.#caps !== undefined) {
+      const heavy = heavyCall(name, given);
+      if (heavy !== undefined) return heavy(given.map((arg) => this.of(arg)));
+    }
+    const estimate = callCost(
+      name,
+      given.map((arg) => this.of(arg)),
+      given.map(typeOf),
+    );
+    return estimate.size === undefined && SCALARS.has(typeOf(node)) ? { ...estimate, size: ONE } : estimate;
+  }
+}
+
+/** What is known of a value that is one of several. */
+function union(estimates: readonly (Estimate | undefined)[]): Estimate {
+  const sizes = estimates.map((estimate) => estimate?.size ?? UNKNOWN);
+  const [first] = estimates;
+  return {
+    cost: 0,
+    size: { min: Math.min(...sizes.map(({ min }) => min)), max: Math.max(0, ...sizes.map(({ max }) => max)) },
+    shape: first?.shape,
+    element: first?.element,
+  };
+}
+
+function exactly(size: number): Size {
+  return { min: size, max: size };
+}
+
+function literalSize(value: unknown): Size {
+  if (typeof value === "string") return exactly(codePoints(value));
+  return exactly(value instanceof Uint8Array ? value.length : 1);
+}

@@ -1,0 +1,82 @@
+import { dnsLabelProblems, labelKeyProblems, labelValueProblems, nameProblems } from "@virtual-workspaces/apimachinery";
+import { CelError } from "../cel-error.ts";
+import { parseSchemaTimestamp } from "../values/formatted.ts";
+import { requestUriProblem } from "./url-value.ts";
+
+/** A format that texts can be checked against (`format.dns1123Label()`). */
+export class NamedFormat {
+  readonly name: string;
+  /** How long the pattern behind it is, by which Kubernetes charges. */
+  readonly patternSize: number;
+  /** What is wrong with a text; empty if nothing is. */
+  readonly problems: (text: string) => readonly string[];
+
+  constructor(name: string, patternSize: number, problems: (text: string) => readonly string[]) {
+    this.name = name;
+    this.patternSize = patternSize;
+    this.problems = problems;
+  }
+}
+
+const DNS_1035_LABEL =
+  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and " +
+  "end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is " +
+  "'[a-z]([-a-z0-9]*[a-z0-9])?')";
+const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/;
+const DATE_TIME_LENGTH = 78;
+const CLOCK = /^(\d{2}):(\d{2}):(\d{2})(?:.\d+)?(?:z|[+-]\d{2}:\d{2})$/;
+
+/** The formats that rules can name. */
+export const NAMED_FORMATS: ReadonlyMap<string, NamedFormat> = new Map(
+  [
+    new NamedFormat("dns1123Label", 30, dnsLabelProblems),
+    new NamedFormat("dns1123Subdomain", 60, nameProblems),
+    new NamedFormat("dns1035Label", 30, dns1035LabelProblems),
+    new NamedFormat("qualifiedName", 60, labelKeyProblems),
+    new NamedFormat("dns1123LabelPrefix", 30, (text) => dnsLabelProblems(asWhole(text))),
+    new NamedFormat("dns1123SubdomainPrefix", 60, (text) => nameProblems(asWhole(text))),
+    new NamedFormat("dns1035LabelPrefix", 30, (text) => dns1035LabelProblems(asWhole(text))),
+    new NamedFormat("labelValue", 40, labelValueProblems),
+    new NamedFormat("uri", 1000, uriProblems),
+    new NamedFormat("uuid", 70, (text) => (UUID.test(text) ? [] : ["does not match the UUID format"])),
+    new NamedFormat("byte", 84, (text) => (isBase64(text) ? [] : ["invalid base64"])),
+    new NamedFormat("date", DATE_TIME_LENGTH, (text) => (isDate(text) ? [] : ["invalid date"])),
+    new NamedFormat("datetime", DATE_TIME_LENGTH, (text) => (isDateTime(text) ? [] : ["invalid datetime"])),
+  ].map((format) => [format.name, format]),
+);
+
+/** A prefix of a name as the name it could begin. */
+function asWhole(prefix: string): string {
+  return prefix.length > 1 && prefix.endsWith("-") ? `${prefix.slice(0, -2)}a` : prefix;
+}
+
+function dns1035LabelProblems(text: string): string[] {
+  const problems = text.length > 63 ? ["must be no more than 63 bytes"] : [];
+  return /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/.test(text) ? problems : [...problems, DNS_1035_LABEL];
+}
+
+function uriProblems(text: string): string[] {
+  const problem = requestUriProblem(text);
+  return problem === undefined ? [] : [`parse ${JSON.stringify(text)}: ${problem}`];
+}
+
+function isBase64(text: string): boolean {
+  return text.length % 4 === 0 && BASE64.test(text);
+}
+
+function isDate(text: string): boolean {
+  try {
+    parseSchemaTimestamp(text, "date");
+    return true;
+  } catch (error) {
+    if (error instanceof CelError) return false;
+    throw error;
+  }
+}
+
+function isDateTime(text: string): boolean {
+  const [date = "", clock = ""] = text.toLowerCase().split("t");
+  const [, hours = "99", minutes = "99", seconds = "99"] = CLOCK.exec(clock) ?? [];
+  return isDate(date) && hours <= "23" && minutes <= "59" && seconds <= "59";
+}

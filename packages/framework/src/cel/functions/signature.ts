@@ -1,0 +1,56 @@
+/** What a function does with values of the library. Throws a CelError. */
+// biome-ignore lint/suspicious/noExplicitAny: each is given values of the types in its signature.
+export type Implementation = (...args: any[]) => unknown;
+
+/** A function of Kubernetes: `sets.contains(list(T), list(T)) bool`; member calls begin with a dot: `.trim(string) string`. */
+export type FunctionSpec = readonly [signature: string, call: Implementation];
+
+export interface Signature {
+  /** `sets.contains`. */
+  readonly name: string;
+  readonly member: boolean;
+  /** Of members the first is what it is called on. */
+  readonly params: readonly string[];
+  readonly result: string;
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  timestamp: "google.protobuf.Timestamp",
+  duration: "google.protobuf.Duration",
+  quantity: "Quantity",
+  url: "Url",
+  semver: "Semver",
+  format: "NamedFormat",
+  ip: "Ip",
+  cidr: "Cidr",
+};
+
+/** Reads a signature; its types come out as the library writes them: `list<int>`. */
+export function parseSignature(text: string): Signature {
+  const [, dot = "", name = "", list = "", result = ""] = /^(\.?)([^(]+)\((.*)\) (\S.*)$/.exec(text) ?? [];
+  return { name, member: dot !== "", params: splitTypes(list).map(libraryType), result: libraryType(result) };
+}
+
+function libraryType(text: string): string {
+  const [, container, inner = ""] = /^(list|map|optional)\((.*)\)$/.exec(text) ?? [];
+  if (container === undefined) return NAMES[text] ?? text;
+  return `${container}<${splitTypes(inner).map(libraryType).join(", ")}>`;
+}
+
+/** Splits at the commas that are in no brackets. */
+function splitTypes(list: string): string[] {
+  const types: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let at = 0; at <= list.length; at++) {
+    const char = list[at];
+    if (char === "(") depth++;
+    else if (char === ")") depth--;
+    else if ((char === "," && depth === 0) || char === undefined) {
+      const type = list.slice(start, at).trim();
+      if (type !== "") types.push(type);
+      start = at + 1;
+    }
+  }
+  return types;
+}

@@ -1,0 +1,174 @@
+import type { Environment, ParseResult } from "@marcbachmann/cel-js";
+import { isPattern } from "../pattern.ts";
+import { parseGoDuration, parseRfc3339 } from "../values/formatted.ts";
+import type { Reads } from "../values/json.ts";
+import { OWN, ownFunctions } from "./environment.ts";
+import { HAS } from "./macros.ts";
+import { type Problem, problemOf, undeclared } from "./messages.ts";
+import { callOf, childrenOf, descendants, MACRO_VARIABLES, type Node, placeOf, typeOf } from "./node.ts";
+
+/** Functions of the library that are Kubernetes' too, and right: `name/arguments`. */
+const LIBRARY_FUNCTIONS = new Set(
+  (
+    "size/1 .size/0 type/1 dyn/1 bytes/1 .startsWith/1 .endsWith/1 .contains/1 .value/0 .hasValue/0 .or/1 .orValue/1 " +
+    ".none/0 .of/1"
+  ).split(" "),
+);
+
+/** The fields of types of objects. */
+type Fields = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** An expression that the library can run. */
+export interface Prepared {
+  readonly run: ParseResult;
+  readonly root: Node;
+  /** The type of its value; `dyn` if the environment knows no types. */
+  readonly type: string;
+}
+
+/** Makes expressions the library's: calls of functions that it has otherwise, or not at all, are pointed to ours. */
+export class Preparer {
+  readonly #own = ownFunctions();
+
+  /** Parses and checks an expression in an environment; or says what is wrong with it. */
+  prepare(source: string, environment: Environment, fields: Fields = new Map()): Prepared | Problem {
+    try {
+      const run = environment.parse(withOwnHas(source, environment));
+      for (const node of descendants(run.ast)) {
+        const problem = this.#pointToOwn(node);
+        if (problem !== undefined) return problem;
+      }
+      const checked = run.check();
+      if (!checked.valid) return problemOf(checked.error);
+      const problem = firstProblem(run.ast, fields);
+      if (problem !== undefined) return problem;
+      return { run, root: run.ast, type: checked.type ?? "dyn" };
+    } catch (error) {
+      return problemOf(error);
+    }
+  }
+
+  #pointToOwn(node: Node): Problem | undefined {
+    const call = callOf(node);
+    if (call === undefined || (node.op !== "call" && node.op !== "rcall")) return undefined;
+    const key = `${call.name}/${call.args.length}`;
+    if (key === `${HAS}/1` && call.args[0]?.op !== ".") {
+      return { at: placeOf(call.args[0] ?? node), message: "invalid argument to has() macro" };
+    }
+    const isMacro = call.target === undefined ? key === `${HAS}/1` : MACRO_VARIABLES.has(key);
+    if (isMacro || call.name.endsWith(OWN)) return undefined;
+    // What is in a namespace is called like a member, but declared as a function.
+    if (
+      this.#own.has(call.target === undefined ? key : `.${key}`) ||
+      (call.target?.op === "id" && this.#own.has(key))
+    ) {
+      node.args[0] = call.name + OWN;
+      return undefined;
+    }
+    const known = LIBRARY_FUNCTIONS.has(call.target === undefined ? key : `.${key}`) && !isBind(call.target);
+    return known ? undefined : { at: placeOf(node), message: undeclared(call.name) };
+  }
+}
+
+/** What the library's checker lets pass. */
+function firstProblem(root: Node, fields: Fields): Problem | undefined {
+  for (const node of descendants(root)) {
+    const problem = optionalFieldProblem(node, fields) ?? indexProblem(node, fields) ?? literalProblem(node);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** A field that is selected optionally has to be one as well. */
+function optionalFieldProblem(node: Node, fields: Fields): Problem | undefined {
+  if (node.op !== ".?" && node.op !== ".") return undefined;
+  const [operand, name] = node.args;
+  const known = fields.get(typeOf(operand).replace(/^optional<(.*)>$/, "$1"));
+  return known === undefined || known.has(name)
+    ? undefined
+    : { at: placeOf(node), message: `undefined field '${name}'` };
+}
+
+/** Objects have fields, not keys. */
+function indexProblem(node: Node, fields: Fields): Problem | undefined {
+  if (node.op !== "[]" || !fields.has(typeOf(node.args[0]))) return undefined;
+  const message = `found no matching overload for '_[_]' applied to '(object, ${typeOf(node.args[1])})'`;
+  return { at: placeOf(node), message };
+}
+
+/** Literals that can be no pattern, time or duration. */
+function literalProblem(node: Node): Problem | undefined {
+  const call = callOf(node);
+  const name = call?.name.replace(OWN, "") ?? "";
+  const arg = call?.args.at(-1);
+  const valid = LITERALS[name];
+  if (valid === undefined || arg?.op !== "value" || typeof arg.args !== "string" || valid(arg.args)) return undefined;
+  return { at: arg.start, message: `invalid ${name} argument` };
+}
+
+const LITERALS: Readonly<Record<string, (text: string) => boolean>> = {
+  matches: isPattern,
+  timestamp: (text) => parseRfc3339(text) !== undefined,
+  duration: (text) => parseGoDuration(text) !== undefined,
+};
+
+/** The library's own namespace, which Kubernetes has not. */
+function isBind(target: Node | undefined): boolean {
+  return target?.op === "id" && target.args === "cel";
+}
+
+/** The source with `has` under its other name, which is as long. */
+function withOwnHas(source: string, environment: Environment): string {
+  let text = source;
+  for (const node of descendants(environment.parse(source).ast)) {
+    const isHas = node.op === "call" && node.args[0] === "has";
+    if (isHas) text = text.slice(0, node.start) + HAS + text.slice(node.start + HAS.length);
+  }
+  return text;
+}
+
+/** The names of variables that an expression uses, but for those of its macros. */
+export function usesVariable(root: Node, name: string): boolean {
+  for (const node of descendants(root)) if (node.op === "id" && node.args === name) return true;
+  return false;
+}
+
+/** What an expression reads of a variable. */
+export function readsOf(root: Node, name: string): Reads {
+  const reads = new Map<string, Reads>();
+  return collect(root, name, reads) ? reads : "all";
+}
+
+interface MutableReads extends Map<string, Reads> {}
+
+/** False if it uses the variable as a whole. */
+function collect(node: Node, name: string, reads: MutableReads): boolean {
+  const path = pathFrom(node, name);
+  if (path !== undefined) return path.length > 0 && note(reads, path);
+  for (const child of childrenOf(node)) if (!collect(child, name, reads)) return false;
+  return true;
+}
+
+/** `["spec", "replicas"]` for `self.spec.replicas`. */
+function pathFrom(node: Node, name: string): string[] | undefined {
+  if (node.op === "id") return node.args === name ? [] : undefined;
+  if (node.op !== "." && node.op !== ".?") return undefined;
+  const prefix = pathFrom(node.args[0], name);
+  return prefix === undefined ? undefined : [...prefix, node.args[1]];
+}
+
+function note(reads: MutableReads, path: readonly string[]): true {
+  let at = reads;
+  for (const [depth, name] of path.entries()) {
+    const known = at.get(name);
+    if (known === "all") return true;
+    if (depth === path.length - 1) at.set(name, "all");
+    else if (known instanceof Map) at = known;
+    else {
+      const inner: MutableReads = new Map();
+      at.set(name, inner);
+      at = inner;
+    }
+  }
+  return true;
+}

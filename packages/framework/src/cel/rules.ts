@@ -1,0 +1,171 @@
+import {
+  type JsonSchema,
+  type RuleSite,
+  ruleSites,
+  type StaticRuleSite,
+  type StatusCause,
+} from "@virtual-workspaces/apimachinery";
+import type { Awaitable } from "../storage.ts";
+import { WorkerError } from "../worker/error.ts";
+import { siblingModule } from "../worker/module.ts";
+import { WorkerPool } from "../worker/pool.ts";
+import type { CompiledRule } from "./compiled-rule.ts";
+import { causeOf, exhausted } from "./findings.ts";
+import { placeProblems, schemaBudget } from "./problems.ts";
+import { RuleCompiler, type RulePlace } from "./site-rules.ts";
+import type { SiteFindings, WorkerSite } from "./worker-message.ts";
+
+/** What is evaluated in place at most for one object, in units of about 100 ns: some 10 ms. */
+const IN_PLACE = 100_000;
+
+export interface CompileRulesOptions {
+  /** The field of the schema in problems. @default "schema" */
+  readonly path?: string;
+}
+
+export interface EvaluateOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** What rules say of an object. */
+export interface RuleFindings {
+  readonly causes: readonly StatusCause[];
+  /** Of values that were so before and may stay so, as text for a Warning header. */
+  readonly warnings: readonly StatusCause[];
+}
+
+export interface RuleEngineOptions {
+  /** How long the rules of one object may take in a worker, ms. @default 2000 */
+  readonly budget?: number;
+}
+
+/**
+ * Evaluates `x-kubernetes-validations`. Cheap rules run in place; what could take longer than some 10 ms, by the sizes of
+ * the values at hand, runs in a worker with a time budget, so that no schema and no object can stall the process.
+ */
+export class RuleEngine implements AsyncDisposable {
+  readonly #compiler = new RuleCompiler();
+  readonly #pool: WorkerPool<readonly WorkerSite[], readonly SiteFindings[]>;
+  readonly #budget: number;
+
+  constructor({ budget = 2000 }: RuleEngineOptions = {}) {
+    this.#budget = budget;
+    this.#pool = new WorkerPool({ module: siblingModule("rule-worker", import.meta.url), name: "CEL rules" });
+  }
+
+  /** Compiles all rules of a schema. What is wrong with them is in `problems`, in Kubernetes' words. */
+  compile(schema: JsonSchema, { path = "schema" }: CompileRulesOptions = {}): CompiledRules {
+    return new CompiledRules({
+      schema,
+      path,
+      compiler: this.#compiler,
+      elsewhere: async (sites, signal) => this.#pool.run(sites, { budget: this.#budget, signal }),
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool[Symbol.asyncDispose]();
+  }
+}
+
+interface CompiledRulesParts {
+  readonly schema: JsonSchema;
+  readonly path: string;
+  readonly compiler: RuleCompiler;
+  readonly elsewhere: (sites: readonly WorkerSite[], signal?: AbortSignal) => Promise<readonly SiteFindings[]>;
+}
+
+/** The rules of a schema. It keeps nothing of objects; equal schemas may share it. */
+export class CompiledRules {
+  /** Rules that do not compile or would cost too much; Kubernetes refuses a schema that has any. */
+  readonly problems: readonly StatusCause[];
+  readonly #compiler: RuleCompiler;
+  readonly #elsewhere: CompiledRulesParts["elsewhere"];
+  readonly #places = new Map<RulePlace["rules"], readonly CompiledRule[]>();
+  readonly #ids = new WeakMap<RulePlace["rules"], string>();
+
+  constructor({ schema, path, compiler, elsewhere }: CompiledRulesParts) {
+    this.#compiler = compiler;
+    this.#elsewhere = elsewhere;
+    const budget = schemaBudget();
+    const places = ruleSites(schema);
+    const problems = places.flatMap((place) => this.#placeProblems(place, path, budget));
+    this.problems = [...problems, ...budget.problems(path)];
+  }
+
+  /**
+   * What the rules say of the sites of an object (`StructuralSchema.rules`). A promise only if a worker is asked; if that
+   * takes too long, the answer is Kubernetes' for rules that run out of budget.
+   */
+  evaluate(sites: Iterable<RuleSite>, { signal }: EvaluateOptions = {}): Awaitable<RuleFindings> {
+    const known = [...sites].map((site) => ({ site, rules: this.#rulesOf(site) }));
+    if (isCheap(known)) {
+      return compose(
+        known.map((entry) => entry.site),
+        known.map(({ site, rules }) => rules.map((rule) => (rule.appliesTo(site) ? rule.evaluate(site) : undefined))),
+      );
+    }
+    return this.#evaluateElsewhere(
+      known.map((entry) => entry.site),
+      signal,
+    );
+  }
+
+  async #evaluateElsewhere(sites: readonly RuleSite[], signal: AbortSignal | undefined): Promise<RuleFindings> {
+    const messages = sites.map((site): WorkerSite => {
+      const { schema, rules, resourceRoot, self, oldSelf } = site;
+      return { place: { schema, rules, resourceRoot }, id: this.#idOf(site), values: { self, oldSelf } };
+    });
+    try {
+      return compose(sites, await this.#elsewhere(messages, signal));
+    } catch (error) {
+      const [first] = sites;
+      const isOverrun = error instanceof WorkerError && (error.fault === "overrun" || error.fault === "failed");
+      if (!isOverrun || first === undefined) throw error;
+      return { causes: [exhausted(first)], warnings: [] };
+    }
+  }
+
+  #placeProblems(place: StaticRuleSite, path: string, budget: ReturnType<typeof schemaBudget>): StatusCause[] {
+    return placeProblems(place, this.#rulesOf(place), { path, budget });
+  }
+
+  #rulesOf({ rules, schema, resourceRoot }: RulePlace): readonly CompiledRule[] {
+    const known = this.#places.get(rules);
+    if (known !== undefined) return known;
+    const compiled = this.#compiler.compile({ rules, schema, resourceRoot });
+    this.#places.set(rules, compiled);
+    return compiled;
+  }
+
+  #idOf({ rules, schema, resourceRoot }: RulePlace): string {
+    const known = this.#ids.get(rules) ?? JSON.stringify([resourceRoot, schema]);
+    this.#ids.set(rules, known);
+    return known;
+  }
+}
+
+function isCheap(sites: readonly { readonly site: RuleSite; readonly rules: readonly CompiledRule[] }[]): boolean {
+  let weight = 0;
+  for (const { site, rules } of sites) {
+    for (const rule of rules) {
+      if (rule.appliesTo(site)) weight += rule.weigh(site);
+      if (weight > IN_PLACE) return false;
+    }
+  }
+  return true;
+}
+
+function compose(sites: readonly RuleSite[], findings: readonly SiteFindings[]): RuleFindings {
+  const causes: StatusCause[] = [];
+  const warnings: StatusCause[] = [];
+  for (const [at, site] of sites.entries()) {
+    for (const [index, finding] of (findings[at] ?? []).entries()) {
+      const rule = site.rules[index];
+      if (finding === undefined || rule === undefined) continue;
+      const mayStay = finding.kind === "false" && !finding.usesOldSelf && site.unchanged;
+      (mayStay ? warnings : causes).push(causeOf(site, rule, finding));
+    }
+  }
+  return { causes, warnings };
+}

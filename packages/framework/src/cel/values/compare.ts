@@ -1,0 +1,99 @@
+import { Optional } from "@marcbachmann/cel-js";
+import { Duration, UnsignedInt } from "@marcbachmann/cel-js/evaluator";
+import { compareUtf8 } from "@virtual-workspaces/apimachinery";
+import { CelError } from "../cel-error.ts";
+import { Cidr, Ip } from "../functions/ip-address.ts";
+import { compareQuantities, Quantity } from "../functions/quantity-value.ts";
+import { compareSemver, Semver } from "../functions/semver-value.ts";
+import { UrlValue } from "../functions/url-value.ts";
+import { durationNanos } from "./formatted.ts";
+import { equalKeyed } from "./keyed.ts";
+
+/** The elements of a list, which is an array, or a set where the order does not matter. */
+export function elementsOf(list: unknown): readonly unknown[] {
+  if (Array.isArray(list)) return list;
+  if (list instanceof Set) return [...list];
+  throw new CelError("no such overload");
+}
+
+/** Whether two values are equal; values of different types are not, but for numbers. */
+export function equal(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (isNumber(a) && isNumber(b)) return compareNumbers(a, b) === 0;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (a instanceof Set) return equalSets(a, b);
+  if (b instanceof Set) return equal([...b], a);
+  if (Array.isArray(a)) return Array.isArray(b) && equalLists(a, b);
+  const [left, right] = [entriesOf(a), entriesOf(b)];
+  if (left !== undefined && right !== undefined) return equalMaps(left, right);
+  return equalScalars(a, b);
+}
+
+/** Maps that expressions spell are objects to the library. */
+function entriesOf(value: object): ReadonlyMap<unknown, unknown> | undefined {
+  if (value instanceof Map) return value;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null ? new Map(Object.entries(value)) : undefined;
+}
+
+function equalSets(set: ReadonlySet<unknown>, other: unknown): boolean {
+  const others = Array.isArray(other) || other instanceof Set ? [...other] : undefined;
+  return others !== undefined && others.length === set.size && others.every((element) => set.has(element));
+}
+
+function equalLists(list: readonly unknown[], other: readonly unknown[]): boolean {
+  return (
+    equalKeyed(list, other, equal) ??
+    (list.length === other.length && list.every((element, at) => equal(element, other[at])))
+  );
+}
+
+function equalMaps(map: ReadonlyMap<unknown, unknown>, other: ReadonlyMap<unknown, unknown>): boolean {
+  return map.size === other.size && [...map].every(([key, value]) => other.has(key) && equal(value, other.get(key)));
+}
+
+function equalScalars(a: object, b: object): boolean {
+  if (a instanceof Date && b instanceof Date) return a.getTime() === b.getTime();
+  if (a instanceof Duration && b instanceof Duration) return durationNanos(a) === durationNanos(b);
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b) === 0;
+  if (a instanceof Optional && b instanceof Optional) {
+    return a.hasValue() && b.hasValue() ? equal(a.value(), b.value()) : a.hasValue() === b.hasValue();
+  }
+  return equalOwn(a, b);
+}
+
+/** Values of Kubernetes' own types. */
+export function equalOwn(a: unknown, b: unknown): boolean {
+  if (a instanceof Quantity && b instanceof Quantity) return compareQuantities(a, b) === 0;
+  if (a instanceof Ip && b instanceof Ip) return a.equals(b);
+  if (a instanceof Cidr && b instanceof Cidr) return a.equals(b);
+  if (a instanceof UrlValue && b instanceof UrlValue) return a.text === b.text;
+  return a instanceof Semver && b instanceof Semver && compareSemver(a, b) === 0;
+}
+
+/** Less, equal or more than 0, as two values of comparable types are ordered. Throws a CelError. */
+export function compare(a: unknown, b: unknown): number {
+  if (typeof a === "string" && typeof b === "string") return compareUtf8(a, b);
+  if (typeof a === "boolean" && typeof b === "boolean") return Number(a) - Number(b);
+  if (isNumber(a) && isNumber(b)) return compareNumbers(a, b);
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b);
+  if (a instanceof Date && b instanceof Date) return a.getTime() - b.getTime();
+  if (a instanceof Duration && b instanceof Duration) return compareNumbers(durationNanos(a), durationNanos(b));
+  throw new CelError("no such overload");
+}
+
+type AnyNumber = bigint | number | UnsignedInt;
+
+function isNumber(value: unknown): value is AnyNumber {
+  return typeof value === "bigint" || typeof value === "number" || value instanceof UnsignedInt;
+}
+
+/** NaN if they have no order. Exact also between int and double. */
+function compareNumbers(a: AnyNumber, b: AnyNumber): number {
+  const left = a instanceof UnsignedInt ? a.valueOf() : a;
+  const right = b instanceof UnsignedInt ? b.valueOf() : b;
+  if (left < right) return -1;
+  if (left > right) return 1;
+  // biome-ignore lint/suspicious/noDoubleEquals: JavaScript compares bigint and number exactly with it.
+  return left == right ? 0 : Number.NaN;
+}

@@ -1,0 +1,130 @@
+import { Duration } from "@marcbachmann/cel-js/evaluator";
+import { CelError } from "../cel-error.ts";
+
+const UNITS: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1000n,
+  µs: 1000n,
+  μs: 1000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+};
+const SECOND = 1_000_000_000n;
+const DAY = 86_400_000_000_000n;
+/** Units of durations in schemas beyond Go's, with the beginnings of longer names. */
+const LONG_UNITS: readonly (readonly [bigint, readonly string[], string])[] = [
+  [1n, ["ns"], "nano"],
+  [1000n, ["us", "µs"], "micro"],
+  [1_000_000n, ["ms"], "milli"],
+  [1_000_000_000n, ["s"], "sec"],
+  [60_000_000_000n, ["m"], "min"],
+  [3_600_000_000_000n, ["h", "hr"], "hour"],
+  [DAY, ["d"], "day"],
+  [7n * DAY, ["w", "wk"], "week"],
+];
+const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})T(\d{1,2}):(\d{2}):(\d{2})(?:[.,](\d+))?(Z|[+-]\d{2}:\d{2})$/;
+const LOCAL = /^(\d{4})-(\d{2})-(\d{2})T(\d{1,2}):(\d{2}):(\d{2})(?:[.,](\d+))?$/;
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
+
+/** Reads a duration as Go writes it: `1h30m`, `-1.5s`, `0`. Undefined if it is none. */
+export function parseGoDuration(text: string): Duration | undefined {
+  const body = text.replace(/^[+-]/, "");
+  if (body === "0") return durationOf(0n);
+  if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(body)) return undefined;
+  let nanos = 0n;
+  for (const [, whole = "", fraction = "", unit = ""] of body.matchAll(/(\d*)\.?(\d*)(ns|us|µs|μs|ms|s|m|h)/g)) {
+    const scale = UNITS[unit] ?? 1n;
+    nanos += BigInt(whole || "0") * scale + fractionOf(fraction, scale);
+  }
+  const signed = text.startsWith("-") ? -nanos : nanos;
+  return BigInt.asIntN(64, signed) === signed ? durationOf(signed) : undefined;
+}
+
+function fractionOf(digits: string, scale: bigint): bigint {
+  return digits === "" ? 0n : (BigInt(digits) * scale) / 10n ** BigInt(digits.length);
+}
+
+/** Reads a value of format duration, which knows days, weeks and names of units too. */
+export function parseSchemaDuration(text: string): Duration {
+  const plain = parseGoDuration(text);
+  if (plain !== undefined) return plain;
+  let nanos: bigint | undefined;
+  for (const [, count = "0", name = ""] of text.matchAll(/(\d+)\s*([A-Za-zµ]+)/g)) {
+    const unit = name.toLowerCase();
+    const known = LONG_UNITS.find(([, short, long]) => short.includes(unit) || unit.startsWith(long));
+    if (known !== undefined) nanos = (nanos ?? 0n) + BigInt(count) * known[0];
+  }
+  if (nanos === undefined) throw new CelError(`Invalid duration ${text}: unable to parse ${text} as duration`);
+  return durationOf(BigInt.asIntN(64, nanos));
+}
+
+/** Reads a value of format date or date-time, to the millisecond. */
+export function parseSchemaTimestamp(text: string, format: "date" | "date-time"): Date {
+  const parsed = format === "date" ? fromParts(DATE.exec(text)) : fromParts(RFC3339.exec(text) ?? LOCAL.exec(text));
+  if (parsed !== undefined) return parsed;
+  if (text === "" && format === "date-time") return new Date(0);
+  throw new CelError(`Invalid ${format} formatted string ${text}: ${parsingError(text)}`);
+}
+
+function parsingError(text: string): string {
+  return `parsing time "${text}"`;
+}
+
+/** Reads a time as RFC 3339 has it. Undefined if it is none. */
+export function parseRfc3339(text: string): Date | undefined {
+  return fromParts(RFC3339.exec(text));
+}
+
+function fromParts(parts: RegExpExecArray | null): Date | undefined {
+  if (parts === null) return undefined;
+  const [, year = "", month = "", day = "", hour = "0", minute = "0", second = "0", fraction = "", zone = "Z"] = parts;
+  const date = new Date(0);
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  const valid = date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
+  if (!valid || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
+  const seconds = BigInt(date.getTime() / 1000) + BigInt(Number(hour) * 3600 + Number(minute) * 60 + Number(second));
+  const offset = zoneSeconds(zone);
+  if (offset === undefined) return undefined;
+  return new Date(Number(seconds - offset) * 1000 + Number(fraction.slice(0, 3).padEnd(3, "0")));
+}
+
+function zoneSeconds(zone: string): bigint | undefined {
+  if (zone === "Z") return 0n;
+  const hours = Number(zone.slice(1, 3));
+  const minutes = Number(zone.slice(4, 6));
+  if (hours > 24 || minutes > 60) return undefined;
+  const seconds = BigInt(hours * 3600 + minutes * 60);
+  return zone.startsWith("-") ? -seconds : seconds;
+}
+
+/** Reads a value of format byte, which Kubernetes reads as base64 for URLs here. */
+export function parseBytes(text: string): Uint8Array {
+  const bytes = Buffer.from(text, "base64url");
+  const valid = text.length % 4 === 0 && /^[A-Za-z0-9_-]*={0,2}$/.test(text);
+  if (!valid) throw new CelError(`Invalid byte formatted string ${text}: illegal base64 data`);
+  return bytes;
+}
+
+/** A time as CEL prints it: RFC 3339 with as many digits as needed. */
+export function formatTimestamp(time: Date): string {
+  return time.toISOString().replace(/\.?0*Z$/, "Z");
+}
+
+/** A duration as CEL prints it: `3600s`, `1.5s`. */
+export function formatDuration(duration: Duration): string {
+  const nanos = durationNanos(duration);
+  const size = nanos < 0n ? -nanos : nanos;
+  const fraction = size % SECOND;
+  const digits = fraction === 0n ? "" : `.${String(fraction).padStart(9, "0").replace(/0+$/, "")}`;
+  return `${nanos < 0n ? "-" : ""}${size / SECOND}${digits}s`;
+}
+
+export function durationOf(nanos: bigint): Duration {
+  return new Duration(nanos / SECOND, Number(nanos % SECOND));
+}
+
+export function durationNanos(duration: Duration): bigint {
+  return BigInt(duration.seconds) * SECOND + BigInt(duration.nanos);
+}

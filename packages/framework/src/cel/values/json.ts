@@ -1,0 +1,116 @@
+import { isJsonObject, type JsonObject, type JsonSchema } from "@virtual-workspaces/apimachinery";
+import { CelError } from "../cel-error.ts";
+import { escapeName } from "../types/escape.ts";
+import { isMapSchema, withObjectMeta } from "../types/shape.ts";
+import { parseBytes, parseSchemaDuration, parseSchemaTimestamp } from "./formatted.ts";
+import { keyedBy } from "./keyed.ts";
+
+/**
+ * Which parts of a value an expression reads: by name in CEL, or all of them. Objects are converted no further than that.
+ */
+export type Reads = "all" | ReadonlyMap<string, Reads>;
+
+/** The value of the library that JSON has by its schema. Throws a CelError if it does not fit. */
+export function fromJson(json: unknown, schema: JsonSchema, reads: Reads, root: boolean = isEmbedded(schema)): unknown {
+  if (json === null || json === undefined) {
+    if (schema.nullable === true) return null;
+    throw new CelError("invalid data, got null for schema with nullable=false");
+  }
+  if (schema["x-kubernetes-int-or-string"] === true) return typeof json === "string" ? json : integer(json);
+  switch (schema.type) {
+    case "object":
+      if (!isJsonObject(json)) throw unexpected("a map for the provided schema with type=object", json);
+      return fromObject(json, isEmbedded(schema) ? withObjectMeta(schema) : schema, reads);
+    case "array":
+      if (!Array.isArray(json)) throw unexpected("an array for the provided schema with type=array", json);
+      return fromList(json, schema);
+    case "string":
+      if (typeof json !== "string") throw unexpected("string", json);
+      return fromText(json, schema.format);
+    case "number":
+      if (typeof json !== "number" && typeof json !== "bigint") throw unexpected("float", json);
+      return Number(json);
+    case "integer":
+      return integer(json);
+    case "boolean":
+      if (typeof json !== "boolean") throw unexpected("bool", json);
+      return json;
+    default:
+      return fromUnknown(json);
+  }
+}
+
+function fromObject(json: JsonObject, schema: JsonSchema, reads: Reads): Map<string, unknown> {
+  const values = new Map<string, unknown>();
+  const isMap = isMapSchema(schema) && schema.properties === undefined;
+  for (const name of Object.keys(json)) {
+    const key = isMap ? name : (escapeName(name) ?? name);
+    const inner = reads === "all" ? "all" : (reads.get(key) ?? reads.get(name));
+    const member = memberSchema(schema, name);
+    const value = json[name];
+    if (inner === undefined || member === undefined || (!isMap && value === null)) continue;
+    const converted = fromJson(value, member, inner);
+    values.set(key, converted);
+    if (reads !== "all" && reads.has(name)) values.set(name, converted);
+  }
+  return values;
+}
+
+function memberSchema(schema: JsonSchema, name: string): JsonSchema | undefined {
+  const { properties, additionalProperties } = schema;
+  if (properties !== undefined) return Object.hasOwn(properties, name) ? properties[name] : undefined;
+  return typeof additionalProperties === "object" ? additionalProperties : {};
+}
+
+/** Lists of type set are sets to the library too, and those of type map know their keys. */
+function fromList(json: readonly unknown[], schema: JsonSchema): unknown {
+  const items = schema.items ?? {};
+  const values = json.map((item) => fromJson(item, items, "all"));
+  const type = schema["x-kubernetes-list-type"];
+  if (type === "set" && values.every(isScalar)) return new Set(values);
+  return type === "map" ? keyedBy(values, schema["x-kubernetes-list-map-keys"] ?? []) : values;
+}
+
+function isScalar(value: unknown): boolean {
+  return typeof value !== "object" || value === null;
+}
+
+function fromText(text: string, format: string | undefined): unknown {
+  switch (format) {
+    case "duration":
+      return parseSchemaDuration(text);
+    case "date":
+    case "date-time":
+      return parseSchemaTimestamp(text, format);
+    case "byte":
+      return parseBytes(text);
+    default:
+      return text;
+  }
+}
+
+function integer(json: unknown): bigint {
+  if (typeof json === "number" && Number.isInteger(json)) return integer(BigInt(json));
+  if (typeof json === "bigint" && BigInt.asIntN(64, json) === json) return json;
+  throw unexpected("int", json);
+}
+
+/** What no schema describes can only be compared. */
+function fromUnknown(json: unknown): unknown {
+  if (Array.isArray(json)) return json.map(fromUnknown);
+  if (isJsonObject(json)) return new Map(Object.entries(json).map(([name, value]) => [name, fromUnknown(value)]));
+  return json;
+}
+
+function unexpected(wanted: string, json: unknown): CelError {
+  const type = Array.isArray(json)
+    ? "[]interface {}"
+    : json !== null && typeof json === "object"
+      ? "map[string]interface {}"
+      : typeof json;
+  return new CelError(`invalid data, expected ${wanted}, got ${type}`);
+}
+
+function isEmbedded(schema: JsonSchema): boolean {
+  return schema["x-kubernetes-embedded-resource"] === true;
+}
