@@ -42,6 +42,13 @@ describe("WorkerPool", () => {
     expect(await next).to.deep.equal({ value: "next", orders: 1 });
   });
 
+  it("counts what a task computes, not how long it waits for the processor; but it may not take for ever", async () => {
+    await using workers = pool();
+    await workers.run(echo("warm"), LONG);
+    expect((await workers.run({ do: "sleep", ms: 200 }, { budget: 100 })).value).to.equal("slept");
+    expect((await faultOf(workers.run({ do: "sleep", ms: 5000 }, { budget: 20 }))).fault).to.equal("overrun");
+  });
+
   it("does not cut a task whose reply waits behind a stall of this thread", async () => {
     await using workers = pool();
     await workers.run(echo("warm"), LONG);

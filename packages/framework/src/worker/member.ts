@@ -12,12 +12,16 @@ export interface MemberOptions<Message, Reply> {
   readonly onGone: (member: Member<Message, Reply>) => void;
 }
 
+/** How many times its budget a task may take by the clock, while the processor is busy with others. */
+const PATIENCE = 4;
+
 /** One worker thread and the task that it is at. Keeps the process alive only while at one. */
 export class Member<Message, Reply> {
   readonly #worker: Worker;
   readonly #options: MemberOptions<Message, Reply>;
   #task: Task<Message, Reply> | undefined;
-  #overrun: NodeJS.Timeout | undefined;
+  /** Looks at what the task has used, and cuts it whatever it has used. */
+  #clocks: NodeJS.Timeout[] = [];
   #ready = false;
   #gone = false;
 
@@ -38,7 +42,7 @@ export class Member<Message, Reply> {
     this.#task = task;
     this.#worker.ref();
     this.#worker.postMessage(task.message);
-    if (this.#ready) this.#startClock();
+    if (this.#ready) this.#startClock(task);
   }
 
   /** Ends the thread, and with it its task. */
@@ -51,7 +55,7 @@ export class Member<Message, Reply> {
   #hear(word: FromWorker): void {
     if (word.type === "ready") {
       this.#ready = true;
-      if (this.#task !== undefined) this.#startClock();
+      if (this.#task !== undefined) this.#startClock(this.#task);
       return;
     }
     const task = this.#release();
@@ -60,10 +64,26 @@ export class Member<Message, Reply> {
     if (!this.#gone) this.#options.onFree(this);
   }
 
-  #startClock(): void {
-    const task = this.#task;
+  #startClock(task: Task<Message, Reply>): void {
+    const before = this.#worker.cpuUsage().catch(() => undefined);
+    this.#clocks = [
+      setTimeout(() => void this.#judge(task, before), task.budget),
+      setTimeout(() => this.#overrun(task), PATIENCE * task.budget),
+    ];
+  }
+
+  /** Grants the processor's time that other threads and programs have taken. */
+  async #judge(task: Task<Message, Reply>, before: Promise<NodeJS.CpuUsage | undefined>): Promise<void> {
+    const used = await this.#worker.cpuUsage(await before).catch(() => undefined);
+    if (this.#task !== task) return;
+    const left = used === undefined ? 0 : task.budget - (used.user + used.system) / 1000;
+    if (left < 1) this.#overrun(task);
+    else this.#clocks.push(setTimeout(() => void this.#judge(task, before), left));
+  }
+
+  #overrun(task: Task<Message, Reply>): void {
     // Behind a stall of this thread the reply may be here already, unheard: it is heard before the immediate runs.
-    this.#overrun = setTimeout(() => setImmediate(() => this.#task === task && this.#cut()), task?.budget);
+    setImmediate(() => this.#task === task && this.#cut());
   }
 
   #cut(): void {
@@ -90,7 +110,7 @@ export class Member<Message, Reply> {
   #release(): Task<Message, Reply> | undefined {
     const task = this.#task;
     this.#task = undefined;
-    clearTimeout(this.#overrun);
+    for (const clock of this.#clocks.splice(0)) clearTimeout(clock);
     this.#worker.unref();
     return task;
   }

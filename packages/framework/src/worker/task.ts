@@ -1,7 +1,10 @@
 import { WorkerError, type WorkerFault } from "./error.ts";
 
 export interface RunOptions {
-  /** How long the worker may take for it, ms. Neither waiting nor starting a worker counts. */
+  /**
+   * The processor's time that the worker may take for it, ms; by the clock, four times as much. Neither waiting nor
+   * starting a worker counts.
+   */
   readonly budget: number;
   /** Whoever waits has left: a waiting task is dropped, a running one goes on unheard. */
   readonly signal?: AbortSignal | undefined;

@@ -8,7 +8,7 @@ import type { ParsedYaml } from "./parse.ts";
 import type { YamlReply, YamlTask } from "./worker.ts";
 
 export interface YamlReaderOptions extends Partial<Pick<WorkerPoolOptions, "size" | "queue" | "idle" | "heapMiB">> {
-  /** How long a worker may take for one text, ms: enough for about a megabyte. @default 1000 */
+  /** The processor's time that a worker may take for one text, ms: enough for a megabyte or two. @default 1000 */
   readonly budget?: number;
 }
 
@@ -83,6 +83,7 @@ export class YamlReader implements AsyncDisposable {
           `the YAML document takes longer than ${this.#budget} ms to read; send it as JSON`,
         );
       case "failed":
+        if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== "ERR_WORKER_OUT_OF_MEMORY") return error;
         return ApiError.requestEntityTooLarge("the YAML document takes too much memory to read; send it as JSON");
       case "ended":
         return ApiError.serviceUnavailable("the server is shutting down; try again", 1);
