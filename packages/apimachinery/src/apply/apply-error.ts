@@ -10,10 +10,23 @@ export interface Conflict {
   readonly fields: FieldSet;
 }
 
+/** How much of paths a conflict tells of, in characters: names in them may be long, and there may be many. */
+const MAX_PATHS = 256 * 1024;
+
 /** 409 with a cause for each field that others manage, in Kubernetes' words, which kubectl shows. */
 export function conflictError(conflicts: readonly Conflict[]): ApiError {
   const sorted = [...conflicts].sort((a, b) => compareUtf8(managerId(a.manager), managerId(b.manager)));
-  const found = sorted.map(({ manager, fields }) => ({ name: nameOf(manager), paths: [...fields.paths()] }));
+  const found: FoundConflicts[] = [];
+  let room = MAX_PATHS;
+  for (const { manager, fields } of sorted) {
+    const paths: string[] = [];
+    for (const path of room > 0 ? fields.paths() : []) {
+      paths.push(path);
+      room -= path.length;
+      if (room <= 0) break;
+    }
+    found.push({ name: nameOf(manager), paths, count: fields.size });
+  }
   const causes = found.flatMap(({ name, paths }) =>
     paths.map((field) => ({ reason: "FieldManagerConflict" as const, message: `conflict with ${name}`, field })),
   );
@@ -31,14 +44,19 @@ export function conflictError(conflicts: readonly Conflict[]): ApiError {
 
 interface FoundConflicts {
   readonly name: string;
+  /** Of the fields, as many as there is room for. */
   readonly paths: readonly string[];
+  readonly count: number;
 }
 
 function conflictMessage(found: readonly FoundConflicts[]): string {
-  const count = found.reduce((sum, { paths }) => sum + paths.length, 0);
-  if (count === 1) return `Apply failed with 1 conflict: conflict with ${found[0]?.name}: ${found[0]?.paths[0]}`;
-  const lines = found.flatMap(({ name, paths }) => [`conflicts with ${name}:`, ...paths.map((path) => `- ${path}`)]);
-  return `Apply failed with ${count} conflicts: ${lines.join("\n")}`;
+  const total = found.reduce((sum, { count }) => sum + count, 0);
+  if (total === 1) return `Apply failed with 1 conflict: conflict with ${found[0]?.name}: ${found[0]?.paths[0]}`;
+  const lines = found.flatMap(({ name, paths, count }) => {
+    const rest = count > paths.length ? [`- and ${count - paths.length} more`] : [];
+    return [`conflicts with ${name}:`, ...paths.map((path) => `- ${path}`), ...rest];
+  });
+  return `Apply failed with ${total} conflicts: ${lines.join("\n")}`;
 }
 
 function nameOf({ manager, operation, apiVersion, subresource }: Manager): string {

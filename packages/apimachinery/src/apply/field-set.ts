@@ -1,5 +1,5 @@
-import { compareUtf8 } from "../json/order.ts";
 import { formatListElement, type ListElement, sortListElements } from "./path-element.ts";
+import { sortedUtf8 } from "./sorted.ts";
 
 type Children<K extends string = string> = ReadonlyMap<K, FieldSet> | undefined;
 
@@ -31,6 +31,14 @@ export class FieldSet {
 
   get hasChildren(): boolean {
     return this.fields !== undefined || this.items !== undefined;
+  }
+
+  /** How many fields are in the set. */
+  get size(): number {
+    let size = this.has ? 1 : 0;
+    for (const child of this.fields?.values() ?? []) size += child.size;
+    for (const child of this.items?.values() ?? []) size += child.size;
+    return size;
   }
 
   /** What is in either. */
@@ -96,9 +104,8 @@ export class FieldSet {
 
   *#children(prefix: string): Generator<readonly [path: string, child: FieldSet]> {
     const { fields = new Map<string, FieldSet>(), items = new Map<string, FieldSet>() } = this;
-    for (const name of [...fields.keys()].sort(compareUtf8))
-      yield [`${prefix}.${name}`, fields.get(name) ?? FieldSet.empty];
-    for (const element of sortListElements(items.keys()))
+    for (const name of sortedUtf8(fields.keys())) yield [`${prefix}.${name}`, fields.get(name) ?? FieldSet.empty];
+    for (const element of sortListElements([...items.keys()]))
       yield [prefix + formatListElement(element), items.get(element) ?? FieldSet.empty];
   }
 

@@ -1,7 +1,7 @@
-import { compareUtf8 } from "../json/order.ts";
 import { isJsonObject, type JsonObject } from "../json/value.ts";
 import { FieldSet } from "./field-set.ts";
 import { readListElement, sortListElements } from "./path-element.ts";
+import { sortedUtf8 } from "./sorted.ts";
 
 /**
  * Reads the `fieldsV1` of an entry of managedFields. Kinds of path elements that are not known are left out, as
@@ -44,9 +44,9 @@ export function formatFieldsV1(set: FieldSet): JsonObject {
   if (set.has && set.hasChildren) node["."] = {};
   // No name can be __proto__ here: each begins with its kind.
   if (set.fields !== undefined)
-    for (const name of [...set.fields.keys()].sort(compareUtf8)) node[`f:${name}`] = formatChild(set.fields.get(name));
+    for (const name of sortedUtf8(set.fields.keys())) node[`f:${name}`] = formatChild(set.fields.get(name));
   if (set.items !== undefined)
-    for (const element of sortListElements(set.items.keys())) node[element] = formatChild(set.items.get(element));
+    for (const element of sortListElements([...set.items.keys()])) node[element] = formatChild(set.items.get(element));
   return node;
 }
 

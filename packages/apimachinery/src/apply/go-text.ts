@@ -1,5 +1,5 @@
-import { compareUtf8 } from "../json/order.ts";
 import { isJsonObject } from "../json/value.ts";
+import { sortedUtf8 } from "./sorted.ts";
 
 const ESCAPED: ReadonlyMap<string, string> = new Map([
   ['"', '\\"'],
@@ -75,7 +75,5 @@ function goNumber(value: number): string {
 }
 
 function namesOf(object: Record<string, unknown>): string[] {
-  return Object.keys(object)
-    .filter((name) => object[name] !== undefined)
-    .sort(compareUtf8);
+  return sortedUtf8(Object.keys(object).filter((name) => object[name] !== undefined));
 }

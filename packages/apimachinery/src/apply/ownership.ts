@@ -1,6 +1,6 @@
 import type { JsonObject } from "../json/value.ts";
 import type { Conflict } from "./apply-error.ts";
-import { ADDED, changed, compare, MODIFIED, REMOVED } from "./compare.ts";
+import { ADDED, type Changes, changed, compare, MODIFIED, REMOVED } from "./compare.ts";
 import type { FieldSet } from "./field-set.ts";
 import { type Manager, type Managers, withFields } from "./managed-fields.ts";
 import { reconcile } from "./schema-sets.ts";
@@ -23,32 +23,25 @@ export interface Outcome {
   readonly conflicts: readonly Conflict[];
   /** The managers once that is taken; those with nothing left are gone. */
   readonly managers: Map<string, Manager>;
-  /** The fields that it sets. */
-  readonly set: FieldSet;
-}
-
-interface Difference {
-  readonly set: FieldSet;
-  readonly removed: FieldSet;
+  /** What it does in the versions' own version. */
+  readonly own: Difference;
 }
 
 /** Finds what a change takes from whom. Managers of versions that are gone are forgotten. */
 export function contest(versions: Versions, change: Change): Outcome {
-  const differences = new Map<string, Difference>();
-  const differenceIn = (apiVersion: string): Difference => {
-    const known = differences.get(apiVersion) ?? difference(versions, change, apiVersion);
-    differences.set(apiVersion, known);
-    return known;
-  };
-  const own = differenceIn(versions.apiVersion);
+  const own = new Difference(versions, change, versions.apiVersion);
+  const differences = new Map([[versions.apiVersion, own]]);
   const conflicts: Conflict[] = [];
   const managers = new Map<string, Manager>();
   for (const [id, manager] of change.managers) {
-    if (versions.typeOf(manager.apiVersion) === undefined) continue;
-    const left = id === change.self ? manager : loseTo(differenceIn(manager.apiVersion), manager, conflicts);
+    const { apiVersion } = manager;
+    if (versions.typeOf(apiVersion) === undefined) continue;
+    const difference = differences.get(apiVersion) ?? new Difference(versions, change, apiVersion);
+    differences.set(apiVersion, difference);
+    const left = id === change.self ? manager : loseTo(difference, manager, conflicts);
     if (!left.set.isEmpty) managers.set(id, left);
   }
-  return { conflicts, managers, set: own.set };
+  return { conflicts, managers, own };
 }
 
 function loseTo({ set, removed }: Difference, manager: Manager, conflicts: Conflict[]): Manager {
@@ -57,13 +50,35 @@ function loseTo({ set, removed }: Difference, manager: Manager, conflicts: Confl
   return withFields(manager, manager.set.difference(fields).difference(removed));
 }
 
-function difference(versions: Versions, { live, next, ignored }: Change, apiVersion: string): Difference {
-  const type = versions.typeOf(apiVersion) ?? versions.type;
-  const changes = compare(versions.convert(live, apiVersion), versions.convert(next, apiVersion), type);
-  return {
-    set: changed(changes, ADDED | MODIFIED).without(ignored),
-    removed: changed(changes, REMOVED).without(ignored),
-  };
+/** What a change does to the fields of an object in one version; found when it is asked for. */
+class Difference {
+  readonly #find: () => Changes | undefined;
+  readonly #ignored: FieldSet;
+  #changes: { readonly found: Changes | undefined } | undefined;
+  #set: FieldSet | undefined;
+  #removed: FieldSet | undefined;
+
+  constructor(versions: Versions, { live, next, ignored }: Change, apiVersion: string) {
+    const type = versions.typeOf(apiVersion) ?? versions.type;
+    this.#find = () => compare(versions.convert(live, apiVersion), versions.convert(next, apiVersion), type);
+    this.#ignored = ignored;
+  }
+
+  /** The fields that are added or changed. */
+  get set(): FieldSet {
+    this.#set ??= this.#marked(ADDED | MODIFIED);
+    return this.#set;
+  }
+
+  get removed(): FieldSet {
+    this.#removed ??= this.#marked(REMOVED);
+    return this.#removed;
+  }
+
+  #marked(marks: number): FieldSet {
+    this.#changes ??= { found: this.#find() };
+    return changed(this.#changes.found, marks).without(this.#ignored);
+  }
 }
 
 /** The managers as the schemas are now; those of versions that are gone are forgotten. */

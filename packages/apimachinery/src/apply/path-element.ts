@@ -3,6 +3,7 @@ import { parseOwnJson } from "../json/parse.ts";
 import { isJsonObject, type JsonObject, memberOf } from "../json/value.ts";
 import { quote } from "../quote.ts";
 import { goJson, goValue } from "./go-text.ts";
+import { sortedUtf8 } from "./sorted.ts";
 
 /**
  * The element of a list in a path, as FieldsV1 writes it: `k:{"name":"a"}` by its keys, `v:"a"` by its value, `i:0` by
@@ -60,7 +61,7 @@ export function formatListElement(element: ListElement): string {
   if (element.startsWith("i:")) return `[${rest}]`;
   const value = parseOwnJson(rest);
   if (element.startsWith("v:") || !isJsonObject(value)) return `[=${formatKey(value)}]`;
-  const keys = Object.keys(value).sort(compareUtf8);
+  const keys = sortedUtf8(Object.keys(value));
   return `[${keys.map((name) => `${name}=${formatKey(value[name])}`).join(",")}]`;
 }
 
@@ -69,14 +70,30 @@ function formatKey(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return `[${value.map(formatKey).join(",")}]`;
   if (!isJsonObject(value)) return goValue(value);
-  return Object.keys(value)
-    .sort(compareUtf8)
+  return sortedUtf8(Object.keys(value))
     .map((name) => `${name}=${formatKey(value[name])}`)
     .join("");
 }
 
 /** Elements in Go's order: by keys, then by value, then by place; each as values are ordered. */
-export function sortListElements(elements: Iterable<ListElement>): ListElement[] {
+export function sortListElements(elements: readonly ListElement[]): ListElement[] {
+  return inOrderOfText(elements) ? sortedUtf8(elements) : sortByValue(elements);
+}
+
+const TEXTUAL = /^(v:|k:\{"[\w./-]+":)"[\w./:-]*"\}?$/;
+
+/** Whether elements are all plain texts, or all have one key that is: what stands for them is then ordered as they are. */
+function inOrderOfText(elements: readonly ListElement[]): boolean {
+  let first: string | undefined;
+  for (const element of elements) {
+    const kind = TEXTUAL.exec(element)?.[1];
+    first ??= kind;
+    if (kind === undefined || kind !== first) return false;
+  }
+  return true;
+}
+
+function sortByValue(elements: readonly ListElement[]): ListElement[] {
   const read = Array.from(elements, (element) => ({ element, value: parseOwnJson(element.slice(2)) }));
   read.sort((a, b) => {
     const kinds = KINDS.indexOf(a.element.charAt(0)) - KINDS.indexOf(b.element.charAt(0));
@@ -112,8 +129,8 @@ function compareLists(a: readonly unknown[], b: readonly unknown[]): number {
 }
 
 function compareObjects(a: JsonObject, b: JsonObject): number {
-  const left = Object.keys(a).sort(compareUtf8);
-  const right = Object.keys(b).sort(compareUtf8);
+  const left = sortedUtf8(Object.keys(a));
+  const right = sortedUtf8(Object.keys(b));
   for (let at = 0; at < Math.min(left.length, right.length); at++) {
     const [name = "", other = ""] = [left[at], right[at]];
     const order = compareUtf8(name, other) || compareValues(memberOf(a, name), memberOf(b, other));

@@ -37,8 +37,8 @@ export function trackUpdate(versions: Versions, write: Write): Managers {
   checkStored(versions, next, "failed to convert new object (%) to smd typed");
   checkStored(versions, live, "failed to convert live object (%) to smd typed");
   const known = reconcileManagers(versions, write.managers);
-  const { managers, set } = contest(versions, { live, next, managers: known, self: SOMEBODY_NEW, ignored });
-  const own = set.difference(NEVER_OWNED);
+  const { managers, own: change } = contest(versions, { live, next, managers: known, self: SOMEBODY_NEW, ignored });
+  const own = change.set.difference(NEVER_OWNED);
   if (own.isEmpty) return capManagers(managers);
   const id = managerId(key);
   const all = own.union(managers.get(id)?.set ?? own);

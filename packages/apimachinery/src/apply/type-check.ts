@@ -11,8 +11,14 @@ export interface TypeCheckOptions {
   readonly allowDuplicates: boolean;
 }
 
+/** How many problems are told of one value. Their paths may be long, and there may be many. */
+const MAX_PROBLEMS = 20;
+
+/** How much is told of them, in characters; of the first one, all. */
+const MAX_TEXT = 64 * 1024;
+
 interface Problem {
-  readonly path: string;
+  path: string;
   readonly message: string;
 }
 
@@ -20,23 +26,32 @@ interface Problem {
  * Why a value is not of a type, in the words of Kubernetes' structured merge; undefined if it is. Says less than
  * validation does: only what merging depends on.
  */
-export function typeProblem(value: unknown, type: ValueType, options: TypeCheckOptions): string | undefined {
-  const problems = check(value, type, options);
+export function typeProblem(
+  value: unknown,
+  type: ValueType,
+  { allowDuplicates }: TypeCheckOptions,
+): string | undefined {
+  const problems = check(value, type, allowDuplicates);
   if (problems === undefined) return undefined;
-  const texts = problems.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
+  let room = MAX_TEXT;
+  const told = problems.filter(({ path, message }, at) => {
+    room -= path.length + message.length;
+    return at === 0 || room > 0;
+  });
+  const texts = told.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`));
   return texts.length === 1 ? texts[0] : ["errors:", ...texts.map((text) => `  ${text}`)].join("\n");
 }
 
 /** Undefined rather than an empty list: most values are right, and cost nothing. */
 type Problems = Problem[] | undefined;
 
-function check(value: unknown, type: ValueType, options: TypeCheckOptions): Problems {
+function check(value: unknown, type: ValueType, allowDuplicates: boolean): Problems {
   if (type === DEDUCED || type === UNTYPED || value === null || value === undefined) return undefined;
   switch (formOf(type, value)) {
     case "map":
-      return type.map && checkMap(value, type.map, options);
+      return type.map && checkMap(value, type.map, allowDuplicates);
     case "list":
-      return type.list && checkList(value, type.list, options);
+      return type.list && checkList(value, type.list, allowDuplicates);
     case "scalar":
       return checkScalar(value, type.scalar);
   }
@@ -46,54 +61,63 @@ function checkScalar(value: unknown, scalar: ValueType["scalar"]): Problems {
   switch (scalar) {
     case "numeric":
       if (typeof value === "number" || typeof value === "bigint") return undefined;
-      return problem(`expected numeric (int or float), got ${goType(value)}`);
+      return [problem(`expected numeric (int or float), got ${goType(value)}`)];
     case "string":
       if (typeof value === "string") return undefined;
-      return problem(`expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`);
+      return [problem(`expected string, got &value.valueUnstructured{Value:${goSyntax(value)}}`)];
     case "boolean":
       if (typeof value === "boolean") return undefined;
-      return problem(`expected boolean, got &{${goValue(value)}}`);
+      return [problem(`expected boolean, got &{${goValue(value)}}`)];
     default:
       if (typeof value !== "object") return undefined;
-      return problem(`expected any scalar, got &{${goValue(value)}}`);
+      return [problem(`expected any scalar, got &{${goValue(value)}}`)];
   }
 }
 
-function checkMap(value: unknown, type: MapType, options: TypeCheckOptions): Problems {
-  if (!isJsonObject(value)) return problem(`expected map, got &{${goValue(value)}}`);
-  let problems: Problems;
+function checkMap(value: unknown, type: MapType, allowDuplicates: boolean): Problems {
+  if (!isJsonObject(value)) return [problem(`expected map, got &{${goValue(value)}}`)];
+  const problems: Problem[] = [];
   for (const name of Object.keys(value)) {
     const member = value[name];
     if (member === undefined) continue;
     const known = memberType(type, name);
-    const found = known === undefined ? problem("field not declared in schema") : check(member, known, options);
-    if (found !== undefined) problems = append(problems, `.${name}`, found);
-    if (known === undefined) break;
+    const found =
+      known === undefined ? [problem("field not declared in schema")] : check(member, known, allowDuplicates);
+    if (found !== undefined) append(problems, `.${name}`, found);
+    if (known === undefined || problems.length >= MAX_PROBLEMS) break;
   }
-  return problems;
+  return problems.length === 0 ? undefined : problems;
 }
 
-function checkList(value: unknown, type: ListType, options: TypeCheckOptions): Problems {
-  if (!Array.isArray(value)) return problem(`expected list, got &{${goValue(value)}}`);
+function checkList(value: unknown, type: ListType, allowDuplicates: boolean): Problems {
+  if (!Array.isArray(value)) return [problem(`expected list, got &{${goValue(value)}}`)];
   if (type.atomic && (type.element === UNTYPED || type.element === DEDUCED)) return undefined;
-  let problems: Problems;
+  const problems: Problem[] = [];
   const seen = new Set<string>();
   for (const [at, item] of value.entries()) {
+    if (problems.length >= MAX_PROBLEMS) break;
     const element = type.atomic ? `i:${at}` : elementOf(type, item);
-    if (typeof element !== "string") return append(problems, "", problem(`element ${at}: ${element.problem}`));
-    if (seen.has(element) && !options.allowDuplicates)
-      problems = append(problems, "", problem(`duplicate entries for key ${formatListElement(element)}`));
-    seen.add(element);
-    const found = check(item, type.element, options);
-    if (found !== undefined) problems = append(problems, formatListElement(element), found);
+    if (typeof element !== "string") {
+      problems.push(problem(`element ${at}: ${element.problem}`));
+      break;
+    }
+    if (!type.atomic && !allowDuplicates) {
+      if (seen.has(element)) problems.push(problem(`duplicate entries for key ${formatListElement(element)}`));
+      seen.add(element);
+    }
+    const found = check(item, type.element, allowDuplicates);
+    if (found !== undefined) append(problems, formatListElement(element), found);
   }
-  return problems;
+  return problems.length === 0 ? undefined : problems;
 }
 
-function problem(message: string): Problem[] {
-  return [{ path: "", message }];
+function problem(message: string): Problem {
+  return { path: "", message };
 }
 
-function append(problems: Problems, prefix: string, found: readonly Problem[]): Problem[] {
-  return [...(problems ?? []), ...found.map(({ path, message }) => ({ path: prefix + path, message }))];
+function append(problems: Problem[], prefix: string, found: readonly Problem[]): void {
+  for (const one of found) {
+    one.path = prefix + one.path;
+    problems.push(one);
+  }
 }
