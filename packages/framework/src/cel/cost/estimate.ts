@@ -2,7 +2,7 @@ import { callOf, MACRO_VARIABLES, type Node, typeOf } from "../library/node.ts";
 import type { Shape } from "../types/shape.ts";
 import { codePoints } from "../values/text.ts";
 import { callCost, operatorCost } from "./calls.ts";
-import { heavyCall } from "./heavy.ts";
+import { realCost } from "./heavy.ts";
 import { macroCost } from "./macros.ts";
 import { type Caps, type Estimate, type Estimation, ONE, type Size, sum, UNKNOWN } from "./size.ts";
 
@@ -141,16 +141,11 @@ class Estimator implements Estimation {
     }
     if (name === "hAs" && args[0]?.op === ".") return { cost: this.of(args[0].args[0]).cost, size: ONE };
     const given = [...(target === undefined ? [] : [target]), ...args];
-    if (this.#caps !== undefined) {
-      const heavy = heavyCall(name, given);
-      if (heavy !== undefined) return heavy(given.map((arg) => this.of(arg)));
-    }
-    const estimate = callCost(
-      name,
-      given.map((arg) => this.of(arg)),
-      given.map(typeOf),
-    );
-    return estimate.size === undefined && SCALARS.has(typeOf(node)) ? { ...estimate, size: ONE } : estimate;
+    const estimates = given.map((arg) => this.of(arg));
+    const types = given.map(typeOf);
+    const estimate = callCost(name, estimates, types);
+    const known = estimate.size === undefined && SCALARS.has(typeOf(node)) ? { ...estimate, size: ONE } : estimate;
+    return this.#caps === undefined ? known : realCost({ name, given, types, estimates, estimate: known });
   }
 }
 

@@ -69,10 +69,10 @@ function sortCost(estimator: Estimation, call: MacroCall, range: Estimate): Esti
 }
 
 /** `optMap` and `optFlatMap`: the target is read twice. */
-function optionalCost(estimator: Estimation, { args, target }: MacroCall, range: Estimate): Estimate {
+function optionalCost(estimator: Estimation, { args }: MacroCall, range: Estimate): Estimate {
   const [variable, body] = args;
   const name = variable?.op === "id" ? variable.args : "";
-  const value: Estimate = estimator.capped ? estimator.of(target) : { cost: 0, size: undefined };
+  const value: Estimate = estimator.capped ? range : { cost: 0, size: undefined };
   const inner = body === undefined ? range : estimator.with([[name, value]], body);
   return { ...inner, cost: 2 * range.cost + 13 + inner.cost };
 }

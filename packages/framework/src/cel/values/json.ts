@@ -11,7 +11,7 @@ import { keyedBy } from "./keyed.ts";
 export type Reads = "all" | ReadonlyMap<string, Reads>;
 
 /** The value of the library that JSON has by its schema. Throws a CelError if it does not fit. */
-export function fromJson(json: unknown, schema: JsonSchema, reads: Reads, root: boolean = isEmbedded(schema)): unknown {
+export function fromJson(json: unknown, schema: JsonSchema, reads: Reads): unknown {
   if (json === null || json === undefined) {
     if (schema.nullable === true) return null;
     throw new CelError("invalid data, got null for schema with nullable=false");
