@@ -18,6 +18,7 @@ import { type HistoryOptions, WatchCache } from "./watch/cache.ts";
 import { processMinter } from "./watch/minter.ts";
 import { objectsIn } from "./watch/objects.ts";
 import { decideDeletion } from "./write/deletion.ts";
+import { KindVersions } from "./write/kind-versions.ts";
 import { timestamp } from "./write/time.ts";
 import { modified } from "./write/update.ts";
 
@@ -47,12 +48,14 @@ export type SetValue<T> = T extends { spec: infer Spec } ? Spec : T;
 export class Collection<T extends object = object> implements Storage<ObjectOf<T>> {
   readonly resource: TypedDefinition<T>;
   readonly garbageCollected: boolean;
+  readonly versions: KindVersions;
   readonly #cache: WatchCache;
   readonly #lease: CacheLease;
   readonly #now: () => Date;
 
   constructor(resource: TypedDefinition<T>, options: CollectionOptions = {}) {
     this.resource = resource;
+    this.versions = new KindVersions(resource);
     this.garbageCollected = options.garbageCollected ?? false;
     this.#now = options.now ?? (() => new Date());
     this.#cache = new WatchCache({

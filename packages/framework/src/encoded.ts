@@ -69,7 +69,9 @@ export function decodeObject<T extends KubeObject = KubeObject>(encoded: Encoded
 export function withResourceVersion(encoded: Encoded, resourceVersion: string): Encoded {
   const object = decodeObject(encoded);
   object.metadata.resourceVersion = resourceVersion;
-  return { ...encoded, resourceVersion, bytes: Buffer.from(stringifyJson(object)) };
+  // One by one: what is worked out when it is asked for is no member that could be spread.
+  const { key, uid, labels, fields } = encoded;
+  return { key, uid, labels, fields, resourceVersion, bytes: Buffer.from(stringifyJson(object)) };
 }
 
 /** Whether a storage answered with bytes rather than with a parsed object. */

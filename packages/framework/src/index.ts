@@ -7,6 +7,7 @@ export {
   type ObjectDetails,
   type SetValue,
 } from "./collection.ts";
+export { Converted, type ConvertedOptions, converted } from "./convert/converted.ts";
 export type { ResourceDefinition, ScalePaths, Subresources, TypedDefinition } from "./definition.ts";
 export type { PathParams } from "./path.ts";
 export { type ColumnSpec, type ContentOf, defineResource, Resource, type ResourceOptions } from "./resource.ts";
@@ -100,3 +101,4 @@ export {
 export { CacheEvent, type EventType } from "./watch/event.ts";
 export { Minter } from "./watch/minter.ts";
 export type { Objects } from "./watch/objects.ts";
+export type { ReadableCache } from "./watch/readable-cache.ts";

@@ -47,6 +47,8 @@ export interface Advertised {
   readonly verbs: readonly Verb[];
   /** By name. */
   readonly subresources: readonly AdvertisedSubresource[];
+  /** The version that objects are kept in, where it is another. */
+  readonly storedAs?: ResourceDefinition | undefined;
 }
 
 /** A kind on a storage: what `resources` of a virtual workspace lists. Made by `Resource.serve`. */
@@ -90,6 +92,7 @@ export function serveStorage(definition: ResourceDefinition, storage: Storage, o
     storage,
     verbs,
     subresources: advertisedSubresources(definition, verbs, { named, updates: storage.update !== undefined }),
+    storedAs: storage.storedAs,
     writer: new Writer({ definition, storage }),
     admit: options.admit,
     scaling: scale === undefined ? undefined : new Scaling(definition, scale),

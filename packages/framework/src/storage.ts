@@ -7,9 +7,11 @@ import type {
   Preconditions,
   PropagationPolicy,
 } from "@virtual-workspaces/apimachinery";
+import type { ResourceDefinition } from "./definition.ts";
 import type { Encoded } from "./encoded.ts";
 import type { Identity, User } from "./user.ts";
-import type { WatchCache } from "./watch/cache.ts";
+import type { ReadableCache } from "./watch/readable-cache.ts";
+import type { KindVersions } from "./write/kind-versions.ts";
 
 /** Now or later. What answers at once keeps the request synchronous, and cheaper. */
 export type Awaitable<T> = T | Promise<T>;
@@ -95,9 +97,9 @@ export interface ChangesOptions {
   readonly signal: AbortSignal;
 }
 
-/** A share in a {@link WatchCache}. Whoever holds one releases it exactly once. */
+/** A share in a watch cache. Whoever holds one releases it exactly once. */
 export interface CacheLease extends Disposable {
-  readonly cache: WatchCache;
+  readonly cache: ReadableCache;
   /** Resolves when the cache is no staler than its source was when this was called. */
   readonly confirm: (request: { readonly signal: AbortSignal }) => Awaitable<void>;
 }
@@ -165,6 +167,10 @@ export interface Storage<T extends KubeObject = KubeObject> {
    * finalizers set that ask for it. @default false, dependents are left alone
    */
   readonly garbageCollected?: boolean;
+  /** The versions that the kind is served in besides, so that owners of fields are told across them. @default only one */
+  readonly versions?: KindVersions;
+  /** The version that objects are kept in, where that is another one: discovery tells of it. @default the one served */
+  readonly storedAs?: ResourceDefinition;
   /**
    * Whether an annotation is one that the storage itself sets: what clients send of it is dropped, and nobody owns it.
    * @default none is

@@ -5,7 +5,7 @@ import type { Advertised } from "../served.ts";
 import type { AdvertisedSubresource } from "../subresource/advertised.ts";
 
 /** What discovery tells of a served resource: its own verbs, so that it cannot differ from what is routed. */
-export function discovered({ definition, verbs, subresources }: Advertised): DiscoveredResource {
+export function discovered({ definition, verbs, subresources, storedAs = definition }: Advertised): DiscoveredResource {
   const { group, version, kind, plural, singular, scope, shortNames, categories } = definition;
   return {
     group,
@@ -17,7 +17,7 @@ export function discovered({ definition, verbs, subresources }: Advertised): Dis
     shortNames,
     categories,
     verbs,
-    storageVersionHash: storageVersionHash(group, version, kind),
+    storageVersionHash: storageVersionHash(storedAs),
     subresources: subresources.map((one) => discoveredSubresource(one, definition)),
   };
 }
@@ -36,12 +36,12 @@ export function contentKey(resources: readonly Advertised[]): string {
   return resources.map(resourceKey).join(";");
 }
 
-function resourceKey({ definition, verbs, subresources }: Advertised): string {
+function resourceKey({ definition, verbs, subresources, storedAs = definition }: Advertised): string {
   const own = subresources.map(({ name, form, kind, verbs: of }) => `${name}:${form}:${kind.hash}:${of.join(",")}`);
-  return [`${definition.hash}:${verbs.join(",")}`, ...own].join("/");
+  return [`${definition.hash}:${storedAs.version}:${verbs.join(",")}`, ...own].join("/");
 }
 
 /** Kubernetes' hash of the version in which objects are stored: eight bytes of a SHA-256, in base64. */
-function storageVersionHash(group: string, version: string, kind: string): string {
+function storageVersionHash({ group, version, kind }: ResourceDefinition): string {
   return createHash("sha256").update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString("base64");
 }

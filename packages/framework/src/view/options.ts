@@ -17,7 +17,10 @@ export interface ViewSource<T extends object = object> {
 export interface WritableSource<T extends object = object>
   extends ViewSource<T>,
     Required<Pick<Storage<ObjectOf<T>>, "create" | "update" | "delete">>,
-    Pick<Storage<ObjectOf<T>>, "get" | "lifecycle" | "garbageCollected" | "ownAnnotations" | "isCurrent"> {}
+    Pick<
+      Storage<ObjectOf<T>>,
+      "get" | "lifecycle" | "garbageCollected" | "versions" | "storedAs" | "ownAnnotations" | "isCurrent"
+    > {}
 
 /** What a source's objects are, by the name they were given under {@link ViewOptions.inputs}. */
 export type InputReaders<Inputs> = {

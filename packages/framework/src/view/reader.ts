@@ -1,7 +1,7 @@
 import { decodeObject, type Encoded } from "../encoded.ts";
 import type { ObjectOf } from "../resource-schema.ts";
-import type { WatchCache } from "../watch/cache.ts";
 import { objectsIn } from "../watch/objects.ts";
+import type { ReadableCache } from "../watch/readable-cache.ts";
 
 /** A source as `select` and `map` read it: parsed once per version, never to be changed. */
 export interface Reader<T extends object> {
@@ -21,11 +21,11 @@ export interface ReaderPlace {
 
 /** Reads a cache on behalf of one object after another. */
 export class CacheReader<T extends object> implements Reader<T> {
-  readonly #cache: WatchCache;
+  readonly #cache: ReadableCache;
   readonly #here: () => Required<ReaderPlace>;
   readonly #parsed = new WeakMap<Encoded, ObjectOf<T>>();
 
-  constructor(cache: WatchCache, here: () => Required<ReaderPlace>) {
+  constructor(cache: ReadableCache, here: () => Required<ReaderPlace>) {
     this.#cache = cache;
     this.#here = here;
   }

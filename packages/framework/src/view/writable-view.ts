@@ -4,7 +4,9 @@ import type { ObjectOf } from "../resource-schema.ts";
 import type { CacheLease, DeleteOptions, RequestOptions, Scope, Storage, WriteOptions } from "../storage.ts";
 import { processMinter } from "../watch/minter.ts";
 import { Below } from "../write/below.ts";
+import { KindVersions } from "../write/kind-versions.ts";
 import { ownersAnnotation, SOURCE_VERSION_ANNOTATION, sourceVersionOf } from "./annotations.ts";
+import { isPlain } from "./computation.ts";
 import { Deriveds } from "./deriveds.ts";
 import { keyIn } from "./lens.ts";
 import { LensWrite } from "./lens-write.ts";
@@ -21,6 +23,7 @@ export class WritableView<In extends object, Out extends object, By, Inputs>
 {
   readonly resource: TypedDefinition<Out>;
   readonly lifecycle = "storage";
+  readonly versions: KindVersions;
   readonly #options: WritableViewOptions<In, Out, By, Inputs>;
   readonly #deriveds: Deriveds<In, Out, By, Inputs>;
   readonly #below: Below;
@@ -40,6 +43,9 @@ export class WritableView<In extends object, Out extends object, By, Inputs>
     }
     this.#below = new Below({ above: this.resource, kept: from.resource, storage: from as unknown as Storage });
     this.#owners = ownersAnnotation(this.resource);
+    // The versions of another kind are not those of this one.
+    const same = isPlain(options, this.resource) ? from.versions : undefined;
+    this.versions = same ?? new KindVersions(this.resource);
   }
 
   /** Callers share when `by` and every source say so. */

@@ -4,6 +4,7 @@ import type { Encoded } from "../encoded.ts";
 import { CacheEvent } from "./event.ts";
 import type { Minter } from "./minter.ts";
 import { cacheKey, type Objects } from "./objects.ts";
+import type { ReadableCache } from "./readable-cache.ts";
 import { Ring } from "./ring.ts";
 
 /** The tree behind it: a copy of one costs nothing until either side changes. */
@@ -60,7 +61,7 @@ export type Position = number | "expired" | "ahead";
  * The state of one stream of objects, its version, and a bounded history (Kubernetes' watch cache). Memory is the
  * encoded objects plus the history. A collection writes one, the hub fills one from a source, a view derives one.
  */
-export class WatchCache {
+export class WatchCache implements ReadableCache {
   readonly #ring: Ring;
   readonly #minter: Minter | undefined;
   readonly #listeners = new Set<CacheListener>();

@@ -1,8 +1,9 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Representation } from "../encode/representation.ts";
-import type { CacheListener, WatchCache } from "./cache.ts";
+import type { CacheListener } from "./cache.ts";
 import type { CacheEvent } from "./event.ts";
 import { type FanoutStats, Lane } from "./lane.ts";
+import type { ReadableCache } from "./readable-cache.ts";
 import type { Selection } from "./selection.ts";
 import type { Subscriber } from "./subscriber.ts";
 
@@ -14,7 +15,7 @@ const BURST = 256;
  * only of its own logical cluster, so that watchers in ten thousand workspaces do not cost each other anything.
  */
 export class Fanout implements CacheListener, Disposable {
-  readonly cache: WatchCache;
+  readonly cache: ReadableCache;
   readonly #stats: FanoutStats;
   readonly #lanes = new Map<string, Lane>();
   readonly #byCluster = new Map<string, Set<Lane>>();
@@ -24,7 +25,7 @@ export class Fanout implements CacheListener, Disposable {
   readonly #listening: Disposable;
   #scheduled: NodeJS.Immediate | undefined;
 
-  constructor(cache: WatchCache, stats: FanoutStats) {
+  constructor(cache: ReadableCache, stats: FanoutStats) {
     this.cache = cache;
     this.#stats = stats;
     this.#listening = cache.listen(this);

@@ -4,6 +4,7 @@ import type { WatchCache } from "./cache.ts";
 import { Fanout } from "./fanout.ts";
 import { Feed, widened } from "./feed.ts";
 import type { FanoutStats } from "./lane.ts";
+import type { ReadableCache } from "./readable-cache.ts";
 import { shareOf } from "./share.ts";
 
 export interface HubOptions {
@@ -31,7 +32,7 @@ export class WatchHub implements AsyncDisposable {
   readonly stats: FanoutStats & { sources: number } = { rendered: 0, delivered: 0, sources: 0 };
   readonly #options: Required<HubOptions>;
   readonly #feeds = new Map<Storage, Map<string, Shared>>();
-  readonly #fanouts = new Map<WatchCache, Fanout>();
+  readonly #fanouts = new Map<ReadableCache, Fanout>();
   readonly #bookmarks: NodeJS.Timeout;
 
   constructor(options: HubOptions) {
@@ -45,7 +46,7 @@ export class WatchHub implements AsyncDisposable {
   }
 
   /** The open watches of a cache; released with {@link leave} when the last one ends. */
-  fanout(cache: WatchCache): Fanout {
+  fanout(cache: ReadableCache): Fanout {
     let fanout = this.#fanouts.get(cache);
     if (fanout === undefined) {
       fanout = new Fanout(cache, this.stats);

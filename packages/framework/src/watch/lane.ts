@@ -1,8 +1,8 @@
-import type { ApiError } from "@virtual-workspaces/apimachinery";
+import { type ApiError, toApiError } from "@virtual-workspaces/apimachinery";
 import { Chunk } from "../encode/chunk.ts";
 import { eventBytes, eventPieces, type Representation } from "../encode/representation.ts";
-import type { WatchCache } from "./cache.ts";
 import type { CacheEvent } from "./event.ts";
+import type { ReadableCache } from "./readable-cache.ts";
 import type { Selection } from "./selection.ts";
 import type { Subscriber } from "./subscriber.ts";
 
@@ -29,7 +29,7 @@ export interface LaneOptions {
  */
 export class Lane {
   readonly key: string;
-  readonly cache: WatchCache;
+  readonly cache: ReadableCache;
   readonly selection: Selection;
   readonly representation: Representation;
   readonly #stats: FanoutStats;
@@ -40,7 +40,7 @@ export class Lane {
   cursor: number;
   size = 0;
 
-  constructor(cache: WatchCache, options: LaneOptions) {
+  constructor(cache: ReadableCache, options: LaneOptions) {
     this.cache = cache;
     this.key = options.key;
     this.selection = options.selection;
@@ -59,15 +59,19 @@ export class Lane {
     this.#pending ??= position;
   }
 
-  /** Writes all that waits. */
+  /** Writes all that waits. What cannot be shown ends the watches, with the reason. */
   flush(): void {
     const from = this.#pending;
     this.#pending = undefined;
     this.cursor = this.cache.next;
     if (this.#live.size === 0 || from === undefined) return;
-    const chunk = this.batch(from, this.cursor);
-    if (chunk === undefined) return;
-    for (const subscriber of this.#live) this.#write(subscriber, chunk);
+    try {
+      const chunk = this.batch(from, this.cursor);
+      if (chunk === undefined) return;
+      for (const subscriber of this.#live) this.#write(subscriber, chunk);
+    } catch (error) {
+      for (const subscriber of [...this.#live]) subscriber.fail(toApiError(error));
+    }
   }
 
   /** Same bytes for everybody who is up to date: bookmarks. */
@@ -95,7 +99,11 @@ export class Lane {
     this.#live.delete(subscriber);
   }
 
-  /** The events in [from, to) as this lane's clients see them; `undefined` when they see none of them. */
+  /**
+   * The events in [from, to) as this lane's clients see them; `undefined` when they see none of them.
+   *
+   * @throws ApiError when one of them cannot be shown, as of an object that cannot be converted
+   */
   batch(from: number, to: number): Chunk | undefined {
     const pieces: Buffer[] = [];
     for (let position = from; position < to; position++) this.#render(this.cache.event(position), pieces);

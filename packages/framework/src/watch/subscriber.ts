@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { ApiError } from "@virtual-workspaces/apimachinery";
+import { ApiError, toApiError } from "@virtual-workspaces/apimachinery";
 import { type Chunk, ChunkStream } from "../encode/chunk.ts";
 import { errorEvent, type Lane } from "./lane.ts";
 
@@ -94,7 +94,8 @@ export class Subscriber {
         return;
       }
       const to = Math.min(this.#cursor + SLICE_EVENTS, this.#lane.cursor);
-      const chunk = this.#lane.batch(this.#cursor, to);
+      const chunk = this.#batch(to);
+      if (chunk === "failed") return;
       this.#cursor = to;
       if (chunk !== undefined && !this.write(chunk)) {
         this.#stream.onceDrained(this.#resume);
@@ -104,4 +105,13 @@ export class Subscriber {
     this.#live = true;
     this.#lane.admit(this);
   };
+
+  #batch(to: number): Chunk | undefined | "failed" {
+    try {
+      return this.#lane.batch(this.#cursor, to);
+    } catch (error) {
+      this.fail(toApiError(error));
+      return "failed";
+    }
+  }
 }

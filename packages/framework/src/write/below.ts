@@ -115,11 +115,16 @@ function queryOf(options: DeleteOptions): DeleteQuery {
 function told(error: ApiError, { above, kept, name }: BelowOptions & { readonly name: string }): ApiError {
   const { status } = error;
   const { details } = status;
-  if (details === undefined || isSameKind(above, kept)) return error;
+  const same = isSameKind(above, kept);
+  if (details === undefined || (same && above.version === kept.version)) return error;
   if (details.kind === kept.kind && error.reason === "Invalid") {
-    const causes = (details.causes ?? []).map((cause) => explained(cause, { above, kept }));
+    const explanation = same
+      ? `(a field of version ${kept.version}, as which this ${above.kind} is kept)`
+      : `(a field of the ${formatGroupKind(kept)} that this ${above.kind} is kept as)`;
+    const causes = (details.causes ?? []).map((cause) => explained(cause, explanation));
     return ApiError.invalid({ kind: above, name, causes });
   }
+  if (same) return error;
   if (details.kind !== kept.plural || (details.group ?? "") !== kept.group) return error;
   const [from, to] = [kept, above].map((kind) => formatGroupResource(groupResourceOf(kind))) as [string, string];
   const { group: _group, ...rest } = details;
@@ -135,8 +140,7 @@ function isSameKind(a: ResourceDefinition, b: ResourceDefinition): boolean {
 }
 
 /** Metadata is the same above and below; any other field is one that the client may not know. */
-function explained(cause: StatusCause, { above, kept }: Pick<BelowOptions, "above" | "kept">): StatusCause {
+function explained(cause: StatusCause, explanation: string): StatusCause {
   if (cause.field?.startsWith("metadata.") === true) return cause;
-  const whose = `(a field of the ${formatGroupKind(kept)} that this ${above.kind} is kept as)`;
-  return { ...cause, message: `${cause.message ?? ""} ${whose}` };
+  return { ...cause, message: `${cause.message ?? ""} ${explanation}` };
 }

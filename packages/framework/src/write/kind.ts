@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
-import { apiVersionOf, FieldManager, type KubeObject, type StatusCause } from "@virtual-workspaces/apimachinery";
+import type { KubeObject, StatusCause } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
 import type { Awaitable } from "../storage.ts";
 import { scaleFields, scaleProblems } from "../subresource/scale-fields.ts";
+import { fieldOwners } from "./field-owners.ts";
+import type { KindVersions } from "./kind-versions.ts";
 import type { KindRules } from "./rules.ts";
 import { SchemaRules } from "./schema-rules.ts";
 import type { Part } from "./update.ts";
@@ -13,20 +15,11 @@ const schemas = new WeakIntern<SchemaRules>();
 
 type Problems = Awaitable<readonly StatusCause[]>;
 
-/** The rules of a kind. @throws Error on a schema that Kubernetes would not take */
-export function kindRules(definition: ResourceDefinition): KindRules {
-  const { schema, kind, subresources } = definition;
+/** The rules of a kind, of which there are other versions as well. @throws Error on a schema that Kubernetes would not take */
+export function kindRules(definition: ResourceDefinition, versions?: KindVersions): KindRules {
+  const { schema, subresources } = definition;
   const text = JSON.stringify(schema);
   const compiled = schemas.get(createHash("sha256").update(text).digest("base64"), () => new SchemaRules(schema));
-  const fields = new FieldManager({
-    apiVersion: apiVersionOf(definition),
-    kind,
-    schema,
-    ignored: {
-      ...(subresources.status ? { "": [["status"]] } : {}),
-      status: [["metadata"], ["spec"]],
-    },
-  });
   const scaled = subresources.scale === undefined ? undefined : scaleFields(subresources.scale);
   const withScale = (object: KubeObject, part: Part, found: Problems): Problems => {
     if (scaled === undefined) return found;
@@ -37,6 +30,6 @@ export function kindRules(definition: ResourceDefinition): KindRules {
     prune: (object) => compiled.prune(object),
     fillDefaults: (object) => compiled.fillDefaults(object),
     problems: (object, options) => withScale(object, options.part, compiled.problems(object, options)),
-    fields,
+    fields: fieldOwners(definition, versions),
   };
 }

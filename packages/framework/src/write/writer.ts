@@ -60,7 +60,7 @@ export class Writer {
   constructor({ definition, storage, rules, now = () => new Date() }: WriterSubject) {
     this.#definition = definition;
     this.#storage = storage;
-    const ofKind = rules ?? kindRules(definition);
+    const ofKind = rules ?? kindRules(definition, storage.versions);
     this.rules = storage.ownAnnotations === undefined ? ofKind : withoutOwners(ofKind, this.#isOwn);
     this.#now = now;
   }

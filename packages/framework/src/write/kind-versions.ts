@@ -1,0 +1,47 @@
+import { apiVersionOf, type JsonSchema, type KubeObject } from "@virtual-workspaces/apimachinery";
+import type { ResourceDefinition } from "../definition.ts";
+
+/** A version of a kind that is made of another. Both ways throw an `ApiError` when there is none. */
+export interface KindVersion {
+  readonly definition: ResourceDefinition;
+  /** Makes it of an object as it is kept. */
+  readonly read: (object: KubeObject) => KubeObject;
+  /** The way back. */
+  readonly write: (object: KubeObject) => KubeObject;
+}
+
+/** The versions of a kind: the one that its objects are kept in, and those that are served besides. */
+export class KindVersions {
+  readonly #kept: ResourceDefinition;
+  readonly #others = new Map<string, KindVersion>();
+
+  constructor(kept: ResourceDefinition) {
+    this.#kept = kept;
+  }
+
+  /** How many there are besides the one that is kept. */
+  get size(): number {
+    return this.#others.size;
+  }
+
+  /** @throws Error when there is one of that name */
+  add(version: KindVersion): void {
+    const apiVersion = apiVersionOf(version.definition);
+    if (this.#others.has(apiVersion) || apiVersion === apiVersionOf(this.#kept))
+      throw new Error(`${version.definition.plural}: there is a version ${apiVersion} already`);
+    this.#others.set(apiVersion, version);
+  }
+
+  /** The schemas of all versions but one. */
+  schemasBeside(apiVersion: string): ReadonlyMap<string, JsonSchema> {
+    const all = [this.#kept, ...Array.from(this.#others.values(), ({ definition }) => definition)];
+    const entries = all.map((definition) => [apiVersionOf(definition), definition.schema] as const);
+    return new Map(entries.filter(([version]) => version !== apiVersion));
+  }
+
+  /** An object in another version. @throws ApiError what the conversion throws */
+  convert(object: KubeObject, apiVersion: string): KubeObject {
+    const kept = this.#others.get(object.apiVersion)?.write(object) ?? object;
+    return this.#others.get(apiVersion)?.read(kept) ?? kept;
+  }
+}

@@ -1,0 +1,139 @@
+// What a conversion may not do, what becomes of objects that cannot be converted, and what conversions cost.
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import { converted } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { label } from "../_support/plain.ts";
+import { BETA, beta, type Counts, serve, V1, v1beta1, Widget, WidgetV1beta1 } from "./converted-kinds.ts";
+import { MERGE, outcome } from "./lens-kinds.ts";
+
+type Fault = (metadata: Record<string, unknown>) => unknown;
+
+/** A conversion that does something to metadata. */
+async function start(fault: Fault) {
+  const widgets = Widget.collection();
+  const told: string[] = [];
+  const broken = converted({
+    from: widgets,
+    to: WidgetV1beta1,
+    read: ({ spec, metadata }) =>
+      ({ spec: { size: `${spec.millimetres}mm` }, metadata: fault({ ...metadata }) }) as never,
+    write: ({ spec, metadata }) =>
+      ({ spec: { millimetres: Number.parseInt(spec.size, 10) }, metadata: fault({ ...metadata }) }) as never,
+    onError: (error, object) => void told.push(`${object}: ${String(error)}`),
+  });
+  widgets.in("root").set("a", { millimetres: 5 });
+  return { widgets, told, server: await serve(Widget.serve(widgets), WidgetV1beta1.serve(broken)) };
+}
+
+describe("a conversion", () => {
+  it("may change labels and annotations", async () => {
+    const { server } = await start((metadata) => ({ ...metadata, labels: { l: "x" }, annotations: {} }));
+    await using _ = server;
+    const { body } = await server.get(`${BETA}/a`);
+    expect(body.metadata.labels).to.deep.equal({ l: "x" });
+    expect(body.metadata).not.to.have.property("annotations");
+  });
+
+  const faults: readonly [string, Fault][] = [
+    ["metadata.name must not change", (metadata) => ({ ...metadata, name: "b" })],
+    ["metadata.uid must not change", (metadata) => ({ ...metadata, uid: "b" })],
+    ["metadata.finalizers must not change", (metadata) => ({ ...metadata, finalizers: ["a/b"] })],
+    ["metadata.resourceVersion must not change", (metadata) => ({ ...metadata, resourceVersion: "1" })],
+    ["metadata.labels must be a map of strings", (metadata) => ({ ...metadata, labels: { l: 1 } })],
+    ["metadata must be an object", () => "none"],
+  ];
+  for (const [rule, fault] of faults) {
+    it(`is refused with a 500 that names the rule, and told to its author: ${rule}`, async () => {
+      const { server, told, widgets } = await start(fault);
+      await using _ = server;
+      const what = 'Internal error occurred: conversion of widgets.test.dev "a" from v1 to v1beta1 failed: ';
+      for (const answer of [await server.get(`${BETA}/a`), await server.get(BETA)]) {
+        expect(outcome(answer).slice(0, 2)).to.deep.equal([500, "InternalError"]);
+        expect(answer.body.message).to.contain(`${what}${rule}`);
+      }
+      expect(told[0]).to.contain(`a: Error: ${rule}`);
+      const written = await server.send(`POST ${BETA}`, beta("c", { size: "1mm" }));
+      expect(written.body.message).to.contain("from v1beta1 to v1 failed: ").and.contain(rule);
+      expect(widgets.in("root").list()).to.have.length(1);
+      expect((await server.get(V1)).body.items).to.have.length(1);
+    });
+  }
+
+  it("that throws says nothing of why, unless it is an ApiError, and ends watches with the reason", async () => {
+    let thrown: Error | undefined;
+    const widgets = Widget.collection();
+    const told: unknown[] = [];
+    const failing = converted({
+      from: widgets,
+      to: WidgetV1beta1,
+      read: ({ spec }) => {
+        if (spec.colour === "bad" && thrown !== undefined) throw thrown;
+        return { spec: { size: `${spec.millimetres}mm` } };
+      },
+      write: ({ spec }) => ({ spec: { millimetres: Number.parseInt(spec.size, 10) } }),
+      onError: (error) => void told.push(error),
+    });
+    widgets.in("root").set("a", { millimetres: 1 });
+    await using server = await serve(Widget.serve(widgets), WidgetV1beta1.serve(failing));
+    await using watch = await server.watch(`${BETA}?watch=true`);
+    await using other = await server.watch(`${V1}?watch=true`);
+    expect(label(await watch.next())).to.equal("ADDED a");
+    const { body: list } = await server.get(BETA);
+    thrown = new Error("secret");
+    widgets.in("root").set("b", { millimetres: 1, colour: "bad" });
+    const { type, object } = await watch.next();
+    expect(type).to.equal("ERROR");
+    expect(object.message).to.equal(
+      'Internal error occurred: conversion of widgets.test.dev "b" from v1 to v1beta1 failed',
+    );
+    expect(await watch.rest()).to.deep.equal([]);
+    expect((await other.take(2)).at(-1)).to.equal("ADDED b");
+    expect(told[0]).to.equal(thrown);
+    await using resumed = await server.watch(`${BETA}?watch=true&resourceVersion=${list.metadata.resourceVersion}`);
+    expect((await resumed.next()).type).to.equal("ERROR");
+    expect((await server.get(`${BETA}/a`)).status).to.equal(200);
+    thrown = ApiError.badRequest("not in this version");
+    expect(outcome(await server.get(`${BETA}/b`))).to.deep.equal([400, "BadRequest", "not in this version"]);
+    thrown = undefined;
+    expect((await server.get(BETA)).body.items).to.have.length(2);
+  });
+
+  it("is done once for an object's version, however many read it", async () => {
+    const widgets = Widget.collection();
+    const counts: Counts = { read: 0, write: 0 };
+    await using server = await serve(Widget.serve(widgets), WidgetV1beta1.serve(v1beta1(widgets, counts)));
+    for (let n = 0; n < 50; n++) widgets.in("root").set(`w${n}`, { millimetres: 1 });
+    expect(counts.read).to.equal(0);
+    await Promise.all(Array.from({ length: 5 }, () => server.get(BETA)));
+    expect(counts.read).to.equal(50);
+    const watches = await Promise.all(Array.from({ length: 20 }, () => server.watch(`${BETA}?watch=true`)));
+    for (const watch of watches) await watch.take(50);
+    expect(counts.read).to.equal(50);
+    widgets.in("root").set("w0", { millimetres: 2 });
+    for (const watch of watches) expect(label(await watch.next())).to.equal("MODIFIED w0");
+    expect(counts.read).to.equal(51);
+    for (const watch of watches) await watch[Symbol.asyncDispose]();
+    await server.send(`PATCH ${BETA}/w0`, { spec: { size: "3mm" } }, MERGE);
+    expect(counts).to.deep.equal({ read: 52, write: counts.write });
+  });
+
+  it("keeps no more than it may, and gives the rest away", async () => {
+    const widgets = Widget.collection();
+    const counts: Counts = { read: 0, write: 0 };
+    for (let n = 0; n < 20; n++) widgets.in("root").set(`w${n}`, { millimetres: 1 });
+    await using server = await serve(WidgetV1beta1.serve(v1beta1(widgets, counts, 2_000)));
+    expect((await server.get(BETA)).body.items).to.have.length(20);
+    expect((await server.get(BETA)).body.items).to.have.length(20);
+    // Once to learn that it can be answered, and how long it is; once to answer it.
+    expect(counts.read).to.equal(80);
+    expect((await server.get(`${BETA}?limit=1`)).body.items).to.have.length(1);
+    expect(counts.read, "what a page leaves out is not converted").to.equal(81);
+  });
+
+  it("is between versions of one kind", () => {
+    const widgets = Widget.collection();
+    expect(() => converted({ from: widgets, to: Widget })).to.throw("version must differ");
+    v1beta1(widgets);
+    expect(() => v1beta1(widgets)).to.throw("there is a version test.dev/v1beta1 already");
+  });
+});

@@ -1,0 +1,190 @@
+// Several versions of a kind: one set of objects, with one line of versions, in as many forms as there are.
+import { defineResource, view } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { label } from "../_support/plain.ts";
+import { BETA, beta, serve, V1, v1beta1, Widget, WidgetV1beta1 } from "./converted-kinds.ts";
+import { APPLY, MERGE, outcome } from "./lens-kinds.ts";
+
+describe("a kind in several versions", () => {
+  it("has the same objects in all of them: uids, resource versions, metadata", async () => {
+    const widgets = Widget.collection();
+    widgets.in("root").set("a", { millimetres: 5, colour: "red" }, { labels: { l: "x" } });
+    await using server = await serve(Widget.serve(widgets), WidgetV1beta1.serve(v1beta1(widgets)));
+    const [v1, old] = [(await server.get(`${V1}/a`)).body, (await server.get(`${BETA}/a`)).body];
+    expect(old.spec).to.deep.equal({ size: "5mm", colour: "red" });
+    expect(old.apiVersion).to.equal("test.dev/v1beta1");
+    expect(old.metadata).to.deep.equal(v1.metadata);
+    const [list, oldList] = [(await server.get(V1)).body, (await server.get(BETA)).body];
+    expect(oldList.metadata).to.deep.equal(list.metadata);
+    expect(oldList).to.include({ apiVersion: "test.dev/v1beta1", kind: "WidgetList" });
+    expect(oldList.items).to.deep.equal([old]);
+    const table = await server.get(BETA, { headers: { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" } });
+    expect(table.body.rows[0].cells.slice(0, 2)).to.deep.equal(["a", "5mm"]);
+  });
+
+  it("is written in any of them, and checked by the rules of the version that is kept", async () => {
+    const widgets = Widget.collection();
+    await using server = await serve(Widget.serve(widgets), WidgetV1beta1.serve(v1beta1(widgets)));
+    const created = await server.send(`POST ${BETA}`, beta("a", { size: "5mm" }, { labels: { l: "x" } }));
+    expect(created.status).to.equal(201);
+    expect(created.body.spec).to.deep.equal({ size: "5mm" });
+    const kept = widgets.in("root").get("a");
+    expect(kept).to.deep.include({ apiVersion: "test.dev/v1", spec: { millimetres: 5 } });
+    expect(kept?.metadata.uid).to.equal(created.body.metadata.uid);
+    expect((await server.get(`${BETA}/a`)).body).to.deep.equal(created.body);
+    const own = await server.send(`POST ${BETA}`, beta("b", { size: "wide" }));
+    expect(own.body.message).to.contain("spec.size").and.not.contain("kept");
+    const below = await server.send(`POST ${BETA}`, beta("b", { size: "-5mm" }));
+    expect(below.body.message).to.match(
+      /^Widget\.test\.dev "b" is invalid: spec\.millimetres: .* \(a field of version v1, as which this Widget is kept\)$/,
+    );
+    expect((await server.send(`POST ${BETA}`, beta("a", { size: "1mm" }))).body.reason).to.equal("AlreadyExists");
+    const updated = await server.send(`PUT ${BETA}/a`, { ...created.body, spec: { size: "6mm" } });
+    expect(updated.body.metadata.generation).to.equal(2);
+    expect((await server.send(`PUT ${BETA}/a`, { ...created.body, spec: { size: "7mm" } })).status).to.equal(409);
+    expect((await server.send(`PATCH ${BETA}/a`, { spec: { size: "8mm" } }, MERGE)).body.spec.size).to.equal("8mm");
+    expect((await server.send(`PATCH ${V1}/a`, { spec: { millimetres: 9 } }, MERGE)).status).to.equal(200);
+    const { body: now } = await server.get(`${BETA}/a`);
+    expect(now.spec.size).to.equal("9mm");
+    const noted = await server.send(`PUT ${BETA}/a/status`, { ...now, spec: { size: "1mm" }, status: { phase: "x" } });
+    expect(noted.body).to.deep.include({ spec: now.spec, status: { phase: "x" } });
+    expect(widgets.in("root").get("a")).to.deep.include({ spec: { millimetres: 9 }, status: { phase: "x" } });
+    const same = await server.send(`PUT ${BETA}/a`, noted.body);
+    expect(same.body.metadata.resourceVersion).to.equal(noted.body.metadata.resourceVersion);
+    const dry = await server.send(`PATCH ${BETA}/a?dryRun=All`, { spec: { size: "3mm" } }, MERGE);
+    expect(dry.body.spec.size).to.equal("3mm");
+    expect(dry.body.apiVersion).to.equal("test.dev/v1beta1");
+    const { uid, resourceVersion } = noted.body.metadata;
+    expect((await server.send(`DELETE ${BETA}/a`, { preconditions: { uid: "other" } })).status).to.equal(409);
+    expect((await server.send(`DELETE ${BETA}/a`, { preconditions: { uid, resourceVersion } })).status).to.equal(200);
+    expect(widgets.in("root").list()).to.deep.equal([]);
+  });
+
+  it("has one history: what is listed in one version is watched in another, from before anybody read it", async () => {
+    const widgets = Widget.collection();
+    const here = widgets.in("root");
+    here.set("a", { millimetres: 1 });
+    await using server = await serve(Widget.serve(widgets), WidgetV1beta1.serve(v1beta1(widgets)));
+    const { body: list } = await server.get(V1);
+    here.set("a", { millimetres: 2 });
+    here.set("b", { millimetres: 3 });
+    here.delete("a");
+    await using watch = await server.watch(`${BETA}?watch=true&resourceVersion=${list.metadata.resourceVersion}`);
+    await using both = await server.watch(`${V1}?watch=true&resourceVersion=${list.metadata.resourceVersion}`);
+    for (const expected of ["MODIFIED a", "ADDED b", "DELETED a"]) {
+      const [old, v1] = [await watch.next(), await both.next()];
+      expect(label(old)).to.equal(expected);
+      expect(label(v1)).to.equal(expected);
+      expect(old.object.metadata).to.deep.equal(v1.object.metadata);
+      expect(old.object["spec"]).to.have.property("size");
+    }
+    const past = await server.get(
+      `${BETA}?resourceVersion=${list.metadata.resourceVersion}&resourceVersionMatch=Exact`,
+    );
+    expect(past.body.items.map(({ spec }: { spec: object }) => spec)).to.deep.equal([{ size: "1mm" }]);
+    const page = await server.get(`${V1}?limit=1`);
+    expect(page.status).to.equal(200);
+  });
+
+  it("selects by the fields of the version that is asked", async () => {
+    const widgets = Widget.collection();
+    for (const n of [1, 2, 3]) widgets.in("root").set(`w${n}`, { millimetres: n });
+    await using server = await serve(Widget.serve(widgets), WidgetV1beta1.serve(v1beta1(widgets)));
+    const names = async (path: string): Promise<string[]> =>
+      (await server.get(path)).body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name);
+    expect(await names(`${BETA}?fieldSelector=spec.size%3D2mm`)).to.deep.equal(["w2"]);
+    expect(await names(`${V1}?fieldSelector=spec.millimetres%3D3`)).to.deep.equal(["w3"]);
+    expect((await server.get(`${BETA}?fieldSelector=spec.millimetres%3D3`)).status).to.equal(400);
+    await using watch = await server.watch(`${BETA}?watch=true&fieldSelector=spec.size%3D2mm`);
+    expect(label(await watch.next())).to.equal("ADDED w2");
+    widgets.in("root").set("w2", { millimetres: 9 });
+    expect(label(await watch.next())).to.equal("DELETED w2");
+  });
+
+  it("keeps the owners of fields in the versions that they wrote in", async () => {
+    const widgets = Widget.collection();
+    // Served before the other version is known, as modules may do.
+    const v1 = Widget.serve(widgets);
+    await using server = await serve(v1, WidgetV1beta1.serve(v1beta1(widgets)));
+    const apply = (path: `/${string}`, spec: object, query = "") => {
+      const [version, manager] = path === BETA ? ["v1beta1", "old"] : ["v1", "new"];
+      const config = { apiVersion: `test.dev/${version}`, kind: "Widget", metadata: { name: "a" }, spec };
+      return server.send(`PATCH ${path}/a?fieldManager=${manager}${query}`, JSON.stringify(config), APPLY);
+    };
+    expect((await apply(BETA, { size: "5mm" })).status).to.equal(201);
+    const conflict = await apply(V1, { millimetres: 6, colour: "red" });
+    expect(outcome(conflict).slice(0, 2)).to.deep.equal([409, "Conflict"]);
+    expect(conflict.body.message).to.contain('conflict with "old": .spec.size');
+    const shared = await apply(V1, { millimetres: 5, colour: "red" });
+    expect(shared.status).to.equal(200);
+    const owners = shared.body.metadata.managedFields.map(
+      ({ manager, apiVersion, fieldsV1 }: { manager: string; apiVersion: string; fieldsV1: object }) => [
+        manager,
+        apiVersion,
+        Object.keys((fieldsV1 as { "f:spec": object })["f:spec"]).sort(),
+      ],
+    );
+    expect(owners).to.have.deep.members([
+      ["new", "test.dev/v1", ["f:colour", "f:millimetres"]],
+      ["old", "test.dev/v1beta1", ["f:size"]],
+    ]);
+    const forced = await apply(BETA, { size: "7mm" }, "&force=true");
+    expect(forced.body.spec).to.deep.equal({ size: "7mm", colour: "red" });
+    const managed = JSON.stringify(forced.body.metadata.managedFields);
+    expect(managed).to.contain("f:size").and.contain("f:colour").and.not.contain("f:millimetres");
+  });
+
+  it("that differ in name only need no functions", async () => {
+    const spec = { type: "object", properties: { text: { type: "string" } } } as const;
+    const kind = { group: "test.dev", kind: "Note", scope: "Cluster", spec } as const;
+    const [Note, Old] = [defineResource({ ...kind, version: "v2" }), defineResource({ ...kind, version: "v1" })];
+    const notes = Note.collection();
+    const { converted } = await import("@virtual-workspaces/framework");
+    await using server = await serve(Note.serve(notes), Old.serve(converted({ from: notes, to: Old })));
+    const path = "/services/w/clusters/root/apis/test.dev/v1/notes" as const;
+    const sent = { apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "a" }, spec: { text: "t" } };
+    expect((await server.send(`POST ${path}`, sent)).body).to.deep.include({
+      apiVersion: "test.dev/v1",
+      spec: sent.spec,
+    });
+    expect(notes.in("root").get("a")?.apiVersion).to.equal("test.dev/v2");
+  });
+
+  it("are told by discovery, preferred first, with the hash of the version that is kept", async () => {
+    const widgets = Widget.collection();
+    await using server = await serve(WidgetV1beta1.serve(v1beta1(widgets)), Widget.serve(widgets));
+    const root = "/services/w/clusters/root/apis" as const;
+    const { body: groups } = await server.get(root);
+    expect(groups.groups[0].versions.map(({ version }: { version: string }) => version)).to.deep.equal([
+      "v1",
+      "v1beta1",
+    ]);
+    const hash = async (version: string): Promise<string> =>
+      (await server.get(`${root}/test.dev/${version}`)).body.resources[0].storageVersionHash;
+    expect(await hash("v1beta1")).to.equal(await hash("v1"));
+    expect((await server.get("/services/w/clusters/root/openapi/v3")).body.paths).to.include.keys(
+      "apis/test.dev/v1",
+      "apis/test.dev/v1beta1",
+    );
+  });
+
+  it("can be looked at through a writable view, in the version that is not kept", async () => {
+    const widgets = Widget.collection();
+    widgets.in("root").set("a", { millimetres: 5, colour: "red" });
+    widgets.in("root").set("b", { millimetres: 5, colour: "blue" });
+    const red = view({
+      from: v1beta1(widgets),
+      select: ({ spec }) => spec.colour === "red",
+      unmap: (object) => object,
+    });
+    await using server = await serve(WidgetV1beta1.serve(red));
+    expect((await server.get(BETA)).body.items).to.have.length(1);
+    const patched = await server.send(`PATCH ${BETA}/a`, { spec: { size: "6mm" } }, MERGE);
+    expect(patched.body.spec).to.deep.equal({ size: "6mm", colour: "red" });
+    expect(widgets.in("root").get("a")?.spec.millimetres).to.equal(6);
+    const leaves = await server.send(`PATCH ${BETA}/a`, { spec: { colour: "blue" } }, MERGE);
+    expect(leaves.status).to.equal(403);
+    expect((await server.send(`PATCH ${BETA}/a`, { spec: { size: "-6mm" } }, MERGE)).status).to.equal(422);
+    expect((await server.send(`DELETE ${BETA}/b`)).status).to.equal(404);
+  });
+});
