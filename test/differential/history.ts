@@ -16,7 +16,7 @@ const FINALIZERS: readonly (readonly string[] | null)[] = [
 ];
 const LABELS: readonly unknown[] = [{ l: "x" }, { l: "y", m: "z" }, { l: null }, null, {}];
 /** Kinds that histories are of. */
-const RESOURCES = KINDS.map(([resource]) => resource).filter(({ kind }) => kind !== "Formatted");
+const RESOURCES = KINDS.map(([resource]) => resource).filter(({ kind }) => !/^(?:Formatted|Celled\d)$/.test(kind));
 
 /** The history of a seed. */
 export function history(seed: number): Case {

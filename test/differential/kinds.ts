@@ -1,5 +1,6 @@
 // The kinds that both sides serve.
 
+import { CELLED } from "./kinds/celled.ts";
 import type { DifferentialKind } from "./kinds/kind.ts";
 import { LISTED } from "./kinds/listed.ts";
 import { MACHINE } from "./kinds/machine.ts";
@@ -7,4 +8,15 @@ import { CARD, DUAL, PLAIN } from "./kinds/plain.ts";
 import { BOUNDED, FORMATTED, RICH } from "./kinds/rich.ts";
 import { RULED } from "./kinds/ruled.ts";
 
-export const KINDS: readonly DifferentialKind[] = [PLAIN, CARD, DUAL, MACHINE, RICH, FORMATTED, BOUNDED, LISTED, RULED];
+export const KINDS: readonly DifferentialKind[] = [
+  PLAIN,
+  CARD,
+  DUAL,
+  MACHINE,
+  RICH,
+  FORMATTED,
+  BOUNDED,
+  LISTED,
+  RULED,
+  ...CELLED,
+];

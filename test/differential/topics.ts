@@ -1,6 +1,7 @@
 // All topics, in the order of the way of an object.
 import { APPLY, APPLY_LISTS } from "./cases/apply.ts";
 import { BODIES, FIELD_VALIDATION } from "./cases/bodies.ts";
+import { CEL } from "./cases/cel.ts";
 import { CREATE } from "./cases/create.ts";
 import { DELETE, DELETE_COLLECTION, FINALIZERS } from "./cases/delete.ts";
 import { NEGOTIATION, VERBS } from "./cases/negotiation.ts";
@@ -23,6 +24,7 @@ export const TOPICS: readonly Topic[] = [
   VALIDATION,
   FORMATS,
   RULES,
+  CEL,
   UPDATE,
   VERSIONS,
   MERGE,
