@@ -49,8 +49,8 @@ export class Below {
     const { above } = this.#options;
     return this.#told(name ?? "", async () => {
       const request = requestOf(scope, options);
-      // Without a name there is nothing that applies: only an apply knows its owners of fields beforehand.
-      if (name === undefined) return this.writer.create(draft.object, request);
+      // Only an apply knows its owners of fields beforehand, and has a name.
+      if (name === undefined || draft.by === "changing") return this.writer.create(draft.object, request);
       const change = (copy: () => KubeObject | undefined): Draft => {
         if (copy() !== undefined) throw ApiError.alreadyExists(groupResourceOf(above), name);
         return draft;
