@@ -69,6 +69,18 @@ export {
   type ServerOptions,
 } from "./server.ts";
 
+// Rules of schemas.
+
+export { linearPattern } from "./cel/pattern.ts";
+export {
+  type CompiledRules,
+  type CompileRulesOptions,
+  type EvaluateOptions,
+  RuleEngine,
+  type RuleEngineOptions,
+  type RuleFindings,
+} from "./cel/rules.ts";
+
 // Storages of one's own.
 
 export { CLUSTER_ANNOTATION, decodeObject, type Encoded, encodeObject, type SelectableField } from "./encoded.ts";

@@ -63,7 +63,7 @@ export function compileExpression(
   if ("message" in typed) return failed(`compilation failed: ${formatProblems(source, [typed])}`);
   if (typed.type !== wanted)
     return failed(wanted === "bool" ? "cel expression must evaluate to a bool" : "must evaluate to a string");
-  const dynamic = environment.preparer.prepare(dynamicSource(typed.root), environment.dynamic);
+  const dynamic = environment.preparer.prepareOwn(dynamicSource(typed.root), environment.dynamic);
   if ("message" in dynamic) return failed(`compilation failed: ${formatProblems(source, [dynamic])}`);
   const usesOldSelf = usesVariable(typed.root, "oldSelf");
   const cost = estimateCost(typed.root, environment.shape);

@@ -43,10 +43,20 @@ export function childrenOf(node: Node): readonly Node[] {
   }
 }
 
-/** A node and all below it. */
-export function* descendants(node: Node): Generator<Node> {
-  yield node;
-  for (const child of childrenOf(node)) yield* descendants(child);
+/** A node and all below it, parents first. */
+export function* descendants(root: Node): Generator<Node> {
+  const waiting = [root];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    yield node;
+    waiting.push(...childrenOf(node).toReversed());
+  }
+}
+
+/** How many nodes lie above each other at most. */
+export function depthOf(root: Node): number {
+  let depth = 0;
+  for (let level: readonly Node[] = [root]; level.length > 0; depth++) level = level.flatMap(childrenOf);
+  return depth;
 }
 
 /** What the checker found out about a node: `int`, `list<string>`, `dyn` if nothing. */

@@ -5,7 +5,7 @@ import type { Reads } from "../values/json.ts";
 import { OWN, ownFunctions } from "./environment.ts";
 import { HAS } from "./macros.ts";
 import { type Problem, problemOf, undeclared } from "./messages.ts";
-import { callOf, childrenOf, descendants, MACRO_VARIABLES, type Node, placeOf, typeOf } from "./node.ts";
+import { callOf, childrenOf, depthOf, descendants, MACRO_VARIABLES, type Node, placeOf, typeOf } from "./node.ts";
 
 /** Functions of the library that are Kubernetes' too, and right: `name/arguments`. */
 const LIBRARY_FUNCTIONS = new Set(
@@ -14,6 +14,9 @@ const LIBRARY_FUNCTIONS = new Set(
     ".none/0 .of/1"
   ).split(" "),
 );
+
+/** How deep expressions may be, chains of operators included: what walks them must not exhaust the stack. */
+const MAX_DEPTH = 500;
 
 /** The fields of types of objects. */
 type Fields = ReadonlyMap<string, ReadonlySet<string>>;
@@ -30,22 +33,26 @@ export interface Prepared {
 export class Preparer {
   readonly #own = ownFunctions();
 
-  /** Parses and checks an expression in an environment; or says what is wrong with it. */
-  prepare(source: string, environment: Environment, fields: Fields = new Map()): Prepared | Problem {
-    try {
+  /** Parses and checks an expression of a rule, in an environment that knows types; or says what is wrong with it. */
+  prepare(source: string, environment: Environment, fields: Fields): Prepared | Problem {
+    return attempt(() => {
+      const { ast } = environment.parse(source);
+      if (depthOf(ast) > MAX_DEPTH) return { at: 0, message: `expression recursion limit exceeded: ${MAX_DEPTH}` };
+      const ours = ownCall(ast);
+      if (ours !== undefined) return { at: placeOf(ours), message: undeclared(callOf(ours)?.name ?? "") };
       const run = environment.parse(withOwnHas(source, environment));
       for (const node of descendants(run.ast)) {
         const problem = this.#pointToOwn(node);
         if (problem !== undefined) return problem;
       }
-      const checked = run.check();
-      if (!checked.valid) return problemOf(checked.error);
-      const problem = firstProblem(run.ast, fields);
-      if (problem !== undefined) return problem;
-      return { run, root: run.ast, type: checked.type ?? "dyn" };
-    } catch (error) {
-      return problemOf(error);
-    }
+      const prepared = checked(run);
+      return "message" in prepared ? prepared : (firstProblem(run.ast, fields) ?? prepared);
+    });
+  }
+
+  /** Parses what {@link dynamicSource} made of such an expression, which is ours already. */
+  prepareOwn(source: string, environment: Environment): Prepared | Problem {
+    return attempt(() => checked(environment.parse(source)));
   }
 
   #pointToOwn(node: Node): Problem | undefined {
@@ -56,7 +63,7 @@ export class Preparer {
       return { at: placeOf(call.args[0] ?? node), message: "invalid argument to has() macro" };
     }
     const isMacro = call.target === undefined ? key === `${HAS}/1` : MACRO_VARIABLES.has(key);
-    if (isMacro || call.name.endsWith(OWN)) return undefined;
+    if (isMacro) return undefined;
     // What is in a namespace is called like a member, but declared as a function.
     if (
       this.#own.has(call.target === undefined ? key : `.${key}`) ||
@@ -68,6 +75,28 @@ export class Preparer {
     const known = LIBRARY_FUNCTIONS.has(call.target === undefined ? key : `.${key}`) && !isBind(call.target);
     return known ? undefined : { at: placeOf(node), message: undeclared(call.name) };
   }
+}
+
+function attempt(prepare: () => Prepared | Problem): Prepared | Problem {
+  try {
+    return prepare();
+  } catch (error) {
+    return problemOf(error);
+  }
+}
+
+function checked(run: ParseResult): Prepared | Problem {
+  const { valid, type = "dyn", error } = run.check();
+  return valid ? { run, root: run.ast, type } : problemOf(error);
+}
+
+/** A call by a name that only we may write. */
+function ownCall(root: Node): Node | undefined {
+  for (const node of descendants(root)) {
+    const name = callOf(node)?.name;
+    if (name === HAS || name?.endsWith(OWN)) return node;
+  }
+  return undefined;
 }
 
 /** What the library's checker lets pass. */

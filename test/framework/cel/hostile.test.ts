@@ -1,0 +1,104 @@
+// A stranger's rule, pattern or object cannot stall the process: whatever takes long is done elsewhere, for a limited time.
+import { compileSchema, type JsonObject, type JsonSchema, rulesOf } from "@virtual-workspaces/apimachinery";
+import { expect } from "chai";
+import { RuleEngine, type RuleFindings } from "../../../packages/framework/src/cel/rules.ts";
+import { Random } from "../../_support/random.ts";
+
+/** What this thread may compute at once, ms. */
+const STALL = 50;
+const EXHAUSTED = "running out of cost budget";
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
+const list: JsonSchema = { type: "array", items: { type: "integer" } };
+const texts: JsonSchema = { type: "array", items: { type: "string" } };
+const text: JsonSchema = { type: "string" };
+const PROPERTIES = {
+  list,
+  texts,
+  text,
+  pattern: text,
+  objects: { type: "array", items: { type: "object", properties: { list } } },
+} as const;
+
+function schemaWith(rule: string): JsonSchema {
+  return { type: "object", properties: { ...PROPERTIES }, "x-kubernetes-validations": [{ rule }] };
+}
+
+/** Evaluates a rule, and says what it cost this thread until it first let go. */
+function judge(engine: RuleEngine, rule: string, object: JsonObject): { stall: number; found: Promise<RuleFindings> } {
+  const schema = schemaWith(rule);
+  const before = process.threadCpuUsage();
+  const rules = engine.compile(schema);
+  const found = rules.evaluate(rulesOf(compileSchema(schema), object));
+  const { user, system } = process.threadCpuUsage(before);
+  return { stall: (user + system) / 1000, found: Promise.resolve(found) };
+}
+
+describe("hostile rules", () => {
+  const engine = new RuleEngine({ budget: 300 });
+  const random = new Random(7);
+  const noise = numbers(100_000)
+    .map(() => (random.chance(0.5) ? "a" : "b"))
+    .join("");
+  after(() => engine[Symbol.asyncDispose]());
+
+  const CASES: readonly (readonly [name: string, rule: string, object: JsonObject])[] = [
+    ["nested loops", "self.list.all(a, self.list.all(b, self.list.all(c, a + b + c >= 0)))", { list: numbers(3000) }],
+    [
+      "a text that explodes",
+      "self.text.replace('', self.text).replace('', self.text) != ''",
+      { text: "x".repeat(300) },
+    ],
+    ["a large text made of a small one", "self.text.replace('', self.text).size() > 0", { text: "x".repeat(3000) }],
+    ["joined lists", "self.texts.map(x, self.texts.join(x)).join('') != ''", { texts: numbers(3000).map(String) }],
+    ["a pattern that backtracks", "self.text.matches('^(a+)+$')", { text: `${"a".repeat(100_000)}!` }],
+    ["a pattern of many states", "self.text.matches('(a|b)*a(a|b){900}$')", { text: noise }],
+    ["a pattern of the object", "self.text.matches(self.pattern)", { text: noise, pattern: "(a|b)*a(a|b){900}$" }],
+    [
+      "many patterns",
+      "self.texts.all(x, x.matches('(a|b)*a(a|b){100}c') || true)",
+      { texts: numbers(2000).map((at) => noise.slice(at, at + 200)) },
+    ],
+    [
+      "deep equality",
+      "self.objects.all(x, self.objects.exists(y, x == y))",
+      { objects: numbers(200).map((at) => ({ list: numbers(100).map((n) => n + at) })) },
+    ],
+    ["ranges", "lists.range(1000000).all(x, lists.range(1000000).all(y, x + y >= 0))", {}],
+    ["sorting", "self.texts.sort() == self.texts", { texts: numbers(3000).map(String) }],
+  ];
+
+  for (const [name, rule, object] of CASES) {
+    it(`${name}: this thread goes on`, async () => {
+      const { stall, found } = judge(engine, rule, object);
+      await found;
+      expect(stall).to.be.below(STALL);
+    });
+  }
+
+  it("what never ends is cut, and said to be out of budget", async () => {
+    const { causes } = await judge(engine, CASES[0]?.[1] ?? "", { list: numbers(5000) }).found;
+    expect(causes.map(({ message }) => message)).to.have.length(1);
+    expect(causes[0]?.message).to.include(EXHAUSTED);
+  });
+
+  it("after one that was cut the next is judged", async () => {
+    const rule = "self.list.all(x, self.list.exists(y, y == x)) && self.list.size() == 1";
+    const { causes } = await judge(engine, rule, { list: numbers(400) }).found;
+    expect(causes.map(({ message }) => message)).to.deep.equal([`Invalid value: failed rule: ${rule}`]);
+  });
+
+  it("chains of optMap take no more than their length", async () => {
+    const chain = ".optMap(x, x)".repeat(60);
+    const { stall, found } = judge(engine, `self.?text${chain}.hasValue()`, { text: "a" });
+    expect((await found).causes).to.deep.equal([]);
+    expect(stall).to.be.below(STALL);
+  });
+
+  it("deep and long expressions are refused, or judged", async () => {
+    const deep = `${"(".repeat(5000)}true${")".repeat(5000)}`;
+    expect(engine.compile(schemaWith(deep)).problems).to.have.length(1);
+    const long = Array.from({ length: 3000 }, () => "true").join(" && ");
+    expect((await judge(engine, long, {}).found).causes.length).to.be.below(2);
+  });
+});

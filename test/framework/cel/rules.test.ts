@@ -1,0 +1,114 @@
+// Rules of a schema over its objects: when they run, where, and what becomes of their answers.
+import {
+  compileSchema,
+  type JsonObject,
+  type JsonSchema,
+  rulesOf,
+  type ValidationRule,
+} from "@virtual-workspaces/apimachinery";
+import { expect } from "chai";
+import { RuleEngine, type RuleFindings } from "../../../packages/framework/src/cel/rules.ts";
+
+const PROPERTIES: JsonSchema["properties"] = {
+  replicas: { type: "integer" },
+  tags: { type: "array", items: { type: "string" }, "x-kubernetes-list-type": "set" },
+  weights: { type: "array", items: { type: "integer" } },
+  "x-y": { type: "string" },
+};
+
+const schemaOf = (...rules: ValidationRule[]): JsonSchema => ({
+  type: "object",
+  properties: { spec: { type: "object", properties: PROPERTIES ?? {}, "x-kubernetes-validations": rules } },
+});
+
+describe("rules", () => {
+  const engine = new RuleEngine();
+  after(() => engine[Symbol.asyncDispose]());
+
+  const judge = (schema: JsonSchema, spec: JsonObject, old?: JsonObject): RuleFindings | Promise<RuleFindings> =>
+    engine.compile(schema).evaluate(rulesOf(compileSchema(schema), { spec }, old && { spec: old }));
+
+  it("that are cheap are judged at once", () => {
+    const found = judge(schemaOf({ rule: "self.replicas > 1" }), { replicas: 1 });
+    expect(found).to.deep.equal({
+      causes: [
+        { reason: "FieldValueInvalid", field: "spec", message: "Invalid value: failed rule: self.replicas > 1" },
+      ],
+      warnings: [],
+    });
+  });
+
+  it("are judged alike in place and elsewhere", async () => {
+    const rule = "self.weights.all(x, self.weights.exists(y, y == x)) && self.weights[0] == 7";
+    const few = judge(schemaOf({ rule }), { weights: [1, 2] });
+    const many = judge(schemaOf({ rule }), { weights: Array.from({ length: 1000 }, (_, at) => at) });
+    expect(few).not.to.be.instanceOf(Promise);
+    expect(many).to.be.instanceOf(Promise);
+    expect(await many).to.deep.equal(few);
+  });
+
+  it("elsewhere end with who asked for them", async () => {
+    const schema = schemaOf({ rule: "self.weights.all(x, self.weights.exists(y, y == x))" });
+    const sites = rulesOf(compileSchema(schema), { spec: { weights: Array.from({ length: 3000 }, (_, at) => at) } });
+    const left = new AbortController();
+    const found = engine.compile(schema).evaluate(sites, { signal: left.signal });
+    left.abort(new Error("left"));
+    const outcome = await Promise.resolve(found).then(
+      () => "judged",
+      (error: Error) => error.message,
+    );
+    expect(outcome).to.equal("left");
+  });
+
+  it("about a change need an old value", () => {
+    const schema = schemaOf({ rule: "self.replicas >= oldSelf.replicas", message: "may only grow" });
+    expect(judge(schema, { replicas: 1 })).to.deep.equal({ causes: [], warnings: [] });
+    const { causes } = judge(schema, { replicas: 1 }, { replicas: 2 }) as RuleFindings;
+    expect(causes.map(({ message }) => message)).to.deep.equal(["Invalid value: may only grow"]);
+  });
+
+  it("only warn of what was so before, unless they are about the change", () => {
+    const schema = schemaOf({ rule: "self.replicas > 1" }, { rule: "self.replicas > oldSelf.replicas" });
+    const { causes, warnings } = judge(schema, { replicas: 1 }, { replicas: 1 }) as RuleFindings;
+    expect(warnings.map(({ message }) => message)).to.deep.equal(["Invalid value: failed rule: self.replicas > 1"]);
+    expect(causes.map(({ message }) => message)).to.deep.equal([
+      "Invalid value: failed rule: self.replicas > oldSelf.replicas",
+    ]);
+  });
+
+  it("know integers of 64 bits, and properties that are no names", () => {
+    const schema = schemaOf({ rule: "self.replicas == 9007199254740993 && self.x__dash__y == '__proto__'" });
+    const spec = { replicas: 9007199254740993n, "x-y": "__proto__" };
+    expect(judge(schema, spec)).to.deep.equal({ causes: [], warnings: [] });
+  });
+
+  it("hold sets to be equal whatever their order", () => {
+    const schema = schemaOf({ rule: "self.tags == oldSelf.tags" });
+    const found = judge(schema, { tags: ["a", "b"] }, { tags: ["b", "a"] });
+    expect(found).to.deep.equal({ causes: [], warnings: [] });
+  });
+
+  it("keep nothing of one object for the next", () => {
+    const schema = schemaOf({ rule: "self.tags.all(t, t != 'bad')" });
+    const rules = engine.compile(schema);
+    const causesOf = (tag: string): number => {
+      const found = rules.evaluate(rulesOf(compileSchema(schema), { spec: { tags: [tag] } }));
+      return (found as RuleFindings).causes.length;
+    };
+    expect([causesOf("good"), causesOf("bad"), causesOf("good")]).to.deep.equal([0, 1, 0]);
+  });
+
+  it("that do not compile are problems of the schema", () => {
+    const { problems } = engine.compile(schemaOf({ rule: "self.nope == 1" }), { path: "spec.schema" });
+    expect(problems.map(({ field }) => field)).to.deep.equal([
+      "spec.schema.properties[spec].x-kubernetes-validations[0].rule",
+    ]);
+    expect(problems[0]?.message).to.include("undefined field 'nope'");
+  });
+
+  it("cannot reach what their own functions are called inside", () => {
+    for (const rule of ["same_k8s(1, 1)", "'a'.matches_k8s('a')", "hAs(self.tags)", "cel.bind(x, 1, x == 1)"]) {
+      expect(engine.compile(schemaOf({ rule })).problems, rule).to.have.length.above(0);
+    }
+  });
+});
