@@ -30,8 +30,8 @@ export {
 } from "./apply/field-manager.ts";
 export { FieldSet } from "./apply/field-set.ts";
 export { formatFieldsV1, parseFieldsV1 } from "./apply/fields-v1.ts";
-export { keepManagedFieldsTimes } from "./apply/managed-object.ts";
-export { managedFieldsOfScale, managedFieldsOfScaled, type ReplicasField } from "./apply/scale-managers.ts";
+export { keepManagedFieldsTimes, managedFieldsProblem } from "./apply/managed-object.ts";
+export { managedFieldsOfScale, managedFieldsOfScaled, type ReplicasFields } from "./apply/scale-managers.ts";
 export type { VersionsOptions } from "./apply/versions.ts";
 // Schemas
 export type { CheckedSchema } from "./checked-schema.ts";

@@ -94,7 +94,7 @@ interface Kind {
 const ignored = { "": [["status"]], status: [["metadata"], ["spec"]] };
 
 /** The kinds of the recorded histories: every way in which a schema changes what is owned. */
-export const kinds: Readonly<Record<string, Kind>> = {
+const kinds: Readonly<Record<string, Kind>> = {
   rich: { versions: { v1: schemaOf(spec) }, ignored },
   "rich-noignore": { versions: { v1: schemaOf(spec) } },
   none: { versions: { v1: undefined }, ignored },
