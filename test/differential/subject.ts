@@ -1,5 +1,5 @@
 // What is compared with the oracle. Other stores and servers take its place by giving the same.
-import { allow, defineVirtualWorkspace, type Resource, type ServedResource } from "@virtual-workspaces/framework";
+import { allow, converted, defineVirtualWorkspace, type ServedResource } from "@virtual-workspaces/framework";
 import { startPlain } from "../_support/plain.ts";
 import type { Target } from "./caller.ts";
 import type { DifferentialKind } from "./kinds/kind.ts";
@@ -26,10 +26,13 @@ export async function startSubject(kinds: readonly DifferentialKind[]): Promise<
   };
 }
 
+/** Its other versions are the stored one's objects under another name, as with the conversion `None`. */
 function served(kinds: readonly DifferentialKind[]): readonly ServedResource[] {
-  return kinds.map(([stored]) => onCollection(stored));
-}
-
-function onCollection(resource: Resource): ServedResource {
-  return resource.serve(resource.collection({ garbageCollected: true }));
+  return kinds.flatMap(([stored, ...others]) => {
+    const collection = stored.collection({ garbageCollected: true });
+    return [
+      stored.serve(collection),
+      ...others.map((version) => version.serve(converted({ from: collection, to: version }))),
+    ];
+  });
 }
