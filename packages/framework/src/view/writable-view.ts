@@ -41,8 +41,14 @@ export class WritableView<In extends object, Out extends object, By, Inputs>
         `view of ${this.resource.plural}: unmap needs a source that can be written: it has no ${missing.join(", ")}`,
       );
     }
-    this.#below = new Below({ above: this.resource, kept: from.resource, storage: from as unknown as Storage });
-    this.#owners = ownersAnnotation(this.resource);
+    const owners = ownersAnnotation(this.resource);
+    this.#owners = owners;
+    this.#below = new Below({
+      above: this.resource,
+      kept: from.resource,
+      storage: from as unknown as Storage,
+      isOwnAnnotation: (key) => key === owners,
+    });
     // The versions of another kind are not those of this one.
     const same = isPlain(options, this.resource) ? from.versions : undefined;
     this.versions = same ?? new KindVersions(this.resource);

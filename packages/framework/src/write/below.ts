@@ -11,6 +11,8 @@ import {
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import type { Encoded } from "../encoded.ts";
 import type { DeleteOptions, Scope, Storage, WriteOptions } from "../storage.ts";
+import { kindRules } from "./kind.ts";
+import { type IsOwnAnnotation, withoutOwners } from "./own-annotations.ts";
 import type { Draft, WriteRequest } from "./request.ts";
 import { modified } from "./update.ts";
 import { type Deleted, Writer } from "./writer.ts";
@@ -22,6 +24,8 @@ export interface BelowOptions {
   /** The kind that is kept. */
   readonly kept: ResourceDefinition;
   readonly storage: Storage;
+  /** Whether an annotation is there on behalf of the kind above only, so that nobody owns it. @default none is */
+  readonly isOwnAnnotation?: IsOwnAnnotation;
 }
 
 /** Where something below is written. */
@@ -40,7 +44,9 @@ export class Below {
 
   constructor(options: BelowOptions) {
     this.#options = options;
-    this.writer = new Writer({ definition: options.kept, storage: options.storage });
+    const { kept: definition, storage, isOwnAnnotation = () => false } = options;
+    const rules = withoutOwners(kindRules(definition, storage.versions), isOwnAnnotation);
+    this.writer = new Writer({ definition, storage, rules });
   }
 
   /** @throws ApiError 409 when there is one of that name, and what the kind's rules say */
