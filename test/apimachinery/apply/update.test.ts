@@ -1,4 +1,9 @@
-import { type KubeObject, keepManagedFieldsTimes, type ManagedFieldsEntry } from "@virtual-workspaces/apimachinery";
+import {
+  type KubeObject,
+  keepManagedFieldsTimes,
+  type ManagedFieldsEntry,
+  managedFieldsProblem,
+} from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import { fieldManagerOf } from "./kinds.ts";
 
