@@ -63,22 +63,13 @@ describe("JSON", () => {
 
   it("reads whatever JSON.stringify writes, without duplicates", () => {
     fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
-        expect(parseJson(JSON.stringify(value))).to.deep.equal({
-          value: JSON.parse(JSON.stringify(value)),
-          duplicates: [],
-        });
+      fc.property(fc.jsonValue(), (json) => {
+        const text = JSON.stringify(json);
+        const { value, duplicates } = parseJson(text);
+        // As text: integers from 2^53 on are exact in the one and doubles in the other.
+        expect([stringifyJson(value), duplicates]).to.deep.equal([text, []]);
       }),
     );
-  });
-
-  it("has half a surrogate pair as U+FFFD, in names as well", () => {
-    const text = String.raw`{"\ud800":"\\ud800 \ud800 \udc00\ud83d\ude00 \uDBFFx \ud83d\ud83d\ude00"}`.replaceAll(
-      "\\\\",
-      "\\\\",
-    );
-    const { value } = parseJson(text);
-    expect(value).to.deep.equal({ "\ufffd": "\\ud800 \ufffd \ufffd\u{1f600} \ufffdx \ufffd\u{1f600}" });
   });
 
   it("orders texts by their bytes", () => {

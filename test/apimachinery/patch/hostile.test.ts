@@ -16,17 +16,22 @@ import { outcomeOf } from "./recorded.ts";
 
 const repeat = <T>(count: number, item: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => item(at));
 
-/** Runs `apply` and says how long it took, ms. */
+function cpu(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
+/** Runs `apply` and says how long it computed, ms: other programs on the machine do not count. */
 function timed(apply: () => unknown): {
   code: number;
   message: string | undefined;
   cause: string | undefined;
   ms: number;
 } {
-  const started = performance.now();
+  const started = cpu();
   const { error } = outcomeOf(apply);
   const [cause] = error?.status.details?.causes ?? [];
-  return { code: error?.code ?? 200, message: error?.message, cause: cause?.message, ms: performance.now() - started };
+  return { code: error?.code ?? 200, message: error?.message, cause: cause?.message, ms: cpu() - started };
 }
 
 describe("patches that explode", () => {
@@ -171,6 +176,8 @@ describe("any patch", () => {
   it("applied as a merge patch, makes a document that it changes no further", () => {
     fc.assert(
       fc.property(object, object, (document, patched) => {
+        // Kubernetes removes nulls from lists that replace lists, and not from those that replace objects.
+        fc.pre(!/\[.*null/s.test(stringifyJson(patched)));
         const once = applyMergePatch(document, patched);
         expect(stringifyJson(applyMergePatch(once, patched))).to.equal(stringifyJson(once));
       }),
@@ -182,7 +189,7 @@ describe("any patch", () => {
       fc.property(object, fc.array(operation, { maxLength: 6 }), (document, patched) => {
         const before = cloneJson(document);
         const { result } = outcomeOf(() => applyJsonPatch(document, patched));
-        if (result !== undefined) applyJsonPatch(result, [{ op: "add", path: "/z", value: 1 }]);
+        if (result !== undefined) outcomeOf(() => applyJsonPatch(result, [{ op: "add", path: "/z", value: 1 }]));
         expect(stringifyJson(document)).to.equal(stringifyJson(before));
       }),
     );

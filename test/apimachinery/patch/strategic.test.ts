@@ -59,9 +59,9 @@ describe("strategic merge patches, as Kubernetes applies them", () => {
   it("take long lists in little time", () => {
     const names = Array.from({ length: 50_000 }, (_, at) => ({ name: `n${at}` }));
     const patch = { spec: { containers: [...names].reverse(), "$setElementOrder/containers": [...names].reverse() } };
-    const started = performance.now();
+    const started = process.threadCpuUsage().user;
     const result = applyStrategicMergePatch({ spec: { containers: names } }, patch, podSchema);
-    expect(performance.now() - started).to.be.lessThan(2000);
+    expect(process.threadCpuUsage().user - started).to.be.lessThan(1_000_000);
     expect((result["spec"] as { containers: unknown[] }).containers[0]).to.deep.equal({ name: "n49999" });
   });
 });
