@@ -18,6 +18,8 @@ import { cli } from "./support/dev.ts";
 const Note = defineResource({ group: "test.dev", version: "v1", kind: "Note", scope: "Cluster", spec: {} });
 const Task = defineResource({ group: "test.dev", version: "v1", kind: "Task", scope: "Cluster", spec: {} });
 
+const notes = Note.collection();
+
 describe("virtual-workspaces conformance", function () {
   this.timeout(60_000);
   let folder: Tree;
@@ -26,7 +28,6 @@ describe("virtual-workspaces conformance", function () {
 
   before(async () => {
     folder = tree({});
-    const notes = Note.collection();
     notes.in("root").set("a", {});
     const resources = [Note.serve(notes), Task.serve(Task.collection())];
     const options = { name: "test", path: "/clusters/:cluster", authorize: () => allow(), resources } as const;
@@ -57,6 +58,45 @@ describe("virtual-workspaces conformance", function () {
       expect(report.passed).to.be.above(50);
       expect({ code, stderr }).to.deep.equal({ code: report.failed === 0 ? 0 : 1, stderr: "" });
     }
+  });
+
+  describe("--write", () => {
+    const token = (): string[] => [...trust(), "--token-file", file("token")];
+
+    it("writes what is named, makes the checks asked for, and leaves nothing behind", async () => {
+      writeFileSync(
+        file("sample.yaml"),
+        "apiVersion: test.dev/v1\nkind: Note\nmetadata: { generateName: sample- }\nspec: {}\n",
+      );
+      const narrow = ["--resource", "notes", "--check", "V1", "--check", "T10"];
+      const { code, stdout, stderr } = await cli(
+        ...["conformance", url, ...token(), "--write", "--sample", file("sample.yaml"), ...narrow, "--json"],
+      );
+      const { results, left } = JSON.parse(stdout) as ConformanceReport;
+      expect({ code, stderr, left }).to.deep.equal({ code: 0, stderr: "", left: [] });
+      expect(results.map(({ id }) => id)).to.deep.equal([
+        ...Array.from({ length: 8 }, (_, at) => `T10.${at + 1}`),
+        "V1",
+      ]);
+      expect(results.filter(({ outcome }) => outcome !== "passed")).to.deep.equal([]);
+      expect(notes.in("root").list()).to.have.length(1);
+    });
+
+    it("does not begin without --resource; its own flags need it; samples must be objects", async () => {
+      const complaint = async (...args: readonly string[]): Promise<string> => {
+        const { code, stderr } = await cli("conformance", url, ...token(), ...args);
+        expect(code).to.equal(2);
+        return stderr;
+      };
+      expect(await complaint("--write")).to.include("--write needs --resource");
+      expect(await complaint("--namespace", "other")).to.include("--namespace is about writing: add --write");
+      writeFileSync(file("text.yaml"), "just a text\n");
+      const sample = ["--write", "--resource", "notes", "--sample"];
+      expect(await complaint(...sample, file("text.yaml"))).to.include(
+        "must be an object with an apiVersion and a kind",
+      );
+      expect(await complaint(...sample, file("none.yaml"))).to.include("cannot be read");
+    });
   });
 
   it("--resource narrows; without --json it is for people", async () => {

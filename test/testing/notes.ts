@@ -1,8 +1,10 @@
 // A view on which every check of the conformance suite has something to check: namespaced, labelled, several objects.
 import {
+  allow,
   authenticated,
   defineResource,
   defineVirtualWorkspace,
+  deny,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
 import type { Mutations } from "@virtual-workspaces/testing";
@@ -50,5 +52,28 @@ export function notesView(): NotesView {
       update: (_, { name }) => void here.set(name, { text: `${here.get(name)?.spec.text} and newer` }),
       delete: (_, { name }) => void here.delete(name),
     },
+  };
+}
+
+const WritableNote = defineResource({
+  group: "example.dev",
+  version: "v1",
+  kind: "Note",
+  scope: "Namespaced",
+  spec: { type: "object", required: ["color"], properties: { color: { type: "string", enum: ["blue", "red"] } } },
+  status: { type: "object", properties: { read: { type: "boolean" } } },
+  selectableFields: [".spec.color"],
+});
+
+/** No notes yet, which can be written over the wire; by `patcher` only patched. */
+export function writableNotesView(): Omit<NotesView, "mutate"> & { readonly mutate?: undefined } {
+  return {
+    path: "/services/notes/clusters/root",
+    view: defineVirtualWorkspace({
+      name: "notes",
+      path: "/clusters/:cluster",
+      authorize: ({ user, verb }) => (user.name === "patcher" && verb !== "patch" ? deny("patches only") : allow()),
+      resources: [WritableNote.serve(WritableNote.collection())],
+    }),
   };
 }

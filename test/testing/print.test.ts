@@ -25,6 +25,7 @@ const report: ConformanceReport = {
   passed: 2,
   failed: 1,
   skipped: 3,
+  left: [],
   duration: 1234,
 };
 
@@ -51,6 +52,25 @@ W watches
 
 2 passed, 1 failed, 3 skipped in 1.2 s
 `);
+  });
+
+  it("is one line for a group of checks that were skipped for one reason", () => {
+    const skipped = { ...check, outcome: "skipped", reason: "it writes" } as const;
+    const results: CheckResult[] = [
+      { ...skipped, id: "V1" },
+      { ...skipped, id: "V2", resource: "a.v1" },
+      { ...skipped, id: "W1" },
+      { ...skipped, id: "W2", reason: "another" },
+    ];
+    const text = printConformance({ ...report, results });
+    expect(text).to.include("\nV writes\n  - 2 checks\n      skipped: it writes\n\nW watches\n  - W1 holds\n");
+  });
+
+  it("names what was left behind", () => {
+    const left = ["pods.v1 default/conformance-1", "notes.v1.example.dev b"];
+    expect(printConformance({ ...report, left })).to.include(
+      "\nleft behind, delete it: pods.v1 default/conformance-1, notes.v1.example.dev b\n",
+    );
   });
 
   it("has colours when asked", () => {

@@ -1,22 +1,40 @@
 import { readFileSync } from "node:fs";
-import { type Credentials, matchResources, printConformance, runConformance } from "@virtual-workspaces/testing";
-import { type Command, parse, UsageError } from "./usage.ts";
+import {
+  type ConformanceWrites,
+  type Credentials,
+  matchResources,
+  parseSamples,
+  printConformance,
+  runConformance,
+} from "@virtual-workspaces/testing";
+import { type Command, Failure, parse, UsageError } from "./usage.ts";
 
 export const conformance: Command = {
   help: `Usage: virtual-workspaces conformance <url> [flags]
 
-Checks a Kubernetes-style API server by what its clients see: discovery, lists, watches, media types. It only reads. The
-URL is what /api and /apis are below: https://127.0.0.1:6444/services/quotes/clusters/root. Exits with 1 when a check fails.
+Checks a Kubernetes-style API server by what its clients see: discovery, lists, watches, media types, and writes where
+--write allows them; it only reads otherwise. The URL is what /api and /apis are below:
+https://127.0.0.1:6444/services/quotes/clusters/root. Exits with 1 when a check fails, or something is left behind.
 
 Flags:
   --certificate-authority <file>  whom to trust as the server             (default what Node trusts)
+  --tls-server-name <name>        whom its certificate is for             (default the host of the URL)
   --insecure-skip-tls-verify      trust any server: whoever sits in between reads the token
   --client-certificate <file>     as whom to ask, with --client-key
   --client-key <file>
   --token-file <file>             as whom to ask, by bearer token
   --resource <name>               check quotes, or quotes.example.dev, only; more than once for several
+  --check <id>                    make the check T9.4, or all of T9, only; more than once for several
   --strict                        check too what this project promises beyond Kubernetes
-  --json                          the report as JSON`,
+  --json                          the report as JSON
+
+Writing:
+  --write                         make, change and delete objects of each --resource that is named; those it makes have
+                                  the label conformance.virtual-workspaces.dev/run, and are deleted at the end
+  --namespace <name>              where namespaced objects are made; it must be there      (default default)
+  --sample <file>                 what objects are made from, YAML or JSON; more than once for several
+                                  (default what the OpenAPI schema requires, or a copy of an object)
+  --patch-only-token-file <file>  somebody who may patch and not create: an apply that creates is a create`,
 
   async run(args) {
     const { values, positionals } = parse(args, {
@@ -25,23 +43,44 @@ Flags:
       "client-certificate": { type: "string" },
       "client-key": { type: "string" },
       "token-file": { type: "string" },
+      "tls-server-name": { type: "string" },
       resource: { type: "string", multiple: true },
+      check: { type: "string", multiple: true },
+      write: { type: "boolean" },
+      namespace: { type: "string" },
+      sample: { type: "string", multiple: true },
+      "patch-only-token-file": { type: "string" },
       strict: { type: "boolean" },
       json: { type: "boolean" },
     });
+    const { resource = [], check = [], strict = false } = values;
+    const writes = writesOf(values);
+    using interrupt = interrupted();
     const report = await runConformance({
       url: urlOf(positionals),
       credentials: credentialsOf(values),
-      resources: matchResources(values.resource ?? []),
-      strict: values.strict ?? false,
+      resources: matchResources(resource),
+      checks: (id) => check.length === 0 || check.some((wanted) => id === wanted || id.startsWith(`${wanted}.`)),
+      strict,
+      signal: interrupt.signal,
+      ...(writes === undefined ? {} : { writes }),
     });
     const text = values.json
       ? `${JSON.stringify(report, null, 2)}\n`
       : printConformance(report, { color: isTerminal() });
     process.stdout.write(text);
-    return report.failed === 0 && report.passed > 0 ? 0 : 1;
+    return report.failed === 0 && report.passed > 0 && report.left.length === 0 ? 0 : 1;
   },
 };
+
+/** An interrupt ends the run, which still deletes what it has made; a second one ends the process. */
+function interrupted(): Disposable & { readonly signal: AbortSignal } {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort(new Failure("interrupted"));
+  process.once("SIGINT", abort).once("SIGTERM", abort);
+  const dispose = (): void => void process.off("SIGINT", abort).off("SIGTERM", abort);
+  return { signal: controller.signal, [Symbol.dispose]: dispose };
+}
 
 function urlOf(positionals: readonly string[]): string {
   const [url, ...others] = positionals;
@@ -54,7 +93,41 @@ function urlOf(positionals: readonly string[]): string {
   return url;
 }
 
+interface WritingFlags {
+  readonly write?: boolean;
+  readonly resource?: readonly string[];
+  readonly namespace?: string;
+  readonly sample?: readonly string[];
+  readonly "patch-only-token-file"?: string;
+}
+
+function writesOf(flags: WritingFlags): ConformanceWrites | undefined {
+  const { write, resource = [], namespace, sample = [], "patch-only-token-file": patchOnly } = flags;
+  if (write !== true) {
+    const [needless] = (["namespace", "sample", "patch-only-token-file"] as const).filter((name) => flags[name]);
+    if (needless !== undefined) throw new UsageError(`--${needless} is about writing: add --write to allow that`);
+    return undefined;
+  }
+  if (resource.length === 0)
+    throw new UsageError("--write needs --resource: name what may be written, so that nothing else is");
+  return {
+    samples: sample.flatMap(samplesIn),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(patchOnly === undefined ? {} : { patchOnly: fromFile("token", patchOnly, "--patch-only-token-file") }),
+  };
+}
+
+function samplesIn(path: string): ReturnType<typeof parseSamples> {
+  const text = textOf(path, "--sample");
+  try {
+    return parseSamples(text);
+  } catch (error) {
+    throw new UsageError(`--sample ${path}: ${(error as Error).message}`);
+  }
+}
+
 interface Flags {
+  readonly "tls-server-name"?: string;
   readonly "certificate-authority"?: string;
   readonly "insecure-skip-tls-verify"?: boolean;
   readonly "client-certificate"?: string;
@@ -63,7 +136,7 @@ interface Flags {
 }
 
 function credentialsOf(flags: Flags): Credentials {
-  const { "client-certificate": cert, "client-key": key } = flags;
+  const { "client-certificate": cert, "client-key": key, "tls-server-name": serverName } = flags;
   if ((cert === undefined) !== (key === undefined))
     throw new UsageError("--client-certificate and --client-key go together");
   return {
@@ -71,15 +144,19 @@ function credentialsOf(flags: Flags): Credentials {
     ...fromFile("clientCert", cert, "--client-certificate"),
     ...fromFile("clientKey", key, "--client-key"),
     ...fromFile("token", flags["token-file"], "--token-file"),
+    ...(serverName === undefined ? {} : { serverName }),
     insecureSkipTlsVerify: flags["insecure-skip-tls-verify"] ?? false,
   };
 }
 
 /** The content of a file under a name, nothing where no file is named. */
 function fromFile<Name extends string>(name: Name, path: string | undefined, flag: string): { [N in Name]?: string } {
-  if (path === undefined) return {};
+  return path === undefined ? {} : ({ [name]: textOf(path, flag).trim() } as { [N in Name]?: string });
+}
+
+function textOf(path: string, flag: string): string {
   try {
-    return { [name]: readFileSync(path, "utf8").trim() } as { [N in Name]?: string };
+    return readFileSync(path, "utf8");
   } catch (error) {
     throw new UsageError(`${flag} ${path} cannot be read: ${(error as Error).message}`);
   }

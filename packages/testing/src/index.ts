@@ -9,6 +9,7 @@
 export {
   type ConformanceDeadlines,
   type ConformanceOptions,
+  type ConformanceWrites,
   type Mutations,
   matchResources,
   type ObjectName,
@@ -17,6 +18,7 @@ export type { FailureDetails } from "./conformance/outcome.ts";
 export { type PrintOptions, printConformance } from "./conformance/print.ts";
 export type { CheckOutcome, CheckResult, ConformanceReport, ConformanceResource } from "./conformance/report.ts";
 export { runConformance } from "./conformance/run.ts";
+export { parseSamples } from "./conformance/writing/parse-samples.ts";
 // A source to test a view or a storage with
 export {
   type FakeContent,

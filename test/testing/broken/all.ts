@@ -1,11 +1,14 @@
 import { accessBreakages } from "./access.ts";
+import { applyBreakages } from "./apply.ts";
 import type { Breakage } from "./breakage.ts";
+import { collectionBreakages } from "./collections.ts";
 import { documentBreakages } from "./documents.ts";
 import { pageBreakages } from "./pages.ts";
 import { representationBreakages } from "./representations.ts";
 import { versionBreakages } from "./versions.ts";
 import { watchListBreakages } from "./watch-list.ts";
 import { watchBreakages } from "./watches.ts";
+import { writeBreakages } from "./writes.ts";
 
 /** Every way in which a server is broken on purpose. */
 export const breakages: readonly Breakage[] = [
@@ -17,4 +20,7 @@ export const breakages: readonly Breakage[] = [
   ...representationBreakages,
   ...documentBreakages,
   ...accessBreakages,
+  ...writeBreakages,
+  ...applyBreakages,
+  ...collectionBreakages,
 ];

@@ -38,6 +38,10 @@ export interface Breakage {
   readonly fails: readonly string[];
   /** Changes what is asked; what it returns is answered without asking. */
   readonly ask?: (ask: Ask) => Reply | undefined | Promise<Reply | undefined>;
+  /** Whether it is about writes: only the checks that write are made then. @default false */
+  readonly writes?: boolean;
+  /** Changes the body of a request that has one. */
+  readonly body?: (body: Buffer, ask: Ask) => Buffer | Promise<Buffer>;
   /** Changes a whole answer. */
   readonly reply?: (reply: Reply, ask: Ask) => Reply;
   /** For each watch, what becomes of its events. */
@@ -82,6 +86,36 @@ export function plainText(status: number): Reply {
     headers: { "content-type": "text/plain; charset=utf-8" },
     body: Buffer.from("404 page not found\n"),
   };
+}
+
+/** Changes bodies of requests that are JSON; those that `change` gives back go on byte for byte. */
+export function sent(change: (document: JsonObject, ask: Ask) => unknown): NonNullable<Breakage["body"]> {
+  return async (body, ask) => {
+    const document = parsed(body);
+    if (document === undefined) return body;
+    const changed = await change(document, ask);
+    return changed === document ? body : Buffer.from(JSON.stringify(changed));
+  };
+}
+
+function parsed(body: Buffer): JsonObject | undefined {
+  try {
+    return JSON.parse(body.toString("utf8")) as JsonObject;
+  } catch {
+    return undefined;
+  }
+}
+
+export function isApply({ method, headers }: Ask): boolean {
+  return method === "PATCH" && headers["content-type"] === "application/apply-patch+yaml";
+}
+
+export function isMerge({ method, headers }: Ask): boolean {
+  return method === "PATCH" && headers["content-type"] === "application/merge-patch+json";
+}
+
+export function isDeleteCollection({ method, path }: Ask): boolean {
+  return method === "DELETE" && path.endsWith("/notes");
 }
 
 export function isList({ method, path, isWatch }: Ask): boolean {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
+import { buffer } from "node:stream/consumers";
 import type { Ask, Breakage, Reply, Told } from "./breakage.ts";
 
 export interface BrokenServer extends AsyncDisposable {
@@ -58,11 +59,18 @@ async function serve(exchange: Exchange): Promise<void> {
   send(res, breakage.reply?.(reply, ask) ?? reply);
 }
 
-async function sent({ req, res, agent }: Exchange, { url, ask }: { url: URL; ask: Ask }): Promise<IncomingMessage> {
+async function sent(
+  { req, res, agent, breakage }: Exchange,
+  { url, ask }: { url: URL; ask: Ask },
+): Promise<IncomingMessage> {
+  const hasBody = breakage.body !== undefined && Number(req.headers["content-length"] ?? 0) > 0;
+  const body = hasBody ? await breakage.body?.(await buffer(req), ask) : undefined;
   url.pathname = ask.path;
-  const out = request(url, { method: ask.method, headers: ask.headers, agent });
+  const length = body === undefined ? {} : { "content-length": body.length };
+  const out = request(url, { method: ask.method, headers: { ...ask.headers, ...length }, agent });
   res.once("close", () => out.destroy());
-  req.pipe(out);
+  if (body === undefined) req.pipe(out);
+  else out.end(body);
   const answered = once(out, "response");
   out.on("error", () => res.destroy());
   const [from] = (await answered) as [IncomingMessage];

@@ -2,7 +2,7 @@
 import { parentPort } from "node:worker_threads";
 import { type LogRecord, staticTokens } from "@virtual-workspaces/framework";
 import { type CheckResult, runConformance, startTestServer } from "@virtual-workspaces/testing";
-import { notesView } from "../notes.ts";
+import { notesView, writableNotesView } from "../notes.ts";
 import { breakages } from "./all.ts";
 import { startBroken } from "./proxy.ts";
 
@@ -14,19 +14,27 @@ export interface BrokenReport {
   readonly logged: readonly LogRecord[];
 }
 
+/** The index of a server that is not broken, with the checks that write. */
+const NOTHING_WRITING = -2;
+const WRITING = /^(T5|T9|T10|V)/;
+
 async function reportOn(index: number): Promise<BrokenReport> {
-  const { view, path, mutate } = notesView();
+  const breakage = breakages[index] ?? { name: "nothing", fails: [], writes: index === NOTHING_WRITING };
+  const writes = breakage.writes === true;
+  const { view, path, mutate } = writes ? writableNotesView() : notesView();
   const logged: LogRecord[] = [];
   const log = (record: LogRecord): void => void (record.level === "info" || logged.push(record));
   await using server = await startTestServer([view], {
     log,
-    authentication: [staticTokens({ known: { name: "known" } })],
+    authentication: [staticTokens({ known: { name: "known" }, patcher: { name: "patcher" } })],
   });
-  await using broken = await startBroken(server.url, breakages[index] ?? { name: "nothing", fails: [] });
+  await using broken = await startBroken(server.url, breakage);
   const { results } = await runConformance({
     url: `${broken.url}${path}`,
     credentials: { token: "known" },
-    mutate,
+    checks: (id) => WRITING.test(id) === writes,
+    ...(writes ? { writes: { patchOnly: { token: "patcher" } } } : {}),
+    ...(mutate === undefined ? {} : { mutate }),
     strict: true,
     deadlines: { answer: 8_000, prompt: 2_500 },
   });

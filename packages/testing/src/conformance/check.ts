@@ -20,13 +20,17 @@ export interface ServerCheck extends CheckInfo {
   run(probe: ServerProbe): Promise<void>;
 }
 
+export type CheckedVerb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection";
+
 /** A check of one resource. */
 export interface ResourceCheck extends CheckInfo {
   readonly scope: "resource";
   /** Verbs the resource must advertise, else the check is skipped. */
-  readonly verbs: readonly ("get" | "list" | "watch")[];
+  readonly verbs: readonly CheckedVerb[];
   /** Changes objects through the hooks of the run. @default false */
   readonly mutates?: boolean;
+  /** Writes objects over the wire: run only where that is allowed. @default false */
+  readonly writes?: boolean;
   /** Runs even where the resource cannot be listed. @default false */
   readonly evenUnlistable?: boolean;
   /** @throws CheckFailure, CheckSkipped */

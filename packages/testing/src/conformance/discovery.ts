@@ -3,8 +3,7 @@ import type { HttpClient } from "../http/client.ts";
 import { expectCode, expectJson } from "./expect.ts";
 import { at, type JsonObject, listAt, textAt } from "./json.ts";
 import { fail } from "./outcome.ts";
-import type { ConformanceResource } from "./report.ts";
-import { groupVersionPath } from "./resource-probe.ts";
+import { type ConformanceResource, groupVersionPath } from "./report.ts";
 
 /** One line of discovery, subresources included: what legacy and aggregated documents both say. */
 export interface Advertised extends ConformanceResource {

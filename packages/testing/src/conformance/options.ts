@@ -8,7 +8,8 @@ export interface ObjectName {
 }
 
 /**
- * How checks change objects. Without these hooks the suite only reads, and the checks that need changes are skipped.
+ * How checks of reads change objects, where that is not done over the wire ({@link ConformanceWrites}). Without either
+ * they are skipped.
  * Each must be done when it resolves, as a write over HTTP is.
  */
 export interface Mutations {
@@ -18,6 +19,23 @@ export interface Mutations {
   update(resource: ConformanceResource, name: ObjectName): void | Promise<void>;
   /** Takes the object away: what checks make, they delete. */
   delete(resource: ConformanceResource, name: ObjectName): void | Promise<void>;
+}
+
+/**
+ * Lets the suite write over the wire, as its user may: it makes objects of its own, changes and deletes those. They bear
+ * the label `conformance.virtual-workspaces.dev/run`. A server that is wrong in the worst way may lose others: a delete
+ * of a collection is only sent once lists with the same selector were seen to name nothing else.
+ */
+export interface ConformanceWrites {
+  /**
+   * What objects are made from, by `apiVersion` and `kind`; a `metadata.generateName` is what their names begin with.
+   * @default the least that the OpenAPI schema asks for, else a copy of an object that is there
+   */
+  readonly samples?: readonly Readonly<Record<string, unknown>>[];
+  /** Where namespaced objects are made; it must be there. @default "default" */
+  readonly namespace?: string;
+  /** Somebody who may patch but not create: an apply that creates is a create. @default none: the check is skipped */
+  readonly patchOnly?: Credentials;
 }
 
 /** How long the suite waits, ms. */
@@ -38,6 +56,10 @@ export interface ConformanceOptions {
   readonly resources?: (resource: ConformanceResource) => boolean;
   /** @default none: the suite changes nothing */
   readonly mutate?: Mutations;
+  /** @default none: the suite writes nothing, and skips the checks that do */
+  readonly writes?: ConformanceWrites;
+  /** Which checks are made, by their ids: `T9.4`. @default all */
+  readonly checks?: (id: string) => boolean;
   /** Checks too what this project promises beyond Kubernetes: Kubernetes itself fails some of it. @default false */
   readonly strict?: boolean;
   readonly deadlines?: Partial<ConformanceDeadlines>;

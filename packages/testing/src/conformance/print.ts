@@ -17,23 +17,31 @@ const COLORS = { passed: 32, failed: 31, skipped: 33, dim: 2 } as const;
 export function printConformance(report: ConformanceReport, { color = false }: PrintOptions = {}): string {
   const paint = (text: string, with_: keyof typeof COLORS): string =>
     color ? `\u001b[${COLORS[with_]}m${text}\u001b[0m` : text;
-  const { url, serverVersion, resources, passed, failed, skipped, duration } = report;
+  const { url, serverVersion, resources, passed, failed, skipped, left, duration } = report;
   const out = [`${url}${serverVersion === "" ? "" : ` (${serverVersion})`}`];
   out.push(resources.length === 0 ? "no resources to check" : resources.join(", "));
-  let group = "";
-  for (const [id, results] of Map.groupBy(report.results, (result) => result.id)) {
-    if (groupOf(id) !== group) {
-      group = groupOf(id);
-      out.push("", `${group} ${GROUPS[group] ?? ""}`.trimEnd());
-    }
-    out.push(...printCheck(results, paint));
+  for (const [group, results] of Map.groupBy(report.results, ({ id }) => groupOf(id))) {
+    out.push("", `${group} ${GROUPS[group] ?? ""}`.trimEnd());
+    const checks = Map.groupBy(results, ({ id }) => id);
+    const reason = onlyReason(results);
+    if (checks.size > 1 && reason !== undefined)
+      out.push(`  ${paint(MARKS.skipped, "skipped")} ${checks.size} checks`, `      skipped: ${reason}`);
+    else for (const own of checks.values()) out.push(...printCheck(own, paint));
   }
+  if (left.length > 0) out.push("", paint(`left behind, delete it: ${left.join(", ")}`, "failed"));
   const counts = [
     paint(`${passed} passed`, "passed"),
     failed > 0 ? paint(`${failed} failed`, "failed") : "0 failed",
     `${skipped} skipped`,
   ];
   return `${[...out, "", `${counts.join(", ")} in ${(duration / 1000).toFixed(1)} s`].join("\n")}\n`;
+}
+
+/** Why all of them were skipped, where that is one reason. */
+function onlyReason(results: readonly CheckResult[]): string | undefined {
+  const [first] = results;
+  const same = results.every(({ outcome, reason }) => outcome === "skipped" && reason === first?.reason);
+  return same ? first?.reason : undefined;
 }
 
 type Paint = (text: string, with_: keyof typeof COLORS) => string;

@@ -46,6 +46,8 @@ export interface ConformanceReport {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
+  /** What the run made and could not delete, as `quotes.v1.example.dev default/name`. */
+  readonly left: readonly string[];
   /** Milliseconds. */
   readonly duration: number;
 }
@@ -57,4 +59,9 @@ export function resourceName({
   group,
 }: Pick<ConformanceResource, "name" | "version" | "group">): string {
   return group === "" ? `${name}.${version}` : `${name}.${version}.${group}`;
+}
+
+/** `/apis/example.dev/v1`, `/api/v1`. */
+export function groupVersionPath({ group, version }: { readonly group: string; readonly version: string }): string {
+  return group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
 }

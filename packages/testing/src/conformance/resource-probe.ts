@@ -8,8 +8,10 @@ import { applyEvents, endsInitialEvents, eventObject, type List, readList, versi
 import type { Mutations, ObjectName } from "./options.ts";
 import { CheckFailure, fail, skip } from "./outcome.ts";
 import { eventCounts, readEvents } from "./read-events.ts";
-import { type ConformanceResource, resourceName } from "./report.ts";
+import { type ConformanceResource, groupVersionPath, resourceName } from "./report.ts";
 import { ServerProbe, type ServerProbeOptions } from "./server-probe.ts";
+import { mutationsOf } from "./writing/mutations.ts";
+import { Writer, type WriterOptions } from "./writing/writer.ts";
 
 /** How client-go's reflectors begin: a list as the first events of a watch. */
 export const WATCH_LIST: Query = Object.freeze({
@@ -39,6 +41,12 @@ export interface InitialEvents {
   readonly version: string;
 }
 
+export interface ResourceProbeOptions extends ServerProbeOptions {
+  readonly resource: ConformanceResource;
+  readonly mutate: Mutations | undefined;
+  readonly writes: WriterOptions | undefined;
+}
+
 /** How checks ask for one resource. */
 export class ResourceProbe extends ServerProbe {
   readonly resource: ConformanceResource;
@@ -46,14 +54,16 @@ export class ResourceProbe extends ServerProbe {
   readonly path: string;
   readonly mutations: Mutations | undefined;
 
-  constructor(
-    options: ServerProbeOptions & { readonly resource: ConformanceResource; readonly mutate: Mutations | undefined },
-  ) {
+  /** Where the run may write. */
+  readonly writer: Writer | undefined;
+
+  constructor(options: ResourceProbeOptions) {
     super(options);
     this.resource = options.resource;
-    this.mutations = options.mutate;
     const { group, version, name } = options.resource;
     this.path = `${groupVersionPath({ group, version })}/${name}`;
+    this.writer = options.writes === undefined ? undefined : new Writer(this, options.writes);
+    this.mutations = options.mutate ?? (this.writer === undefined ? undefined : mutationsOf(this.writer));
   }
 
   get name(): string {
@@ -189,9 +199,4 @@ export interface FirstSecond {
   readonly request: WatchStream["request"];
   readonly seen: readonly WatchLine[];
   readonly state: ReadonlyMap<string, JsonObject>;
-}
-
-/** `/apis/example.dev/v1`, `/api/v1`. */
-export function groupVersionPath({ group, version }: { readonly group: string; readonly version: string }): string {
-  return group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { requestText } from "../http/answer.ts";
 import { HttpClient } from "../http/client.ts";
 import { identifies } from "../http/credentials.ts";
@@ -13,13 +14,16 @@ import { CheckFailure, CheckSkipped, type FailureDetails } from "./outcome.ts";
 import { type CheckResult, type ConformanceReport, type ConformanceResource, resourceName } from "./report.ts";
 import { ResourceProbe } from "./resource-probe.ts";
 import { ServerProbe, type ServerProbeOptions } from "./server-probe.ts";
+import { cleanUp } from "./writing/clean-up.ts";
 
 /** Checks under way at once: a server under test is not to be put under load. */
 const AT_ONCE = 12;
+/** Objects made for checks of reads, where the run may write: most need one, some two. */
+const SEEDED = 3;
 
 /**
  * Checks any Kubernetes-style API server at a URL, ours or not, by what its clients see. It only reads, unless
- * {@link ConformanceOptions.mutate} is given.
+ * {@link ConformanceOptions.writes} or {@link ConformanceOptions.mutate} is given.
  *
  * A server that cannot be reached gives a report of failures, not a rejection.
  *
@@ -33,8 +37,22 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   const discovery = await readReadable(client);
   const resources = checkable(discovery.resources).filter(options.resources ?? (() => true));
   const common = { client, discovery, resources, deadlines: limits, identified: identifies(credentials) };
-  const probes = resources.map((resource) => new ResourceProbe({ ...common, resource, mutate }));
-  const results = await runAll(common, probes, options);
+  const { patchOnly } = options.writes ?? {};
+  using patcher = new HttpClient({ url, credentials: patchOnly ?? {}, signal, timeout: limits.answer });
+  const writes = options.writes && {
+    options: options.writes,
+    run: randomUUID().slice(0, 8),
+    patchOnly: patchOnly && patcher,
+  };
+  const probes = resources.map((resource) => new ResourceProbe({ ...common, resource, mutate, writes }));
+  let results: readonly CheckResult[];
+  let left: readonly string[];
+  try {
+    await Promise.all(probes.map(({ writer }) => writer?.seed(SEEDED)));
+    results = await runAll(common, probes, options);
+  } finally {
+    left = await cleanUp(probes, { url, credentials, timeout: limits.answer });
+  }
   signal.throwIfAborted();
   const count = (outcome: CheckResult["outcome"]): number =>
     results.filter((result) => result.outcome === outcome).length;
@@ -46,6 +64,7 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
     passed: count("passed"),
     failed: count("failed"),
     skipped: count("skipped"),
+    left,
     duration: Math.round(performance.now() - startedAt),
   };
 }
@@ -71,14 +90,16 @@ async function runAll(
     options.onResult?.(result);
     return result;
   };
+  const wanted = options.checks === undefined ? checks : checks.filter(({ id }) => options.checks?.(id));
   const problems = await Promise.all(probes.map((probe) => slots(() => problemOf(probe))));
-  const tasks = checks.flatMap((check): Task[] =>
+  const tasks = wanted.flatMap((check): Task[] =>
     check.scope === "server"
       ? [{ check, resource: undefined, run: () => check.run(server) }]
       : probes.map((probe, index) => taskOf(check, probe, problems[index])),
   );
   const results = new Map<Task, CheckResult>();
-  const isReading = ({ check }: Task): boolean => check.scope === "server" || check.mutates !== true;
+  const isReading = ({ check }: Task): boolean =>
+    check.scope === "server" || (check.mutates !== true && check.writes !== true);
   await Promise.all(tasks.filter(isReading).map(async (task) => results.set(task, await done(task))));
   const writing = Map.groupBy(
     tasks.filter((task) => !isReading(task)),
@@ -96,6 +117,8 @@ function taskOf(check: ResourceCheck, probe: ResourceProbe, problem: string | un
   const { resource } = probe;
   const missing = check.verbs.filter((verb) => !resource.verbs.includes(verb));
   const run = async (): Promise<void> => {
+    if (check.writes === true && probe.writer === undefined)
+      throw new CheckSkipped("it writes objects, and the run only reads");
     if (missing.length > 0) throw new CheckSkipped(`the resource does not have the verb ${missing.join(", ")}`);
     if (problem !== undefined && check.evenUnlistable !== true) throw new CheckSkipped(problem);
     if (check.mutates === true && probe.mutations === undefined)

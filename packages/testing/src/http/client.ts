@@ -22,6 +22,8 @@ export interface CallOptions {
   readonly method?: string;
   readonly query?: Query;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Sent with its length. */
+  readonly body?: string | Buffer;
   /** Without token and client certificate. */
   readonly anonymous?: boolean;
   /** Instead of the token and client certificate of the run. */
@@ -124,14 +126,16 @@ export class HttpClient implements Disposable {
     const send = this.#base.protocol === "https:" ? httpsRequest : httpRequest;
     const stranger = options.anonymous === true || options.token !== undefined;
     const token = stranger ? options.token : this.#options.credentials.token;
-    const headers = { accept: "application/json", ...line.headers, ...bearer(token) };
+    const { body } = options;
+    const length = body === undefined ? {} : { "content-length": Buffer.byteLength(body) };
+    const headers = { accept: "application/json", ...line.headers, ...length, ...bearer(token) };
     const agent = this.#agents[stranger ? "unknown" : "known"];
     return new Promise((resolve, reject) => {
       const sentAt = performance.now();
       const request = send(line.url, { method: line.method, headers, agent, signal });
       request.once("response", (response: IncomingMessage) => resolve({ request, response, sentAt }));
       request.on("error", (error) => reject(request.reusedSocket ? new ReusedSocketError(error) : error));
-      request.end();
+      request.end(body);
     });
   }
 }

@@ -1,15 +1,25 @@
 import type { Check } from "../check.ts";
 import { acceptChecks } from "./accept.ts";
+import { applyChecks } from "./apply.ts";
+import { applyOwnerChecks } from "./apply-owners.ts";
+import { bodyChecks } from "./bodies.ts";
+import { createChecks } from "./create.ts";
+import { deleteChecks } from "./delete.ts";
+import { deleteCollectionChecks } from "./delete-collection.ts";
 import { discoveryChecks } from "./discovery.ts";
 import { errorChecks } from "./errors.ts";
 import { expiredChecks } from "./expired.ts";
 import { openApiChecks } from "./openapi.ts";
 import { orderChecks } from "./order.ts";
 import { pageChecks } from "./pages.ts";
+import { patchChecks } from "./patch.ts";
 import { representationChecks } from "./representations.ts";
 import { resourceVersionChecks } from "./resource-versions.ts";
 import { routingChecks } from "./routing.ts";
 import { securityChecks } from "./security.ts";
+import { statusChecks } from "./status.ts";
+import { transitionChecks } from "./transitions.ts";
+import { updateChecks } from "./update.ts";
 import { watchListChecks } from "./watch-list.ts";
 import { watchChecks } from "./watches.ts";
 
@@ -19,12 +29,16 @@ export const GROUPS: Readonly<Record<string, string>> = Object.freeze({
   T2: "too old",
   T3: "resourceVersion and pages",
   T4: "one line of versions",
+  T5: "entering and leaving",
   T6: "Accept",
   T7: "discovery",
   T8: "OpenAPI",
+  T9: "server-side apply",
+  T10: "deletecollection",
   E: "errors",
   S: "strangers",
   W: "watches",
+  V: "writes",
 });
 
 /** The whole suite, in order. */
@@ -42,6 +56,16 @@ export const checks: readonly Check[] = [
   ...errorChecks,
   ...securityChecks,
   ...watchChecks,
+  ...transitionChecks,
+  ...applyChecks,
+  ...applyOwnerChecks,
+  ...deleteCollectionChecks,
+  ...createChecks,
+  ...updateChecks,
+  ...patchChecks,
+  ...deleteChecks,
+  ...bodyChecks,
+  ...statusChecks,
 ].sort((a, b) => rank(a) - rank(b));
 
 /** The group of a check: `T1` of `T1.4`, `W` of `W2`. */

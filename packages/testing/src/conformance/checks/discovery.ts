@@ -5,7 +5,7 @@ import { type Advertised, type Discovery, readAggregated, readGroup, readLegacy 
 import { excerpt, expectCode, expectJson, expectOk, expectSame } from "../expect.ts";
 import { type JsonObject, textAt } from "../json.ts";
 import { fail, skip } from "../outcome.ts";
-import { groupVersionPath } from "../resource-probe.ts";
+import { groupVersionPath } from "../report.ts";
 import type { ServerProbe } from "../server-probe.ts";
 import { JSON_TYPE } from "./media-types.ts";
 

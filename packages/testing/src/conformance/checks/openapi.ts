@@ -2,12 +2,13 @@ import { type Answer, mediaType } from "../../http/answer.ts";
 import type { Check } from "../check.ts";
 import { show } from "../difference.ts";
 import { excerpt, expectCode, expectOk, expectSame } from "../expect.ts";
-import { at, fieldsAt, isObject, type JsonObject, listAt, textAt } from "../json.ts";
+import { at, fieldsAt, isObject, type JsonObject } from "../json.ts";
+import { documentOf, followed, GVK, indexed, isKind, resolve, schemaOf } from "../openapi.ts";
 import { fail } from "../outcome.ts";
-import { groupVersionPath, type ResourceProbe } from "../resource-probe.ts";
+import { groupVersionPath } from "../report.ts";
+import type { ResourceProbe } from "../resource-probe.ts";
 import type { ServerProbe } from "../server-probe.ts";
 
-const GVK = "x-kubernetes-group-version-kind";
 /** What clients before kubectl 1.27 ask for; also some tools still. */
 const OPENAPI_V2 = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
@@ -73,18 +74,6 @@ export const openApiChecks: readonly Check[] = [
   },
 ];
 
-interface Indexed {
-  readonly name: string;
-  readonly url: string;
-}
-
-async function indexed(probe: ServerProbe): Promise<readonly Indexed[]> {
-  const answer = await probe.get("/openapi/v3");
-  const paths = fieldsAt(expectOk(answer), "paths");
-  if (paths.length === 0) fail(answer.request, "paths", excerpt(answer));
-  return paths.map(([name, path]) => ({ name, url: textAt(path, "serverRelativeURL") }));
-}
-
 async function indexIsWhole(probe: ServerProbe): Promise<void> {
   const { request } = await probe.get("/openapi/v3");
   const urls = new Map((await indexed(probe)).map(({ name, url }) => [name, url]));
@@ -124,29 +113,12 @@ function expectResolved(answer: Answer, document: JsonObject): void {
   }
 }
 
-function resolve(document: JsonObject, ref: string): unknown {
-  if (!ref.startsWith("#/")) return undefined;
-  const path = ref
-    .slice(2)
-    .split("/")
-    .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
-  return at(document, ...path);
-}
-
-/** The document of the resource's group and version. */
-async function documentOf(probe: ResourceProbe): Promise<{ readonly answer: Answer; readonly document: JsonObject }> {
-  const name = groupVersionPath(probe.resource).slice(1);
-  const url = (await indexed(probe)).find((entry) => entry.name === name)?.url;
-  const answer = await (url === undefined ? probe.get(`/openapi/v3/${name}`) : probe.get(url, { fromRoot: true }));
-  return { answer, document: expectOk(answer) };
-}
-
 async function kindHasSchema(probe: ResourceProbe): Promise<void> {
   const { answer, document } = await documentOf(probe);
   const { group, version, kind } = probe.resource;
-  const schemas = fieldsAt(document, "components", "schemas").map(([, schema]) => schema);
-  const schema = schemas.find((one) => listAt(one, GVK).some((gvk) => isKind(gvk, { group, version, kind })));
-  if (schema === undefined) fail(answer.request, `a schema with ${GVK} ${kind}`, `${schemas.length} other schemas`);
+  const schema = schemaOf(document, { group, version, kind });
+  const others = fieldsAt(document, "components", "schemas").length;
+  if (schema === undefined) fail(answer.request, `a schema with ${GVK} ${kind}`, `${others} other schemas`);
   for (const field of ["apiVersion", "kind", "metadata"]) {
     if (at(schema, "properties", field) === undefined)
       fail(
@@ -160,16 +132,6 @@ async function kindHasSchema(probe: ResourceProbe): Promise<void> {
   const metadata = followed(document, at(schema, "properties", "metadata"));
   if (at(metadata, "properties", "name") === undefined)
     fail(answer.request, "a schema of metadata with name", show(metadata));
-}
-
-function isKind(found: unknown, { group, version, kind }: { group: string; version: string; kind: string }): boolean {
-  return textAt(found, "group") === group && textAt(found, "version") === version && textAt(found, "kind") === kind;
-}
-
-/** A schema behind its reference: plain, or as the only one of an allOf, beside which a description can stand. */
-function followed(document: JsonObject, schema: unknown): unknown {
-  const ref = textAt(schema, "$ref") || textAt(listAt(schema, "allOf")[0], "$ref");
-  return ref === "" ? schema : resolve(document, ref);
 }
 
 async function pathsAreThere(probe: ResourceProbe): Promise<void> {

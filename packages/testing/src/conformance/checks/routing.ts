@@ -84,6 +84,7 @@ async function unadvertised(probe: ResourceProbe): Promise<readonly Answer[]> {
     update: () => probe.get(object, { method: "PUT", query }),
     patch: () => probe.get(object, { method: "PATCH", query }),
     delete: () => probe.get(object, { method: "DELETE", query }),
+    "a method of no verb": () => probe.get(collection, { method: "PROPFIND", query }),
   };
   const missing = Object.entries(asks).filter(([verb]) => !verbs.includes(verb));
   const answers = await Promise.all(missing.map(([, ask]) => ask()));

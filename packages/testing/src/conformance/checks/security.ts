@@ -1,7 +1,7 @@
 import type { ServerCheck } from "../check.ts";
 import { excerpt } from "../expect.ts";
 import { fail, skip } from "../outcome.ts";
-import { groupVersionPath } from "../resource-probe.ts";
+import { groupVersionPath } from "../report.ts";
 import type { ServerProbe } from "../server-probe.ts";
 
 /** What strangers like to look at first. */

@@ -1,0 +1,228 @@
+import type { Answer } from "../../http/answer.ts";
+import type { Query } from "../../http/client.ts";
+import type { ResourceCheck } from "../check.ts";
+import { show } from "../difference.ts";
+import { expectCode, expectSame, expectStatus } from "../expect.ts";
+import { at, type JsonObject, textAt } from "../json.ts";
+import { readList, versionOf } from "../lists.ts";
+import { fail, skip } from "../outcome.ts";
+import type { ResourceProbe } from "../resource-probe.ts";
+import { RUN_LABEL } from "../writing/writer.ts";
+import { Writes } from "../writing/writes.ts";
+
+const scope = "resource";
+const verbs = ["create", "get", "list", "delete", "deletecollection"] as const;
+const writes = true;
+const FINALIZER = "example.com/conformance";
+
+/** T10: deletecollection, as far as it needs no namespaces to go. */
+export const deleteCollectionChecks: readonly ResourceCheck[] = [
+  {
+    id: "T10.1",
+    title: "deletecollection with a label selector deletes what the list with it shows, and nothing else",
+    protects: "kubectl delete -l deletes everything",
+    scope,
+    verbs,
+    writes,
+    run: byLabel,
+  },
+  {
+    id: "T10.2",
+    title: "deletecollection with a field selector deletes the object it names",
+    protects: "a controller that cleans up after one object cleans up all",
+    scope,
+    verbs,
+    writes,
+    run: byField,
+  },
+  {
+    id: "T10.3",
+    title: "deletecollection answers the list of what it deleted, or a Status of success",
+    protects: "clients cannot decode the answer, and take a success for a failure",
+    scope,
+    verbs,
+    writes,
+    run: answers,
+  },
+  {
+    id: "T10.4",
+    title: "each object deleted with its collection is told once, under versions of their own",
+    protects: "informers keep objects that are gone",
+    scope,
+    verbs: [...verbs, "watch"],
+    writes,
+    run: toldEach,
+  },
+  {
+    id: "T10.5",
+    title: "finalizers keep objects of a deleted collection, marked",
+    protects: "what controllers have to clean up is lost with the objects",
+    scope,
+    verbs,
+    writes,
+    run: finalizersHold,
+  },
+  {
+    id: "T10.6",
+    title: "a dry run of deletecollection deletes nothing",
+    protects: "whoever wants to see first has seen the last of it",
+    scope,
+    verbs,
+    writes,
+    run: dryRun,
+  },
+  {
+    id: "T10.7",
+    title: "deletecollection with malformed selectors or options is refused",
+    protects: "a mistyped selector deletes everything",
+    scope,
+    verbs,
+    writes,
+    run: refusesMalformed,
+  },
+  {
+    id: "T10.8",
+    title: "preconditions of deletecollection hold for each object",
+    protects: "objects are deleted that the client did not mean",
+    scope,
+    verbs,
+    writes,
+    run: preconditions,
+  },
+];
+
+async function byLabel(probe: ResourceProbe): Promise<void> {
+  await using writes = new Writes(probe);
+  const [first, second, other] = [await makeChosen(writes), await makeChosen(writes), await writes.make()];
+  const answer = await deleteAll(writes, [first, second]);
+  expectCode(answer, [200]);
+  await writes.expectGone(first);
+  await writes.expectGone(second);
+  await writes.expectUnchanged(other, answer);
+}
+
+async function byField(probe: ResourceProbe): Promise<void> {
+  await using writes = new Writes(probe);
+  const [first, other] = [await writes.make(), await writes.make()];
+  const fieldSelector = `metadata.name=${textAt(first, "metadata", "name")}`;
+  const answer = await deleteAll(writes, [first], { query: { labelSelector: writes.writer.selector, fieldSelector } });
+  expectCode(answer, [200]);
+  await writes.expectGone(first);
+  await writes.expectUnchanged(other, answer);
+}
+
+async function answers(probe: ResourceProbe): Promise<void> {
+  await using writes = new Writes(probe);
+  const made = [await makeChosen(writes), await makeChosen(writes)];
+  const answer = await deleteAll(writes, made);
+  expectCode(answer, [200]);
+  const document = JSON.parse(answer.body.toString("utf8")) as JsonObject;
+  if (document["kind"] === "Status") {
+    expectSame(answer.request, "status", { expected: "Success", actual: document["status"] });
+    return;
+  }
+  const { items } = readList(answer);
+  if (!/.List$/.test(textAt(document, "kind")))
+    fail(answer.request, "a kind that ends in List", show(document["kind"]));
+  const names = (objects: readonly unknown[]): string[] => objects.map((one) => textAt(one, "metadata", "name")).sort();
+  expectSame(answer.request, "objects that were deleted", { expected: names(made), actual: names(items) });
+}
+
+async function toldEach(probe: ResourceProbe): Promise<void> {
+  await using writes = new Writes(probe);
+  const made = [await makeChosen(writes), await makeChosen(writes)];
+  const from = versionOf(made[1]);
+  using stream = await writes.watch(from);
+  expectCode(await deleteAll(writes, made), [200]);
+  const marker = await writes.make();
+  const { seen } = await writes.told(stream, { type: "ADDED", object: marker });
+  const deleted = seen.filter(({ type }) => type === "DELETED");
+  expectSame(stream.request, "events DELETED", {
+    expected: made.map((one) => textAt(one, "metadata", "name")).sort(),
+    actual: deleted.map(({ object }) => textAt(object, "metadata", "name")).sort(),
+  });
+  const versions = deleted.map(({ object }) => BigInt(versionOf(object)));
+  if (new Set(versions).size !== versions.length || versions.some((version) => version <= BigInt(from)))
+    fail(stream.request, `two versions above ${from}`, versions.join(", "));
+}
+
+async function finalizersHold(probe: ResourceProbe): Promise<void> {
+  await using writes = new Writes(probe);
+  const held = await makeChosen(writes, { finalizers: [FINALIZER] });
+  const free = await makeChosen(writes);
+  const answer = await deleteAll(writes, [held, free]);
+  expectCode(answer, [200]);
+  await writes.expectGone(free);
+  const left = await writes.now(held);
+  if (textAt(left, "metadata", "deletionTimestamp") === "")
+    fail(answer.request, "an object with a deletionTimestamp", show(at(left, "metadata")));
+}
+
+async function dryRun(probe: ResourceProbe): Promise<void> {
+  await using writes = new Writes(probe);
+  const object = await makeChosen(writes);
+  const answer = await deleteAll(writes, [object], { query: { dryRun: "All" } });
+  expectCode(answer, [200]);
+  await writes.expectUnchanged(object, answer);
+}
+
+/** As dry runs: whoever gets this wrong is not to lose anything by it. */
+async function refusesMalformed(probe: ResourceProbe): Promise<void> {
+  await using writes = new Writes(probe);
+  const malformed: readonly Query[] = [
+    { labelSelector: "a in (" },
+    { fieldSelector: "spec.no.such.field=1" },
+    { limit: "many" },
+    { propagationPolicy: "Sideways" },
+  ];
+  const labelSelector = chosen(writes);
+  for (const query of malformed) {
+    const path = writes.writer.path;
+    const answer = await writes.send({ method: "DELETE", path, query: { dryRun: "All", labelSelector, ...query } });
+    expectStatus(answer, { codes: [400, 422], reasons: ["BadRequest", "Invalid"] });
+  }
+}
+
+async function preconditions(probe: ResourceProbe): Promise<void> {
+  await using writes = new Writes(probe);
+  const object = await makeChosen(writes);
+  const body = {
+    apiVersion: "v1",
+    kind: "DeleteOptions",
+    preconditions: { uid: "00000000-0000-4000-8000-000000000000" },
+  };
+  const answer = await deleteAll(writes, [object], { body });
+  expectStatus(answer, { codes: [409], reasons: ["Conflict"] });
+  await writes.expectUnchanged(object, answer);
+}
+
+/** Its value is the check's. */
+const CHOSEN = "conformance.virtual-workspaces.dev/chosen";
+
+function makeChosen(writes: Writes, described: { readonly finalizers?: readonly string[] } = {}): Promise<JsonObject> {
+  return writes.make({ ...described, labels: { [CHOSEN]: writes.mark } });
+}
+
+function chosen(writes: Writes): string {
+  return `${writes.writer.selector},${CHOSEN}=${writes.mark}`;
+}
+
+/**
+ * Deletes a collection, once the list with the same selectors was seen to show nothing but what the check has made: a
+ * server that is wrong about selectors must not lose its user's objects to a check.
+ */
+async function deleteAll(
+  writes: Writes,
+  made: readonly JsonObject[],
+  { query = {}, body }: { readonly query?: Query; readonly body?: unknown } = {},
+): Promise<Answer> {
+  const { path, run } = writes.writer;
+  const selectors: Query = { labelSelector: chosen(writes), ...query };
+  const { labelSelector, fieldSelector } = selectors;
+  const list = readList(await writes.probe.get(path, { query: { labelSelector, fieldSelector } }));
+  const foreign = list.items.find(({ metadata }) => metadata.labels?.[RUN_LABEL] !== run);
+  if (foreign !== undefined) skip(`not tried: the list with the same selectors shows ${foreign.metadata.name} too`);
+  const names = (objects: readonly unknown[]): string[] => objects.map((one) => textAt(one, "metadata", "name")).sort();
+  expectSame(list.answer.request, "the objects of the check: ", { expected: names(made), actual: names(list.items) });
+  return writes.send({ method: "DELETE", path, query: selectors, ...(body === undefined ? {} : { body }) });
+}

@@ -1,0 +1,112 @@
+import type { Answer } from "../../http/answer.ts";
+import type { Query } from "../../http/client.ts";
+import type { WatchStream } from "../../http/watch-stream.ts";
+import { expectCode, expectOk, expectSame } from "../expect.ts";
+import { at, type JsonObject, textAt } from "../json.ts";
+import { versionOf } from "../lists.ts";
+import { skip } from "../outcome.ts";
+import { type ReadEvents, readEvents } from "../read-events.ts";
+import type { ResourceProbe } from "../resource-probe.ts";
+import { type Described, type Draft, expectWritten, MERGE_PATCH, type Sent, type Writer } from "./writer.ts";
+
+/** What one check writes. What it leaves is deleted at the end of its `await using` block. */
+export class Writes implements AsyncDisposable {
+  readonly probe: ResourceProbe;
+  readonly writer: Writer;
+  /** Tells what this check makes from what others made. */
+  readonly mark: string;
+  readonly #names: string[] = [];
+
+  constructor(probe: ResourceProbe) {
+    if (probe.writer === undefined) skip("it writes objects, and the run may only read");
+    this.probe = probe;
+    this.writer = probe.writer;
+    this.mark = probe.writer.mark();
+  }
+
+  /** A valid object of a name not in use, not sent yet. */
+  async draft(described?: Described): Promise<Draft> {
+    const draft = await this.writer.draft(described);
+    this.#names.push(draft.metadata.name);
+    return draft;
+  }
+
+  /** An object that the server named. */
+  remember(name: string): void {
+    this.writer.remember(name);
+    this.#names.push(name);
+  }
+
+  pathOf(object: unknown): string {
+    return this.writer.pathOf(textAt(object, "metadata", "name"));
+  }
+
+  send(sent: Sent): Promise<Answer> {
+    return this.writer.send(sent);
+  }
+
+  post(body: unknown, query: Query = {}): Promise<Answer> {
+    return this.send({ method: "POST", path: this.writer.path, body, query });
+  }
+
+  put(body: unknown, query: Query = {}): Promise<Answer> {
+    return this.send({ method: "PUT", path: this.pathOf(body), body, query });
+  }
+
+  /** A merge patch. */
+  patch(object: unknown, body: unknown, query: Query = {}): Promise<Answer> {
+    return this.send({ method: "PATCH", path: this.pathOf(object), type: MERGE_PATCH, body, query });
+  }
+
+  delete(
+    object: unknown,
+    { body, query = {} }: { readonly body?: unknown; readonly query?: Query } = {},
+  ): Promise<Answer> {
+    return this.send({ method: "DELETE", path: this.pathOf(object), query, ...(body === undefined ? {} : { body }) });
+  }
+
+  /** A new object, as the server answers it. */
+  async make(described?: Described): Promise<JsonObject> {
+    return expectWritten(await this.post(await this.draft(described)), [201]);
+  }
+
+  /** The object after a change of its metadata. */
+  async change(object: unknown, metadata: JsonObject): Promise<JsonObject> {
+    return expectWritten(await this.patch(object, { metadata }));
+  }
+
+  /** The object as it is now. */
+  async now(object: unknown): Promise<JsonObject> {
+    return expectOk(await this.probe.get(this.pathOf(object)));
+  }
+
+  /** That an object is as it was, told by its version. */
+  async expectUnchanged(object: JsonObject, after: Answer): Promise<void> {
+    const actual = versionOf(await this.now(object));
+    expectSame(after.request, "the object unchanged, at version", { expected: versionOf(object), actual });
+  }
+
+  async expectGone(object: unknown): Promise<void> {
+    expectCode(await this.probe.get(this.pathOf(object)), [404], " for an object that was deleted");
+  }
+
+  /** An open watch of what this run makes, from a version on. */
+  watch(from: string, query: Query = {}): Promise<WatchStream> {
+    const common = { watch: "true", resourceVersion: from, timeoutSeconds: 60 };
+    return this.probe.watch(this.writer.path, { query: { labelSelector: this.writer.selector, ...common, ...query } });
+  }
+
+  /** What a watch tells up to an event about `last`, which it must. */
+  async told(stream: WatchStream, last: { readonly type: string; readonly object: unknown }): Promise<ReadEvents> {
+    const name = at(last.object, "metadata", "name");
+    const done: Parameters<typeof readEvents>[1]["done"] = ({ type, object }) =>
+      type === last.type && at(object, "metadata", "name") === name;
+    const read = await readEvents(stream, { within: this.probe.deadlines.prompt, done });
+    return { ...read, seen: read.seen.filter(({ type }) => type !== "BOOKMARK") };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // What cannot be deleted now is tried again at the end of the run, and named then.
+    await Promise.all(this.#names.map((name) => this.writer.remove(name).catch(() => false)));
+  }
+}

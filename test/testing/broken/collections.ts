@@ -1,0 +1,147 @@
+import {
+  type Ask,
+  type Breakage,
+  forget,
+  isDeleteCollection,
+  isObject,
+  type JsonObject,
+  rewritten,
+  sent,
+  type Told,
+  withMetadata,
+} from "./breakage.ts";
+
+const writes = true;
+const CHOSEN = "conformance.virtual-workspaces.dev/chosen";
+const PART = "conformance.virtual-workspaces.dev/part";
+const NOTE = "example.com/note";
+
+const metadataOf = (document: JsonObject): JsonObject => (document["metadata"] ?? {}) as JsonObject;
+const textsOf = (document: JsonObject, field: string): JsonObject => (metadataOf(document)[field] ?? {}) as JsonObject;
+const isPart = ({ query }: Ask): boolean => query.get("labelSelector")?.includes(PART) === true;
+const isOfField = ({ query }: Ask): boolean => query.get("fieldSelector")?.startsWith("spec.color") === true;
+
+/** Tells what enters as if it had always been there. */
+const entersUnseen = (event: Told): readonly Told[] =>
+  event.type === "ADDED" && String(textsOf(event.object, "annotations")[NOTE]).startsWith("outside")
+    ? [{ ...event, type: "MODIFIED" }]
+    : [event];
+
+const same = (event: Told): readonly Told[] => [event];
+
+/** Wrong with what enters and leaves, and with deletes of many. */
+export const collectionBreakages: readonly Breakage[] = [
+  {
+    name: "tells what enters by its labels as changed",
+    fails: ["T5.1"],
+    writes,
+    events: (ask) => (isPart(ask) ? entersUnseen : same),
+  },
+  {
+    name: "tells what enters by a field as changed",
+    fails: ["T5.2"],
+    writes,
+    events: (ask) => (isOfField(ask) ? entersUnseen : same),
+  },
+  {
+    name: "tells what left as it is now",
+    fails: ["T5.3"],
+    writes,
+    events: (ask) => (event) => {
+      if (!isPart(ask) || event.type !== "DELETED") return [event];
+      const { [PART]: _part, ...labels } = textsOf(event.object, "labels");
+      return [{ ...event, object: withMetadata(event.object, { labels }) }];
+    },
+  },
+  {
+    name: "tells the end of what left before",
+    fails: ["T5.4"],
+    writes,
+    events: (ask) => (event) => {
+      const { deletionTimestamp } = metadataOf(event.object);
+      return isPart(ask) && event.type === "DELETED" && deletionTimestamp !== undefined ? [event, event] : [event];
+    },
+  },
+  {
+    name: "does not tell what left while nobody watched",
+    fails: ["T5.5"],
+    writes,
+    events: (ask) => {
+      let first = isPart(ask);
+      return (event) => {
+        const lost = first && event.type === "DELETED";
+        first = false;
+        return lost ? [] : [event];
+      };
+    },
+  },
+  {
+    name: "lists nothing by label",
+    fails: ["T5.6"],
+    writes,
+    reply: (reply, ask) => (isPart(ask) ? rewritten(reply, (it) => ({ ...it, items: [] })) : reply),
+  },
+  {
+    name: "deletes more than was selected",
+    fails: ["T10.1"],
+    writes,
+    ask: (ask) => {
+      const [run = ""] = (ask.query.get("labelSelector") ?? "").split(",");
+      if (isDeleteCollection(ask) && !ask.query.has("dryRun")) ask.query.set("labelSelector", run);
+      return undefined;
+    },
+  },
+  {
+    name: "deletes whatever its name",
+    fails: ["T10.2"],
+    writes,
+    ask: (ask) =>
+      isDeleteCollection(ask) && ask.query.get("fieldSelector")?.startsWith("metadata.name") === true
+        ? forget(ask, "fieldSelector")
+        : undefined,
+  },
+  {
+    name: "does not say what it deleted",
+    fails: ["T10.3"],
+    writes,
+    reply: (reply, ask) => (isDeleteCollection(ask) ? rewritten(reply, (it) => ({ ...it, items: [] })) : reply),
+  },
+  {
+    name: "tells twice what was deleted with others",
+    fails: ["T10.4"],
+    writes,
+    events: () => (event) =>
+      event.type === "DELETED" && CHOSEN in textsOf(event.object, "labels") ? [event, event] : [event],
+  },
+  {
+    name: "shows no mark of what was deleted with others",
+    fails: ["T10.5"],
+    writes,
+    reply: (reply, ask) =>
+      isObject(ask)
+        ? rewritten(reply, (it) =>
+            CHOSEN in textsOf(it, "labels") ? withMetadata(it, { deletionTimestamp: undefined }) : it,
+          )
+        : reply,
+  },
+  {
+    name: "does what was to be a dry run of many deletes",
+    fails: ["T10.6"],
+    writes,
+    ask: (ask) => (isDeleteCollection(ask) ? forget(ask, "dryRun") : undefined),
+  },
+  {
+    name: "takes any limit of what is deleted",
+    fails: ["T10.7"],
+    writes,
+    ask: (ask) => (isDeleteCollection(ask) ? forget(ask, "limit") : undefined),
+  },
+  {
+    name: "ignores preconditions of many deletes",
+    fails: ["T10.8"],
+    writes,
+    body: sent((it, ask) =>
+      isDeleteCollection(ask) && "preconditions" in it ? { ...it, preconditions: undefined } : it,
+    ),
+  },
+];
