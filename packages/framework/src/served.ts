@@ -95,7 +95,7 @@ export function serveStorage(definition: ResourceDefinition, storage: Storage, o
     storedAs: storage.storedAs,
     writer: new Writer({ definition, storage }),
     admit: options.admit,
-    scaling: scale === undefined ? undefined : new Scaling(definition, scale),
+    scaling: scale === undefined ? undefined : new Scaling(definition, scale, storage.versions),
     named: new Map(Object.entries(named).map(([name, subresource]) => [name, servedNamed(subresource)])),
   });
 }

@@ -4,11 +4,11 @@ import { type Manager, type Managers, managerId, readManagers, withFields, write
 import { setOfPaths } from "./never-owned.ts";
 
 /** Where a kind keeps the number of its replicas. */
-export interface ReplicasField {
-  /** The version of the kind, `example.dev/v1`. */
+export interface ReplicasFields {
+  /** The version that is written, `example.dev/v1`. */
   readonly apiVersion: string;
-  /** The names on the way to the field: `["spec", "replicas"]`. */
-  readonly path: readonly string[];
+  /** The names on the way to the field, in each version that has one: `["spec", "replicas"]`. */
+  readonly paths: ReadonlyMap<string, readonly string[]>;
 }
 
 const SCALE_VERSION = "autoscaling/v1";
@@ -20,15 +20,10 @@ const SCALE_REPLICAS = setOfPaths([["spec", "replicas"]]);
  */
 export function managedFieldsOfScale(
   parent: readonly ManagedFieldsEntry[] | undefined,
-  { apiVersion, path }: ReplicasField,
+  { paths }: Pick<ReplicasFields, "paths">,
 ): ManagedFieldsEntry[] | undefined {
-  const replicas = setOfPaths([path]);
-  const owners = [...read(parent).values()].filter(
-    (manager) => manager.apiVersion === apiVersion && includes(manager, replicas),
-  );
-  return written(
-    owners.map((owner) => ({ ...owner, apiVersion: SCALE_VERSION, set: SCALE_REPLICAS, entry: undefined })),
-  );
+  const owners = [...read(parent).values()].filter((manager) => replicasOf(manager, paths) !== undefined);
+  return written(owners.map(asOfScale));
 }
 
 /**
@@ -38,19 +33,35 @@ export function managedFieldsOfScale(
 export function managedFieldsOfScaled(
   parent: readonly ManagedFieldsEntry[] | undefined,
   scale: readonly ManagedFieldsEntry[] | undefined,
-  { apiVersion, path }: ReplicasField,
+  { apiVersion, paths }: ReplicasFields,
 ): ManagedFieldsEntry[] | undefined {
-  const replicas = setOfPaths([path]);
-  const owners = [...read(scale).values()].filter((owner) => includes(owner, SCALE_REPLICAS));
-  const ours = owners.map((owner) => ({ ...owner, apiVersion, set: replicas, time: undefined, entry: undefined }));
-  const managers = new Map(ours.map((owner) => [managerId(owner), owner]));
-  const kept = [...read(parent)].flatMap(([id, manager]) => {
-    if (manager.apiVersion !== apiVersion || !includes(manager, replicas)) return [manager];
-    if (managers.delete(id)) return [manager];
+  const owners = new Map([...read(scale)].filter(([, { set }]) => SCALE_REPLICAS.isSubsetOf(set)));
+  const kept = [...read(parent).values()].flatMap((manager) => {
+    const replicas = replicasOf(manager, paths);
+    if (replicas === undefined || owners.delete(managerId(asOfScale(manager)))) return [manager];
     const rest = withFields(manager, manager.set.difference(replicas));
     return rest.set.isEmpty ? [] : [rest];
   });
-  return written([...kept, ...managers.values()]);
+  const set = setOfPaths([paths.get(apiVersion) ?? []]);
+  const gained = Array.from(owners.values(), (owner) => ({
+    ...owner,
+    apiVersion,
+    set,
+    time: undefined,
+    entry: undefined,
+  }));
+  return written([...kept, ...gained]);
+}
+
+/** The field of the replicas as a manager has it, `undefined` when it does not. */
+function replicasOf({ apiVersion, set }: Manager, paths: ReadonlyMap<string, readonly string[]>): FieldSet | undefined {
+  const path = paths.get(apiVersion);
+  const replicas = path === undefined ? undefined : setOfPaths([path]);
+  return replicas?.isSubsetOf(set) === true ? replicas : undefined;
+}
+
+function asOfScale(manager: Manager): Manager {
+  return { ...manager, apiVersion: SCALE_VERSION, set: SCALE_REPLICAS, entry: undefined };
 }
 
 function read(entries: readonly ManagedFieldsEntry[] | undefined): Managers {
@@ -62,11 +73,6 @@ function read(entries: readonly ManagedFieldsEntry[] | undefined): Managers {
   }
 }
 
-function includes({ set }: Manager, field: FieldSet): boolean {
-  return field.isSubsetOf(set);
-}
-
-/** Several versions of one who applies are one manager, the last of them. */
 function written(managers: readonly Manager[]): ManagedFieldsEntry[] | undefined {
   return writeManagers(new Map(managers.map((manager) => [managerId(manager), manager])));
 }

@@ -14,8 +14,7 @@ export function serveSubresource(exchange: Exchange, resource: ServedResource): 
   const { info, req } = exchange;
   const { definition, subresources, scaling, named } = resource;
   const found = subresources.find(({ name }) => name === info.subresource);
-  // As apiextensions, which says of the object that it has no such thing.
-  if (found === undefined) throw ApiError.notFound(groupResourceOf(definition), info.name);
+  if (found === undefined) throw ApiError.notFoundPath();
   const verb = info.verb as Verb;
   if (METHOD_VERBS[req.method ?? ""] !== verb || !found.verbs.includes(verb))
     throw ApiError.methodNotAllowed(groupResourceOf(definition), info.verb === "" ? (req.method ?? "") : verb);

@@ -8,9 +8,10 @@ import {
   managedFieldsOfScale,
   managedFieldsOfScaled,
   quote,
-  type ReplicasField,
+  type ReplicasFields,
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition, ScalePaths } from "../definition.ts";
+import type { KindVersions } from "../write/kind-versions.ts";
 import { ScaleFieldError } from "./scale-field.ts";
 import { type ScaleFields, scaleFields } from "./scale-fields.ts";
 import { SCALE } from "./scale-kind.ts";
@@ -25,11 +26,14 @@ export class Scaling {
   /** Who owns the fields of a Scale. */
   readonly owners: FieldManager = new FieldManager({ ...TYPE, schema: SCALE.schema });
   readonly #fields: ScaleFields;
-  readonly #replicas: ReplicasField;
+  readonly #definition: ResourceDefinition;
+  readonly #versions: KindVersions | undefined;
 
-  constructor(definition: ResourceDefinition, paths: ScalePaths) {
+  /** @param versions of the kind, where it has several: who owns the replicas may have said so in another */
+  constructor(definition: ResourceDefinition, paths: ScalePaths, versions?: KindVersions) {
     this.#fields = scaleFields(paths);
-    this.#replicas = { apiVersion: apiVersionOf(definition), path: this.#fields.wanted.names };
+    this.#definition = definition;
+    this.#versions = versions;
   }
 
   /** The Scale of an object. @throws ApiError 500 when the object does not say how many replicas are wanted */
@@ -47,7 +51,7 @@ export class Scaling {
 
   /** The Scale of an object for whoever is about to change it, with the owners of its replicas. */
   draft(object: KubeObject): KubeObject {
-    const owners = managedFieldsOfScale(object.metadata.managedFields, this.#replicas);
+    const owners = managedFieldsOfScale(object.metadata.managedFields, this.#replicas());
     return withOwners(this.#scale(object, UNSAID), owners);
   }
 
@@ -65,7 +69,17 @@ export class Scaling {
     const { uid, resourceVersion, managedFields } = scale.metadata;
     if (uid !== undefined) object.metadata.uid = uid;
     if (resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion;
-    return withOwners(object, managedFieldsOfScaled(object.metadata.managedFields, managedFields, this.#replicas));
+    return withOwners(object, managedFieldsOfScaled(object.metadata.managedFields, managedFields, this.#replicas()));
+  }
+
+  /** Versions may be added once the kind is served already. */
+  #replicas(): ReplicasFields {
+    const definitions = this.#versions?.definitions ?? [this.#definition];
+    const paths = definitions.flatMap((one): [string, readonly string[]][] => {
+      const { scale } = one.subresources;
+      return scale === undefined ? [] : [[apiVersionOf(one), scaleFields(scale).wanted.names]];
+    });
+    return { apiVersion: apiVersionOf(this.#definition), paths: new Map(paths) };
   }
 
   #wanted(object: KubeObject): number | undefined {

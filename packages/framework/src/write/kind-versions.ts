@@ -32,10 +32,14 @@ export class KindVersions {
     this.#others.set(apiVersion, version);
   }
 
+  /** All of them. */
+  get definitions(): readonly ResourceDefinition[] {
+    return [this.#kept, ...Array.from(this.#others.values(), ({ definition }) => definition)];
+  }
+
   /** The schemas of all versions but one. */
   schemasBeside(apiVersion: string): ReadonlyMap<string, JsonSchema> {
-    const all = [this.#kept, ...Array.from(this.#others.values(), ({ definition }) => definition)];
-    const entries = all.map((definition) => [apiVersionOf(definition), definition.schema] as const);
+    const entries = this.definitions.map((definition) => [apiVersionOf(definition), definition.schema] as const);
     return new Map(entries.filter(([version]) => version !== apiVersion));
   }
 
