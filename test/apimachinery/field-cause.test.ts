@@ -1,12 +1,17 @@
 import {
   ApiError,
+  fieldDuplicate,
   fieldForbidden,
   fieldInvalid,
   fieldNotSupported,
   fieldRequired,
+  fieldTooLong,
+  fieldTooMany,
+  fieldTypeInvalid,
   forbiddenFor,
   formatCause,
   formatCauses,
+  OMITTED_VALUE,
 } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 
@@ -21,6 +26,34 @@ describe("causes", () => {
     expect(formatCause(fieldNotSupported("e", "f", ["g", ""]))).to.equal(
       'e: Unsupported value: "f": supported values: "g", ""',
     );
+  });
+
+  it("print values as Go", () => {
+    const printed = (value: unknown): string | undefined => fieldInvalid("f", value, "d").message;
+    expect(printed(1_000_000)).to.equal("Invalid value: 1000000: d");
+    expect(printed(9_007_199_254_740_993n)).to.equal("Invalid value: 9007199254740993: d");
+    expect(printed(1e21)).to.equal("Invalid value: 1e+21: d");
+    expect(printed(1234567.5)).to.equal("Invalid value: 1.2345675e+06: d");
+    expect(printed(0.00001)).to.equal("Invalid value: 1e-05: d");
+    expect(printed(-0)).to.equal("Invalid value: 0: d");
+    expect(printed(true)).to.equal("Invalid value: true: d");
+    expect(printed({ b: "<&>\u2028", a: [null, 1n, 1e-7], "\u{1f600}": 1, "\ufffd": 2 })).to.equal(
+      'Invalid value: {"a":[null,1,1e-7],"b":"\\u003c\\u0026\\u003e\\u2028","\ufffd":2,"\u{1f600}":1}: d',
+    );
+    expect(printed(OMITTED_VALUE)).to.equal("Invalid value: d");
+  });
+
+  it("are of the kinds that schemas need", () => {
+    expect(fieldTypeInvalid("f", "string", "d")).to.deep.equal({
+      reason: "FieldValueTypeInvalid",
+      message: 'Invalid value: "string": d',
+      field: "f",
+    });
+    expect(formatCause(fieldDuplicate("f", { a: 1 }))).to.equal('f: Duplicate value: {"a":1}');
+    expect(formatCause(fieldTooLong("f", 1))).to.equal("f: Too long: may not be more than 1 byte");
+    expect(formatCause(fieldTooLong("f", 2))).to.equal("f: Too long: may not be more than 2 bytes");
+    expect(formatCause(fieldTooMany("f", 3, 1))).to.equal("f: Too many: 3: must have at most 1 item");
+    expect(formatCause(fieldTooMany("f", 3, 2))).to.equal("f: Too many: 3: must have at most 2 items");
   });
 
   it("print without what is not there", () => {

@@ -49,7 +49,10 @@ function coerce(root: SchemaNode, object: unknown): Coerced {
 }
 
 function unreadableType(resource: JsonObject, place: Place): StatusCause | undefined {
-  const name = ["apiVersion", "kind"].find((field) => typeof (memberOf(resource, field) ?? "") !== "string");
+  const name = ["apiVersion", "kind"].find((field) => {
+    const value = memberOf(resource, field);
+    return value !== undefined && typeof value !== "string";
+  });
   return name === undefined
     ? undefined
     : fieldInvalid(place.child(name).toString(), resource[name], "must be a string");

@@ -12,7 +12,7 @@ export function checkListTypes(root: SchemaNode, object: unknown): StatusCause[]
   if (!root.tasks.listTypes) return causes;
   const visit = (value: unknown, node: SchemaNode, place: Place): void => {
     if (Array.isArray(value)) {
-      if (node.listType === "set") causes.push(...repeatedIn(value, value, place));
+      if (node.listType === "set") causes.push(...repeatedItems(value, place));
       else if (node.listType === "map") causes.push(...repeatedKeys(value, node, place));
     }
     visitChildren(value, node, { place, task: "listTypes", visit });
@@ -28,11 +28,12 @@ function repeatedKeys(list: readonly unknown[], node: SchemaNode, place: Place):
     return [fieldInvalid(place.item(wrong).toString(), list[wrong], detail)];
   }
   const keys = node.schema["x-kubernetes-list-map-keys"] ?? [];
-  return repeatedIn(
-    list,
-    list.map((item) => keysOf(item, keys)),
-    place,
-  );
+  const identity = (item: unknown): unknown => identityOf(item, keys);
+  return repetitions(list, identity).map((at) => fieldDuplicate(place.item(at).toString(), keysOf(list[at], keys)));
+}
+
+function repeatedItems(list: readonly unknown[], place: Place): StatusCause[] {
+  return repetitions(list, sameIfEqual).map((at) => fieldDuplicate(place.item(at).toString(), list[at]));
 }
 
 /** The keys that an item has. */
@@ -42,18 +43,31 @@ function keysOf(item: unknown, names: readonly string[]): JsonObject {
   return keys;
 }
 
-/** A cause where a value is there for the second time; a third is not told. */
-function repeatedIn(list: readonly unknown[], values: readonly unknown[], place: Place): StatusCause[] {
-  const causes: StatusCause[] = [];
-  if (list.length < 2) return causes;
-  const scalars = new Map<unknown, number>();
-  const compounds = new Map<unknown, number>();
-  for (const [at, value] of values.entries()) {
-    const compound = typeof value === "object" && value !== null;
-    const [times, key] = compound ? [compounds, goJson(value)] : [scalars, value];
-    const before = times.get(key) ?? 0;
-    times.set(key, before + 1);
-    if (before === 1) causes.push(fieldDuplicate(place.item(at).toString(), value));
+/** What two items with the same keys have in common. Most lists have one key, whose value will do. */
+function identityOf(item: unknown, names: readonly string[]): unknown {
+  const [only] = names;
+  if (names.length !== 1 || only === undefined) return sameIfEqual(keysOf(item, names));
+  return isJsonObject(item) && Object.hasOwn(item, only) ? sameIfEqual(item[only]) : NO_KEY;
+}
+
+const NO_KEY = "\0";
+
+/** What only equal values have in common: themselves if they are scalars, else their text, which no scalar can be. */
+function sameIfEqual(value: unknown): unknown {
+  if (typeof value === "object" && value !== null) return `\0${goJson(value)}`;
+  return typeof value === "string" && value.startsWith("\0") ? `\0\0${value}` : value;
+}
+
+/** Where values are there for the second time; a third time does not count. */
+function repetitions(list: readonly unknown[], identity: (item: unknown) => unknown): number[] {
+  const found: number[] = [];
+  if (list.length < 2) return found;
+  const seen = new Map<unknown, boolean>();
+  for (const [at, item] of list.entries()) {
+    const key = identity(item);
+    const told = seen.get(key);
+    if (told === false) found.push(at);
+    seen.set(key, told !== undefined);
   }
-  return causes;
+  return found;
 }

@@ -4,11 +4,14 @@ import { memberNode, type SchemaNode } from "./node.ts";
 
 const META: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
 
+/** Nobody reads more, and to write and sort a million paths would take seconds. */
+const MOST_PATHS = 1_000;
+
 /**
  * Removes the fields that a schema does not name, in place (apiextensions' pruning.PruneWithOptions).
  *
  * @param resource Whether apiVersion, kind and metadata stay whatever the schema says, as at the root of an object
- * @returns their paths as field validation names them, sorted: `spec.list[0].bar`
+ * @returns their paths as field validation names them, sorted: `spec.list[0].bar`; of very many only the first thousand
  */
 export function pruneValue(value: unknown, node: SchemaNode, resource: boolean): string[] {
   const pruning = new Pruning();
@@ -34,12 +37,17 @@ class Pruning {
       const property = node?.properties?.get(name);
       if (property !== undefined || node?.open) this.#member(object, name, property ?? node?.additional);
       else {
-        this.#path.push(name);
-        this.unknown.push(pathText(this.#path));
-        this.#path.pop();
+        this.#note(name);
         delete object[name];
       }
     }
+  }
+
+  #note(name: string): void {
+    if (this.unknown.length >= MOST_PATHS) return;
+    this.#path.push(name);
+    this.unknown.push(pathText(this.#path));
+    this.#path.pop();
   }
 
   /** What the schema does not name is kept, with all that is below it; what it names is pruned by its own schema. */

@@ -1,0 +1,37 @@
+import { compileSchema } from "@virtual-workspaces/apimachinery";
+import { expect } from "chai";
+import { load } from "./cases.ts";
+
+describe("formats", () => {
+  const test = (format: string): ((text: string) => boolean) => {
+    const schema = compileSchema({ type: "object", properties: { spec: { type: "string", format } } });
+    return (text) => schema.validate({ spec: text }).length === 0;
+  };
+
+  const cases = load("formats");
+
+  it("are all those of a CustomResourceDefinition", () => {
+    expect(cases.map(({ format }) => format)).to.have.length(26);
+  });
+
+  for (const { format, valid, invalid } of cases) {
+    it(`${format} is what Kubernetes takes for it`, () => {
+      expect(valid.filter((text) => !test(format)(text))).to.deep.equal([]);
+      expect(invalid.filter((text) => test(format)(text))).to.deep.equal([]);
+    });
+
+    it(`${format} is found out in time, whatever the text`, () => {
+      const started = performance.now();
+      for (const part of ["1", "a", "1a ", "a.", "(", "::", "=", '"\\', "[", "%41", " "]) {
+        test(format)(part.repeat(Math.floor(200_000 / part.length)));
+        test(format)(`http://${part.repeat(20_000)}`);
+      }
+      expect(performance.now() - started).to.be.below(1_500);
+    });
+  }
+
+  it("that mean nothing are ignored", () => {
+    expect(test("nonsense")("x")).to.equal(true);
+    expect(test("int32")("x")).to.equal(true);
+  });
+});
