@@ -1,18 +1,30 @@
-// List and watch always agree: random changes, clients that watch with random selectors, leave and resume from random
-// versions they have seen. What a client has pieced together must be what a list at that version says.
-import { allow, type Collection, defineResource, defineVirtualWorkspace, view } from "@virtual-workspaces/framework";
+// List and watch always agree: random changes, by the author and by clients of the source, of writable views of it and of
+// another version, all at once; clients that watch with random selectors, leave and resume from random versions they have
+// seen. What a client has pieced together must be what a list at that version says.
+import {
+  allow,
+  type Collection,
+  converted,
+  defineResource,
+  defineVirtualWorkspace,
+  type ServedResource,
+  type VirtualWorkspace,
+  view,
+} from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import fc from "fast-check";
 import { type PlainServer, startPlain, type WatchEvent } from "../_support/plain.ts";
 
-const Thing = defineResource({
+const kind = {
   group: "test.dev",
-  version: "v1",
   kind: "Thing",
   scope: "Namespaced",
   spec: { type: "object", required: ["on", "n"], properties: { on: { type: "boolean" }, n: { type: "integer" } } },
   selectableFields: [".spec.n"],
-});
+} as const;
+const Thing = defineResource({ ...kind, version: "v1" });
+/** The same, with `n` the other way round. */
+const Old = defineResource({ ...kind, version: "v1alpha1" });
 type Things = Collection<{ spec: { on: boolean; n: number } }>;
 
 /** Where clients look: everything, a namespace, a label, a field, a view, a view with a label. */
@@ -24,9 +36,17 @@ const PLACES = [
   "/services/all/clusters/c2/apis/test.dev/v1/things?fieldSelector=spec.n%3D1&",
   "/services/on/clusters/c1/apis/test.dev/v1/things?",
   "/services/on/clusters/*/apis/test.dev/v1/things?labelSelector=l%3Dx&",
+  "/services/negated/clusters/c1/apis/test.dev/v1/things?",
+  "/services/negated/clusters/*/apis/test.dev/v1/things?fieldSelector=spec.n%3D-1&",
+  "/services/all/clusters/c1/apis/test.dev/v1alpha1/things?",
+  "/services/all/clusters/*/apis/test.dev/v1alpha1/things?fieldSelector=spec.n%3D-1&labelSelector=l%3Dx&",
 ] as const;
 
+/** Through what clients write. */
+const WAYS = ["all v1", "on v1", "negated v1", "all v1alpha1"] as const;
+
 const change = fc.record({
+  by: fc.constantFrom("author", ...WAYS),
   cluster: fc.constantFrom("c1", "c2"),
   namespace: fc.constantFrom("ns1", "ns2"),
   name: fc.constantFrom("a", "b", "c"),
@@ -36,10 +56,61 @@ const change = fc.record({
   gone: fc.nat(3).map((dice) => dice === 0),
 });
 
-function apply(
-  things: Things,
-  { cluster, namespace, name, label, on, n, gone }: typeof change extends fc.Arbitrary<infer C> ? C : never,
-): void {
+type Step = typeof change extends fc.Arbitrary<infer C> ? C : never;
+
+function views(things: Things): VirtualWorkspace[] {
+  const turned = <S extends { on: boolean; n: number }>({ spec }: { spec: S }) => ({ spec: { ...spec, n: -spec.n } });
+  const on = view({ from: things, select: ({ spec }) => spec.on, unmap: (object) => object });
+  const negated = view({ from: on, select: ({ spec }) => spec.n !== 2, map: turned, unmap: turned, mayLeave: true });
+  const old = converted({ from: things, to: Old, read: turned, write: turned });
+  const served: Record<string, ServedResource[]> = {
+    all: [Thing.serve(things), Old.serve(old)],
+    on: [Thing.serve(on)],
+    negated: [Thing.serve(negated)],
+  };
+  return Object.entries(served).map(([name, resources]) =>
+    defineVirtualWorkspace({
+      name,
+      path: "/clusters/:cluster",
+      wildcard: true,
+      authorize: () => allow(),
+      resources,
+    }),
+  );
+}
+
+/** A client's write: what it is told must be one of few things, and what it has written it can read. */
+async function write(server: PlainServer, { by, cluster, namespace, name, label, on, n, gone }: Step): Promise<void> {
+  const [service, version] = by.split(" ");
+  const list =
+    `/services/${service}/clusters/${cluster}/apis/test.dev/${version}/namespaces/${namespace}/things` as const;
+  const path = `${list}/${name}` as const;
+  if (gone) {
+    expect((await server.send(`DELETE ${path}`)).status).to.be.oneOf([200, 404]);
+    return;
+  }
+  const headers = { "content-type": "application/merge-patch+json" };
+  const labels = { l: label ?? null };
+  let answer = await server.send(`PATCH ${path}`, { metadata: { labels }, spec: { on, n } }, { headers });
+  expect(answer.status).to.be.oneOf([200, 403, 404]);
+  if (answer.status === 404) {
+    const metadata = { name, ...(label === undefined ? {} : { labels }) };
+    const body = { apiVersion: `test.dev/${version}`, kind: "Thing", metadata, spec: { on, n } };
+    answer = await server.send(`POST ${list}`, body);
+    expect(answer.status).to.be.oneOf([201, 403, 409]);
+  }
+  if (answer.status >= 300) return;
+  expect(answer.body.spec).to.deep.equal({ on, n });
+  expect(on || service === "all", "nothing leaves a view that does not allow it").to.equal(true);
+  const now = await server.get(path);
+  expect(now.status).to.be.oneOf([200, 404]);
+  if (now.status === 404 || now.body.metadata.uid !== answer.body.metadata.uid) return;
+  expect(BigInt(now.body.metadata.resourceVersion) >= BigInt(answer.body.metadata.resourceVersion)).to.equal(true);
+}
+
+async function apply(server: PlainServer, things: Things, step: Step): Promise<void> {
+  const { by, cluster, namespace, name, label, on, n, gone } = step;
+  if (by !== "author") return write(server, step);
   const part = things.in(cluster, namespace);
   if (gone) part.delete(name);
   else part.set(name, { on, n }, { labels: label === undefined ? {} : { l: label } });
@@ -92,20 +163,10 @@ describe("list and watch", () => {
     await fc.assert(
       fc.asyncProperty(rounds, fc.array(fc.nat(), { minLength: 5, maxLength: 5 }), async (script, dice) => {
         const things = Thing.collection();
-        const on = view({ from: things, select: ({ spec }) => spec.on });
-        const views = Object.entries({ all: things, on }).map(([name, storage]) =>
-          defineVirtualWorkspace({
-            name,
-            path: "/clusters/:cluster",
-            wildcard: true,
-            authorize: () => allow(),
-            resources: [Thing.serve(storage)],
-          }),
-        );
-        await using server = await startPlain(views, { bookmarkEvery: 2 });
+        await using server = await startPlain(views(things), { bookmarkEvery: 2 });
         const known = await Promise.all(PLACES.map(async (place) => [await list(server, place)]));
         for (const [round, changes] of script.entries()) {
-          for (const one of changes) apply(things, one);
+          await Promise.all(changes.map((one) => apply(server, things, one)));
           await Promise.all(
             PLACES.map(async (place, at) => {
               const past = known[at] ?? [];
