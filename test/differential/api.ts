@@ -1,5 +1,5 @@
 // Builds steps: one method for each way to ask for objects of a kind.
-import type { ReadStep, RequestStep, WatchStep } from "./step.ts";
+import type { RequestStep, WatchStep } from "./step.ts";
 
 export interface Particulars {
   /** Without its question mark. */
@@ -133,9 +133,4 @@ export class Api {
       ...(as === undefined ? {} : { as }),
     };
   }
-}
-
-/** Reads events of the watch called `w`, or of another. */
-export function read(events: number | "end", of = "w"): ReadStep {
-  return { read: of, events };
 }

@@ -4,14 +4,15 @@ import { BODIES, FIELD_VALIDATION } from "./cases/bodies.ts";
 import { CEL } from "./cases/cel.ts";
 import { CREATE } from "./cases/create.ts";
 import { DELETE, DELETE_COLLECTION, FINALIZERS } from "./cases/delete.ts";
+import { LISTS, SELECTORS } from "./cases/lists.ts";
 import { NEGOTIATION, VERBS } from "./cases/negotiation.ts";
 import { JSON_PATCH, MERGE } from "./cases/patch.ts";
-import { LISTS, SELECTORS, WATCH } from "./cases/reads.ts";
 import { RULES } from "./cases/rules.ts";
 import { FORMATS, SCHEMA, VALIDATION } from "./cases/schema.ts";
 import { SCALE, STATUS } from "./cases/subresources.ts";
 import { UPDATE } from "./cases/update.ts";
 import { VERSIONS } from "./cases/versions.ts";
+import { WATCH } from "./cases/watch.ts";
 import { YAML } from "./cases/yaml.ts";
 import type { Topic } from "./step.ts";
 
