@@ -79,7 +79,9 @@ export const WATCH: Topic = topic("watch", {
     { read: "w", events: 1 },
   ],
   "with initial events that select": [
-    ...cards,
+    card1,
+    card2,
+    card3,
     card.watch(
       "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&labelSelector=env%3Dprod",
     ),
