@@ -55,6 +55,41 @@ describe("Server-side apply: bounds", () => {
     expect(free.apply({ live, config: thing(deep), manager: "a", now })).to.equal(live);
   });
 
+  it("puts very many managers together in no time to speak of", () => {
+    const live = { ...thing({ a: 1 }), metadata: { name: "n", uid: "u" } };
+    const managedFields = Array.from({ length: 20_000 }, (_, i) => ({
+      manager: `m${i}`,
+      operation: "Update" as const,
+      apiVersion: "example.dev/v1",
+      fieldsType: "FieldsV1",
+      fieldsV1: { "f:spec": { [`f:x${i}`]: {} } },
+    }));
+    const next = { ...live, metadata: { ...live.metadata, managedFields } };
+    const before = process.cpuUsage();
+    const updated = free.update({ live, next, manager: "u", now });
+    const { user } = process.cpuUsage(before);
+    expect(updated.metadata.managedFields).to.have.length(10);
+    expect(user / 1000, "milliseconds").to.be.below(2000);
+  });
+
+  it("takes no path element or annotation nested deeper", () => {
+    const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
+    const live = free.update({ live: undefined, next: thing({ a: 1 }), manager: "u", now });
+    const entry = { manager: "x", operation: "Update" as const, apiVersion: "example.dev/v1", fieldsType: "FieldsV1" };
+    for (const key of [`v:${deep}`, `k:{"a":${deep}}`]) {
+      const managedFields = [{ ...entry, fieldsV1: { [key]: {} } }];
+      const next = { ...live, metadata: { ...live.metadata, managedFields } };
+      expect(free.update({ live, next, manager: "u", now })).to.deep.equal(live);
+    }
+    const annotations = {
+      "kubectl.kubernetes.io/last-applied-configuration": `{"apiVersion":"example.dev/v1","kind":"Thing","spec":{"a":${deep}}}`,
+    };
+    const annotated = free.update({ live: undefined, next: thing({ a: 1 }, annotations), manager: "u", now });
+    expect(
+      refusal(() => free.apply({ live: annotated, config: thing({ a: 2 }), manager: "kubectl", now })).code,
+    ).to.equal(409);
+  });
+
   it("takes names that objects have of themselves, and __proto__", () => {
     const spec = JSON.parse('{"__proto__":{"a":1},"constructor":{"b":1},"toString":1}') as unknown;
     const live = free.apply({ live: undefined, config: thing(spec), manager: "a", now });

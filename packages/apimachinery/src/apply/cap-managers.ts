@@ -1,5 +1,6 @@
 import { compareUtf8 } from "../json/order.ts";
-import { type Manager, type Managers, managerId, secondsOf } from "./managed-fields.ts";
+import { FieldSet } from "./field-set.ts";
+import { compareTimes, type Manager, type Managers, managerId } from "./managed-fields.ts";
 
 /** How many managers that update an object may have, as in Kubernetes; those that apply are not counted. */
 const MAX_UPDATERS = 10;
@@ -11,34 +12,36 @@ const BUCKET = "ancient-changes";
 export function capManagers(managers: Managers): Managers {
   const updaters = [...managers].filter(([, { operation }]) => operation === "Update");
   if (updaters.length <= MAX_UPDATERS) return managers;
-  updaters.sort(([id, a], [other, b]) => secondsOf(a) - secondsOf(b) || compareUtf8(id, other));
-  const capped = new Map(managers);
-  const oldest = new Map<string, string>();
+  updaters.sort(([id, a], [other, b]) => compareTimes(a, b) || compareUtf8(id, other));
+  const oldest = new Map<string, (readonly [id: string, manager: Manager])[]>();
   let surplus = updaters.length - MAX_UPDATERS;
-  for (const [id, manager] of updaters) {
+  for (const updater of updaters) {
     if (surplus === 0) break;
-    const first = oldest.get(manager.apiVersion);
-    if (first === undefined) {
-      oldest.set(manager.apiVersion, id);
-      continue;
+    const [, { apiVersion }] = updater;
+    const others = oldest.get(apiVersion);
+    if (others === undefined) oldest.set(apiVersion, [updater]);
+    else {
+      others.push(updater);
+      surplus -= 1;
     }
-    const bucket = bucketOf(manager.apiVersion);
-    if (id === bucket.id) continue;
-    const older = capped.get(bucket.id) ?? capped.get(first);
-    if (!capped.has(bucket.id)) capped.delete(first);
-    capped.delete(id);
-    const set = older === undefined ? manager.set : manager.set.union(older.set);
-    // The time is that of the younger one.
-    capped.set(bucket.id, { ...bucket.key, time: manager.time, set, entry: undefined });
-    surplus -= 1;
   }
+  const capped = new Map(managers);
+  for (const updater of oldest.values()) putTogether(capped, updater);
   return capped;
 }
 
-function bucketOf(apiVersion: string): {
-  readonly id: string;
-  readonly key: Pick<Manager, "manager" | "operation" | "apiVersion" | "subresource">;
-} {
+/** One alone stays what it is. Of several the time is that of the youngest. */
+function putTogether(
+  managers: Map<string, Manager>,
+  updaters: readonly (readonly [id: string, manager: Manager])[],
+): void {
+  const youngest = updaters.at(-1)?.[1];
+  if (updaters.length < 2 || youngest === undefined) return;
+  const { apiVersion, time } = youngest;
   const key = { manager: BUCKET, operation: "Update", apiVersion, subresource: "" } as const;
-  return { id: managerId(key), key };
+  const bucket = managers.get(managerId(key));
+  const sets = updaters.map(([, { set }]) => set);
+  for (const [id] of updaters) managers.delete(id);
+  const set = FieldSet.unionOf(bucket === undefined ? sets : [bucket.set, ...sets]);
+  managers.set(managerId(key), { ...key, time, set, entry: undefined });
 }

@@ -1,4 +1,4 @@
-import { parseOwnJson } from "../json/parse.ts";
+import { parseJson } from "../json/parse.ts";
 import { isJsonObject, type JsonObject, memberOf, setMember } from "../json/value.ts";
 import { ADDED, changed, compare, MODIFIED, REMOVED } from "./compare.ts";
 import { FieldSet } from "./field-set.ts";
@@ -69,9 +69,10 @@ function sizeOf(annotations: JsonObject): number {
 
 function readObject(text: string): JsonObject | undefined {
   try {
-    const value = parseOwnJson(text);
+    const { value } = parseJson(text);
     return isJsonObject(value) && typeof value["kind"] === "string" ? value : undefined;
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
   }
 }

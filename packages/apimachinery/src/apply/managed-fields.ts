@@ -115,17 +115,20 @@ export function writeManagers(managers: Managers): ManagedFieldsEntry[] | undefi
 function compareManagers(a: Manager, b: Manager): number {
   return (
     compareUtf8(a.operation, b.operation) ||
-    secondsOf(a) - secondsOf(b) ||
+    compareTimes(a, b) ||
     compareUtf8(a.manager, b.manager) ||
     compareUtf8(a.apiVersion, b.apiVersion) ||
     compareUtf8(a.subresource, b.subresource)
   );
 }
 
-/** When a manager last changed something, in seconds; 0 if it never did. */
-export function secondsOf({ time }: Manager): number {
-  return time === undefined ? 0 : Date.parse(time) / 1000;
+/** Managers by the time of their last change; without one they count as of 1970, as in Kubernetes. */
+export function compareTimes({ time: a = EPOCH }: Manager, { time: b = EPOCH }: Manager): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
+
+const EPOCH = "1970-01-01T00:00:00Z";
 
 function writeManager({ manager, operation, apiVersion, subresource, time, set }: Manager): ManagedFieldsEntry {
   return {

@@ -1,5 +1,5 @@
 import { compareUtf8 } from "../json/order.ts";
-import { parseOwnJson } from "../json/parse.ts";
+import { parseJson, parseOwnJson } from "../json/parse.ts";
 import { isJsonObject, type JsonObject, memberOf } from "../json/value.ts";
 import { quote } from "../quote.ts";
 import { goJson, goValue } from "./go-text.ts";
@@ -41,9 +41,9 @@ export function readListElement(text: string): ListElement | undefined {
   const rest = text.slice(2);
   switch (text[0]) {
     case "v":
-      return valueElement(parseOwnJson(rest));
+      return valueElement(parseJson(rest).value);
     case "k": {
-      const keys = parseOwnJson(rest);
+      const keys = parseJson(rest).value;
       if (!isJsonObject(keys)) throw new SyntaxError("keys of a list element are no object");
       return `k:${goJson(keys)}`;
     }

@@ -43,15 +43,19 @@ interface Restoring {
 
 /** Puts back what somebody manages, version by version; the one that was pruned in comes first. */
 function addOwned(versions: Versions, { merged, pruned, version, managers }: Restoring): JsonObject {
-  const owned = new Map<string, FieldSet>([[version, FieldSet.empty]]);
-  for (const { apiVersion, set } of managers.values()) owned.set(apiVersion, owned.get(apiVersion)?.union(set) ?? set);
+  const owned = new Map<string, FieldSet[]>([[version, []]]);
+  for (const { apiVersion, set } of managers.values()) {
+    const sets = owned.get(apiVersion);
+    if (sets === undefined) owned.set(apiVersion, [set]);
+    else sets.push(set);
+  }
   let [whole, left] = [merged, pruned];
-  for (const [apiVersion, fields] of owned) {
+  for (const [apiVersion, sets] of owned) {
     const type = versions.typeOf(apiVersion);
     if (type === undefined) continue;
     whole = versions.convert(whole, apiVersion);
     left = versions.convert(left, apiVersion);
-    const kept = allFields(left, type).union(withNamedFields(fields, type));
+    const kept = allFields(left, type).union(withNamedFields(FieldSet.unionOf(sets), type));
     left = object(remove(whole, allFields(whole, type).difference(kept), type));
   }
   return left;
