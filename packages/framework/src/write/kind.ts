@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { KubeObject, StatusCause } from "@virtual-workspaces/apimachinery";
+import { apiVersionOf, type KubeObject, type StatusCause } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
 import type { Awaitable } from "../storage.ts";
 import { scaleFields, scaleProblems } from "../subresource/scale-fields.ts";
@@ -19,7 +19,8 @@ type Problems = Awaitable<readonly StatusCause[]>;
 export function kindRules(definition: ResourceDefinition, versions?: KindVersions): KindRules {
   const { schema, subresources } = definition;
   const text = JSON.stringify(schema);
-  const compiled = schemas.get(createHash("sha256").update(text).digest("base64"), () => new SchemaRules(schema));
+  const hash = createHash("sha256").update(text).digest("base64");
+  const compiled = schemas.get(hash, () => schemaRules(definition));
   const scaled = subresources.scale === undefined ? undefined : scaleFields(subresources.scale);
   const withScale = (object: KubeObject, part: Part, found: Problems): Problems => {
     if (scaled === undefined) return found;
@@ -32,4 +33,15 @@ export function kindRules(definition: ResourceDefinition, versions?: KindVersion
     problems: (object, options) => withScale(object, options.part, compiled.problems(object, options)),
     fields: fieldOwners(definition, versions),
   };
+}
+
+function schemaRules({ schema, kind, group, version }: ResourceDefinition): SchemaRules {
+  try {
+    return new SchemaRules(schema);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new Error(
+      `the schema of ${kind} (${apiVersionOf({ group, version })}) is none that Kubernetes takes: ${message}`,
+    );
+  }
 }

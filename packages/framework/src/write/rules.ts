@@ -8,6 +8,8 @@ export interface CheckOptions {
   readonly before: KubeObject | undefined;
   readonly part: Part;
   readonly signal: AbortSignal;
+  /** Told of what may stay wrong because it was so before. @default nobody */
+  readonly warn?: (text: string) => void;
 }
 
 /** What a kind's schema says of its objects, and who owns their fields. */

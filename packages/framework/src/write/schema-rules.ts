@@ -1,21 +1,48 @@
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
 import {
   compileSchema,
+  formatCause,
+  formatCauses,
   type JsonSchema,
   type KubeObject,
   type StatusCause,
   type StructuralSchema,
+  structuralProblems,
 } from "@virtual-workspaces/apimachinery";
 import { linearPattern } from "../cel/pattern.ts";
+import type { CompiledRules, RuleEngine, RuleFindings } from "../cel/rules.ts";
 import type { Awaitable } from "../storage.ts";
+import { siblingModule } from "../worker/module.ts";
 import type { CheckOptions } from "./rules.ts";
+
+/** Kinds of faults behind which rules could not be trusted to find what they expect (apiextensions' hasBlockingErr). */
+const BLOCKING: ReadonlySet<StatusCause["reason"]> = new Set([
+  "FieldValueNotSupported",
+  "FieldValueRequired",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueTypeInvalid",
+]);
+
+const NOT_CHECKED: StatusCause = {
+  reason: "FieldValueInvalid",
+  field: "<nil>",
+  message:
+    "Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
+};
 
 /** A schema, compiled: it holds for all kinds that have it. */
 export class SchemaRules {
   readonly #structural: StructuralSchema;
+  readonly #rules: CompiledRules | undefined;
 
   /** @throws Error on a schema that Kubernetes would not take */
   constructor(schema: JsonSchema) {
+    refuse(structuralProblems(schema, { pattern: linearPattern }));
     this.#structural = compileSchema(schema, { pattern: linearPattern });
+    this.#rules = this.#structural.hasRules ? shared.engine.compile(schema) : undefined;
+    refuse(this.#rules?.problems ?? []);
   }
 
   prune(object: KubeObject): readonly string[] {
@@ -26,9 +53,42 @@ export class SchemaRules {
     this.#structural.setDefaults(object);
   }
 
-  problems(object: KubeObject, { before, part }: CheckOptions): Awaitable<readonly StatusCause[]> {
-    return part === "status" && before !== undefined
-      ? this.#structural.validateStatus(object, before)
-      : this.#structural.validate(object, before);
+  problems(object: KubeObject, options: CheckOptions): Awaitable<readonly StatusCause[]> {
+    const { before, part, signal } = options;
+    const causes =
+      part === "status" && before !== undefined
+        ? this.#structural.validateStatus(object, before)
+        : this.#structural.validate(object, before);
+    if (this.#rules === undefined) return causes;
+    if (causes.some(({ reason }) => BLOCKING.has(reason))) return [...causes, NOT_CHECKED];
+    const found = this.#rules.evaluate(this.#structural.rules(object, before), { signal });
+    const all = (findings: RuleFindings): readonly StatusCause[] => {
+      for (const warning of findings.warnings) options.warn?.(formatCause(warning));
+      return [...causes, ...findings.causes];
+    };
+    return found instanceof Promise ? found.then(all) : all(found);
   }
 }
+
+function refuse(problems: readonly StatusCause[]): void {
+  if (problems.length > 0) throw new Error(formatCauses(problems));
+}
+
+/**
+ * The engine of all rules, loaded with the first schema that has any: most have none, and its library would take half as
+ * long to load as all the rest. Its threads, if it ever needs one, end by themselves and hold nothing up.
+ */
+class SharedEngine {
+  #engine: RuleEngine | undefined;
+
+  get engine(): RuleEngine {
+    if (this.#engine === undefined) {
+      const file = fileURLToPath(siblingModule("../cel/rules", import.meta.url));
+      const module = createRequire(import.meta.url)(file) as typeof import("../cel/rules.ts");
+      this.#engine = new module.RuleEngine();
+    }
+    return this.#engine;
+  }
+}
+
+const shared = new SharedEngine();
