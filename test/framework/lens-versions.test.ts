@@ -1,5 +1,5 @@
 // Whether a client writes what it has seen: versions of the view, of another computation of it, of another replica.
-import { Minter, SOURCE_VERSION_ANNOTATION, view } from "@virtual-workspaces/framework";
+import { Minter, SOURCE_VERSION_ANNOTATION, view, type WritableSource } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import {
   APPLY,
@@ -14,6 +14,7 @@ import {
   serve,
   TASKS,
   Task,
+  type TaskContent,
   task,
 } from "./lens-kinds.ts";
 
@@ -160,6 +161,32 @@ describe("a write through a view", () => {
     ] as const;
     await Promise.all(ways.map(([path, kind]) => count(path, kind)));
     expect(here.get("a")?.spec.count).to.equal(80);
+  });
+
+  it("is answered with what it wrote, though somebody else is next", async () => {
+    const tasks = Task.collection();
+    const here = tasks.in("root");
+    here.set("a", { title: "first" });
+    const busy: WritableSource<TaskContent> = {
+      resource: Task,
+      cache: () => tasks.cache(),
+      shareKey: () => "",
+      create: (scope, object) => tasks.create(scope, object),
+      delete: (scope, key, options) => tasks.delete(scope, key, options),
+      update: (scope, object) => {
+        const kept = tasks.update(scope, object);
+        here.set("a", { title: "theirs", done: true });
+        return kept;
+      },
+    };
+    const open = view({ from: busy, select: ({ spec }) => spec.done !== true, unmap: (object) => object });
+    await using server = await serve(tasks, Task.serve(open));
+    await using watch = await server.watch(`${MINE}?watch=true`);
+    const { body } = await server.send(`PATCH ${MINE}/a`, { spec: { title: "mine" } }, MERGE);
+    expect(body.spec.title).to.equal("mine");
+    const events = [await watch.next(), await watch.next(), await watch.next()];
+    expect(events.map(({ type }) => type)).to.deep.equal(["ADDED", "MODIFIED", "DELETED"]);
+    expect(events[1]?.object).to.deep.equal(body);
   });
 
   it("of patches is tried again until nobody comes between", async () => {
