@@ -148,7 +148,6 @@ export { ruleSites, type StaticRuleSite } from "./structural/static-rules.ts";
 export {
   type CompileOptions,
   compileSchema,
-  rulesOf,
   StructuralSchema,
 } from "./structural/structural-schema.ts";
 export {

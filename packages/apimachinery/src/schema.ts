@@ -38,9 +38,10 @@ export interface JsonSchema {
   readonly items?: JsonSchema;
   readonly minItems?: number;
   readonly maxItems?: number;
+  /** Refused if true, as in Kubernetes: say `x-kubernetes-list-type: set` instead. */
   readonly uniqueItems?: boolean;
 
-  /** ECMAScript here, RE2 in Kubernetes: keep to what both know. */
+  /** RE2 where the schema is served, as in Kubernetes; ECMAScript in {@link compileSchema} unless told otherwise. */
   readonly pattern?: string;
   /** Counted in code points, as `maxLength`. */
   readonly minLength?: number;

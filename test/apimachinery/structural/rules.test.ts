@@ -1,11 +1,4 @@
-import {
-  cloneJson,
-  compileSchema,
-  type JsonSchema,
-  ruleField,
-  ruleSites,
-  rulesOf,
-} from "@virtual-workspaces/apimachinery";
+import { cloneJson, compileSchema, type JsonSchema, ruleField, ruleSites } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import { load } from "./cases.ts";
 
@@ -19,7 +12,7 @@ describe("rules", () => {
       compiled.prune(value);
       compiled.setDefaults(value);
       // Recorded with three rules at each site: one that always fails, and two that do where there is an old value.
-      const found = [...rulesOf(compiled, value, old)].flatMap((site) => [
+      const found = [...compiled.rules(value, old)].flatMap((site) => [
         ...(site.unchanged ? [] : [`${ruleField(site)}: plain`]),
         ...(site.oldSelf === undefined ? [] : [`${ruleField(site)}: old`]),
         `${ruleField(site)}: optional`,

@@ -98,8 +98,3 @@ export class StructuralSchema {
     return causes.length > 0 && old !== undefined && checkListTypes(this.#node, old).length > 0 ? [] : causes;
   }
 }
-
-/** Where an object has `x-kubernetes-validations`: {@link StructuralSchema.rules} as a function. */
-export function rulesOf(compiled: StructuralSchema, object: JsonObject, old?: JsonObject): Iterable<RuleSite> {
-  return compiled.rules(object, old);
-}
