@@ -113,7 +113,7 @@ async function serveAndCheck(folder: Tree, commands: readonly Command[]): Promis
   await check(commands, { folder, home, port });
 }
 
-for (const guide of ["writing-a-view", "writes", "conformance"]) {
+for (const guide of ["writing-a-view", "writes", "subresources", "conformance"]) {
   describe(`docs/guides/${guide}.md`, () => {
     const all = listings(readFileSync(`${root}/docs/guides/${guide}.md`, "utf8"));
 

@@ -64,9 +64,14 @@ function answerKind(
   { content, ...answer }: Answering & { readonly content: SubresourceAnswer<object> },
 ): void {
   const { name, namespace } = keyOf(exchange);
-  const metadata = { name, ...(namespace === "" ? {} : { namespace }), ...content.metadata };
-  const object: KubeObject = { apiVersion: "", kind: "", ...content, metadata };
-  Object.assign(object, { apiVersion: apiVersionOf(kind), kind: kind.kind });
+  // Handlers may hand back an object of the kind as it came.
+  const { apiVersion: _version, kind: _kind, metadata, ...rest } = content as Partial<KubeObject>;
+  const object: KubeObject = {
+    apiVersion: apiVersionOf(kind),
+    kind: kind.kind,
+    metadata: { name, ...(namespace === "" ? {} : { namespace }), ...metadata },
+    ...rest,
+  };
   answerObject(exchange, { definition: kind }, { object, ...answer });
 }
 
