@@ -9,6 +9,7 @@ import { staticTokens, type VirtualWorkspace } from "@virtual-workspaces/framewo
 import { expect } from "chai";
 import { createApp } from "../examples/express-app.ts";
 import filtered, { advance } from "../examples/filtered.ts";
+import lens from "../examples/lens.ts";
 import quotes from "../examples/quotes.ts";
 import whoSeesWhat from "../examples/who-sees-what.ts";
 import { root } from "../tools/install.mjs";
@@ -28,7 +29,7 @@ describe("examples", () => {
 
   it("are as many as the guides speak of", () => {
     expect(files.sort()).to.deep.equal(
-      ["express-app", "filtered", "quotes", "todo", "who-sees-what"].map((name) => `examples/${name}.ts`),
+      ["express-app", "filtered", "lens", "quotes", "todo", "who-sees-what"].map((name) => `examples/${name}.ts`),
     );
   });
 
@@ -92,6 +93,38 @@ describe("examples", () => {
     expect([await documents("admin"), await documents("alice")]).to.deep.equal([["menu", "plan"], ["menu"]]);
     expect((await server.get(`${base}/salaries`, { user: "alice" })).status).to.equal(404);
     expect((await server.get(`${base}/documents/plan`, { user: "alice" })).status).to.equal(404);
+  });
+
+  it("lens.ts: reminders are todos of one's own, written by the todos' rules", async () => {
+    const { todos } = await import("../examples/todo.ts");
+    await using server = await start(lens);
+    const path = "/services/lens/clusters/root/apis/example.dev/v1/namespaces/default/reminders" as const;
+    const reminder = (name: string, text: string): object => ({
+      apiVersion: "example.dev/v1",
+      kind: "Reminder",
+      metadata: { name },
+      spec: { text },
+    });
+    await using watch = await server.watch(`${path}?watch=true`, { user: "alice" });
+    expect(await watch.take(1)).to.deep.equal(["ADDED water"]);
+    const made = await server.send(`POST ${path}`, reminder("call", "Call Ada"), { user: "alice" });
+    expect(made.status).to.equal(201);
+    expect(todos.in("root", "default").get("call")?.spec).to.deep.equal({
+      title: "Call Ada",
+      done: false,
+      owner: "alice",
+    });
+    const empty = await server.send(`POST ${path}`, reminder("nothing", " "), { user: "alice" });
+    expect(empty.body.message).to.contain("say what is to be done (a field of the Todo.example.dev that this Reminder");
+    const headers = { "content-type": "application/merge-patch+json" };
+    const foreign = await server.send(`PATCH ${path}/pay`, { spec: { text: "mine" } }, { user: "alice", headers });
+    expect(foreign.status).to.equal(404);
+    const done = await server.send(`PATCH ${path}/call`, { spec: { done: true } }, { user: "alice", headers });
+    expect(done.status).to.equal(200);
+    expect(await watch.take(2)).to.deep.equal(["ADDED call", "DELETED call"]);
+    expect(todos.in("root", "default").get("call")?.spec.done).to.equal(true);
+    expect((await server.send(`DELETE ${path}`, undefined, { user: "admin" })).body.items).to.have.length(1);
+    todos.in("root", "default").set("pay", { title: "Pay the rent", done: false, owner: "admin" });
   });
 
   it("express-app.ts: what is posted to its own route is an event in an open watch", async () => {
