@@ -1,4 +1,5 @@
-import { endOfString, nameAt } from "./scan.ts";
+import { nameAt } from "./names.ts";
+import { endOfString } from "./scan.ts";
 
 /** Kubernetes counts no further. */
 const MAX_DUPLICATES = 100;

@@ -1,4 +1,4 @@
-import { PairSet } from "./pairs.ts";
+import { Names } from "./names.ts";
 
 /** Bounds on what a JSON text may hold. Each is of the whole text. @default none */
 export interface JsonLimits {
@@ -20,6 +20,10 @@ export interface JsonFacts {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
+const OBJECT = 0x7b;
+const OBJECT_END = 0x7d;
+const ARRAY = 0x5b;
+const ARRAY_END = 0x5d;
 
 /**
  * Reads off what {@link JsonFacts} says, in one pass and without a tree.
@@ -29,9 +33,8 @@ const COLON = 0x3a;
 export function scanJson(text: string, limits: JsonLimits = {}): JsonFacts {
   const { containers: maxContainers = Number.POSITIVE_INFINITY } = limits;
   const names = new Names(text, limits.names);
-  /** The numbers of the containers that we are within. */
-  const within: number[] = [];
   let containers = 0;
+  let depth = 0;
   let deepest = 0;
   let longNumbers = false;
   let stringAt = 0;
@@ -42,56 +45,23 @@ export function scanJson(text: string, limits: JsonLimits = {}): JsonFacts {
       stringAt = at;
       stringEnd = endOfString(text, at);
       at = stringEnd;
-    } else if (unit === COLON) names.add(within[within.length - 1] ?? 0, stringAt, stringEnd);
-    else if (unit === 0x7b || unit === 0x5b) {
+    } else if (unit === COLON) names.add(stringAt, stringEnd);
+    else if (unit === OBJECT || unit === ARRAY) {
       containers += 1;
       if (containers > maxContainers) throw new RangeError(`more than ${maxContainers} objects and arrays`);
-      within.push(containers);
-      if (within.length > deepest) deepest = within.length;
-    } else if (unit === 0x7d || unit === 0x5d) within.pop();
-    else if (unit === 0x2d || (unit >= 0x30 && unit <= 0x39)) {
+      if (unit === OBJECT) names.enter();
+      depth += 1;
+      if (depth > deepest) deepest = depth;
+    } else if (unit === OBJECT_END || unit === ARRAY_END) {
+      if (unit === OBJECT_END) names.leave();
+      depth -= 1;
+    } else if (unit === 0x2d || (unit >= 0x30 && unit <= 0x39)) {
       const end = endOfNumber(text, at);
       longNumbers ||= end - at > 15 || hasLongExponent(text, at, end);
       at = end - 1;
     }
   }
   return { depth: deepest, longNumbers, duplicates: names.duplicates };
-}
-
-/** The names of members, and those that an object has twice. */
-class Names {
-  readonly duplicates: number[] = [];
-  readonly #text: string;
-  readonly #limit: number;
-  readonly #numbers = new Map<string, number>();
-  readonly #seen = new PairSet();
-
-  constructor(text: string, limit: number = Number.POSITIVE_INFINITY) {
-    this.#text = text;
-    this.#limit = limit;
-  }
-
-  add(container: number, from: number, end: number): void {
-    const name = nameAt(this.#text, from, end);
-    let number = this.#numbers.get(name);
-    if (number === undefined) {
-      number = this.#numbers.size;
-      if (number >= this.#limit) throw new RangeError(`members of more than ${this.#limit} different names`);
-      this.#numbers.set(name, number);
-    }
-    if (!this.#seen.add(container, number)) this.duplicates.push(from);
-  }
-}
-
-/** The name between the quotes at `from` and `end`; of a malformed one, its text. */
-export function nameAt(text: string, from: number, end: number): string {
-  const raw = text.slice(from + 1, end);
-  if (!raw.includes("\\")) return raw;
-  try {
-    return JSON.parse(`"${raw}"`) as string;
-  } catch {
-    return raw;
-  }
 }
 
 /** Where a string ends that begins at `from`: at its closing quote, or behind the text. */
