@@ -111,6 +111,8 @@ describe("any body", () => {
     "long numbers": [filled(MAX, () => `0.${"1".repeat(1000)},`, list), 200],
     "one number": [Buffer.from("1".repeat(MAX)), 400],
     escapes: [filled(MAX, () => "\\u0041", ['["', '"]']), 200],
+    "halves of surrogate pairs": [filled(MAX, () => "\\ud800", ['["', '"]']), 200],
+    "names with escapes": [filled(MAX, (at) => `"\\u006b${at % 65_000}":0,`, map), 200],
     "an error at the end": [filled(MAX, () => '["a",0.1234567890123456],', ["[", "]x"]), 400],
     "an unfinished string": [Buffer.from(`["${"a".repeat(MAX)}`), 400],
   };
