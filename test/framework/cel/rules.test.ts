@@ -1,11 +1,5 @@
 // Rules of a schema over its objects: when they run, where, and what becomes of their answers.
-import {
-  compileSchema,
-  type JsonObject,
-  type JsonSchema,
-  rulesOf,
-  type ValidationRule,
-} from "@virtual-workspaces/apimachinery";
+import { compileSchema, type JsonObject, type JsonSchema, type ValidationRule } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import { RuleEngine, type RuleFindings } from "../../../packages/framework/src/cel/rules.ts";
 
@@ -26,7 +20,7 @@ describe("rules", () => {
   after(() => engine[Symbol.asyncDispose]());
 
   const judge = (schema: JsonSchema, spec: JsonObject, old?: JsonObject): RuleFindings | Promise<RuleFindings> =>
-    engine.compile(schema).evaluate(rulesOf(compileSchema(schema), { spec }, old && { spec: old }));
+    engine.compile(schema).evaluate(compileSchema(schema).rules({ spec }, old && { spec: old }));
 
   it("that are cheap are judged at once", () => {
     const found = judge(schemaOf({ rule: "self.replicas > 1" }), { replicas: 1 });
@@ -49,7 +43,7 @@ describe("rules", () => {
 
   it("elsewhere end with who asked for them", async () => {
     const schema = schemaOf({ rule: "self.weights.all(x, self.weights.exists(y, y == x))" });
-    const sites = rulesOf(compileSchema(schema), { spec: { weights: Array.from({ length: 3000 }, (_, at) => at) } });
+    const sites = compileSchema(schema).rules({ spec: { weights: Array.from({ length: 3000 }, (_, at) => at) } });
     const left = new AbortController();
     const found = engine.compile(schema).evaluate(sites, { signal: left.signal });
     left.abort(new Error("left"));
@@ -92,7 +86,7 @@ describe("rules", () => {
     const schema = schemaOf({ rule: "self.tags.all(t, t != 'bad')" });
     const rules = engine.compile(schema);
     const causesOf = (tag: string): number => {
-      const found = rules.evaluate(rulesOf(compileSchema(schema), { spec: { tags: [tag] } }));
+      const found = rules.evaluate(compileSchema(schema).rules({ spec: { tags: [tag] } }));
       return (found as RuleFindings).causes.length;
     };
     expect([causesOf("good"), causesOf("bad"), causesOf("good")]).to.deep.equal([0, 1, 0]);

@@ -1,4 +1,4 @@
-import { OWN } from "../library/environment.ts";
+import { OWN } from "../library/names.ts";
 import { type Estimate, ONE, type Size, sum, UNKNOWN } from "./size.ts";
 
 const TRAVERSAL = 0.1;

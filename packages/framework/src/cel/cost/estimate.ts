@@ -1,3 +1,4 @@
+import { HAS } from "../library/names.ts";
 import { callOf, MACRO_VARIABLES, type Node, typeOf } from "../library/node.ts";
 import type { Shape } from "../types/shape.ts";
 import { codePoints } from "../values/text.ts";
@@ -123,6 +124,9 @@ class Estimator implements Estimation {
     const target = this.of(operand);
     const type = typeOf(operand);
     const cost = target.cost + (type === "dyn" || type.startsWith("optional") ? 0 : 1);
+    // Of what is selected from a map by name Kubernetes knows no size.
+    if (this.#caps === undefined && target.shape !== undefined && !target.shape.fields?.has(name))
+      return { cost, size: undefined };
     const shape = target.shape?.fields?.get(name) ?? target.shape?.element;
     return { ...(shape === undefined ? (target.element ?? this.#unnamed()) : this.inside(shape)), cost };
   }
@@ -139,7 +143,7 @@ class Estimator implements Estimation {
     if (target !== undefined && MACRO_VARIABLES.has(`${name}/${args.length}`)) {
       return macroCost(this, { name, target, args });
     }
-    if (name === "hAs" && args[0]?.op === ".") return { cost: this.of(args[0].args[0]).cost, size: ONE };
+    if (name === HAS && args[0]?.op === ".") return { cost: this.of(args[0].args[0]).cost, size: ONE };
     const given = [...(target === undefined ? [] : [target]), ...args];
     const estimates = given.map((arg) => this.of(arg));
     const types = given.map(typeOf);

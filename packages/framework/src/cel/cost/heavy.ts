@@ -1,4 +1,4 @@
-import { OWN } from "../library/environment.ts";
+import { OWN } from "../library/names.ts";
 import type { Node } from "../library/node.ts";
 import { LinearPattern } from "../pattern.ts";
 import { type Estimate, ONE, sum, UNKNOWN } from "./size.ts";

@@ -12,8 +12,8 @@ import { formatDouble } from "../values/text.ts";
 import type { Cidr, Ip } from "./ip-address.ts";
 import type { FunctionSpec } from "./signature.ts";
 
-const TRUE = new Set(["1", "t", "true", "TRUE", "True"]);
-const FALSE = new Set(["0", "f", "false", "FALSE", "False"]);
+const TRUE = new Set(["1", "t", "T", "true", "TRUE", "True"]);
+const FALSE = new Set(["0", "f", "F", "false", "FALSE", "False"]);
 const LIMIT = 2 ** 63;
 
 /** `int(x)`, `string(x)` and the like. */

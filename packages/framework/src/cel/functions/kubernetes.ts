@@ -52,7 +52,6 @@ export const KUBERNETES: readonly FunctionSpec[] = [
   ["quantity(string) quantity", (text: string) => parseQuantity(text)],
   ["isQuantity(string) bool", (text: string) => succeeds(() => parseQuantity(text))],
   ["sign(quantity) int", signOf],
-  [".sign(quantity) int", signOf],
   [".isGreaterThan(quantity, quantity) bool", (a: Quantity, b: Quantity) => compareQuantities(a, b) > 0],
   [".isLessThan(quantity, quantity) bool", (a: Quantity, b: Quantity) => compareQuantities(a, b) < 0],
   [".compareTo(quantity, quantity) int", (a: Quantity, b: Quantity) => BigInt(compareQuantities(a, b))],

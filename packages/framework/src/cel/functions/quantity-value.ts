@@ -3,7 +3,7 @@ import { CelError } from "../cel-error.ts";
 /** An amount as Kubernetes writes it (`1500m`, `2Gi`), in nanos. */
 export class Quantity {
   readonly nanos: bigint;
-  /** Whether it was written with fewer digits than its scale needs, so that Kubernetes calls it no integer (`1000m`). */
+  /** Whether Kubernetes calls it no integer, whatever its value: `1000m`, `1.5Gi`. */
   readonly fractional: boolean;
 
   constructor(nanos: bigint, fractional: boolean) {
@@ -29,12 +29,24 @@ const BINARY = "KMGTPE";
 export function parseQuantity(text: string): Quantity {
   const parts = FORM.exec(text);
   const [, sign = "", whole = "", fraction = "", binary = "", decimal = "", exponentText = "0"] = parts ?? [];
-  if (parts === null || (whole === "" && fraction === "")) throw new CelError(mistake(text));
+  // A suffix alone is none of anything.
+  if (parts === null || (whole === "" && fraction === "" && !/^[+-]?[A-Za-z]+$/.test(text)))
+    throw new CelError(mistake(text));
   const exponent = decimal === "" ? Number(exponentText) : (DECIMAL[decimal] ?? 0);
   const scale = binary === "" ? 1n : 1024n ** BigInt(BINARY.indexOf(binary[0] ?? "K") + 1);
   const size = nanosOf({ whole: whole.replace(/^0+/, ""), fraction, exponent, scale });
-  const fractional = binary === "" && exponent - fraction.length < 0;
-  return new Quantity(sign === "-" ? -size : size, fractional);
+  const exact = binary === "" ? isShort(whole, fraction, exponent) : isShortBinary(whole, fraction, binary);
+  return new Quantity(sign === "-" ? -size : size, !exact);
+}
+
+/** Whether Kubernetes keeps the amount as an integer of 64 bits: what it does not is none to it, whatever its value. */
+function isShort(whole: string, fraction: string, exponent: number): boolean {
+  return exponent >= fraction.length && whole.replace(/^0+/, "").length + fraction.length <= 18;
+}
+
+function isShortBinary(whole: string, fraction: string, suffix: string): boolean {
+  const power = 10 * (BINARY.indexOf(suffix[0] ?? "K") + 1);
+  return fraction === "" && whole.replace(/^0+/, "").length + Math.floor(power * 0.3) <= 14;
 }
 
 function mistake(text: string): string {
@@ -76,7 +88,7 @@ export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
 
 export function addQuantities(a: Quantity, b: Quantity): Quantity {
   const nanos = a.nanos + b.nanos;
-  return new Quantity(nanos, nanos % NANO !== 0n);
+  return new Quantity(nanos, (a.fractional && a.nanos !== 0n) || (b.fractional && b.nanos !== 0n));
 }
 
 export function negated(amount: Quantity): Quantity {

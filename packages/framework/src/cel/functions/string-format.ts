@@ -44,7 +44,7 @@ function clause(value: unknown, how: { verb: string; precision: number }): strin
     case "d":
       return String(whole(value) ?? refuse("decimal clause can only be used on integers", value));
     case "f":
-      return grouped(double(value, "fixed-point clause can only be used on doubles").toFixed(how.precision));
+      return grouped(fixed(double(value, "fixed-point clause can only be used on doubles"), how.precision));
     case "e":
       return scientific(double(value, "scientific clause can only be used on doubles"), how.precision);
     case "b":
@@ -77,6 +77,15 @@ function double(value: unknown, otherwise: string): number {
   if (value === "NaN") return Number.NaN;
   if (value === "Infinity") return Number.POSITIVE_INFINITY;
   return value === "-Infinity" ? Number.NEGATIVE_INFINITY : refuse(otherwise, value);
+}
+
+/** Ties go to the even digit. */
+function fixed(value: number, precision: number): string {
+  const rounded = value.toFixed(precision);
+  const exact = precision < MAX_PRECISION ? value.toFixed(MAX_PRECISION) : rounded;
+  const kept = exact.slice(0, exact.indexOf(".") + 1 + precision).replace(/\.$/, "");
+  const isTie = /^50*$/.test(exact.slice(exact.indexOf(".") + 1 + precision));
+  return isTie && /[02468]$/.test(kept) ? kept : rounded;
 }
 
 function grouped(fixed: string): string {
@@ -127,10 +136,16 @@ function nested(value: unknown): string {
   if (Array.isArray(value) || value instanceof Set)
     return `[${[...value].map((element) => nested(element)).join(", ")}]`;
   if (value instanceof Map) return printedMap(value);
+  if (isPlainObject(value)) return printedMap(new Map(Object.entries(value)));
   return refuse(
     "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps",
     value,
   );
+}
+
+/** Maps that expressions spell are objects to the library. */
+function isPlainObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 function printedMap(map: ReadonlyMap<unknown, unknown>): string {

@@ -1,12 +1,8 @@
 import { serialize } from "@marcbachmann/cel-js";
-import { OWN } from "./environment.ts";
+import { JOIN, MAP, OWN, SAME } from "./names.ts";
 import { callOf, MACRO_VARIABLES, type Node, typeOf } from "./node.ts";
 
 const PLAIN = new Set(["bool", "bytes", "double", "int", "null", "string", "uint"]);
-
-/** What operators become where the library would compare or join lists otherwise than Kubernetes. */
-export const SAME: string = `same${OWN}`;
-export const JOIN: string = `concat${OWN}`;
 
 /**
  * A checked expression as it runs where nothing is known of types: equality and `+` of what may be a list of type set or
@@ -28,6 +24,7 @@ function transformed(node: Node): Part {
   const { op } = node;
   if (op === "value") return typeof node.args === "number" ? exactDouble(node.args) : node;
   const rewritten: Part = { op, args: transformedArgs(node.args) };
+  if (op === "map") return call("dyn", [call(MAP, [{ op: "list", args: node.args.flat().map(transformed) }])]);
   if (op === "==" || op === "!=") {
     if (node.args.some((arg) => PLAIN.has(typeOf(arg)))) return rewritten;
     const same = call(SAME, rewritten.args);

@@ -12,9 +12,10 @@ import { type FunctionSpec, parseSignature, type Signature } from "../functions/
 import { STRINGS } from "../functions/strings.ts";
 import { TIME } from "../functions/time.ts";
 import { UrlValue } from "../functions/url-value.ts";
-import { equal, equalOwn } from "../values/compare.ts";
+import { compare, equal, equalOwn } from "../values/compare.ts";
 import { concat } from "../values/keyed.ts";
 import { registerMacros } from "./macros.ts";
+import { JOIN, MAP, OWN, SAME } from "./names.ts";
 
 const TYPES: Readonly<Record<string, abstract new (...args: never[]) => object>> = {
   Quantity,
@@ -27,8 +28,13 @@ const TYPES: Readonly<Record<string, abstract new (...args: never[]) => object>>
 /** What is written before a function's name: each is a value of a type of its own, whose methods the functions are. */
 const NAMESPACES = ["format", "ip", "lists", "sets", "strings"] as const;
 
-/** Calls of these are ours, since the library's own cannot be replaced: they are registered under a name with this end. */
-export const OWN = "_k8s";
+/** The library cannot order bytes. */
+const BYTE_ORDERS: Readonly<Record<string, (order: number) => boolean>> = {
+  "<": (order) => order < 0,
+  "<=": (order) => order <= 0,
+  ">": (order) => order > 0,
+  ">=": (order) => order >= 0,
+};
 
 /**
  * The library with the functions of Kubernetes 1.37. Nothing is known of variables: for evaluation they are dynamic, for
@@ -46,8 +52,13 @@ export function createEnvironment(): Environment {
   }
   for (const name of NAMESPACES) registerNamespace(environment, name);
   for (const spec of kubernetesFunctions()) register(environment, spec);
-  environment.registerFunction(`same${OWN}(dyn, dyn): bool`, equal, { async: false });
-  environment.registerFunction(`concat${OWN}(dyn, dyn): dyn`, joined, { async: false });
+  for (const [sign, holds] of Object.entries(BYTE_ORDERS)) {
+    environment.registerOperator(`bytes ${sign} bytes`, (a, b) => holds(compare(a, b)));
+  }
+  environment.registerOperator("optional<A> == optional<A>", equal);
+  environment.registerFunction(`${SAME}(dyn, dyn): bool`, equal, { async: false });
+  environment.registerFunction(`${JOIN}(dyn, dyn): dyn`, joined, { async: false });
+  environment.registerFunction(`${MAP}(list<dyn>): map<dyn, dyn>`, mapOf, { async: false });
   registerMacros(environment);
   return environment;
 }
@@ -55,6 +66,13 @@ export function createEnvironment(): Environment {
 /** All that may be called besides macros and what the library does right: `name/arguments`, with what it is called on. */
 export function ownFunctions(): ReadonlySet<string> {
   return new Set(kubernetesFunctions().map(([text]) => callKey(parseSignature(text))));
+}
+
+/** A map of keys and values in turn. */
+function mapOf(flat: readonly unknown[]): Map<unknown, unknown> {
+  const map = new Map<unknown, unknown>();
+  for (let at = 0; at < flat.length; at += 2) map.set(flat[at], flat[at + 1]);
+  return map;
 }
 
 function joined(a: unknown, b: unknown): unknown {

@@ -1,10 +1,8 @@
 import { type Environment, Optional } from "@marcbachmann/cel-js";
 import { CelError } from "../cel-error.ts";
 import { sortedBy } from "../functions/lists.ts";
+import { HAS } from "./names.ts";
 import { type Node, qualifiedName } from "./node.ts";
-
-/** What `has` is called before the library sees it: its own takes fewer expressions than Kubernetes'. */
-export const HAS = "hAs";
 
 interface Type {
   readonly kind: string;
@@ -174,6 +172,7 @@ function entriesOf(range: unknown): readonly (readonly [unknown, unknown])[] {
   if (Array.isArray(range)) return range.map((value, at) => [BigInt(at), value]);
   if (range instanceof Set) return [...range].map((value, at) => [BigInt(at), value]);
   if (range instanceof Map) return [...range];
+  if (typeof range === "object" && range !== null) return entriesOfObject(range);
   throw new CelError("no such overload");
 }
 

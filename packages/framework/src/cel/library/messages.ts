@@ -1,6 +1,5 @@
 import { TypeError as CheckError, EvaluationError, ParseError } from "@marcbachmann/cel-js";
-import { OWN } from "./environment.ts";
-import { HAS } from "./macros.ts";
+import { HAS, OWN } from "./names.ts";
 import { type Node, placeOf, typeOf } from "./node.ts";
 
 /** What is wrong with an expression, and where: UTF-16 index. */

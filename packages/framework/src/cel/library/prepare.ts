@@ -2,9 +2,9 @@ import type { Environment, ParseResult } from "@marcbachmann/cel-js";
 import { isPattern } from "../pattern.ts";
 import { parseGoDuration, parseRfc3339 } from "../values/formatted.ts";
 import type { Reads } from "../values/json.ts";
-import { OWN, ownFunctions } from "./environment.ts";
-import { HAS } from "./macros.ts";
+import { ownFunctions } from "./environment.ts";
 import { type Problem, problemOf, undeclared } from "./messages.ts";
+import { HAS, OWN } from "./names.ts";
 import { callOf, childrenOf, depthOf, descendants, MACRO_VARIABLES, type Node, placeOf, typeOf } from "./node.ts";
 
 /** Functions of the library that are Kubernetes' too, and right: `name/arguments`. */
