@@ -15,7 +15,13 @@ import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";
 
-const Note = defineResource({ group: "test.dev", version: "v1", kind: "Note", scope: "Cluster", spec: {} });
+const Note = defineResource({
+  group: "test.dev",
+  version: "v1",
+  kind: "Note",
+  scope: "Cluster",
+  spec: { type: "object" },
+});
 const ROOT = "/services/notes/clusters/root";
 const NOTES = `${ROOT}/apis/test.dev/v1/notes`;
 

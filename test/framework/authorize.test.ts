@@ -16,8 +16,14 @@ import { expectFault } from "../_setup/faults.ts";
 import { startPlain } from "../_support/plain.ts";
 import { Wire } from "../_support/wire.ts";
 
-const Quote = defineResource({ group: "test.dev", version: "v1", kind: "Quote", scope: "Cluster", spec: {} });
-const Note = defineResource({ group: "", version: "v1", kind: "Note", scope: "Namespaced", spec: {} });
+const Quote = defineResource({
+  group: "test.dev",
+  version: "v1",
+  kind: "Quote",
+  scope: "Cluster",
+  spec: { type: "object" },
+});
+const Note = defineResource({ group: "", version: "v1", kind: "Note", scope: "Namespaced", spec: { type: "object" } });
 const BASE = "/services/view/clusters/root";
 
 function view(authorize: VirtualWorkspace["authorize"], resources?: VirtualWorkspace["resources"]): VirtualWorkspace {

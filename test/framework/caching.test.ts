@@ -3,7 +3,13 @@ import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspac
 import { expect } from "chai";
 import { startPlain } from "../_support/plain.ts";
 
-const Note = defineResource({ group: "test.dev", version: "v1", kind: "Note", scope: "Cluster", spec: {} });
+const Note = defineResource({
+  group: "test.dev",
+  version: "v1",
+  kind: "Note",
+  scope: "Cluster",
+  spec: { type: "object" },
+});
 const BASE = "/services/notes/clusters/root";
 
 describe("answers", () => {

@@ -12,8 +12,20 @@ import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { Wire } from "../_support/wire.ts";
 
-const Note = defineResource({ group: "test.dev", version: "v1", kind: "Note", scope: "Cluster", spec: {} });
-const Tome = defineResource({ group: "test.dev", version: "v1", kind: "Tome", scope: "Cluster", spec: {} });
+const Note = defineResource({
+  group: "test.dev",
+  version: "v1",
+  kind: "Note",
+  scope: "Cluster",
+  spec: { type: "object" },
+});
+const Tome = defineResource({
+  group: "test.dev",
+  version: "v1",
+  kind: "Tome",
+  scope: "Cluster",
+  spec: { type: "object" },
+});
 const NOTES = "/services/notes/apis/test.dev/v1/notes";
 const GOOD = ["Host: x", "Authorization: Bearer token"];
 const object = { apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "a" }, spec: {} };

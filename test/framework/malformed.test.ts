@@ -7,7 +7,13 @@ import { Authority, SERVER_AUTH } from "../_support/certificates.ts";
 import { startPlain } from "../_support/plain.ts";
 import { Wire, type WireAnswer } from "../_support/wire.ts";
 
-const Note = defineResource({ group: "test.dev", version: "v1", kind: "Note", scope: "Cluster", spec: {} });
+const Note = defineResource({
+  group: "test.dev",
+  version: "v1",
+  kind: "Note",
+  scope: "Cluster",
+  spec: { type: "object" },
+});
 const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes";
 const GOOD = ["Host: x", "Authorization: Bearer alice"];
 const UPGRADE = ["Connection: Upgrade", "Upgrade: test"];

@@ -74,7 +74,13 @@ describe("a raw handler", () => {
   });
 
   it("gets what resources do not serve, in any method, and bodies unread", async () => {
-    const Note = defineResource({ group: "test.dev", version: "v1", kind: "Note", scope: "Cluster", spec: {} });
+    const Note = defineResource({
+      group: "test.dev",
+      version: "v1",
+      kind: "Note",
+      scope: "Cluster",
+      spec: { type: "object" },
+    });
     await using server = await start({
       resources: [Note.serve(Note.collection())],
       handle: async (req, res) => {

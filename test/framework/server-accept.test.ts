@@ -16,7 +16,13 @@ import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { createAuthority } from "../_support/server.ts";
 
-const Note = defineResource({ group: "test.dev", version: "v1", kind: "Note", scope: "Cluster", spec: {} });
+const Note = defineResource({
+  group: "test.dev",
+  version: "v1",
+  kind: "Note",
+  scope: "Cluster",
+  spec: { type: "object" },
+});
 const NOTES = "/services/notes/apis/test.dev/v1/notes";
 
 describe("a server that accepts connections of others", () => {
