@@ -239,7 +239,9 @@ describe("/scale", () => {
 
 describe("paths of a scale", () => {
   const define = (scale: ScalePaths) =>
-    defineResource({ group: "g.dev", version: "v1", kind: "Set", scope: "Cluster", spec: {}, subresources: { scale } });
+    defineResource({ group: "g.dev", version: "v1", kind: "Set", scope: "Cluster", spec, subresources: { scale } });
+  const inner = { type: "object", properties: { b: { type: "integer" } } } as const;
+  const spec = { type: "object", properties: { a: inner, d: { type: "string" } } } as const;
   const good = { specReplicasPath: ".spec.a.b", statusReplicasPath: ".status.c", labelSelectorPath: ".spec.d" };
 
   it("may lead anywhere below spec and status, where they are made", async () => {

@@ -57,9 +57,9 @@ export interface ServedResource extends Advertised {
   /** Where writes go. */
   readonly writer: Writer;
   readonly admit: Admit | undefined;
-  /** Objects as Scales, where the kind has `/scale`. */
+  /** @internal Objects as Scales, where the kind has `/scale`. */
   readonly scaling: Scaling | undefined;
-  /** The author's own subresources. */
+  /** @internal The author's own subresources. */
   readonly named: ReadonlyMap<string, ServedNamed>;
 }
 

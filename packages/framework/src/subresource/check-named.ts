@@ -1,11 +1,15 @@
 import { dnsLabelProblems } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
-import type { ConnectSubresource, KindSubresource, Requirement } from "./named.ts";
+import type { ConnectSubresource, KindSubresource } from "./named.ts";
 
 /** Subresources of one's own, whatever their types. */
-export type AnyConnect = ConnectSubresource<unknown> & Partial<Requirement<"required" | "unread">>;
-export type AnyKind = KindSubresource<unknown, object> & Partial<Requirement<"required" | "unread">>;
+export type AnyConnect = ConnectSubresource<unknown> & Reading;
+export type AnyKind = KindSubresource<unknown, object> & Reading;
 export type AnyNamed = AnyConnect | AnyKind;
+
+interface Reading {
+  readonly object?: "required" | "unread";
+}
 
 /**
  * Refuses what could not be served.

@@ -41,14 +41,6 @@ export interface SubresourceWrite<Target, Content> extends SubresourceRequest<Ta
 export type SubresourceAnswer<Content> = Content & { readonly metadata?: ObjectMeta };
 
 /**
- * Whether there must be an object. `required`: it is read first, without it the answer is 404. `unread`: nothing is read,
- * the handler sees for itself.
- */
-export interface Requirement<Object extends "required" | "unread"> {
-  readonly object: Object;
-}
-
-/**
  * A subresource that answers by itself, in bytes: logs, a proxy, a shell. It owns the response, or the socket of an upgrade;
  * what it throws before it has begun is answered as a Status. The caller's `Authorization` header is gone from the request.
  *
@@ -100,11 +92,12 @@ export interface KindSubresource<Target, Content> {
 }
 
 /**
- * A subresource of one's own.
+ * A subresource of one's own. `object` says whether there must be one: `required`, the default, reads it first, and answers
+ * 404 without it; `unread` reads nothing, and the handler sees for itself.
  *
  * @typeParam T the object whose it is
  * @typeParam Content what objects of its own kind hold, where it has one
  */
 export type NamedSubresource<T, Content = object> =
-  | (Partial<Requirement<"required">> & (ConnectSubresource<T> | KindSubresource<T, Content>))
-  | (Requirement<"unread"> & (ConnectSubresource<undefined> | KindSubresource<undefined, Content>));
+  | ({ readonly object?: "required" } & (ConnectSubresource<T> | KindSubresource<T, Content>))
+  | ({ readonly object: "unread" } & (ConnectSubresource<undefined> | KindSubresource<undefined, Content>));
