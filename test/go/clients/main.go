@@ -24,6 +24,11 @@ var commands = map[string]func(context.Context, *session) error{
 	"list":              runList,
 	"watch":             runWatch,
 	"table":             runTable,
+	"writes":            runWrites,
+	"dynamic":           runDynamic,
+	"increment":         runIncrement,
+	"scale":             runScale,
+	"operator":          runOperator,
 }
 
 // session is what every command works with.

@@ -50,7 +50,7 @@ var quoteVersion = schema.GroupVersion{Group: "example.dev", Version: "v1"}
 
 func newScheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
-	scheme.AddKnownTypes(quoteVersion, &Quote{}, &QuoteList{})
+	scheme.AddKnownTypes(quoteVersion, &Quote{}, &QuoteList{}, &Task{}, &TaskList{})
 	metav1.AddToGroupVersion(scheme, quoteVersion)
 	utilruntime.Must(metav1.AddMetaToScheme(scheme))
 	return scheme

@@ -20,7 +20,12 @@ export type GoCommand =
   | "discovery"
   | "list"
   | "watch"
-  | "table";
+  | "table"
+  | "writes"
+  | "dynamic"
+  | "increment"
+  | "scale"
+  | "operator";
 
 export interface GoClientOptions {
   readonly kubeconfig: string;

@@ -1,0 +1,111 @@
+// What the Go clients write: tasks, as their own typed client knows them.
+import {
+  authenticated,
+  type Collection,
+  type CollectionPart,
+  defineResource,
+  defineVirtualWorkspace,
+} from "@virtual-workspaces/framework";
+import { type KubeconfigHome, kubeconfigHome, startTls, type TlsServer } from "../../_support/server.ts";
+import { GoClient, type GoCommand } from "./client.ts";
+
+/** The same as `Task` in test/go/clients/task.go. */
+export const Task = defineResource({
+  group: "example.dev",
+  version: "v1",
+  kind: "Task",
+  scope: "Namespaced",
+  spec: {
+    type: "object",
+    required: ["title"],
+    properties: {
+      title: { type: "string", maxLength: 100 },
+      steps: { type: "integer", format: "int32", minimum: 0 },
+      count: { type: "integer", format: "int64" },
+    },
+  },
+  status: {
+    type: "object",
+    properties: {
+      phase: { type: "string", enum: ["Open", "Started", "Done"] },
+      done: { type: "integer", format: "int32" },
+      conditions: {
+        type: "array",
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["type"],
+        items: {
+          type: "object",
+          required: ["type", "status"],
+          properties: {
+            type: { type: "string" },
+            status: { type: "string", enum: ["True", "False", "Unknown"] },
+            reason: { type: "string" },
+            message: { type: "string" },
+            observedGeneration: { type: "integer", format: "int64" },
+            lastTransitionTime: { type: "string", format: "date-time" },
+          },
+        },
+      },
+    },
+  },
+  columns: { Title: ".spec.title", Phase: ".status.phase" },
+  subresources: { status: true, scale: { specReplicasPath: ".spec.steps", statusReplicasPath: ".status.done" } },
+});
+
+type TaskContent = typeof Task extends { collection(): Collection<infer Content> } ? Content : never;
+
+/** A server of tasks, and clients that write them. */
+export class TaskStage implements AsyncDisposable {
+  readonly #collection: Collection<TaskContent>;
+  readonly #home: KubeconfigHome;
+  #server: TlsServer;
+
+  private constructor(collection: Collection<TaskContent>, server: TlsServer, home: KubeconfigHome) {
+    this.#collection = collection;
+    this.#server = server;
+    this.#home = home;
+  }
+
+  static async start(): Promise<TaskStage> {
+    const collection = Task.collection();
+    const server = await startTls([tasksView(collection)]);
+    const { authority, port } = server;
+    const contexts = { tasks: "/services/tasks/clusters/root" };
+    return new TaskStage(collection, server, await kubeconfigHome({ authority, port, contexts, namespace: "default" }));
+  }
+
+  /** The tasks that clients see. */
+  get tasks(): CollectionPart<TaskContent> {
+    return this.#collection.in("root", "default");
+  }
+
+  get home(): KubeconfigHome {
+    return this.#home;
+  }
+
+  client(command: GoCommand): GoClient {
+    return GoClient.start(command, { kubeconfig: this.#home.kubeconfig });
+  }
+
+  /** Another server in the place of this one, with the same tasks; `meanwhile` happens when there is none. */
+  async restart(meanwhile: () => void): Promise<void> {
+    const { port, authority } = this.#server;
+    await this.#server.close();
+    meanwhile();
+    this.#server = await startTls([tasksView(this.#collection)], { port, authority });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.close();
+    this.#home[Symbol.dispose]();
+  }
+}
+
+function tasksView(collection: Collection<TaskContent>): ReturnType<typeof defineVirtualWorkspace> {
+  return defineVirtualWorkspace({
+    name: "tasks",
+    path: "/clusters/:cluster",
+    authorize: authenticated(),
+    resources: [Task.serve(collection)],
+  });
+}
