@@ -97,7 +97,7 @@ describe("a subresource that connects", () => {
       ["", "/api/v1/nodes/n/proxy/x/y"],
       ["g.dev", "/apis/g.dev/v1/nodes/n/proxy/x/y"],
     ] as const) {
-      const Node = defineResource({ group, version: "v1", kind: "Node", scope: "Cluster", spec: {} });
+      const Node = defineResource({ group, version: "v1", kind: "Node", scope: "Cluster", spec: { type: "object" } });
       const nodes = Node.collection();
       nodes.in("root").set("n", {});
       const proxy = {
@@ -343,7 +343,13 @@ describe("subresources that could not be served", () => {
   });
 
   it("are refused of namespaces, whose paths lead into them, but for finalize", () => {
-    const Namespace = defineResource({ group: "", version: "v1", kind: "Namespace", scope: "Cluster", spec: {} });
+    const Namespace = defineResource({
+      group: "",
+      version: "v1",
+      kind: "Namespace",
+      scope: "Cluster",
+      spec: { type: "object" },
+    });
     const serve = (name: string) => () =>
       Namespace.serve(Namespace.collection(), { subresources: { [name]: { connect } } } as object);
     expect(serve("log")).to.throw("its path is one into the namespace; only `finalize` can be served");

@@ -238,8 +238,8 @@ describe("/scale", () => {
 });
 
 describe("paths of a scale", () => {
-  const define = (scale: ScalePaths) =>
-    defineResource({ group: "g.dev", version: "v1", kind: "Set", scope: "Cluster", spec, subresources: { scale } });
+  const names = { group: "g.dev", version: "v1", kind: "Set", scope: "Cluster" } as const;
+  const define = (scale: ScalePaths) => defineResource({ ...names, spec, subresources: { scale } });
   const inner = { type: "object", properties: { b: { type: "integer" } } } as const;
   const spec = { type: "object", properties: { a: inner, d: { type: "string" } } } as const;
   const good = { specReplicasPath: ".spec.a.b", statusReplicasPath: ".status.c", labelSelectorPath: ".spec.d" };
@@ -269,4 +269,22 @@ describe("paths of a scale", () => {
         `Set: subresources.scale.${option} ${JSON.stringify(path)} must be a path of plain names under ${under}`,
       );
     });
+
+  for (const path of [".spec.replicas", ".spec.a", ".spec.a.b.c", ".spec.d"])
+    it(`are refused at definition where the schema has no integer: ${path}`, () => {
+      expect(() => define({ ...good, specReplicasPath: path })).to.throw(
+        `Set: subresources.scale.specReplicasPath "${path}" must lead to an integer of the schema`,
+      );
+    });
+
+  it("may lead where the schema lets anything be", () => {
+    for (const open of [
+      { "x-kubernetes-preserve-unknown-fields": true },
+      { additionalProperties: true },
+      { additionalProperties: { type: "object", additionalProperties: { type: "integer" } } },
+    ] as const)
+      expect(() =>
+        defineResource({ ...names, spec: { type: "object", ...open }, subresources: { scale: good } }),
+      ).not.to.throw();
+  });
 });

@@ -112,7 +112,7 @@ describe("/status", () => {
       version: "v1",
       kind: "Machine",
       scope: "Namespaced",
-      spec: {},
+      spec: { type: "object" },
     });
     const bare = Bare.collection();
     bare.in("root", "ns").set("m", {});

@@ -15,6 +15,7 @@ import { type ObjectOf, objectSchema } from "./resource-schema.ts";
 import { type ServedResource, type ServeOptions, serveStorage } from "./served.ts";
 import type { Storage } from "./storage.ts";
 import { scaleFields } from "./subresource/scale-fields.ts";
+import { checkScaled } from "./subresource/scale-schema.ts";
 
 /** A printer column: a JSON path, or one with its own type, description and priority (1 shows with `-o wide` only). */
 export type ColumnSpec = string | (Partial<Omit<TableColumn, "name">> & { readonly jsonPath: string });
@@ -95,7 +96,7 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
     this.columns = tableColumns(options.columns ?? {}, this.schema);
     this.selectableFields = (options.selectableFields ?? []).map(selectableField);
     this.subresources = Object.freeze({ status: hasStatus(this.schema), ...options.subresources });
-    if (this.subresources.scale !== undefined) checkScale(this.kind, this.subresources.scale);
+    if (this.subresources.scale !== undefined) checkScale(this, this.subresources.scale);
     this.gracePeriodSeconds = options.gracePeriodSeconds ?? 0;
     const { selectableFields, ...names } = this;
     const content = { ...names, selectableFields: selectableFields.map((field) => field.name) };
@@ -151,9 +152,9 @@ export type ContentOf<Spec, Status, Whole> = [Whole] extends [never]
   : FromSchema<Whole> & object;
 
 /** @throws Error that names the kind and the path */
-function checkScale(kind: string, scale: ScalePaths): void {
+function checkScale({ kind, schema }: Pick<Resource, "kind" | "schema">, scale: ScalePaths): void {
   try {
-    scaleFields(scale);
+    checkScaled(schema, scaleFields(scale).wanted);
   } catch (error) {
     throw new Error(`${kind}: ${(error as Error).message}`, { cause: error });
   }
