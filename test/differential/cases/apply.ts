@@ -183,6 +183,22 @@ export const APPLY: Topic = topic("apply", {
     plain.apply("a", { metadata: { labels: { a: "1" } } }),
     plain.apply("a", {}, { by: "two" }),
   ],
+  "removes metadata that an update began": [
+    plain.make("a", {
+      metadata: { labels: { l: "x" }, annotations: { l: "x" }, finalizers: ["example.dev/x"] },
+      spec: { text: "a", labels: { l: "x" } },
+    }),
+    plain.apply(
+      "a",
+      {
+        metadata: { labels: { l: "y" }, annotations: { l: "y" }, finalizers: ["example.dev/x"] },
+        spec: { labels: { l: "y" } },
+      },
+      { query: "force=true" },
+    ),
+    plain.apply("a", { spec: { labels: { l: "y" } } }),
+    plain.get("a"),
+  ],
   "of owners": [
     plain.apply("a", { metadata: { ownerReferences: [{ apiVersion: "v1", kind: "Node", name: "n", uid: "u1" }] } }),
     plain.apply(
