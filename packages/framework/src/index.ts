@@ -72,14 +72,6 @@ export {
 // Rules of schemas.
 
 export { linearPattern } from "./cel/pattern.ts";
-export {
-  type CompiledRules,
-  type CompileRulesOptions,
-  type EvaluateOptions,
-  RuleEngine,
-  type RuleEngineOptions,
-  type RuleFindings,
-} from "./cel/rules.ts";
 
 // Storages of one's own.
 

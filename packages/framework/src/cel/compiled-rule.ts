@@ -54,7 +54,7 @@ export interface CompiledExpression {
 }
 
 /** Compiles an expression whose value is to be of a type. */
-export function compileExpression(
+function compileExpression(
   source: string,
   wanted: "bool" | "string",
   environment: RuleEnvironment,

@@ -13,7 +13,7 @@ import type { CompiledRule } from "./compiled-rule.ts";
 import { causeOf, exhausted } from "./findings.ts";
 import { placeProblems, schemaBudget } from "./problems.ts";
 import { RuleCompiler, type RulePlace } from "./site-rules.ts";
-import type { SiteFindings, WorkerSite } from "./worker-message.ts";
+import type { SiteFindings, WorkerSite } from "./worker.ts";
 
 /** What is evaluated in place at most for one object, in units of about 100 ns: some 10 ms. */
 const IN_PLACE = 100_000;
@@ -50,7 +50,7 @@ export class RuleEngine implements AsyncDisposable {
 
   constructor({ budget = 2000 }: RuleEngineOptions = {}) {
     this.#budget = budget;
-    this.#pool = new WorkerPool({ module: siblingModule("rule-worker", import.meta.url), name: "CEL rules" });
+    this.#pool = new WorkerPool({ module: siblingModule("worker", import.meta.url), name: "CEL rules" });
   }
 
   /** Compiles all rules of a schema. What is wrong with them is in `problems`, in Kubernetes' words. */

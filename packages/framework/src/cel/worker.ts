@@ -1,7 +1,17 @@
 import { answerMessages } from "../worker/answer.ts";
-import type { CompiledRule } from "./compiled-rule.ts";
-import { RuleCompiler } from "./site-rules.ts";
-import type { SiteFindings, WorkerSite } from "./worker-message.ts";
+import type { CompiledRule, Finding } from "./compiled-rule.ts";
+import { RuleCompiler, type RulePlace } from "./site-rules.ts";
+
+/** A site whose rules are to be evaluated elsewhere. */
+export interface WorkerSite {
+  readonly place: RulePlace;
+  /** Equal for equal places. */
+  readonly id: string;
+  readonly values: { readonly self: unknown; readonly oldSelf: unknown };
+}
+
+/** For each rule of a site what it says. */
+export type SiteFindings = readonly (Finding | undefined)[];
 
 /** How many places of schemas are kept compiled. */
 const KEPT = 100;
