@@ -1,12 +1,27 @@
 import { cloneJson } from "../json/value.ts";
 import type { JsonSchema } from "../schema.ts";
+import { embeddedProblem } from "./embedded.ts";
 import { compileEnum } from "./enum.ts";
 import { formatOf, textFormat } from "./formats.ts";
-import { ARRAY, BOOLEAN, INTEGER, NUMBER, OBJECT, type PatternCompiler, type SchemaNode, TEXT } from "./node.ts";
+import {
+  ARRAY,
+  BOOLEAN,
+  INTEGER,
+  NUMBER,
+  OBJECT,
+  type PatternCompiler,
+  type SchemaNode,
+  type Tasks,
+  TEXT,
+} from "./node.ts";
 import { compileNumber } from "./number.ts";
 import { pruneValue } from "./prune.ts";
 
-const NO_NODES: readonly SchemaNode[] = [];
+/** Nodes are many and most have little: what is empty, and the same for many, is there once. */
+const NONE: readonly never[] = [];
+
+/** More than anything can have, and an integer that needs no box. */
+const UNLIMITED = 2 ** 31 - 1;
 
 export interface NodeOptions {
   readonly pattern: PatternCompiler;
@@ -25,12 +40,10 @@ export function compileNode(schema: JsonSchema, options: NodeOptions): SchemaNod
   const properties = compileProperties(schema, compile);
   const additional = typeof rest === "object" ? compile(rest) : undefined;
   const items = schema.items === undefined ? undefined : compile(schema.items);
-  const [allOf, anyOf, oneOf] = [schema.allOf, schema.anyOf, schema.oneOf].map(
-    (list) => list?.map(compile) ?? NO_NODES,
-  );
+  const [allOf, anyOf, oneOf] = [schema.allOf, schema.anyOf, schema.oneOf].map((list) => list?.map(compile) ?? NONE);
   const not = schema.not === undefined ? undefined : compile(schema.not);
   const listType = schema["x-kubernetes-list-type"] ?? "atomic";
-  const rules = schema["x-kubernetes-validations"] ?? [];
+  const rules = schema["x-kubernetes-validations"] ?? NONE;
   const embedded = schema["x-kubernetes-embedded-resource"] === true;
   const defaulted = [...(properties ?? [])].filter(([, child]) => child.default !== undefined);
   const intOrString = schema["x-kubernetes-int-or-string"] === true && !forDefaults;
@@ -50,9 +63,9 @@ export function compileNode(schema: JsonSchema, options: NodeOptions): SchemaNod
     embedded,
     nullable: schema.nullable === true,
     listType,
-    mapKeys: schema.type === "array" && listType === "map" ? (schema["x-kubernetes-list-map-keys"] ?? []) : [],
+    mapKeys: schema.type === "array" && listType === "map" ? (schema["x-kubernetes-list-map-keys"] ?? NONE) : NONE,
     default: schema.default ?? undefined,
-    defaulted,
+    defaulted: defaulted.length === 0 ? NONE : defaulted,
     rules,
     types: typeNames.reduce((mask, name) => mask | maskOf(name), 0),
     typeText: typeNames.join(","),
@@ -61,33 +74,51 @@ export function compileNode(schema: JsonSchema, options: NodeOptions): SchemaNod
     enum: compileEnum(schema.enum),
     number: compileNumber(schema, { typeNames, format: known }),
     minLength: schema.minLength ?? 0,
-    maxLength: schema.maxLength ?? Number.POSITIVE_INFINITY,
+    maxLength: schema.maxLength ?? UNLIMITED,
     pattern: source,
     matches: source === "" ? undefined : pattern(source),
     minItems: schema.minItems ?? 0,
-    maxItems: schema.maxItems ?? Number.POSITIVE_INFINITY,
+    maxItems: schema.maxItems ?? UNLIMITED,
     minProperties: schema.minProperties ?? 0,
-    maxProperties: schema.maxProperties ?? Number.POSITIVE_INFINITY,
-    required: schema.required ?? [],
-    allOf: allOf ?? NO_NODES,
-    anyOf: anyOf ?? NO_NODES,
-    oneOf: oneOf ?? NO_NODES,
+    maxProperties: schema.maxProperties ?? UNLIMITED,
+    required: schema.required ?? NONE,
+    allOf: allOf ?? NONE,
+    anyOf: anyOf ?? NONE,
+    oneOf: oneOf ?? NONE,
     not,
     logical: [allOf, anyOf, oneOf].some((list) => list !== undefined && list.length > 0) || not !== undefined,
-    tasks: {
+    tasks: tasksOf({
       defaults: defaulted.length > 0 || children.some((child) => child?.tasks.defaults || child?.default !== undefined),
       embedded: embedded || children.some((child) => child?.tasks.embedded),
       listTypes: listType === "set" || listType === "map" || children.some((child) => child?.tasks.listTypes),
       rules: rules.length > 0 || children.some((child) => child?.tasks.rules),
-    },
+    }),
   };
   return node.default === undefined || forDefaults ? node : { ...node, default: prunedDefault(node) };
+}
+
+const ALL_TASKS: readonly Tasks[] = Array.from({ length: 16 }, (_, bits) => ({
+  defaults: (bits & 1) !== 0,
+  embedded: (bits & 2) !== 0,
+  listTypes: (bits & 4) !== 0,
+  rules: (bits & 8) !== 0,
+}));
+
+/** The same object for the same tasks. */
+function tasksOf(tasks: Tasks): Tasks {
+  const same = ({ defaults, embedded, listTypes, rules }: Tasks): boolean =>
+    defaults === tasks.defaults &&
+    embedded === tasks.embedded &&
+    listTypes === tasks.listTypes &&
+    rules === tasks.rules;
+  return ALL_TASKS.find(same) ?? tasks;
 }
 
 /** What a default has that its own schema does not know is never set. */
 function prunedDefault(node: SchemaNode): unknown {
   const value = cloneJson(node.default);
   pruneValue(value, node, node.embedded);
+  embeddedProblem(node, value);
   return value;
 }
 
