@@ -9,9 +9,10 @@ type Children<K extends string = string> = ReadonlyMap<K, FieldSet> | undefined;
  * (`k:{"name":"a"}`, `v:"a"`, `i:0`). That a field is in the set says nothing of those above and below it.
  */
 export class FieldSet {
-  static readonly empty: FieldSet = new FieldSet(false, undefined, undefined);
+  // `this`, since the compiler makes of the name a variable that is not set yet.
+  static readonly empty: FieldSet = new this(false, undefined, undefined);
   /** The node of a field that is in the set while nothing below it is. */
-  static readonly leaf: FieldSet = new FieldSet(true, undefined, undefined);
+  static readonly leaf: FieldSet = new this(true, undefined, undefined);
 
   /** Whether the field at which this tree stands is in the set; never so at the root. */
   readonly has: boolean;
