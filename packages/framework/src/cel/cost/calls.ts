@@ -50,7 +50,7 @@ const CALLS: Readonly<Record<string, Cost>> = {
   cidr: reading(0),
   isIP: reading(0),
   isCIDR: reading(0),
-  ip: reading(0),
+  ip: (sizes, types) => (types[0] === "Cidr" ? { cost: 1 } : reading(0)(sizes, types)),
   isCanonical: reading(1, 2),
   quantity: reading(0),
   isQuantity: reading(0),
