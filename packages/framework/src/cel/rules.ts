@@ -81,7 +81,7 @@ export class CompiledRules {
   readonly problems: readonly StatusCause[];
   readonly #compiler: RuleCompiler;
   readonly #elsewhere: CompiledRulesParts["elsewhere"];
-  readonly #places = new Map<RulePlace["rules"], readonly CompiledRule[]>();
+  readonly #places = new WeakMap<RulePlace["rules"], readonly CompiledRule[]>();
   readonly #ids = new WeakMap<RulePlace["rules"], string>();
 
   constructor({ schema, path, compiler, elsewhere }: CompiledRulesParts) {

@@ -1,10 +1,10 @@
 import type { Environment } from "@marcbachmann/cel-js";
 import type { JsonSchema, ValidationRule } from "@virtual-workspaces/apimachinery";
-import { CompiledRule } from "./compiled-rule.ts";
+import { CompiledRule, type RuleEnvironment } from "./compiled-rule.ts";
 import { declareShape } from "./library/declare.ts";
 import { createEnvironment } from "./library/environment.ts";
 import { Preparer } from "./library/prepare.ts";
-import { shapeOf } from "./types/shape.ts";
+import { type Shape, shapeOf } from "./types/shape.ts";
 
 /** One place of a schema that has rules. */
 export interface RulePlace {
@@ -12,6 +12,10 @@ export interface RulePlace {
   readonly rules: readonly ValidationRule[];
   readonly resourceRoot: boolean;
 }
+
+type Typed = Pick<RuleEnvironment, "typed" | "fields">;
+
+const FORMATS = /\.\s*format\s*\(/;
 
 /** Compiles rules; all of them share one environment to run in. */
 export class RuleCompiler {
@@ -26,14 +30,23 @@ export class RuleCompiler {
   compile({ schema, rules, resourceRoot }: RulePlace): readonly CompiledRule[] {
     const shape = shapeOf(schema, resourceRoot);
     if (shape === undefined) return [];
+    const typed = new Map<string, Typed>();
     return rules.map((rule) => {
-      // Only what is formatted may be a list of different types.
-      const formats = /\.\s*format\s*\(/.test(`${rule.rule} ${rule.messageExpression ?? ""}`);
-      const typed = this.#base.clone({ homogeneousAggregateLiterals: !formats });
-      const { type, fields } = declareShape(typed, shape);
-      typed.registerVariable("self", type);
-      typed.registerVariable("oldSelf", rule.optionalOldSelf === true ? `optional<${type}>` : type);
-      return new CompiledRule(rule, { preparer: this.#preparer, typed, fields, dynamic: this.#dynamic, shape });
+      const formats = FORMATS.test(`${rule.rule} ${rule.messageExpression ?? ""}`);
+      const optional = rule.optionalOldSelf === true;
+      const key = `${formats} ${optional}`;
+      const known = typed.get(key) ?? this.#declare(shape, { formats, optional });
+      typed.set(key, known);
+      return new CompiledRule(rule, { preparer: this.#preparer, ...known, dynamic: this.#dynamic, shape });
     });
+  }
+
+  /** An environment that knows the types of `self` and `oldSelf`. Only what is formatted may be a list of several types. */
+  #declare(shape: Shape, { formats, optional }: { readonly formats: boolean; readonly optional: boolean }): Typed {
+    const typed = this.#base.clone({ homogeneousAggregateLiterals: !formats });
+    const { type, fields } = declareShape(typed, shape);
+    typed.registerVariable("self", type);
+    typed.registerVariable("oldSelf", optional ? `optional<${type}>` : type);
+    return { typed, fields };
   }
 }
