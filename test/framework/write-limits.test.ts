@@ -70,4 +70,20 @@ describe("writes that are too much", () => {
     expect(performance.now() - began).to.be.below(5000);
     expect((await server.get(`${NOTES}/a`)).body.spec).to.deep.equal({ free: { a: "x".repeat(1000) } });
   });
+
+  it("are not tracked by field where there are too many: an apply is refused, an update has no owners", async () => {
+    await using server = await start();
+    const many = Object.fromEntries(Array.from({ length: 10_001 }, (_, at) => [`f${at}`, at]));
+    const created = await server.send(`POST ${NOTES}`, note({ free: many }));
+    expect([created.status, created.body.metadata.managedFields]).to.deep.equal([201, undefined]);
+    const apply = { headers: { "content-type": "application/apply-patch+yaml" } };
+    const applied = await server.send(`PATCH ${NOTES}/a?fieldManager=me`, note({ text: "x" }), apply);
+    expect([applied.status, applied.body.message]).to.deep.equal([
+      413,
+      "Request entity too large: the object has more than 10000 fields, too many for server-side apply: update it, or apply less",
+    ]);
+    const put = await server.send(`PUT ${NOTES}/a`, { ...created.body, spec: { free: { f: 1 } } });
+    expect(put.status).to.equal(200);
+    expect((await server.send(`PATCH ${NOTES}/a?fieldManager=me`, note({ text: "x" }), apply)).status).to.equal(200);
+  });
 });

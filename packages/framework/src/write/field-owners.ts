@@ -1,4 +1,4 @@
-import { apiVersionOf, FieldManager } from "@virtual-workspaces/apimachinery";
+import { ApiError, apiVersionOf, FieldManager, type KubeObject } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
 import type { KindVersions } from "./kind-versions.ts";
 import type { FieldOwners } from "./rules.ts";
@@ -14,7 +14,43 @@ export function fieldOwners(definition: ResourceDefinition, versions?: KindVersi
     known = size;
     return manager;
   };
-  return { update: (change) => current().update(change), apply: (change) => current().apply(change) };
+  return {
+    update: (change) => (isTracked(change.next) ? current().update(change) : untracked(change.next)),
+    apply: (change) => {
+      if (isTracked(change.config) && (change.live === undefined || isTracked(change.live)))
+        return current().apply(change);
+      throw ApiError.requestEntityTooLarge(
+        `the object has more than ${TRACKED} fields, too many for server-side apply: update it, or apply less`,
+      );
+    },
+  };
+}
+
+/**
+ * How many fields and elements an object may have for their owners to be tracked: some 40 ms. Kubernetes drops the owners
+ * of objects that are too large for it as well.
+ */
+const TRACKED = 10_000;
+
+function isTracked(object: KubeObject): boolean {
+  return count(object, TRACKED) <= TRACKED;
+}
+
+/** How many members and elements a value has with all below it; no further than just above `most`. */
+function count(value: unknown, most: number): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const parts = Array.isArray(value) ? value : Object.values(value);
+  let found = parts.length;
+  for (const part of parts) {
+    if (found > most) return found;
+    found += count(part, most - found);
+  }
+  return found;
+}
+
+function untracked(object: KubeObject): KubeObject {
+  const { managedFields: _fields, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }
 
 function fieldManager(definition: ResourceDefinition, versions: KindVersions | undefined): FieldManager {

@@ -1,6 +1,5 @@
 import {
   ApiError,
-  cloneJson,
   type DeleteQuery,
   equalJson,
   finalizerWarnings,
@@ -115,7 +114,7 @@ export class Writer {
     const admitted = await this.#admit("CREATE", { object, oldObject: undefined }, request);
     const generated = admitted.metadata.name === undefined && this.#storage.lifecycle !== "storage";
     for (let attempt = 1; ; attempt++) {
-      const next = generated ? cloneJson(admitted) : admitted;
+      const next = { ...admitted, metadata: { ...admitted.metadata } };
       if (this.#storage.lifecycle !== "storage") prepareCreate(next, this.#definition, this.#now());
       await this.#check(next, undefined, request);
       try {
@@ -192,7 +191,7 @@ export class Writer {
     const definition = this.#definition;
     const passes = this.#storage.lifecycle === "storage";
     const meta = passes ? [] : metadataProblems(next, before, definition);
-    const found = await this.rules.problems(next, { before, part, signal: options.signal });
+    const found = await this.rules.problems(next, { before, part, signal: options.signal, warn: options.warn });
     const causes: StatusCause[] = before === undefined ? [...found, ...meta] : [...meta, ...found];
     if (causes.length > 0) throw ApiError.invalid({ kind: definition, name: next.metadata.name ?? "", causes });
     // What passes writes on leaves the last word to whoever keeps them.
