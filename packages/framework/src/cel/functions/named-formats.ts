@@ -30,12 +30,12 @@ const CLOCK = /^(\d{2}):(\d{2}):(\d{2})(?:.\d+)?(?:z|[+-]\d{2}:\d{2})$/;
 /** The formats that rules can name. */
 export const NAMED_FORMATS: ReadonlyMap<string, NamedFormat> = new Map(
   [
-    new NamedFormat("dns1123Label", 30, dnsLabelProblems),
-    new NamedFormat("dns1123Subdomain", 60, nameProblems),
+    new NamedFormat("dns1123Label", 30, labelProblems),
+    new NamedFormat("dns1123Subdomain", 60, subdomainProblems),
     new NamedFormat("dns1035Label", 30, dns1035LabelProblems),
     new NamedFormat("qualifiedName", 60, labelKeyProblems),
-    new NamedFormat("dns1123LabelPrefix", 30, (text) => dnsLabelProblems(asWhole(text))),
-    new NamedFormat("dns1123SubdomainPrefix", 60, (text) => nameProblems(asWhole(text))),
+    new NamedFormat("dns1123LabelPrefix", 30, (text) => labelProblems(asWhole(text))),
+    new NamedFormat("dns1123SubdomainPrefix", 60, (text) => subdomainProblems(asWhole(text))),
     new NamedFormat("dns1035LabelPrefix", 30, (text) => dns1035LabelProblems(asWhole(text))),
     new NamedFormat("labelValue", 40, labelValueProblems),
     new NamedFormat("uri", 1000, uriProblems),
@@ -46,13 +46,26 @@ export const NAMED_FORMATS: ReadonlyMap<string, NamedFormat> = new Map(
   ].map((format) => [format.name, format]),
 );
 
+function labelProblems(text: string): string[] {
+  return dnsLabelProblems(text).map(inCharacters);
+}
+
+function subdomainProblems(text: string): string[] {
+  return nameProblems(text).map(inCharacters);
+}
+
+/** These two say characters in Kubernetes 1.37, where the others say bytes. */
+function inCharacters(problem: string): string {
+  return problem.replace(/(?<=^must be no more than \d+) bytes$/, " characters");
+}
+
 /** A prefix of a name as the name it could begin. */
 function asWhole(prefix: string): string {
   return prefix.length > 1 && prefix.endsWith("-") ? `${prefix.slice(0, -2)}a` : prefix;
 }
 
 function dns1035LabelProblems(text: string): string[] {
-  const problems = text.length > 63 ? ["must be no more than 63 bytes"] : [];
+  const problems = text.length > 63 ? ["must be no more than 63 characters"] : [];
   return /^[a-z](?:[-a-z0-9]*[a-z0-9])?$/.test(text) ? problems : [...problems, DNS_1035_LABEL];
 }
 
