@@ -6,7 +6,7 @@ import { root } from "../../tools/install.mjs";
 import { explain } from "./compare.ts";
 import { INTENDED, type Intended, unintended } from "./intended.ts";
 import { KINDS } from "./kinds.ts";
-import { isLive } from "./live.ts";
+import { isAsked, isPending, isWhole } from "./live.ts";
 import { Player } from "./play.ts";
 import { answersOf, recordingOf } from "./recorded.ts";
 import { type Subject, startSubject } from "./subject.ts";
@@ -30,26 +30,31 @@ describe("a view answers as Kubernetes does:", function () {
     await subject[Symbol.asyncDispose]();
   });
 
-  for (const topic of TOPICS.filter(({ name }) => isLive(name))) {
+  for (const topic of TOPICS.filter(({ name }) => isAsked(name))) {
     describe(topic.name, () => {
       const recording = recordingOf(topic);
       for (const one of topic.cases) {
         it(one.name, async () => {
           const answers = [answersOf(recording, one), await player.play(one)] as const;
           const others = unintended(one, answers, (entry) => used.add(entry));
-          if (others.length > 0) throw new Error(explain(one, others));
+          const pending = isPending(topic.name, one.name);
+          if (pending && others.length === 0) throw new Error(`equal now: take "${one.name}" off the list in live.ts`);
+          if (!pending && others.length > 0) throw new Error(explain(one, others));
         });
       }
     });
   }
 
-  it("but for differences that are intended, all of which are still there", function () {
-    if (!TOPICS.every(({ name }) => isLive(name))) this.skip();
-    expect(INTENDED.filter((entry) => !used.has(entry)).map(({ name }) => name)).to.deep.equal([]);
-  });
+  // Suites of their own run after the topics.
+  describe("but for differences that are intended", () => {
+    it("all of which are still there", function () {
+      if (!isWhole()) this.skip();
+      expect(INTENDED.filter((entry) => !used.has(entry)).map(({ name }) => name)).to.deep.equal([]);
+    });
 
-  it("and docs/conformance.md gives the reason for each", () => {
-    const documented = [...readFileSync(CONFORMANCE, "utf8").matchAll(/^\| (.+?) \|/gm)].map(([, name]) => name);
-    expect(documented.slice(1)).to.deep.equal(INTENDED.map(({ name }) => name));
+    it("for the reasons in docs/conformance.md", () => {
+      const documented = [...readFileSync(CONFORMANCE, "utf8").matchAll(/^\| (.+?) \|/gm)].map(([, name]) => name);
+      expect(documented.slice(1)).to.deep.equal(INTENDED.map(({ name }) => name));
+    });
   });
 });

@@ -6,7 +6,7 @@ import { type Difference, differences, explain } from "../differential/compare.t
 import { history } from "../differential/history.ts";
 import { unintended } from "../differential/intended.ts";
 import { KINDS } from "../differential/kinds.ts";
-import { isLive } from "../differential/live.ts";
+import { hasHistories } from "../differential/live.ts";
 import { startOracle } from "../differential/oracle.ts";
 import { type Answer, Player } from "../differential/play.ts";
 import { answersOf, record, recordingOf } from "../differential/recorded.ts";
@@ -47,14 +47,14 @@ describe("the oracle", function () {
     });
   }
 
-  (isLive("histories") ? it : it.skip)("and ours agree on random histories", async function () {
+  (hasHistories() ? it : it.skip)("and ours agree on random histories", async function () {
     const milliseconds = 1000 * Number(process.env["SECONDS"] ?? 60);
     this.timeout(milliseconds + 120_000);
     await using subject = await startSubject(KINDS);
     using ours = new Player(subject);
     const compare = async (one: Case): Promise<Difference[]> => {
       const [expected, actual] = await Promise.all([player.play(one), ours.play(one)]);
-      return unintended(one, [expected, actual]);
+      return unintended(one, [expected, actual]).filter((difference) => !isUnlucky(difference));
     };
     const first = Number(process.env["SEED"] ?? Date.now() % 1_000_000_000);
     const end = performance.now() + milliseconds;
@@ -66,3 +66,8 @@ describe("the oracle", function () {
     }
   });
 });
+
+/** Kubernetes stops at some of the fields that an apply has no type for, as its maps happen to be ordered. */
+function isUnlucky({ expected, actual }: Difference): boolean {
+  return [expected, actual].every((message) => /^failed to create typed patch object/.test(String(message)));
+}

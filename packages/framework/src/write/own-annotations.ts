@@ -1,4 +1,4 @@
-import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import type { KubeObject, ObjectMeta } from "@virtual-workspaces/apimachinery";
 import type { FieldOwners, KindRules } from "./rules.ts";
 
 /** Whether an annotation is one that the storage itself sets. */
@@ -39,8 +39,9 @@ export function withoutOwners(rules: KindRules, isOwn: IsOwnAnnotation): KindRul
 }
 
 function without(object: KubeObject, isOwn: IsOwnAnnotation): KubeObject {
-  const { annotations, ...metadata } = object.metadata;
-  if (annotations === undefined || !Object.keys(annotations).some(isOwn)) return object;
+  const given: ObjectMeta | undefined = object.metadata; // an apply may come without
+  if (given?.annotations === undefined || !Object.keys(given.annotations).some(isOwn)) return object;
+  const { annotations, ...metadata } = given;
   const rest = pick(annotations, (key) => !isOwn(key));
   return { ...object, metadata: Object.keys(rest).length === 0 ? metadata : { ...metadata, annotations: rest } };
 }
