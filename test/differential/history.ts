@@ -92,7 +92,14 @@ class History {
   }
 
   #merge(): RequestStep {
+    if (this.#resource.subresources.scale !== undefined && this.#random.chance(0.3)) return this.#scale();
     return this.#api.merge(this.#name(), this.#content(), { ...this.#sub(), query: this.#query(), as: this.#answer() });
+  }
+
+  #scale(): RequestStep {
+    const options = { sub: "scale", query: this.#query() };
+    if (this.#random.chance(0.2)) return this.#api.get(this.#name(), options);
+    return this.#api.merge(this.#name(), { spec: { replicas: this.#random.pick([0, 1, 5, 200, -1, null]) } }, options);
   }
 
   #json(): RequestStep {
