@@ -131,6 +131,7 @@ export async function applying(
     const { fieldManager: manager } = options;
     const about = { live: copy(), config, manager, force, subresource: part, now: new Date() };
     const object = owners.apply(about);
+    normalizeMetadata(object);
     checkPlace(object, patch.key);
     return { object, by: "applying" };
   };

@@ -60,8 +60,6 @@ function otherType(object: JsonObject, definition: ResourceDefinition, cause: St
  * @throws ApiError 400 when its name or namespace is another
  */
 export function checkPlace(object: KubeObject, { namespace, name }: Place): void {
-  // What an apply makes has none if it was given none.
-  object.metadata ??= {};
   const { metadata } = object;
   if (namespace === "") delete metadata.namespace;
   else if (metadata.namespace === undefined) metadata.namespace = namespace;

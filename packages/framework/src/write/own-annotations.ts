@@ -17,7 +17,7 @@ export function keepOwnAnnotations(next: KubeObject, before: KubeObject | undefi
 /** The same rules, under which nobody owns an annotation of the storage. */
 export function withoutOwners(rules: KindRules, isOwn: IsOwnAnnotation): KindRules {
   const { fields } = rules;
-  const bare = (object: KubeObject): KubeObject => without(object, isOwn);
+  const bare = (object: KubeObject): KubeObject => withoutOwn(object, isOwn);
   const bareLive = ({
     live,
   }: {
@@ -38,7 +38,8 @@ export function withoutOwners(rules: KindRules, isOwn: IsOwnAnnotation): KindRul
   return { ...rules, fields: owners };
 }
 
-function without(object: KubeObject, isOwn: IsOwnAnnotation): KubeObject {
+/** The object as if the storage had said nothing in its annotations. */
+export function withoutOwn(object: KubeObject, isOwn: IsOwnAnnotation): KubeObject {
   const given: ObjectMeta | undefined = object.metadata; // an apply may come without
   if (given?.annotations === undefined || !Object.keys(given.annotations).some(isOwn)) return object;
   const { annotations, ...metadata } = given;

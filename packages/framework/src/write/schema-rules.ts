@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import {
+  ApiError,
   compileSchema,
   formatCause,
   formatCauses,
@@ -13,6 +14,7 @@ import {
 import { linearPattern } from "../cel/pattern.ts";
 import type { CompiledRules, RuleEngine, RuleFindings } from "../cel/rules.ts";
 import type { Awaitable } from "../storage.ts";
+import { WorkerError } from "../worker/error.ts";
 import { siblingModule } from "../worker/module.ts";
 import type { CheckOptions } from "./rules.ts";
 
@@ -66,8 +68,14 @@ export class SchemaRules {
       for (const warning of findings.warnings) options.warn?.(formatCause(warning));
       return [...causes, ...findings.causes];
     };
-    return found instanceof Promise ? found.then(all) : all(found);
+    return found instanceof Promise ? found.then(all, refuseLater) : all(found);
   }
+}
+
+/** Rules that need a thread of their own, when too many need one. */
+function refuseLater(error: unknown): never {
+  const isBusy = error instanceof WorkerError && error.fault === "busy";
+  throw isBusy ? ApiError.tooManyRequests("too many writes wait for their rules to be checked; try again", 1) : error;
 }
 
 function refuse(problems: readonly StatusCause[]): void {

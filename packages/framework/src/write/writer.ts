@@ -16,7 +16,7 @@ import { prepareCreate, wipeSystemFields } from "./create.ts";
 import { decideDeletion, isReleased } from "./deletion.ts";
 import { kindRules } from "./kind.ts";
 import { metadataProblems } from "./metadata.ts";
-import { keepOwnAnnotations, withoutOwners } from "./own-annotations.ts";
+import { keepOwnAnnotations, withoutOwn, withoutOwners } from "./own-annotations.ts";
 import { checkPreconditions } from "./preconditions.ts";
 import { racing, untilUndisturbed } from "./race.ts";
 import { type Kept, readKept } from "./read.ts";
@@ -130,7 +130,7 @@ export class Writer {
     const { object } = draft;
     const before = kept.copy();
     if (draft.by === "replacing") checkUid(object, before, this.#definition);
-    this.#recognize(object, before, request);
+    this.#recognize(draft, before, request);
     checkVersion(object, before, this.#definition);
     this.#settle(draft, request);
     const rules = { part: request.part, whole: request.whole, definition: this.#definition };
@@ -200,10 +200,14 @@ export class Writer {
     options.accept?.(next);
   }
 
-  /** A version that was given elsewhere is as good as ours if the storage says so; its annotations are as it has them. */
-  #recognize(object: KubeObject, before: KubeObject, { scope }: WriteRequest): void {
+  /**
+   * A version that was given elsewhere is as good as ours if the storage says so; its annotations are as it has them. A change
+   * has them from the copy that it was made of: they vouch for no version that came with the change.
+   */
+  #recognize({ object, by }: Draft, before: KubeObject, { scope }: WriteRequest): void {
     const { resourceVersion } = before.metadata;
-    const isCurrent = this.#storage.isCurrent?.(scope, object, before) === true;
+    const sent = by === "replacing" ? object : withoutOwn(object, this.#isOwn);
+    const isCurrent = this.#storage.isCurrent?.(scope, sent, before) === true;
     if (isCurrent && resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion;
     keepOwnAnnotations(object, before, this.#isOwn);
   }
