@@ -5,6 +5,7 @@ import {
   type CollectionPart,
   defineResource,
   defineVirtualWorkspace,
+  type ServedResource,
 } from "@virtual-workspaces/framework";
 import { type KubeconfigHome, kubeconfigHome, startTls, type TlsServer } from "../../_support/server.ts";
 import { GoClient, type GoCommand } from "./client.ts";
@@ -52,26 +53,37 @@ export const Task = defineResource({
   subresources: { status: true, scale: { specReplicasPath: ".spec.steps", statusReplicasPath: ".status.done" } },
 });
 
-type TaskContent = typeof Task extends { collection(): Collection<infer Content> } ? Content : never;
+export type TaskContent = typeof Task extends { collection(): Collection<infer Content> } ? Content : never;
 
 /** A server of tasks, and clients that write them. */
 export class TaskStage implements AsyncDisposable {
   readonly #collection: Collection<TaskContent>;
+  readonly #served: readonly ServedResource[];
   readonly #home: KubeconfigHome;
   #server: TlsServer;
 
-  private constructor(collection: Collection<TaskContent>, server: TlsServer, home: KubeconfigHome) {
-    this.#collection = collection;
+  private constructor(
+    kept: { readonly collection: Collection<TaskContent>; readonly served: readonly ServedResource[] },
+    server: TlsServer,
+    home: KubeconfigHome,
+  ) {
+    this.#collection = kept.collection;
+    this.#served = kept.served;
     this.#server = server;
     this.#home = home;
   }
 
-  static async start(): Promise<TaskStage> {
+  /** @param serve what clients are shown of the tasks; all of them as they are unless told otherwise */
+  static async start(
+    serve = (tasks: Collection<TaskContent>): readonly ServedResource[] => [Task.serve(tasks)],
+  ): Promise<TaskStage> {
     const collection = Task.collection();
-    const server = await startTls([tasksView(collection)]);
+    const served = serve(collection);
+    const server = await startTls([tasksView(served)]);
     const { authority, port } = server;
     const contexts = { tasks: "/services/tasks/clusters/root" };
-    return new TaskStage(collection, server, await kubeconfigHome({ authority, port, contexts, namespace: "default" }));
+    const home = await kubeconfigHome({ authority, port, contexts, namespace: "default" });
+    return new TaskStage({ collection, served }, server, home);
   }
 
   /** The tasks that clients see. */
@@ -92,7 +104,7 @@ export class TaskStage implements AsyncDisposable {
     const { port, authority } = this.#server;
     await this.#server.close();
     meanwhile();
-    this.#server = await startTls([tasksView(this.#collection)], { port, authority });
+    this.#server = await startTls([tasksView(this.#served)], { port, authority });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -101,11 +113,11 @@ export class TaskStage implements AsyncDisposable {
   }
 }
 
-function tasksView(collection: Collection<TaskContent>): ReturnType<typeof defineVirtualWorkspace> {
+function tasksView(resources: readonly ServedResource[]): ReturnType<typeof defineVirtualWorkspace> {
   return defineVirtualWorkspace({
     name: "tasks",
     path: "/clusters/:cluster",
     authorize: authenticated(),
-    resources: [Task.serve(collection)],
+    resources,
   });
 }
