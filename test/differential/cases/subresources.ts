@@ -202,6 +202,12 @@ export const SCALE: Topic = topic("scale", {
     machine.get("m", { ...scale, headers: { accept: "application/yaml" } }),
   ],
   "of a kind that has none": [plain.make("a"), plain.get("a", scale), plain.merge("a", {}, scale)],
+  "of replicas that are no numbers": [
+    ...["one", 1.5, true, null, [1], { a: 1 }].map((replicas) => machine.make("m", { spec: { replicas } })),
+    machine.make("m", { spec: 7 }),
+    machine.make("m", { spec: { replicas: -1 } }),
+    machine.make("m", { spec: { replicas: 2147483648 } }),
+  ],
   "another subresource": [
     made,
     machine.get("m", { sub: "nothing" }),
