@@ -80,8 +80,9 @@ async function perSchema(equal: boolean): Promise<number> {
   const before = (await server.ask("memory")).held;
   await server.ask("define", { count: SCHEMAS, equal });
   for (let at = 0; at < SCHEMAS; at++) {
-    const object = { ...writtenObject(`Kind${at}`, { name: "w" }, SIZE), apiVersion: "more.example/v1" };
-    const path = `/services/bench/apis/more.example/v1/kind${at}s?dryRun=All`;
+    const kind = `${equal ? "Equal" : "Own"}${at}`;
+    const object = { ...writtenObject(kind, { name: "w" }, SIZE), apiVersion: "more.example/v1" };
+    const path = `/services/bench/apis/more.example/v1/${kind.toLowerCase()}s?dryRun=All`;
     const { status, body } = await fetchOnce(port, writeRequest(`POST ${path}`, JSON.stringify(object), HEADERS));
     assert.equal(status, 201, body.toString());
   }

@@ -38,7 +38,7 @@ const commands = {
       defineResource({
         group: "more.example",
         version: "v1",
-        kind: `Kind${at}`,
+        kind: `${equal ? "Equal" : "Own"}${at}`,
         scope: "Cluster",
         spec: ruledSpec(equal ? 0 : at),
       }),
