@@ -7,6 +7,8 @@ import { type Case, describeStep } from "./step.ts";
 /** A difference, what was sent, and the two answers that it is between. */
 interface Found extends Difference {
   readonly sent: string;
+  /** Its Accept. */
+  readonly asked: string;
   readonly theirs: Answer;
   readonly ours: Answer;
 }
@@ -72,6 +74,19 @@ export const INTENDED: readonly Intended[] = [
   {
     name: "No panics",
     is: ({ theirs, ours }) => theirs.status === 0 && (ours.status ?? 500) < 500,
+  },
+  {
+    name: "Names come before media types",
+    is: ({ theirs, ours }) =>
+      theirs.status === 415 && isJsonObject(ours.body) && ours.body["message"] === "name must be provided",
+  },
+  {
+    name: "Tables and partial metadata of v1beta1",
+    is: ({ asked, theirs, ours }) => asked.endsWith(";v=v1beta1") && theirs.status === 200 && ours.status === 406,
+  },
+  {
+    name: "Parameters of media types without as",
+    is: ({ asked, ours }) => asked === "application/json;g=meta.k8s.io;v=v1" && ours.status === 200,
   },
   {
     name: "No protobuf",
@@ -197,7 +212,8 @@ export function unintended(
     const at = Number.parseInt(difference.at, 10) - 1;
     const step = steps[at];
     const sent = step === undefined ? "" : describeStep(step);
-    const found = { ...difference, sent, theirs: expected[at] ?? {}, ours: actual[at] ?? {} };
+    const asked = (step !== undefined && "headers" in step && step.headers?.["accept"]) || "";
+    const found = { ...difference, sent, asked, theirs: expected[at] ?? {}, ours: actual[at] ?? {} };
     const entry = INTENDED.find(({ is }) => is(found));
     if (entry !== undefined) used(entry);
     return entry === undefined;

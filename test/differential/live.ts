@@ -5,9 +5,6 @@ const PENDING: Readonly<Record<string, readonly string[]>> = {
   rules: ["of transition with an optional old value"],
   cel: ["infinity"],
   "merge-patch": ["of server's metadata"],
-  apply: ["removes metadata that an update began"],
-  negotiation: ["of an object in another form", "of a list"],
-  verbs: ["that are not there"],
 };
 
 /** Topics that are asked for: `TOPICS=apply,update`. @default all */
