@@ -68,7 +68,10 @@ function collect(req: IncomingMessage, { limit, signal }: CollectOptions): Promi
     else pieces.push(piece);
   };
   const end = (): void => resolve(Buffer.concat(pieces, length));
-  const cut = (): void => reject(ApiError.badRequest("the body of the request ended early"));
+  // Every request closes, most of them whole: an error for each would cost more than all else here.
+  const cut = (): void => {
+    if (!req.readableEnded) reject(ApiError.badRequest("the body of the request ended early"));
+  };
   const abort = (): void => reject(signal?.reason);
   req.on("data", take).once("end", end).once("error", cut).once("close", cut);
   signal?.addEventListener("abort", abort, { once: true });
