@@ -1,0 +1,14 @@
+// The newest kubectl writes as the machine's own do: the cases are those of test/e2e.
+import { changeCases, deleteCases } from "../e2e/support/change-cases.ts";
+import { createAndApplyCases } from "../e2e/support/write-cases.ts";
+import { building } from "./support/build.ts";
+import { builtKubectl } from "./support/kubectl.ts";
+
+describe("kubectl, built from its module, writes", function () {
+  this.timeout(120_000);
+  before(building("clients"));
+
+  createAndApplyCases(builtKubectl);
+  changeCases(builtKubectl);
+  deleteCases(builtKubectl);
+});
