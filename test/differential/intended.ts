@@ -120,6 +120,13 @@ export const INTENDED: readonly Intended[] = [
     is: ({ at, expected, actual }) => at.endsWith("/message") && String(expected).replace("map[]", "{}") === actual,
   },
   {
+    name: "Message expressions over an optional old value",
+    is: ({ at, expected, actual }) =>
+      at.endsWith("/message") &&
+      /failed rule: .*oldSelf\.value\(\)/.test(String(expected)) &&
+      String(actual).endsWith("Invalid value: 1: must not shrink"),
+  },
+  {
     name: "Continue tokens that cannot be read",
     is: ({ at, expected, actual }) =>
       isMessage(at) &&

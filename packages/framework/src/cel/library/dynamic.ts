@@ -3,6 +3,8 @@ import { JOIN, MAP, OWN, SAME } from "./names.ts";
 import { callOf, MACRO_VARIABLES, type Node, typeOf } from "./node.ts";
 
 const PLAIN = new Set(["bool", "bytes", "double", "int", "null", "string", "uint"]);
+/** Give what they are called on holds, of which nothing is known as it runs. */
+const GENERIC = new Set(["orValue", "value"]);
 
 /**
  * A checked expression as it runs where nothing is known of types: equality and `+` of what may be a list of type set or
@@ -33,9 +35,8 @@ function transformed(node: Node): Part {
   if (op === "+")
     return node.args.some((arg) => typeOf(arg).startsWith("list")) ? call(JOIN, rewritten.args) : rewritten;
   const called = callOf(node);
-  if (called === undefined || PLAIN.has(typeOf(node)) || MACRO_VARIABLES.has(`${called.name}/${called.args.length}`)) {
-    return rewritten;
-  }
+  if (called === undefined || MACRO_VARIABLES.has(`${called.name}/${called.args.length}`)) return rewritten;
+  if (PLAIN.has(typeOf(node)) && !GENERIC.has(called.name)) return rewritten;
   return call("dyn", [rewritten]);
 }
 
