@@ -32,8 +32,7 @@ export function checkType(object: JsonObject, definition: ResourceDefinition): v
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
     );
   }
-  if (kind !== definition.kind)
-    throw otherType(object, definition, fieldInvalid("kind", kind, `must be ${definition.kind}`));
+  if (kind !== definition.kind) throw otherType(object, fieldInvalid("kind", kind, `must be ${definition.kind}`));
 }
 
 /** The same of what a patch has made of an object of the kind: then both are values like others. */
@@ -41,16 +40,17 @@ export function checkTypeKept(object: JsonObject, definition: ResourceDefinition
   const { apiVersion } = object;
   const expected = apiVersionOf(definition);
   if (typeof apiVersion === "string" && apiVersion !== "" && apiVersion !== expected)
-    throw otherType(object, definition, fieldInvalid("apiVersion", apiVersion, `must be ${expected}`));
+    throw otherType(object, fieldInvalid("apiVersion", apiVersion, `must be ${expected}`));
   checkType(object, definition);
 }
 
-function otherType(object: JsonObject, definition: ResourceDefinition, cause: StatusCause): ApiError {
+function otherType(object: JsonObject, cause: StatusCause): ApiError {
   const kind = String(object["kind"]);
+  const [group = "", version] = String(object["apiVersion"]).split("/");
   const { metadata } = object;
   const name = isJsonObject(metadata) && typeof metadata["name"] === "string" ? metadata["name"] : "";
-  // Under the name it gives itself, as in Kubernetes.
-  return ApiError.invalid({ kind: { group: definition.group, kind }, name, causes: [cause] });
+  // Under the names it gives itself, as in Kubernetes.
+  return ApiError.invalid({ kind: { group: version === undefined ? "" : group, kind }, name, causes: [cause] });
 }
 
 /**
