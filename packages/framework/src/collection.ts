@@ -18,7 +18,9 @@ import { type HistoryOptions, WatchCache } from "./watch/cache.ts";
 import { processMinter } from "./watch/minter.ts";
 import { objectsIn } from "./watch/objects.ts";
 import { decideDeletion } from "./write/deletion.ts";
+import { fieldOwners } from "./write/field-owners.ts";
 import { KindVersions } from "./write/kind-versions.ts";
+import type { FieldOwners } from "./write/rules.ts";
 import { timestamp } from "./write/time.ts";
 import { modified } from "./write/update.ts";
 
@@ -31,6 +33,9 @@ export interface CollectionOptions {
   /** The time that becomes `metadata.creationTimestamp`. @default the clock */
   readonly now?: () => Date;
 }
+
+/** Whose the fields are that an author's code sets, in `managedFields`. */
+const AUTHOR = "virtual-workspaces";
 
 /** What an author may say of an object besides its content. */
 export interface ObjectDetails {
@@ -52,6 +57,7 @@ export class Collection<T extends object = object> implements Storage<ObjectOf<T
   readonly #cache: WatchCache;
   readonly #lease: CacheLease;
   readonly #now: () => Date;
+  #owners: FieldOwners | undefined;
 
   constructor(resource: TypedDefinition<T>, options: CollectionOptions = {}) {
     this.resource = resource;
@@ -106,7 +112,7 @@ export class Collection<T extends object = object> implements Storage<ObjectOf<T
     const before = this.read(key);
     const next = { ...described(key.cluster, details, before?.metadata), content: content(before) };
     if (before !== undefined && isDeepStrictEqual(next, comparable(before))) return before;
-    const object = this.#stamp(key, next, before);
+    const object = this.#owned(this.#stamp(key, next, before), before);
     this.#cache.set(encodeObject(object, key.cluster, this.resource.selectableFields));
     return object;
   }
@@ -195,6 +201,15 @@ export class Collection<T extends object = object> implements Storage<ObjectOf<T
       },
       ...content,
     } as ObjectOf<T>;
+  }
+
+  /** What the author's own code changes is its own as well, once anybody's fields are. */
+  #owned(next: ObjectOf<T>, before: ObjectOf<T> | undefined): ObjectOf<T> {
+    if (before?.metadata.managedFields === undefined) return next;
+    this.#owners ??= fieldOwners(this.resource);
+    const subresource =
+      isDeepStrictEqual(specOf(next), specOf(before)) && this.resource.subresources.status ? "status" : "";
+    return this.#owners.update({ live: before, next, manager: AUTHOR, subresource, now: this.#now() }) as ObjectOf<T>;
   }
 
   #invalidName(name: string, problems: readonly string[]): ApiError {
