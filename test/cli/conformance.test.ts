@@ -15,8 +15,20 @@ import { type Tree, tree } from "../_setup/tree.ts";
 import { createAuthority, startTls, type TlsServer } from "../_support/server.ts";
 import { cli } from "./support/dev.ts";
 
-const Note = defineResource({ group: "test.dev", version: "v1", kind: "Note", scope: "Cluster", spec: { type: "object" } });
-const Task = defineResource({ group: "test.dev", version: "v1", kind: "Task", scope: "Cluster", spec: { type: "object" } });
+const Note = defineResource({
+  group: "test.dev",
+  version: "v1",
+  kind: "Note",
+  scope: "Cluster",
+  spec: { type: "object" },
+});
+const Task = defineResource({
+  group: "test.dev",
+  version: "v1",
+  kind: "Task",
+  scope: "Cluster",
+  spec: { type: "object" },
+});
 
 const notes = Note.collection();
 

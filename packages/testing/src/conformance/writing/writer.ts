@@ -11,7 +11,7 @@ import { candidates, type Sample } from "./sample.ts";
 /** The label of everything that a run makes; its value is the run's. */
 export const RUN_LABEL = "conformance.virtual-workspaces.dev/run";
 
-export const JSON_TYPE = "application/json";
+const JSON_TYPE = "application/json";
 export const MERGE_PATCH = "application/merge-patch+json";
 export const JSON_PATCH = "application/json-patch+json";
 export const APPLY_PATCH = "application/apply-patch+yaml";
