@@ -1,14 +1,25 @@
 // What is compared with the oracle. Other stores and servers take its place by giving the same.
-import { allow, converted, defineVirtualWorkspace, type ServedResource } from "@virtual-workspaces/framework";
+import {
+  allow,
+  converted,
+  defineVirtualWorkspace,
+  type ServedResource,
+  type WritableSource,
+} from "@virtual-workspaces/framework";
 import { startPlain } from "../_support/plain.ts";
 import type { Target } from "./caller.ts";
 import type { DifferentialKind } from "./kinds/kind.ts";
 
 export interface Subject extends Target, AsyncDisposable {}
 
+/** What stands between clients and the collection that keeps a kind's objects. */
+export type Between = (stored: DifferentialKind[0]) => WritableSource;
+
+const NOTHING: Between = (stored) => stored.collection({ garbageCollected: true });
+
 /** A view of ours: each kind on a collection of its own. */
-export async function startSubject(kinds: readonly DifferentialKind[]): Promise<Subject> {
-  let resources = served(kinds);
+export async function startSubject(kinds: readonly DifferentialKind[], between = NOTHING): Promise<Subject> {
+  let resources = served(kinds, between);
   const view = defineVirtualWorkspace({
     name: "differential",
     path: "/",
@@ -20,19 +31,19 @@ export async function startSubject(kinds: readonly DifferentialKind[]): Promise<
     url: `${server.url}/services/differential`,
     headers: { authorization: "Bearer admin" },
     reset: async () => {
-      resources = served(kinds);
+      resources = served(kinds, between);
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
 }
 
 /** Its other versions are the stored one's objects under another name, as with the conversion `None`. */
-function served(kinds: readonly DifferentialKind[]): readonly ServedResource[] {
+function served(kinds: readonly DifferentialKind[], between: Between): readonly ServedResource[] {
   return kinds.flatMap(([stored, ...others]) => {
-    const collection = stored.collection({ garbageCollected: true });
+    const storage = between(stored);
     return [
-      stored.serve(collection),
-      ...others.map((version) => version.serve(converted({ from: collection, to: version }))),
+      stored.serve(storage as never),
+      ...others.map((version) => version.serve(converted({ from: storage, to: version }))),
     ];
   });
 }

@@ -3,7 +3,7 @@ import type { Encoded } from "../encoded.ts";
 import type { ObjectOf } from "../resource-schema.ts";
 import type { RequestOptions } from "../storage.ts";
 import { cacheKey } from "../watch/objects.ts";
-import { encodedSourceVersion } from "./annotations.ts";
+import { encodedSourceVersion, sourceVersionOf } from "./annotations.ts";
 import type { Before, Lens } from "./lens.ts";
 
 /**
@@ -29,7 +29,10 @@ export async function shownAfter<In extends object, Out extends object, By, Inpu
   const now = cache.get(before.key);
   // Somebody else has written since, or nothing has changed.
   if (now !== undefined && now.uid === kept.metadata.uid) return now;
-  return mapped(lens, before, { kept, version: left ?? cache.head });
+  // As in Kubernetes, what goes with its last finalizer is answered at the version that it had.
+  const was = before.shown?.metadata;
+  const gone = was !== undefined && sourceVersionOf(was) === kept.metadata.resourceVersion;
+  return mapped(lens, before, { kept, version: gone ? was.resourceVersion : (left ?? cache.head) });
 }
 
 /** As the view would show it, did it show it. */

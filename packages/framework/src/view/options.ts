@@ -82,7 +82,8 @@ export interface WritableViewOptions<In extends object, Out extends object, By, 
   readonly from: WritableSource<In>;
   /**
    * The way back: the content that the source's object is to have so that the view shows `object`. What the view hides is
-   * in `source`, and lost if it is not taken over from there; only a `status` that is left out stays as it is. Changes of
+   * in `source`, and lost if it is not taken over from there; a `status` alone stays when it is left out, unless the client
+   * took away the one that the view showed. Changes of
    * labels and annotations are carried over, unless `metadata.labels` or `metadata.annotations` say what they are to be.
    * Asked anew when somebody else's write comes first. An `ApiError` that it throws is answered as it stands.
    *

@@ -33,7 +33,9 @@ export class Unmapping<In extends object, Out extends object, By, Inputs> {
       view.unmap(cloneJson(wanted), { ...context, source: source && cloneJson(source) }),
     );
     const metadata = this.#metadata(unmapped.metadata, { shown: shown && bare(shown), wanted, source });
-    const next = this.#assembled(unmapped, metadata, source);
+    // A status that the view does not know must not be lost; one that the client saw may be taken away.
+    const mayGo = shown?.["status"] !== undefined && wanted["status"] === undefined;
+    const next = this.#assembled(unmapped, metadata, mayGo ? undefined : source?.["status"]);
     if (!this.#isPlain) {
       this.#keepOwners(next, sent);
       return { object: next, by: "changing" };
@@ -42,16 +44,13 @@ export class Unmapping<In extends object, Out extends object, By, Inputs> {
     return { object: this.#owned(next, sent, options), by: "applying" };
   }
 
-  #assembled(unmapped: Mapped<In>, metadata: ObjectMeta, source: KubeObject | undefined): KubeObject {
+  #assembled(unmapped: Mapped<In>, metadata: ObjectMeta, status: unknown): KubeObject {
     const { resource } = this.#lens.view.from;
-    const content = contentOf(unmapped);
-    const kept = source?.["status"];
-    // A status that the view does not know must not be lost; one that it shows as it is may be taken away.
-    const status = kept === undefined || this.#isPlain || "status" in content ? {} : { status: kept };
-    return { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata, ...content, ...status };
+    const content = { ...(status === undefined ? {} : { status }), ...contentOf(unmapped) };
+    return { apiVersion: apiVersionOf(resource), kind: resource.kind, metadata, ...content };
   }
 
-  /** The source's metadata with the client's changes: what the view does not show of it stays. */
+  /** The client's metadata, but for labels and annotations: these are the source's with the client's changes. */
   #metadata(
     said: Mapped<object>["metadata"],
     at: {
@@ -61,25 +60,19 @@ export class Unmapping<In extends object, Out extends object, By, Inputs> {
     },
   ): ObjectMeta {
     const [before, after, source] = [at.shown, at.wanted, at.source].map((object) => object?.metadata ?? {});
-    const { finalizers, ownerReferences } = after as ObjectMeta;
-    const {
-      labels: _l,
-      annotations: _a,
-      finalizers: _f,
-      ownerReferences: _o,
-      ...kept
-    } = at.source?.metadata ?? named(at.wanted.metadata);
+    const { labels: _l, annotations: _a, managedFields: _m, resourceVersion: _r, ...kept } = at.wanted.metadata;
+    const { managedFields, resourceVersion } = source ?? {};
     const labels = said?.labels ?? carriedOver(source?.labels, before?.labels, after?.labels);
     const annotations = this.#annotations(
       said?.annotations ?? carriedOver(source?.annotations, before?.annotations, after?.annotations),
       source?.annotations,
     );
     return {
-      ...kept,
+      ...cloneJson(kept),
       ...(Object.keys(labels).length === 0 ? {} : { labels: { ...labels } }),
       ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
-      ...(finalizers === undefined ? {} : { finalizers: [...finalizers] }),
-      ...(ownerReferences === undefined ? {} : { ownerReferences: cloneJson(ownerReferences) }),
+      ...(managedFields === undefined ? {} : { managedFields }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
     };
   }
 
@@ -118,15 +111,6 @@ export class Unmapping<In extends object, Out extends object, By, Inputs> {
     const about = { live, next: owned, manager, subresource: "", now: new Date() };
     return this.#lens.below.writer.rules.fields.update(about);
   }
-}
-
-/** Who an object is to be that is not there yet. */
-function named({ name, namespace, generateName }: ObjectMeta): ObjectMeta {
-  return {
-    ...(name === undefined ? {} : { name }),
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(generateName === undefined ? {} : { generateName }),
-  };
 }
 
 /** The object without what the view says of it by itself. */

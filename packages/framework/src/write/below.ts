@@ -14,6 +14,7 @@ import type { DeleteOptions, Scope, Storage, WriteOptions } from "../storage.ts"
 import { kindRules } from "./kind.ts";
 import { type IsOwnAnnotation, withoutOwners } from "./own-annotations.ts";
 import type { Draft, WriteRequest } from "./request.ts";
+import { taken } from "./taken.ts";
 import { modified } from "./update.ts";
 import { type Deleted, Writer } from "./writer.ts";
 
@@ -58,7 +59,8 @@ export class Below {
       // Only an apply knows its owners of fields beforehand, and has a name.
       if (name === undefined || draft.by === "changing") return this.writer.create(draft.object, request);
       const change = (copy: () => KubeObject | undefined): Draft => {
-        if (copy() !== undefined) throw ApiError.alreadyExists(groupResourceOf(above), name);
+        const there = copy();
+        if (there !== undefined) throw taken(ApiError.alreadyExists(groupResourceOf(above), name), there);
         return draft;
       };
       const key = { cluster: scope.cluster, namespace, name };
@@ -128,7 +130,7 @@ function told(error: ApiError, { above, kept, name }: BelowOptions & { readonly 
       ? `(a field of version ${kept.version}, as which this ${above.kind} is kept)`
       : `(a field of the ${formatGroupKind(kept)} that this ${above.kind} is kept as)`;
     const causes = (details.causes ?? []).map((cause) => explained(cause, explanation));
-    return ApiError.invalid({ kind: above, name, causes });
+    return ApiError.invalid({ kind: above, name: details.name ?? name, causes });
   }
   if (same) return error;
   if (details.kind !== kept.plural || (details.group ?? "") !== kept.group) return error;

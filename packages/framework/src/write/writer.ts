@@ -22,6 +22,7 @@ import { racing, untilUndisturbed } from "./race.ts";
 import { type Kept, readKept } from "./read.ts";
 import type { Change, Draft, WriteRequest } from "./request.ts";
 import type { KindRules } from "./rules.ts";
+import { taken } from "./taken.ts";
 import { checkUid, checkVersion, prepareUpdate, resetOtherParts } from "./update.ts";
 
 /** What writes end in: objects of one kind, on a storage that keeps them. */
@@ -120,7 +121,9 @@ export class Writer {
       try {
         return await this.#add(next, request);
       } catch (error) {
-        if (!isApiError(error) || error.reason !== "AlreadyExists") throw error;
+        // What passes writes on knows best what its names are taken by.
+        if (!isApiError(error) || error.reason !== "AlreadyExists" || this.#storage.lifecycle === "storage")
+          throw error;
         if (!generated || attempt === NAMES) throw await this.#taken(next, error, request);
       }
     }
@@ -160,12 +163,10 @@ export class Writer {
     this.rules.fillDefaults(object);
   }
 
-  /** The error of a name that is taken: one who waits for it to be free learns that it will be. */
   async #taken({ metadata }: KubeObject, error: ApiError, request: WriteRequest): Promise<ApiError> {
     const { name = "", namespace = "" } = metadata;
     const there = await this.#read({ cluster: request.scope.cluster, namespace, name }, request, false);
-    if (there?.copy().metadata.deletionTimestamp === undefined) return error;
-    return new ApiError({ ...error.status, message: `object is being deleted: ${error.status.message}` });
+    return taken(error, there?.copy());
   }
 
   #owned(next: KubeObject, live: KubeObject | undefined, { options, part }: WriteRequest): KubeObject {
@@ -190,8 +191,8 @@ export class Writer {
   async #check(next: KubeObject, before: KubeObject | undefined, { options, part }: WriteRequest): Promise<void> {
     const definition = this.#definition;
     const passes = this.#storage.lifecycle === "storage";
-    const meta = passes ? [] : metadataProblems(next, before, definition);
     const found = await this.rules.problems(next, { before, part, signal: options.signal, warn: options.warn });
+    const meta = passes && found.length === 0 ? [] : metadataProblems(next, passes ? undefined : before, definition);
     const causes: StatusCause[] = before === undefined ? [...found, ...meta] : [...meta, ...found];
     if (causes.length > 0) throw ApiError.invalid({ kind: definition, name: next.metadata.name ?? "", causes });
     // What passes writes on leaves the last word to whoever keeps them.
