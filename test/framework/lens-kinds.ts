@@ -6,7 +6,6 @@ import {
   defineVirtualWorkspace,
   type ServedResource,
   view,
-  type WritableView,
 } from "@virtual-workspaces/framework";
 import { type Answer, type PlainServer, startPlain } from "../_support/plain.ts";
 
@@ -46,12 +45,6 @@ export const Chore = defineResource({
     properties: { text: { type: "string" }, count: { type: "integer" }, done: { type: "boolean" } },
   },
 });
-export type Chores = WritableView<
-  TaskContent,
-  { spec: { text: string; count?: number; done?: boolean } },
-  unknown,
-  unknown
->;
 
 export function chores(tasks: Tasks, options: { readonly mayLeave?: boolean } = {}) {
   return view({
