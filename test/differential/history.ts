@@ -1,4 +1,5 @@
 // Random cases: a few names, a few managers, every verb.
+import { isJsonObject } from "@virtual-workspaces/apimachinery";
 import type { Resource } from "@virtual-workspaces/framework";
 import { Random } from "../_support/random.ts";
 import { Api, type Content, type Particulars } from "./api.ts";
@@ -76,9 +77,10 @@ class History {
 
   #apply(): RequestStep {
     const { query, ...options } = this.#sub();
+    const content = this.#content(options.sub);
     const force = this.#random.chance(0.25) ? "force=true&" : "";
     const asked = `${force}${query ?? this.#query(false)}`;
-    return this.#api.apply(this.#name(), this.#content(), {
+    return this.#api.apply(this.#name(), content, {
       ...options,
       by: this.#random.pick(MANAGERS),
       query: asked,
@@ -88,12 +90,15 @@ class History {
   #update(): RequestStep {
     if (this.#answers.length === 0) return this.#create();
     const base = this.#random.pick(this.#answers);
-    return this.#api.change(base, this.#content(), { ...this.#sub(), query: this.#query(), as: this.#answer() });
+    const options = this.#sub();
+    return this.#api.change(base, this.#content(options.sub), { ...options, query: this.#query(), as: this.#answer() });
   }
 
   #merge(): RequestStep {
     if (this.#resource.subresources.scale !== undefined && this.#random.chance(0.3)) return this.#scale();
-    return this.#api.merge(this.#name(), this.#content(), { ...this.#sub(), query: this.#query(), as: this.#answer() });
+    const options = this.#sub();
+    const content = this.#content(options.sub);
+    return this.#api.merge(this.#name(), content, { ...options, query: this.#query(), as: this.#answer() });
   }
 
   #scale(): RequestStep {
@@ -139,14 +144,18 @@ class History {
     );
   }
 
-  #content(): Content {
-    const { schema } = this.#resource;
+  /** What a write does not look at is sound: Kubernetes loses the owners of the rest where it is not. */
+  #content(sub?: string): Content {
+    const { schema, subresources } = this.#resource;
     const metadata: Record<string, unknown> = {};
     if (this.#random.chance(0.3)) metadata["labels"] = this.#random.pick(LABELS.slice(0, 2));
     if (this.#random.chance(0.08)) metadata["finalizers"] = this.#random.pick(FINALIZERS.slice(0, 2));
     const content = this.#values.of({ ...schema, type: "object" });
+    const unseen = sub === "status" ? "spec" : "status";
+    if (subresources.status && isJsonObject(content) && unseen in content)
+      content[unseen] = new Values(this.#random, 0).of(schema.properties?.[unseen] ?? {});
     return {
-      ...(typeof content === "object" && !Array.isArray(content) ? content : {}),
+      ...(isJsonObject(content) ? content : {}),
       ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
     };
   }

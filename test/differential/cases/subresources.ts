@@ -82,6 +82,7 @@ export const STATUS: Topic = topic("status", {
     machine.merge("m", { status: { phase: "Failed" } }, { ...status, query: "fieldManager=other" }),
     machine.merge("m", { metadata: { annotations: { a: "b" } } }, { ...status, query: "fieldManager=controller" }),
   ],
+  "beside nonsense": [made, machine.merge("m", { spec: { image: 7 }, status: { phase: "Running" } }, status)],
   "of a kind that has none": [
     plain.make("a", { status: { x: 1 } }),
     plain.get("a", status),
