@@ -1,24 +1,28 @@
-// Why: users have the tarballs, not this repository. Here the view of thirty lines is type-checked and run in a folder
-// that knows nothing of the clone: as TypeScript and as built JavaScript, on the oldest Node we promise and on ours.
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+// Why: users have the tarballs, not this repository. Here the view of thirty lines, and one that is written, are
+// type-checked and run in a folder that knows nothing of the clone: as TypeScript and as built JavaScript, on the oldest
+// Node we promise and on ours.
 import { copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { expect } from "chai";
 import { pack } from "../../tools/check-shape.mjs";
 import { localNode, root } from "../../tools/install.mjs";
 import { run } from "../../tools/run.mjs";
 import { type Tree, tree } from "../_setup/tree.ts";
+import { Program } from "./program.ts";
 
 const OLDEST = "22.19.0";
+const QUOTE = "/services/quotes/clusters/root/apis/example.dev/v1/quotes/ssh";
+const BOARDS = "/services/boards/clusters/root/apis/example.dev/v1/boards";
+const APPLY = "application/apply-patch+yaml";
 
 const serve = `
 import { createServer, staticTokens } from "@virtual-workspaces/framework";
-import view from "./quotes.ts";
+import { boards } from "./boards.ts";
+import quotes from "./quotes.ts";
 
+process.on("worker", () => console.log("a thread"));
 const authentication = [staticTokens({ secret: { name: "ada" } })];
-const server = createServer({ virtualWorkspaces: [view], authentication });
+const server = createServer({ virtualWorkspaces: [quotes, boards], authentication });
 const { url } = await server.listen({ port: 0 });
 console.log(url);
 await new Promise((resolve) => process.once("SIGTERM", resolve));
@@ -67,6 +71,7 @@ describe("packed packages", function () {
     const install = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
     await must("npm", [...install, ...tarballs], user.path);
     copyFileSync(join(root, "examples/quotes.ts"), join(user.path, "quotes.ts"));
+    copyFileSync(join(root, "test/packed/boards.fixture.ts"), join(user.path, "boards.ts"));
 
     const old = join(user.path, "old-node");
     mkdirSync(old);
@@ -95,10 +100,10 @@ describe("packed packages", function () {
   ] as const) {
     for (const entry of ["serve.ts", "out/serve.js"]) {
       it(`serve ${entry} on Node ${version}`, async () => {
-        const server = spawn(node(), ["--disable-warning=ExperimentalWarning", entry], { cwd: user.path });
-        expect(await quoteFrom(server)).to.equal("Edit is the new ssh.");
-        server.kill("SIGTERM");
-        expect(await once(server, "close")).to.deep.equal([0, null]);
+        await using program = await Program.start(node(), entry, user.path);
+        expect(await program.send("GET", QUOTE)).to.have.nested.property("body.spec.text", "Edit is the new ssh.");
+        await writeBoards(program);
+        expect(await program.stop()).to.deep.equal([0, null]);
       });
     }
   }
@@ -109,16 +114,40 @@ describe("packed packages", function () {
   });
 });
 
-/** Reads the quote over the socket that `server` says it listens on. */
-async function quoteFrom(server: ChildProcess): Promise<unknown> {
-  if (server.stdout === null || server.stderr === null) throw new Error("no output");
-  const errors: string[] = [];
-  server.stderr.setEncoding("utf8").on("data", (text: string) => errors.push(text));
-  for await (const url of createInterface(server.stdout)) {
-    const path = "/services/quotes/clusters/root/apis/example.dev/v1/quotes/ssh";
-    const response = await fetch(url + path, { headers: { authorization: "Bearer secret", connection: "close" } });
-    const quote = (await response.json()) as { readonly spec: { readonly text: string } };
-    return quote.spec.text;
-  }
-  throw new Error(`the server ended: ${errors.join("")}`);
+/** Writes that need, one after the other, what is only loaded then. */
+async function writeBoards(program: Program): Promise<void> {
+  const board = (spec: object): object => ({
+    apiVersion: "example.dev/v1",
+    kind: "Board",
+    metadata: { name: "b" },
+    spec: { code: "A-1", ...spec },
+  });
+  const places = Array.from({ length: 400 }, (_, at) => at);
+  const apply = `${BOARDS}/b?fieldManager=test`;
+
+  const wrong = await program.send("POST", BOARDS, { type: "application/json", body: board({ code: "a-1" }) });
+  expect(wrong.status, "a pattern").to.equal(422);
+  expect(wrong.body).to.have.nested.property("details.causes[0].field", "spec.code");
+
+  const text = "long ".repeat(8000);
+  const yaml = `apiVersion: example.dev/v1\nkind: Board\nmetadata: {name: b}\nspec:\n  code: A-1\n  text: "${text}"\n`;
+  const created = await program.send("POST", BOARDS, { type: "application/yaml", body: yaml });
+  expect(created.status, "long YAML").to.equal(201);
+  expect(created.body).to.have.nested.property("spec.text", text);
+  expect(program.threads, "threads for YAML").to.equal(1);
+
+  const moved = await program.send("PATCH", apply, { type: APPLY, body: board({ code: "A-2" }) });
+  expect(moved.status, "a conflict of managers").to.equal(409);
+  const forced = await program.send("PATCH", `${apply}&force=true`, { type: APPLY, body: board({ code: "A-2" }) });
+  expect(forced.status, "a light rule").to.equal(422);
+  expect(forced.body).to.have.property("message").that.contains("a board keeps its code");
+  expect(program.threads, "threads for a light rule").to.equal(1);
+
+  const twice = await program.send("PATCH", apply, { type: APPLY, body: board({ places: [...places.slice(1), 1] }) });
+  expect(twice.status, "a heavy rule").to.equal(422);
+  expect(twice.body).to.have.property("message").that.contains("no place twice");
+  expect(program.threads, "threads for a heavy rule").to.equal(2);
+  const applied = await program.send("PATCH", apply, { type: APPLY, body: board({ places }) });
+  expect(applied.status, "an apply").to.equal(200);
+  expect(applied.body).to.have.nested.property("metadata.managedFields").that.has.length(2);
 }
