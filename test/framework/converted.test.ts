@@ -1,5 +1,5 @@
 // Several versions of a kind: one set of objects, with one line of versions, in as many forms as there are.
-import { defineResource, view } from "@virtual-workspaces/framework";
+import { converted, defineResource, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { label } from "../_support/plain.ts";
 import { BETA, beta, serve, V1, v1beta1, Widget, WidgetV1beta1 } from "./converted-kinds.ts";
@@ -134,12 +134,47 @@ describe("a kind in several versions", () => {
     expect(managed).to.contain("f:size").and.contain("f:colour").and.not.contain("f:millimetres");
   });
 
+  it("may be made of one another, and tell owners of fields through all of them", async () => {
+    const widgets = Widget.collection();
+    const middle = v1beta1(widgets);
+    const Oldest = defineResource({
+      group: "test.dev",
+      kind: "Widget",
+      scope: "Cluster",
+      version: "v1alpha1",
+      spec: { type: "object", required: ["width"], properties: { width: { type: "string" } } },
+    });
+    const oldest = converted({
+      from: middle,
+      to: Oldest,
+      read: ({ spec }) => ({ spec: { width: `${spec.size} wide` } }),
+      write: ({ spec }) => ({ spec: { size: spec.width.replace(" wide", "") } }),
+    });
+    await using server = await serve(Widget.serve(widgets), WidgetV1beta1.serve(middle), Oldest.serve(oldest));
+    const path = "/services/w/clusters/root/apis/test.dev/v1alpha1/widgets/a" as const;
+    const config = (version: string, spec: object): string =>
+      JSON.stringify({ apiVersion: `test.dev/${version}`, kind: "Widget", metadata: { name: "a" }, spec });
+    const made = await server.send(`PATCH ${path}?fieldManager=old`, config("v1alpha1", { width: "5mm wide" }), APPLY);
+    expect(made.status).to.equal(201);
+    expect(widgets.in("root").get("a")?.spec).to.deep.equal({ millimetres: 5 });
+    const other = await server.send(`PATCH ${V1}/a?fieldManager=new`, config("v1", { millimetres: 6 }), APPLY);
+    expect(other.body.message).to.contain('conflict with "old": .spec.width');
+    const back = await server.send(
+      `PATCH ${V1}/a?fieldManager=new&force=true`,
+      config("v1", { millimetres: 6 }),
+      APPLY,
+    );
+    expect(back.status).to.equal(200);
+    expect((await server.get(path)).body).to.deep.include({ spec: { width: "6mm wide" } });
+    const again = await server.send(`PATCH ${path}?fieldManager=old`, config("v1alpha1", { width: "7mm wide" }), APPLY);
+    expect(again.body.message).to.contain('conflict with "new": .spec.millimetres');
+  });
+
   it("that differ in name only need no functions", async () => {
     const spec = { type: "object", properties: { text: { type: "string" } } } as const;
     const kind = { group: "test.dev", kind: "Note", scope: "Cluster", spec } as const;
     const [Note, Old] = [defineResource({ ...kind, version: "v2" }), defineResource({ ...kind, version: "v1" })];
     const notes = Note.collection();
-    const { converted } = await import("@virtual-workspaces/framework");
     await using server = await serve(Note.serve(notes), Old.serve(converted({ from: notes, to: Old })));
     const path = "/services/w/clusters/root/apis/test.dev/v1/notes" as const;
     const sent = { apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "a" }, spec: { text: "t" } };

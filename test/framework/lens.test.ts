@@ -1,6 +1,8 @@
 // A view that is written: what a change of what it shows comes to at its source, and what its clients are told.
+import { ApiError } from "@virtual-workspaces/apimachinery";
 import { SOURCE_VERSION_ANNOTATION, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
 import { CHORES, Chore, chore, chores, MERGE, MINE, mine, outcome, serve, TASKS, Task, task } from "./lens-kinds.ts";
 
 describe("a writable view", () => {
@@ -124,6 +126,27 @@ describe("a writable view", () => {
     expect((await server.send(`DELETE ${CHORES}/${name}?dryRun=All`)).body.status).to.equal("Success");
     expect((await server.get(`${CHORES}/${name}`)).body).to.deep.equal(made);
     expect(tasks.in("root").list()).to.have.length(1);
+  });
+
+  it("answers what `unmap` throws if it is for clients, and keeps nothing", async () => {
+    const tasks = Task.collection();
+    tasks.in("root").set("a", { title: "t" });
+    let thrown: Error = ApiError.badRequest("not today");
+    const moody = view({
+      from: tasks,
+      unmap: () => {
+        throw thrown;
+      },
+    });
+    await using server = await serve(tasks, Task.serve(moody));
+    const patch = () => server.send(`PATCH ${MINE}/a`, { spec: { title: "u" } }, MERGE);
+    expect(outcome(await patch())).to.deep.equal([400, "BadRequest", "not today"]);
+    thrown = new Error("secret");
+    const { status, text } = await patch();
+    expect(status).to.equal(500);
+    expect(text).not.to.contain("secret");
+    expectFault(/secret/);
+    expect(tasks.in("root").get("a")?.spec.title).to.equal("t");
   });
 
   it("is read-only without unmap", async () => {

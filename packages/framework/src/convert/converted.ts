@@ -47,7 +47,6 @@ const LINGER = 60_000;
 export class Converted<In extends object, Out extends object> implements Storage<ObjectOf<Out>>, WritableSource<Out> {
   readonly resource: TypedDefinition<Out>;
   readonly lifecycle = "storage";
-  readonly garbageCollected: boolean;
   readonly storedAs: ResourceDefinition;
   readonly versions: KindVersions;
   readonly #from: WritableSource<In>;
@@ -67,13 +66,12 @@ export class Converted<In extends object, Out extends object> implements Storage
     checkVersions(kept, to);
     this.resource = to;
     this.#from = from;
-    this.garbageCollected = from.garbageCollected ?? false;
     this.storedAs = from.storedAs ?? kept;
     const onError = options.onError ?? warn(to);
     this.#read = conversion({ from: kept, to, convert: read as unknown as Convert, onError });
     this.#write = conversion({ from: to, to: kept, convert: write as unknown as Convert, onError });
     this.versions = from.versions ?? new KindVersions(kept);
-    this.versions.add({ definition: to, read: this.#read, write: this.#write });
+    this.versions.add({ definition: to, of: kept, read: this.#read, write: this.#write });
     this.#below = new Below({ above: to, kept, storage: from as unknown as Storage });
     const { selectableFields } = to;
     this.#conversions = new Conversions({ convert: this.#read, selectableFields, capacity: options.memory ?? MEMORY });

@@ -4,7 +4,9 @@ import type { ResourceDefinition } from "../definition.ts";
 /** A version of a kind that is made of another. Both ways throw an `ApiError` when there is none. */
 export interface KindVersion {
   readonly definition: ResourceDefinition;
-  /** Makes it of an object as it is kept. */
+  /** What it is made of: the version that is kept, or one that is made itself. */
+  readonly of: ResourceDefinition;
+  /** Makes it of that. */
   readonly read: (object: KubeObject) => KubeObject;
   /** The way back. */
   readonly write: (object: KubeObject) => KubeObject;
@@ -45,7 +47,16 @@ export class KindVersions {
 
   /** An object in another version. @throws ApiError what the conversion throws */
   convert(object: KubeObject, apiVersion: string): KubeObject {
-    const kept = this.#others.get(object.apiVersion)?.write(object) ?? object;
-    return this.#others.get(apiVersion)?.read(kept) ?? kept;
+    return this.#made(this.#asKept(object), apiVersion);
+  }
+
+  #asKept(object: KubeObject): KubeObject {
+    const version = this.#others.get(object.apiVersion);
+    return version === undefined ? object : this.#asKept(version.write(object));
+  }
+
+  #made(kept: KubeObject, apiVersion: string): KubeObject {
+    const version = this.#others.get(apiVersion);
+    return version === undefined ? kept : version.read(this.#made(kept, apiVersionOf(version.of)));
   }
 }
