@@ -2,8 +2,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
+  type AuthorizeRequest,
   allow,
   clientCertificates,
+  type Decision,
   defineResource,
   defineVirtualWorkspace,
   staticTokens,
@@ -13,7 +15,7 @@ import { expect } from "chai";
 import { ensureCredentials } from "../../packages/cli/src/credentials/credentials.ts";
 import { type Tree, tree } from "../_setup/tree.ts";
 import { createAuthority, startTls, type TlsServer } from "../_support/server.ts";
-import { cli } from "./support/dev.ts";
+import { cli, startCli } from "./support/dev.ts";
 
 const Note = defineResource({
   group: "test.dev",
@@ -32,6 +34,14 @@ const Task = defineResource({
 
 const notes = Note.collection();
 
+/** Called for every create that a user may do. */
+let onCreate = (): void => undefined;
+
+function asked({ verb }: AuthorizeRequest): Decision {
+  if (verb === "create") onCreate();
+  return allow();
+}
+
 describe("virtual-workspaces conformance", function () {
   this.timeout(60_000);
   let folder: Tree;
@@ -42,7 +52,7 @@ describe("virtual-workspaces conformance", function () {
     folder = tree({});
     notes.in("root").set("a", {});
     const resources = [Note.serve(notes), Task.serve(Task.collection())];
-    const options = { name: "test", path: "/clusters/:cluster", authorize: () => allow(), resources } as const;
+    const options = { name: "test", path: "/clusters/:cluster", authorize: asked, resources } as const;
     const authority = createAuthority();
     const authentication = [clientCertificates({ ca: authority.ca }), staticTokens({ secret: { name: "alice" } })];
     server = await startTls([defineVirtualWorkspace(options)], { authority, authentication });
@@ -91,6 +101,17 @@ describe("virtual-workspaces conformance", function () {
         "V1",
       ]);
       expect(results.filter(({ outcome }) => outcome !== "passed")).to.deep.equal([]);
+      expect(notes.in("root").list()).to.have.length(1);
+    });
+
+    it("deletes what it has made when it is interrupted", async () => {
+      let creates = 0;
+      const { child, end } = startCli(...["conformance", url, ...token(), "--write", "--resource", "notes"]);
+      onCreate = () => void (++creates === 20 && child.kill("SIGINT"));
+      const { code, stderr } = await end;
+      onCreate = () => undefined;
+      expect({ code, stderr }).to.deep.equal({ code: 1, stderr: "virtual-workspaces conformance: interrupted\n" });
+      expect(creates).to.be.at.least(20);
       expect(notes.in("root").list()).to.have.length(1);
     });
 

@@ -6,6 +6,7 @@ import {
   deny,
   staticTokens,
   type VirtualWorkspace,
+  view,
 } from "@virtual-workspaces/framework";
 import {
   type ConformanceReport,
@@ -14,12 +15,13 @@ import {
   startTestServer,
 } from "@virtual-workspaces/testing";
 import { expect } from "chai";
+import lensView from "../../examples/lens.ts";
 import todoView, { todos } from "../../examples/todo.ts";
 import { testLog } from "../_setup/log.ts";
 
-async function reportOn(view: VirtualWorkspace, path: string, writes: ConformanceWrites): Promise<ConformanceReport> {
+async function reportOn(served: VirtualWorkspace, path: string, writes: ConformanceWrites): Promise<ConformanceReport> {
   const authentication = [staticTokens({ patcher: { name: "patcher" } })];
-  await using server = await startTestServer([view], { log: testLog().log, authentication });
+  await using server = await startTestServer([served], { log: testLog().log, authentication });
   return await runConformance({
     url: `${server.url}${path}`,
     credentials: server.credentials,
@@ -34,34 +36,35 @@ const found = ({ results }: ConformanceReport, wanted: string): string[] =>
     .filter(({ outcome }) => outcome === wanted)
     .map(({ id, reason, failure }) => `${id} ${reason ?? JSON.stringify(failure)}`);
 
+const Machine = defineResource({
+  group: "example.dev",
+  version: "v1",
+  kind: "Machine",
+  scope: "Namespaced",
+  spec: {
+    type: "object",
+    required: ["zone", "address"],
+    properties: {
+      zone: { type: "string", enum: ["north", "south"] },
+      address: { type: "string", format: "ipv4" },
+    },
+  },
+  status: { type: "object", properties: { phase: { type: "string" } } },
+  selectableFields: [".spec.zone"],
+});
+
 describe("the conformance suite, writing", function () {
   this.timeout(60_000);
 
   it("passes on a collection of a namespaced kind with status and a selectable field", async () => {
-    const Machine = defineResource({
-      group: "example.dev",
-      version: "v1",
-      kind: "Machine",
-      scope: "Namespaced",
-      spec: {
-        type: "object",
-        required: ["zone", "address"],
-        properties: {
-          zone: { type: "string", enum: ["north", "south"] },
-          address: { type: "string", format: "ipv4" },
-        },
-      },
-      status: { type: "object", properties: { phase: { type: "string" } } },
-      selectableFields: [".spec.zone"],
-    });
     const machines = Machine.collection();
-    const view = defineVirtualWorkspace({
+    const served = defineVirtualWorkspace({
       name: "machines",
       path: "/clusters/:cluster",
       authorize: ({ user, verb }) => (user.name === "patcher" && verb !== "patch" ? deny("patches only") : allow()),
       resources: [Machine.serve(machines)],
     });
-    const report = await reportOn(view, "/services/machines/clusters/root", { patchOnly: { token: "patcher" } });
+    const report = await reportOn(served, "/services/machines/clusters/root", { patchOnly: { token: "patcher" } });
     expect(found(report, "failed")).to.deep.equal([]);
     expect(found(report, "skipped")).to.deep.equal([]);
     expect(report.left).to.deep.equal([]);
@@ -76,5 +79,35 @@ describe("the conformance suite, writing", function () {
     expect(owner).to.match(/^T5\.2 the field that selects cannot be changed so: .*the owner stays$/);
     expect([patcher?.slice(0, 4), others]).to.deep.equal(["T9.8", []]);
     expect([todos.in("root", "default").list().length, report.left]).to.deep.equal([before, []]);
+  });
+
+  it("passes on examples/lens.ts, a view of another kind that is written through", async () => {
+    const before = todos.in("root", "default").list().length;
+    const report = await reportOn(lensView, "/services/lens/clusters/root", {});
+    expect(found(report, "failed")).to.deep.equal([]);
+    const skipped = found(report, "skipped").map((why) => why.split(" ")[0]);
+    expect(skipped, "no selectable field, no patchOnly, no /status").to.deep.equal(["T5.2", "T9.8", "V23", "V24"]);
+    expect([todos.in("root", "default").list().length, report.left]).to.deep.equal([before, []]);
+  });
+
+  it("passes on a part of a collection that is written through, beside objects that are not in it", async () => {
+    const parts = Machine.collection();
+    const here = parts.in("root", "default");
+    here.set("hidden", { zone: "south", address: "10.0.0.1" }, { labels: { hidden: "yes" } });
+    const shown = view({
+      from: parts,
+      select: ({ metadata }) => metadata.labels?.["hidden"] !== "yes",
+      unmap: (object) => object,
+    });
+    const served = defineVirtualWorkspace({
+      name: "shown",
+      path: "/clusters/:cluster",
+      authorize: () => allow(),
+      resources: [Machine.serve(shown)],
+    });
+    const report = await reportOn(served, "/services/shown/clusters/root", {});
+    expect(found(report, "failed")).to.deep.equal([]);
+    expect(found(report, "skipped").map((why) => why.split(" ")[0])).to.deep.equal(["T9.8"]);
+    expect([here.list().map(({ metadata }) => metadata.name), report.left]).to.deep.equal([["hidden"], []]);
   });
 });

@@ -1,21 +1,36 @@
 // Drives a real `virtual-workspaces`, in a folder of its own that is gone with it.
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { join, resolve } from "node:path";
+import type { Readable } from "node:stream";
 import { localNode, root } from "../../../tools/install.mjs";
 import { run } from "../../../tools/run.mjs";
 import { type Tree, tree } from "../../_setup/tree.ts";
 
 const BINARY = ["--conditions=@virtual-workspaces/source", join(root, "packages/cli/src/bin.ts")];
 
+/** How a command ended. */
+export interface CliEnd {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
 /** Runs a command to its end. */
-export async function cli(
-  ...args: readonly string[]
-): Promise<{ code: number | null; stdout: string; stderr: string }> {
+export function cli(...args: readonly string[]): Promise<CliEnd> {
+  return startCli(...args).end;
+}
+
+/** Starts a command. */
+export function startCli(...args: readonly string[]): { readonly child: ChildProcess; readonly end: Promise<CliEnd> } {
   const child = spawn(localNode, [...BINARY, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  return { child, end: endOf(child) };
+}
+
+async function endOf(child: ChildProcessByStdio<null, Readable, Readable>): Promise<CliEnd> {
   let stdout = "";
   let stderr = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
