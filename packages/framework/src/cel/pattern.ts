@@ -1,4 +1,7 @@
-import { RE2JS } from "re2js";
+import { createRequire } from "node:module";
+import type { RE2JS } from "re2js";
+
+const require = createRequire(import.meta.url);
 
 /** Up to so many steps (instructions times characters) a pattern is matched by automaton: fast, but at worst 60 ns each. */
 const AUTOMATON_STEPS = 700_000;
@@ -17,7 +20,7 @@ export class LinearPattern {
 
   /** @throws Error with RE2's own words if it is none */
   constructor(source: string) {
-    this.#pattern = RE2JS.compile(source);
+    this.#pattern = compile(source);
     this.#size = this.#pattern.programSize();
     this.sourceSize = source.length;
   }
@@ -65,10 +68,16 @@ export function linearPattern(source: string): (text: string) => boolean {
   return (text) => pattern.steps(text) <= MAX_STEPS && pattern.test(text);
 }
 
+/** The library is loaded with the first pattern: most schemas have none. @throws Error with RE2's own words */
+function compile(source: string): RE2JS {
+  const library: typeof import("re2js") = require("re2js");
+  return library.RE2JS.compile(source);
+}
+
 /** Whether Go takes a pattern. */
 export function isPattern(source: string): boolean {
   try {
-    RE2JS.compile(source);
+    compile(source);
     return true;
   } catch {
     return false;
