@@ -183,6 +183,12 @@ export const APPLY: Topic = topic("apply", {
     plain.apply("a", { metadata: { labels: { a: "1" } } }),
     plain.apply("a", {}, { by: "two" }),
   ],
+  "during deletion of what nobody owned": [
+    plain.make("a"),
+    plain.delete("a", { propagationPolicy: "Foreground" }),
+    plain.apply("a", { spec: {} }),
+    plain.merge("a", { spec: { text: "two" } }, { query: "fieldManager=two" }),
+  ],
   "removes metadata that an update began": [
     plain.make("a", {
       metadata: { labels: { l: "x" }, annotations: { l: "x" }, finalizers: ["example.dev/x"] },

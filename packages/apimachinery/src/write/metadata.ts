@@ -71,7 +71,7 @@ function normalize(object: JsonObject, shapes: Shapes, { path, unknown }: Place)
     if (shape === undefined) unknown.push(`${path}.${name}`);
     else if (shape === "map" && isJsonObject(value)) emptyTexts(value);
     if (shape !== undefined && value !== null) check(value, shape, { path: `${path}.${name}`, unknown });
-    if (shape === undefined || isEmpty(value)) delete object[name];
+    if (shape === undefined || (isEmpty(value) && !(value === 0 && MAY_BE_ZERO.has(name)))) delete object[name];
   }
 }
 
@@ -114,6 +114,9 @@ const WORDS: Readonly<Record<Extract<Shape, string>, string>> = {
 };
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+
+/** Pointers in Go: 0 is one of their values. */
+const MAY_BE_ZERO: ReadonlySet<string> = new Set(["deletionGracePeriodSeconds"]);
 
 /** What Go leaves out of an ObjectMeta when it writes one. */
 function isEmpty(value: unknown): boolean {
