@@ -45,7 +45,11 @@ export interface Counts {
   write: number;
 }
 
-export function v1beta1(widgets: Widgets, counts: Counts = { read: 0, write: 0 }, memory = 2 ** 20) {
+export function v1beta1(
+  widgets: Widgets,
+  counts: Counts = { read: 0, write: 0 },
+  bounds: { readonly memory?: number; readonly linger?: number } = {},
+) {
   return converted({
     from: widgets,
     to: WidgetV1beta1,
@@ -57,7 +61,7 @@ export function v1beta1(widgets: Widgets, counts: Counts = { read: 0, write: 0 }
       counts.write += 1;
       return { spec: { ...spec, millimetres: Number.parseInt(size, 10) }, ...(status && { status }) };
     },
-    memory,
+    ...bounds,
   });
 }
 

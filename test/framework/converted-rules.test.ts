@@ -1,6 +1,6 @@
 // What a conversion may not do, what becomes of objects that cannot be converted, and what conversions cost.
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { converted } from "@virtual-workspaces/framework";
+import { converted, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { label } from "../_support/plain.ts";
 import { BETA, beta, type Counts, serve, V1, v1beta1, Widget, WidgetV1beta1 } from "./converted-kinds.ts";
@@ -121,13 +121,53 @@ describe("a conversion", () => {
     const widgets = Widget.collection();
     const counts: Counts = { read: 0, write: 0 };
     for (let n = 0; n < 20; n++) widgets.in("root").set(`w${n}`, { millimetres: 1 });
-    await using server = await serve(WidgetV1beta1.serve(v1beta1(widgets, counts, 2_000)));
+    await using server = await serve(WidgetV1beta1.serve(v1beta1(widgets, counts, { memory: 2_000 })));
     expect((await server.get(BETA)).body.items).to.have.length(20);
     expect((await server.get(BETA)).body.items).to.have.length(20);
     // Once to learn that it can be answered, and how long it is; once to answer it.
     expect(counts.read).to.equal(80);
     expect((await server.get(`${BETA}?limit=1`)).body.items).to.have.length(1);
     expect(counts.read, "what a page leaves out is not converted").to.equal(81);
+  });
+
+  it("is kept while somebody reads, and no longer", async () => {
+    const widgets = Widget.collection();
+    const counts: Counts = { read: 0, write: 0 };
+    for (let n = 0; n < 20; n++) widgets.in("root").set(`w${n}`, { millimetres: 1 });
+    await using server = await serve(WidgetV1beta1.serve(v1beta1(widgets, counts, { linger: 1 })));
+    const watch = await server.watch(`${BETA}?watch=true`);
+    await watch.take(20);
+    for (let again = 0; again < 20; again++) await server.get(BETA);
+    expect(counts.read).to.equal(20);
+    await watch[Symbol.asyncDispose]();
+    while (counts.read === 20) await server.get(BETA);
+    expect(counts.read % 20).to.equal(0);
+  });
+
+  it("that fails hides the object from a view of that version, which tells, and shows the rest", async () => {
+    const widgets = Widget.collection();
+    const told: string[] = [];
+    const failing = converted({
+      from: widgets,
+      to: WidgetV1beta1,
+      read: ({ spec }) => {
+        if (spec.colour === "bad") throw new Error("cannot be told");
+        return { spec: { size: `${spec.millimetres}mm` } };
+      },
+      write: ({ spec }) => ({ spec: { millimetres: Number.parseInt(spec.size, 10) } }),
+      onError: () => undefined,
+    });
+    const shown = view({ from: failing, onError: (_error, object) => void told.push(object) });
+    widgets.in("root").set("a", { millimetres: 1, colour: "bad" });
+    widgets.in("root").set("b", { millimetres: 1 });
+    await using server = await serve(WidgetV1beta1.serve(shown));
+    await using watch = await server.watch(`${BETA}?watch=true`);
+    expect(await watch.take(1)).to.deep.equal(["ADDED b"]);
+    widgets.in("root").set("b", { millimetres: 2, colour: "bad" });
+    expect(await watch.take(1)).to.deep.equal(["DELETED b"]);
+    widgets.in("root").set("a", { millimetres: 3 });
+    expect(await watch.take(1)).to.deep.equal(["ADDED a"]);
+    expect(told).to.include.members(["root//a", "root//b"]);
   });
 
   it("is between versions of one kind", () => {

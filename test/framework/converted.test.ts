@@ -170,19 +170,22 @@ describe("a kind in several versions", () => {
     expect(again.body.message).to.contain('conflict with "new": .spec.millimetres');
   });
 
-  it("that differ in name only need no functions", async () => {
-    const spec = { type: "object", properties: { text: { type: "string" } } } as const;
-    const kind = { group: "test.dev", kind: "Note", scope: "Cluster", spec } as const;
-    const [Note, Old] = [defineResource({ ...kind, version: "v2" }), defineResource({ ...kind, version: "v1" })];
-    const notes = Note.collection();
-    await using server = await serve(Note.serve(notes), Old.serve(converted({ from: notes, to: Old })));
-    const path = "/services/w/clusters/root/apis/test.dev/v1/notes" as const;
-    const sent = { apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "a" }, spec: { text: "t" } };
+  it("that differ in name only need no functions, whatever they hold", async () => {
+    const schema = {
+      type: "object",
+      properties: { data: { type: "object", additionalProperties: { type: "string" } } },
+    } as const;
+    const kind = { group: "test.dev", kind: "Config", scope: "Namespaced", schema } as const;
+    const [Config, Old] = [defineResource({ ...kind, version: "v2" }), defineResource({ ...kind, version: "v1" })];
+    const configs = Config.collection();
+    await using server = await serve(Config.serve(configs), Old.serve(converted({ from: configs, to: Old })));
+    const path = "/services/w/clusters/root/apis/test.dev/v1/namespaces/ns/configs" as const;
+    const sent = { apiVersion: "test.dev/v1", kind: "Config", metadata: { name: "a" }, data: { key: "value" } };
     expect((await server.send(`POST ${path}`, sent)).body).to.deep.include({
       apiVersion: "test.dev/v1",
-      spec: sent.spec,
+      data: sent.data,
     });
-    expect(notes.in("root").get("a")?.apiVersion).to.equal("test.dev/v2");
+    expect(configs.in("root", "ns").get("a")).to.deep.include({ apiVersion: "test.dev/v2", data: sent.data });
   });
 
   it("are told by discovery, preferred first, with the hash of the version that is kept", async () => {

@@ -51,6 +51,9 @@ describe("a writable view", () => {
     await using server = await serve(tasks, Chore.serve(narrow));
     const { body, text } = await server.get(`${CHORES}/a`);
     expect(text).not.to.contain("s3cret").and.not.contain("hidden");
+    const unchanged = here.get("a")?.metadata.resourceVersion;
+    expect((await server.send(`PUT ${CHORES}/a`, body)).body).to.deep.equal(body);
+    expect(here.get("a")?.metadata.resourceVersion, "what is put back as it was changes nothing").to.equal(unchanged);
     const { labels } = body.metadata;
     body.metadata.labels = { ...labels, shown: "3", new: "4" };
     body.metadata.annotations.z = "w";

@@ -7,6 +7,8 @@ export interface ConversionsOptions {
   readonly selectableFields: readonly SelectableField[];
   /** The most that converted objects may weigh which are kept to be shown again, bytes. */
   readonly capacity: number;
+  /** Told when something more is kept. */
+  readonly onKept: () => void;
 }
 
 /**
@@ -42,12 +44,13 @@ export class Conversions {
       this.#made.set(source, known);
       return known;
     }
-    const { convert, selectableFields, capacity } = this.#options;
+    const { convert, selectableFields, capacity, onKept } = this.#options;
     const made = encodeObject(convert(decodeObject(source)), source.key.cluster, selectableFields);
     if (made.bytes.length > capacity) return made;
     this.#made.set(source, made);
     this.#weight += made.bytes.length;
     this.#shed();
+    onKept();
     return made;
   }
 

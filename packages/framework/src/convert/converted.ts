@@ -74,7 +74,12 @@ export class Converted<In extends object, Out extends object> implements Storage
     this.versions.add({ definition: to, of: kept, read: this.#read, write: this.#write });
     this.#below = new Below({ above: to, kept, storage: from as unknown as Storage });
     const { selectableFields } = to;
-    this.#conversions = new Conversions({ convert: this.#read, selectableFields, capacity: options.memory ?? MEMORY });
+    this.#conversions = new Conversions({
+      convert: this.#read,
+      selectableFields,
+      capacity: options.memory ?? MEMORY,
+      onKept: () => this.#rest(),
+    });
     this.#linger = options.linger ?? LINGER;
   }
 
@@ -139,6 +144,7 @@ export class Converted<In extends object, Out extends object> implements Storage
   #shared({ cache: source, confirm, [Symbol.dispose]: release }: CacheLease): CacheLease {
     this.#readers += 1;
     clearTimeout(this.#idle);
+    this.#idle = undefined;
     let cache = this.#caches.get(source);
     if (cache === undefined) {
       cache = new ConvertedCache(source, this.#conversions);
@@ -156,7 +162,14 @@ export class Converted<In extends object, Out extends object> implements Storage
 
   #leave(): void {
     this.#readers -= 1;
-    if (this.#readers === 0) this.#idle = setTimeout(() => this.#conversions.forget(), this.#linger).unref();
+    this.#rest();
+  }
+
+  /** Without readers, what is kept goes after a while. A list is written when its lease is released already. */
+  #rest(): void {
+    if (this.#readers > 0) return;
+    if (this.#idle !== undefined) this.#idle.refresh();
+    else this.#idle = setTimeout(() => this.#conversions.forget(), this.#linger).unref();
   }
 }
 
