@@ -1,5 +1,6 @@
 // All topics, in the order of the way of an object.
-import { APPLY, APPLY_LISTS } from "./cases/apply.ts";
+import { APPLY } from "./cases/apply.ts";
+import { APPLY_LISTS } from "./cases/apply-lists.ts";
 import { BODIES, FIELD_VALIDATION } from "./cases/bodies.ts";
 import { CEL } from "./cases/cel.ts";
 import { CREATE } from "./cases/create.ts";
