@@ -28,7 +28,7 @@ export {
   type ManagedApply,
   type ManagedUpdate,
 } from "./apply/field-manager.ts";
-export { FieldSet } from "./apply/field-set.ts";
+export { FieldSet, type FieldSetChildren } from "./apply/field-set.ts";
 export { formatFieldsV1, parseFieldsV1 } from "./apply/fields-v1.ts";
 export { keepManagedFieldsTimes, managedFieldsProblem } from "./apply/managed-object.ts";
 export { managedFieldsOfScale, managedFieldsOfScaled, type ReplicasFields } from "./apply/scale-managers.ts";

@@ -44,6 +44,7 @@ export {
   type VirtualWorkspace,
   type WorkspaceRequest,
 } from "./virtual-workspace.ts";
+export type { Admit, AdmitRequest } from "./write/admission.ts";
 
 // Who may do what.
 
@@ -106,3 +107,4 @@ export { CacheEvent, type EventType } from "./watch/event.ts";
 export { Minter } from "./watch/minter.ts";
 export type { Objects } from "./watch/objects.ts";
 export type { ReadableCache } from "./watch/readable-cache.ts";
+export { type KindVersion, KindVersions } from "./write/kind-versions.ts";

@@ -54,8 +54,9 @@ export interface Advertised {
 /** A kind on a storage: what `resources` of a virtual workspace lists. Made by `Resource.serve`. */
 export interface ServedResource extends Advertised {
   readonly storage: Storage;
-  /** Where writes go. */
+  /** @internal Where writes go. */
   readonly writer: Writer;
+  /** As {@link ServeOptions.admit}. */
   readonly admit: Admit | undefined;
   /** @internal Objects as Scales, where the kind has `/scale`. */
   readonly scaling: Scaling | undefined;

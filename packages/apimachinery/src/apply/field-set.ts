@@ -1,7 +1,8 @@
 import { formatListElement, type ListElement, sortListElements } from "./path-element.ts";
 import { sortedUtf8 } from "./sorted.ts";
 
-type Children<K extends string = string> = ReadonlyMap<K, FieldSet> | undefined;
+/** The sets below a field, by name or by element. */
+export type FieldSetChildren<K extends string = string> = ReadonlyMap<K, FieldSet> | undefined;
 
 /**
  * A set of fields of an object, as a tree that is never changed: operations share what they do not alter, and give the
@@ -16,20 +17,22 @@ export class FieldSet {
 
   /** Whether the field at which this tree stands is in the set; never so at the root. */
   readonly has: boolean;
-  readonly fields: Children;
-  readonly items: Children<ListElement>;
+  readonly fields: FieldSetChildren;
+  readonly items: FieldSetChildren<ListElement>;
 
   /** Children are non-empty sets, and `undefined` if there are none. */
-  constructor(has: boolean, fields: Children, items: Children<ListElement>) {
+  constructor(has: boolean, fields: FieldSetChildren, items: FieldSetChildren<ListElement>) {
     this.has = has;
     this.fields = fields;
     this.items = items;
   }
 
+  /** Whether no field is in the set. */
   get isEmpty(): boolean {
     return !this.has && this.fields === undefined && this.items === undefined;
   }
 
+  /** Whether anything is in the set below the field at which this tree stands. */
   get hasChildren(): boolean {
     return this.fields !== undefined || this.items !== undefined;
   }
@@ -93,6 +96,7 @@ export class FieldSet {
     return within(this.fields, other.fields) && within(this.items, other.items);
   }
 
+  /** Whether the same fields are in both. */
   equals(other: FieldSet): boolean {
     if (this === other) return true;
     return this.has === other.has && same(this.fields, other.fields) && same(this.items, other.items);
@@ -119,7 +123,7 @@ export class FieldSet {
   }
 
   /** This set itself if it is the same. */
-  #with(has: boolean, fields: Children, items: Children): FieldSet {
+  #with(has: boolean, fields: FieldSetChildren, items: FieldSetChildren): FieldSet {
     if (has === this.has && fields === this.fields && items === this.items) return this;
     if (fields === undefined && items === undefined) return has ? FieldSet.leaf : FieldSet.empty;
     return new FieldSet(has, fields, items);
@@ -128,10 +132,10 @@ export class FieldSet {
 
 /** `mine`, each child that `theirs` has too (or only has) replaced by what `change` makes of them. */
 function combine(
-  mine: Children,
-  theirs: Children,
+  mine: FieldSetChildren,
+  theirs: FieldSetChildren,
   change: (mine: FieldSet | undefined, theirs: FieldSet) => FieldSet | undefined,
-): Children {
+): FieldSetChildren {
   if (theirs === undefined) return mine;
   let changed: Map<string, FieldSet> | undefined;
   for (const [key, other] of theirs) {
@@ -146,7 +150,7 @@ function combine(
   return changed.size === 0 ? undefined : changed;
 }
 
-function common(mine: Children, theirs: Children): Children {
+function common(mine: FieldSetChildren, theirs: FieldSetChildren): FieldSetChildren {
   if (mine === undefined || theirs === undefined) return undefined;
   if (mine === theirs) return mine;
   const kept = new Map<string, FieldSet>();
@@ -160,21 +164,21 @@ function common(mine: Children, theirs: Children): Children {
   return kept.size === 0 ? undefined : kept;
 }
 
-function within(mine: Children, theirs: Children): boolean {
+function within(mine: FieldSetChildren, theirs: FieldSetChildren): boolean {
   if (mine === undefined || mine === theirs) return true;
   if (theirs === undefined || mine.size > theirs.size) return false;
   for (const [key, child] of mine) if (!child.isSubsetOf(theirs.get(key) ?? FieldSet.empty)) return false;
   return true;
 }
 
-function same(mine: Children, theirs: Children): boolean {
+function same(mine: FieldSetChildren, theirs: FieldSetChildren): boolean {
   if (mine === theirs) return true;
   if (mine === undefined || theirs === undefined || mine.size !== theirs.size) return false;
   for (const [key, child] of mine) if (!child.equals(theirs.get(key) ?? FieldSet.empty)) return false;
   return true;
 }
 
-function mapped(children: ReadonlyMap<string, FieldSet>): Children {
+function mapped(children: ReadonlyMap<string, FieldSet>): FieldSetChildren {
   let changed: Map<string, FieldSet> | undefined;
   for (const [key, child] of children) {
     const leaves = child.leaves();

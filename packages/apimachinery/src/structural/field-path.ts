@@ -7,6 +7,7 @@ export interface SchemaField {
   readonly schema: JsonSchema | undefined;
 }
 
+/** What a path may look like. */
 export interface FieldPathOptions {
   /** Whether `['name']` may stand for `.name`, and is how keys of maps are named. Default: yes. */
   readonly brackets?: boolean;

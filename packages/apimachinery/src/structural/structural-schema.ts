@@ -11,6 +11,7 @@ import { nativePattern, type PatternCompiler, type SchemaNode } from "./node.ts"
 import { pruneNulls, pruneValue } from "./prune.ts";
 import { type RuleSite, walkRules } from "./rules.ts";
 
+/** What a schema is compiled with. */
 export interface CompileOptions {
   /**
    * Makes a test of texts out of a regular expression. Give one that takes linear time whenever the schema is a

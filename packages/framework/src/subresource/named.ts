@@ -47,6 +47,7 @@ export type SubresourceAnswer<Content> = Content & { readonly metadata?: ObjectM
  * @typeParam Target the object, `undefined` where it is not read
  */
 export interface ConnectSubresource<Target> {
+  /** Takes requests of {@link methods}. @default they are 405 */
   readonly connect?: (
     req: IncomingMessage,
     res: ServerResponse,

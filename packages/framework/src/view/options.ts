@@ -17,10 +17,14 @@ export interface ViewSource<T extends object = object> {
 export interface WritableSource<T extends object = object>
   extends ViewSource<T>,
     Required<Pick<Storage<ObjectOf<T>>, "create" | "update" | "delete">>,
-    Pick<
-      Storage<ObjectOf<T>>,
-      "get" | "lifecycle" | "garbageCollected" | "versions" | "storedAs" | "ownAnnotations" | "isCurrent"
-    > {}
+    Pick<Storage<ObjectOf<T>>, "lifecycle" | "garbageCollected" | "versions" | "storedAs"> {
+  /** As {@link Storage.get}. */
+  readonly get?: Storage<ObjectOf<T>>["get"];
+  /** As {@link Storage.ownAnnotations}. */
+  readonly ownAnnotations?: Storage["ownAnnotations"];
+  /** As {@link Storage.isCurrent}. */
+  readonly isCurrent?: Storage<ObjectOf<T>>["isCurrent"];
+}
 
 /** What a source's objects are, by the name they were given under {@link ViewOptions.inputs}. */
 export type InputReaders<Inputs> = {

@@ -9,6 +9,7 @@ import { keywordsOf } from "./keywords-of.ts";
 import { shapeProblems } from "./shape.ts";
 import { structureProblems } from "./structure.ts";
 
+/** What a schema is judged by. */
 export interface StructuralProblemsOptions {
   /** Where the schema is, which every cause begins with. Default: `schema`. */
   readonly path?: string;
