@@ -1,7 +1,12 @@
 // What this run compares, and what is known to differ without being meant to.
 
 /** Cases that wait for a repair, by topic. One that is equal fails: then it is repaired, and its line here goes. */
-const PENDING: Readonly<Record<string, readonly string[]>> = {};
+const PENDING: Readonly<Record<string, readonly string[]>> = {
+  apply: ["of fields that are half free"],
+};
+
+/** Where random histories meet what waits for a repair. */
+const PENDING_FIELDS: readonly RegExp[] = [/\/half\/closed\/unknown$/];
 
 /** Topics that are asked for: `TOPICS=apply,update`. @default all */
 const ASKED = process.env["TOPICS"]?.split(",");
@@ -20,7 +25,7 @@ export function isPending(topic: string, name: string): boolean {
   return PENDING[topic]?.includes(name) === true;
 }
 
-/** Random histories find whatever is pending: they are run once nothing is, or when they are asked for. */
-export function hasHistories(): boolean {
-  return Object.keys(PENDING).length === 0 || ASKED?.includes("histories") === true;
+/** Whether a difference of random histories is one that waits for a repair. */
+export function isPendingField(at: string): boolean {
+  return PENDING_FIELDS.some((field) => field.test(at));
 }

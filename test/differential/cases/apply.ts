@@ -245,6 +245,7 @@ export const APPLY: Topic = topic("apply", {
     rich.apply("a", { spec: { color: "pink", code: "x" } }),
     rich.get("a"),
   ],
+  "of fields that are half free": [rich.apply("a", { spec: { half: { any: 1, closed: { only: "x", unknown: 1 } } } })],
   "of free fields": [
     rich.apply("a", { spec: { free: { a: 1, l: [1, { b: 2 }] }, anything: [1] } }),
     rich.apply("a", { spec: { free: { l: [3] }, anything: { x: 1 } } }, { by: "two" }),
