@@ -63,6 +63,7 @@ const WritableNote = defineResource({
   spec: { type: "object", required: ["color"], properties: { color: { type: "string", enum: ["blue", "red"] } } },
   status: { type: "object", properties: { read: { type: "boolean" } } },
   selectableFields: [".spec.color"],
+  gracePeriodSeconds: 30,
 });
 
 /** No notes yet, which can be written over the wire; by `patcher` only patched. */

@@ -54,12 +54,21 @@ export const collectionBreakages: readonly Breakage[] = [
     },
   },
   {
-    name: "tells the end of what left before",
+    name: "tells the end of what a finalizer held when it left",
     fails: ["T5.4"],
     writes,
     events: (ask) => (event) => {
-      const { deletionTimestamp } = metadataOf(event.object);
-      return isPart(ask) && event.type === "DELETED" && deletionTimestamp !== undefined ? [event, event] : [event];
+      const { finalizers } = metadataOf(event.object);
+      return isPart(ask) && event.type === "DELETED" && finalizers !== undefined ? [event, event] : [event];
+    },
+  },
+  {
+    name: "tells the end of what had time to end when it left",
+    fails: ["T5.7"],
+    writes,
+    events: (ask) => (event) => {
+      const { deletionGracePeriodSeconds: period = 0 } = metadataOf(event.object);
+      return isPart(ask) && event.type === "DELETED" && period !== 0 ? [event, event] : [event];
     },
   },
   {

@@ -138,12 +138,18 @@ export const writeBreakages: readonly Breakage[] = [
   },
   {
     name: "answers a delete without the mark",
-    fails: ["V15"],
+    fails: ["V15", "V25"],
     writes,
     reply: (reply, ask) =>
       isDelete(ask) && reply.status === 200
         ? rewritten(reply, (it) => withMetadata(it, { deletionTimestamp: undefined }))
         : reply,
+  },
+  {
+    name: "brings no end forward",
+    fails: ["V25"],
+    writes,
+    body: sent((it) => (it["gracePeriodSeconds"] === 1 ? { ...it, gracePeriodSeconds: 29 } : it)),
   },
   {
     name: "knows no orphans",

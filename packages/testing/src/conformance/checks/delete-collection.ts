@@ -8,7 +8,7 @@ import { readList, versionOf } from "../lists.ts";
 import { fail, skip } from "../outcome.ts";
 import type { ResourceProbe } from "../resource-probe.ts";
 import { RUN_LABEL } from "../writing/writer.ts";
-import { Writes } from "../writing/writes.ts";
+import { type Deleting, deleteOptions, Writes } from "../writing/writes.ts";
 
 const scope = "resource";
 const verbs = ["create", "get", "list", "delete", "deletecollection"] as const;
@@ -186,12 +186,8 @@ async function refusesMalformed(probe: ResourceProbe): Promise<void> {
 async function preconditions(probe: ResourceProbe): Promise<void> {
   await using writes = new Writes(probe);
   const object = await makeChosen(writes);
-  const body = {
-    apiVersion: "v1",
-    kind: "DeleteOptions",
-    preconditions: { uid: "00000000-0000-4000-8000-000000000000" },
-  };
-  const answer = await deleteAll(writes, [object], { body });
+  const options = { preconditions: { uid: "00000000-0000-4000-8000-000000000000" } };
+  const answer = await deleteAll(writes, [object], { options });
   expectStatus(answer, { codes: [409], reasons: ["Conflict"] });
   await writes.expectUnchanged(object, answer);
 }
@@ -214,7 +210,7 @@ function chosen(writes: Writes): string {
 async function deleteAll(
   writes: Writes,
   made: readonly JsonObject[],
-  { query = {}, body }: { readonly query?: Query; readonly body?: unknown } = {},
+  { query = {}, options }: Pick<Deleting, "query" | "options"> = {},
 ): Promise<Answer> {
   const { path, run } = writes.writer;
   const selectors: Query = { labelSelector: chosen(writes), ...query };
@@ -224,5 +220,8 @@ async function deleteAll(
   if (foreign !== undefined) skip(`not tried: the list with the same selectors shows ${foreign.metadata.name} too`);
   const names = (objects: readonly unknown[]): string[] => objects.map((one) => textAt(one, "metadata", "name")).sort();
   expectSame(list.answer.request, "the objects of the check: ", { expected: names(made), actual: names(list.items) });
-  return writes.send({ method: "DELETE", path, query: selectors, ...(body === undefined ? {} : { body }) });
+  const grace = { gracePeriodSeconds: 0 };
+  return options === undefined
+    ? writes.send({ method: "DELETE", path, query: { ...selectors, ...grace } })
+    : writes.send({ method: "DELETE", path, query: selectors, body: deleteOptions({ ...grace, ...options }) });
 }

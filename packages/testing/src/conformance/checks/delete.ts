@@ -3,7 +3,7 @@ import { show } from "../difference.ts";
 import { expectSame, expectStatus } from "../expect.ts";
 import { at, listAt, textAt } from "../json.ts";
 import { versionOf } from "../lists.ts";
-import { fail } from "../outcome.ts";
+import { fail, skip } from "../outcome.ts";
 import type { ResourceProbe } from "../resource-probe.ts";
 import { expectWritten } from "../writing/writer.ts";
 import { Writes } from "../writing/writes.ts";
@@ -51,6 +51,15 @@ export const deleteChecks: readonly ResourceCheck[] = [
     writes,
     run: propagation,
   },
+  {
+    id: "V25",
+    title: "where objects are given time to end, they are marked with their end; a shorter time brings it forward",
+    protects: "what is still at work is gone for its clients, or stays after its time",
+    scope,
+    verbs,
+    writes,
+    run: grace,
+  },
 ];
 
 async function deletes(probe: ResourceProbe): Promise<void> {
@@ -75,12 +84,12 @@ async function preconditions(probe: ResourceProbe): Promise<void> {
   const object = await writes.change(before, { annotations: { "example.com/a": "1" } });
   const wrong = [{ uid: "00000000-0000-4000-8000-000000000000" }, { resourceVersion: versionOf(before) }];
   for (const preconditions of wrong) {
-    const answer = await writes.delete(object, { body: options({ preconditions }) });
+    const answer = await writes.delete(object, { options: { preconditions } });
     expectStatus(answer, { codes: [409], reasons: ["Conflict"] });
     await writes.expectUnchanged(object, answer);
   }
   const right = { uid: at(object, "metadata", "uid"), resourceVersion: versionOf(object) };
-  expectWritten(await writes.delete(object, { body: options({ preconditions: right }) }), [200, 202]);
+  expectWritten(await writes.delete(object, { options: { preconditions: right } }), [200, 202]);
   await writes.expectGone(object);
 }
 
@@ -107,7 +116,7 @@ async function propagation(probe: ResourceProbe): Promise<void> {
   await using writes = new Writes(probe);
   for (const propagationPolicy of ["Background", "Foreground", "Orphan"]) {
     const object = await writes.make();
-    const answer = await writes.delete(object, { body: options({ propagationPolicy }) });
+    const answer = await writes.delete(object, { options: { propagationPolicy } });
     const document = expectWritten(answer, [200, 202]);
     // Where there is a garbage collector, its finalizer may hold the object until it has done its work.
     const held = listAt(document, "metadata", "finalizers").length > 0;
@@ -121,13 +130,36 @@ async function propagation(probe: ResourceProbe): Promise<void> {
     { propagationPolicy: "Background", orphanDependents: true },
     { gracePeriodSeconds: "soon" },
   ];
-  for (const content of wrong) {
-    const answer = await writes.delete(object, { body: options(content) });
+  for (const options of wrong) {
+    const answer = await writes.delete(object, { options });
     expectStatus(answer, { codes: [400, 422], reasons: ["BadRequest", "Invalid"] });
     await writes.expectUnchanged(object, answer);
   }
 }
 
-function options(content: object): object {
-  return { apiVersion: "v1", kind: "DeleteOptions", ...content };
+/** As pods: marked, to be gone by a time; a shorter one brings that forward; 0 is now. */
+async function grace(probe: ResourceProbe): Promise<void> {
+  await using writes = new Writes(probe);
+  const object = await writes.make();
+  const deleted = await writes.delete(object, { graceful: true });
+  const marked = expectWritten(deleted, [200, 202]);
+  const period = at(marked, "metadata", "deletionGracePeriodSeconds");
+  if (typeof period !== "number" || period <= 1) skip("objects of the kind are given no time to end");
+  const end = Date.parse(textAt(marked, "metadata", "deletionTimestamp"));
+  const longer = await writes.delete(object, { options: { gracePeriodSeconds: period + 60 } });
+  const pair = {
+    expected: end,
+    actual: Date.parse(textAt(expectWritten(longer, [200, 202]), "metadata", "deletionTimestamp")),
+  };
+  expectSame(longer.request, "the end that was set before: ", pair);
+  const shorter = await writes.delete(object, { options: { gracePeriodSeconds: 1 } });
+  const sooner = expectWritten(shorter, [200, 202]);
+  expectSame(shorter.request, "deletionGracePeriodSeconds", {
+    expected: 1,
+    actual: at(sooner, "metadata", "deletionGracePeriodSeconds"),
+  });
+  if (!(Date.parse(textAt(sooner, "metadata", "deletionTimestamp")) < end))
+    fail(shorter.request, "an end before the one that was set", textAt(sooner, "metadata", "deletionTimestamp"));
+  expectWritten(await writes.delete(object), [200, 202]);
+  await writes.expectGone(object);
 }

@@ -3,6 +3,7 @@ import type { ResourceCheck } from "../check.ts";
 import { expectSame } from "../expect.ts";
 import { at, type JsonObject, textAt } from "../json.ts";
 import { readList, versionOf, versionsByKey } from "../lists.ts";
+import { skip } from "../outcome.ts";
 import type { ResourceProbe } from "../resource-probe.ts";
 import { type Part, partByField, partByLabel } from "../writing/parts.ts";
 import { expectWritten } from "../writing/writer.ts";
@@ -50,7 +51,7 @@ export const transitionChecks: readonly ResourceCheck[] = [
     scope,
     verbs,
     writes,
-    run: finalizersAcross,
+    run: (probe) => marksAcross(probe, BY_FINALIZER),
   },
   {
     id: "T5.5",
@@ -69,6 +70,15 @@ export const transitionChecks: readonly ResourceCheck[] = [
     verbs,
     writes,
     run: listsAgree,
+  },
+  {
+    id: "T5.7",
+    title: "an object that is given time to end enters and leaves like any other, and its end outside is not told",
+    protects: "whoever ends objects does so twice, or not at all",
+    scope,
+    verbs,
+    writes,
+    run: (probe) => marksAcross(probe, BY_GRACE),
   },
 ];
 
@@ -122,16 +132,37 @@ async function lastSeen(probe: ResourceProbe): Promise<void> {
   });
 }
 
-async function finalizersAcross(probe: ResourceProbe): Promise<void> {
+/** What keeps a deleted object for a while. */
+interface Hold {
+  readonly finalizers?: readonly string[];
+  remove(writes: Writes, object: JsonObject): Promise<void>;
+  release(writes: Writes, object: JsonObject): Promise<void>;
+}
+
+const BY_FINALIZER: Hold = {
+  finalizers: [FINALIZER],
+  remove: async (writes, object) => void expectWritten(await writes.delete(object), [200, 202]),
+  release: async (writes, object) => void (await writes.change(object, { finalizers: null })),
+};
+
+const BY_GRACE: Hold = {
+  remove: async (writes, object) => {
+    const answer = expectWritten(await writes.delete(object, { graceful: true }), [200, 202]);
+    if (textAt(answer, "metadata", "deletionTimestamp") === "") skip("objects of the kind are given no time to end");
+  },
+  release: async (writes, object) => void expectWritten(await writes.delete(object), [200, 202]),
+};
+
+async function marksAcross(probe: ResourceProbe, { finalizers, remove, release }: Hold): Promise<void> {
   await using writes = new Writes(probe);
   const part = await partByLabel(writes);
-  const [leaver, comer] = [await part.make(true, [FINALIZER]), await part.make(false, [FINALIZER])];
+  const [leaver, comer] = [await part.make(true, finalizers), await part.make(false, finalizers)];
   using stream = await writes.watch(versionOf(comer), part.selector);
-  for (const object of [leaver, comer]) expectWritten(await writes.delete(object), [200, 202]);
+  for (const object of [leaver, comer]) await remove(writes, object);
   await part.move(leaver, false);
-  await writes.change(leaver, { finalizers: null });
+  await release(writes, leaver);
   await part.move(comer, true);
-  await writes.change(comer, { finalizers: null });
+  await release(writes, comer);
   const left = await toldOf(writes, { stream, part, object: leaver, others: [comer] });
   expectSame(stream.request, "events of the object that left: ", {
     expected: ["MODIFIED marked", "DELETED marked"],

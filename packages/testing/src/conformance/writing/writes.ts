@@ -9,6 +9,18 @@ import { type ReadEvents, readEvents } from "../read-events.ts";
 import type { ResourceProbe } from "../resource-probe.ts";
 import { type Described, type Draft, expectWritten, MERGE_PATCH, type Sent, type Writer } from "./writer.ts";
 
+/** How an object is deleted: by options in the body, or in the query. Servers read one of the two. */
+export interface Deleting {
+  readonly options?: JsonObject;
+  readonly query?: Query;
+  /** With as much time as the kind gives. @default false, at once */
+  readonly graceful?: boolean;
+}
+
+export function deleteOptions(options: JsonObject): JsonObject {
+  return { apiVersion: "v1", kind: "DeleteOptions", ...options };
+}
+
 /** What one check writes. What it leaves is deleted at the end of its `await using` block. */
 export class Writes implements AsyncDisposable {
   readonly probe: ResourceProbe;
@@ -58,11 +70,13 @@ export class Writes implements AsyncDisposable {
     return this.send({ method: "PATCH", path: this.pathOf(object), type: MERGE_PATCH, body, query });
   }
 
-  delete(
-    object: unknown,
-    { body, query = {} }: { readonly body?: unknown; readonly query?: Query } = {},
-  ): Promise<Answer> {
-    return this.send({ method: "DELETE", path: this.pathOf(object), query, ...(body === undefined ? {} : { body }) });
+  /** Kinds may give their objects time to end; here they have none unless asked for. */
+  delete(object: unknown, { options, query = {}, graceful = false }: Deleting = {}): Promise<Answer> {
+    const grace = graceful ? {} : { gracePeriodSeconds: 0 };
+    const sent = { method: "DELETE", path: this.pathOf(object) } as const;
+    return options === undefined
+      ? this.send({ ...sent, query: { ...grace, ...query } })
+      : this.send({ ...sent, query, body: deleteOptions({ ...grace, ...options }) });
   }
 
   /** A new object, as the server answers it. */
