@@ -144,7 +144,7 @@ function writeManager({ manager, operation, apiVersion, subresource, time, set }
 
 /** A time as entries have it. */
 export function formatTime(time: Date): string {
-  return time.toISOString().replace(/\.\d+Z$/, "Z");
+  return `${time.toISOString().slice(0, -".000Z".length)}Z`;
 }
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;

@@ -30,14 +30,24 @@ export function cloneJson<T>(value: T): T {
 /** Whether two JSON values are equal; the order of members does not count, members that are `undefined` are none. */
 export function equalJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
-  if (Array.isArray(a))
-    return Array.isArray(b) && a.length === b.length && a.every((item, at) => equalJson(item, b[at]));
-  if (!isJsonObject(a) || !isJsonObject(b)) return false;
-  return present(a) === present(b) && Object.keys(a).every((name) => equalJson(a[name], memberOf(b, name)));
+  if (Array.isArray(a)) return Array.isArray(b) && equalItems(a, b);
+  return isJsonObject(a) && isJsonObject(b) && equalMembers(a, b);
 }
 
-function present(object: JsonObject): number {
+function equalItems(a: readonly unknown[], b: readonly unknown[]): boolean {
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at++) if (!equalJson(a[at], b[at])) return false;
+  return true;
+}
+
+function equalMembers(a: JsonObject, b: JsonObject): boolean {
   let count = 0;
-  for (const name of Object.keys(object)) if (object[name] !== undefined) count += 1;
-  return count;
+  for (const name of Object.keys(a)) {
+    const value = a[name];
+    if (value === undefined) continue;
+    if (!equalJson(value, memberOf(b, name))) return false;
+    count += 1;
+  }
+  for (const name of Object.keys(b)) if (b[name] !== undefined) count -= 1;
+  return count === 0;
 }

@@ -6,7 +6,7 @@ import { timestamp } from "./time.ts";
 
 /** Removes what a client may not set on a new object, before anything is made of it. */
 export function wipeSystemFields({ metadata }: KubeObject): void {
-  for (const field of SYSTEM_FIELDS) delete metadata[field];
+  for (const field of SYSTEM_FIELDS) if (metadata[field] !== undefined) delete metadata[field];
 }
 
 const SYSTEM_FIELDS = [
@@ -22,7 +22,7 @@ const SYSTEM_FIELDS = [
 export function prepareCreate(object: KubeObject, definition: ResourceDefinition, now: Date): void {
   const { metadata } = object;
   wipeSystemFields(object);
-  delete metadata.resourceVersion;
+  if (metadata.resourceVersion !== undefined) delete metadata.resourceVersion;
   metadata.uid = randomUUID();
   metadata.creationTimestamp = timestamp(now);
   metadata.generation = 1;

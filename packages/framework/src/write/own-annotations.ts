@@ -8,7 +8,8 @@ type Annotations = Record<string, string>;
 
 /** Makes a client's object say of the storage's own annotations what the kept one says, in place. */
 export function keepOwnAnnotations(next: KubeObject, before: KubeObject | undefined, isOwn: IsOwnAnnotation): void {
-  const { annotations: sent = {} } = next.metadata;
+  const sent = next.metadata.annotations;
+  if (sent === undefined && before?.metadata.annotations === undefined) return;
   const annotations = { ...pick(sent, (key) => !isOwn(key)), ...pick(before?.metadata.annotations, isOwn) };
   if (Object.keys(annotations).length > 0) next.metadata.annotations = annotations;
   else delete next.metadata.annotations;
@@ -54,5 +55,5 @@ function restored(object: KubeObject, from: KubeObject | undefined, isOwn: IsOwn
 }
 
 function pick(annotations: Annotations | undefined, wanted: IsOwnAnnotation): Annotations {
-  return Object.fromEntries(Object.entries(annotations ?? {}).filter(([key]) => wanted(key)));
+  return annotations === undefined ? {} : Object.fromEntries(Object.entries(annotations).filter(([key]) => wanted(key)));
 }

@@ -94,8 +94,10 @@ export function prepareUpdate(next: KubeObject, before: KubeObject, { part, whol
   for (const name of ["creationTimestamp", "deletionTimestamp"] as const) {
     if (kept[name] !== undefined) Object.assign(metadata, { [name]: kept[name] });
   }
-  delete metadata.generation;
-  if (kept.generation === undefined) return;
+  if (kept.generation === undefined) {
+    delete metadata.generation;
+    return;
+  }
   const wishes = whole === true && definition.subresources.status ? withoutStatus : withoutMetadata;
   const asks = part !== "status" && !equalJson(wishes(next), wishes(before));
   metadata.generation = kept.generation + (asks ? 1 : 0);

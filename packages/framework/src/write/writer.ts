@@ -141,7 +141,8 @@ export class Writer {
     const owned = draft.by === "applying" ? object : this.#owned(object, before, request);
     const next = await this.#admit("UPDATE", { object: owned, oldObject: before }, request);
     if (this.#storage.lifecycle !== "storage") prepareUpdate(next, before, rules);
-    if (equalJson(keepManagedFieldsTimes(next, before), before)) return kept.stored;
+    const isSame = next.metadata.generation === before.metadata.generation;
+    if (isSame && equalJson(keepManagedFieldsTimes(next, before), before)) return kept.stored;
     await this.#check(next, before, request);
     if (this.#storage.lifecycle === "storage" || !isReleased(next, before)) return this.#keep(next, request);
     await this.#remove(before, request);
@@ -218,6 +219,7 @@ export class Writer {
   async #add(next: KubeObject, { scope, options }: WriteRequest): Promise<KubeObject | Encoded> {
     const { create, lifecycle } = this.#storage;
     if (create === undefined) throw ApiError.methodNotAllowed(groupResourceOf(this.#definition), "create");
+    options.signal.throwIfAborted();
     if (!options.dryRun || lifecycle === "storage") return create.call(this.#storage, scope, next, options);
     const { name = "", namespace = "" } = next.metadata;
     const there = await readKept(
@@ -233,7 +235,7 @@ export class Writer {
     const { update, lifecycle } = this.#storage;
     if (update === undefined) throw ApiError.methodNotAllowed(groupResourceOf(this.#definition), "update");
     if (options.dryRun && lifecycle !== "storage") return next;
-    return racing(() => update.call(this.#storage, scope, next, options));
+    return racing(options.signal, () => update.call(this.#storage, scope, next, options));
   }
 
   async #remove(before: KubeObject, { scope, options }: WriteRequest): Promise<KubeObject | Encoded> {
@@ -241,7 +243,8 @@ export class Writer {
     const { name = "", namespace = "", resourceVersion } = before.metadata;
     const preconditions = resourceVersion === undefined ? {} : { preconditions: { resourceVersion } };
     const key = { cluster: scope.cluster, namespace, name };
-    return (await racing(() => this.#storage.delete?.(scope, key, { ...options, ...preconditions }))) ?? before;
+    const remove = () => this.#storage.delete?.(scope, key, { ...options, ...preconditions });
+    return (await racing(options.signal, remove)) ?? before;
   }
 
   async #passDelete(
@@ -249,7 +252,7 @@ export class Writer {
     { before, query }: { readonly before: KubeObject; readonly query: DeleteQuery },
     { scope, options }: WriteRequest,
   ): Promise<Deleted> {
-    const left = await racing(() => this.#storage.delete?.(scope, key, { ...options, ...query }));
+    const left = await racing(options.signal, () => this.#storage.delete?.(scope, key, { ...options, ...query }));
     return { object: left ?? before, gone: left === undefined };
   }
 
