@@ -104,7 +104,7 @@ class History {
   #scale(): RequestStep {
     const options = { sub: "scale", query: this.#query() };
     if (this.#random.chance(0.2)) return this.#api.get(this.#name(), options);
-    return this.#api.merge(this.#name(), { spec: { replicas: this.#random.pick([0, 1, 5, 200, -1, null]) } }, options);
+    return this.#api.merge(this.#name(), { spec: { replicas: this.#random.pick([1, 5, 200, -1]) } }, options);
   }
 
   #json(): RequestStep {

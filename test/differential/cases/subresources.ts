@@ -209,6 +209,10 @@ export const SCALE: Topic = topic("scale", {
     machine.make("m", { spec: { replicas: -1 } }),
     machine.make("m", { spec: { replicas: 2147483648 } }),
   ],
+  "of none, to none": [
+    machine.make("m", { spec: { replicas: 0 } }),
+    machine.merge("m", { spec: { replicas: 0 } }, { ...scale, query: "fieldManager=other" }),
+  ],
   "another subresource": [
     made,
     machine.get("m", { sub: "nothing" }),
