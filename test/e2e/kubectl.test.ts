@@ -127,8 +127,8 @@ describe("kubectl against dev", function () {
           'Error from server (NotFound): quotes.example.dev "nobody" not found',
         );
         expect(await refused("get", "secrets")).to.equal('error: the server doesn\'t have a resource type "secrets"');
-        expect(await refused("delete", "todo", "milk")).to.equal(
-          'Error from server (MethodNotAllowed): delete is not supported on resources of kind "todos.example.dev"',
+        expect(await refused("delete", "quote", "ssh")).to.equal(
+          'Error from server (MethodNotAllowed): delete is not supported on resources of kind "quotes.example.dev"',
         );
         expect(await refused("--context", "guest", "get", "vaults")).to.equal(
           'Error from server (Forbidden): vaults.test.dev is forbidden: User "guest" cannot list resource "vaults" in API group "test.dev" at the cluster scope: ask for the key',
