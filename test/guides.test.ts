@@ -1,13 +1,14 @@
-// Why: a guide whose listings do not run misleads more than none. Every listing of these guides is served
+// Why: a guide whose listings do not run misleads more than none. Every listing of these guides is type-checked, and served
 // or run as it stands, and the commands below it are run with the machine's kubectl and curl.
 import { execFile } from "node:child_process";
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import type { VirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { root } from "../tools/install.mjs";
+import { run as tool } from "../tools/run.mjs";
 import { type Tree, tree } from "./_setup/tree.ts";
 import { ALICE, type KubeconfigHome, kubeconfigHome, startTls } from "./_support/server.ts";
 
@@ -113,17 +114,37 @@ async function serveAndCheck(folder: Tree, commands: readonly Command[]): Promis
   await check(commands, { folder, home, port });
 }
 
-for (const guide of ["writing-a-view", "writes", "subresources", "conformance"]) {
-  describe(`docs/guides/${guide}.md`, () => {
-    const all = listings(readFileSync(`${root}/docs/guides/${guide}.md`, "utf8"));
+/** All but the one that is run step by step, in test/e2e. */
+const guides = globSync("docs/guides/*.md", { cwd: root })
+  .filter((file) => !file.endsWith("getting-started.md"))
+  .sort()
+  .map((file) => ({ file, listings: listings(readFileSync(join(root, file), "utf8")) }));
 
+describe("guides", () => {
+  it("have listings that type-check", async () => {
+    const modules = guides.flatMap(({ file, listings }) =>
+      listings.map(({ module }, at) => [`${basename(file, ".md")}-${at + 1}.ts`, module] as const),
+    );
+    using folder = tree({
+      ...Object.fromEntries(modules),
+      "package.json": JSON.stringify({ type: "module" }),
+      "tsconfig.json": JSON.stringify({ extends: join(root, "tsconfig.base.json"), compilerOptions: { noEmit: true } }),
+    });
+    symlinkSync(join(root, "node_modules"), join(folder.path, "node_modules"));
+    const { ok, output } = await tool("tsc", ["-p", folder.path]);
+    expect(ok, output).to.equal(true);
+  }).timeout(60_000);
+});
+
+for (const { file, listings } of guides) {
+  describe(file, () => {
     it("has listings with commands below", () => {
-      expect(all.map(({ commands }) => commands.length))
+      expect(listings.map(({ commands }) => commands.length))
         .to.have.length.above(1)
         .and.not.include(0);
     });
 
-    for (const { title, module, commands } of all) {
+    for (const { title, module, commands } of listings) {
       it(title, async () => {
         const script = commands[0]?.line === "node check.ts";
         using folder = tree({ [script ? "check.ts" : "view.ts"]: module });
