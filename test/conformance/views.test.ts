@@ -118,7 +118,7 @@ describe("the conformance suite", function () {
   this.timeout(30_000);
   const NEEDS_OBJECT = /needs (an object|2 objects), there (are 0|is 1)/;
   const NO_NAMESPACES = /W5 the resource has no namespaces/;
-  const NO_HOOKS = /there are no mutate hooks/;
+  const NO_HOOKS = /it changes objects, and the run only reads/;
   const ONLY_READS = /it writes objects, and the run only reads/;
   const NO_WATCH = /the resource does not have the verb watch/;
   const source = sourceOfThree();

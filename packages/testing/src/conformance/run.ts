@@ -122,7 +122,7 @@ function taskOf(check: ResourceCheck, probe: ResourceProbe, problem: string | un
     if (missing.length > 0) throw new CheckSkipped(`the resource does not have the verb ${missing.join(", ")}`);
     if (problem !== undefined && check.evenUnlistable !== true) throw new CheckSkipped(problem);
     if (check.mutates === true && probe.mutations === undefined)
-      throw new CheckSkipped("it changes objects, and there are no mutate hooks");
+      throw new CheckSkipped("it changes objects, and the run only reads");
     await check.run(probe);
   };
   return { check, resource, run };
@@ -154,10 +154,18 @@ async function perform({ check, resource, run }: Task, { strict = false }: Confo
   try {
     await run();
     return result({ outcome: "passed" });
-  } catch (error) {
+  } catch (thrown) {
+    const error = firstOf(thrown);
     if (error instanceof CheckSkipped) return result({ outcome: "skipped", reason: error.message });
     return result({ outcome: "failed", failure: failureOf(error) });
   }
+}
+
+/** What went wrong first, where cleaning up after it went wrong too. */
+function firstOf(error: unknown): unknown {
+  return error instanceof Error && error.name === "SuppressedError"
+    ? firstOf((error as SuppressedError).suppressed)
+    : error;
 }
 
 function failureOf(error: unknown): FailureDetails {
