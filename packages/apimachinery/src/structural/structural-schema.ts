@@ -58,6 +58,11 @@ export class StructuralSchema {
     return [...unknown.sort(compareUtf8), ...coerceEmbedded(this.#node, object)];
   }
 
+  /** Removes unknown fields and nothing else: what has been applied may hold null, which is then a fault. */
+  pruneUnknown(object: JsonObject): void {
+    pruneValue(object, this.#node, true);
+  }
+
   /** Sets what is missing to its default, in place. */
   setDefaults(object: JsonObject): void {
     setDefaults(object, this.#node);

@@ -29,6 +29,7 @@ export function kindRules(definition: ResourceDefinition, versions?: KindVersion
   };
   return {
     prune: (object) => compiled.prune(object),
+    pruneUnknown: (object) => compiled.pruneUnknown(object),
     fillDefaults: (object) => compiled.fillDefaults(object),
     problems: (object, options) => withScale(object, options.part, compiled.problems(object, options)),
     fields: fieldOwners(definition, versions),

@@ -55,5 +55,7 @@ function restored(object: KubeObject, from: KubeObject | undefined, isOwn: IsOwn
 }
 
 function pick(annotations: Annotations | undefined, wanted: IsOwnAnnotation): Annotations {
-  return annotations === undefined ? {} : Object.fromEntries(Object.entries(annotations).filter(([key]) => wanted(key)));
+  return annotations === undefined
+    ? {}
+    : Object.fromEntries(Object.entries(annotations).filter(([key]) => wanted(key)));
 }

@@ -16,6 +16,8 @@ export interface CheckOptions {
 export interface KindRules {
   /** Removes what the schema does not know, in place. @returns the paths removed: `spec.ports[0].nmae` */
   prune(object: KubeObject): readonly string[];
+  /** The same but for null, which is a value to an apply. */
+  pruneUnknown(object: KubeObject): void;
   /** Fills in defaults, in place. */
   fillDefaults(object: KubeObject): void;
   /** What is wrong with an object, its metadata aside. */

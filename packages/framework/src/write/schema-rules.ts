@@ -51,6 +51,10 @@ export class SchemaRules {
     return this.#structural.prune(object);
   }
 
+  pruneUnknown(object: KubeObject): void {
+    this.#structural.pruneUnknown(object);
+  }
+
   fillDefaults(object: KubeObject): void {
     this.#structural.setDefaults(object);
   }

@@ -83,8 +83,7 @@ export class Writer {
       if (kept !== undefined) return { object: await this.#replace(kept, draft, request) };
       await request.mayCreate?.();
       checkUid(draft.object, undefined, this.#definition);
-      request.unknown?.([]);
-      this.rules.fillDefaults(draft.object);
+      this.#settle(draft, request);
       return { object: await this.#create(draft.object, request), created: true };
     });
   }
@@ -94,7 +93,7 @@ export class Writer {
     return untilUndisturbed(request.options.signal, async (again) => {
       const kept = await this.#read(key, request, again);
       if (kept === undefined) throw this.#notFound(key);
-      const before = kept.copy();
+      const before = kept.object;
       checkPreconditions(before, query, this.#definition);
       await this.#admit("DELETE", { object: undefined, oldObject: before }, request);
       if (this.#storage.lifecycle === "storage") return this.#passDelete(key, { before, query }, request);
@@ -131,7 +130,7 @@ export class Writer {
 
   async #replace(kept: Kept, draft: Draft, request: WriteRequest): Promise<KubeObject | Encoded> {
     const { object } = draft;
-    const before = kept.copy();
+    const before = kept.object;
     if (draft.by === "replacing") checkUid(object, before, this.#definition);
     this.#recognize(draft, before, request);
     checkVersion(object, before, this.#definition);
@@ -156,18 +155,19 @@ export class Writer {
     this.rules.fillDefaults(object);
   }
 
-  /** What is unknown to an apply it has refused itself, and null is a value there. */
+  /** An apply has refused what is unknown, but for what lies below fields that keep the unknown. */
   #settle({ object, by }: Draft, request: WriteRequest): void {
     if (by === "changing") this.conform(object, request);
     if (by !== "applying") return;
     request.unknown?.([]);
+    this.rules.pruneUnknown(object);
     this.rules.fillDefaults(object);
   }
 
   async #taken({ metadata }: KubeObject, error: ApiError, request: WriteRequest): Promise<ApiError> {
     const { name = "", namespace = "" } = metadata;
     const there = await this.#read({ cluster: request.scope.cluster, namespace, name }, request, false);
-    return taken(error, there?.copy());
+    return taken(error, there?.object);
   }
 
   #owned(next: KubeObject, live: KubeObject | undefined, { options, part }: WriteRequest): KubeObject {
