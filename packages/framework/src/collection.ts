@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import {
   ApiError,
   apiVersionOf,
+  type DeleteQuery,
   dnsLabelProblems,
   isClusterName,
   type KubeObject,
@@ -10,6 +11,7 @@ import {
   type ObjectKey,
   type ObjectMeta,
 } from "@virtual-workspaces/apimachinery";
+import { MAX_BODY } from "./body/limits.ts";
 import { groupResourceOf, type TypedDefinition } from "./definition.ts";
 import { CLUSTER_ANNOTATION, decodeObject, type Encoded, encodeObject } from "./encoded.ts";
 import type { ObjectOf } from "./resource-schema.ts";
@@ -23,6 +25,9 @@ import { KindVersions } from "./write/kind-versions.ts";
 import type { FieldOwners } from "./write/rules.ts";
 import { timestamp } from "./write/time.ts";
 import { modified } from "./write/update.ts";
+
+/** What being deleted may add to an object, bytes. */
+const MARKS = 4096;
 
 /** How a collection keeps its objects. */
 export interface CollectionOptions {
@@ -124,29 +129,31 @@ export class Collection<T extends object = object> implements Storage<ObjectOf<T
   }
 
   /** @internal */
-  remove(key: ObjectKey): boolean {
+  remove(key: ObjectKey, options: Pick<DeleteQuery, "gracePeriodSeconds">): boolean {
     const before = this.read(key);
     if (before === undefined) return false;
     const { gracePeriodSeconds } = this.resource;
     const rules = { now: this.#now(), garbageCollected: false, gracePeriodSeconds };
-    const deletion = decideDeletion(before, { dryRun: false }, rules);
+    const deletion = decideDeletion(before, { dryRun: false, ...options }, rules);
     if (deletion.kind === "remove") this.#cache.delete(key, processMinter.next());
     if (deletion.kind === "mark") this.#keep(key, deletion.object);
     return true;
   }
 
-  /** Keeps a new object of a client. Its framework asks; authors use {@link in}. @throws ApiError 409 when there is one */
+  /** Keeps a new object of a client. Its framework asks; authors use {@link in}. @throws ApiError 409 when there is one, 413 above 3 MiB */
   create(scope: Scope, object: ObjectOf<T>): Encoded {
     const key = keyIn(scope, object);
     if (this.#cache.get(key) !== undefined) throw ApiError.alreadyExists(groupResourceOf(this.resource), key.name);
-    return this.#keep(key, object);
+    return this.#keep(key, object, MAX_BODY);
   }
 
-  /** Replaces an object for a client. @throws ApiError 404, 409 when it is not at the version that `object` has */
+  /** Replaces an object for a client. @throws ApiError 404, 409 when it is not at the version that `object` has, 413 above 3 MiB */
   update(scope: Scope, object: ObjectOf<T>): Encoded {
     const key = keyIn(scope, object);
-    this.#current(key, object.metadata.resourceVersion);
-    return this.#keep(key, object);
+    const { bytes } = this.#current(key, object.metadata.resourceVersion);
+    // What is too large already must not grow, but go it may.
+    const marks = object.metadata.deletionTimestamp === undefined ? 0 : MARKS;
+    return this.#keep(key, object, Math.max(MAX_BODY, bytes.length) + marks);
   }
 
   /** Removes an object for a client. @throws ApiError 404, 409 when it is not at the version of the preconditions */
@@ -164,11 +171,14 @@ export class Collection<T extends object = object> implements Storage<ObjectOf<T
     return before;
   }
 
-  #keep(key: ObjectKey, object: KubeObject): Encoded {
+  /** @param most how many bytes it may have: what is larger than a body could not be sent back */
+  #keep(key: ObjectKey, object: KubeObject, most: number = Number.POSITIVE_INFINITY): Encoded {
     const { annotations } = object.metadata;
     const owner = key.cluster === "" ? {} : { annotations: { ...annotations, [CLUSTER_ANNOTATION]: key.cluster } };
     const metadata = { ...object.metadata, ...owner, resourceVersion: processMinter.next() };
     const encoded = encodeObject({ ...object, metadata }, key.cluster, this.resource.selectableFields);
+    if (encoded.bytes.length > most)
+      throw ApiError.requestEntityTooLarge(`the object would have ${encoded.bytes.length} bytes: limit is ${MAX_BODY}`);
     this.#cache.set(encoded);
     return encoded;
   }
@@ -267,9 +277,14 @@ export class CollectionPart<T extends object> {
     return this.#collection.read(this.#key(name));
   }
 
-  /** Deletes an object; one that finalizers hold is marked and goes when they do. @returns whether there was one */
-  delete(name: string): boolean {
-    return this.#collection.remove(this.#key(name));
+  /**
+   * Deletes an object. One that finalizers hold, or whose kind is given time, is only marked: the first goes with its last
+   * finalizer, the other when it is deleted with `gracePeriodSeconds: 0`, as a kubelet does once a pod has ended.
+   *
+   * @returns whether there was one
+   */
+  delete(name: string, options: { readonly gracePeriodSeconds?: number } = {}): boolean {
+    return this.#collection.remove(this.#key(name), options);
   }
 
   /** Copies of all objects here, by name. */

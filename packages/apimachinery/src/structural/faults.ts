@@ -1,3 +1,4 @@
+import { MOST_CAUSES } from "../bounded-causes.ts";
 import {
   fieldInvalid,
   fieldNotSupported,
@@ -10,9 +11,6 @@ import { quote } from "../quote.ts";
 import type { StatusCause } from "../status.ts";
 import type { EnumCheck } from "./enum.ts";
 import type { SchemaNode } from "./node.ts";
-
-/** More causes help nobody, and to word a million of them would take seconds. */
-const MOST_CAUSES = 1_000;
 
 /**
  * What a validation has found, in the words of kube-openapi's errors as apiextensions hands them on. Alternatives of a

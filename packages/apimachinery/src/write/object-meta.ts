@@ -1,4 +1,5 @@
 import { parseApiVersion } from "../api-version.ts";
+import { boundedCauses } from "../bounded-causes.ts";
 import { fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from "../field-cause.ts";
 import { equalJson } from "../json/value.ts";
 import type { ObjectMeta, OwnerReference } from "../meta.ts";
@@ -21,29 +22,42 @@ export const FOREGROUND_FINALIZER = "foregroundDeletion";
 /** What annotations may be long, keys and values together, in bytes. */
 const ANNOTATIONS_BYTES = 256 * 1024;
 
-/** What is wrong with the metadata of an object that is to be kept (apimachinery's ValidateObjectMeta). */
+/** What is wrong with the metadata of an object that is to be kept (apimachinery's ValidateObjectMeta): up to a thousand causes. */
 export function objectMetaProblems(meta: ObjectMeta, rules: ObjectMetaRules): StatusCause[] {
+  return boundedCauses(problemsOf(meta, rules));
+}
+
+type Causes = Generator<StatusCause, void>;
+
+function* problemsOf(meta: ObjectMeta, rules: ObjectMetaRules): Causes {
+  yield* identityProblems(meta, rules);
+  yield* labelProblems(meta.labels ?? {});
+  yield* annotationProblems(meta.annotations ?? {});
+  yield* ownerProblems(meta.ownerReferences ?? []);
+  yield* managedFieldsProblems(meta);
+  yield* finalizerProblems(meta.finalizers ?? []);
+}
+
+function* identityProblems(meta: ObjectMeta, rules: ObjectMetaRules): Causes {
   const { name = "", generateName = "", namespace = "" } = meta;
-  const causes = (generateName === "" ? [] : rules.name(generateName, true)).map((problem) =>
-    fieldInvalid("metadata.generateName", generateName, problem),
-  );
-  if (name === "") causes.push(fieldRequired("metadata.name", "name or generateName is required"));
-  else for (const problem of rules.name(name, false)) causes.push(fieldInvalid("metadata.name", name, problem));
+  if (generateName !== "") yield* invalid("metadata.generateName", generateName, rules.name(generateName, true));
+  if (name === "") yield fieldRequired("metadata.name", "name or generateName is required");
+  else yield* invalid("metadata.name", name, rules.name(name, false));
   if (!rules.namespaced) {
-    if (namespace !== "") causes.push(fieldForbidden("metadata.namespace", "not allowed on this type"));
-  } else if (namespace === "") causes.push(fieldRequired("metadata.namespace"));
-  else
-    for (const problem of dnsLabelProblems(namespace))
-      causes.push(fieldInvalid("metadata.namespace", namespace, problem));
-  return [...causes, ...commonProblems(meta), ...finalizerProblems(meta.finalizers ?? [])];
+    if (namespace !== "") yield fieldForbidden("metadata.namespace", "not allowed on this type");
+  } else if (namespace === "") yield fieldRequired("metadata.namespace");
+  else yield* invalid("metadata.namespace", namespace, dnsLabelProblems(namespace));
+}
+
+function* invalid(field: string, value: string, problems: readonly string[]): Causes {
+  for (const problem of problems) yield fieldInvalid(field, value, problem);
 }
 
 /** What is wrong with a change of metadata (apimachinery's ValidateObjectMetaUpdate). */
 export function objectMetaUpdateProblems(next: ObjectMeta, before: ObjectMeta): StatusCause[] {
   const causes: StatusCause[] = [];
   if (before.deletionTimestamp !== undefined) {
-    const known = before.finalizers ?? [];
-    const added = [...new Set(next.finalizers ?? [])].filter((finalizer) => !known.includes(finalizer)).sort();
+    const added = [...new Set(next.finalizers).difference(new Set(before.finalizers))].sort();
     if (added.length > 0)
       causes.push(
         fieldForbidden(
@@ -66,37 +80,26 @@ export function objectMetaUpdateProblems(next: ObjectMeta, before: ObjectMeta): 
   return causes;
 }
 
-function commonProblems(meta: ObjectMeta): StatusCause[] {
-  return [
-    ...labelProblems(meta.labels ?? {}),
-    ...annotationProblems(meta.annotations ?? {}),
-    ...ownerProblems(meta.ownerReferences ?? []),
-    ...managedFieldsProblems(meta),
-  ];
-}
-
-function labelProblems(labels: Readonly<Record<string, string>>): StatusCause[] {
+function* labelProblems(labels: Readonly<Record<string, string>>): Causes {
   const field = "metadata.labels";
-  return Object.entries(labels).flatMap(([key, value]) => [
-    ...labelKeyProblems(key).map((problem) => fieldInvalid(field, key, problem)),
-    ...labelValueProblems(value).map((problem) => fieldInvalid(field, value, problem)),
-  ]);
+  for (const [key, value] of Object.entries(labels)) {
+    for (const problem of labelKeyProblems(key)) yield fieldInvalid(field, key, problem);
+    for (const problem of labelValueProblems(value)) yield fieldInvalid(field, value, problem);
+  }
 }
 
-function annotationProblems(annotations: Readonly<Record<string, string>>): StatusCause[] {
+function* annotationProblems(annotations: Readonly<Record<string, string>>): Causes {
   const field = "metadata.annotations";
-  const causes: StatusCause[] = [];
   let units = 0;
   for (const [key, value] of Object.entries(annotations)) {
-    for (const problem of labelKeyProblems(key.toLowerCase())) causes.push(fieldInvalid(field, key, problem));
+    for (const problem of labelKeyProblems(key.toLowerCase())) yield fieldInvalid(field, key, problem);
     units += key.length + value.length;
   }
   // A third of the limit in UTF-16 units cannot exceed it in bytes.
   if (units * 3 > ANNOTATIONS_BYTES && utf8Bytes(annotations) > ANNOTATIONS_BYTES) {
     const message = `Too long: may not be more than ${ANNOTATIONS_BYTES} bytes`;
-    causes.push({ reason: "FieldValueTooLong", field, message });
+    yield { reason: "FieldValueTooLong", field, message };
   }
-  return causes;
 }
 
 function utf8Bytes(texts: Readonly<Record<string, string>>): number {
@@ -104,35 +107,30 @@ function utf8Bytes(texts: Readonly<Record<string, string>>): number {
   return Object.entries(texts).reduce((sum, pair) => sum + encoder.encode(pair.join("")).length, 0);
 }
 
-function ownerProblems(owners: readonly OwnerReference[]): StatusCause[] {
+function* ownerProblems(owners: readonly OwnerReference[]): Causes {
   const field = "metadata.ownerReferences";
-  const causes = owners.flatMap((owner, at) => ownerReferenceProblems(owner, `${field}[${at}]`));
+  for (const [at, owner] of owners.entries()) yield* ownerReferenceProblems(owner, `${field}[${at}]`);
   const controllers = owners.filter(({ controller }) => controller === true);
   const [first] = controllers;
   for (const other of controllers.slice(1)) {
     const names = `${first?.kind}/${first?.name} and ${other.kind}/${other.name}`;
-    causes.push(
-      fieldInvalid(
-        field,
-        owners,
-        `Only one reference can have Controller set to true. Found "true" in references for ${names}`,
-      ),
+    yield fieldInvalid(
+      field,
+      owners,
+      `Only one reference can have Controller set to true. Found "true" in references for ${names}`,
     );
   }
-  return causes;
 }
 
-function ownerReferenceProblems(owner: OwnerReference, field: string): StatusCause[] {
-  const causes: StatusCause[] = [];
-  if (isBlank(owner.apiVersion)) causes.push(fieldRequired(`${field}.apiVersion`, "must not be empty"));
+function* ownerReferenceProblems(owner: OwnerReference, field: string): Causes {
+  if (isBlank(owner.apiVersion)) yield fieldRequired(`${field}.apiVersion`, "must not be empty");
   else if (!isApiVersion(owner.apiVersion))
-    causes.push(fieldInvalid(`${field}.apiVersion`, owner.apiVersion, "must be <group>/<version> or <version>"));
+    yield fieldInvalid(`${field}.apiVersion`, owner.apiVersion, "must be <group>/<version> or <version>");
   for (const name of ["kind", "name", "uid"] as const) {
-    if (isBlank(owner[name])) causes.push(fieldRequired(`${field}.${name}`, "must not be empty"));
+    if (isBlank(owner[name])) yield fieldRequired(`${field}.${name}`, "must not be empty");
   }
   if (owner.apiVersion === "v1" && owner.kind === "Event")
-    causes.push(fieldInvalid(field, owner, "/v1, Kind=Event is disallowed from being an owner"));
-  return causes;
+    yield fieldInvalid(field, owner, "/v1, Kind=Event is disallowed from being an owner");
 }
 
 function isBlank(text: string | undefined): boolean {
@@ -147,29 +145,25 @@ function isApiVersion(text: string): boolean {
   }
 }
 
-function finalizerProblems(finalizers: readonly string[]): StatusCause[] {
+function* finalizerProblems(finalizers: readonly string[]): Causes {
   const field = "metadata.finalizers";
-  const causes = finalizers.flatMap((finalizer) =>
-    labelKeyProblems(finalizer).map((problem) => fieldInvalid(field, finalizer, problem)),
-  );
+  for (const finalizer of finalizers)
+    for (const problem of labelKeyProblems(finalizer)) yield fieldInvalid(field, finalizer, problem);
   if (finalizers.includes(ORPHAN_FINALIZER) && finalizers.includes(FOREGROUND_FINALIZER)) {
     const both = `finalizer ${ORPHAN_FINALIZER} and ${FOREGROUND_FINALIZER} cannot be both set`;
-    causes.push(fieldInvalid(field, finalizers, both));
+    yield fieldInvalid(field, finalizers, both);
   }
-  return causes;
 }
 
-function managedFieldsProblems({ managedFields = [] }: ObjectMeta): StatusCause[] {
-  return managedFields.flatMap(({ operation, fieldsType = "" }, at) => {
+function* managedFieldsProblems({ managedFields = [] }: ObjectMeta): Causes {
+  for (const [at, { operation, fieldsType = "" }] of managedFields.entries()) {
     const field = `metadata.managedFields[${at}]`;
-    const causes: StatusCause[] = [];
-    if (operation === undefined) causes.push(fieldRequired(`${field}.operation`, "must not be empty"));
+    if (operation === undefined) yield fieldRequired(`${field}.operation`, "must not be empty");
     else if (operation !== "Apply" && operation !== "Update")
-      causes.push(fieldNotSupported(`${field}.operation`, operation, ["Apply", "Update"]));
+      yield fieldNotSupported(`${field}.operation`, operation, ["Apply", "Update"]);
     if (fieldsType !== "" && fieldsType !== "FieldsV1")
-      causes.push(fieldInvalid(`${field}.fieldsType`, fieldsType, "must be `FieldsV1`"));
-    return causes;
-  });
+      yield fieldInvalid(`${field}.fieldsType`, fieldsType, "must be `FieldsV1`");
+  }
 }
 
 /** Finalizers that need no domain: their meaning is Kubernetes' own. */
@@ -177,8 +171,8 @@ const STANDARD_FINALIZERS: readonly string[] = ["kubernetes", ORPHAN_FINALIZER, 
 
 /** What Kubernetes says of new finalizers whose name could be anybody's. */
 export function finalizerWarnings(next: ObjectMeta, before?: ObjectMeta): string[] {
-  const known = [...STANDARD_FINALIZERS, ...(before?.finalizers ?? [])];
-  const added = new Set((next.finalizers ?? []).filter((finalizer) => !known.includes(finalizer)));
+  const known = new Set([...STANDARD_FINALIZERS, ...(before?.finalizers ?? [])]);
+  const added = new Set(next.finalizers).difference(known);
   return [...added]
     .sort()
     .filter((finalizer) => !finalizer.includes("/"))

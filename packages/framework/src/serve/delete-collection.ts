@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { negotiate } from "../encode/negotiate.ts";
 import type { Exchange } from "../exchange.ts";
@@ -6,6 +7,9 @@ import { deleteQuery } from "./delete.ts";
 import { selectedPage } from "./list.ts";
 import { writeList } from "./list-body.ts";
 import { writeRequest } from "./write-request.ts";
+
+/** How long one request deletes before others have their turn, ms. */
+const TURN = 10;
 
 /**
  * Answers a DELETECOLLECTION: deletes what the list would show, one by one, and answers that list, as it was. Not atomic, as in
@@ -16,7 +20,12 @@ export async function serveDeleteCollection(exchange: Exchange, resource: Served
   const query = await deleteQuery(exchange, resource);
   const page = await selectedPage(exchange, resource);
   const request = writeRequest(exchange, resource, query);
+  let turn = performance.now();
   for (const { key } of page.items) {
+    if (performance.now() - turn > TURN) {
+      await nextTurn();
+      turn = performance.now();
+    }
     exchange.signal.throwIfAborted();
     const scope = { ...request.scope, namespace: key.namespace };
     await resource.writer.delete(key, query, { ...request, scope }).catch(unlessGone);

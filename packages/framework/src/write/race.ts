@@ -29,8 +29,12 @@ export async function untilUndisturbed<R>(signal: AbortSignal, attempt: (again: 
   }
 }
 
-/** Runs the writing part of an attempt: a conflict there is a race. */
-export async function racing<R>(write: () => Promise<R> | R): Promise<R> {
+/**
+ * Runs the writing part of an attempt: a conflict there is a race. Nothing is written for a client that has left, or has
+ * been told that it took too long.
+ */
+export async function racing<R>(signal: AbortSignal, write: () => Promise<R> | R): Promise<R> {
+  signal.throwIfAborted();
   try {
     return await write();
   } catch (error) {

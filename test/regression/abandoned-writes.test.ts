@@ -1,0 +1,76 @@
+// A write was done although its client had been told 504, or had left, while `admit` was still thinking: who repeated it
+// then met 409 or did it twice.
+import { once } from "node:events";
+import { type Admit, allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { type PlainServer, startPlain } from "../_support/plain.ts";
+import { Wire } from "../_support/wire.ts";
+
+const Note = defineResource({
+  group: "example.dev",
+  version: "v1",
+  kind: "Note",
+  scope: "Cluster",
+  spec: { type: "object", properties: { text: { type: "string" } } },
+});
+const NOTES = "/services/notes/apis/example.dev/v1/notes";
+const note = (name: string, text: string): object => ({
+  apiVersion: "example.dev/v1",
+  kind: "Note",
+  metadata: { name },
+  spec: { text },
+});
+
+/** Notes, and a rule that answers only when nobody waits for it any more. */
+async function start(): Promise<{ server: PlainServer; asked: Promise<void>; texts: () => (string | undefined)[] }> {
+  const notes = Note.collection();
+  notes.in("").set("a", { text: "before" });
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  const admit: Admit = async ({ signal }) => {
+    resolve();
+    if (!signal.aborted) await once(signal, "abort");
+  };
+  const resources = [Note.serve(notes, { admit })];
+  const server = await startPlain([
+    defineVirtualWorkspace({ name: "notes", path: "/", authorize: () => allow(), resources }),
+  ]);
+  return { server, asked, texts: () => ["a", "b"].map((name) => notes.in("").get(name)?.spec.text) };
+}
+
+describe("a write whose client no longer waits", () => {
+  it("is not done when the deadline has been answered", async () => {
+    const { server, texts } = await start();
+    await using _ = server;
+    const answers = [
+      await server.send(`POST ${NOTES}?timeout=50ms`, note("b", "late")),
+      await server.send(`PATCH ${NOTES}/a?timeout=50ms`, '[{"op":"replace","path":"/spec/text","value":"late"}]', {
+        headers: { "content-type": "application/json-patch+json" },
+      }),
+      await server.send(`DELETE ${NOTES}/a?timeout=50ms`),
+      await server.send(`DELETE ${NOTES}?timeout=50ms`),
+    ];
+    expect(answers.map(({ status }) => status)).to.deep.equal([504, 504, 504, 504]);
+    await server.get(NOTES);
+    expect(texts()).to.deep.equal(["before", undefined]);
+  });
+
+  it("is not done when the client has left", async () => {
+    const { server, asked, texts } = await start();
+    await using _ = server;
+    const wire = await Wire.open(Number(new URL(server.url).port));
+    const body = JSON.stringify(note("b", "late"));
+    wire.request(
+      `POST ${NOTES} HTTP/1.1`,
+      "Host: x",
+      "Authorization: Bearer alice",
+      "Content-Type: application/json",
+      `Content-Length: ${body.length}`,
+    );
+    wire.send(body);
+    await asked;
+    wire.socket.destroy();
+    await server.get(NOTES);
+    await server.get(NOTES);
+    expect(texts()).to.deep.equal(["before", undefined]);
+  });
+});
