@@ -31,7 +31,7 @@ export async function subresourceRequest(
 async function objectOf(exchange: Exchange, { storage, definition }: ServedResource, key: ObjectKey): Promise<unknown> {
   const kept = await readKept(storage, { scope: scopeOf(exchange), key, fresh: true }, requestOptions(exchange));
   if (kept === undefined) throw ApiError.notFound(groupResourceOf(definition), key.name);
-  return kept.copy();
+  return kept.object;
 }
 
 /** What follows the subresource's name. What comes before it has no empty segments: such paths are refused. */
