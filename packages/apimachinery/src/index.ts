@@ -30,7 +30,7 @@ export {
 } from "./apply/field-manager.ts";
 export { FieldSet, type FieldSetChildren } from "./apply/field-set.ts";
 export { formatFieldsV1, parseFieldsV1 } from "./apply/fields-v1.ts";
-export { keepManagedFieldsTimes, managedFieldsProblem } from "./apply/managed-object.ts";
+export { keepManagedFieldsTimes } from "./apply/managed-object.ts";
 export { managedFieldsOfScale, managedFieldsOfScaled, type ReplicasFields } from "./apply/scale-managers.ts";
 export type { VersionsOptions } from "./apply/versions.ts";
 // Schemas
@@ -74,7 +74,7 @@ export { compareUtf8 } from "./json/order.ts";
 export { MAX_JSON_DEPTH, type ParsedJson, parseJson, parseOwnJson, stringifyJson } from "./json/parse.ts";
 export type { JsonLimits } from "./json/scan.ts";
 export { cloneJson, equalJson, isJsonObject, type JsonObject, memberOf, setMember } from "./json/value.ts";
-export { compileJsonPath, compileJsonPathFirst } from "./jsonpath.ts";
+export { compileJsonPath } from "./jsonpath.ts";
 export { type ListOptions, parseListOptions, type ResourceVersionMatch, withListDefaults } from "./list-options.ts";
 export { validateListOptions } from "./list-validation.ts";
 // Logical clusters

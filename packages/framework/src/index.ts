@@ -70,10 +70,6 @@ export {
   type ServerOptions,
 } from "./server.ts";
 
-// Rules of schemas.
-
-export { linearPattern } from "./cel/pattern.ts";
-
 // Storages of one's own.
 
 export { CLUSTER_ANNOTATION, decodeObject, type Encoded, encodeObject, type SelectableField } from "./encoded.ts";

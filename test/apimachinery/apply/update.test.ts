@@ -1,9 +1,4 @@
-import {
-  type KubeObject,
-  keepManagedFieldsTimes,
-  type ManagedFieldsEntry,
-  managedFieldsProblem,
-} from "@virtual-workspaces/apimachinery";
+import { type KubeObject, keepManagedFieldsTimes, type ManagedFieldsEntry } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import { fieldManagerOf } from "./kinds.ts";
 
@@ -187,15 +182,5 @@ describe("Managed fields of updates", () => {
     expect(keepManagedFieldsTimes(touched, live)).to.deep.equal(live);
     for (const next of [{ ...touched, spec: {} }, withEntries(touched, [entry("x", "text")]), withoutEntries(live)])
       expect(keepManagedFieldsTimes(next, live)).to.equal(next);
-  });
-
-  it("are checked where hooks have had them", () => {
-    expect(managedFieldsProblem([entry("a", "text")])).to.equal(undefined);
-    expect(managedFieldsProblem(undefined)).to.equal(undefined);
-    const operation = "Patch" as "Update";
-    expect(managedFieldsProblem([{ ...entry("a", "text"), operation }])).to.equal(
-      "operation must be `Apply` or `Update`",
-    );
-    expect(managedFieldsProblem([{ ...entry("a", "text"), fieldsV1: { spec: {} } }])).to.contain('"spec"');
   });
 });

@@ -85,17 +85,3 @@ export function keepManagedFieldsTimes(next: KubeObject, live: KubeObject): Kube
   const kept = withManagedFields(next, before);
   return equalJson(kept, live) ? kept : next;
 }
-
-/**
- * Why `managedFields` cannot be read; undefined if they can. What a hook leaves in an object is to be checked by this
- * before it is stored, as Kubernetes does after admission: no apply could be made onto it.
- */
-export function managedFieldsProblem(managedFields: unknown): string | undefined {
-  try {
-    readManagers(managedFields, { isOwn: true });
-    return undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return error.message;
-    throw error;
-  }
-}
