@@ -110,7 +110,8 @@ describe("virtual-workspaces conformance", function () {
       onCreate = () => void (++creates === 20 && child.kill("SIGINT"));
       const { code, stderr } = await end;
       onCreate = () => undefined;
-      expect({ code, stderr }).to.deep.equal({ code: 1, stderr: "virtual-workspaces conformance: interrupted\n" });
+      expect(code).to.equal(1);
+      expect(stderr).to.match(/^virtual-workspaces conformance: interrupted; what it made and could not delete has /);
       expect(creates).to.be.at.least(20);
       expect(notes.in("root").list()).to.have.length(1);
     });

@@ -55,7 +55,7 @@ Writing:
     });
     const { resource = [], check = [], strict = false } = values;
     const writes = writesOf(values);
-    using interrupt = interrupted();
+    using interrupt = interrupted(writes !== undefined);
     const report = await runConformance({
       url: urlOf(positionals),
       credentials: credentialsOf(values),
@@ -74,9 +74,10 @@ Writing:
 };
 
 /** An interrupt ends the run, which still deletes what it has made; a second one ends the process. */
-function interrupted(): Disposable & { readonly signal: AbortSignal } {
+function interrupted(writing: boolean): Disposable & { readonly signal: AbortSignal } {
   const controller = new AbortController();
-  const abort = (): void => controller.abort(new Failure("interrupted"));
+  const left = "what it made and could not delete has the label conformance.virtual-workspaces.dev/run";
+  const abort = (): void => controller.abort(new Failure(writing ? `interrupted; ${left}` : "interrupted"));
   process.once("SIGINT", abort).once("SIGTERM", abort);
   const dispose = (): void => void process.off("SIGINT", abort).off("SIGTERM", abort);
   return { signal: controller.signal, [Symbol.dispose]: dispose };

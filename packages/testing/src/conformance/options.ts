@@ -56,7 +56,10 @@ export interface ConformanceOptions {
   readonly resources?: (resource: ConformanceResource) => boolean;
   /** @default none: the suite changes nothing */
   readonly mutate?: Mutations;
-  /** @default none: the suite writes nothing, and skips the checks that do */
+  /**
+   * Writes objects of all {@link resources}: name those that it may.
+   * @default none: the suite writes nothing, and skips the checks that do
+   */
   readonly writes?: ConformanceWrites;
   /** Which checks are made, by their ids: `T9.4`. @default all */
   readonly checks?: (id: string) => boolean;
