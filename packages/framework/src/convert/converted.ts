@@ -97,6 +97,10 @@ export class Converted<In extends object, Out extends object> implements Storage
     return this.#from.ownAnnotations?.(key) === true;
   }
 
+  carry(annotation: string): void {
+    this.#from.carry?.(annotation);
+  }
+
   /** As the source says of what the versions stand for there. */
   isCurrent(scope: Scope, sent: ObjectOf<Out>, now: ObjectOf<Out>): boolean {
     return this.#from.isCurrent?.(scope, sent as unknown as ObjectOf<In>, now as unknown as ObjectOf<In>) === true;

@@ -35,6 +35,11 @@ export function ownersAnnotation(definition: ResourceDefinition): string {
   return `${OWNERS_DOMAIN}/${short}`;
 }
 
+/** Whether an annotation is such a one, of whichever kind. */
+export function isOwnersAnnotation(key: string): boolean {
+  return key.startsWith(`${OWNERS_DOMAIN}/`);
+}
+
 /** What owners may take of a source's annotations, characters: Kubernetes allows 256 KiB for all of these. */
 const LONGEST_OWNERS = 64 * 1024;
 

@@ -2,7 +2,7 @@ import { apiVersionOf, type KubeObject, type ObjectKey, type ObjectMeta } from "
 import type { ResourceDefinition, TypedDefinition } from "../definition.ts";
 import type { ObjectOf } from "../resource-schema.ts";
 import { cacheKey } from "../watch/objects.ts";
-import { ownersAnnotation, readOwners, SOURCE_VERSION_ANNOTATION } from "./annotations.ts";
+import { isOwnersAnnotation, ownersAnnotation, readOwners, SOURCE_VERSION_ANNOTATION } from "./annotations.ts";
 import type { InputReaders, Mapped, ViewContext, ViewOptions } from "./options.ts";
 import type { ReaderPlace } from "./reader.ts";
 
@@ -10,6 +10,8 @@ export interface ComputationOptions<In extends object, Out extends object, By, I
   readonly view: ViewOptions<In, Out, By, Inputs>;
   readonly resource: TypedDefinition<Out>;
   readonly by: By;
+  /** The annotations that views of this one keep in its objects. */
+  readonly carried: ReadonlySet<string>;
   /** Makes the readers, which look around from where `here` says. */
   readonly readers: (here: () => Required<ReaderPlace>) => InputReaders<Inputs>;
 }
@@ -32,13 +34,15 @@ export class Computation<In extends object, Out extends object, By, Inputs> {
   readonly #view: ViewOptions<In, Out, By, Inputs>;
   readonly #resource: TypedDefinition<Out>;
   readonly #owners: string;
+  readonly #carried: ReadonlySet<string>;
   readonly #isPlain: boolean;
   #here: Required<ReaderPlace> = { cluster: "", namespace: "" };
 
-  constructor({ view, resource, by, readers }: ComputationOptions<In, Out, By, Inputs>) {
+  constructor({ view, resource, by, carried, readers }: ComputationOptions<In, Out, By, Inputs>) {
     this.#view = view;
     this.#resource = resource;
     this.#owners = ownersAnnotation(resource);
+    this.#carried = carried;
     this.#isPlain = isPlain(view, resource);
     this.context = { by, inputs: readers(() => this.#here) };
   }
@@ -83,6 +87,9 @@ export class Computation<In extends object, Out extends object, By, Inputs> {
     const { apiVersion: _version, kind: _kind, metadata: changes, ...content } = mapped as ObjectOf<object>;
     const { managedFields, resourceVersion, annotations: before, ...kept } = metadata;
     const { [this.#owners]: owners, ...annotations } = { ...before, ...changes?.annotations };
+    // They tell of fields, and of values in sets, that this view may hide.
+    for (const key of Object.keys(annotations))
+      if (isOwnersAnnotation(key) && !this.#carried.has(key)) delete annotations[key];
     if (resourceVersion !== undefined) annotations[SOURCE_VERSION_ANNOTATION] = resourceVersion;
     else delete annotations[SOURCE_VERSION_ANNOTATION];
     const labels = changes?.labels ?? metadata.labels;

@@ -15,6 +15,8 @@ export interface DerivedOptions<In extends object, Out extends object, By, Input
   readonly resource: TypedDefinition<Out>;
   readonly scope: Scope;
   readonly by: By;
+  /** As {@link ComputationOptions.carried}. */
+  readonly carried: ReadonlySet<string>;
   /** Called once, when nobody has read for a while. */
   readonly onIdle: () => void;
 }
@@ -73,7 +75,7 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
   }
 
   async #open(): Promise<Sources<In, Out, By, Inputs>> {
-    const { view, resource, scope, by } = this.#options;
+    const { view, resource, scope, by, carried } = this.#options;
     const from = this.#keep(await view.from.cache(scope));
     const inputs = new Map<string, CacheLease>();
     for (const [name, source] of Object.entries((view.inputs ?? {}) as Record<string, ViewSource>))
@@ -82,6 +84,7 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
       view,
       resource,
       by,
+      carried,
       readers: (here) => {
         const readers = [...inputs].map(([name, { cache }]) => [name, new CacheReader(cache, here)] as const);
         return Object.fromEntries(readers) as unknown as InputReaders<Inputs>;

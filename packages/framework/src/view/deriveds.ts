@@ -9,6 +9,8 @@ import type { ViewOptions, ViewSource } from "./options.ts";
 /** All computations of a view that somebody reads, or has read a while ago. */
 export class Deriveds<In extends object, Out extends object, By, Inputs> {
   readonly resource: TypedDefinition<Out>;
+  /** The annotations that views of this one keep in its objects. */
+  readonly carried: Set<string> = new Set();
   readonly #options: ViewOptions<In, Out, By, Inputs>;
   readonly #derived = new Map<string, Derived<In, Out, By, Inputs>>();
 
@@ -29,9 +31,9 @@ export class Deriveds<In extends object, Out extends object, By, Inputs> {
     const key = JSON.stringify([scope.cluster, this.shareKey(scope)]);
     let derived = this.#derived.get(key);
     if (derived === undefined) {
-      const { resource } = this;
+      const { resource, carried } = this;
       const onIdle = (): void => this.#drop(key, created);
-      const created = new Derived({ view: this.#options, resource, scope, by, onIdle });
+      const created = new Derived({ view: this.#options, resource, scope, by, carried, onIdle });
       derived = created;
       this.#derived.set(key, derived);
     }

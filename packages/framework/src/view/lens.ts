@@ -16,6 +16,8 @@ export interface Lens<In extends object, Out extends object, By, Inputs> {
   readonly scope: Scope;
   /** The annotation in which the source keeps the owners of the view's fields. */
   readonly owners: string;
+  /** Whether the source has an annotation that the view does not show: that one, or of views beside it. */
+  readonly isHidden: (annotation: string) => boolean;
 }
 
 /** What of the view a write is about. */

@@ -22,6 +22,11 @@ export interface WritableSource<T extends object = object>
   readonly get?: Storage<ObjectOf<T>>["get"];
   /** As {@link Storage.ownAnnotations}. */
   readonly ownAnnotations?: Storage["ownAnnotations"];
+  /**
+   * Told of an annotation in which a view of these objects keeps what is its own: it is handed on. A view hides those that
+   * views beside it have left at its source.
+   */
+  carry?(annotation: string): void;
   /** As {@link Storage.isCurrent}. */
   readonly isCurrent?: Storage<ObjectOf<T>>["isCurrent"];
 }

@@ -79,7 +79,7 @@ export class Unmapping<In extends object, Out extends object, By, Inputs> {
   /** What the view says by itself never comes from above: the source keeps its own. */
   #annotations(wanted: ObjectMeta["annotations"], source: ObjectMeta["annotations"]): Record<string, string> {
     const isOwn = ([key]: readonly [string, string]): boolean =>
-      key === SOURCE_VERSION_ANNOTATION || key === this.#lens.owners;
+      key === SOURCE_VERSION_ANNOTATION || this.#lens.isHidden(key);
     const entries = Object.entries(wanted ?? {}).filter((entry) => !isOwn(entry));
     return Object.fromEntries([...entries, ...Object.entries(source ?? {}).filter(isOwn)]);
   }

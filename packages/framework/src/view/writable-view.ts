@@ -5,7 +5,7 @@ import type { CacheLease, DeleteOptions, RequestOptions, Scope, Storage, WriteOp
 import { processMinter } from "../watch/minter.ts";
 import { Below } from "../write/below.ts";
 import { KindVersions } from "../write/kind-versions.ts";
-import { ownersAnnotation, SOURCE_VERSION_ANNOTATION, sourceVersionOf } from "./annotations.ts";
+import { isOwnersAnnotation, ownersAnnotation, SOURCE_VERSION_ANNOTATION, sourceVersionOf } from "./annotations.ts";
 import { isPlain } from "./computation.ts";
 import { Deriveds } from "./deriveds.ts";
 import { keyIn } from "./lens.ts";
@@ -43,11 +43,12 @@ export class WritableView<In extends object, Out extends object, By, Inputs>
     }
     const owners = ownersAnnotation(this.resource);
     this.#owners = owners;
+    from.carry?.(owners);
     this.#below = new Below({
       above: this.resource,
       kept: from.resource,
       storage: from as unknown as Storage,
-      isOwnAnnotation: (key) => key === owners,
+      isOwnAnnotation: isOwnersAnnotation,
     });
     // The versions of another kind are not those of this one.
     const same = isPlain(options, this.resource) ? from.versions : undefined;
@@ -63,12 +64,20 @@ export class WritableView<In extends object, Out extends object, By, Inputs>
     return this.#deriveds.lease(scope);
   }
 
-  /** The source's version, and who owns the fields of this kind, are the view's to say. */
+  /** The source's version, and who owns the fields of this kind, are the view's to say; of others' it tells nothing. */
   ownAnnotations(key: string): boolean {
     return (
-      key === SOURCE_VERSION_ANNOTATION || key === this.#owners || this.#options.from.ownAnnotations?.(key) === true
+      this.#isHidden(key) || key === SOURCE_VERSION_ANNOTATION || this.#options.from.ownAnnotations?.(key) === true
     );
   }
+
+  carry(annotation: string): void {
+    this.#deriveds.carried.add(annotation);
+    this.#options.from.carry?.(annotation);
+  }
+
+  readonly #isHidden = (key: string): boolean =>
+    key === this.#owners || (isOwnersAnnotation(key) && !this.#deriveds.carried.has(key));
 
   /**
    * Views are versioned where they are computed: over all logical clusters and by each replica for itself. A version from
@@ -112,7 +121,17 @@ export class WritableView<In extends object, Out extends object, By, Inputs>
       request.signal.throwIfAborted();
       const { resource } = this;
       const below = this.#below;
-      return await run(new LensWrite({ view: this.#options, resource, lease, below, scope, owners: this.#owners }));
+      return await run(
+        new LensWrite({
+          view: this.#options,
+          resource,
+          lease,
+          below,
+          scope,
+          owners: this.#owners,
+          isHidden: this.#isHidden,
+        }),
+      );
     } finally {
       lease[Symbol.dispose]();
     }

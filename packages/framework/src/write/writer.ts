@@ -89,11 +89,12 @@ export class Writer {
   }
 
   /** @throws ApiError 404, 409 when the preconditions do not hold, and what admission says */
-  async delete(key: ObjectKey, query: DeleteQuery, request: WriteRequest): Promise<Deleted> {
+  async delete(key: ObjectKey, asked: DeleteQuery, request: WriteRequest): Promise<Deleted> {
     return untilUndisturbed(request.options.signal, async (again) => {
       const kept = await this.#read(key, request, again);
       if (kept === undefined) throw this.#notFound(key);
       const before = kept.object;
+      const query = this.#asSeen(asked, before, request);
       checkPreconditions(before, query, this.#definition);
       await this.#admit("DELETE", { object: undefined, oldObject: before }, request);
       if (this.#storage.lifecycle === "storage") return this.#passDelete(key, { before, query }, request);
@@ -212,6 +213,16 @@ export class Writer {
     const isCurrent = this.#storage.isCurrent?.(scope, sent, before) === true;
     if (isCurrent && resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion;
     keepOwnAnnotations(object, before, this.#isOwn);
+  }
+
+  /** The same of the version that a delete is about: it comes without annotations. */
+  #asSeen(query: DeleteQuery, before: KubeObject, { scope }: WriteRequest): DeleteQuery {
+    const { preconditions: { resourceVersion: seen, ...others } = {} } = query;
+    const { annotations: _annotations, resourceVersion, ...metadata } = before.metadata;
+    if (seen === undefined || seen === resourceVersion || resourceVersion === undefined) return query;
+    const sent = { ...before, metadata: { ...metadata, resourceVersion: seen } };
+    if (this.#storage.isCurrent?.(scope, sent, before) !== true) return query;
+    return { ...query, preconditions: { ...others, resourceVersion } };
   }
 
   readonly #isOwn = (key: string): boolean => this.#storage.ownAnnotations?.(key) === true;
