@@ -80,10 +80,35 @@ describe("writes that are too much", () => {
     const applied = await server.send(`PATCH ${NOTES}/a?fieldManager=me`, note({ text: "x" }), apply);
     expect([applied.status, applied.body.message]).to.deep.equal([
       413,
-      "Request entity too large: the object has more than 10000 fields, too many for server-side apply: update it, or apply less",
+      "Request entity too large: the object has more than 10000 fields, or its owners more than 20000, too many for server-side apply: update it, or apply less",
     ]);
     const put = await server.send(`PUT ${NOTES}/a`, { ...created.body, spec: { free: { f: 1 } } });
     expect(put.status).to.equal(200);
     expect((await server.send(`PATCH ${NOTES}/a?fieldManager=me`, note({ text: "x" }), apply)).status).to.equal(200);
+  });
+
+  it("are tracked by field up to there, however many entries that makes, for as long as owners are few", async () => {
+    await using server = await start();
+    const many = note({ free: Object.fromEntries(Array.from({ length: 9900 }, (_, at) => [`f${at}`, at])) });
+    const apply = { headers: { "content-type": "application/apply-patch+yaml" } };
+    const statuses: number[] = [];
+    for (const manager of ["me", "me", "you", "you", "he"])
+      statuses.push((await server.send(`PATCH ${NOTES}/a?fieldManager=${manager}`, many, apply)).status);
+    expect(statuses).to.deep.equal([201, 200, 200, 200, 200]);
+    expect((await server.send(`PATCH ${NOTES}/a?fieldManager=he`, many, apply)).status).to.equal(413);
+    const { body } = await server.get(`${NOTES}/a`);
+    expect(body.metadata.managedFields).to.have.length(3);
+  });
+
+  it("lose their owners with an update once there are too many", async () => {
+    await using server = await start();
+    const many = note({ free: Object.fromEntries(Array.from({ length: 9900 }, (_, at) => [`f${at}`, at])) });
+    const { body } = await server.send(`POST ${NOTES}`, many);
+    expect(body.metadata.managedFields).to.have.length(1);
+    const put = await server.send(`PUT ${NOTES}/a`, { ...body, spec: { free: { ...body.spec.free, f0: 7 } } });
+    expect(put.body.metadata.managedFields).to.have.length(1);
+    const free = { ...body.spec.free, ...Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`g${at}`, at])) };
+    const more = await server.send(`PUT ${NOTES}/a`, { ...put.body, spec: { free } });
+    expect([more.status, more.body.metadata.managedFields]).to.deep.equal([200, undefined]);
   });
 });

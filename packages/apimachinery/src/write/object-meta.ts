@@ -103,8 +103,7 @@ function* annotationProblems(annotations: Readonly<Record<string, string>>): Cau
 }
 
 function utf8Bytes(texts: Readonly<Record<string, string>>): number {
-  const encoder = new TextEncoder();
-  return Object.entries(texts).reduce((sum, pair) => sum + encoder.encode(pair.join("")).length, 0);
+  return new TextEncoder().encode(Object.entries(texts).flat().join("")).length;
 }
 
 function* ownerProblems(owners: readonly OwnerReference[]): Causes {
@@ -174,8 +173,8 @@ export function finalizerWarnings(next: ObjectMeta, before?: ObjectMeta): string
   const known = new Set([...STANDARD_FINALIZERS, ...(before?.finalizers ?? [])]);
   const added = new Set(next.finalizers).difference(known);
   return [...added]
-    .sort()
     .filter((finalizer) => !finalizer.includes("/"))
+    .sort()
     .map((finalizer) => {
       const remedy = `prefer a domain-qualified finalizer name ${finalizer.includes(".") ? "including a path (/) " : ""}`;
       return `metadata.finalizers: ${quote(finalizer)}: ${remedy}to avoid accidental conflicts with other finalizer writers`;

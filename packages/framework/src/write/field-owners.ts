@@ -20,7 +20,7 @@ export function fieldOwners(definition: ResourceDefinition, versions?: KindVersi
       if (isTracked(change.config) && (change.live === undefined || isTracked(change.live)))
         return current().apply(change);
       throw ApiError.requestEntityTooLarge(
-        `the object has more than ${TRACKED} fields, too many for server-side apply: update it, or apply less`,
+        `the object has more than ${TRACKED} fields, or its owners more than ${OWNED}, too many for server-side apply: update it, or apply less`,
       );
     },
   };
@@ -31,9 +31,12 @@ export function fieldOwners(definition: ResourceDefinition, versions?: KindVersi
  * of objects that are too large for it as well.
  */
 const TRACKED = 10_000;
+/** And how many all owners together may have in their entries, since several may own the same. */
+const OWNED = 2 * TRACKED;
 
 function isTracked(object: KubeObject): boolean {
-  return count(object, TRACKED) <= TRACKED;
+  const owned = object.metadata?.managedFields; // an apply may come without metadata
+  return count(owned, OWNED) <= OWNED && count(untracked(object), TRACKED) <= TRACKED;
 }
 
 /** How many members and elements a value has with all below it; no further than just above `most`. */
@@ -49,7 +52,7 @@ function count(value: unknown, most: number): number {
 }
 
 function untracked(object: KubeObject): KubeObject {
-  const { managedFields: _fields, ...metadata } = object.metadata;
+  const { managedFields: _fields, ...metadata } = object.metadata ?? {};
   return { ...object, metadata };
 }
 

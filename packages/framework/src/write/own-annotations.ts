@@ -9,8 +9,10 @@ type Annotations = Record<string, string>;
 /** Makes a client's object say of the storage's own annotations what the kept one says, in place. */
 export function keepOwnAnnotations(next: KubeObject, before: KubeObject | undefined, isOwn: IsOwnAnnotation): void {
   const sent = next.metadata.annotations;
-  if (sent === undefined && before?.metadata.annotations === undefined) return;
-  const annotations = { ...pick(sent, (key) => !isOwn(key)), ...pick(before?.metadata.annotations, isOwn) };
+  const kept = before?.metadata.annotations;
+  if (sent === undefined && kept === undefined) return;
+  if (!hasOwn(sent, isOwn) && !hasOwn(kept, isOwn) && Object.keys(sent ?? {}).length > 0) return;
+  const annotations = { ...pick(sent, (key) => !isOwn(key)), ...pick(kept, isOwn) };
   if (Object.keys(annotations).length > 0) next.metadata.annotations = annotations;
   else delete next.metadata.annotations;
 }
@@ -42,7 +44,7 @@ export function withoutOwners(rules: KindRules, isOwn: IsOwnAnnotation): KindRul
 /** The object as if the storage had said nothing in its annotations. */
 export function withoutOwn(object: KubeObject, isOwn: IsOwnAnnotation): KubeObject {
   const given: ObjectMeta | undefined = object.metadata; // an apply may come without
-  if (given?.annotations === undefined || !Object.keys(given.annotations).some(isOwn)) return object;
+  if (given?.annotations === undefined || !hasOwn(given.annotations, isOwn)) return object;
   const { annotations, ...metadata } = given;
   const rest = pick(annotations, (key) => !isOwn(key));
   return { ...object, metadata: Object.keys(rest).length === 0 ? metadata : { ...metadata, annotations: rest } };
@@ -52,6 +54,10 @@ function restored(object: KubeObject, from: KubeObject | undefined, isOwn: IsOwn
   const own = pick(from?.metadata.annotations, isOwn);
   if (Object.keys(own).length === 0) return object;
   return { ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, ...own } } };
+}
+
+function hasOwn(annotations: Annotations | undefined, isOwn: IsOwnAnnotation): boolean {
+  return annotations !== undefined && Object.keys(annotations).some(isOwn);
 }
 
 function pick(annotations: Annotations | undefined, wanted: IsOwnAnnotation): Annotations {
