@@ -35,7 +35,6 @@ const Title = defineResource({
 
 const at = (group: string, plural: string, cluster = "root") =>
   `/services/views/clusters/${cluster}/apis/${group}/v1/${plural}` as const;
-const FULLS = at("full.dev", "fulls");
 const SHORTS = at("short.dev", "shorts");
 const TITLES = at("title.dev", "titles");
 const APPLY = { headers: { "content-type": "application/apply-patch+yaml" } };
