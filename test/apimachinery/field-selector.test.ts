@@ -1,6 +1,7 @@
 import { ApiError, everyField, parseFieldSelector } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import fc from "fast-check";
+import { computed } from "../_support/cpu.ts";
 
 describe("parseFieldSelector", () => {
   const table: readonly [string, Record<string, string>[], Record<string, string>[]][] = [
@@ -113,11 +114,11 @@ describe("a field selector", () => {
 
   for (const part of [",", "a=b,", "\\", "=", "a\\"]) {
     it(`is done soon with a mebibyte of ${JSON.stringify(part)}`, () => {
-      const started = performance.now();
+      const started = computed();
       const text = part.repeat(2 ** 20 / part.length);
       if (part === "," || part === "a=b,") parseFieldSelector(text);
       else expect(() => parseFieldSelector(text)).to.throw(ApiError);
-      expect(performance.now() - started).to.be.below(2000);
+      expect(computed() - started).to.be.below(2000);
     });
   }
 });

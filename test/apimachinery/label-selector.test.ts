@@ -1,6 +1,7 @@
 import { ApiError, everyLabel, labelSelectorFromObject, parseLabelSelector } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import fc from "fast-check";
+import { computed } from "../_support/cpu.ts";
 
 type Labels = Record<string, string>;
 
@@ -209,10 +210,10 @@ describe("a label selector", () => {
 
   for (const part of ["a,", "a in (b,c),", "(", "!", "a>1,", "((((", "a=b,"]) {
     it(`is done soon with a mebibyte of ${JSON.stringify(part)}`, () => {
-      const started = performance.now();
+      const started = computed();
       const text = part.repeat(2 ** 20 / part.length);
       expect(() => parseLabelSelector(text)).to.throw(ApiError);
-      expect(performance.now() - started).to.be.below(2000);
+      expect(computed() - started).to.be.below(2000);
     });
   }
 });

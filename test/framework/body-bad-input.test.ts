@@ -4,16 +4,11 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { decodeBody } from "../../packages/framework/src/body/decode.ts";
 import { YamlReader } from "../../packages/framework/src/body/yaml/reader.ts";
+import { computed } from "../_support/cpu.ts";
 
 const JSON_TYPE = "application/json";
 const YAML_TYPE = "application/yaml";
 const MAX = 3 * 1024 * 1024;
-
-/** What this thread has computed so far, ms: other programs on the machine do not count. */
-function cpu(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-}
 
 describe("any body", () => {
   let yaml: YamlReader;
@@ -119,10 +114,10 @@ describe("any body", () => {
   for (const [what, [text, code]] of Object.entries(hostileJson)) {
     it(`of JSON does not stall: ${what}`, async () => {
       expect(await outcomeOf(text, JSON_TYPE)).to.equal(code);
-      const began = cpu();
+      const began = computed();
       await outcomeOf(text, JSON_TYPE, () => undefined);
       // Three times what is promised: this may be a slow machine.
-      expect(cpu() - began).to.be.lessThan(450);
+      expect(computed() - began).to.be.lessThan(450);
     });
   }
 

@@ -4,6 +4,7 @@ import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspac
 import { expect } from "chai";
 import fc from "fast-check";
 import { type AnswerKind, negotiate } from "../../packages/framework/src/encode/negotiate.ts";
+import { computed } from "../_support/cpu.ts";
 import { startPlain } from "../_support/plain.ts";
 
 const KINDS: readonly AnswerKind[] = ["object", "list", "stream"];
@@ -122,9 +123,9 @@ describe("negotiation", () => {
   it("is quick about the largest header that there can be", () => {
     const size = 2 ** 20;
     for (const piece of ["a/b,", ",", ";", "a/b;", "application/json;as=x,", "q=0.1;", '"', "=", "*/*;q=0,", " "]) {
-      const began = performance.now();
+      const began = computed();
       for (const of of KINDS) form(piece.repeat(size / piece.length), of);
-      expect(performance.now() - began, piece).to.be.below(3000);
+      expect(computed() - began, piece).to.be.below(3000);
     }
   });
 });

@@ -3,6 +3,7 @@ import { decodeContinue, encodeContinue, type KubeObject } from "@virtual-worksp
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import fc from "fast-check";
+import { computed } from "../_support/cpu.ts";
 import { type Answer, type PlainServer, startPlain } from "../_support/plain.ts";
 
 const define = (kind: string) =>
@@ -336,12 +337,12 @@ describe("queries that are made up", () => {
     const long = ["a,", "a=b,", "a in (b),", "(", "a in (", "!", "a".repeat(64), "x=\\,", "metadata.name=a,", "=", " "];
     for (const name of ["labelSelector", "fieldSelector", "continue", "resourceVersion", "limit", "unknown"])
       for (const piece of long) {
-        const began = performance.now();
+        const began = computed();
         const { status } = await front.server.get(
           `${pathOf({})}?${name}=${encodeURIComponent(piece).repeat(size / piece.length / 3)}`,
         );
         expect([200, 400]).to.include(status);
-        expect(performance.now() - began, `${name}=${piece}…`).to.be.below(2000);
+        expect(computed() - began, `${name}=${piece}…`).to.be.below(2000);
       }
   });
 

@@ -9,6 +9,7 @@ import {
   PathMatcher,
   parsePattern,
 } from "../../packages/framework/src/path.ts";
+import { computed } from "../_support/cpu.ts";
 
 const VIEWS = [
   { name: "root", path: "/" },
@@ -119,8 +120,8 @@ describe("the path matcher", () => {
         }
   });
 
-  it("refuses NUL everywhere", () => {
-    for (const nul of ["\0", "%00", "a%00b"])
+  it("refuses NUL everywhere, and what URL parsers drop", () => {
+    for (const nul of ["\0", "%00", "a%00b", ".\t/", "a\nb", "\r"])
       expect(outcome(`/services/raw/clusters/root/mounts/m/${nul}`), nul).to.equal("bad-request");
   });
 
@@ -225,9 +226,9 @@ describe("whatever the URL, the path matcher", () => {
     for (const start of ["/", "/services/plain/clusters/root/", "/services/raw/clusters/root/mounts/m/"])
       for (const one of pieces) {
         const text = start + one.repeat(size / one.length);
-        const began = performance.now();
+        const began = computed();
         matcher.match(text);
-        expect(performance.now() - began, `${start}${one}…`).to.be.below(1000);
+        expect(computed() - began, `${start}${one}…`).to.be.below(1000);
       }
   });
 });

@@ -143,10 +143,14 @@ function clusterProblem(text: string, view: Matchable): string | undefined {
  */
 const DOT_SEGMENT = /(?:[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:$|[/\\;]|%2f|%5c|%3b)/i;
 
-/** Dot segments, plain or encoded, and NUL: a proxy or file system behind us might read them otherwise than we do. */
+/**
+ * Dot segments, plain or encoded, NUL, and what URL parsers drop: a proxy or file system behind us might read them
+ * otherwise than we do.
+ */
 function refusedEverywhere(path: string): string | undefined {
   if (!path.startsWith("/")) return "the path must start with a slash";
   if (path.includes("\0") || /%00/.test(path)) return "the path must not contain NUL";
+  if (/[\t\n\r]/.test(path)) return "the path must not contain tabs or line breaks";
   // The searches are quick, and most paths have nothing of the kind.
   const isSuspect = path.includes("/.") || path.includes("%") || path.includes("\\");
   return isSuspect && DOT_SEGMENT.test(path) ? "the path must not contain . or .. segments, encoded or not" : undefined;

@@ -11,15 +11,11 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import fc from "fast-check";
+import { computed } from "../../_support/cpu.ts";
 import { podSchema } from "./pod-schema.ts";
 import { outcomeOf } from "./recorded.ts";
 
 const repeat = <T>(count: number, item: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => item(at));
-
-function cpu(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-}
 
 /** Runs `apply` and says how long it computed, ms: other programs on the machine do not count. */
 function timed(apply: () => unknown): {
@@ -28,10 +24,10 @@ function timed(apply: () => unknown): {
   cause: string | undefined;
   ms: number;
 } {
-  const started = cpu();
+  const started = computed();
   const { error } = outcomeOf(apply);
   const [cause] = error?.status.details?.causes ?? [];
-  return { code: error?.code ?? 200, message: error?.message, cause: cause?.message, ms: cpu() - started };
+  return { code: error?.code ?? 200, message: error?.message, cause: cause?.message, ms: computed() - started };
 }
 
 describe("patches that explode", () => {

@@ -5,6 +5,7 @@ import {
   type JsonObject,
 } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
+import { computed } from "../../_support/cpu.ts";
 import { deploymentSchema, podSchema } from "./pod-schema.ts";
 import { expectJson, outcomeOf, type Recorded, recorded, titleOf } from "./recorded.ts";
 
@@ -59,9 +60,9 @@ describe("strategic merge patches, as Kubernetes applies them", () => {
   it("take long lists in little time", () => {
     const names = Array.from({ length: 50_000 }, (_, at) => ({ name: `n${at}` }));
     const patch = { spec: { containers: [...names].reverse(), "$setElementOrder/containers": [...names].reverse() } };
-    const started = process.threadCpuUsage().user;
+    const started = computed();
     const result = applyStrategicMergePatch({ spec: { containers: names } }, patch, podSchema);
-    expect(process.threadCpuUsage().user - started).to.be.lessThan(1_000_000);
+    expect(computed() - started).to.be.lessThan(1_000);
     expect((result["spec"] as { containers: unknown[] }).containers[0]).to.deep.equal({ name: "n49999" });
   });
 });

@@ -1,5 +1,6 @@
 import { compileSchema } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
+import { computed } from "../../_support/cpu.ts";
 import { load } from "./cases.ts";
 
 describe("formats", () => {
@@ -21,12 +22,12 @@ describe("formats", () => {
     });
 
     it(`${format} is found out in time, whatever the text`, () => {
-      const started = performance.now();
+      const started = computed();
       for (const part of ["1", "a", "1a ", "a.", "(", "::", "=", '"\\', "[", "%41", " "]) {
         test(format)(part.repeat(Math.floor(200_000 / part.length)));
         test(format)(`http://${part.repeat(20_000)}`);
       }
-      expect(performance.now() - started).to.be.below(1_500);
+      expect(computed() - started).to.be.below(1_500);
     });
   }
 

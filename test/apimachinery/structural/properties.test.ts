@@ -8,6 +8,7 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import fc from "fast-check";
+import { computed } from "../../_support/cpu.ts";
 
 const NAMES = ["a", "b", "apiVersion", "kind", "metadata", "__proto__", "constructor", ""];
 const name = fc.constantFrom(...NAMES);
@@ -141,18 +142,18 @@ describe("structural schemas, whatever comes", () => {
       properties: { spec: { type: "array", items: { type: "string" } } },
     });
     const object = { spec: Array.from({ length: 500_000 }, () => 5) };
-    const started = performance.now();
+    const started = computed();
     expect(compiled.validate(object)).to.have.length.within(1_000, 1_001);
-    expect(performance.now() - started).to.be.below(150);
+    expect(computed() - started).to.be.below(150);
   });
 
   it("try alternatives within alternatives in time", () => {
     let schema: JsonSchema = { minimum: 5 };
     for (let level = 0; level < 60; level++) schema = { anyOf: [schema, { allOf: [{ minimum: 6 }] }] };
     const compiled = compileSchema({ type: "object", properties: { spec: { type: "integer", ...schema } } });
-    const started = performance.now();
+    const started = computed();
     expect(compiled.validate({ spec: 1 }).length).to.be.above(0);
-    expect(performance.now() - started).to.be.below(150);
+    expect(computed() - started).to.be.below(150);
   });
 
   it("compare each value once for ratcheting", () => {
