@@ -180,8 +180,11 @@ describe("aggregatedDiscoveryDocument", () => {
     expect(document.items[0]?.versions.map(({ version }) => version)).to.deep.equal(["v1"]);
   });
 
-  it("has no items when nothing is served", () => {
-    expect(aggregatedDiscoveryDocument([], { version: "v2", core: true }).items).to.deep.equal([]);
+  it("has no items when nothing is served, but for an empty core group, which kubectl asks for its lists", () => {
+    expect(aggregatedDiscoveryDocument([], { version: "v2", core: false }).items).to.deep.equal([]);
+    expect(aggregatedDiscoveryDocument([], { version: "v2", core: true }).items).to.deep.equal([
+      { metadata: { name: "" }, versions: [{ version: "v1", resources: [], freshness: "Current" }] },
+    ]);
   });
 });
 

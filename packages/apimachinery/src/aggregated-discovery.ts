@@ -59,12 +59,16 @@ export interface AggregatedDiscoveryOptions {
   readonly core: boolean;
 }
 
-/** Everything that is served, in one document. Sorted, so that equal resources give equal bytes, and one ETag. */
+/**
+ * Everything that is served, in one document. Sorted, so that equal resources give equal bytes, and one ETag. The core group
+ * has `v1` even where nothing of it is served: kubectl takes its own `List` (`kubectl get -o yaml`) for what it knows only if
+ * there is a core group. Not so in the older documents, where clients take an empty version for a fault.
+ */
 export function aggregatedDiscoveryDocument(
   resources: readonly DiscoveredResource[],
   { version, core }: AggregatedDiscoveryOptions,
 ): AggregatedDiscoveryDocument {
-  const groups = groupNames(resources).filter((group) => (group === "") === core);
+  const groups = core ? [""] : groupNames(resources).filter((group) => group !== "");
   return {
     kind: "APIGroupDiscoveryList",
     apiVersion: `apidiscovery.k8s.io/${version}`,
@@ -74,7 +78,8 @@ export function aggregatedDiscoveryDocument(
 }
 
 function groupDiscovery(resources: readonly DiscoveredResource[], group: string): ApiGroupDiscovery {
-  const versions = versionsOf(resources, group).map((version) => ({
+  const known = versionsOf(resources, group);
+  const versions = (known.length === 0 ? ["v1"] : known).map((version) => ({
     version,
     resources: resourcesIn(resources, group, version).map(resourceDiscovery),
     freshness: "Current" as const,

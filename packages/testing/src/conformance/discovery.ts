@@ -103,9 +103,13 @@ export function readAggregated(document: JsonObject): Discovery {
   const resources: Advertised[] = [];
   for (const group of listAt(document, "items")) {
     const name = textAt(group, "metadata", "name");
-    const versions = listAt(group, "versions").map((version) => textAt(version, "version"));
-    groups.push({ name, versions, preferred: versions[0] ?? "" });
-    for (const version of listAt(group, "versions")) {
+    // An empty core group makes kubectl know its own List; older documents had better not have one.
+    const served = listAt(group, "versions").filter(
+      (version) => name !== "" || listAt(version, "resources").length > 0,
+    );
+    const versions = served.map((version) => textAt(version, "version"));
+    if (versions.length > 0) groups.push({ name, versions, preferred: versions[0] ?? "" });
+    for (const version of served) {
       const place = { group: name, version: textAt(version, "version") };
       for (const resource of listAt(version, "resources")) resources.push(...aggregatedResource(place, resource));
     }
