@@ -196,9 +196,9 @@ export function deleteCases(file: () => string): void {
     expect(await kubectl.refused(finalizers(FINALIZER, "example.dev/more"))).to.match(
       /^The Task "a" is invalid: metadata\.finalizers: Forbidden: no new finalizers can be added if the object is being deleted/,
     );
-    const waiting = kubectl.told("delete task a --timeout=20s");
+    const waiting = kubectl.told("delete task a --timeout=20s").catch(String);
     expect(await kubectl.told(finalizers())).to.equal("task.example.dev/a patched");
-    expect(await waiting.catch(String)).to.match(/deleted$|NotFound/);
+    expect(await waiting).to.match(/deleted$|NotFound/);
     expect(tasks.get("a")).to.equal(undefined);
   });
 }

@@ -101,13 +101,13 @@ export function createAndApplyCases(file: () => string): void {
   });
 
   it("apply takes what get gave, a list of kubectl's own", async () => {
+    await using kubectl = await Writer.start(file());
     await kubectl.told("create -f -", { stdin: task("listed-a", "{ title: one }") });
     await kubectl.told("create -f -", { stdin: task("listed-b", "{ title: two }") });
     const list = await kubectl.told("get tasks listed-a listed-b -o yaml");
     expect(list).to.contain("kind: List");
     const applied = await kubectl.told("apply -f -", { stdin: list });
     expect(applied.split("\n").filter((line) => line.endsWith(" configured"))).to.have.length(2);
-    await kubectl.told("delete tasks listed-a listed-b");
   });
   it("applies on the server's side: a conflict is shown, and forced", async () => {
     await using kubectl = await Writer.start(file());
