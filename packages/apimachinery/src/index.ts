@@ -158,6 +158,7 @@ export {
   type TableColumnDefinition,
 } from "./table.ts";
 export type { TableColumnType } from "./table-cell.ts";
+export { formatTime } from "./time.ts";
 export { compareVersionPriority } from "./version-priority.ts";
 export {
   type BookmarkOptions,

@@ -5,6 +5,7 @@ import {
   apiVersionOf,
   type DeleteQuery,
   dnsLabelProblems,
+  formatTime,
   isClusterName,
   type KubeObject,
   nameProblems,
@@ -23,7 +24,6 @@ import { decideDeletion } from "./write/deletion.ts";
 import { fieldOwners } from "./write/field-owners.ts";
 import { KindVersions } from "./write/kind-versions.ts";
 import type { FieldOwners } from "./write/rules.ts";
-import { timestamp } from "./write/time.ts";
 import { modified } from "./write/update.ts";
 
 /** What being deleted may add to an object, bytes. */
@@ -195,7 +195,7 @@ export class Collection<T extends object = object> implements Storage<ObjectOf<T
       name: key.name,
       ...(key.namespace === "" ? {} : { namespace: key.namespace }),
       uid: randomUUID(),
-      creationTimestamp: timestamp(this.#now()),
+      creationTimestamp: formatTime(this.#now()),
     };
     const { labels, annotations, content } = next;
     const respecified = before === undefined || !isDeepStrictEqual(specOf(before), specOf(content));

@@ -1,5 +1,6 @@
 import { ApiError, parseFieldSelector } from "@virtual-workspaces/apimachinery";
 import { decodeSegment } from "./path.ts";
+import type { Verb } from "./served.ts";
 
 /** What a request is about (Kubernetes' `RequestInfo`), the subject of every authorization question. */
 export interface RequestInfo {
@@ -28,7 +29,8 @@ export interface RequestTarget {
   readonly query: URLSearchParams;
 }
 
-const OBJECT_VERBS: Readonly<Record<string, string>> = {
+/** What the methods of HTTP do to an object; a path may say otherwise (`/watch/…` before it). */
+export const METHOD_VERBS: Readonly<Record<string, Verb>> = {
   GET: "get",
   HEAD: "get",
   POST: "create",
@@ -92,7 +94,7 @@ function divide(rest: readonly string[]): Divided {
 }
 
 function verbOf({ method, query }: RequestTarget, name: string): string {
-  const verb = OBJECT_VERBS[method] ?? "";
+  const verb = METHOD_VERBS[method] ?? "";
   if (name !== "") return verb;
   if (verb === "get") return isWatch(query) ? "watch" : "list";
   return verb === "delete" ? "deletecollection" : verb;

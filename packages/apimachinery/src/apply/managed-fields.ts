@@ -1,6 +1,7 @@
 import { compareUtf8 } from "../json/order.ts";
 import { isJsonObject } from "../json/value.ts";
 import type { ManagedFieldsEntry } from "../meta.ts";
+import { formatTime } from "../time.ts";
 import type { FieldSet } from "./field-set.ts";
 import { formatFieldsV1, parseFieldsV1 } from "./fields-v1.ts";
 import { goJson } from "./go-text.ts";
@@ -140,11 +141,6 @@ function writeManager({ manager, operation, apiVersion, subresource, time, set }
     ...(subresource === "" ? {} : { subresource }),
     ...(time === undefined ? {} : { time }),
   };
-}
-
-/** A time as entries have it. */
-export function formatTime(time: Date): string {
-  return `${time.toISOString().slice(0, -".000Z".length)}Z`;
 }
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;

@@ -1,9 +1,10 @@
 import { equalJson, type JsonObject } from "../json/value.ts";
+import { formatTime } from "../time.ts";
 import { applyFailure, type Conflict } from "./apply-error.ts";
 import { capManagers } from "./cap-managers.ts";
 import type { FieldSet } from "./field-set.ts";
 import { fieldsOf } from "./fields-of.ts";
-import { formatTime, type Manager, type ManagerKey, type Managers, managerId, withTime } from "./managed-fields.ts";
+import { type Manager, type ManagerKey, type Managers, managerId, withTime } from "./managed-fields.ts";
 import { metadataOf } from "./managed-object.ts";
 import { merge } from "./merge.ts";
 import { NEVER_OWNED } from "./never-owned.ts";

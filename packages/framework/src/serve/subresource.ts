@@ -1,6 +1,7 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
 import type { Exchange } from "../exchange.ts";
+import { METHOD_VERBS } from "../request-info.ts";
 import type { ServedResource, Verb } from "../served.ts";
 import { serveConnect } from "./connect.ts";
 import { serveGet } from "./get.ts";
@@ -38,13 +39,3 @@ const STATUS = { get: serveGet, update: serveUpdate, patch: servePatch } as Read
 const SCALE = { get: serveScaleGet, update: serveScaleUpdate, patch: serveScalePatch } as Readonly<
   Partial<Record<Verb, typeof serveScaleGet>>
 >;
-
-/** A path may say another verb than its method: `/watch/…` before it. */
-const METHOD_VERBS: Readonly<Record<string, Verb>> = {
-  GET: "get",
-  HEAD: "get",
-  POST: "create",
-  PUT: "update",
-  PATCH: "patch",
-  DELETE: "delete",
-};

@@ -1,7 +1,7 @@
 import type { ResourceDefinition } from "../definition.ts";
+import { METHOD_VERBS } from "../request-info.ts";
 import type { Verb } from "../served.ts";
 import type { AnyNamed } from "./check-named.ts";
-import type { ConnectMethod } from "./named.ts";
 import { SCALE } from "./scale-kind.ts";
 
 /** What discovery and OpenAPI tell of a subresource. */
@@ -13,14 +13,6 @@ export interface AdvertisedSubresource {
   readonly kind: ResourceDefinition;
   readonly form: "status" | "scale" | "kind" | "connect";
 }
-
-const VERB_OF: Readonly<Record<ConnectMethod, Verb>> = {
-  GET: "get",
-  POST: "create",
-  PUT: "update",
-  PATCH: "patch",
-  DELETE: "delete",
-};
 
 /** The verbs of those parts of an object that are read and written as it is. */
 const PART_VERBS: readonly Verb[] = ["get", "patch", "update"];
@@ -55,7 +47,7 @@ export function advertisedSubresources(
 function verbsOf(subresource: AnyNamed): readonly Verb[] {
   if (subresource.kind !== undefined) return KIND_VERBS.filter((verb) => subresource[verb] !== undefined);
   const { methods = ["GET"] } = subresource;
-  return [...new Set(methods.map((method) => VERB_OF[method]))].sort();
+  return [...new Set(methods.flatMap((method) => METHOD_VERBS[method] ?? []))].sort();
 }
 
 const KIND_VERBS = ["create", "get", "update"] as const;

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
-import type { KubeObject, ObjectMeta } from "@virtual-workspaces/apimachinery";
+import { formatTime, type KubeObject, type ObjectMeta } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
 import { generateName } from "./generate-name.ts";
-import { timestamp } from "./time.ts";
 
 /** Removes what a client may not set on a new object, before anything is made of it. */
 export function wipeSystemFields({ metadata }: KubeObject): void {
@@ -24,7 +23,7 @@ export function prepareCreate(object: KubeObject, definition: ResourceDefinition
   wipeSystemFields(object);
   if (metadata.resourceVersion !== undefined) delete metadata.resourceVersion;
   metadata.uid = randomUUID();
-  metadata.creationTimestamp = timestamp(now);
+  metadata.creationTimestamp = formatTime(now);
   metadata.generation = 1;
   if (metadata.name === undefined && metadata.generateName !== undefined)
     metadata.name = generateName(metadata.generateName);

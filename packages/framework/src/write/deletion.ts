@@ -1,11 +1,11 @@
 import {
   type DeleteQuery,
   FOREGROUND_FINALIZER,
+  formatTime,
   type KubeObject,
   type ObjectMeta,
   ORPHAN_FINALIZER,
 } from "@virtual-workspaces/apimachinery";
-import { timestamp } from "./time.ts";
 
 /** What a delete comes to. */
 export type Deletion =
@@ -57,7 +57,7 @@ function withGrace(object: KubeObject, options: DeleteQuery, rules: DeletionRule
   if (rules.gracePeriodSeconds === 0 && left === 0) return undefined;
   if (metadata.deletionTimestamp === undefined) {
     if (asked === 0) return undefined;
-    return { ...object, metadata: graceful(metadata, Date.parse(timestamp(rules.now)) + asked * 1000, asked) };
+    return { ...object, metadata: graceful(metadata, Date.parse(formatTime(rules.now)) + asked * 1000, asked) };
   }
   if (left === 0) return undefined;
   if (options.gracePeriodSeconds === undefined || asked >= left) return "pending";
@@ -71,7 +71,7 @@ function graceful(metadata: ObjectMeta, at: number, seconds: number): ObjectMeta
   return {
     ...metadata,
     ...nextGeneration(metadata),
-    deletionTimestamp: timestamp(new Date(at)),
+    deletionTimestamp: formatTime(new Date(at)),
     deletionGracePeriodSeconds: seconds,
   };
 }
@@ -82,7 +82,7 @@ function markedNow(metadata: ObjectMeta, now: Date): ObjectMeta {
   return {
     ...metadata,
     ...nextGeneration(metadata),
-    deletionTimestamp: later ? timestamp(now) : before,
+    deletionTimestamp: later ? formatTime(now) : before,
     deletionGracePeriodSeconds: 0,
   };
 }
