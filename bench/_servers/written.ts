@@ -8,6 +8,7 @@ import {
   staticTokens,
 } from "@virtual-workspaces/framework";
 import { serveCommands } from "../_harness/commands.ts";
+import { stalls } from "./stalls.ts";
 import { type KindName, ruledSpec, specOf } from "./written-kinds.ts";
 
 const define = (kind: KindName) =>
@@ -24,6 +25,7 @@ const server = createServer({
 });
 
 const commands = {
+  ...stalls,
   listen: async (): Promise<number> => (await server.listen({ port: 0 })).port,
   /** Forgets all objects. */
   clear: (): void => {

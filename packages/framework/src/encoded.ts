@@ -48,7 +48,7 @@ export function encodeObject(
     uid,
     labels,
     fields,
-    bytes: Buffer.from(stringifyJson(object)),
+    bytes: bytesOf(object),
   };
 }
 
@@ -71,12 +71,20 @@ export function withResourceVersion(encoded: Encoded, resourceVersion: string): 
   object.metadata.resourceVersion = resourceVersion;
   // One by one: what is worked out when it is asked for is no member that could be spread.
   const { key, uid, labels, fields } = encoded;
-  return { key, uid, labels, fields, resourceVersion, bytes: Buffer.from(stringifyJson(object)) };
+  return { key, uid, labels, fields, resourceVersion, bytes: bytesOf(object) };
 }
 
 /** Whether a storage answered with bytes rather than with a parsed object. */
 export function isEncoded(value: KubeObject | Encoded): value is Encoded {
   return Buffer.isBuffer((value as Partial<Encoded>).bytes);
+}
+
+/** In memory of its own: in Node's pool an object that stays would hold on to dozens that stood beside it and are gone. */
+function bytesOf(object: KubeObject): Buffer {
+  const text = stringifyJson(object);
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
 }
 
 function scalarText(value: unknown): string {
