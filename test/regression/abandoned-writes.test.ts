@@ -54,6 +54,18 @@ describe("a write whose client no longer waits", () => {
     expect(texts()).to.deep.equal(["before", undefined]);
   });
 
+  it("is told that the connection closes when its body is not there by then", async () => {
+    const { server } = await start();
+    await using _ = server;
+    using wire = await Wire.open(Number(new URL(server.url).port));
+    const head = ["Host: x", "Authorization: Bearer alice", "Content-Type: application/json", "Content-Length: 9"];
+    wire.request(`POST ${NOTES}?timeout=50ms HTTP/1.1`, ...head);
+    wire.send("{");
+    const answer = await wire.answer();
+    expect([answer?.status, answer?.headers["connection"]]).to.deep.equal([504, "close"]);
+    expect(await wire.end()).to.equal("end");
+  });
+
   it("is not done when the client has left", async () => {
     const { server, asked, texts } = await start();
     await using _ = server;

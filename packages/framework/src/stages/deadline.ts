@@ -1,4 +1,5 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
+import { closeBehindAnswer } from "../body/unread.ts";
 import { respondStatus } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
 
@@ -14,6 +15,7 @@ export function deadline(exchange: Exchange): void {
   const allowed = allowedTime(exchange, core.deadline);
   const timer = setTimeout(() => {
     if (res.headersSent || res.destroyed) return;
+    closeBehindAnswer(exchange.req, res);
     const error = ApiError.timeout(`the request did not finish within ${allowed / 1000} s`, 0);
     exchange.expire(error);
     respondStatus(res, error);

@@ -1,6 +1,7 @@
 import { apiVersionOf, cloneJson, equalJson, type KubeObject, type ObjectMeta } from "@virtual-workspaces/apimachinery";
 import type { ObjectOf } from "../resource-schema.ts";
 import type { WriteOptions } from "../storage.ts";
+import { lasting } from "../write/race.ts";
 import type { Draft } from "../write/request.ts";
 import { SOURCE_VERSION_ANNOTATION, writeOwners } from "./annotations.ts";
 import { carriedOver } from "./carry-over.ts";
@@ -29,9 +30,13 @@ export class Unmapping<In extends object, Out extends object, By, Inputs> {
   draft({ key, shown }: Before, { sent, source }: Wanted<In, Out>, options: WriteOptions): Draft {
     const { view, lease, below, scope } = this.#lens;
     const wanted = bare(sent);
-    const unmapped = lease.computation.around(key, (context) =>
-      view.unmap(cloneJson(wanted), { ...context, source: source && cloneJson(source) }),
-    );
+    const unmapped = lease.computation.around(key, (context) => {
+      try {
+        return view.unmap(cloneJson(wanted), { ...context, source: source && cloneJson(source) });
+      } catch (error) {
+        throw lasting(error);
+      }
+    });
     const metadata = this.#metadata(unmapped.metadata, { shown: shown && bare(shown), wanted, source });
     // A status that the view does not know must not be lost; one that the client saw may be taken away.
     const mayGo = shown?.["status"] !== undefined && wanted["status"] === undefined;

@@ -13,6 +13,7 @@ import type { Encoded } from "../encoded.ts";
 import type { DeleteOptions, Scope, Storage, WriteOptions } from "../storage.ts";
 import { kindRules } from "./kind.ts";
 import { type IsOwnAnnotation, withoutOwners } from "./own-annotations.ts";
+import { LastingConflict } from "./race.ts";
 import type { Draft, WriteRequest } from "./request.ts";
 import { taken } from "./taken.ts";
 import { modified } from "./update.ts";
@@ -86,7 +87,8 @@ export class Below {
       try {
         return await this.writer.delete(key, queryOf(options), requestOf(scope, withDefaults(options)));
       } catch (error) {
-        throw isApiError(error) && error.reason === "Conflict" ? modified(this.#options.above, key.name) : error;
+        const isRace = isApiError(error) && error.reason === "Conflict" && !(error instanceof LastingConflict);
+        throw isRace ? modified(this.#options.above, key.name) : error;
       }
     });
   }
@@ -136,7 +138,8 @@ function told(error: ApiError, { above, kept, name }: BelowOptions & { readonly 
   if (details.kind !== kept.plural || (details.group ?? "") !== kept.group) return error;
   const [from, to] = [kept, above].map((kind) => formatGroupResource(groupResourceOf(kind))) as [string, string];
   const { group: _group, ...rest } = details;
-  return new ApiError({
+  const Same = error instanceof LastingConflict ? LastingConflict : ApiError;
+  return new Same({
     ...status,
     message: status.message.replace(from, () => to),
     details: { ...rest, ...(above.group === "" ? {} : { group: above.group }), kind: above.plural },

@@ -1,4 +1,13 @@
-import { type ApiError, isApiError } from "@virtual-workspaces/apimachinery";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
+
+/** A conflict that is the last word on a write: to try it again, above, would be no use. */
+export class LastingConflict extends ApiError {}
+
+/** The same error, if it is a conflict as one that lasts. */
+export function lasting(error: unknown): unknown {
+  return isApiError(error) && error.reason === "Conflict" ? new LastingConflict(error.status) : error;
+}
 
 /** Somebody else's write came between reading an object and replacing it. */
 class Raced {
@@ -9,6 +18,9 @@ class Raced {
   }
 }
 
+/** How long attempts go on before others have their turn, ms. */
+const TURN = 10;
+
 /** How often a write is tried that others get in the way of: each time, somebody else's has gone through. */
 const ATTEMPTS = 100;
 
@@ -18,12 +30,17 @@ const ATTEMPTS = 100;
  * @throws ApiError 409 when others always do
  */
 export async function untilUndisturbed<R>(signal: AbortSignal, attempt: (again: boolean) => Promise<R>): Promise<R> {
+  let turn = performance.now();
   for (let count = 1; ; count++) {
     try {
       return await attempt(count > 1);
     } catch (error) {
       if (!(error instanceof Raced)) throw error;
-      if (count === ATTEMPTS) throw error.conflict;
+      if (count === ATTEMPTS) throw lasting(error.conflict);
+      if (performance.now() - turn > TURN) {
+        await nextTurn();
+        turn = performance.now();
+      }
       signal.throwIfAborted();
     }
   }
@@ -38,6 +55,7 @@ export async function racing<R>(signal: AbortSignal, write: () => Promise<R> | R
   try {
     return await write();
   } catch (error) {
-    throw isApiError(error) && error.reason === "Conflict" ? new Raced(error) : error;
+    const isRace = isApiError(error) && error.reason === "Conflict" && !(error instanceof LastingConflict);
+    throw isRace ? new Raced(error) : error;
   }
 }

@@ -1,0 +1,75 @@
+// A conflict that stays was tried again a hundred times by each view that lay above another: a million times by three,
+// and nobody else was served meanwhile.
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import {
+  allow,
+  defineResource,
+  defineVirtualWorkspace,
+  type ServedResource,
+  view,
+  type WritableSource,
+} from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { startPlain } from "../_support/plain.ts";
+
+const Note = defineResource({
+  group: "example.dev",
+  version: "v1",
+  kind: "Note",
+  scope: "Cluster",
+  spec: { type: "object", properties: { text: { type: "string" } } },
+});
+type Content = { spec: { text?: string } };
+const NOTE = "/services/notes/apis/example.dev/v1/notes/a";
+const MERGE = { headers: { "content-type": "application/merge-patch+json" } };
+
+/** What is shown of `from` by two views, one above the other. */
+function twice(from: WritableSource<Content>): ServedResource {
+  return Note.serve(view({ from: view({ from, unmap: (note) => note }), unmap: (note) => note }));
+}
+
+const start = (resource: ServedResource) =>
+  startPlain([defineVirtualWorkspace({ name: "notes", path: "/", authorize: () => allow(), resources: [resource] })]);
+const taken = () => ApiError.conflict({ group: "example.dev", resource: "notes" }, "a", "somebody has it");
+const MESSAGE = 'Operation cannot be fulfilled on notes.example.dev "a": somebody has it';
+
+describe("a conflict that stays", () => {
+  it("is answered at once if a view says so", async () => {
+    const notes = Note.collection();
+    notes.in("").set("a", {});
+    let asked = 0;
+    const refusing = view({
+      from: notes,
+      unmap: () => {
+        asked += 1;
+        throw taken();
+      },
+    });
+    await using server = await start(twice(refusing));
+    const { status, body } = await server.send(`PATCH ${NOTE}`, { spec: { text: "x" } }, MERGE);
+    expect([status, body.message, asked]).to.deep.equal([409, MESSAGE, 1]);
+  });
+
+  it("is tried again by whoever writes to the storage that says so, and by nobody above", async () => {
+    const notes = Note.collection();
+    notes.in("").set("a", {});
+    const asked = { update: 0, delete: 0 };
+    const refuse = (verb: keyof typeof asked) => (): never => {
+      asked[verb] += 1;
+      throw taken();
+    };
+    const busy: WritableSource<Content> = {
+      resource: Note,
+      cache: () => notes.cache(),
+      shareKey: () => "",
+      create: (scope, object) => notes.create(scope, object),
+      update: refuse("update"),
+      delete: refuse("delete"),
+    };
+    await using server = await start(twice(busy));
+    const patched = await server.send(`PATCH ${NOTE}`, { spec: { text: "x" } }, MERGE);
+    const deleted = await server.send(`DELETE ${NOTE}`);
+    for (const { status, body } of [patched, deleted]) expect([status, body.message]).to.deep.equal([409, MESSAGE]);
+    expect(asked).to.deep.equal({ update: 100, delete: 100 });
+  });
+});
