@@ -56,7 +56,7 @@ describe("kubectl against dev", function () {
         const table = await told("api-resources", "--no-headers", "-o", "wide");
         expect(table.split("\n").map((line) => line.split(/ {2,}/)[0])).to.deep.equal(KINDS);
         expect(table).to.match(/^quotes +example\.dev\/v1 +false +Quote +(\[get list watch\]|get,list,watch) *$/m);
-        expect((await told("api-versions")).split("\n")).to.deep.equal(["example.dev/v1", "test.dev/v1"]);
+        expect((await told("api-versions")).split("\n")).to.deep.equal(["example.dev/v1", "test.dev/v1", "v1"]);
       });
 
       it("explains every kind, recursively", async () => {
