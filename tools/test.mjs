@@ -1,8 +1,13 @@
 // Why: one place says which test files belong to which suite. `test.mjs <suite> [files or mocha options]`: named files run
-// instead of the suite. A slow test's name ends in .slow.test.ts; what drives programs in Go is below test/go.
+// instead of the suite. A slow test's name ends in .slow.test.ts; what drives programs in Go is below test/go. The files
+// of `test`, which measure nothing but their own work, run in as many processes as there are processors.
 import { globSync } from "node:fs";
+import { availableParallelism } from "node:os";
 // @ts-expect-error mocha has no types for its command line
 import { main } from "mocha/lib/cli/cli.js";
+
+/** Each process of tests takes some 500 MiB. */
+const MOST = 4;
 
 /** @param {string} file */
 const suiteOf = (file) => {
@@ -19,4 +24,9 @@ const files = named
       .sort();
 if (!named && files.length === 0) throw new Error(`no test belongs to the suite ${suite}`);
 process.env["SUITE"] = suite;
-main([...args, ...(named ? [] : ["--forbid-only"]), ...files]);
+delete process.env["MOCHA_WORKER_ID"]; // of the process that runs a test which runs this
+const whole = [
+  "--forbid-only",
+  ...(suite === "test" ? ["--parallel", `--jobs=${Math.min(availableParallelism(), MOST)}`] : []),
+];
+main([...args, ...(named ? [] : whole), ...files]);

@@ -74,5 +74,8 @@ export const mochaHooks: Mocha.RootHookObject = {
     for (const test of root.tests) guardTest(test);
     for (const suite of root.suites) suite.eachTest(guardTest);
   },
-  afterAll: watchEnd,
+  afterAll() {
+    const isWorker = process.env["MOCHA_WORKER_ID"] !== undefined; // which waits for its next file
+    if (!isWorker) watchEnd();
+  },
 };
