@@ -1,15 +1,6 @@
-import type { Environment } from "@marcbachmann/cel-js";
-import { Optional } from "@marcbachmann/cel-js";
-import type { JsonSchema, ValidationRule } from "@virtual-workspaces/apimachinery";
-import { estimateCost } from "./cost/estimate.ts";
-import { MAX_NODES, measure } from "./cost/measure.ts";
-import type { Caps } from "./cost/size.ts";
-import { dynamicSource } from "./library/dynamic.ts";
-import { evaluationMessage, formatProblems } from "./library/messages.ts";
-import { detached } from "./library/node.ts";
-import { type Prepared, type Preparer, readsOf, usesVariable } from "./library/prepare.ts";
-import { type Shape, withObjectMeta } from "./types/shape.ts";
-import { fromJson, type Reads } from "./values/json.ts";
+import type { ValidationRule } from "@virtual-workspaces/apimachinery";
+import { evaluationMessage } from "./library/messages.ts";
+import { type CompiledExpression, compileExpression, type RuleEnvironment, type RuleValues } from "./program.ts";
 
 /** The longest message that a messageExpression may give, in bytes. */
 const MAX_MESSAGE = 5 * 1024;
@@ -21,111 +12,6 @@ export interface Finding {
   readonly detail: string;
   /** Whether the rule is about a change, so that it is no excuse that the value was so before. */
   readonly usesOldSelf: boolean;
-}
-
-/** What expressions are compiled in. */
-export interface RuleEnvironment {
-  readonly preparer: Preparer;
-  /** Knows the types of `self` and `oldSelf`. */
-  readonly typed: Environment;
-  /** The fields of its types of objects. */
-  readonly fields: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Knows none, and is shared by all rules. */
-  readonly dynamic: Environment;
-  readonly shape: Shape;
-}
-
-/** What a value was and is. */
-export interface RuleValues {
-  readonly self: unknown;
-  readonly oldSelf: unknown;
-  readonly schema: JsonSchema;
-  readonly resourceRoot: boolean;
-}
-
-/** An expression of a rule, or what is wrong with it. */
-export interface CompiledExpression {
-  /** In Kubernetes' words, with the place in the expression. */
-  readonly problem: string | undefined;
-  /** What it may cost by what the schema allows. */
-  readonly cost: number;
-  readonly usesOldSelf: boolean;
-  readonly program: Program | undefined;
-}
-
-/** Compiles an expression whose value is to be of a type. */
-function compileExpression(
-  source: string,
-  wanted: "bool" | "string",
-  environment: RuleEnvironment,
-): CompiledExpression {
-  const typed = environment.preparer.prepare(source, environment.typed, environment.fields);
-  if ("message" in typed) return failed(`compilation failed: ${formatProblems(source, [typed])}`);
-  if (typed.type !== wanted)
-    return failed(wanted === "bool" ? "cel expression must evaluate to a bool" : "must evaluate to a string");
-  const dynamic = environment.preparer.prepareOwn(dynamicSource(typed.root), environment.dynamic);
-  if ("message" in dynamic) return failed(`compilation failed: ${formatProblems(source, [dynamic])}`);
-  const usesOldSelf = usesVariable(typed.root, "oldSelf");
-  const cost = estimateCost(typed.root, environment.shape);
-  return { problem: undefined, cost, usesOldSelf, program: new Program({ dynamic, typed, shape: environment.shape }) };
-}
-
-function failed(problem: string): CompiledExpression {
-  return { problem, cost: 0, usesOldSelf: false, program: undefined };
-}
-
-/** An expression that can be evaluated. */
-export class Program {
-  readonly #run: Prepared["run"];
-  readonly #estimate: (caps: Caps) => number;
-  readonly #estimates = new Map<string, number>();
-  readonly self: Reads;
-  readonly oldSelf: Reads;
-
-  constructor({ dynamic, typed, shape }: { dynamic: Prepared; typed: Prepared; shape: Shape }) {
-    this.#run = dynamic.run;
-    const root = detached(typed.root);
-    this.#estimate = (caps) => estimateCost(root, shape, caps);
-    this.self = readsOf(typed.root, "self");
-    this.oldSelf = readsOf(typed.root, "oldSelf");
-  }
-
-  /** What evaluating it over values costs at most, in units of about 100 ns; what is out of question is infinite. */
-  weigh({ self, oldSelf }: RuleValues): number {
-    const { list, text, nodes } = measure([
-      [self, this.self],
-      [oldSelf, this.oldSelf],
-    ]);
-    if (nodes > MAX_NODES) return Number.POSITIVE_INFINITY;
-    const caps = { list: rounded(list), text: rounded(text), nodes: rounded(nodes) };
-    const key = `${caps.list} ${caps.text} ${caps.nodes}`;
-    const known = this.#estimates.get(key);
-    if (known !== undefined) return nodes + known;
-    const estimate = this.#estimate(caps);
-    this.#estimates.set(key, estimate);
-    return nodes + estimate;
-  }
-
-  /** Throws what the library throws. */
-  evaluate(values: RuleValues, optionalOldSelf: boolean): unknown {
-    const { self, oldSelf, resourceRoot } = values;
-    const schema = resourceRoot ? withObjectMeta(values.schema) : values.schema;
-    const old = oldSelf === undefined ? undefined : fromJson(oldSelf, schema, this.oldSelf);
-    return this.#run({
-      self: fromJson(self, schema, this.self),
-      oldSelf: optionalOldSelf ? Optional.of(old) : old,
-    });
-  }
-}
-
-/** Messages of rules that are about no change see none. */
-function withoutOld({ self, schema, resourceRoot }: RuleValues): RuleValues {
-  return { self, schema, resourceRoot, oldSelf: undefined };
-}
-
-/** The next power of two, so that there are few different ones. */
-function rounded(size: number): number {
-  return 2 ** Math.ceil(Math.log2(size));
 }
 
 /** A rule of a schema. */
@@ -194,4 +80,9 @@ export class CompiledRule {
       return undefined;
     }
   }
+}
+
+/** Messages of rules that are about no change see none. */
+function withoutOld({ self, schema, resourceRoot }: RuleValues): RuleValues {
+  return { self, schema, resourceRoot, oldSelf: undefined };
 }

@@ -1,9 +1,10 @@
 import type { Environment } from "@marcbachmann/cel-js";
 import type { JsonSchema, ValidationRule } from "@virtual-workspaces/apimachinery";
-import { CompiledRule, type RuleEnvironment } from "./compiled-rule.ts";
+import { CompiledRule } from "./compiled-rule.ts";
 import { declareShape } from "./library/declare.ts";
 import { createEnvironment } from "./library/environment.ts";
 import { Preparer } from "./library/prepare.ts";
+import type { RuleEnvironment } from "./program.ts";
 import { type Shape, shapeOf } from "./types/shape.ts";
 
 /** One place of a schema that has rules. */

@@ -99,7 +99,7 @@ function registerNamespace(environment: Environment, name: string): void {
 }
 
 function namespaceType(name: string): string {
-  return name === "optional" ? "OptionalNamespace" : `${name}Namespace`;
+  return `${name}Namespace`;
 }
 
 function register(environment: Environment, [text, call]: FunctionSpec): void {
