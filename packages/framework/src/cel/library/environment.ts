@@ -98,8 +98,9 @@ function registerNamespace(environment: Environment, name: string): void {
   environment.registerConstant(name, namespaceType(name), new Namespace());
 }
 
+/** That of optional values is the library's own. */
 function namespaceType(name: string): string {
-  return `${name}Namespace`;
+  return name === "optional" ? "OptionalNamespace" : `${name}Namespace`;
 }
 
 function register(environment: Environment, [text, call]: FunctionSpec): void {
