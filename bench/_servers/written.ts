@@ -9,7 +9,7 @@ import {
 } from "@virtual-workspaces/framework";
 import { serveCommands } from "../_harness/commands.ts";
 import { stalls } from "./stalls.ts";
-import { type KindName, ruledSpec, specOf } from "./written-kinds.ts";
+import { type KindName, ruledSpec, specOf, writtenObject } from "./written-kinds.ts";
 
 const define = (kind: KindName) =>
   defineResource({ group: "bench.example", version: "v1", kind, scope: "Cluster", spec: specOf(kind) });
@@ -27,6 +27,24 @@ const server = createServer({
 const commands = {
   ...stalls,
   listen: async (): Promise<number> => (await server.listen({ port: 0 })).port,
+  /** Keeps so many objects of about so many bytes, or replaces all of them but each tenth. @returns their bytes */
+  fill: ({
+    count,
+    bytes,
+    again,
+  }: {
+    readonly count: number;
+    readonly bytes: number;
+    readonly again: boolean;
+  }): number => {
+    const collection = collections[0] as (typeof collections)[0];
+    const { spec } = writtenObject("Free", {}, bytes) as { readonly spec: object };
+    const part = collection.in("");
+    for (let at = 0; at < count; at++) if (!again || at % 10 !== 0) part.set(`w-${at}`, { ...spec, again } as never);
+    let sum = 0;
+    for (const [, object] of collection.cache().cache.snapshot().objects.entries()) sum += object.bytes.length;
+    return sum;
+  },
   /** Forgets all objects. */
   clear: (): void => {
     for (const collection of collections) {
