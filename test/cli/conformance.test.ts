@@ -14,16 +14,10 @@ import type { ConformanceReport } from "@virtual-workspaces/testing";
 import { expect } from "chai";
 import { ensureCredentials } from "../../packages/cli/src/credentials/credentials.ts";
 import { type Tree, tree } from "../_setup/tree.ts";
+import { Note } from "../_support/note.ts";
 import { createAuthority, startTls, type TlsServer } from "../_support/server.ts";
 import { cli, startCli } from "./support/dev.ts";
 
-const Note = defineResource({
-  group: "test.dev",
-  version: "v1",
-  kind: "Note",
-  scope: "Cluster",
-  spec: { type: "object" },
-});
 const Task = defineResource({
   group: "test.dev",
   version: "v1",

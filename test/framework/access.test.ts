@@ -4,7 +4,6 @@ import { connect } from "node:net";
 import {
   allow,
   createServer,
-  defineResource,
   defineVirtualWorkspace,
   deny,
   type RequestRecord,
@@ -14,14 +13,8 @@ import {
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";
+import { Note } from "../_support/note.ts";
 
-const Note = defineResource({
-  group: "test.dev",
-  version: "v1",
-  kind: "Note",
-  scope: "Cluster",
-  spec: { type: "object" },
-});
 const ROOT = "/services/notes/clusters/root";
 const NOTES = `${ROOT}/apis/test.dev/v1/notes`;
 

@@ -1,15 +1,9 @@
 // What caches between server and client may keep: what is for everybody, and named by its content.
-import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { Note } from "../_support/note.ts";
 import { startPlain } from "../_support/plain.ts";
 
-const Note = defineResource({
-  group: "test.dev",
-  version: "v1",
-  kind: "Note",
-  scope: "Cluster",
-  spec: { type: "object" },
-});
 const BASE = "/services/notes/clusters/root";
 
 describe("answers", () => {

@@ -10,15 +10,9 @@ import {
 } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
+import { Note } from "../_support/note.ts";
 import { Wire } from "../_support/wire.ts";
 
-const Note = defineResource({
-  group: "test.dev",
-  version: "v1",
-  kind: "Note",
-  scope: "Cluster",
-  spec: { type: "object" },
-});
 const Tome = defineResource({
   group: "test.dev",
   version: "v1",

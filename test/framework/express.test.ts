@@ -8,7 +8,6 @@ import {
   allow,
   type CoreOptions,
   createServer,
-  defineResource,
   defineVirtualWorkspace,
   staticTokens,
   type VirtualWorkspacesMiddleware,
@@ -18,15 +17,9 @@ import { expect } from "chai";
 import express from "express";
 import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";
+import { Note } from "../_support/note.ts";
 import { Wire, type WireAnswer } from "../_support/wire.ts";
 
-const Note = defineResource({
-  group: "test.dev",
-  version: "v1",
-  kind: "Note",
-  scope: "Cluster",
-  spec: { type: "object" },
-});
 const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes";
 const GOOD = ["Host: x", "Authorization: Bearer token"];
 const UPGRADE = ["Connection: Upgrade", "Upgrade: test"];

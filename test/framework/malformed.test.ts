@@ -1,19 +1,13 @@
 // Malformed HTTP: a Status where an answer can be given, the end of the connection where not, and never of the server.
 import { once } from "node:events";
-import { allow, defineResource, defineVirtualWorkspace, type ServerOptions } from "@virtual-workspaces/framework";
+import { allow, defineVirtualWorkspace, type ServerOptions } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { Authority, SERVER_AUTH } from "../_support/certificates.ts";
+import { Note } from "../_support/note.ts";
 import { startPlain } from "../_support/plain.ts";
 import { Wire, type WireAnswer } from "../_support/wire.ts";
 
-const Note = defineResource({
-  group: "test.dev",
-  version: "v1",
-  kind: "Note",
-  scope: "Cluster",
-  spec: { type: "object" },
-});
 const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes";
 const GOOD = ["Host: x", "Authorization: Bearer alice"];
 const UPGRADE = ["Connection: Upgrade", "Upgrade: test"];

@@ -7,22 +7,15 @@ import {
   allow,
   clientCertificates,
   createServer,
-  defineResource,
   defineVirtualWorkspace,
   type Server,
   staticTokens,
 } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
+import { Note } from "../_support/note.ts";
 import { createAuthority } from "../_support/server.ts";
 
-const Note = defineResource({
-  group: "test.dev",
-  version: "v1",
-  kind: "Note",
-  scope: "Cluster",
-  spec: { type: "object" },
-});
 const NOTES = "/services/notes/apis/test.dev/v1/notes";
 
 describe("a server that accepts connections of others", () => {

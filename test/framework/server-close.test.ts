@@ -4,7 +4,6 @@ import { connect } from "node:net";
 import {
   allow,
   createServer,
-  defineResource,
   defineVirtualWorkspace,
   type RawRequest,
   type ServerOptions,
@@ -14,15 +13,9 @@ import {
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { Authority, SERVER_AUTH } from "../_support/certificates.ts";
+import { Note } from "../_support/note.ts";
 import { Wire } from "../_support/wire.ts";
 
-const Note = defineResource({
-  group: "test.dev",
-  version: "v1",
-  kind: "Note",
-  scope: "Cluster",
-  spec: { type: "object" },
-});
 const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes";
 const GOOD = ["Host: x", "Authorization: Bearer token"];
 const UPGRADE = ["Connection: Upgrade", "Upgrade: test"];
