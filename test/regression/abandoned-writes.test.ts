@@ -1,7 +1,7 @@
 // A write was done although its client had been told 504, or had left, while `admit` was still thinking: who repeated it
 // then met 409 or did it twice.
 import { once } from "node:events";
-import { type Admit, allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { type PlainServer, startPlain } from "../_support/plain.ts";
 import { Wire } from "../_support/wire.ts";
@@ -26,7 +26,7 @@ async function start(): Promise<{ server: PlainServer; asked: Promise<void>; tex
   const notes = Note.collection();
   notes.in("").set("a", { text: "before" });
   const { promise: asked, resolve } = Promise.withResolvers<void>();
-  const admit: Admit = async ({ signal }) => {
+  const admit = async ({ signal }: { signal: AbortSignal }): Promise<void> => {
     resolve();
     if (!signal.aborted) await once(signal, "abort");
   };
