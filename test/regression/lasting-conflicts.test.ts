@@ -25,7 +25,8 @@ const MERGE = { headers: { "content-type": "application/merge-patch+json" } };
 
 /** What is shown of `from` by two views, one above the other. */
 function twice(from: WritableSource<Content>): ServedResource {
-  return Note.serve(view({ from: view({ from, unmap: (note) => note }), unmap: (note) => note }));
+  const below = view({ from, unmap: (note) => note });
+  return Note.serve(view({ from: below, unmap: (note) => note }));
 }
 
 const start = (resource: ServedResource) =>
