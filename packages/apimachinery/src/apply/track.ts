@@ -42,8 +42,9 @@ export function trackUpdate(versions: Versions, write: Write): Managers {
   const own = change.set.difference(NEVER_OWNED);
   if (own.isEmpty) return capManagers(managers);
   const id = managerId(key);
-  const all = own.union(managers.get(id)?.set ?? own);
-  return capManagers(managers.set(id, { ...key, time: formatTime(now), set: all, entry: undefined }));
+  const set = own.union(managers.get(id)?.set ?? own);
+  const updater: Manager = { ...key, time: undefined, set, entry: undefined };
+  return capManagers(managers.set(id, ownedBy(known.get(id), updater, formatTime(now))));
 }
 
 /** What an apply leads to. */
@@ -82,9 +83,9 @@ export function applyConfig(versions: Versions, write: Write): Applied {
 }
 
 /** The entry that was there if it still says the same; its time changes only with the object. */
-function ownedBy(last: Manager | undefined, applier: Manager, time: string | undefined): Manager {
-  const isSame = last?.apiVersion === applier.apiVersion && last.set.equals(applier.set);
-  const manager = isSame ? last : applier;
+function ownedBy(last: Manager | undefined, next: Manager, time: string | undefined): Manager {
+  const isSame = last?.apiVersion === next.apiVersion && last.set.equals(next.set);
+  const manager = isSame ? last : next;
   return time === undefined ? manager : withTime(manager, time);
 }
 
