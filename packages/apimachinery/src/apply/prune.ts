@@ -6,6 +6,7 @@ import { remove } from "./remove.ts";
 import { withNamedFields } from "./schema-sets.ts";
 import type { ValueType } from "./value-type.ts";
 import type { Versions } from "./versions.ts";
+import { withRequired } from "./with-required.ts";
 
 /** What is to be pruned. */
 export interface Pruning {
@@ -29,9 +30,8 @@ export function prune(versions: Versions, { merged, managers, applier, last }: P
   const bare = object(remove(former, lastFields, type));
   const owned = addOwned(versions, { merged: former, pruned: bare, version: last.apiVersion, managers });
   // What nobody managed is not removed with what it stands in.
-  const pruned = allFields(versions.convert(owned, last.apiVersion), type);
-  const gone = allFields(former, type).difference(pruned).intersection(lastFields);
-  return versions.convert(object(remove(former, gone, type)), applier.apiVersion);
+  const gone = allFields(former, type).difference(allFields(owned, type)).intersection(lastFields);
+  return converted(versions, { left: object(remove(former, gone, type)), whole: former }, applier.apiVersion);
 }
 
 interface Restoring {
@@ -41,7 +41,19 @@ interface Restoring {
   readonly managers: Managers;
 }
 
-/** Puts back what somebody manages, version by version; the one that was pruned in comes first. */
+/** What is left of an object, in another version. */
+function converted(
+  versions: Versions,
+  { left, whole }: { readonly left: JsonObject; readonly whole: JsonObject },
+  apiVersion: string,
+): JsonObject {
+  const version = String(whole["apiVersion"]);
+  const type = versions.typeOf(version);
+  if (version === apiVersion || type === undefined) return versions.convert(left, apiVersion);
+  return versions.convert(object(withRequired(left, whole, type)), apiVersion);
+}
+
+/** Puts back what somebody manages, version by version; the one that was pruned in comes first, and again in the end. */
 function addOwned(versions: Versions, { merged, pruned, version, managers }: Restoring): JsonObject {
   const owned = new Map<string, FieldSet[]>([[version, []]]);
   for (const { apiVersion, set } of managers.values()) {
@@ -53,12 +65,12 @@ function addOwned(versions: Versions, { merged, pruned, version, managers }: Res
   for (const [apiVersion, sets] of owned) {
     const type = versions.typeOf(apiVersion);
     if (type === undefined) continue;
+    left = converted(versions, { left, whole }, apiVersion);
     whole = versions.convert(whole, apiVersion);
-    left = versions.convert(left, apiVersion);
     const kept = allFields(left, type).union(withNamedFields(FieldSet.unionOf(sets), type));
     left = object(remove(whole, allFields(whole, type).difference(kept), type));
   }
-  return left;
+  return converted(versions, { left, whole }, version);
 }
 
 function allFields(value: JsonObject, type: ValueType): FieldSet {

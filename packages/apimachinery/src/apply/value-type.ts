@@ -14,6 +14,8 @@ export interface MapType {
   readonly fields: ReadonlyMap<string, ValueType> | undefined;
   /** The type of all other members; undefined if there may be none. */
   readonly element: ValueType | undefined;
+  /** The members that every valid one has. */
+  readonly required: readonly string[];
 }
 
 /** What is known of a value: one kind of value, or several. */
@@ -36,7 +38,7 @@ function recursive(atomic: boolean): ValueType {
     -readonly [K in keyof ValueType]: ValueType[K];
   };
   type.list = { atomic: true, keys: [], element: atomic ? type : UNTYPED };
-  type.map = { atomic, fields: undefined, element: type };
+  type.map = { atomic, fields: undefined, element: type, required: [] };
   return type;
 }
 
@@ -45,7 +47,7 @@ const BOOLEAN: ValueType = { scalar: "boolean", list: undefined, map: undefined 
 const NUMERIC: ValueType = { scalar: "numeric", list: undefined, map: undefined };
 const SCALAR: ValueType = { scalar: "untyped", list: undefined, map: undefined };
 const REQUIRED_STRING: ValueType = { ...STRING, default: "" };
-const STRINGS = mapType({ atomic: false, fields: undefined, element: STRING });
+const STRINGS = mapType({ atomic: false, fields: undefined, element: STRING, required: [] });
 
 const OWNER_REFERENCE = structType({
   apiVersion: REQUIRED_STRING,
@@ -62,7 +64,7 @@ const MANAGED_FIELDS_ENTRY = structType({
   apiVersion: STRING,
   time: SCALAR,
   fieldsType: STRING,
-  fieldsV1: mapType({ atomic: false, fields: undefined, element: DEDUCED }),
+  fieldsV1: mapType({ atomic: false, fields: undefined, element: DEDUCED, required: [] }),
   subresource: STRING,
 });
 
@@ -145,6 +147,7 @@ function mapOf(schema: JsonSchema, { preserve, isObject }: Place): MapType {
     atomic: schema["x-kubernetes-map-type"] === "atomic",
     fields: fields.size === 0 ? undefined : fields,
     element: otherMembers(schema, inner) ?? (isOpen && schema.additionalProperties === undefined ? DEDUCED : undefined),
+    required: schema.required ?? [],
   };
 }
 
@@ -171,7 +174,7 @@ function listType(list: ListType): ValueType {
 }
 
 function structType(fields: Readonly<Record<string, ValueType>>): ValueType {
-  return mapType({ atomic: false, fields: new Map(Object.entries(fields)), element: undefined });
+  return mapType({ atomic: false, fields: new Map(Object.entries(fields)), element: undefined, required: [] });
 }
 
 function atomic({ map }: ValueType): MapType | undefined {
