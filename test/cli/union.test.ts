@@ -16,7 +16,13 @@ const admins: Authorizer = ({ user }) => (user.in("admins") ? allow() : deny("ad
 const everybody: Authorizer = () => allow();
 
 function served(kind: string, object: string): ServedResource {
-  const resource = defineResource({ group: "test.dev", version: "v1", kind, scope: "Cluster", spec: { type: "object" } });
+  const resource = defineResource({
+    group: "test.dev",
+    version: "v1",
+    kind,
+    scope: "Cluster",
+    spec: { type: "object" },
+  });
   const objects = resource.collection();
   objects.in("root").set(object, {});
   return resource.serve(objects);
