@@ -9,6 +9,7 @@ import { type Handlers, handlers } from "./handlers.ts";
 import { clientAuthorities, createListener, type TlsOptions } from "./listener.ts";
 import { SERVICES } from "./path.ts";
 
+/** What a server serves, to whom, and how it listens. */
 export interface ServerOptions extends CoreOptions {
   /** @default plain HTTP, for use behind something that does TLS: credentials would travel in the open */
   readonly tls?: TlsOptions;

@@ -44,13 +44,19 @@ export interface RequestOptions {
   readonly warn: (text: string) => void;
 }
 
+/** What a client asks of one object besides which it is. */
 export interface GetOptions extends RequestOptions {
+  /** The object is to be no older than this; `0`: as old as it may be. @default as it is now */
   readonly resourceVersion?: string;
 }
 
+/** What a client asks of a list besides what is in it: a page, a version (Kubernetes' `ListOptions`). */
 export interface ListRequest extends RequestOptions {
+  /** The most items there may be in this page. @default all */
   readonly limit?: number;
+  /** What the page before gave as {@link ItemList.continue}. */
   readonly continue?: string;
+  /** As {@link GetOptions.resourceVersion}, or as {@link resourceVersionMatch} says. */
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: "Exact" | "NotOlderThan";
 }
@@ -183,6 +189,7 @@ export interface Storage<T extends KubeObject = KubeObject> {
   isCurrent?(scope: Scope, sent: T, now: T): boolean;
 }
 
+/** What a create or an update is to do, and on whose behalf (Kubernetes' `CreateOptions`, `UpdateOptions`). */
 export interface WriteOptions extends RequestOptions {
   /** True only for a storage with a {@link Storage.lifecycle} of its own: do everything but keep the result. */
   readonly dryRun: boolean;
@@ -201,20 +208,27 @@ export interface WriteOptions extends RequestOptions {
   readonly accept?: (object: KubeObject | undefined) => void;
 }
 
+/** What a patch is, as the client sent it (Kubernetes' `PatchOptions`). */
 export interface PatchOptions extends WriteOptions {
+  /** The kind of patch: `application/json-patch+json`, `application/apply-patch+yaml`, … */
   readonly contentType: string;
   /** As it came. */
   readonly patch: Buffer;
+  /** Of an apply: take fields away from other managers. */
   readonly force: boolean;
 }
 
+/** What a delete is to do, as the client said (Kubernetes' `DeleteOptions`). */
 export interface DeleteOptions extends RequestOptions {
   /** As {@link WriteOptions.dryRun}. */
   readonly dryRun: boolean;
+  /** How long the object may take to end by itself, s. @default what its kind says */
   readonly gracePeriodSeconds?: number;
+  /** What becomes of its dependents. @default the storage's to say */
   readonly propagationPolicy?: PropagationPolicy;
   /** The older form of {@link propagationPolicy}. */
   readonly orphanDependents?: boolean;
+  /** What the object must still be: 409 if it is not. */
   readonly preconditions?: Preconditions;
 }
 
