@@ -1,4 +1,4 @@
-import { ApiError, cloneJson, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { ApiError, cloneJson, isApiError, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
 import { decodeObject, type Encoded } from "../encoded.ts";
 import type { ObjectOf } from "../resource-schema.ts";
@@ -26,8 +26,19 @@ export class LensWrite<In extends object, Out extends object, By, Inputs> {
     if (resource.subresources.status) delete (sent as KubeObject)["status"];
     const before: Before = { key: keyIn(scope, sent), since: lease.cache.next, shown: undefined };
     const draft = this.#unmapping.draft(before, { sent, source: undefined }, options);
-    const kept = parsed(await below.create(draft, scope, this.#accepting(before, options)));
-    return this.#answer({ ...before, key: keyIn(scope, kept) }, kept, options);
+    try {
+      const kept = parsed(await below.create(draft, scope, this.#accepting(before, options)));
+      return await this.#answer({ ...before, key: keyIn(scope, kept) }, kept, options);
+    } catch (error) {
+      throw this.#taken(before, error);
+    }
+  }
+
+  /** Of what takes a name and is not shown, no more is told than that: not that it is about to go. */
+  #taken({ key }: Before, error: unknown): unknown {
+    const { lease, resource } = this.#lens;
+    if (!isApiError(error) || error.reason !== "AlreadyExists" || lease.cache.get(key) !== undefined) return error;
+    return ApiError.alreadyExists(groupResourceOf(resource), key.name);
   }
 
   async update(object: ObjectOf<Out>, options: WriteOptions): Promise<ObjectOf<Out> | Encoded> {
