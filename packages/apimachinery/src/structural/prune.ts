@@ -101,7 +101,7 @@ function pathText(path: readonly (string | number)[]): string {
 export function pruneNulls(value: unknown, node: SchemaNode): void {
   if (Array.isArray(value)) {
     if (node.items !== undefined) for (const item of value) pruneNulls(item, node.items);
-  } else if (isJsonObject(value)) {
+  } else if (isJsonObject(value) && (node.properties !== undefined || node.additional !== undefined)) {
     for (const name of Object.keys(value)) {
       const member = memberNode(node, name);
       if (member === undefined) continue;

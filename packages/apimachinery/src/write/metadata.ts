@@ -99,7 +99,7 @@ const CHECKS: Readonly<Record<Extract<Shape, string>, (value: unknown) => boolea
   integer: (value) => Number.isInteger(value),
   boolean: (value) => typeof value === "boolean",
   texts: (value) => Array.isArray(value) && value.every(isText),
-  map: (value) => isJsonObject(value) && Object.values(value).every(isText),
+  map: (value) => isJsonObject(value) && Object.keys(value).every((name) => isText(value[name])),
   object: isJsonObject,
 };
 

@@ -51,8 +51,9 @@ export function withoutOwn(object: KubeObject, isOwn: IsOwnAnnotation): KubeObje
 }
 
 function restored(object: KubeObject, from: KubeObject | undefined, isOwn: IsOwnAnnotation): KubeObject {
-  const own = pick(from?.metadata.annotations, isOwn);
-  if (Object.keys(own).length === 0) return object;
+  const given = from?.metadata.annotations;
+  if (!hasOwn(given, isOwn)) return object;
+  const own = pick(given, isOwn);
   return { ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, ...own } } };
 }
 
