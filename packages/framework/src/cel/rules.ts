@@ -120,8 +120,8 @@ export class CompiledRules {
       return compose(sites, await this.#elsewhere(messages, signal));
     } catch (error) {
       const [first] = sites;
-      const isOverrun = error instanceof WorkerError && (error.fault === "overrun" || error.fault === "failed");
-      if (!isOverrun || first === undefined) throw error;
+      const isTooMuch = error instanceof WorkerError && (error.fault === "overrun" || error.isOutOfMemory);
+      if (!isTooMuch || first === undefined) throw error;
       return { causes: [exhausted(first)], warnings: [] };
     }
   }

@@ -13,4 +13,9 @@ export class WorkerError extends Error {
     super(message, options);
     this.fault = fault;
   }
+
+  /** Whether the task needed more memory than its worker may have. */
+  get isOutOfMemory(): boolean {
+    return (this.cause as NodeJS.ErrnoException | undefined)?.code === "ERR_WORKER_OUT_OF_MEMORY";
+  }
 }

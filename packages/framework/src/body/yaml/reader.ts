@@ -83,7 +83,7 @@ export class YamlReader implements AsyncDisposable {
           `the YAML document takes longer than ${this.#budget} ms to read; send it as JSON`,
         );
       case "failed":
-        if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== "ERR_WORKER_OUT_OF_MEMORY") return error;
+        if (!error.isOutOfMemory) return error;
         return ApiError.requestEntityTooLarge("the YAML document takes too much memory to read; send it as JSON");
       case "ended":
         return ApiError.serviceUnavailable("the server is shutting down; try again", 1);
