@@ -39,6 +39,9 @@ const kinds = [
   }),
 ];
 
+/** What can be done to a collection. */
+const VERBS = "create delete deletecollection get list patch update watch";
+
 describe("discovery", function () {
   this.timeout(60_000);
   before(building("clients"));
@@ -62,7 +65,7 @@ describe("discovery", function () {
     expect(aggregated?.["versions"]).to.deep.equal(legacy?.["versions"]);
     expect(aggregated?.["versions"]).to.deep.equal(["v1", "example.dev/v1", "example.dev/v1alpha1", "other.dev/v2"]);
     expect(aggregated?.["resources"]).to.include(
-      "example.dev/v1/policies Policy policy namespaced=true verbs=[get list watch] short=[pol] categories=[]",
+      `example.dev/v1/policies Policy policy namespaced=true verbs=[${VERBS}] short=[pol] categories=[]`,
     );
 
     const mapped = (await client.event("mapped"))["kinds"];

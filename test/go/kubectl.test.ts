@@ -86,10 +86,10 @@ describe("kubectl", function () {
     it("finds all kinds", () => {
       expect(told("api-resources -o wide").replaceAll(/ +$/gm, "")).to.equal(
         [
-          "NAME         SHORTNAMES   APIVERSION       NAMESPACED   KIND        VERBS            CATEGORIES",
-          "configmaps   cm           v1               true         ConfigMap   get,list,watch",
-          "notes        nt           example.dev/v1   true         Note        get,list,watch   sayings",
-          "quotes       qt           example.dev/v1   false        Quote       get,list,watch   sayings",
+          "NAME         SHORTNAMES   APIVERSION       NAMESPACED   KIND        VERBS                                                        CATEGORIES",
+          "configmaps   cm           v1               true         ConfigMap   create,delete,deletecollection,get,list,patch,update,watch",
+          "notes        nt           example.dev/v1   true         Note        create,delete,deletecollection,get,list,patch,update,watch   sayings",
+          "quotes       qt           example.dev/v1   false        Quote       create,delete,deletecollection,get,list,patch,update,watch   sayings",
         ].join("\n"),
       );
     });
