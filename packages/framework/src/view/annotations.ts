@@ -27,17 +27,30 @@ const OWNERS_DOMAIN = "managed-fields.virtual-workspaces.dev";
 /** What a name behind the domain may be long. */
 const LONGEST_NAME = 63;
 
-/** The annotation in which a source keeps who owns which fields of the kind that a view makes of it. */
-export function ownersAnnotation(definition: ResourceDefinition): string {
+const APPLIED_DOMAIN = "last-applied.virtual-workspaces.dev";
+
+/** The annotations in which a source keeps what clients have said of the object as a view shows it. */
+export interface KeptAnnotations {
+  /** Who owns which fields of the view's kind. */
+  readonly owners: string;
+  /** What `kubectl apply` applied last through the view: its {@link LAST_APPLIED}. */
+  readonly applied: string;
+}
+
+/** What a source keeps on behalf of views that show a kind. */
+export function keptAnnotations(definition: ResourceDefinition): KeptAnnotations {
   const { group, resource } = groupResourceOf(definition);
   const name = group === "" ? resource : `${resource}.${group}`;
   const short = name.length <= LONGEST_NAME ? name : createHash("sha256").update(name).digest("hex").slice(0, 32);
-  return `${OWNERS_DOMAIN}/${short}`;
+  return { owners: `${OWNERS_DOMAIN}/${short}`, applied: `${APPLIED_DOMAIN}/${short}` };
 }
 
+/** Where client-side `kubectl apply` keeps the whole of what it applied last, fields that a view hides included. */
+export const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+
 /** Whether an annotation is such a one, of whichever kind. */
-export function isOwnersAnnotation(key: string): boolean {
-  return key.startsWith(`${OWNERS_DOMAIN}/`);
+export function isKeptAnnotation(key: string): boolean {
+  return key.startsWith(`${OWNERS_DOMAIN}/`) || key.startsWith(`${APPLIED_DOMAIN}/`);
 }
 
 /** What owners may take of a source's annotations, characters: Kubernetes allows 256 KiB for all of these. */

@@ -1,8 +1,16 @@
 import { apiVersionOf, type KubeObject, type ObjectKey, type ObjectMeta } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition, TypedDefinition } from "../definition.ts";
+import { CLUSTER_ANNOTATION } from "../encoded.ts";
 import type { ObjectOf } from "../resource-schema.ts";
 import { cacheKey } from "../watch/objects.ts";
-import { isOwnersAnnotation, ownersAnnotation, readOwners, SOURCE_VERSION_ANNOTATION } from "./annotations.ts";
+import {
+  isKeptAnnotation,
+  type KeptAnnotations,
+  keptAnnotations,
+  LAST_APPLIED,
+  readOwners,
+  SOURCE_VERSION_ANNOTATION,
+} from "./annotations.ts";
 import type { InputReaders, Mapped, ViewContext, ViewOptions } from "./options.ts";
 import type { ReaderPlace } from "./reader.ts";
 
@@ -33,7 +41,7 @@ export class Computation<In extends object, Out extends object, By, Inputs> {
   readonly context: ViewContext<By, Inputs>;
   readonly #view: ViewOptions<In, Out, By, Inputs>;
   readonly #resource: TypedDefinition<Out>;
-  readonly #owners: string;
+  readonly #kept: KeptAnnotations;
   readonly #carried: ReadonlySet<string>;
   readonly #isPlain: boolean;
   #here: Required<ReaderPlace> = { cluster: "", namespace: "" };
@@ -41,7 +49,7 @@ export class Computation<In extends object, Out extends object, By, Inputs> {
   constructor({ view, resource, by, carried, readers }: ComputationOptions<In, Out, By, Inputs>) {
     this.#view = view;
     this.#resource = resource;
-    this.#owners = ownersAnnotation(resource);
+    this.#kept = keptAnnotations(resource);
     this.#carried = carried;
     this.#isPlain = isPlain(view, resource);
     this.context = { by, inputs: readers(() => this.#here) };
@@ -86,14 +94,18 @@ export class Computation<In extends object, Out extends object, By, Inputs> {
   #finish(metadata: ObjectMeta, mapped: Mapped<Out> | ObjectOf<Out>): ObjectOf<Out> {
     const { apiVersion: _version, kind: _kind, metadata: changes, ...content } = mapped as ObjectOf<object>;
     const { managedFields, resourceVersion, annotations: before, ...kept } = metadata;
-    const { [this.#owners]: owners, ...annotations } = { ...before, ...changes?.annotations };
+    const { owners, applied } = this.#kept;
+    const { [owners]: ownersText, [applied]: appliedText, ...annotations } = annotationsOf(before, changes);
+    // Of the view's own objects something else was applied.
+    if (!this.#isPlain) delete annotations[LAST_APPLIED];
+    if (!this.#isPlain && appliedText !== undefined) annotations[LAST_APPLIED] = appliedText;
     // They tell of fields, and of values in sets, that this view may hide.
     for (const key of Object.keys(annotations))
-      if (isOwnersAnnotation(key) && !this.#carried.has(key)) delete annotations[key];
+      if (isKeptAnnotation(key) && !this.#carried.has(key)) delete annotations[key];
     if (resourceVersion !== undefined) annotations[SOURCE_VERSION_ANNOTATION] = resourceVersion;
     else delete annotations[SOURCE_VERSION_ANNOTATION];
     const labels = changes?.labels ?? metadata.labels;
-    const managed = this.#isPlain ? managedFields : readOwners(owners);
+    const managed = this.#isPlain ? managedFields : readOwners(ownersText);
     const object: KubeObject = {
       apiVersion: apiVersionOf(this.#resource),
       kind: this.#resource.kind,
@@ -107,4 +119,14 @@ export class Computation<In extends object, Out extends object, By, Inputs> {
     };
     return object as ObjectOf<Out>;
   }
+}
+
+/** Those that `map` says are all that is shown, but for what the framework needs to know of an object. */
+function annotationsOf(
+  before: ObjectMeta["annotations"] = {},
+  changes: Mapped<object>["metadata"],
+): Record<string, string> {
+  if (changes?.annotations === undefined) return { ...before };
+  const own = Object.entries(before).filter(([key]) => key === CLUSTER_ANNOTATION || isKeptAnnotation(key));
+  return { ...changes.annotations, ...Object.fromEntries(own) };
 }

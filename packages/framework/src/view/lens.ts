@@ -3,6 +3,7 @@ import type { TypedDefinition } from "../definition.ts";
 import { decodeObject, type Encoded, isEncoded } from "../encoded.ts";
 import type { Scope } from "../storage.ts";
 import type { Below } from "../write/below.ts";
+import type { KeptAnnotations } from "./annotations.ts";
 import type { DerivedLease } from "./derived.ts";
 import type { WritableViewOptions } from "./options.ts";
 
@@ -14,9 +15,9 @@ export interface Lens<In extends object, Out extends object, By, Inputs> {
   readonly lease: DerivedLease<In, Out, By, Inputs>;
   readonly below: Below;
   readonly scope: Scope;
-  /** The annotation in which the source keeps the owners of the view's fields. */
-  readonly owners: string;
-  /** Whether the source has an annotation that the view does not show: that one, or of views beside it. */
+  /** The annotations in which the source keeps what is the view's. */
+  readonly kept: KeptAnnotations;
+  /** Whether the source has an annotation that the view does not show: one of those, or of views beside it. */
   readonly isHidden: (annotation: string) => boolean;
 }
 

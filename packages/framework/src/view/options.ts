@@ -50,7 +50,10 @@ export interface UnmapContext<In extends object, By, Inputs> extends ViewContext
   readonly source: ObjectOf<In> | undefined;
 }
 
-/** An object's content without what the framework sets, and labels and annotations where they change. */
+/**
+ * An object's content without what the framework sets, and labels and annotations if they are to be others than before:
+ * then all of them.
+ */
 export type Mapped<T> = T & {
   readonly metadata?: {
     readonly labels?: Readonly<Record<string, string>>;

@@ -3,7 +3,7 @@ import type { ObjectOf } from "../resource-schema.ts";
 import type { WriteOptions } from "../storage.ts";
 import { lasting } from "../write/race.ts";
 import type { Draft } from "../write/request.ts";
-import { SOURCE_VERSION_ANNOTATION, writeOwners } from "./annotations.ts";
+import { LAST_APPLIED, SOURCE_VERSION_ANNOTATION, writeOwners } from "./annotations.ts";
 import { carriedOver } from "./carry-over.ts";
 import { isPlain } from "./computation.ts";
 import { type Before, contentOf, type Lens } from "./lens.ts";
@@ -42,7 +42,7 @@ export class Unmapping<In extends object, Out extends object, By, Inputs> {
     const mayGo = shown?.["status"] !== undefined && wanted["status"] === undefined;
     const next = this.#assembled(unmapped, metadata, mayGo ? undefined : source?.["status"]);
     if (!this.#isPlain) {
-      this.#keepOwners(next, sent);
+      this.#keep(next, sent);
       return { object: next, by: "changing" };
     }
     below.writer.conform(next, { scope, options, part: "" });
@@ -84,17 +84,22 @@ export class Unmapping<In extends object, Out extends object, By, Inputs> {
   /** What the view says by itself never comes from above: the source keeps its own. */
   #annotations(wanted: ObjectMeta["annotations"], source: ObjectMeta["annotations"]): Record<string, string> {
     const isOwn = ([key]: readonly [string, string]): boolean =>
-      key === SOURCE_VERSION_ANNOTATION || this.#lens.isHidden(key);
+      key === SOURCE_VERSION_ANNOTATION || this.#lens.isHidden(key) || (key === LAST_APPLIED && !this.#isPlain);
     const entries = Object.entries(wanted ?? {}).filter((entry) => !isOwn(entry));
     return Object.fromEntries([...entries, ...Object.entries(source ?? {}).filter(isOwn)]);
   }
 
-  /** Who owns what of the view's object is kept in an annotation; who owns what of the source's is worked out there. */
-  #keepOwners({ metadata }: KubeObject, sent: KubeObject): void {
-    const { owners } = this.#lens;
-    const text = writeOwners(sent.metadata.managedFields);
-    const { [owners]: _before, ...annotations } = metadata.annotations ?? {};
-    if (text !== undefined) annotations[owners] = text;
+  /**
+   * Who owns what of the view's object, and what was applied to it, is kept in annotations; who owns what of the source's
+   * is worked out there.
+   */
+  #keep({ metadata }: KubeObject, sent: KubeObject): void {
+    const { owners, applied } = this.#lens.kept;
+    const ownersText = writeOwners(sent.metadata.managedFields);
+    const appliedText = sent.metadata.annotations?.[LAST_APPLIED];
+    const { [owners]: _owners, [applied]: _applied, ...annotations } = metadata.annotations ?? {};
+    if (ownersText !== undefined) annotations[owners] = ownersText;
+    if (appliedText !== undefined) annotations[applied] = appliedText;
     if (Object.keys(annotations).length > 0) metadata.annotations = annotations;
     else delete metadata.annotations;
   }

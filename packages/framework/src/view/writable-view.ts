@@ -5,7 +5,13 @@ import type { CacheLease, DeleteOptions, RequestOptions, Scope, Storage, WriteOp
 import { processMinter } from "../watch/minter.ts";
 import { Below } from "../write/below.ts";
 import { KindVersions } from "../write/kind-versions.ts";
-import { isOwnersAnnotation, ownersAnnotation, SOURCE_VERSION_ANNOTATION, sourceVersionOf } from "./annotations.ts";
+import {
+  isKeptAnnotation,
+  type KeptAnnotations,
+  keptAnnotations,
+  SOURCE_VERSION_ANNOTATION,
+  sourceVersionOf,
+} from "./annotations.ts";
 import { isPlain } from "./computation.ts";
 import { Deriveds } from "./deriveds.ts";
 import { keyIn } from "./lens.ts";
@@ -27,7 +33,7 @@ export class WritableView<In extends object, Out extends object, By, Inputs>
   readonly #options: WritableViewOptions<In, Out, By, Inputs>;
   readonly #deriveds: Deriveds<In, Out, By, Inputs>;
   readonly #below: Below;
-  readonly #owners: string;
+  readonly #kept: KeptAnnotations;
 
   /** @throws Error when the source cannot be written */
   constructor(options: WritableViewOptions<In, Out, By, Inputs>) {
@@ -41,14 +47,13 @@ export class WritableView<In extends object, Out extends object, By, Inputs>
         `view of ${this.resource.plural}: unmap needs a source that can be written: it has no ${missing.join(", ")}`,
       );
     }
-    const owners = ownersAnnotation(this.resource);
-    this.#owners = owners;
-    from.carry?.(owners);
+    this.#kept = keptAnnotations(this.resource);
+    for (const annotation of Object.values(this.#kept)) from.carry?.(annotation);
     this.#below = new Below({
       above: this.resource,
       kept: from.resource,
       storage: from as unknown as Storage,
-      isOwnAnnotation: isOwnersAnnotation,
+      isOwnAnnotation: isKeptAnnotation,
     });
     // The versions of another kind are not those of this one.
     const same = isPlain(options, this.resource) ? from.versions : undefined;
@@ -77,7 +82,7 @@ export class WritableView<In extends object, Out extends object, By, Inputs>
   }
 
   readonly #isHidden = (key: string): boolean =>
-    key === this.#owners || (isOwnersAnnotation(key) && !this.#deriveds.carried.has(key));
+    Object.values(this.#kept).includes(key) || (isKeptAnnotation(key) && !this.#deriveds.carried.has(key));
 
   /**
    * Views are versioned where they are computed: over all logical clusters and by each replica for itself. A version from
@@ -128,7 +133,7 @@ export class WritableView<In extends object, Out extends object, By, Inputs>
           lease,
           below,
           scope,
-          owners: this.#owners,
+          kept: this.#kept,
           isHidden: this.#isHidden,
         }),
       );
