@@ -53,8 +53,9 @@ describe("a view answers as Kubernetes does:", function () {
     });
 
     it("for the reasons in docs/conformance.md", () => {
-      const documented = [...readFileSync(CONFORMANCE, "utf8").matchAll(/^\| (.+?) \|/gm)].map(([, name]) => name);
-      expect(documented.slice(1)).to.deep.equal(INTENDED.map(({ name }) => name));
+      const rows = [...readFileSync(CONFORMANCE, "utf8").matchAll(/^\| (.+?) \|/gm)].map(([, name]) => name);
+      const documented = rows.filter((name) => name !== "difference");
+      expect(documented).to.have.members(INTENDED.map(({ name }) => name));
     });
   });
 });
