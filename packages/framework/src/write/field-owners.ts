@@ -36,7 +36,7 @@ export function fieldOwners(definition: ResourceDefinition, versions?: KindVersi
  * How many fields and elements an object may have for their owners to be tracked: some 40 ms. Kubernetes drops the owners
  * of objects that are too large for it as well.
  */
-const TRACKED = 10_000;
+const TRACKED = 7_500;
 /** And how many all owners together may have in their entries, since several may own the same. */
 const OWNED = 2 * TRACKED;
 
