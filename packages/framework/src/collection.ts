@@ -20,7 +20,7 @@ import type { CacheLease, DeleteOptions, Scope, Storage } from "./storage.ts";
 import { type HistoryOptions, WatchCache } from "./watch/cache.ts";
 import { processMinter } from "./watch/minter.ts";
 import { objectsIn } from "./watch/objects.ts";
-import { decideDeletion } from "./write/deletion.ts";
+import { decideDeletion, isReleased } from "./write/deletion.ts";
 import { fieldOwners } from "./write/field-owners.ts";
 import { KindVersions } from "./write/kind-versions.ts";
 import type { FieldOwners } from "./write/rules.ts";
@@ -46,6 +46,8 @@ const AUTHOR = "virtual-workspaces";
 export interface ObjectDetails {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
+  /** Who holds the object: it stays, marked, when it is deleted, and goes when the last of them is taken away. */
+  readonly finalizers?: readonly string[];
 }
 
 /** What `set` takes: the spec where the kind has one, else the whole content. */
@@ -118,6 +120,10 @@ export class Collection<T extends object = object> implements Storage<ObjectOf<T
     const next = { ...described(key.cluster, details, before?.metadata), content: content(before) };
     if (before !== undefined && isDeepStrictEqual(next, comparable(before))) return before;
     const object = this.#owned(this.#stamp(key, next, before), before);
+    if (before !== undefined && isReleased(object, before)) {
+      this.#cache.delete(key, processMinter.next());
+      return object;
+    }
     this.#cache.set(encodeObject(object, key.cluster, this.resource.selectableFields));
     return object;
   }
@@ -197,17 +203,19 @@ export class Collection<T extends object = object> implements Storage<ObjectOf<T
       uid: randomUUID(),
       creationTimestamp: formatTime(this.#now()),
     };
-    const { labels, annotations, content } = next;
+    const { labels, annotations, finalizers, content } = next;
+    const { finalizers: _held, ...unheld } = kept;
     const respecified = before === undefined || !isDeepStrictEqual(specOf(before), specOf(content));
     return {
       apiVersion: apiVersionOf(this.resource),
       kind: this.resource.kind,
       metadata: {
-        ...kept,
+        ...unheld,
         generation: (kept.generation ?? 0) + (respecified ? 1 : 0),
         resourceVersion: processMinter.next(),
         ...(labels === undefined ? {} : { labels }),
         ...(annotations === undefined ? {} : { annotations }),
+        ...(finalizers === undefined ? {} : { finalizers: [...finalizers] }),
       },
       ...content,
     } as ObjectOf<T>;
@@ -244,10 +252,11 @@ export class CollectionPart<T extends object> {
   }
 
   /**
-   * Creates the object or replaces its spec (its whole content where the kind has none). Labels and annotations are
-   * replaced when given, status is kept. Equal content is no change and no event.
+   * Creates the object or replaces its spec (its whole content where the kind has none). Labels, annotations and finalizers
+   * are replaced when given, status is kept. Equal content is no change and no event. An object that is being deleted goes
+   * with its last finalizer.
    *
-   * @returns the object as it now stands, a copy.
+   * @returns the object as it now stands, or as it was when it went: a copy.
    * @throws ApiError 422 on a name that is no DNS subdomain.
    */
   set(name: string, value: SetValue<T>, details: ObjectDetails = {}): ObjectOf<T> {
@@ -305,6 +314,7 @@ function keyIn({ cluster }: Scope, { metadata }: KubeObject): ObjectKey {
 interface Comparable {
   readonly labels: Readonly<Record<string, string>> | undefined;
   readonly annotations: Readonly<Record<string, string>> | undefined;
+  readonly finalizers: readonly string[] | undefined;
   readonly content: object;
 }
 
@@ -315,15 +325,17 @@ function described(
 ): Omit<Comparable, "content"> {
   const owner = cluster === "" ? {} : { [CLUSTER_ANNOTATION]: cluster };
   const annotations = { ...(details.annotations ?? before?.annotations), ...owner };
+  const finalizers = details.finalizers ?? before?.finalizers ?? [];
   return {
     labels: details.labels ?? before?.labels,
     annotations: Object.keys(annotations).length === 0 ? undefined : annotations,
+    finalizers: finalizers.length === 0 ? undefined : finalizers,
   };
 }
 
 function comparable(object: KubeObject): Comparable {
-  const { labels, annotations } = object.metadata;
-  return { labels, annotations, content: contentOf(object) };
+  const { labels, annotations, finalizers } = object.metadata;
+  return { labels, annotations, finalizers, content: contentOf(object) };
 }
 
 function contentOf(object: KubeObject): object {
