@@ -32,6 +32,8 @@ class History {
   readonly #values: Values;
   /** Names that answers have been given: what an update may start from. */
   readonly #answers: string[] = [];
+  /** What a scale was last set to: none of the numbers that other writes bring. */
+  #replicas = 10;
 
   constructor(random: Random, resource: Resource) {
     this.#random = random;
@@ -104,7 +106,9 @@ class History {
   #scale(): RequestStep {
     const options = { sub: "scale", query: this.#query() };
     if (this.#random.chance(0.2)) return this.#api.get(this.#name(), options);
-    return this.#api.merge(this.#name(), { spec: { replicas: this.#random.pick([1, 5, 200, -1]) } }, options);
+    this.#replicas++; // Never to what it is, see intended.ts.
+    const replicas = this.#random.pick([this.#replicas, this.#replicas, 200, -1]);
+    return this.#api.merge(this.#name(), { spec: { replicas } }, options);
   }
 
   #json(): RequestStep {

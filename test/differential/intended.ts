@@ -140,8 +140,15 @@ export const INTENDED: readonly Intended[] = [
     is: ({ name, at }) => name === "beside nonsense" && at.includes("/metadata/managedFields"),
   },
   {
-    name: "A scale of none to none changes nothing",
-    is: ({ name, at }) => name === "of none, to none" && /^2\/(?:body\/metadata\/resourceVersion|order)$/.test(at),
+    name: "What an apply prunes is gone",
+    is: ({ name, at }) =>
+      name === "of what is pruned, then of nothing" && /^2\/(?:body\/metadata\/resourceVersion|order)$/.test(at),
+  },
+  {
+    name: "A scale to what it is changes nothing",
+    is: ({ name, at }) =>
+      /^of (\d), to \1$/.test(name) &&
+      /^[23]\/(?:body\/metadata\/(?:resourceVersion|managedFields)\b.*|order)$/.test(at),
   },
   {
     name: "Continue tokens that cannot be read",

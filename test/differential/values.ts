@@ -32,13 +32,13 @@ export class Values {
     this.#odd = odd;
   }
 
-  of(schema: JsonSchema, depth = 0): unknown {
-    if (this.#random.chance(this.#odd)) return this.#random.pick(ODD);
+  of(schema: JsonSchema, depth = 0, odd = this.#odd): unknown {
+    if (this.#random.chance(odd)) return this.#random.pick(ODD);
     if (schema.enum !== undefined) return this.#random.pick(schema.enum);
     if (schema["x-kubernetes-int-or-string"] === true) return this.#random.pick([80, "http", 0, "50%"]);
     switch (schema.type) {
       case "object":
-        return this.#object(schema, depth);
+        return this.#object(schema, depth, odd);
       case "array":
         return this.#random.many(this.#random.below(4), () => this.of(schema.items ?? {}, depth + 1));
       case "string":
@@ -56,17 +56,21 @@ export class Values {
     }
   }
 
-  #object(schema: JsonSchema, depth: number): Record<string, unknown> {
+  #object(schema: JsonSchema, depth: number, odd: number): Record<string, unknown> {
     const { properties = {}, required = [], additionalProperties } = schema;
     const object: Record<string, unknown> = {};
     const wanted = depth === 0 ? 0.9 : 0.4;
-    for (const [name, property] of Object.entries(properties))
-      if (required.includes(name) || this.#random.chance(wanted)) object[name] = this.of(property, depth + 1);
+    for (const [name, property] of Object.entries(properties)) {
+      if (!required.includes(name) && !this.#random.chance(wanted)) continue;
+      // What an apply takes and prunes all the same is kept by Kubernetes, see intended.ts.
+      const isKept = schema["x-kubernetes-preserve-unknown-fields"] === true && property.properties !== undefined;
+      object[name] = this.of(property, depth + 1, isKept ? 0 : this.#odd);
+    }
     if (typeof additionalProperties === "object")
       for (const name of ["a", "b", "c"])
         if (this.#random.chance(0.4)) object[name] = this.of(additionalProperties, depth + 1);
     if (schema["x-kubernetes-embedded-resource"] === true) Object.assign(object, { apiVersion: "v1", kind: "Thing" });
-    if (this.#random.chance(this.#odd)) object["unknown"] = 1;
+    if (this.#random.chance(odd)) object["unknown"] = 1;
     return object;
   }
 }

@@ -246,6 +246,10 @@ export const APPLY: Topic = topic("apply", {
     rich.get("a"),
   ],
   "of fields that are half free": [rich.apply("a", { spec: { half: { any: 1, closed: { only: "x", unknown: 1 } } } })],
+  "of what is pruned, then of nothing": [
+    rich.apply("a", { spec: { half: { closed: { unknown: 1 } } } }),
+    rich.merge("a", {}),
+  ],
   "of free fields": [
     rich.apply("a", { spec: { free: { a: 1, l: [1, { b: 2 }] }, anything: [1] } }),
     rich.apply("a", { spec: { free: { l: [3] }, anything: { x: 1 } } }, { by: "two" }),

@@ -209,10 +209,16 @@ export const SCALE: Topic = topic("scale", {
     machine.make("m", { spec: { replicas: -1 } }),
     machine.make("m", { spec: { replicas: 2147483648 } }),
   ],
-  "of none, to none": [
-    machine.make("m", { spec: { replicas: 0 } }),
-    machine.merge("m", { spec: { replicas: 0 } }, { ...scale, query: "fieldManager=other" }),
-  ],
+  ...Object.fromEntries(
+    [0, 1].map((replicas) => [
+      `of ${replicas}, to ${replicas}`,
+      [
+        machine.make("m", { spec: { replicas } }),
+        machine.merge("m", { spec: { replicas } }, { ...scale, query: "fieldManager=other" }),
+        machine.get("m"),
+      ],
+    ]),
+  ),
   "another subresource": [
     made,
     machine.get("m", { sub: "nothing" }),
