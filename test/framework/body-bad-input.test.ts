@@ -139,9 +139,10 @@ describe("any body", () => {
   for (const [what, text] of Object.entries(hostileYaml)) {
     it(`of YAML is refused in time, or read: ${what}`, async () => {
       for (const size of [16_000, MAX]) {
-        const began = performance.now();
+        const began = process.cpuUsage(); // the worker's too
         expect([200, 400, 413]).to.include(await outcomeOf(text(size), YAML_TYPE));
-        expect(performance.now() - began).to.be.lessThan(2000);
+        const { user, system } = process.cpuUsage(began);
+        expect((user + system) / 1000).to.be.lessThan(2000);
       }
     });
   }

@@ -1,12 +1,8 @@
 // What a view is written with.
 
-export {
-  Collection,
-  type CollectionOptions,
-  type CollectionPart,
-  type ObjectDetails,
-  type SetValue,
-} from "./collection.ts";
+export type { ObjectDetails } from "./collection/authored.ts";
+export { Collection, type CollectionOptions } from "./collection/collection.ts";
+export type { CollectionPart, SetValue } from "./collection/part.ts";
 export { Converted, type ConvertedOptions, converted } from "./convert/converted.ts";
 export type { ResourceDefinition, ScalePaths, Subresources, TypedDefinition } from "./definition.ts";
 export type { PathParams } from "./path.ts";

@@ -8,7 +8,7 @@ import {
   pluralOf,
   type TableColumn,
 } from "@virtual-workspaces/apimachinery";
-import { Collection, type CollectionOptions } from "./collection.ts";
+import { Collection, type CollectionOptions } from "./collection/collection.ts";
 import type { ScalePaths, Subresources, TypedDefinition } from "./definition.ts";
 import type { SelectableField } from "./encoded.ts";
 import { type ObjectOf, objectSchema } from "./resource-schema.ts";

@@ -1,30 +1,28 @@
-import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import {
   ApiError,
-  apiVersionOf,
   type DeleteQuery,
   dnsLabelProblems,
-  formatTime,
   isClusterName,
   type KubeObject,
   nameProblems,
   type ObjectKey,
-  type ObjectMeta,
 } from "@virtual-workspaces/apimachinery";
-import { MAX_BODY } from "./body/limits.ts";
-import { groupResourceOf, type TypedDefinition } from "./definition.ts";
-import { CLUSTER_ANNOTATION, decodeObject, type Encoded, encodeObject } from "./encoded.ts";
-import type { ObjectOf } from "./resource-schema.ts";
-import type { CacheLease, DeleteOptions, Scope, Storage } from "./storage.ts";
-import { type HistoryOptions, WatchCache } from "./watch/cache.ts";
-import { processMinter } from "./watch/minter.ts";
-import { objectsIn } from "./watch/objects.ts";
-import { decideDeletion, isReleased } from "./write/deletion.ts";
-import { fieldOwners } from "./write/field-owners.ts";
-import { KindVersions } from "./write/kind-versions.ts";
-import type { FieldOwners } from "./write/rules.ts";
-import { modified } from "./write/update.ts";
+import { MAX_BODY } from "../body/limits.ts";
+import { groupResourceOf, type TypedDefinition } from "../definition.ts";
+import { CLUSTER_ANNOTATION, decodeObject, type Encoded, encodeObject } from "../encoded.ts";
+import type { ObjectOf } from "../resource-schema.ts";
+import type { CacheLease, DeleteOptions, Scope, Storage } from "../storage.ts";
+import { type HistoryOptions, WatchCache } from "../watch/cache.ts";
+import { processMinter } from "../watch/minter.ts";
+import { objectsIn } from "../watch/objects.ts";
+import { decideDeletion, isReleased } from "../write/deletion.ts";
+import { fieldOwners } from "../write/field-owners.ts";
+import { KindVersions } from "../write/kind-versions.ts";
+import type { FieldOwners } from "../write/rules.ts";
+import { modified } from "../write/update.ts";
+import { comparable, described, type ObjectDetails, specOf, stamped } from "./authored.ts";
+import { CollectionPart } from "./part.ts";
 
 /** What being deleted may add to an object, bytes. */
 const MARKS = 4096;
@@ -41,17 +39,6 @@ export interface CollectionOptions {
 
 /** Whose the fields are that an author's code sets, in `managedFields`. */
 const AUTHOR = "virtual-workspaces";
-
-/** What an author may say of an object besides its content. */
-export interface ObjectDetails {
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  /** Who holds the object: it stays, marked, when it is deleted, and goes when the last of them is taken away. */
-  readonly finalizers?: readonly string[];
-}
-
-/** What `set` takes: the spec where the kind has one, else the whole content. */
-export type SetValue<T> = T extends { spec: infer Spec } ? Spec : T;
 
 /**
  * Objects of one kind in memory, over all logical clusters, with one line of versions. A change is an event in every
@@ -119,7 +106,8 @@ export class Collection<T extends object = object> implements Storage<ObjectOf<T
     const before = this.read(key);
     const next = { ...described(key.cluster, details, before?.metadata), content: content(before) };
     if (before !== undefined && isDeepStrictEqual(next, comparable(before))) return before;
-    const object = this.#owned(this.#stamp(key, next, before), before);
+    const minted = { key, definition: this.resource, now: this.#now(), resourceVersion: processMinter.next() };
+    const object = this.#owned(stamped(next, before, minted) as ObjectOf<T>, before);
     if (before !== undefined && isReleased(object, before)) {
       this.#cache.delete(key, processMinter.next());
       return object;
@@ -196,31 +184,6 @@ export class Collection<T extends object = object> implements Storage<ObjectOf<T
     }
   }
 
-  #stamp(key: ObjectKey, next: Comparable, before: ObjectOf<T> | undefined): ObjectOf<T> {
-    const kept = before?.metadata ?? {
-      name: key.name,
-      ...(key.namespace === "" ? {} : { namespace: key.namespace }),
-      uid: randomUUID(),
-      creationTimestamp: formatTime(this.#now()),
-    };
-    const { labels, annotations, finalizers, content } = next;
-    const { finalizers: _held, ...unheld } = kept;
-    const respecified = before === undefined || !isDeepStrictEqual(specOf(before), specOf(content));
-    return {
-      apiVersion: apiVersionOf(this.resource),
-      kind: this.resource.kind,
-      metadata: {
-        ...unheld,
-        generation: (kept.generation ?? 0) + (respecified ? 1 : 0),
-        resourceVersion: processMinter.next(),
-        ...(labels === undefined ? {} : { labels }),
-        ...(annotations === undefined ? {} : { annotations }),
-        ...(finalizers === undefined ? {} : { finalizers: [...finalizers] }),
-      },
-      ...content,
-    } as ObjectOf<T>;
-  }
-
   /** What the author's own code changes is its own as well, once anybody's fields are. */
   #owned(next: ObjectOf<T>, before: ObjectOf<T> | undefined): ObjectOf<T> {
     if (before?.metadata.managedFields === undefined) return next;
@@ -241,108 +204,6 @@ export class Collection<T extends object = object> implements Storage<ObjectOf<T
   }
 }
 
-/** The objects of a collection in one logical cluster and namespace. */
-export class CollectionPart<T extends object> {
-  readonly #collection: Collection<T>;
-  readonly #part: Omit<ObjectKey, "name">;
-
-  constructor(collection: Collection<T>, part: Omit<ObjectKey, "name">) {
-    this.#collection = collection;
-    this.#part = part;
-  }
-
-  /**
-   * Creates the object or replaces its spec (its whole content where the kind has none). Labels, annotations and finalizers
-   * are replaced when given, status is kept. Equal content is no change and no event. An object that is being deleted goes
-   * with its last finalizer.
-   *
-   * @returns the object as it now stands, or as it was when it went: a copy.
-   * @throws ApiError 422 on a name that is no DNS subdomain.
-   */
-  set(name: string, value: SetValue<T>, details: ObjectDetails = {}): ObjectOf<T> {
-    const { schema } = this.#collection.resource;
-    const whole = schema.properties?.["spec"] === undefined;
-    return this.#collection.write(this.#key(name), details, (before) =>
-      whole
-        ? (value as object)
-        : { spec: value, ...(before?.["status"] === undefined ? {} : { status: before["status"] }) },
-    );
-  }
-
-  /**
-   * Replaces the status of an object.
-   *
-   * @throws ApiError 404 when there is none of that name.
-   */
-  setStatus(name: string, value: T extends { status?: infer Status } ? NonNullable<Status> : never): ObjectOf<T> {
-    return this.#collection.write(this.#key(name), {}, (before) => {
-      if (before === undefined) throw ApiError.notFound(groupResourceOf(this.#collection.resource), name);
-      return { ...contentOf(before), status: value };
-    });
-  }
-
-  /** A copy of the object, `undefined` when there is none. */
-  get(name: string): ObjectOf<T> | undefined {
-    return this.#collection.read(this.#key(name));
-  }
-
-  /**
-   * Deletes an object. One that finalizers hold, or whose kind is given time, is only marked: the first goes with its last
-   * finalizer, the other when it is deleted with `gracePeriodSeconds: 0`, as a kubelet does once a pod has ended.
-   *
-   * @returns whether there was one
-   */
-  delete(name: string, options: { readonly gracePeriodSeconds?: number } = {}): boolean {
-    return this.#collection.remove(this.#key(name), options);
-  }
-
-  /** Copies of all objects here, by name. */
-  list(): ObjectOf<T>[] {
-    return [...this.#collection.all(this.#part)];
-  }
-
-  #key(name: string): ObjectKey {
-    return { ...this.#part, name };
-  }
-}
-
 function keyIn({ cluster }: Scope, { metadata }: KubeObject): ObjectKey {
   return { cluster, namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
-}
-
-/** What a write decides: everything of an object but what the collection mints. */
-interface Comparable {
-  readonly labels: Readonly<Record<string, string>> | undefined;
-  readonly annotations: Readonly<Record<string, string>> | undefined;
-  readonly finalizers: readonly string[] | undefined;
-  readonly content: object;
-}
-
-function described(
-  cluster: string,
-  details: ObjectDetails,
-  before: ObjectMeta | undefined,
-): Omit<Comparable, "content"> {
-  const owner = cluster === "" ? {} : { [CLUSTER_ANNOTATION]: cluster };
-  const annotations = { ...(details.annotations ?? before?.annotations), ...owner };
-  const finalizers = details.finalizers ?? before?.finalizers ?? [];
-  return {
-    labels: details.labels ?? before?.labels,
-    annotations: Object.keys(annotations).length === 0 ? undefined : annotations,
-    finalizers: finalizers.length === 0 ? undefined : finalizers,
-  };
-}
-
-function comparable(object: KubeObject): Comparable {
-  const { labels, annotations, finalizers } = object.metadata;
-  return { labels, annotations, finalizers, content: contentOf(object) };
-}
-
-function contentOf(object: KubeObject): object {
-  const { apiVersion: _version, kind: _kind, metadata: _metadata, ...content } = object;
-  return content;
-}
-
-function specOf(object: object): unknown {
-  return "spec" in object ? object.spec : "metadata" in object ? contentOf(object as KubeObject) : object;
 }

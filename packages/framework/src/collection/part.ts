@@ -1,0 +1,73 @@
+import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { groupResourceOf } from "../definition.ts";
+import type { ObjectOf } from "../resource-schema.ts";
+import { contentOf, type ObjectDetails } from "./authored.ts";
+import type { Collection } from "./collection.ts";
+
+/** What `set` takes: the spec where the kind has one, else the whole content. */
+export type SetValue<T> = T extends { spec: infer Spec } ? Spec : T;
+
+/** The objects of a collection in one logical cluster and namespace. */
+export class CollectionPart<T extends object> {
+  readonly #collection: Collection<T>;
+  readonly #part: Omit<ObjectKey, "name">;
+
+  constructor(collection: Collection<T>, part: Omit<ObjectKey, "name">) {
+    this.#collection = collection;
+    this.#part = part;
+  }
+
+  /**
+   * Creates the object or replaces its spec (its whole content where the kind has none). Labels, annotations and finalizers
+   * are replaced when given, status is kept. Equal content is no change and no event. An object that is being deleted goes
+   * with its last finalizer.
+   *
+   * @returns the object as it now stands, or as it was when it went: a copy.
+   * @throws ApiError 422 on a name that is no DNS subdomain.
+   */
+  set(name: string, value: SetValue<T>, details: ObjectDetails = {}): ObjectOf<T> {
+    const { schema } = this.#collection.resource;
+    const whole = schema.properties?.["spec"] === undefined;
+    return this.#collection.write(this.#key(name), details, (before) =>
+      whole
+        ? (value as object)
+        : { spec: value, ...(before?.["status"] === undefined ? {} : { status: before["status"] }) },
+    );
+  }
+
+  /**
+   * Replaces the status of an object.
+   *
+   * @throws ApiError 404 when there is none of that name.
+   */
+  setStatus(name: string, value: T extends { status?: infer Status } ? NonNullable<Status> : never): ObjectOf<T> {
+    return this.#collection.write(this.#key(name), {}, (before) => {
+      if (before === undefined) throw ApiError.notFound(groupResourceOf(this.#collection.resource), name);
+      return { ...contentOf(before), status: value };
+    });
+  }
+
+  /** A copy of the object, `undefined` when there is none. */
+  get(name: string): ObjectOf<T> | undefined {
+    return this.#collection.read(this.#key(name));
+  }
+
+  /**
+   * Deletes an object. One that finalizers hold, or whose kind is given time, is only marked: the first goes with its last
+   * finalizer, the other when it is deleted with `gracePeriodSeconds: 0`, as a kubelet does once a pod has ended.
+   *
+   * @returns whether there was one
+   */
+  delete(name: string, options: { readonly gracePeriodSeconds?: number } = {}): boolean {
+    return this.#collection.remove(this.#key(name), options);
+  }
+
+  /** Copies of all objects here, by name. */
+  list(): ObjectOf<T>[] {
+    return [...this.#collection.all(this.#part)];
+  }
+
+  #key(name: string): ObjectKey {
+    return { ...this.#part, name };
+  }
+}
