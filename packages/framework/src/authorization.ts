@@ -13,9 +13,47 @@ export interface AuthorizeRequest<Params = Readonly<Record<string, string>>> ext
 }
 
 /** A virtual workspace's own rule. There is no default: what it does not allow is 403. A throw is 500. */
-export type Authorizer<Params = Readonly<Record<string, string>>> = (
-  request: AuthorizeRequest<Params>,
-) => Awaitable<Decision>;
+export interface Authorizer<Params = Readonly<Record<string, string>>> {
+  (request: AuthorizeRequest<Params>): Awaitable<Decision>;
+  /**
+   * What somebody may do, for SelfSubjectRulesReview (Kubernetes' `RuleResolver`). It must agree with the decisions.
+   *
+   * @default each verb of each resource that is served is asked about, and the review says that it may be incomplete
+   */
+  readonly rules?: (request: RulesRequest<Params>) => Awaitable<Rules>;
+}
+
+/** Whose rules, and where. */
+export interface RulesRequest<Params = Readonly<Record<string, string>>> {
+  readonly user: User;
+  readonly params: Params;
+  readonly namespace: string;
+  readonly signal: AbortSignal;
+}
+
+/** What somebody may do (Kubernetes' `SubjectRulesReviewStatus`). */
+export interface Rules {
+  readonly resourceRules: readonly ResourceRule[];
+  readonly nonResourceRules: readonly NonResourceRule[];
+  /** Whether there may be more than is listed. */
+  readonly incomplete: boolean;
+  /** Why, for people. */
+  readonly evaluationError?: string;
+}
+
+/** Verbs on resources, `*` for any; without `resourceNames` whatever they are called. */
+export interface ResourceRule {
+  readonly verbs: readonly string[];
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
+
+/** Methods in lower case on paths; a path may end with `*`. */
+export interface NonResourceRule {
+  readonly verbs: readonly string[];
+  readonly nonResourceURLs: readonly string[];
+}
 
 const ALLOWED: Decision = Object.freeze({ allowed: true });
 

@@ -45,9 +45,21 @@ export type { Admit, AdmitRequest } from "./write/admission.ts";
 // Who may do what.
 
 export type { Authenticator, ConnectionFacts } from "./authn/authenticator.ts";
+export { bearerTokens, type TokenAuthenticator, type TokenVerdict, type TokenVerifier } from "./authn/bearer-tokens.ts";
 export { type ClientCertificateOptions, clientCertificates } from "./authn/client-certificates.ts";
 export { staticTokens, type TokenUser } from "./authn/static-tokens.ts";
-export { type AuthorizeRequest, type Authorizer, allow, authenticated, type Decision, deny } from "./authorization.ts";
+export {
+  type AuthorizeRequest,
+  type Authorizer,
+  allow,
+  authenticated,
+  type Decision,
+  deny,
+  type NonResourceRule,
+  type ResourceRule,
+  type Rules,
+  type RulesRequest,
+} from "./authorization.ts";
 export type { RequestInfo } from "./request-info.ts";
 export { AUTHENTICATED, authenticatedUser, type Identity, User } from "./user.ts";
 

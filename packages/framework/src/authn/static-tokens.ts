@@ -1,5 +1,5 @@
-import { authenticatedUser, type Identity, type User } from "../user.ts";
-import type { Authenticator } from "./authenticator.ts";
+import { authenticatedUser, type Identity } from "../user.ts";
+import { bearerTokens, type TokenAuthenticator, type TokenVerdict } from "./bearer-tokens.ts";
 
 /** Who a token stands for. */
 export type TokenUser = Partial<Identity> & { readonly name: string };
@@ -11,26 +11,12 @@ export type TokenUser = Partial<Identity> & { readonly name: string };
  * @param tokens users by token
  * @throws Error on an empty token or user name
  */
-export function staticTokens(tokens: Readonly<Record<string, TokenUser>>): Authenticator {
-  const users = new Map<string, User>();
+export function staticTokens(tokens: Readonly<Record<string, TokenUser>>): TokenAuthenticator {
+  const verdicts = new Map<string, TokenVerdict>();
   for (const [token, user] of Object.entries(tokens)) {
     if (token === "" || user.name === "")
       throw new Error("static tokens: neither a token nor a user name may be empty");
-    // Header bytes are UTF-8, and Node gives each as a character of its own.
-    users.set(Buffer.from(token).toString("latin1"), authenticatedUser(user));
+    verdicts.set(token, { user: authenticatedUser(user) });
   }
-  return {
-    name: "static tokens",
-    authenticate: ({ headers }) => {
-      const token = bearerToken(headers.authorization);
-      return token === undefined ? undefined : users.get(token);
-    },
-  };
-}
-
-/** The token of an `Authorization: Bearer` header; the scheme in any case, as Kubernetes reads it. */
-function bearerToken(header: string | undefined): string | undefined {
-  if (header === undefined || header.length < 8) return undefined;
-  if (header.slice(0, 7).toLowerCase() !== "bearer ") return undefined;
-  return header.slice(7).trim();
+  return bearerTokens({ name: "static tokens", verify: (token) => verdicts.get(token), remember: 0 });
 }
