@@ -3,7 +3,9 @@ import { type Authorizer, allow, defineVirtualWorkspace, type VirtualWorkspace }
 
 export interface Whoami {
   readonly name: string;
+  readonly uid: string;
   readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
   readonly tail: string;
   readonly search: string;
   readonly prefix: string;
@@ -22,7 +24,9 @@ export function whoami(authorize: Authorizer<unknown> = () => allow()): VirtualW
       const { headers, headersDistinct, rawHeaders } = req;
       const answer: Whoami = {
         name: user.name,
+        uid: user.uid,
         groups: user.groups,
+        extra: user.extra,
         tail,
         search,
         prefix,

@@ -10,6 +10,7 @@ const RECORD: RequestRecord = {
   verb: "list",
   path: "/apis",
   user: "ann",
+  impersonator: undefined,
   code: 200,
   duration: 1234.56,
 };
@@ -22,6 +23,10 @@ describe("the access log of dev", () => {
   it("has time, method, path, user, code and how long it took", () => {
     expect(line({})).to.equal("09:05:07 GET /apis ann 200 1234.6 ms");
     expect(line({ method: "DELETE", verb: "delete", code: 405 })).to.equal("09:05:07 DELETE /apis ann 405 1234.6 ms");
+  });
+
+  it("says who goes on as somebody else", () => {
+    expect(line({ impersonator: "the boss" })).to.equal("09:05:07 GET /apis ann(the\\u{20}boss) 200 1234.6 ms");
   });
 
   it("has watches when they begin and when they end; one that is refused never began", () => {

@@ -17,6 +17,8 @@ export interface RequestRecord {
   readonly path: string;
   /** The user's name, `undefined` when the request was refused before it was known. */
   readonly user: string | undefined;
+  /** Who logged in, where they go on as `user` (Kubernetes' impersonation). */
+  readonly impersonator: string | undefined;
   /** HTTP status, 0 when the client left before there was one. */
   readonly code: number;
   /** Since the head of the request was read, ms. */
@@ -53,6 +55,7 @@ function recordOf(exchange: Exchange, stage: RequestRecord["stage"]): RequestRec
     verb: infoOf(exchange)?.verb ?? "",
     path,
     user: exchange.user?.name,
+    impersonator: exchange.impersonator?.name,
     code: codeOf(exchange),
     duration: performance.now() - startedAt,
   };

@@ -1,5 +1,7 @@
 import type { RequestRecord } from "./access.ts";
 import type { Authenticator, ConnectionFacts } from "./authn/authenticator.ts";
+import { IdentityHeaders } from "./authn/identity-headers.ts";
+import { type Authorizer, deny } from "./authorization.ts";
 import { YamlReader } from "./body/yaml/reader.ts";
 import { DiscoveryDocuments } from "./discovery/documents.ts";
 import { PiecePool } from "./encode/pieces.ts";
@@ -19,6 +21,13 @@ export interface CoreOptions {
   readonly virtualWorkspaces: readonly VirtualWorkspace[];
   /** Asked in order; the first that knows the caller decides. With none, every request is 401. */
   readonly authentication: readonly Authenticator[];
+  /**
+   * Who may go on as whom (Kubernetes' impersonation, `kubectl --as`). Asked once for each part of what `Impersonate-*`
+   * headers name, with the verb `impersonate` and the resource `users`, `groups` or `serviceaccounts`, or, in the group
+   * `authentication.k8s.io`, `userextras` (the key as subresource) or `uids`. Whoever may impersonate anybody can do what
+   * anybody can. @default nobody
+   */
+  readonly impersonation?: Authorizer<unknown>;
   /** @default errors and warnings become process warnings */
   readonly log?: Log;
   /** Told of every request when it has ended, and of watches when they have begun: an access log. @default nobody */
@@ -36,6 +45,8 @@ export class ServerCore implements AsyncDisposable {
   readonly matcher: PathMatcher<Mounted>;
   readonly authentication: readonly Authenticator[];
   readonly connection: ConnectionFacts;
+  readonly identityHeaders: IdentityHeaders;
+  readonly impersonation: Authorizer<unknown>;
   readonly log: Log;
   readonly onRequest: ((record: RequestRecord) => void) | undefined;
   readonly deadline: number;
@@ -57,6 +68,8 @@ export class ServerCore implements AsyncDisposable {
     this.onRequest = options.onRequest;
     this.connection = connection;
     this.authentication = Object.freeze([...options.authentication]);
+    this.identityHeaders = new IdentityHeaders(this.authentication.flatMap((one) => one.identityHeaders ?? []));
+    this.impersonation = options.impersonation ?? (() => deny("nobody may impersonate anybody here"));
     this.deadline = options.requestTimeout ?? 60_000;
     this.#minWatchTimeout = options.minWatchTimeout ?? 1_800_000;
     this.matcher = new PathMatcher(options.virtualWorkspaces.map((workspace) => new Mounted(workspace, this.log)));

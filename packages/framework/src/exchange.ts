@@ -38,6 +38,8 @@ export class Exchange {
   deadline: NodeJS.Timeout | undefined;
   // Set by the authenticate stage; logs of refused requests have none.
   user: User | undefined;
+  /** Who logged in, where they go on as somebody else. Set by the impersonate stage. */
+  impersonator: User | undefined;
   /** Set by whoever takes over the response: later stages are not run. */
   answered = false;
   /** Set when the deadline has passed and been answered. */

@@ -44,10 +44,13 @@ export type { Admit, AdmitRequest } from "./write/admission.ts";
 
 // Who may do what.
 
+export { type AnonymousOptions, anonymous } from "./authn/anonymous.ts";
 export type { Authenticator, ConnectionFacts } from "./authn/authenticator.ts";
 export { bearerTokens, type TokenAuthenticator, type TokenVerdict, type TokenVerifier } from "./authn/bearer-tokens.ts";
 export { type ClientCertificateOptions, clientCertificates } from "./authn/client-certificates.ts";
+export { type RequestHeaderOptions, requestHeader } from "./authn/request-header.ts";
 export { staticTokens, type TokenUser } from "./authn/static-tokens.ts";
+export { tokenFile } from "./authn/token-file.ts";
 export {
   type AuthorizeRequest,
   type Authorizer,
@@ -61,7 +64,7 @@ export {
   type RulesRequest,
 } from "./authorization.ts";
 export type { RequestInfo } from "./request-info.ts";
-export { AUTHENTICATED, authenticatedUser, type Identity, User } from "./user.ts";
+export { ANONYMOUS, AUTHENTICATED, authenticatedUser, type Identity, UNAUTHENTICATED, User } from "./user.ts";
 
 // Where it is served.
 

@@ -6,6 +6,7 @@ import { authenticate } from "./stages/authenticate.ts";
 import { authorize } from "./stages/authorize.ts";
 import { deadline } from "./stages/deadline.ts";
 import { health } from "./stages/health.ts";
+import { impersonate } from "./stages/impersonate.ts";
 import { info } from "./stages/info.ts";
 import { match } from "./stages/match.ts";
 import { ready } from "./stages/ready.ts";
@@ -23,7 +24,8 @@ const pipeline: readonly Stage[] = [
   health, //       /livez, /readyz                                            200 404 503
   match, //        path → virtual workspace, parameters, tail                 400
   info, //         tail → verb, group, version, resource, namespace, name     400
-  authenticate, // who asks                                                   401, then 404 for a path nobody serves
+  authenticate, // who asks                                                   400 401, then 404 for a path nobody serves
+  impersonate, //  as somebody else, if the server's rule allows it           400 403 500
   ready, //        the virtual workspace's own readiness                      503
   deadline, //     60 s, long-running requests exempt                         504
   authorize, //    the virtual workspace's own rule                           403 500

@@ -36,9 +36,17 @@ export function isUser(value: unknown): value is User {
 
 /** Group of everybody whose credentials were accepted (Kubernetes adds it on every login). */
 export const AUTHENTICATED = "system:authenticated";
+/** Group of those who showed no credentials, where they are let in at all. */
+export const UNAUTHENTICATED = "system:unauthenticated";
+/** Kubernetes' name for those who showed no credentials. */
+export const ANONYMOUS = "system:anonymous";
 
-/** The user with {@link AUTHENTICATED} added, as Kubernetes does after any authenticator but anonymous. */
+/**
+ * The user with {@link AUTHENTICATED} added, as Kubernetes does after any authenticator (`AuthenticatedGroupAdder`): not
+ * to somebody whom a proxy in front calls anonymous or {@link UNAUTHENTICATED}.
+ */
 export function authenticatedUser(identity: Partial<Identity> & { readonly name: string }): User {
-  const groups = identity.groups ?? [];
-  return new User({ ...identity, groups: groups.includes(AUTHENTICATED) ? groups : [...groups, AUTHENTICATED] });
+  const { name, groups = [] } = identity;
+  const told = name === ANONYMOUS || groups.includes(AUTHENTICATED) || groups.includes(UNAUTHENTICATED);
+  return new User(told ? identity : { ...identity, groups: [...groups, AUTHENTICATED] });
 }

@@ -1,11 +1,12 @@
 import type { RequestRecord } from "@virtual-workspaces/framework";
 
-/** A request as a line of the terminal: time, method, path, user, code, and how long it took. */
+/** A request as a line of the terminal: time, method, path, user (behind it in brackets who impersonates them), code, and how long it took. */
 export function accessLine(record: RequestRecord, now: Date): string {
-  const { stage, method, verb, path, user = "-", code, duration } = record;
+  const { stage, method, verb, path, user = "-", impersonator, code, duration } = record;
+  const who = impersonator === undefined ? printable(user) : `${printable(user)}(${printable(impersonator)})`;
   const what = verb === "watch" ? "WATCH" : method;
   const outcome = code === 0 ? "left" : String(code);
-  return [now.toTimeString().slice(0, 8), what, printable(path), printable(user), outcome, spent()].join(" ");
+  return [now.toTimeString().slice(0, 8), what, printable(path), who, outcome, spent()].join(" ");
 
   function spent(): string {
     if (stage === "ResponseStarted") return "begins";

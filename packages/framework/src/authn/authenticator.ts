@@ -10,7 +10,8 @@ export interface ConnectionFacts {
 
 /**
  * Finds out who asks. `undefined`: no opinion, the next one is asked; nobody has one: 401. A throw is a failure of
- * the authenticator, logged and counted as no opinion, so that one broken source does not lock everybody out.
+ * the authenticator, logged and counted as no opinion, so that one broken source does not lock everybody out; but an
+ * `ApiError` 400 is the answer: credentials that are malformed must not be somebody's by another authenticator.
  */
 export interface Authenticator {
   /** For logs. */
@@ -20,6 +21,11 @@ export interface Authenticator {
    * checks it against the authorities of all authenticators together, so each must still check that it is one of its own.
    */
   readonly clientCa?: string | Buffer;
+  /**
+   * Headers besides Kubernetes' own that say who asks, in lower case; `x-*` stands for all that begin with `x-`. They
+   * never reach raw handlers.
+   */
+  readonly identityHeaders?: readonly string[];
   /** Reads credentials off the request and its connection. Called for every request: remember verdicts that cost. */
   authenticate(request: IncomingMessage, connection: ConnectionFacts): Awaitable<User | undefined>;
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { utf8 } from "./headers.ts";
 
 /** Kubernetes' subprotocol for tokens of browsers: behind the last dot the token, base64url without padding. */
-const SUBPROTOCOL = "base64url.bearer.authorization.k8s.io.";
+export const SUBPROTOCOL = "base64url.bearer.authorization.k8s.io.";
 
 /** The bearer token of a request; the scheme in any case, as Kubernetes reads it. `undefined`: none, or none that is UTF-8. */
 export function bearerToken({ headers }: Pick<IncomingMessage, "headers">): string | undefined {

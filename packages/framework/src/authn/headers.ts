@@ -1,3 +1,5 @@
+import { ApiError } from "@virtual-workspaces/apimachinery";
+
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** A header value as its sender meant it: its bytes are UTF-8, and Node gives each as a character of its own. `undefined`: they are not. */
@@ -11,11 +13,57 @@ export function utf8(value: string): string | undefined {
   }
 }
 
-/** Every line of a header in order, whichever way Node has joined them. @param name in lower case @param rawHeaders as they came */
-export function headerLines(rawHeaders: readonly string[], name: string): string[] {
-  const lines: string[] = [];
+/**
+ * What stands in the lines of a header, in order and not joined.
+ *
+ * @param name in lower case
+ * @throws ApiError 400 on what is no UTF-8
+ */
+export function headerTexts(rawHeaders: readonly string[], name: string): string[] {
+  const texts: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2)
     if (rawHeaders[at]?.length === name.length && rawHeaders[at]?.toLowerCase() === name)
-      lines.push(rawHeaders[at + 1] as string);
-  return lines;
+      texts.push(text(name, rawHeaders[at + 1] as string));
+  return texts;
+}
+
+/** What a header says that may come once. @throws ApiError 400 when it comes twice */
+export function headerText(rawHeaders: readonly string[], name: string): string | undefined {
+  const texts = headerTexts(rawHeaders, name);
+  if (texts.length > 1) throw ApiError.badRequest(`the header ${name} came ${texts.length} times: send it once`);
+  return texts[0];
+}
+
+/**
+ * What all headers say whose names begin with one of `prefixes`, by the rest of the name: percent-decoded where it can
+ * be, as Kubernetes reads the keys of a user's `extra`.
+ *
+ * @param prefixes in lower case
+ */
+export function extraTexts(rawHeaders: readonly string[], prefixes: readonly string[]): Record<string, string[]> {
+  const extra: Record<string, string[]> = Object.create(null);
+  for (const prefix of prefixes) {
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      const name = (rawHeaders[at] as string).toLowerCase();
+      if (!name.startsWith(prefix)) continue;
+      const key = unescapedKey(name.slice(prefix.length));
+      extra[key] ??= [];
+      extra[key].push(text(name, rawHeaders[at + 1] as string));
+    }
+  }
+  return extra;
+}
+
+function text(name: string, line: string): string {
+  const decoded = utf8(line);
+  if (decoded === undefined) throw ApiError.badRequest(`the header ${name} is not UTF-8`);
+  return decoded;
+}
+
+function unescapedKey(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return encoded; // Kubernetes keeps what is malformed as it is
+  }
 }

@@ -2,13 +2,13 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
 import type { AnyConnect } from "../subresource/check-named.ts";
-import { dropCredentials, handOver } from "./raw.ts";
+import { handOver } from "./raw.ts";
 import { subresourceRequest } from "./subresource-request.ts";
 
 /** Hands a request about an object, or its connection, over to the handler of the subresource. */
 export async function serveConnect(exchange: Exchange, resource: ServedResource, handlers: AnyConnect): Promise<void> {
   const { connect, upgrade, longRunning } = handlers;
-  const { req, res, upgradeHead: head } = exchange;
+  const { core, req, res, upgradeHead: head } = exchange;
   if (longRunning === true) exchange.takeTime();
   if (head !== undefined && upgrade !== undefined) {
     const request = await subresourceRequest(exchange, resource, handlers);
@@ -20,6 +20,6 @@ export async function serveConnect(exchange: Exchange, resource: ServedResource,
   }
   const request = await subresourceRequest(exchange, resource, handlers);
   exchange.answered = true;
-  dropCredentials(req);
+  core.identityHeaders.drop(req);
   await connect(req, res, request);
 }

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
@@ -8,9 +7,9 @@ import type { RawRequest } from "../virtual-workspace.ts";
 
 /** Hands the request over to the view's raw handler. */
 export async function serveRaw(exchange: Exchange): Promise<void> {
-  const { mounted, req, res } = exchange;
+  const { core, mounted, req, res } = exchange;
   exchange.answered = true;
-  dropCredentials(req);
+  core.identityHeaders.drop(req);
   await mounted.workspace.handle?.(req, res, rawRequest(exchange));
 }
 
@@ -28,11 +27,11 @@ export async function serveUpgrade(exchange: Exchange): Promise<void> {
 
 /** Hands a connection over to whoever takes it. What they throw before they have said anything is answered in HTTP. */
 export async function handOver(exchange: Exchange, take: (socket: Duplex) => Awaitable<void>): Promise<void> {
-  const { req, res } = exchange;
+  const { core, req, res } = exchange;
   const { socket } = res;
   if (socket === null) throw new Error("the client left");
   exchange.answered = true;
-  dropCredentials(req);
+  core.identityHeaders.drop(req);
   // The response was only there to refuse with.
   res.detachSocket(socket);
   const { bytesWritten } = socket;
@@ -50,13 +49,4 @@ export async function handOver(exchange: Exchange, take: (socket: Duplex) => Awa
 export function rawRequest(exchange: Exchange): RawRequest<Readonly<Record<string, string>>> {
   const { params, requestId, prefix, tail, search, signal } = exchange;
   return { user: exchange.user as User, params, requestId, prefix, tail, search, signal };
-}
-
-/** Credentials were for us: a raw handler that passes headers on, in whichever form, must not pass them on. */
-export function dropCredentials(req: IncomingMessage): void {
-  // Read before the raw list is cut: Node makes these from it on first reading, by its old length.
-  const { headers, headersDistinct, rawHeaders } = req;
-  delete headers.authorization;
-  delete headersDistinct["authorization"];
-  req.rawHeaders = rawHeaders.filter((_text, at) => rawHeaders[at - (at % 2)]?.toLowerCase() !== "authorization");
 }

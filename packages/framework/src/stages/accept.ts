@@ -10,6 +10,7 @@ export function accept(exchange: Exchange): void {
   if (req.headers.host === undefined && req.httpVersion === "1.1")
     throw ApiError.badRequest("the Host header is missing");
   if (mayBeShortened(req)) throw problem(431, "too many header lines: set maxHeadersCount of the server to 0");
+  core.identityHeaders.refuseListed(req);
   if (!core.draining || isProbe(path)) return;
   res.setHeader("Connection", "close");
   throw ApiError.serviceUnavailable("the server is shutting down; try again", 1);

@@ -1,4 +1,4 @@
-import { ApiError } from "@virtual-workspaces/apimachinery";
+import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import type { Authenticator } from "../authn/authenticator.ts";
 import type { Exchange } from "../exchange.ts";
 import { isUser, type User } from "../user.ts";
@@ -42,6 +42,7 @@ function known(verdict: User | undefined): User | undefined {
 }
 
 function broken({ core, requestId }: Exchange, { name }: Authenticator, error: unknown): undefined {
+  if (isApiError(error) && error.code === 400) throw error;
   core.log({ level: "error", message: "authenticator failed", authenticator: name, requestId, error: String(error) });
 }
 

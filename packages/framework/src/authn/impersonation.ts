@@ -1,0 +1,94 @@
+import { ApiError, dnsLabelProblems, nameProblems } from "@virtual-workspaces/apimachinery";
+import type { RequestInfo } from "../request-info.ts";
+import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User } from "../user.ts";
+import { extraTexts, headerText, headerTexts } from "./headers.ts";
+
+/** As whom a caller wants to be taken, and what has to be allowed for that, one question for each part. */
+export interface Impersonation {
+  readonly user: User;
+  readonly questions: readonly RequestInfo[];
+}
+
+const USER = "impersonate-user";
+const UID = "impersonate-uid";
+const GROUP = "impersonate-group";
+const EXTRA = "impersonate-extra-";
+const SERVICE_ACCOUNT = "system:serviceaccount:";
+
+/**
+ * What the `Impersonate-*` headers ask for, as Kubernetes reads them. `undefined`: nothing, which is what almost every
+ * request asks, so that is found out first.
+ *
+ * @throws ApiError 400 on headers that contradict each other, are empty or no UTF-8
+ */
+export function impersonationOf(rawHeaders: readonly string[]): Impersonation | undefined {
+  if (!rawHeaders.some(isImpersonation)) return undefined;
+  const name = headerText(rawHeaders, USER);
+  const uid = headerText(rawHeaders, UID);
+  const groups = headerTexts(rawHeaders, GROUP);
+  const extra = extraTexts(rawHeaders, [EXTRA]);
+  if (name === undefined) throw ApiError.badRequest(`to impersonate somebody, name them: ${USER} is missing`);
+  if ([name, uid, ...groups].includes("")) throw ApiError.badRequest("a header that begins with impersonate- is empty");
+  const account = serviceAccountOf(name);
+  return {
+    user: impersonated({ name, uid, groups: groups.length > 0 ? groups : (account?.groups ?? []), extra }),
+    questions: [
+      account === undefined
+        ? question("", "users", { name })
+        : question("", "serviceaccounts", { name: account.name, namespace: account.namespace }),
+      ...groups.map((group) => question("", "groups", { name: group })),
+      ...Object.entries(extra).flatMap(([subresource, values]) =>
+        values.map((value) => question(AUTHENTICATION, "userextras", { name: value, subresource })),
+      ),
+      ...(uid === undefined ? [] : [question(AUTHENTICATION, "uids", { name: uid })]),
+    ],
+  };
+}
+
+const AUTHENTICATION = "authentication.k8s.io";
+
+/** Names stand at even places; a value that begins so costs a closer look and no more. */
+function isImpersonation(text: string): boolean {
+  return (text[0] === "I" || text[0] === "i") && text.slice(0, 12).toLowerCase() === "impersonate-";
+}
+
+interface Parts {
+  readonly name: string;
+  readonly uid: string | undefined;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+function impersonated({ name, uid, groups, extra }: Parts): User {
+  const told = groups.includes(UNAUTHENTICATED) || (name !== ANONYMOUS && groups.includes(AUTHENTICATED));
+  return new User({
+    name,
+    ...(uid === undefined ? {} : { uid }),
+    groups: told ? groups : [...groups, name === ANONYMOUS ? UNAUTHENTICATED : AUTHENTICATED],
+    extra,
+  });
+}
+
+interface ServiceAccount {
+  readonly namespace: string;
+  readonly name: string;
+  /** Those that every service account of the namespace has. */
+  readonly groups: readonly string[];
+}
+
+function serviceAccountOf(user: string): ServiceAccount | undefined {
+  if (!user.startsWith(SERVICE_ACCOUNT)) return undefined;
+  const [namespace = "", name = "", ...rest] = user.slice(SERVICE_ACCOUNT.length).split(":");
+  if (rest.length > 0 || dnsLabelProblems(namespace).length > 0 || nameProblems(name).length > 0) return undefined;
+  return { namespace, name, groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`] };
+}
+
+function question(
+  group: string,
+  resource: string,
+  of: Partial<Pick<RequestInfo, "name" | "namespace" | "subresource">>,
+): RequestInfo {
+  const { name = "", namespace = "", subresource = "" } = of;
+  const about = { group, version: "v1", resource, subresource, namespace, name };
+  return { isResource: true, verb: "impersonate", path: "", longRunning: false, ...about };
+}

@@ -1,0 +1,67 @@
+import { authenticatedUser, type User } from "../user.ts";
+import type { Authenticator } from "./authenticator.ts";
+import { extraTexts, headerText, headerTexts } from "./headers.ts";
+import { Peers } from "./peers.ts";
+
+/** Whose word counts about who asks, and in which headers they give it (Kubernetes' `--requestheader-*` flags). */
+export interface RequestHeaderOptions {
+  /** PEM of one or more authorities. Only clients with a certificate of one of these are believed. */
+  readonly ca: string | Buffer;
+  /** Common names that such a certificate may have. @default any: then nobody but proxies may get one of that authority */
+  readonly allowedNames?: readonly string[];
+  /** The first that has a value names the user. @default ["X-Remote-User"] */
+  readonly userHeaders?: readonly string[];
+  /** @default ["X-Remote-Uid"] */
+  readonly uidHeaders?: readonly string[];
+  /** Each line of each is a group. @default ["X-Remote-Group"] */
+  readonly groupHeaders?: readonly string[];
+  /** What follows is the key, percent-decoded, in lower case. @default ["X-Remote-Extra-"] */
+  readonly extraHeaderPrefixes?: readonly string[];
+}
+
+const NAME = "request headers";
+
+/**
+ * Believes a proxy that has authenticated the caller (Kubernetes' request header authentication): kcp's front proxy, or
+ * a kube-apiserver in front of an aggregated one. The headers of anybody else mean nothing. A user or uid that comes
+ * twice, and bytes that are no UTF-8, are 400: such a header was not the proxy's alone.
+ *
+ * @throws Error when `ca` holds no certificate
+ */
+export function requestHeader(options: RequestHeaderOptions): Authenticator {
+  const { ca, allowedNames = [] } = options;
+  const users = lowerCase(options.userHeaders ?? ["X-Remote-User"]);
+  const uids = lowerCase(options.uidHeaders ?? ["X-Remote-Uid"]);
+  const groups = lowerCase(options.groupHeaders ?? ["X-Remote-Group"]);
+  const prefixes = lowerCase(options.extraHeaderPrefixes ?? ["X-Remote-Extra-"]);
+  const proxies = new Peers(
+    { ca, name: NAME },
+    ({ name }) => allowedNames.length === 0 || allowedNames.includes(name) || undefined,
+  );
+  return {
+    name: NAME,
+    clientCa: ca,
+    identityHeaders: [...users, ...uids, ...groups, ...prefixes.map((prefix) => `${prefix}*`)],
+    authenticate: (request, connection): User | undefined => {
+      if (proxies.of(request, connection) === undefined) return undefined;
+      const { rawHeaders } = request;
+      const name = first(rawHeaders, users);
+      if (name === undefined) return undefined;
+      return authenticatedUser({
+        name,
+        uid: first(rawHeaders, uids) ?? "",
+        groups: groups.flatMap((header) => headerTexts(rawHeaders, header)).filter((group) => group !== ""),
+        extra: extraTexts(rawHeaders, prefixes),
+      });
+    },
+  };
+}
+
+/** What the first of several headers says that says anything. */
+function first(rawHeaders: readonly string[], names: readonly string[]): string | undefined {
+  return names.map((name) => headerText(rawHeaders, name)).find((value) => value !== undefined && value !== "");
+}
+
+function lowerCase(names: readonly string[]): readonly string[] {
+  return names.map((name) => name.toLowerCase());
+}

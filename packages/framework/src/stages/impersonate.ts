@@ -1,0 +1,19 @@
+import { type Impersonation, impersonationOf } from "../authn/impersonation.ts";
+import type { Exchange } from "../exchange.ts";
+import { AuthorizeQuestion } from "../serve/hook-request.ts";
+import type { User } from "../user.ts";
+import { enforce } from "./authorize.ts";
+
+/** Goes on as somebody else, if the server's rule allows the caller every part of that. */
+export function impersonate(exchange: Exchange): void | Promise<void> {
+  const wanted = impersonationOf(exchange.req.rawHeaders);
+  if (wanted !== undefined) return become(exchange, wanted);
+}
+
+async function become(exchange: Exchange, { user, questions }: Impersonation): Promise<void> {
+  const { impersonation } = exchange.core;
+  for (const question of questions)
+    enforce(exchange, question, await impersonation(new AuthorizeQuestion(exchange, question)));
+  exchange.impersonator = exchange.user as User;
+  exchange.user = user;
+}

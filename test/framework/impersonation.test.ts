@@ -1,0 +1,206 @@
+// Going on as somebody else: what is asked, what is refused, and who somebody is then.
+import {
+  type AuthorizeRequest,
+  type Authorizer,
+  allow,
+  createServer,
+  deny,
+  type RequestRecord,
+  staticTokens,
+} from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
+import { testLog } from "../_setup/log.ts";
+import { type Whoami, whoami } from "../_support/whoami.ts";
+import { Wire } from "../_support/wire.ts";
+
+const tokens = staticTokens({ admin: { name: "admin", uid: "1", groups: ["admins"], extra: { scopes: ["all"] } } });
+
+interface Question {
+  readonly user: string;
+  readonly about: string;
+}
+
+async function start(rule?: Authorizer<unknown>, authorize?: Authorizer<unknown>) {
+  const asked: Question[] = [];
+  const told: RequestRecord[] = [];
+  const impersonation: Authorizer<unknown> | undefined =
+    rule && ((request) => (asked.push({ user: request.user.name, about: aboutOf(request) }), rule(request)));
+  const server = createServer({
+    virtualWorkspaces: [whoami(authorize)],
+    authentication: [tokens],
+    log: testLog().log,
+    onRequest: (record) => told.push(record),
+    ...(impersonation && { impersonation }),
+  });
+  const { port } = await server.listen({ port: 0 });
+  return {
+    port,
+    asked,
+    told,
+    async ask(...lines: readonly string[]): Promise<Whoami & { readonly code?: number; readonly message?: string }> {
+      using wire = await Wire.open(port);
+      wire.request("GET /services/who/ HTTP/1.1", "Host: x", "Authorization: Bearer admin", ...lines);
+      return JSON.parse((await wire.answer())?.body ?? "");
+    },
+    [Symbol.asyncDispose]: () => server.close(),
+  };
+}
+
+function aboutOf({ verb, group, resource, subresource, namespace, name }: AuthorizeRequest<unknown>): string {
+  return [verb, group, resource, subresource, namespace, name].join("|");
+}
+
+const AUTHENTICATED = "system:authenticated";
+const yes: Authorizer<unknown> = () => allow();
+
+describe("impersonation", () => {
+  it("takes over all that somebody is, and nothing of who asks", async () => {
+    await using server = await start(yes);
+    const { name, uid, groups, extra, headers } = await server.ask(
+      "Impersonate-User: alice",
+      "impersonate-group: b",
+      "Impersonate-Group: a",
+      "Impersonate-Uid: 7",
+      "Impersonate-Extra-Acme.com%2fTeam: x",
+      "Impersonate-Extra-acme.com%2fteam: y",
+    );
+    expect({ name, uid, groups, extra }).to.deep.equal({
+      name: "alice",
+      uid: "7",
+      groups: ["b", "a", AUTHENTICATED],
+      extra: { "acme.com/team": ["x", "y"] },
+    });
+    expect(JSON.stringify(headers)).not.to.match(/impersonate/i);
+    expect(server.asked).to.deep.equal([
+      { user: "admin", about: "impersonate||users|||alice" },
+      { user: "admin", about: "impersonate||groups|||b" },
+      { user: "admin", about: "impersonate||groups|||a" },
+      { user: "admin", about: "impersonate|authentication.k8s.io|userextras|acme.com/team||x" },
+      { user: "admin", about: "impersonate|authentication.k8s.io|userextras|acme.com/team||y" },
+      { user: "admin", about: "impersonate|authentication.k8s.io|uids|||7" },
+    ]);
+    expect(server.told).to.deep.include.members([{ ...server.told[0], user: "alice", impersonator: "admin" }]);
+  });
+
+  it("leaves everything out that is not named", async () => {
+    await using server = await start(yes);
+    const { name, uid, groups, extra } = await server.ask("Impersonate-User: alice");
+    expect({ name, uid, groups, extra }).to.deep.equal({ name: "alice", uid: "", groups: [AUTHENTICATED], extra: {} });
+  });
+
+  const groupsOf: Record<string, [lines: readonly string[], groups: readonly string[], about: string]> = {
+    "a service account": [
+      ["Impersonate-User: system:serviceaccount:ns:robot"],
+      ["system:serviceaccounts", "system:serviceaccounts:ns", AUTHENTICATED],
+      "impersonate||serviceaccounts||ns|robot",
+    ],
+    "a service account with groups": [
+      ["Impersonate-User: system:serviceaccount:ns:robot", "Impersonate-Group: g"],
+      ["g", AUTHENTICATED],
+      "impersonate||serviceaccounts||ns|robot",
+    ],
+    "what only begins like a service account": [
+      ["Impersonate-User: system:serviceaccount:NS:robot"],
+      [AUTHENTICATED],
+      "impersonate||users|||system:serviceaccount:NS:robot",
+    ],
+    anonymous: [
+      ["Impersonate-User: system:anonymous"],
+      ["system:unauthenticated"],
+      "impersonate||users|||system:anonymous",
+    ],
+    "somebody unauthenticated": [
+      ["Impersonate-User: x", "Impersonate-Group: system:unauthenticated"],
+      ["system:unauthenticated"],
+      "impersonate||users|||x",
+    ],
+    "somebody authenticated": [
+      ["Impersonate-User: x", `Impersonate-Group: ${AUTHENTICATED}`, "Impersonate-Group: z"],
+      [AUTHENTICATED, "z"],
+      "impersonate||users|||x",
+    ],
+    "somebody of another script": [
+      [Buffer.from("Impersonate-User: Zoë").toString("latin1")],
+      [AUTHENTICATED],
+      "impersonate||users|||Zoë",
+    ],
+  };
+  for (const [whom, [lines, groups, about]] of Object.entries(groupsOf)) {
+    it(`knows the groups of ${whom}`, async () => {
+      await using server = await start(yes);
+      expect((await server.ask(...lines)).groups).to.deep.equal(groups);
+      expect(server.asked[0]?.about).to.equal(about);
+    });
+  }
+
+  it("is nobody's where no rule allows it, whatever the view allows", async () => {
+    await using server = await start(undefined, yes);
+    expect(await server.ask("Impersonate-User: alice")).to.include({
+      code: 403,
+      message:
+        'users "alice" is forbidden: User "admin" cannot impersonate resource "users" in API group "" at the cluster scope: nobody may impersonate anybody here',
+    });
+  });
+
+  it("needs every part to be allowed", async () => {
+    await using server = await start(({ resource, name }) => (name === "system:masters" ? deny("no") : allow()));
+    const answer = await server.ask("Impersonate-User: a", "Impersonate-Group: b", "Impersonate-Group: system:masters");
+    expect(answer.code).to.equal(403);
+    expect(answer.message).to.contain('groups "system:masters" is forbidden');
+    await using extra = await start(({ resource }) => (resource === "userextras" ? deny("no") : allow()));
+    expect((await extra.ask("Impersonate-User: a", "Impersonate-Extra-x: y")).code).to.equal(403);
+    await using uid = await start(({ resource }) => (resource === "uids" ? deny("no") : allow()));
+    expect((await uid.ask("Impersonate-User: a", "Impersonate-Uid: y")).code).to.equal(403);
+  });
+
+  it("does what the other may, and no more", async () => {
+    await using server = await start(yes, ({ user }) => (user.name === "admin" ? allow() : deny("admins only")));
+    expect((await server.ask()).name).to.equal("admin");
+    expect(await server.ask("Impersonate-User: alice")).to.include({ code: 403 });
+  });
+
+  it("is 500 when the rule throws, and nobody goes on", async () => {
+    await using server = await start(() => {
+      throw new Error("the rule is away");
+    });
+    const answer = await server.ask("Impersonate-User: alice");
+    expect(answer).to.include({ code: 500 });
+    expect(JSON.stringify(answer)).not.to.contain("away");
+    expectFault(/the rule is away/);
+  });
+
+  const bad: Record<string, [lines: readonly string[], message: string]> = {
+    "groups of nobody": [["Impersonate-Group: a"], "to impersonate somebody, name them: impersonate-user is missing"],
+    "extra of nobody": [["Impersonate-Extra-a: a"], "to impersonate somebody, name them: impersonate-user is missing"],
+    "an unknown part": [
+      ["Impersonate-Everything: a"],
+      "to impersonate somebody, name them: impersonate-user is missing",
+    ],
+    "two names": [
+      ["Impersonate-User: a", "Impersonate-User: b"],
+      "the header impersonate-user came 2 times: send it once",
+    ],
+    "an empty name": [["Impersonate-User:"], "a header that begins with impersonate- is empty"],
+    "an empty group": [
+      ["Impersonate-User: a", "Impersonate-Group:"],
+      "a header that begins with impersonate- is empty",
+    ],
+    "bytes that are no text": [["Impersonate-User: a\xff"], "the header impersonate-user is not UTF-8"],
+  };
+  for (const [what, [lines, message]] of Object.entries(bad)) {
+    it(`of ${what} is refused`, async () => {
+      await using server = await start(yes);
+      expect(await server.ask(...lines)).to.include({ kind: "Status", code: 400, message });
+      expect(server.asked).to.deep.equal([]);
+    });
+  }
+
+  it("is asked for by nobody who is not known", async () => {
+    await using server = await start(yes);
+    using wire = await Wire.open(server.port);
+    wire.request("GET /services/who/ HTTP/1.1", "Host: x", "Impersonate-User: alice");
+    expect((await wire.answer())?.status).to.equal(401);
+    expect(server.asked).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,48 @@
+// kcp's and Kubernetes' token files: what they mean, and that no complaint about one quotes it.
+import { join } from "node:path";
+import { tokenFile, type User } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { tree } from "../_setup/tree.ts";
+
+function read(content: string) {
+  using folder = tree({ "tokens.csv": content });
+  return tokenFile(join(folder.path, "tokens.csv"));
+}
+
+const userOf = (content: string, token: string): User | undefined =>
+  read(content).authenticateToken(token) as User | undefined;
+
+describe("a token file", () => {
+  it("has a token, a user, a uid and groups on each line", () => {
+    const file = '\ufeffsecret,alice,1,"admins,staff"\r\n\r\n"to""ken",zoë,2\n"a,b","Miss, B",,one\n';
+    expect(userOf(file, "secret")).to.deep.include({
+      name: "alice",
+      uid: "1",
+      groups: ["admins", "staff", "system:authenticated"],
+    });
+    expect(userOf(file, 'to"ken')).to.deep.include({ name: "zoë", uid: "2", groups: ["system:authenticated"] });
+    expect(userOf(file, "a,b")).to.deep.include({ name: "Miss, B", uid: "", groups: ["one", "system:authenticated"] });
+    for (const token of ["alice", "", "token", "secret ", "__proto__"]) expect(userOf(file, token)).to.equal(undefined);
+  });
+
+  const bad: Record<string, [content: string, problem: string]> = {
+    "two columns": ["ok,a,1\nsecret,alice\n", 'line 2: write token,user,uid or token,user,uid,"group1,group2"'],
+    "no token": [",alice,1\n", "line 1: write token,user,uid"],
+    "no user": ["secret,,1\n", "line 1: write token,user,uid"],
+    "a token twice": ["secret,a,1\nsecret,b,2\n", "line 2: this token stands in the file before"],
+    "a quote too many": ['ok,a,1\nsec"ret,alice,1\n', "line 2: this is no CSV"],
+    "a quote without end": ['"secret,alice,1\n', "this is no CSV"],
+  };
+  for (const [what, [content, problem]] of Object.entries(bad)) {
+    it(`is refused, and not quoted, with ${what}`, () => {
+      expect(() => read(content))
+        .to.throw(problem)
+        .with.property("message")
+        .that.does.not.contain("ret");
+    });
+  }
+
+  it("that is not there is refused by name", () => {
+    expect(() => tokenFile("/nowhere/tokens.csv")).to.throw("/nowhere/tokens.csv");
+  });
+});
