@@ -1,4 +1,3 @@
-import { Warnings } from "../encode/warnings.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
 import type { RequestOptions, Scope } from "../storage.ts";
@@ -19,14 +18,8 @@ export function scopeOf(exchange: Exchange): Scope {
 }
 
 /** What belongs to this request alone. */
-export function requestOptions(exchange: Exchange): RequestOptions {
-  const { requestId, signal, res } = exchange;
-  let warnings: Warnings | undefined;
-  const warn = (text: string): void => {
-    warnings ??= new Warnings(res);
-    warnings.add(text);
-  };
-  return { user: exchange.user as User, requestId, signal, warn };
+export function requestOptions({ user, requestId, signal, warn }: Exchange): RequestOptions {
+  return { user: user as User, requestId, signal, warn };
 }
 
 /** Whether lists are served from the cache that watches read, so that both always agree. */

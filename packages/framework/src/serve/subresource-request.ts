@@ -23,8 +23,7 @@ export async function subresourceRequest(
   }
   const key = keyOf(exchange);
   const object = handlers.object === "unread" ? undefined : await objectOf(exchange, resource, key);
-  const { warn } = requestOptions(exchange);
-  const { query } = exchange;
+  const { query, warn } = exchange;
   return { ...rawRequest(exchange), key, object, query, warn, tail: tailOf(exchange, resource) };
 }
 
