@@ -1,3 +1,5 @@
+import { ApiError, WILDCARD } from "@virtual-workspaces/apimachinery";
+import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
 import type { RequestOptions, Scope } from "../storage.ts";
@@ -15,6 +17,12 @@ export function scopeOf(exchange: Exchange): Scope {
     fields: everything.fields,
     identity: exchange.user as User,
   };
+}
+
+/** Objects are named, and written, in one logical cluster. @throws ApiError 405 for all at once */
+export function refuseWildcard({ cluster, info }: Exchange, definition: ResourceDefinition): void {
+  if (cluster !== WILDCARD) return;
+  throw ApiError.methodNotAllowed(groupResourceOf(definition), `${info.verb} in the \`*\` logical cluster`);
 }
 
 /** What belongs to this request alone. */
