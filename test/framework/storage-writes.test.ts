@@ -216,7 +216,7 @@ describe("a storage with a life of its own behind it", () => {
   });
 
   it("is not asked for an apply that creates by who may not create", async () => {
-    const APPLY = { headers: { "content-type": "Application/Apply-Patch+YAML; charset=utf-8" } };
+    const APPLY = { headers: { "content-type": "application/apply-patch+yaml; charset=utf-8" } };
     const table = new Table();
     const asked: string[] = [];
     const storage: Storage = Object.assign(table, {

@@ -1,5 +1,4 @@
-import { hasPatchStrategy } from "@virtual-workspaces/apimachinery";
-import { mediaTypeOf } from "../body/media-types.ts";
+import { ApiError, hasPatchStrategy } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
 
 /** How a patch says what it changes. */
@@ -19,10 +18,11 @@ export function patchTypes({ schema }: ResourceDefinition): string[] {
   return hasPatchStrategy(schema) ? [json, merge, strategic, apply] : [json, merge, apply];
 }
 
-/** @throws ApiError 415 on one that the kind does not take */
+/** In lower case only, as in Kubernetes. @throws ApiError 415 on one that the kind does not take */
 export function patchTypeOf(contentType: string | undefined, definition: ResourceDefinition): PatchType {
-  const mediaType = mediaTypeOf(contentType, patchTypes(definition));
-  return (Object.keys(PATCH_MEDIA_TYPES) as PatchType[]).find(
-    (type) => PATCH_MEDIA_TYPES[type] === mediaType,
-  ) as PatchType;
+  const mediaType = (contentType ?? "").split(";", 1)[0]?.trim();
+  const found = (Object.keys(PATCH_MEDIA_TYPES) as PatchType[]).find((type) => PATCH_MEDIA_TYPES[type] === mediaType);
+  if (found === undefined || (found === "strategic" && !hasPatchStrategy(definition.schema)))
+    throw ApiError.unsupportedMediaType(patchTypes(definition));
+  return found;
 }
