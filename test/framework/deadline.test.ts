@@ -102,4 +102,23 @@ describe("the deadline of a request", () => {
     server.gate.resolve();
     expect(await wire.answer()).to.include({ status: 200, body: '{"first":"last"}' });
   });
+
+  it("is no later than the client says, who hears in time of what is no duration", async () => {
+    await using server = await start();
+    using wire = await server.wire();
+    for (const text of ["1h", "1.5h.5m1.s7ms", "-1ns", "+0", "0", ""]) {
+      wire.request(`GET ${NOTES}/quick?timeout=${encodeURIComponent(text)} HTTP/1.1`, ...GOOD);
+      expect((await wire.answer())?.status, text).to.equal(200);
+    }
+    const before = process.cpuUsage();
+    for (const text of ["soon", "1", "1..5s", ".s", "1s ", `${"1".repeat(100_000)}x`, `${"1s".repeat(50_000)}x`]) {
+      wire.request(`GET ${NOTES}/quick?timeout=${encodeURIComponent(text)} HTTP/1.1`, ...GOOD);
+      const { status, body = "" } = (await wire.answer()) ?? {};
+      expect([status, JSON.parse(body).reason]).to.deep.equal([400, "BadRequest"]);
+      expect(JSON.parse(body).message).to.include("invalid timeout specified in the request URL - ");
+      expect(body.length).to.be.below(400);
+    }
+    const { user } = process.cpuUsage(before);
+    expect(user / 1000, "milliseconds").to.be.below(1000);
+  });
 });

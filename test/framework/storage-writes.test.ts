@@ -1,10 +1,12 @@
 // Storages that only keep: what the framework does for them, and what they are asked.
 import { ApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
 import {
+  type Authorizer,
   allow,
   type DeleteOptions,
   defineResource,
   defineVirtualWorkspace,
+  deny,
   type PatchOptions,
   type Storage,
 } from "@virtual-workspaces/framework";
@@ -27,9 +29,9 @@ const row = (name: string, metadata: object = {}): KubeObject => ({
   spec: { n: 1 },
 });
 
-async function start(storage: Storage): Promise<PlainServer> {
+async function start(storage: Storage, authorize: Authorizer<unknown> = () => allow()): Promise<PlainServer> {
   const resources = [Row.serve(storage as never)];
-  return startPlain([defineVirtualWorkspace({ name: "rows", path: "/", authorize: () => allow(), resources })]);
+  return startPlain([defineVirtualWorkspace({ name: "rows", path: "/", authorize, resources })]);
 }
 
 /** A table of rows, as an author would write it: versions count up, and a stale write is a conflict. */
@@ -211,5 +213,45 @@ describe("a storage with a life of its own behind it", () => {
     });
     expect(answer.status).to.equal(201);
     expect(asked).to.deep.equal([["a", headers["content-type"], "spec: {n: 1}", true, "me", true]]);
+  });
+
+  it("is not asked for an apply that creates by who may not create", async () => {
+    const APPLY = { headers: { "content-type": "application/apply-patch+yaml; charset=utf-8" } };
+    const table = new Table();
+    const asked: string[] = [];
+    const storage: Storage = Object.assign(table, {
+      patch: (_scope: unknown, { name }: { name: string }, { contentType }: PatchOptions) => {
+        asked.push(`${name} ${contentType}`);
+        return { object: row(name) };
+      },
+    });
+    await using server = await start(storage, ({ verb, user }) =>
+      verb === "create" && user.name !== "admin" ? deny("no more of them") : allow(),
+    );
+    const refused = await server.send(`PATCH ${ROWS}/a?fieldManager=m`, "spec: {}", APPLY);
+    expect([refused.status, refused.body.message]).to.deep.equal([
+      403,
+      'rows.example.dev "a" is forbidden: User "alice" cannot create resource "rows" in API group "example.dev" at the cluster scope: no more of them',
+    ]);
+    expect(asked).to.deep.equal([]);
+    await server.send(`PATCH ${ROWS}/a?fieldManager=m`, "spec: {}", { ...APPLY, user: "admin" });
+    table.rows.set("b", row("b"));
+    await server.send(`PATCH ${ROWS}/b?fieldManager=m`, "spec: {}", APPLY);
+    await server.send(`PATCH ${ROWS}/c`, {}, MERGE);
+    expect(asked).to.deep.equal([
+      "a application/apply-patch+yaml",
+      "b application/apply-patch+yaml",
+      "c application/merge-patch+json",
+    ]);
+  });
+
+  it("cannot be served with an admit that it would never ask, or without a way to tell what there is", () => {
+    const storage = { get: () => row("a"), patch: () => ({ object: row("a") }) };
+    const admit = (): undefined => undefined;
+    expect(() => Row.serve(storage as never, { admit })).to.throw(
+      "rows: its storage patches by itself, so admit would not be asked",
+    );
+    expect(Row.serve(storage as never, { admit, verbs: ["get"] }).verbs).to.deep.equal(["get"]);
+    expect(Row.serve({ patch: storage.patch } as never).verbs).to.deep.equal([]);
   });
 });

@@ -99,6 +99,17 @@ describe("a subresource with a kind of its own", () => {
     ]);
   });
 
+  it("never has more warnings than a client takes, its handler's included", async () => {
+    await using server = await start();
+    const wishes = Array.from({ length: 20 }, (_, at) => [`wish${at}${"x".repeat(300)}`, at]);
+    const { status, headers } = await server.send(
+      `POST ${APPROVE}`,
+      approval({ by: "ann", ...Object.fromEntries(wishes) }),
+    );
+    expect(status).to.equal(201);
+    expect(String(headers["warning"]).split(", ").at(-1)).to.include("unknown field").and.to.have.length.below(300);
+  });
+
   it("is read and replaced", async () => {
     await using server = await start();
     const got = await server.get(APPROVE);

@@ -1,6 +1,6 @@
 // `/status`, beyond what the differential suite compares with Kubernetes' own server.
 import type { ManagedFieldsEntry } from "@virtual-workspaces/apimachinery";
-import { defineResource } from "@virtual-workspaces/framework";
+import { type Admit, defineResource } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { startPlain } from "../_support/plain.ts";
 import {
@@ -91,6 +91,35 @@ describe("/status", () => {
       "Invalid",
       'Machine.example.dev "m" is invalid: status.phase: Unsupported value: "Dancing": supported values: "Pending", "Running"',
     ]);
+  });
+
+  it("is written alone by hooks too, whether they return an object or change what they are shown", async () => {
+    const labels = { a: "b" };
+    let asked = 0;
+    const content = () => ({ spec: { replicas: 50 }, status: { replicas: ++asked } });
+    const hooks: Record<string, Admit> = {
+      return: ({ object }) => object && { ...object, ...content(), metadata: { ...object.metadata, labels } },
+      change: ({ object, oldObject }) => {
+        const { spec, status } = content();
+        for (const shown of [object, oldObject]) {
+          Object.assign(shown?.["spec"] ?? {}, spec);
+          Object.assign(shown?.["status"] ?? {}, status);
+          Object.assign(shown?.metadata ?? {}, { labels });
+        }
+      },
+    };
+    for (const [what, admit] of Object.entries(hooks)) {
+      await using server = await startMachines({ admit: admit as never });
+      server.machines.in("root", "ns").set("m", { replicas: 1 });
+      asked = 0;
+      await server.send(`PATCH ${STATUS}`, { status: { phase: "Pending" } }, MERGE);
+      const { body } = await server.send(`PATCH ${STATUS}`, { status: { phase: "Running" } }, MERGE);
+      expect(body.metadata, what).not.to.have.property("labels");
+      expect([body.spec, body.status.replicas], what).to.deep.equal([{ replicas: 1 }, 2]);
+      const rest = await server.send(`PATCH ${MACHINES}/m`, { spec: { image: "x" } }, MERGE);
+      expect(rest.body.status, what).to.deep.equal(body.status);
+      expect([rest.body.spec.replicas, rest.body.metadata.labels, asked], what).to.deep.equal([50, labels, 3]);
+    }
   });
 
   it("takes no other verb, and narrowed verbs narrow it", async () => {

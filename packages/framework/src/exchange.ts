@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApiError } from "@virtual-workspaces/apimachinery";
 import type { ServerCore } from "./core.ts";
+import { Warnings } from "./encode/warnings.ts";
 import type { Mounted } from "./mounted.ts";
 import type { RequestInfo } from "./request-info.ts";
 import type { User } from "./user.ts";
@@ -24,6 +25,7 @@ export class Exchange {
   readonly search: string;
   #query: URLSearchParams | undefined;
   #abort: AbortController | undefined;
+  #warnings: Warnings | undefined;
 
   /** Why no view serves the path: answered once the caller is known. */
   unknown: ApiError | undefined;
@@ -66,6 +68,12 @@ export class Exchange {
   get cluster(): string {
     return this.params["cluster"] ?? "";
   }
+
+  /** Adds a `Warning` header to the answer, whoever it is that warns: all of them are bounded together. */
+  readonly warn = (text: string): void => {
+    this.#warnings ??= new Warnings(this.res);
+    this.#warnings.add(text);
+  };
 
   /** Aborts when the client leaves, when the deadline passes, or when the server stops waiting. Made when first asked for. */
   get signal(): AbortSignal {

@@ -1,6 +1,7 @@
 import { IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { ApiError, type Status } from "@virtual-workspaces/apimachinery";
+import { hasBody } from "./body/has-body.ts";
 import { respondStatus } from "./encode/respond.ts";
 
 /** How long a refused client may take to read why before its connection is cut, ms. */
@@ -26,10 +27,6 @@ export function refuseMalformed(server: Server): void {
   server.on("checkExpectation", (_req: IncomingMessage, res: ServerResponse) => {
     respondStatus(res, problem(417, "the only expectation that can be met is 100-continue"));
   });
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
 /**

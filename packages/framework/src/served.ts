@@ -27,7 +27,7 @@ export interface ServeOptions<
 > {
   /** Serve only these. @default all that the storage can do, writes included */
   readonly verbs?: readonly Verb[];
-  /** Asked before every write. @default nobody is asked */
+  /** Asked before every write. Not for a storage that patches by itself, unless `patch` is not served. @default nobody is asked */
   readonly admit?: Admit<T>;
   /**
    * What objects can do besides, by the segment behind their name: `{ log: { connect }, approve: { kind, create } }`.
@@ -85,6 +85,12 @@ export function serveStorage(definition: ResourceDefinition, storage: Storage, o
     );
   }
   const verbs = able.filter((verb) => wanted.includes(verb));
+  if (options.admit !== undefined && storage.patch !== undefined && verbs.includes("patch")) {
+    throw new Error(
+      `${definition.plural}: its storage patches by itself, so admit would not be asked. ` +
+        "Leave `patch` out of `verbs` or out of the storage.",
+    );
+  }
   const { scale } = definition.subresources;
   const named = (options.subresources ?? {}) as Readonly<Record<string, AnyNamed>>;
   checkNamed(definition, named, { reads: can(storage, "get") });
@@ -122,7 +128,7 @@ function can(storage: Storage, verb: Verb): boolean {
     case "update":
       return storage.update !== undefined && reads;
     case "patch":
-      return storage.patch !== undefined || (storage.update !== undefined && reads);
+      return (storage.patch !== undefined || storage.update !== undefined) && reads;
     case "delete":
       return storage.delete !== undefined && reads;
     case "deletecollection":

@@ -158,7 +158,8 @@ export interface Storage<T extends KubeObject = KubeObject> {
    */
   delete?(scope: Scope, key: ObjectKey, options: DeleteOptions): Awaitable<T | Encoded | undefined>;
   /**
-   * Takes patches as they came, apply included: for storages with a server behind them that patches by itself.
+   * Takes patches as they came, apply included: for storages with a server behind them that patches by itself. Needs `get`
+   * or `cache`: an apply of what is not there must be allowed as a create.
    * @default derived from `get` and `update`, with retries
    */
   patch?(scope: Scope, key: ObjectKey, options: PatchOptions): Awaitable<Written<T>>;

@@ -2,6 +2,7 @@ import {
   ApiError,
   isApiError,
   isJsonObject,
+  type JsonObject,
   type KubeObject,
   normalizeMetadata,
   quote,
@@ -28,17 +29,29 @@ export async function sentBody(exchange: Exchange, kind?: string): Promise<Decod
   return decodeBody(body, req.headers["content-type"], { yaml: core.yaml, signal, ...expected });
 }
 
+/** How objects of a kind are read. */
+export interface Reading {
+  /** @default one that does not say what it is is refused */
+  readonly check?: (object: JsonObject, definition: ResourceDefinition) => void;
+  /** Makes one well-formed, in place, and names what is unknown in it. @default its metadata alone */
+  readonly normalize?: (object: JsonObject) => string[];
+}
+
 /** The object that a request brings. @throws ApiError 400 when it is none of the kind, 413, 415 */
-export async function sentObject(exchange: Exchange, definition: ResourceDefinition): Promise<SentObject> {
+export async function sentObject(
+  exchange: Exchange,
+  definition: ResourceDefinition,
+  { check = checkType, normalize = normalizeMetadata }: Reading = {},
+): Promise<SentObject> {
   const { value, duplicates, others } = await sentBody(exchange, definition.kind);
   if (!isJsonObject(value)) throw ApiError.badRequest("the body of the request must be an object");
-  checkType(value, definition);
-  const unknown = named(definition, () => normalizeMetadata(value));
+  check(value, definition);
+  const unknown = named(definition, () => normalize(value));
   return { object: value as KubeObject, findings: { duplicates, others, unknown } };
 }
 
 /** Says of what is wrong with an object what it should have been, as Kubernetes does. */
-export function named<R>({ kind, version }: ResourceDefinition, read: () => R): R {
+function named<R>({ kind, version }: ResourceDefinition, read: () => R): R {
   try {
     return read();
   } catch (error) {

@@ -1,15 +1,12 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { negotiate } from "../encode/negotiate.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
+import { Turns } from "../write/turns.ts";
 import { deleteQuery } from "./delete.ts";
 import { selectedPage } from "./list.ts";
 import { writeList } from "./list-body.ts";
 import { writeRequest } from "./write-request.ts";
-
-/** How long one request deletes before others have their turn, ms. */
-const TURN = 10;
 
 /**
  * Answers a DELETECOLLECTION: deletes what the list would show, one by one, and answers that list, as it was. Not atomic, as in
@@ -20,12 +17,9 @@ export async function serveDeleteCollection(exchange: Exchange, resource: Served
   const query = await deleteQuery(exchange, resource);
   const page = await selectedPage(exchange, resource);
   const request = writeRequest(exchange, resource, query);
-  let turn = performance.now();
+  const turns = new Turns();
   for (const { key } of page.items) {
-    if (performance.now() - turn > TURN) {
-      await nextTurn();
-      turn = performance.now();
-    }
+    await turns.next();
     exchange.signal.throwIfAborted();
     const scope = { ...request.scope, namespace: key.namespace };
     await resource.writer.delete(key, query, { ...request, scope }).catch(unlessGone);

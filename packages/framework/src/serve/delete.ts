@@ -1,11 +1,12 @@
-import { ApiError, type DeleteQuery, type KubeObject, parseDeleteOptions } from "@virtual-workspaces/apimachinery";
-import { groupResourceOf } from "../definition.ts";
+import { type DeleteQuery, type KubeObject, parseDeleteOptions } from "@virtual-workspaces/apimachinery";
+import { hasBody } from "../body/has-body.ts";
 import { respondSuccess } from "../encode/respond.ts";
 import { type Encoded, isEncoded } from "../encoded.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
 import { answerObject, wantedObject } from "./answer.ts";
 import { sentBody } from "./body.ts";
+import { refuseWildcard } from "./scope.ts";
 import { keyOf } from "./update.ts";
 import { writeRequest } from "./write-request.ts";
 
@@ -31,13 +32,8 @@ export async function serveDelete(exchange: Exchange, resource: ServedResource):
 
 /** The options of a delete, from its body if it has one. */
 export async function deleteQuery(exchange: Exchange, { definition }: ServedResource): Promise<DeleteQuery> {
-  if (exchange.cluster === "*") {
-    const verb = `${exchange.info.verb} in the \`*\` logical cluster`;
-    throw ApiError.methodNotAllowed(groupResourceOf(definition), verb);
-  }
-  const { headers } = exchange.req;
-  const hasBody = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
-  const body = hasBody ? (await sentBody(exchange)).value : undefined;
+  refuseWildcard(exchange, definition);
+  const body = hasBody(exchange.req) ? (await sentBody(exchange)).value : undefined;
   return parseDeleteOptions(exchange.query, body);
 }
 

@@ -6,7 +6,7 @@ import type { ServedResource } from "../served.ts";
 import type { CacheLease } from "../storage.ts";
 import { answerObject, wantedObject } from "./answer.ts";
 import { freshen } from "./freshness.ts";
-import { isCached, requestOptions, scopeOf } from "./scope.ts";
+import { isCached, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 
 /** Answers a GET of one object. Synchronous as long as the storage is. */
 export function serveGet(exchange: Exchange, resource: ServedResource): void | Promise<void> {
@@ -18,8 +18,7 @@ type Use = (exchange: Exchange, resource: ServedResource, found: KubeObject | En
 
 /** Reads the object that a request names, as fresh as it asks. @throws ApiError 404 */
 export function readObject(exchange: Exchange, resource: ServedResource, use: Use): void | Promise<void> {
-  if (exchange.cluster === "*")
-    throw ApiError.methodNotAllowed(groupResourceOf(resource.definition), "get in the `*` logical cluster");
+  refuseWildcard(exchange, resource.definition);
   const { storage } = resource;
   const key: ObjectKey = { cluster: exchange.cluster, namespace: exchange.info.namespace, name: exchange.info.name };
   const { resourceVersion } = exchange.search === "" ? NO_OPTIONS : parseListOptions(exchange.query);

@@ -1,17 +1,16 @@
-import { ApiError, apiVersionOf, type KubeObject, normalizeMetadata } from "@virtual-workspaces/apimachinery";
+import { ApiError, apiVersionOf, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import type { Wanted } from "../encode/negotiate.ts";
 import { respondSuccess } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedKind, ServedResource } from "../served.ts";
 import type { SubresourceAnswer, SubresourceWrite } from "../subresource/named.ts";
-import { checkPlace } from "../write/identity.ts";
+import { checkKind, checkPlace } from "../write/identity.ts";
 import { answerObject, wantedObject } from "./answer.ts";
-import { reporter } from "./body.ts";
-import { sentOfKind } from "./subresource-body.ts";
+import { reporter, sentObject } from "./body.ts";
 import { subresourceRequest } from "./subresource-request.ts";
 import { keyOf } from "./update.ts";
-import { writeQuery, writeRequest } from "./write-request.ts";
+import { writeOptions, writeQuery } from "./write-request.ts";
 
 /** Answers a request about a subresource that speaks a kind of its own. */
 export async function serveKind(exchange: Exchange, resource: ServedResource, served: ServedKind): Promise<void> {
@@ -40,10 +39,10 @@ async function writeOf(
   const { info, signal } = exchange;
   const query = writeQuery(exchange, resource, { kind: info.verb === "create" ? "CreateOptions" : "UpdateOptions" });
   const request = await subresourceRequest(exchange, resource, handlers);
-  const { object: body, findings } = await sentOfKind(exchange, kind, normalizeMetadata);
+  const { object: body, findings } = await sentObject(exchange, kind, { check: checkKind });
   body.metadata.name ??= info.name;
   checkPlace(body, keyOf(exchange));
-  const { options } = writeRequest(exchange, resource, query);
+  const options = writeOptions(exchange, query);
   reporter(findings, kind, options)(rules.prune(body));
   rules.fillDefaults(body);
   const causes = await rules.problems(body, { before: undefined, part: "", signal });

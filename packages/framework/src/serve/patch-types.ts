@@ -4,7 +4,8 @@ import type { ResourceDefinition } from "../definition.ts";
 /** How a patch says what it changes. */
 export type PatchType = "json" | "merge" | "strategic" | "apply";
 
-const TYPES: Readonly<Record<PatchType, string>> = {
+/** What patches are sent as. */
+export const PATCH_MEDIA_TYPES: Readonly<Record<PatchType, string>> = {
   json: "application/json-patch+json",
   merge: "application/merge-patch+json",
   strategic: "application/strategic-merge-patch+json",
@@ -13,14 +14,14 @@ const TYPES: Readonly<Record<PatchType, string>> = {
 
 /** Media types of the patches that a kind takes: strategic ones where its schema says how lists are merged. */
 export function patchTypes({ schema }: ResourceDefinition): string[] {
-  const { json, merge, strategic, apply } = TYPES;
+  const { json, merge, strategic, apply } = PATCH_MEDIA_TYPES;
   return hasPatchStrategy(schema) ? [json, merge, strategic, apply] : [json, merge, apply];
 }
 
-/** @throws ApiError 415 on one that the kind does not take */
+/** In lower case only, as in Kubernetes. @throws ApiError 415 on one that the kind does not take */
 export function patchTypeOf(contentType: string | undefined, definition: ResourceDefinition): PatchType {
   const mediaType = (contentType ?? "").split(";", 1)[0]?.trim();
-  const found = (Object.keys(TYPES) as PatchType[]).find((type) => TYPES[type] === mediaType);
+  const found = (Object.keys(PATCH_MEDIA_TYPES) as PatchType[]).find((type) => PATCH_MEDIA_TYPES[type] === mediaType);
   if (found === undefined || (found === "strategic" && !hasPatchStrategy(definition.schema)))
     throw ApiError.unsupportedMediaType(patchTypes(definition));
   return found;

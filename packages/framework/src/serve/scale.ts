@@ -1,4 +1,4 @@
-import { cloneJson, type KubeObject } from "@virtual-workspaces/apimachinery";
+import { apiVersionOf, cloneJson, FieldManager, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { readBody } from "../body/read.ts";
 import { decodeObject, type Encoded, isEncoded } from "../encoded.ts";
 import type { Exchange } from "../exchange.ts";
@@ -6,17 +6,19 @@ import type { ServedResource } from "../served.ts";
 import { normalizeScale } from "../subresource/scale-form.ts";
 import { SCALE } from "../subresource/scale-kind.ts";
 import type { Scaling } from "../subresource/scaling.ts";
-import { checkPlace } from "../write/identity.ts";
+import { checkKind, checkPlace } from "../write/identity.ts";
 import type { Change, Draft, WriteRequest } from "../write/request.ts";
 import { checkUid } from "../write/update.ts";
 import { answerObject, wantedObject } from "./answer.ts";
-import { reporter } from "./body.ts";
+import { reporter, sentObject } from "./body.ts";
 import { readObject } from "./get.ts";
 import { patchTypeOf } from "./patch-types.ts";
 import { applying, patching } from "./patching.ts";
-import { checkKind, sentOfKind } from "./subresource-body.ts";
 import { keyOf } from "./update.ts";
 import { writeQuery, writeRequest } from "./write-request.ts";
+
+/** Who owns the fields of a Scale. */
+const OWNERS = new FieldManager({ apiVersion: apiVersionOf(SCALE), kind: SCALE.kind, schema: SCALE.schema });
 
 /** Answers a GET of an object as the Scale it is. */
 export function serveScaleGet(exchange: Exchange, resource: ServedResource, scaling: Scaling): void | Promise<void> {
@@ -30,7 +32,7 @@ export function serveScaleGet(exchange: Exchange, resource: ServedResource, scal
 export async function serveScaleUpdate(exchange: Exchange, resource: ServedResource, scaling: Scaling): Promise<void> {
   const query = writeQuery(exchange, resource, { kind: "UpdateOptions" });
   const wanted = wantedObject(exchange);
-  const { object, findings } = await sentOfKind(exchange, SCALE, normalizeScale);
+  const { object, findings } = await sentObject(exchange, SCALE, { check: checkKind, normalize: normalizeScale });
   checkPlace(object, keyOf(exchange));
   const request = writeRequest(exchange, resource, query);
   reporter(findings, SCALE, request.options)([]);
@@ -50,9 +52,7 @@ export async function serveScalePatch(exchange: Exchange, resource: ServedResour
   const key = keyOf(exchange);
   const patch = { type, body, yaml: exchange.core.yaml, key, definition: SCALE, read: readScale };
   const making =
-    type === "apply"
-      ? await applying(patch, { ...request, force: query.force }, scaling.owners)
-      : patching(patch, request);
+    type === "apply" ? await applying(patch, { ...request, force: query.force }, OWNERS) : patching(patch, request);
   const { change, ...rest } = making;
   const written = await resource.writer.update(key, scaled({ resource, scaling, request }, change), {
     ...request,
@@ -79,7 +79,7 @@ function scaled({ resource, scaling, request }: ScaleWrite, make: Change): Chang
     const owned =
       by === "applying"
         ? scale
-        : scaling.owners.update({ live: before, next: scale, manager, subresource: "scale", now: new Date() });
+        : OWNERS.update({ live: before, next: scale, manager, subresource: "scale", now: new Date() });
     return { object: scaling.take(object, owned), by: "applying" };
   };
 }

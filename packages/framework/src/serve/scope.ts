@@ -1,4 +1,5 @@
-import { Warnings } from "../encode/warnings.ts";
+import { ApiError, WILDCARD } from "@virtual-workspaces/apimachinery";
+import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
 import type { RequestOptions, Scope } from "../storage.ts";
@@ -18,15 +19,15 @@ export function scopeOf(exchange: Exchange): Scope {
   };
 }
 
+/** Objects are named, and written, in one logical cluster. @throws ApiError 405 for all at once */
+export function refuseWildcard({ cluster, info }: Exchange, definition: ResourceDefinition): void {
+  if (cluster !== WILDCARD) return;
+  throw ApiError.methodNotAllowed(groupResourceOf(definition), `${info.verb} in the \`*\` logical cluster`);
+}
+
 /** What belongs to this request alone. */
-export function requestOptions(exchange: Exchange): RequestOptions {
-  const { requestId, signal, res } = exchange;
-  let warnings: Warnings | undefined;
-  const warn = (text: string): void => {
-    warnings ??= new Warnings(res);
-    warnings.add(text);
-  };
-  return { user: exchange.user as User, requestId, signal, warn };
+export function requestOptions({ user, requestId, signal, warn }: Exchange): RequestOptions {
+  return { user: user as User, requestId, signal, warn };
 }
 
 /** Whether lists are served from the cache that watches read, so that both always agree. */

@@ -6,7 +6,7 @@ import type { AnyNamed } from "../subresource/check-named.ts";
 import type { SubresourceRequest } from "../subresource/named.ts";
 import { readKept } from "../write/read.ts";
 import { rawRequest } from "./raw.ts";
-import { requestOptions, scopeOf } from "./scope.ts";
+import { refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 import { keyOf } from "./update.ts";
 
 /** What the handler of a subresource is told; reads the object if there must be one. @throws ApiError 404, 405 for `*` */
@@ -15,16 +15,10 @@ export async function subresourceRequest(
   resource: ServedResource,
   handlers: AnyNamed,
 ): Promise<SubresourceRequest<unknown>> {
-  const { definition } = resource;
-  const { info, cluster } = exchange;
-  if (cluster === "*") {
-    const verb = `${info.verb} in the \`*\` logical cluster`;
-    throw ApiError.methodNotAllowed(groupResourceOf(definition), verb);
-  }
+  refuseWildcard(exchange, resource.definition);
   const key = keyOf(exchange);
   const object = handlers.object === "unread" ? undefined : await objectOf(exchange, resource, key);
-  const { warn } = requestOptions(exchange);
-  const { query } = exchange;
+  const { query, warn } = exchange;
   return { ...rawRequest(exchange), key, object, query, warn, tail: tailOf(exchange, resource) };
 }
 

@@ -1,4 +1,4 @@
-import { ApiError } from "@virtual-workspaces/apimachinery";
+import { ApiError, quote } from "@virtual-workspaces/apimachinery";
 import { closeBehindAnswer } from "../body/unread.ts";
 import { respondStatus } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
@@ -30,12 +30,16 @@ function allowedTime({ search, query }: Exchange, most: number): number {
   if (text === "") return most;
   const asked = parseDuration(text);
   if (asked === undefined) {
+    const shown = text.length > SHOWN ? `${quote(text.slice(0, SHOWN))}…` : quote(text);
     throw ApiError.badRequest(
-      `invalid timeout specified in the request URL - ${JSON.stringify(text)} is no duration like 30s or 1m30s`,
+      `invalid timeout specified in the request URL - ${shown} is no duration like 30s or 1m30s`,
     );
   }
   return asked > 0 ? Math.min(asked, most) : most;
 }
+
+/** How much of what is no duration is told back, characters. */
+const SHOWN = 40;
 
 const UNITS: Readonly<Record<string, number>> = {
   ns: 1e-6,
@@ -48,11 +52,14 @@ const UNITS: Readonly<Record<string, number>> = {
   h: 36e5,
 };
 
+/** Digits can be read in one way only: of a long text that is no duration, that is told in linear time. */
+const DURATION = /^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
+
 /** A duration as Go writes it, in ms. */
 function parseDuration(text: string): number | undefined {
   const unsigned = text.replace(/^[+-]/, "");
   if (unsigned === "0") return 0;
-  if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(unsigned)) return undefined;
+  if (!DURATION.test(unsigned)) return undefined;
   let sum = 0;
   for (const [, amount = "", unit = ""] of unsigned.matchAll(/([\d.]+)([^\d.]+)/g))
     sum += Number(amount) * (UNITS[unit] ?? 0);

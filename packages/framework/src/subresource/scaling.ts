@@ -1,7 +1,6 @@
 import {
   ApiError,
   apiVersionOf,
-  FieldManager,
   isJsonObject,
   type KubeObject,
   type ManagedFieldsEntry,
@@ -11,7 +10,7 @@ import {
   type ReplicasFields,
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition, ScalePaths } from "../definition.ts";
-import type { KindVersions } from "../write/kind-versions.ts";
+import { type KindVersions, perVersions } from "../write/kind-versions.ts";
 import { ScaleFieldError } from "./scale-field.ts";
 import { type ScaleFields, scaleFields } from "./scale-fields.ts";
 import { SCALE } from "./scale-kind.ts";
@@ -23,17 +22,13 @@ const UNSAID = -(2 ** 31);
 
 /** Objects of a kind seen as `Scale`s (apiextensions' ScaleREST). */
 export class Scaling {
-  /** Who owns the fields of a Scale. */
-  readonly owners: FieldManager = new FieldManager({ ...TYPE, schema: SCALE.schema });
   readonly #fields: ScaleFields;
-  readonly #definition: ResourceDefinition;
-  readonly #versions: KindVersions | undefined;
+  readonly #replicas: () => ReplicasFields;
 
   /** @param versions of the kind, where it has several: who owns the replicas may have said so in another */
   constructor(definition: ResourceDefinition, paths: ScalePaths, versions?: KindVersions) {
     this.#fields = scaleFields(paths);
-    this.#definition = definition;
-    this.#versions = versions;
+    this.#replicas = perVersions(versions, () => replicasFields(definition, versions));
   }
 
   /** The Scale of an object. @throws ApiError 500 when the object does not say how many replicas are wanted */
@@ -72,16 +67,6 @@ export class Scaling {
     return withOwners(object, managedFieldsOfScaled(object.metadata.managedFields, managedFields, this.#replicas()));
   }
 
-  /** Versions may be added once the kind is served already. */
-  #replicas(): ReplicasFields {
-    const definitions = this.#versions?.definitions ?? [this.#definition];
-    const paths = definitions.flatMap((one): [string, readonly string[]][] => {
-      const { scale } = one.subresources;
-      return scale === undefined ? [] : [[apiVersionOf(one), scaleFields(scale).wanted.names]];
-    });
-    return { apiVersion: apiVersionOf(this.#definition), paths: new Map(paths) };
-  }
-
   #wanted(object: KubeObject): number | undefined {
     return readable(() => this.#fields.wanted.readInteger(object));
   }
@@ -99,6 +84,16 @@ export class Scaling {
       status: { replicas: count, ...(text === "" ? {} : { selector: text }) },
     };
   }
+}
+
+/** Where each version has its replicas. */
+function replicasFields(definition: ResourceDefinition, versions: KindVersions | undefined): ReplicasFields {
+  const { definitions } = versions ?? { definitions: [definition] };
+  const paths = definitions.flatMap((one): [string, readonly string[]][] => {
+    const { scale } = one.subresources;
+    return scale === undefined ? [] : [[apiVersionOf(one), scaleFields(scale).wanted.names]];
+  });
+  return { apiVersion: apiVersionOf(definition), paths: new Map(paths) };
 }
 
 function identityOf({ metadata }: KubeObject): KubeObject["metadata"] {

@@ -1,6 +1,6 @@
 import type { TypedDefinition } from "../definition.ts";
 import type { ObjectOf } from "../resource-schema.ts";
-import type { Awaitable, CacheLease, Scope, Storage } from "../storage.ts";
+import type { Awaitable, CacheLease, Scope, Storage, WriteOptions } from "../storage.ts";
 import type { HistoryOptions } from "../watch/cache.ts";
 import type { Reader } from "./reader.ts";
 
@@ -13,7 +13,11 @@ export interface ViewSource<T extends object = object> {
   shareKey?(scope: Scope): string | undefined;
 }
 
-/** What a writable view can be made from: a collection, another writable view, a storage that keeps its own history. */
+/**
+ * What a writable view can be made from: a collection, another writable view, a storage that keeps its own history. One
+ * with a {@link Storage.lifecycle} of its own must call {@link WriteOptions.accept} before it keeps an object: a view that
+ * is not asked cannot refuse what it would not show.
+ */
 export interface WritableSource<T extends object = object>
   extends ViewSource<T>,
     Required<Pick<Storage<ObjectOf<T>>, "create" | "update" | "delete">>,

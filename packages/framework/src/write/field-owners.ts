@@ -6,20 +6,12 @@ import {
   type KubeObject,
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
-import type { KindVersions } from "./kind-versions.ts";
+import { type KindVersions, perVersions } from "./kind-versions.ts";
 import type { FieldOwners } from "./rules.ts";
 
 /** Who owns which fields of a kind's objects, also those that were written in another of its versions. */
 export function fieldOwners(definition: ResourceDefinition, versions?: KindVersions): FieldOwners {
-  let manager: FieldManager | undefined;
-  let known = 0;
-  const current = (): FieldManager => {
-    const size = versions?.size ?? 0;
-    // Versions may be added once the kind is served already.
-    if (manager === undefined || known !== size) manager = fieldManager(definition, versions);
-    known = size;
-    return manager;
-  };
+  const current = perVersions(versions, () => fieldManager(definition, versions));
   return {
     update: (change) => (isTracked(change.next) ? current().update(change) : untracked(change.next)),
     apply: (change) => {

@@ -35,6 +35,22 @@ export function checkType(object: JsonObject, definition: ResourceDefinition): v
   if (kind !== definition.kind) throw otherType(object, fieldInvalid("kind", kind, `must be ${definition.kind}`));
 }
 
+/** The same of a subresource's own kind: one that does not say what it is is taken for one. @throws ApiError 400 */
+export function checkKind(object: JsonObject, definition: ResourceDefinition): void {
+  const expected = apiVersionOf(definition);
+  const { apiVersion = expected, kind = definition.kind } = object;
+  if (apiVersion === expected && kind === definition.kind) {
+    Object.assign(object, { apiVersion, kind });
+    return;
+  }
+  const [what, version] = [kind, apiVersion].map((text) =>
+    typeof text === "string" ? quote(text) : "what is no text",
+  );
+  throw ApiError.badRequest(
+    `no kind ${what} is registered for version ${version} here: it must be ${definition.kind} of ${expected}`,
+  );
+}
+
 /** The same of what a patch has made of an object of the kind: then both are values like others. */
 export function checkTypeKept(object: JsonObject, definition: ResourceDefinition): void {
   const { apiVersion } = object;

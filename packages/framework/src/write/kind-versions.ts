@@ -12,6 +12,16 @@ export interface KindVersion {
   readonly write: (object: KubeObject) => KubeObject;
 }
 
+/** What is made of all versions of a kind, once for as long as there are no more: they may be added when it is served already. */
+export function perVersions<R>(versions: KindVersions | undefined, make: () => R): () => R {
+  let made: { readonly result: R; readonly size: number } | undefined;
+  return () => {
+    const size = versions?.size ?? 0;
+    if (made?.size !== size) made = { result: make(), size };
+    return made.result;
+  };
+}
+
 /** The versions of a kind: the one that its objects are kept in, and those that are served besides. */
 export class KindVersions {
   readonly #kept: ResourceDefinition;

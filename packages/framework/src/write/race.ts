@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
+import { Turns } from "./turns.ts";
 
 /** A conflict that is the last word on a write: to try it again, above, would be no use. */
 export class LastingConflict extends ApiError {}
@@ -18,9 +18,6 @@ class Raced {
   }
 }
 
-/** How long attempts go on before others have their turn, ms. */
-const TURN = 10;
-
 /** How often a write is tried that others get in the way of: each time, somebody else's has gone through. */
 const ATTEMPTS = 100;
 
@@ -30,17 +27,14 @@ const ATTEMPTS = 100;
  * @throws ApiError 409 when others always do
  */
 export async function untilUndisturbed<R>(signal: AbortSignal, attempt: (again: boolean) => Promise<R>): Promise<R> {
-  let turn = performance.now();
+  const turns = new Turns();
   for (let count = 1; ; count++) {
     try {
       return await attempt(count > 1);
     } catch (error) {
       if (!(error instanceof Raced)) throw error;
       if (count === ATTEMPTS) throw lasting(error.conflict);
-      if (performance.now() - turn > TURN) {
-        await nextTurn();
-        turn = performance.now();
-      }
+      await turns.next();
       signal.throwIfAborted();
     }
   }

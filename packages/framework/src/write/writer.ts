@@ -96,7 +96,7 @@ export class Writer {
       const before = kept.object;
       const query = this.#asSeen(asked, before, request);
       checkPreconditions(before, query, this.#definition);
-      await this.#admit("DELETE", { object: undefined, oldObject: before }, request);
+      await this.#admit("DELETE", { object: undefined, oldObject: shownToHook(kept, request) }, request);
       if (this.#storage.lifecycle === "storage") return this.#passDelete(key, { before, query }, request);
       const deletion = decideDeletion(before, query, {
         now: this.#now(),
@@ -137,9 +137,11 @@ export class Writer {
     checkVersion(object, before, this.#definition);
     this.#settle(draft, request);
     const rules = { part: request.part, whole: request.whole, definition: this.#definition };
-    resetOtherParts(object, before, rules);
-    const owned = draft.by === "applying" ? object : this.#owned(object, before, request);
-    const next = await this.#admit("UPDATE", { object: owned, oldObject: before }, request);
+    const shown = shownToHook(kept, request);
+    resetOtherParts(object, shown, rules);
+    const owned = draft.by === "applying" ? object : this.#owned(object, shown, request);
+    const next = await this.#admit("UPDATE", { object: owned, oldObject: shown }, request);
+    resetOtherParts(next, before, rules);
     if (this.#storage.lifecycle !== "storage") prepareUpdate(next, before, rules);
     const isSame = next.metadata.generation === before.metadata.generation;
     if (isSame && equalJson(keepManagedFieldsTimes(next, before), before)) return kept.stored;
@@ -274,6 +276,11 @@ export class Writer {
   #notFound({ name }: ObjectKey): ApiError {
     return ApiError.notFound(groupResourceOf(this.#definition), name);
   }
+}
+
+/** What is kept, for a hook, which may do to it whatever it likes. */
+function shownToHook(kept: Kept, { admit }: WriteRequest): KubeObject {
+  return admit === undefined ? kept.object : kept.copy();
 }
 
 /** Whether a text is a version that something can stand at; Kubernetes takes all others for none. */
