@@ -16,6 +16,11 @@ import {
   startMachines,
 } from "./machine-fixtures.ts";
 
+interface Row {
+  readonly spec: object;
+  readonly metadata: { labels?: object };
+}
+
 const SCALE = `${MACHINES}/m/scale`;
 
 const scale = (replicas: unknown, metadata: object = {}): object => ({
@@ -44,6 +49,30 @@ describe("/scale", () => {
       spec: { replicas: 1 },
       status: { replicas: 3, selector: "app=m" },
     });
+  });
+
+  it("is asked about as the object, of which a hook may change how many and nothing else", async () => {
+    const hooks: Record<string, (object: Row) => unknown> = {
+      "returns another": (object) => ({ ...object, spec: { replicas: 7, image: "theirs" }, status: { replicas: 9 } }),
+      "changes it in place": (object) => {
+        Object.assign(object.spec, { replicas: 7, image: "theirs" });
+        object.metadata.labels = { a: "b" };
+      },
+      "asks for another number by the way": (object) => ({ ...object, spec: { ...object.spec, replicas: 7 } }),
+    };
+    for (const [what, hook] of Object.entries(hooks)) {
+      const admit = ({ object, subresource }: { object: Row; subresource: string }) =>
+        subresource === "scale" ? hook(object) : undefined;
+      await using server = await startMachines({ admit: admit as never });
+      await server.send(`POST ${MACHINES}`, machine({ spec: { replicas: 1, image: "ours" } }));
+      await server.send(`PATCH ${SCALE}`, { spec: { replicas: 3 } }, MERGE);
+      const { spec, status, metadata } = (await server.get(`${MACHINES}/m`)).body;
+      expect({ spec, status, labels: metadata.labels }, what).to.deep.equal({
+        spec: { replicas: 7, image: "ours" },
+        status: undefined,
+        labels: undefined,
+      });
+    }
   });
 
   it("is had as a Table, as metadata and as YAML", async () => {

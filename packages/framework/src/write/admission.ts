@@ -23,7 +23,7 @@ export interface AdmitRequest<T extends KubeObject = KubeObject> {
 /**
  * Asked before every write, after authorization and before validation. Returns the object to be kept if it is to be
  * another (the schema is applied to it again, and what the write may not change stays: all but the status of a write of the
- * status), and throws an `ApiError` to refuse. May be asked several times for one request, when the object changes
+ * status, all but the replicas of one of the scale), and throws an `ApiError` to refuse. May be asked several times for one request, when the object changes
  * underneath.
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: a hook that only refuses returns nothing

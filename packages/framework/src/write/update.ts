@@ -7,6 +7,7 @@ import {
   setMember,
 } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
+import { scaleFields } from "../subresource/scale-fields.ts";
 
 /** Which part of an object a write is about. */
 export type Part = "" | "status" | "scale";
@@ -23,6 +24,19 @@ export interface PartRules {
   readonly part: Part;
   readonly whole?: boolean | undefined;
   readonly definition: ResourceDefinition;
+}
+
+/** What a hook may say about a write of the scale is how many: the rest stays as it was drafted. */
+export function withReplicasOf(
+  admitted: KubeObject,
+  drafted: KubeObject,
+  { subresources }: ResourceDefinition,
+): KubeObject {
+  if (subresources.scale === undefined) return admitted;
+  const { wanted } = scaleFields(subresources.scale);
+  const replicas = wanted.readInteger(admitted);
+  if (replicas !== undefined) wanted.write(drafted, replicas);
+  return drafted;
 }
 
 function keepAllBut(next: KubeObject, before: KubeObject, part: string): void {

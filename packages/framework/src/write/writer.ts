@@ -1,5 +1,6 @@
 import {
   ApiError,
+  cloneJson,
   type DeleteQuery,
   equalJson,
   finalizerWarnings,
@@ -23,7 +24,7 @@ import { type Kept, readKept } from "./read.ts";
 import type { Change, Draft, WriteRequest } from "./request.ts";
 import type { KindRules } from "./rules.ts";
 import { taken } from "./taken.ts";
-import { checkUid, checkVersion, prepareUpdate, resetOtherParts } from "./update.ts";
+import { checkUid, checkVersion, prepareUpdate, resetOtherParts, withReplicasOf } from "./update.ts";
 
 /** What writes end in: objects of one kind, on a storage that keeps them. */
 export interface WriterSubject {
@@ -186,10 +187,11 @@ export class Writer {
     const { admit, options, part, scope } = request;
     const { user, dryRun, signal, warn } = options;
     const about = { operation, ...objects, subresource: part, user, params: scope.params, dryRun, signal, warn };
+    const drafted = part === "scale" && admit !== undefined ? cloneJson(objects.object as KubeObject) : undefined;
     const changed = await admit?.(about);
     const object = (changed ?? objects.object ?? objects.oldObject) as KubeObject;
     if (changed !== undefined && changed !== null) this.conform(object, { ...request, unknown: () => undefined });
-    return object;
+    return drafted === undefined ? object : withReplicasOf(object, drafted, this.#definition);
   }
 
   async #check(next: KubeObject, before: KubeObject | undefined, { options, part }: WriteRequest): Promise<void> {
