@@ -7,8 +7,9 @@ import { explain } from "./compare.ts";
 import { INTENDED, type Intended, unintended } from "./intended.ts";
 import { KINDS } from "./kinds.ts";
 import { isAsked, isPending, isWhole } from "./live.ts";
-import { Player } from "./play.ts";
+import { type Answer, Player } from "./play.ts";
 import { answersOf, recordingOf } from "./recorded.ts";
+import { describeStep } from "./step.ts";
 import { type Subject, startSubject } from "./subject.ts";
 import { TOPICS } from "./topics.ts";
 
@@ -50,6 +51,19 @@ describe("a view answers as Kubernetes does:", function () {
     it("all of which are still there", function () {
       if (!isWhole()) this.skip();
       expect(INTENDED.filter((entry) => !used.has(entry)).map(({ name }) => name)).to.deep.equal([]);
+    });
+
+    it("none of which hides a failure of ours", () => {
+      const failure: Answer = { status: 500, body: { kind: "Status", status: "Failure", message: "broken" } };
+      const hidden = TOPICS.flatMap((topic) => {
+        const recording = recordingOf(topic);
+        return topic.cases.flatMap((one) => {
+          const theirs = answersOf(recording, one);
+          const found = unintended(one, [theirs, theirs.map(() => failure)]).map(({ at }) => Number.parseInt(at, 10));
+          return one.steps.filter((_, at) => !found.includes(at + 1)).map(describeStep);
+        });
+      });
+      expect(hidden).to.deep.equal([]);
     });
 
     it("for the reasons in docs/conformance.md", () => {
