@@ -4,16 +4,15 @@ import type { ResourceCheck } from "../check.ts";
 import { show } from "../difference.ts";
 import { expectCode, expectSame, expectStatus } from "../expect.ts";
 import { at, type JsonObject, textAt } from "../json.ts";
-import { readList, versionOf } from "../lists.ts";
+import { namesOf, readList, versionOf } from "../lists.ts";
 import { fail, skip } from "../outcome.ts";
 import type { ResourceProbe } from "../resource-probe.ts";
-import { RUN_LABEL } from "../writing/writer.ts";
-import { type Deleting, deleteOptions, Writes } from "../writing/writes.ts";
+import { expectWritten, RUN_LABEL } from "../writing/writer.ts";
+import { type Deleting, deleteOptions, FINALIZER, Writes } from "../writing/writes.ts";
 
 const scope = "resource";
 const verbs = ["create", "get", "list", "delete", "deletecollection"] as const;
 const writes = true;
-const FINALIZER = "example.com/conformance";
 
 /** T10: deletecollection, as far as it needs no namespaces to go. */
 export const deleteCollectionChecks: readonly ResourceCheck[] = [
@@ -115,8 +114,7 @@ async function answers(probe: ResourceProbe): Promise<void> {
   await using writes = new Writes(probe);
   const made = [await makeChosen(writes), await makeChosen(writes)];
   const answer = await deleteAll(writes, made);
-  expectCode(answer, [200]);
-  const document = JSON.parse(answer.body.toString("utf8")) as JsonObject;
+  const document = expectWritten(answer);
   if (document["kind"] === "Status") {
     expectSame(answer.request, "status", { expected: "Success", actual: document["status"] });
     return;
@@ -124,8 +122,7 @@ async function answers(probe: ResourceProbe): Promise<void> {
   const { items } = readList(answer);
   if (!/.List$/.test(textAt(document, "kind")))
     fail(answer.request, "a kind that ends in List", show(document["kind"]));
-  const names = (objects: readonly unknown[]): string[] => objects.map((one) => textAt(one, "metadata", "name")).sort();
-  expectSame(answer.request, "objects that were deleted", { expected: names(made), actual: names(items) });
+  expectSame(answer.request, "objects that were deleted", { expected: namesOf(made), actual: namesOf(items) });
 }
 
 async function toldEach(probe: ResourceProbe): Promise<void> {
@@ -138,8 +135,8 @@ async function toldEach(probe: ResourceProbe): Promise<void> {
   const { seen } = await writes.told(stream, { type: "ADDED", object: marker });
   const deleted = seen.filter(({ type }) => type === "DELETED");
   expectSame(stream.request, "events DELETED", {
-    expected: made.map((one) => textAt(one, "metadata", "name")).sort(),
-    actual: deleted.map(({ object }) => textAt(object, "metadata", "name")).sort(),
+    expected: namesOf(made),
+    actual: namesOf(deleted.map(({ object }) => object)),
   });
   const versions = deleted.map(({ object }) => BigInt(versionOf(object)));
   if (new Set(versions).size !== versions.length || versions.some((version) => version <= BigInt(from)))
@@ -233,6 +230,5 @@ function expectOnly({ writer }: Writes, made: readonly JsonObject[], answer: Ans
   const { items } = readList(answer);
   const foreign = items.find(({ metadata }) => metadata.labels?.[RUN_LABEL] !== writer.run);
   if (foreign !== undefined) skip(`not tried: the list with the same selectors shows ${foreign.metadata.name} too`);
-  const names = (objects: readonly unknown[]): string[] => objects.map((one) => textAt(one, "metadata", "name")).sort();
-  expectSame(answer.request, "the objects of the check: ", { expected: names(made), actual: names(items) });
+  expectSame(answer.request, "the objects of the check: ", { expected: namesOf(made), actual: namesOf(items) });
 }
