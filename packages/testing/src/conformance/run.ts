@@ -43,7 +43,8 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   using patcher = new HttpClient({ url, credentials: patchOnly ?? {}, signal, timeout: limits.answer });
   const writes = options.writes && {
     options: options.writes,
-    run: randomUUID().slice(0, 8),
+    // Go writes 51e08781 into YAML without quotes, and others read a number.
+    run: `run${randomUUID().slice(0, 8)}`,
     patchOnly: patchOnly && patcher,
   };
   const probes = resources.map((resource) => new ResourceProbe({ ...common, resource, mutate, writes }));
