@@ -11,6 +11,7 @@ import quotes from "../examples/quotes.ts";
 import whoSeesWhat from "../examples/who-sees-what.ts";
 import { root } from "../tools/install.mjs";
 import { startListener } from "./_support/listener.ts";
+import { MERGE } from "./_support/patches.ts";
 import { type PlainServer, startPlain, WatchStream } from "./_support/plain.ts";
 
 const AUTHENTICATION = [
@@ -114,10 +115,9 @@ describe("examples", () => {
     });
     const empty = await server.send(`POST ${path}`, reminder("nothing", " "), { user: "alice" });
     expect(empty.body.message).to.contain("say what is to be done (a field of the Todo.example.dev that this Reminder");
-    const headers = { "content-type": "application/merge-patch+json" };
-    const foreign = await server.send(`PATCH ${path}/pay`, { spec: { text: "mine" } }, { user: "alice", headers });
+    const foreign = await server.send(`PATCH ${path}/pay`, { spec: { text: "mine" } }, { user: "alice", ...MERGE });
     expect(foreign.status).to.equal(404);
-    const done = await server.send(`PATCH ${path}/call`, { spec: { done: true } }, { user: "alice", headers });
+    const done = await server.send(`PATCH ${path}/call`, { spec: { done: true } }, { user: "alice", ...MERGE });
     expect(done.status).to.equal(200);
     expect(await watch.take(2)).to.deep.equal(["ADDED call", "DELETED call"]);
     expect(todos.in("root", "default").get("call")?.spec.done).to.equal(true);

@@ -10,6 +10,7 @@ import {
   type WritableSource,
 } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { MERGE } from "../_support/patches.ts";
 import { startPlain } from "../_support/plain.ts";
 
 const Note = defineResource({
@@ -21,7 +22,6 @@ const Note = defineResource({
 });
 type Content = { spec: { text?: string } };
 const NOTE = "/services/notes/apis/example.dev/v1/notes/a";
-const MERGE = { headers: { "content-type": "application/merge-patch+json" } };
 
 /** What is shown of `from` by two views, one above the other. */
 function twice(from: WritableSource<Content>): ServedResource {
