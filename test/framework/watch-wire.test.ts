@@ -4,25 +4,13 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { createGzip } from "node:zlib";
-import {
-  allow,
-  defineResource,
-  defineVirtualWorkspace,
-  staticTokens,
-  virtualWorkspaces,
-} from "@virtual-workspaces/framework";
+import { allow, defineVirtualWorkspace, staticTokens, virtualWorkspaces } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import express from "express";
 import { startListener } from "../_support/listener.ts";
+import { Note } from "../_support/note.ts";
 import { startPlain } from "../_support/plain.ts";
 
-const Note = defineResource({
-  group: "test.dev",
-  version: "v1",
-  kind: "Note",
-  scope: "Cluster",
-  spec: { type: "object", properties: { text: { type: "string" } } },
-});
 const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes";
 
 function setUp() {
