@@ -1,8 +1,5 @@
 // Each example by itself: imported, served on a free port, asked, stopped. What it shows is what is checked.
-import { once } from "node:events";
 import { globSync, readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { staticTokens, type VirtualWorkspace } from "@virtual-workspaces/framework";
@@ -13,6 +10,8 @@ import lens from "../examples/lens.ts";
 import quotes from "../examples/quotes.ts";
 import whoSeesWhat from "../examples/who-sees-what.ts";
 import { root } from "../tools/install.mjs";
+import { startListener } from "./_support/listener.ts";
+import { MERGE } from "./_support/patches.ts";
 import { type PlainServer, startPlain, WatchStream } from "./_support/plain.ts";
 
 const AUTHENTICATION = [
@@ -116,10 +115,9 @@ describe("examples", () => {
     });
     const empty = await server.send(`POST ${path}`, reminder("nothing", " "), { user: "alice" });
     expect(empty.body.message).to.contain("say what is to be done (a field of the Todo.example.dev that this Reminder");
-    const headers = { "content-type": "application/merge-patch+json" };
-    const foreign = await server.send(`PATCH ${path}/pay`, { spec: { text: "mine" } }, { user: "alice", headers });
+    const foreign = await server.send(`PATCH ${path}/pay`, { spec: { text: "mine" } }, { user: "alice", ...MERGE });
     expect(foreign.status).to.equal(404);
-    const done = await server.send(`PATCH ${path}/call`, { spec: { done: true } }, { user: "alice", headers });
+    const done = await server.send(`PATCH ${path}/call`, { spec: { done: true } }, { user: "alice", ...MERGE });
     expect(done.status).to.equal(200);
     expect(await watch.take(2)).to.deep.equal(["ADDED call", "DELETED call"]);
     expect(todos.in("root", "default").get("call")?.spec.done).to.equal(true);
@@ -129,9 +127,9 @@ describe("examples", () => {
 
   it("express-app.ts: what is posted to its own route is an event in an open watch", async () => {
     const { app, api } = createApp("admin");
-    const server = createServer(app).listen(0, "127.0.0.1");
-    await Promise.all([once(server, "listening"), api.started]);
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await using server = await startListener(app);
+    await api.started;
+    const { url } = server;
     try {
       const json = { "content-type": "application/json", connection: "close" };
       expect(await (await fetch(`${url}/todos`, { headers: json })).json()).to.deep.equal([
@@ -147,7 +145,6 @@ describe("examples", () => {
       expect((await fetch(`${url}/services/express-app/clusters/root/apis`, { headers: json })).status).to.equal(401);
     } finally {
       api.drain();
-      server.close();
       await api[Symbol.asyncDispose]();
     }
   });

@@ -6,5 +6,5 @@ export const Note = defineResource({
   version: "v1",
   kind: "Note",
   scope: "Cluster",
-  spec: { type: "object" },
+  spec: { type: "object", properties: { text: { type: "string" } } },
 });

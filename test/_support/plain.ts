@@ -35,6 +35,9 @@ export interface Answer {
   readonly body: any;
 }
 
+/** What came of a call: code, reason and message. */
+export const outcome = ({ status, body }: Answer): unknown[] => [status, body.reason, body.message];
+
 /** Starts a server for `views`. */
 export async function startPlain(
   views: readonly VirtualWorkspace[],

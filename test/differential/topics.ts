@@ -44,3 +44,15 @@ export const TOPICS: readonly Topic[] = [
   NEGOTIATION,
   VERBS,
 ];
+
+/** The topics of a list like `apply,update`: all without one. @throws Error on a name that no topic has */
+export function topicsOf(list: string | undefined): readonly Topic[] {
+  return list?.split(",").map(topicOf) ?? TOPICS;
+}
+
+function topicOf(wanted: string): Topic {
+  const found = TOPICS.find(({ name }) => name === wanted);
+  if (found === undefined)
+    throw new Error(`there is no topic ${wanted}, only ${TOPICS.map(({ name }) => name).join(", ")}`);
+  return found;
+}

@@ -1,6 +1,7 @@
 // Bodies through the front door: what a server with writable objects makes of them.
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { APPLY } from "../_support/patches.ts";
 import { type PlainServer, startPlain } from "../_support/plain.ts";
 import { Wire } from "../_support/wire.ts";
 
@@ -16,7 +17,6 @@ const Note = defineResource({
 });
 const NOTES = "/services/notes/apis/example.dev/v1/notes";
 const YAML = { headers: { "content-type": "application/yaml" } };
-const APPLY = { headers: { "content-type": "application/apply-patch+yaml" } };
 
 async function start(): Promise<PlainServer> {
   const resources = [Note.serve(Note.collection())];

@@ -1,16 +1,10 @@
 // An author's own code as the one that holds objects: a controller in the same process.
-import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { Note } from "../_support/note.ts";
 import { startPlain } from "../_support/plain.ts";
 
-const Note = defineResource({
-  group: "example.dev",
-  version: "v1",
-  kind: "Note",
-  scope: "Cluster",
-  spec: { type: "object", properties: { text: { type: "string" } } },
-});
-const NOTES = "/services/notes/clusters/root/apis/example.dev/v1/notes";
+const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes";
 const HELD = ["example.dev/cleanup"];
 
 describe("finalizers of an author's code", () => {

@@ -1,13 +1,5 @@
-import { defineResource } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-
-const Note = defineResource({
-  group: "example.dev",
-  version: "v1",
-  kind: "Note",
-  scope: "Cluster",
-  spec: { type: "object", properties: { text: { type: "string" } } },
-});
+import { Note } from "../_support/note.ts";
 
 describe("a collection's objects", () => {
   // In a pool, one that stays would hold on to all that stood beside it and are gone.

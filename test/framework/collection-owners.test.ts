@@ -1,6 +1,7 @@
 // The author's own code beside clients: whose a field is.
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { APPLY } from "../_support/patches.ts";
 import { startPlain } from "../_support/plain.ts";
 
 const Note = defineResource({
@@ -12,7 +13,6 @@ const Note = defineResource({
   status: { type: "object", properties: { seen: { type: "boolean" } } },
 });
 const NOTES = "/services/notes/clusters/root/apis/example.dev/v1/notes";
-const APPLY = { headers: { "content-type": "application/apply-patch+yaml" } };
 const config = (text: string): string =>
   JSON.stringify({ apiVersion: "example.dev/v1", kind: "Note", metadata: { name: "a" }, spec: { text } });
 

@@ -2,6 +2,7 @@
 // as something else, keys above U+FFFF.
 import { allow, defineResource, defineVirtualWorkspace, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { MERGE } from "../_support/patches.ts";
 import { type PlainServer, startPlain } from "../_support/plain.ts";
 
 const Thing = defineResource({
@@ -54,8 +55,7 @@ describe("exact values", () => {
       expect(yaml).to.contain(text);
     const table = { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" };
     expect((await server.get(`${BASE}/things`, { headers: table })).text).to.contain(`"cells":["a",${BIG},`);
-    const merge = { headers: { "content-type": "application/merge-patch+json" } };
-    const patched = await server.send(`PATCH ${BASE}/things/a`, '{"metadata":{"labels":{"x":"y"}}}', merge);
+    const patched = await server.send(`PATCH ${BASE}/things/a`, '{"metadata":{"labels":{"x":"y"}}}', MERGE);
     expect(patched.text).to.contain(`"spec":${SPEC}`);
     const selected = await server.get(`${BASE}/things?fieldSelector=spec.count=${BIG}`);
     expect(selected.body.items).to.have.length(1);

@@ -1,6 +1,7 @@
 // Kinds whose objects are given time to end, as pods are.
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { MERGE } from "../_support/patches.ts";
 import { startPlain } from "../_support/plain.ts";
 
 const Job = defineResource({
@@ -12,7 +13,6 @@ const Job = defineResource({
   gracePeriodSeconds: 30,
 });
 const JOBS = "/services/jobs/apis/example.dev/v1/jobs";
-const MERGE = { headers: { "content-type": "application/merge-patch+json" } };
 
 async function start() {
   const jobs = Job.collection();

@@ -7,7 +7,7 @@ import {
   type ServedResource,
   view,
 } from "@virtual-workspaces/framework";
-import { type Answer, type PlainServer, startPlain } from "../_support/plain.ts";
+import { type PlainServer, startPlain } from "../_support/plain.ts";
 
 export const Task = defineResource({
   group: "test.dev",
@@ -110,7 +110,5 @@ export const task = (name: string, spec: object, metadata: object = {}): object 
   spec,
 });
 
-export const MERGE = { headers: { "content-type": "application/merge-patch+json" } };
-export const APPLY = { headers: { "content-type": "application/apply-patch+yaml" } };
-
-export const outcome = ({ status, body }: Answer): unknown[] => [status, body.reason, body.message];
+export { APPLY, MERGE } from "../_support/patches.ts";
+export { outcome } from "../_support/plain.ts";

@@ -41,9 +41,6 @@ export const Machine = defineResource({
 export type Machines = ReturnType<typeof Machine.collection>;
 
 export const MACHINES = "/services/machines/clusters/root/apis/example.dev/v1/namespaces/ns/machines";
-export const MERGE = { headers: { "content-type": "application/merge-patch+json" } };
-export const JSON_PATCH = { headers: { "content-type": "application/json-patch+json" } };
-export const APPLY = { headers: { "content-type": "application/apply-patch+yaml" } };
 
 export const machine = (content: object = { spec: { replicas: 1 } }, metadata: object = {}): object => ({
   apiVersion: "example.dev/v1",
@@ -84,4 +81,5 @@ export async function startMachine(
   return Object.assign(server, { made }) as never;
 }
 
-export const outcome = ({ status, body }: Answer): unknown[] => [status, body.reason, body.message];
+export { APPLY, JSON_PATCH, MERGE } from "../_support/patches.ts";
+export { outcome } from "../_support/plain.ts";

@@ -1,10 +1,11 @@
 // In which form objects, lists and watches are answered, whatever Accept says.
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import fc from "fast-check";
 import { type AnswerKind, negotiate } from "../../packages/framework/src/encode/negotiate.ts";
 import { computed } from "../_support/cpu.ts";
+import { Note } from "../_support/note.ts";
 import { startPlain } from "../_support/plain.ts";
 
 const KINDS: readonly AnswerKind[] = ["object", "list", "stream"];
@@ -131,13 +132,6 @@ describe("negotiation", () => {
 });
 
 describe("answers in a form", () => {
-  const Note = defineResource({
-    group: "test.dev",
-    version: "v1",
-    kind: "Note",
-    scope: "Cluster",
-    spec: { type: "object", properties: { text: { type: "string" } } },
-  });
   const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes";
 
   it("say which in Content-Type, and name the others when there is none", async () => {

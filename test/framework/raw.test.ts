@@ -4,7 +4,6 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
   allow,
   createServer,
-  defineResource,
   defineVirtualWorkspace,
   deny,
   staticTokens,
@@ -13,6 +12,7 @@ import {
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";
+import { Note } from "../_support/note.ts";
 import { Wire } from "../_support/wire.ts";
 
 const GOOD = ["Host: x", "Authorization: Bearer token"];
@@ -74,13 +74,6 @@ describe("a raw handler", () => {
   });
 
   it("gets what resources do not serve, in any method, and bodies unread", async () => {
-    const Note = defineResource({
-      group: "test.dev",
-      version: "v1",
-      kind: "Note",
-      scope: "Cluster",
-      spec: { type: "object" },
-    });
     await using server = await start({
       resources: [Note.serve(Note.collection())],
       handle: async (req, res) => {

@@ -11,6 +11,7 @@ import {
   type Storage,
 } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { APPLY, MERGE } from "../_support/patches.ts";
 import { type PlainServer, startPlain } from "../_support/plain.ts";
 
 const Row = defineResource({
@@ -21,7 +22,6 @@ const Row = defineResource({
   spec: { type: "object", properties: { n: { type: "integer" } } },
 });
 const ROWS = "/services/rows/apis/example.dev/v1/rows";
-const MERGE = { headers: { "content-type": "application/merge-patch+json" } };
 const row = (name: string, metadata: object = {}): KubeObject => ({
   apiVersion: "example.dev/v1",
   kind: "Row",
@@ -207,12 +207,9 @@ describe("a storage with a life of its own behind it", () => {
         return { object: row("a"), created: true };
       },
     });
-    const headers = { "content-type": "application/apply-patch+yaml" };
-    const answer = await server.send(`PATCH ${ROWS}/a?fieldManager=me&force=true&dryRun=All`, "spec: {n: 1}", {
-      headers,
-    });
+    const answer = await server.send(`PATCH ${ROWS}/a?fieldManager=me&force=true&dryRun=All`, "spec: {n: 1}", APPLY);
     expect(answer.status).to.equal(201);
-    expect(asked).to.deep.equal([["a", headers["content-type"], "spec: {n: 1}", true, "me", true]]);
+    expect(asked).to.deep.equal([["a", "application/apply-patch+yaml", "spec: {n: 1}", true, "me", true]]);
   });
 
   it("is not asked for an apply that creates by who may not create", async () => {

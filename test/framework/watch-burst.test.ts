@@ -1,15 +1,9 @@
 // A live watch hears of every change, however many come at once and however little of the past is kept.
-import { allow, type Collection, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { allow, type Collection, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { Note } from "../_support/note.ts";
 import { type PlainServer, startPlain } from "../_support/plain.ts";
 
-const Note = defineResource({
-  group: "test.dev",
-  version: "v1",
-  kind: "Note",
-  scope: "Cluster",
-  spec: { type: "object", properties: { text: { type: "string" } } },
-});
 type Notes = Collection<{ spec: { text?: string } }>;
 
 function serve(notes: Notes): Promise<PlainServer> {

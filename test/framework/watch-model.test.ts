@@ -13,6 +13,7 @@ import {
 } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import fc from "fast-check";
+import { MERGE } from "../_support/patches.ts";
 import { type PlainServer, startPlain, type WatchEvent } from "../_support/plain.ts";
 
 const kind = {
@@ -89,9 +90,8 @@ async function write(server: PlainServer, { by, cluster, namespace, name, label,
     expect((await server.send(`DELETE ${path}`)).status).to.be.oneOf([200, 404]);
     return;
   }
-  const headers = { "content-type": "application/merge-patch+json" };
   const labels = { l: label ?? null };
-  let answer = await server.send(`PATCH ${path}`, { metadata: { labels }, spec: { on, n } }, { headers });
+  let answer = await server.send(`PATCH ${path}`, { metadata: { labels }, spec: { on, n } }, MERGE);
   expect(answer.status).to.be.oneOf([200, 403, 404]);
   if (answer.status === 404) {
     const metadata = { name, ...(label === undefined ? {} : { labels }) };

@@ -1,27 +1,16 @@
 // How events lie on the wire: chunks that many streams share go around Node's own framing, and nobody may notice.
 
 import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import type { ServerResponse } from "node:http";
+import { connect, type Socket } from "node:net";
 import { createGzip } from "node:zlib";
-import {
-  allow,
-  defineResource,
-  defineVirtualWorkspace,
-  staticTokens,
-  virtualWorkspaces,
-} from "@virtual-workspaces/framework";
+import { allow, defineVirtualWorkspace, staticTokens, virtualWorkspaces } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import express from "express";
+import { startListener } from "../_support/listener.ts";
+import { Note } from "../_support/note.ts";
 import { startPlain } from "../_support/plain.ts";
 
-const Note = defineResource({
-  group: "test.dev",
-  version: "v1",
-  kind: "Note",
-  scope: "Cluster",
-  spec: { type: "object", properties: { text: { type: "string" } } },
-});
 const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes";
 
 function setUp() {
@@ -149,16 +138,11 @@ describe("events on the wire", () => {
     });
     await middleware.started;
     app.use(middleware);
-    const server = createServer(app).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${NOTES}?watch=true`;
-    const response = await fetch(url, { headers: { Authorization: "Bearer alice" } });
+    await using server = await startListener(app);
+    const response = await fetch(`${server.url}${NOTES}?watch=true`, { headers: { Authorization: "Bearer alice" } });
     root.set("a", { text: "1" });
     middleware.drain();
     expect(response.headers.get("content-encoding")).to.equal("gzip");
     expect(names(await response.text())).to.deep.equal(["ADDED a"]);
-    const closed = once(server, "close");
-    server.close();
-    await closed;
   });
 });

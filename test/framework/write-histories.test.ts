@@ -3,6 +3,7 @@
 // watch has pieced together is what a list shows.
 import { allow, converted, defineResource, defineVirtualWorkspace, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { APPLY, JSON_PATCH, MERGE } from "../_support/patches.ts";
 import { type Answer, type PlainServer, startPlain, type WatchEvent } from "../_support/plain.ts";
 import { Random } from "../_support/random.ts";
 
@@ -39,7 +40,6 @@ const WAYS = [
 ] as const;
 type Way = (typeof WAYS)[number];
 const NAMES = ["a", "b", "c"] as const;
-const type = (text: string) => ({ headers: { "content-type": `application/${text}` } });
 
 async function start() {
   const kept = V1.collection();
@@ -122,20 +122,15 @@ class Client {
     if (chance === 0)
       await server.send(`POST ${way.path}`, { apiVersion, kind, metadata: { name }, spec: { [way.field]: 0 } });
     else if (chance <= 6) await this.#increment(way, name);
-    else if (chance === 7)
-      await server.send(`PATCH ${at}/status`, { status: { n: random.below(5) } }, type("merge-patch+json"));
+    else if (chance === 7) await server.send(`PATCH ${at}/status`, { status: { n: random.below(5) } }, MERGE);
     else if (chance === 8) {
       const finalizers = random.below(2) === 0 ? null : ["test.dev/held"];
-      await server.send(`PATCH ${at}`, { metadata: { finalizers } }, type("merge-patch+json"));
+      await server.send(`PATCH ${at}`, { metadata: { finalizers } }, MERGE);
     } else if (chance === 9) await server.send(`DELETE ${at}`);
     else if (chance === 10) author(name, random.below(3) === 0);
     else {
       const applied = { apiVersion, kind, metadata: { name, labels: { x: `${random.below(9)}` } }, spec: {} };
-      await server.send(
-        `PATCH ${at}?fieldManager=m${random.below(2)}&force=true`,
-        JSON.stringify(applied),
-        type("apply-patch+yaml"),
-      );
+      await server.send(`PATCH ${at}?fieldManager=m${random.below(2)}&force=true`, JSON.stringify(applied), APPLY);
     }
   }
 
@@ -165,7 +160,7 @@ class Client {
       { op: "test", path: "/metadata/uid", value: next.metadata.uid },
       { op: "replace", path, value: next.spec[field] },
     ];
-    return this.#server.send(`PATCH ${at}`, JSON.stringify(patch), type("json-patch+json"));
+    return this.#server.send(`PATCH ${at}`, JSON.stringify(patch), JSON_PATCH);
   }
 }
 

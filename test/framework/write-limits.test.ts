@@ -1,6 +1,7 @@
 // Writes that ask for too much.
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { APPLY, JSON_PATCH } from "../_support/patches.ts";
 import { type PlainServer, startPlain } from "../_support/plain.ts";
 
 const Note = defineResource({
@@ -53,7 +54,6 @@ describe("writes that are too much", () => {
   it("are refused: bodies, nesting, patches that explode", async () => {
     await using server = await start();
     await server.send(`POST ${NOTES}`, note({ free: { a: "x".repeat(1000) } }));
-    const json = { headers: { "content-type": "application/json-patch+json" } };
     const copies = Array.from({ length: 30 }, (_, at) => ({
       op: "copy",
       from: "/spec/free",
@@ -63,8 +63,12 @@ describe("writes that are too much", () => {
     const answers = [
       await server.send(`POST ${NOTES}`, note({ text: "x".repeat(3 * 1024 * 1024) })),
       await server.send(`POST ${NOTES}`, `{"a":${"[".repeat(2000)}${"]".repeat(2000)}}`),
-      await server.send(`PATCH ${NOTES}/a`, copies, json),
-      await server.send(`PATCH ${NOTES}/a`, Array(10_001).fill({ op: "test", path: "/kind", value: "Note" }), json),
+      await server.send(`PATCH ${NOTES}/a`, copies, JSON_PATCH),
+      await server.send(
+        `PATCH ${NOTES}/a`,
+        Array(10_001).fill({ op: "test", path: "/kind", value: "Note" }),
+        JSON_PATCH,
+      ),
     ];
     expect(answers.map(({ status }) => status)).to.deep.equal([413, 400, 422, 413]);
     expect(performance.now() - began).to.be.below(5000);
@@ -76,26 +80,24 @@ describe("writes that are too much", () => {
     const many = Object.fromEntries(Array.from({ length: 7_501 }, (_, at) => [`f${at}`, at]));
     const created = await server.send(`POST ${NOTES}`, note({ free: many }));
     expect([created.status, created.body.metadata.managedFields]).to.deep.equal([201, undefined]);
-    const apply = { headers: { "content-type": "application/apply-patch+yaml" } };
-    const applied = await server.send(`PATCH ${NOTES}/a?fieldManager=me`, note({ text: "x" }), apply);
+    const applied = await server.send(`PATCH ${NOTES}/a?fieldManager=me`, note({ text: "x" }), APPLY);
     expect([applied.status, applied.body.message]).to.deep.equal([
       413,
       "Request entity too large: the object has more than 7500 fields, or its owners more than 15000, too many for server-side apply: update it, or apply less",
     ]);
     const put = await server.send(`PUT ${NOTES}/a`, { ...created.body, spec: { free: { f: 1 } } });
     expect(put.status).to.equal(200);
-    expect((await server.send(`PATCH ${NOTES}/a?fieldManager=me`, note({ text: "x" }), apply)).status).to.equal(200);
+    expect((await server.send(`PATCH ${NOTES}/a?fieldManager=me`, note({ text: "x" }), APPLY)).status).to.equal(200);
   });
 
   it("are tracked by field up to there, however many entries that makes, for as long as owners are few", async () => {
     await using server = await start();
     const many = note({ free: Object.fromEntries(Array.from({ length: 7400 }, (_, at) => [`f${at}`, at])) });
-    const apply = { headers: { "content-type": "application/apply-patch+yaml" } };
     const statuses: number[] = [];
     for (const manager of ["me", "me", "you", "you", "he"])
-      statuses.push((await server.send(`PATCH ${NOTES}/a?fieldManager=${manager}`, many, apply)).status);
+      statuses.push((await server.send(`PATCH ${NOTES}/a?fieldManager=${manager}`, many, APPLY)).status);
     expect(statuses).to.deep.equal([201, 200, 200, 200, 200]);
-    expect((await server.send(`PATCH ${NOTES}/a?fieldManager=he`, many, apply)).status).to.equal(413);
+    expect((await server.send(`PATCH ${NOTES}/a?fieldManager=he`, many, APPLY)).status).to.equal(413);
     const { body } = await server.get(`${NOTES}/a`);
     expect(body.metadata.managedFields).to.have.length(3);
   });

@@ -12,7 +12,8 @@ import {
 } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
-import { type Answer, type PlainServer, startPlain } from "../_support/plain.ts";
+import { APPLY, MERGE } from "../_support/patches.ts";
+import { outcome, type PlainServer, startPlain } from "../_support/plain.ts";
 
 const Note = defineResource({
   group: "example.dev",
@@ -29,8 +30,6 @@ const Note = defineResource({
 type NoteOptions = ServeOptions<KubeObject & { spec: { text: string; size?: number } }>;
 
 const NOTES = "/services/notes/clusters/root/apis/example.dev/v1/notes";
-const APPLY = { headers: { "content-type": "application/apply-patch+yaml" } };
-const MERGE = { headers: { "content-type": "application/merge-patch+json" } };
 
 const note = (name: string, text = "hello", metadata: object = {}): object => ({
   apiVersion: "example.dev/v1",
@@ -57,8 +56,6 @@ async function start(
   });
   return startPlain([view]);
 }
-
-const outcome = ({ status, body }: Answer): unknown[] => [status, body.reason, body.message];
 
 describe("writes", () => {
   it("keep nothing of what is refused", async () => {

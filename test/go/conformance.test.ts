@@ -1,10 +1,11 @@
 // The conformance suite on Kubernetes' own server of custom resources: a check that it fails is wrong.
 import { type ConformanceReport, matchResources, runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
+import type { Listener } from "../_support/listener.ts";
 import { KINDS } from "../differential/kinds.ts";
 import { type Oracle, startOracle } from "../differential/oracle.ts";
 import { building } from "./support/build.ts";
-import { type Front, startFront } from "./support/front.ts";
+import { startFront } from "./support/front.ts";
 
 /** What its clients see of a cluster is the aggregator's, which is not there. */
 const AGGREGATOR = /^(T7\.[1489]|S)/;
@@ -15,7 +16,7 @@ const RULED_SAMPLE = { apiVersion: "oracle.dev/v1", kind: "Ruled", metadata: { g
 describe("the conformance suite on the oracle", function () {
   this.timeout(120_000);
   let oracle: Oracle;
-  let front: Front;
+  let front: Listener;
 
   before(async function () {
     await building("oracle").call(this);

@@ -1,21 +1,15 @@
 // A write was done although its client had been told 504, or had left, while `admit` was still thinking: who repeated it
 // then met 409 or did it twice.
 import { once } from "node:events";
-import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { Note } from "../_support/note.ts";
 import { type PlainServer, startPlain } from "../_support/plain.ts";
 import { Wire } from "../_support/wire.ts";
 
-const Note = defineResource({
-  group: "example.dev",
-  version: "v1",
-  kind: "Note",
-  scope: "Cluster",
-  spec: { type: "object", properties: { text: { type: "string" } } },
-});
-const NOTES = "/services/notes/apis/example.dev/v1/notes";
+const NOTES = "/services/notes/apis/test.dev/v1/notes";
 const note = (name: string, text: string): object => ({
-  apiVersion: "example.dev/v1",
+  apiVersion: "test.dev/v1",
   kind: "Note",
   metadata: { name },
   spec: { text },

@@ -2,6 +2,7 @@
 // worked out by converting an object without it, and conversions are written for objects that have what they must.
 import { allow, converted, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { APPLY } from "../_support/patches.ts";
 import { startPlain } from "../_support/plain.ts";
 
 const names = { group: "example.dev", kind: "Timer", scope: "Cluster" } as const;
@@ -74,8 +75,7 @@ async function start() {
   const apply = async (manager: string, version: "v1" | "v1beta1", spec: object): Promise<unknown> => {
     const path = `/services/timers/apis/example.dev/${version}/timers/tea?force=true&fieldManager=${manager}` as const;
     const object = { apiVersion: `example.dev/${version}`, kind: "Timer", metadata: { name: "tea" }, spec };
-    const headers = { "content-type": "application/apply-patch+yaml" };
-    const { status, body } = await server.send(`PATCH ${path}`, JSON.stringify(object), { headers });
+    const { status, body } = await server.send(`PATCH ${path}`, JSON.stringify(object), APPLY);
     expect([200, 201], body.message).to.include(status);
     return body.spec;
   };

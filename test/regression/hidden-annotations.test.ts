@@ -2,6 +2,7 @@
 // kubectl for what was applied to the view; and a view could not hide annotations as it can labels.
 import { allow, defineResource, defineVirtualWorkspace, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { MERGE } from "../_support/patches.ts";
 import { startPlain } from "../_support/plain.ts";
 
 const text = { type: "string" } as const;
@@ -26,7 +27,6 @@ const Bare = defineResource({
 });
 const at = (group: string, plural: string) => `/services/views/clusters/root/apis/${group}/v1/${plural}/a` as const;
 const [TASK, SHORT, BARE] = [at("test.dev", "tasks"), at("short.dev", "shorts"), at("bare.dev", "bares")] as const;
-const MERGE = { headers: { "content-type": "application/merge-patch+json" } };
 const LAST = "kubectl.kubernetes.io/last-applied-configuration";
 
 async function start() {

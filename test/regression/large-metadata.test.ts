@@ -2,6 +2,7 @@
 // were looked up in lists, and objects grew by one patch after another to any size.
 import { allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { MERGE } from "../_support/patches.ts";
 import { startPlain } from "../_support/plain.ts";
 
 const Note = defineResource({
@@ -12,7 +13,6 @@ const Note = defineResource({
   spec: { type: "object", properties: { free: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } },
 });
 const NOTES = "/services/notes/apis/example.dev/v1/notes";
-const MERGE = { headers: { "content-type": "application/merge-patch+json" } };
 const note = (metadata: object, spec = {}): object => ({ apiVersion: "example.dev/v1", kind: "Note", metadata, spec });
 const many = <T>(length: number, make: (at: number) => T): T[] => Array.from({ length }, (_, at) => make(at));
 

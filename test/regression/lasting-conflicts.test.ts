@@ -3,25 +3,18 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
   allow,
-  defineResource,
   defineVirtualWorkspace,
   type ServedResource,
   view,
   type WritableSource,
 } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { Note } from "../_support/note.ts";
+import { MERGE } from "../_support/patches.ts";
 import { startPlain } from "../_support/plain.ts";
 
-const Note = defineResource({
-  group: "example.dev",
-  version: "v1",
-  kind: "Note",
-  scope: "Cluster",
-  spec: { type: "object", properties: { text: { type: "string" } } },
-});
 type Content = { spec: { text?: string } };
-const NOTE = "/services/notes/apis/example.dev/v1/notes/a";
-const MERGE = { headers: { "content-type": "application/merge-patch+json" } };
+const NOTE = "/services/notes/apis/test.dev/v1/notes/a";
 
 /** What is shown of `from` by two views, one above the other. */
 function twice(from: WritableSource<Content>): ServedResource {
@@ -31,8 +24,8 @@ function twice(from: WritableSource<Content>): ServedResource {
 
 const start = (resource: ServedResource) =>
   startPlain([defineVirtualWorkspace({ name: "notes", path: "/", authorize: () => allow(), resources: [resource] })]);
-const taken = () => ApiError.conflict({ group: "example.dev", resource: "notes" }, "a", "somebody has it");
-const MESSAGE = 'Operation cannot be fulfilled on notes.example.dev "a": somebody has it';
+const taken = () => ApiError.conflict({ group: "test.dev", resource: "notes" }, "a", "somebody has it");
+const MESSAGE = 'Operation cannot be fulfilled on notes.test.dev "a": somebody has it';
 
 describe("a conflict that stays", () => {
   it("is answered at once if a view says so", async () => {

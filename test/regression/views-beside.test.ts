@@ -3,6 +3,7 @@
 // over all logical clusters, was refused to a delete.
 import { allow, defineResource, defineVirtualWorkspace, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { APPLY, MERGE } from "../_support/patches.ts";
 import { type PlainServer, startPlain } from "../_support/plain.ts";
 
 const text = { type: "string" } as const;
@@ -37,8 +38,6 @@ const at = (group: string, plural: string, cluster = "root") =>
   `/services/views/clusters/${cluster}/apis/${group}/v1/${plural}` as const;
 const SHORTS = at("short.dev", "shorts");
 const TITLES = at("title.dev", "titles");
-const APPLY = { headers: { "content-type": "application/apply-patch+yaml" } };
-const MERGE = { headers: { "content-type": "application/merge-patch+json" } };
 const OWNERS = "managed-fields.virtual-workspaces.dev/fulls.full.dev";
 
 async function start() {

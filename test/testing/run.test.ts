@@ -1,45 +1,19 @@
 // How a run of the conformance suite behaves towards its user, whatever the server does.
-import { once } from "node:events";
-import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import {
-  allow,
-  clientCertificates,
-  createServer as createApiServer,
-  defineResource,
-  defineVirtualWorkspace,
-} from "@virtual-workspaces/framework";
+import type { RequestListener } from "node:http";
+import { clientCertificates, createServer } from "@virtual-workspaces/framework";
 import {
   type CheckResult,
   type ConformanceOptions,
-  type ConformanceReport,
-  type ConformanceWrites,
   matchResources,
-  parseSamples,
   runConformance,
   startTestServer,
 } from "@virtual-workspaces/testing";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
+import { startListener } from "../_support/listener.ts";
 import { createAuthority } from "../_support/server.ts";
-import { isDeleteCollection, refusal } from "./broken/breakage.ts";
 import { startBroken } from "./broken/proxy.ts";
-import { notesView, writableNotesView } from "./notes.ts";
-
-/** Starts a server that knows nothing of Kubernetes. */
-async function startOther(listener: RequestListener): Promise<{ url: string } & AsyncDisposable> {
-  const server: Server = createServer(listener);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    [Symbol.asyncDispose]: async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, "close");
-    },
-  };
-}
+import { notesView } from "./notes.ts";
 
 const notes = notesView();
 const log = (): { log: ReturnType<typeof testLog>["log"] } => ({ log: testLog().log });
@@ -105,114 +79,6 @@ describe("a run of the conformance suite", function () {
     expect(results[0]?.failure?.actual).to.match(/^Error: the first\n/);
   });
 
-  describe("that may write", () => {
-    const writing = /^(T5|T9|T10|V)/;
-
-    it("leaves nothing behind, and says of an object that it cannot delete that it is left", async () => {
-      const { view, path } = writableNotesView();
-      await using server = await startTestServer([view], log());
-      const { credentials } = server;
-      const run = (url: string): Promise<ConformanceReport> =>
-        runConformance({ url: `${url}${path}`, credentials, writes: {}, checks: (id) => id === "V1" });
-      expect((await run(server.url)).left).to.deep.equal([]);
-      await using stuck = await startBroken(server.url, {
-        name: "cannot delete",
-        fails: [],
-        ask: ({ method }) => (method === "DELETE" ? refusal(500, "InternalError") : undefined),
-      });
-      const { left, passed } = await run(stuck.url);
-      expect(passed).to.equal(1);
-      expect(left).to.have.length(4);
-      expect(left[0]).to.match(/^notes\.v1\.example\.dev default\/conformance-[0-9a-f]{8}-\d+$/);
-    });
-
-    it("deletes what it has made when it is told to stop", async () => {
-      const { view, path } = writableNotesView();
-      await using server = await startTestServer([view], log());
-      const { url, credentials } = server;
-      const stop = new AbortController();
-      const report = runConformance({
-        url: `${url}${path}`,
-        credentials,
-        writes: {},
-        checks: (id) => writing.test(id),
-        signal: stop.signal,
-        onResult: () => stop.abort(new Error("enough")),
-      });
-      expect(await report.catch(String)).to.equal("Error: enough");
-      const list = await fetch(`${url}${path}/apis/example.dev/v1/notes`, {
-        headers: { authorization: `Bearer ${credentials.token}` },
-      });
-      expect(((await list.json()) as { items: unknown[] }).items).to.deep.equal([]);
-    });
-
-    it("never sends the delete of a collection whose list shows what is not its own", async () => {
-      const { view, path } = writableNotesView();
-      await using server = await startTestServer([view], log());
-      const deletes: string[] = [];
-      await using loose = await startBroken(server.url, {
-        name: "ignores label selectors",
-        fails: [],
-        ask: (ask) => {
-          // One by its name is of that name all the same.
-          const { query } = ask;
-          if (isDeleteCollection(ask) && !query.has("dryRun") && !query.has("fieldSelector")) deletes.push(ask.path);
-          query.delete("labelSelector");
-          return undefined;
-        },
-      });
-      const here = `${server.url}${path}/apis/example.dev/v1/namespaces/default/notes`;
-      const authorization = `Bearer ${server.credentials.token}`;
-      const precious = {
-        apiVersion: "example.dev/v1",
-        kind: "Note",
-        metadata: { name: "precious" },
-        spec: { color: "red" },
-      };
-      const headers = { authorization, "content-type": "application/json" };
-      await fetch(here, { method: "POST", headers, body: JSON.stringify(precious) });
-      const { results } = await runConformance({
-        url: `${loose.url}${path}`,
-        credentials: server.credentials,
-        writes: {},
-        checks: (id) => id.startsWith("T10."),
-      });
-      expect(deletes).to.deep.equal([]);
-      expect(results.filter(({ reason }) => reason?.includes("shows precious too"))).to.have.length(6);
-      expect((await fetch(`${here}/precious`, { headers: { authorization } })).status).to.equal(200);
-    });
-
-    it("says why no object can be made, and makes them from a sample that it is given", async () => {
-      const Odd = defineResource({
-        group: "example.dev",
-        version: "v1",
-        kind: "Odd",
-        scope: "Cluster",
-        spec: {
-          type: "object",
-          required: ["code"],
-          properties: { code: { type: "string", pattern: "^[a-z]{3}-x{17}$" } },
-        },
-      });
-      const view = defineVirtualWorkspace({
-        name: "odd",
-        path: "/clusters/:cluster",
-        authorize: () => allow(),
-        resources: [Odd.serve(Odd.collection())],
-      });
-      await using server = await startTestServer([view], log());
-      const run = async (samples: ConformanceWrites["samples"] = []): Promise<CheckResult | undefined> => {
-        const url = `${server.url}/services/odd/clusters/root`;
-        const { credentials } = server;
-        return (await runConformance({ url, credentials, writes: { samples }, checks: (id) => id === "V1" }))
-          .results[0];
-      };
-      expect((await run())?.reason).to.match(/^no valid object could be made; give a sample\. .*spec\.code must match/);
-      const [sample] = parseSamples(`{apiVersion: example.dev/v1, kind: Odd, spec: {code: abc-${"x".repeat(17)}}}`);
-      expect((await run(sample === undefined ? [] : [sample]))?.outcome).to.equal("passed");
-    });
-  });
-
   it("tells each result as it comes, and all of them in order at the end", async () => {
     await using server = await startTestServer([notes.view], log());
     const told: CheckResult[] = [];
@@ -241,7 +107,7 @@ describe("a run of the conformance suite", function () {
   });
 
   it("goes on where there is no server, and says so", async () => {
-    const gone = await startOther(() => undefined);
+    const gone = await startListener(() => undefined);
     await gone[Symbol.asyncDispose]();
     const report = await runConformance({ url: gone.url, credentials: { token: "any" } });
     const failure = report.results.find(({ id }) => id === "T7.1")?.failure;
@@ -256,7 +122,7 @@ describe("a run of the conformance suite", function () {
       (_, res) => void res.writeHead(200, { "content-type": "application/json" }).write("{"),
     ];
     const check = async (listener: RequestListener): Promise<void> => {
-      await using server = await startOther(listener);
+      await using server = await startListener(listener);
       const report = await runConformance({
         url: server.url,
         credentials: { token: "any" },
@@ -276,7 +142,7 @@ describe("a run of the conformance suite", function () {
       '"text"',
       '{"items":[null,1,{}],"groups":[null],"resources":[null],"versions":[null],"paths":[null]}',
     ]) {
-      await using server = await startOther(
+      await using server = await startListener(
         (_, res) => void res.writeHead(200, { "content-type": "application/json" }).end(body),
       );
       const report = await runConformance({
@@ -290,7 +156,7 @@ describe("a run of the conformance suite", function () {
   });
 
   it("ends when it is told to", async () => {
-    await using server = await startOther(() => undefined);
+    await using server = await startListener(() => undefined);
     const stop = new AbortController();
     const run = runConformance({ url: server.url, signal: stop.signal });
     const reason = new Error("enough");
@@ -326,7 +192,7 @@ describe("credentials of a run", function () {
     const authority = createAuthority();
     const { cert, key } = authority.client("admin", ["admins"]);
     const { view, path } = notesView();
-    await using server = createApiServer({
+    await using server = createServer({
       virtualWorkspaces: [view],
       authentication: [clientCertificates({ ca: authority.ca })],
       tls: { ...authority.server, clientCa: authority.ca },

@@ -1,32 +1,23 @@
 // Stands before the oracle, which is one API server and not a whole cluster: what an aggregator would answer is answered
 // here, and credentials are added, so that a client sees a server of its own.
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { Agent, request } from "node:https";
-import type { AddressInfo } from "node:net";
+import { type Listener, startListener } from "../../_support/listener.ts";
 import type { Oracle } from "../../differential/oracle.ts";
 
-export interface Front extends AsyncDisposable {
-  readonly url: string;
-}
-
 /** Serves the oracle's one group over plain HTTP, as whoever the oracle's credentials are for. */
-export async function startFront(oracle: Oracle, group: string): Promise<Front> {
+export async function startFront(oracle: Oracle, group: string): Promise<Listener> {
   const agent = new Agent({ keepAlive: true, ...oracle.tls });
-  const server = createServer((req, res) => {
+  const listener = await startListener((req, res) => {
     const path = req.url ?? "/";
     if (path.split("?", 1)[0] === "/apis") groups({ oracle, agent, group, res });
     else forward({ oracle, agent, req, res });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: listener.url,
     [Symbol.asyncDispose]: async () => {
-      server.close();
-      server.closeAllConnections();
       agent.destroy();
-      await once(server, "close");
+      await listener[Symbol.asyncDispose]();
     },
   };
 }

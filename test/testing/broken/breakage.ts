@@ -138,3 +138,9 @@ export function isInitialEnd({ type, object }: Told): boolean {
 export function forget({ query }: Ask, ...names: readonly string[]): undefined {
   for (const name of names) query.delete(name);
 }
+
+/** Leaves out the requirement of a label selector that cannot be parsed. */
+export function passOverMalformed({ query }: Ask): void {
+  const selector = query.get("labelSelector");
+  if (selector !== null) query.set("labelSelector", selector.replace(/,?a in \($/, ""));
+}

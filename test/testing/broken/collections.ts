@@ -5,6 +5,7 @@ import {
   isDeleteCollection,
   isObject,
   type JsonObject,
+  passOverMalformed,
   rewritten,
   sent,
   type Told,
@@ -144,6 +145,16 @@ export const collectionBreakages: readonly Breakage[] = [
     fails: ["T10.7"],
     writes,
     ask: (ask) => (isDeleteCollection(ask) ? forget(ask, "limit") : undefined),
+  },
+  {
+    name: "deletes by what it can read of a selector, dry run or not",
+    fails: ["T10.7"],
+    writes,
+    ask: (ask) => {
+      if (!isDeleteCollection(ask) || !ask.query.get("labelSelector")?.endsWith("(")) return undefined;
+      passOverMalformed(ask);
+      return forget(ask, "dryRun");
+    },
   },
   {
     name: "ignores preconditions of many deletes",

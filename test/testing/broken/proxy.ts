@@ -1,30 +1,22 @@
 // A proxy that stands in front of a real server and gets one thing wrong.
 import { once } from "node:events";
-import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { Agent, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { createInterface } from "node:readline";
 import { buffer } from "node:stream/consumers";
+import { type Listener, startListener } from "../../_support/listener.ts";
 import type { Ask, Breakage, Reply, Told } from "./breakage.ts";
 
-export interface BrokenServer extends AsyncDisposable {
-  readonly url: string;
-}
-
 /** Starts a server that is `target` but for one thing. */
-export async function startBroken(target: string, breakage: Breakage): Promise<BrokenServer> {
+export async function startBroken(target: string, breakage: Breakage): Promise<Listener> {
   const agent = new Agent({ keepAlive: true });
-  const server = createServer((req, res) => {
+  const listener = await startListener((req, res) => {
     serve({ req, res, target, agent, breakage }).catch(() => res.destroy());
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: listener.url,
     [Symbol.asyncDispose]: async () => {
-      server.close();
-      server.closeAllConnections();
       agent.destroy();
-      await once(server, "close");
+      await listener[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,5 +1,8 @@
+/** Runs what it is given when there is a place for it. */
+export type Slots = <T>(run: () => Promise<T>) => Promise<T>;
+
 /** A function that runs what it is given, `count` at a time, the rest in the order they came. */
-export function limited(count: number): <T>(run: () => Promise<T>) => Promise<T> {
+export function limited(count: number): Slots {
   const waiting: (() => void)[] = [];
   let free = count;
   return async (run) => {

@@ -50,6 +50,11 @@ export function versionOf(object: unknown): string {
   return textAt(object, "metadata", "resourceVersion");
 }
 
+/** The names of objects, sorted. */
+export function namesOf(objects: readonly unknown[]): readonly string[] {
+  return objects.map((object) => textAt(object, "metadata", "name")).sort();
+}
+
 /** Each object's version by its key, sorted: what two answers about the same objects have in common. */
 export function versionsByKey(objects: Iterable<unknown>): Readonly<Record<string, string>> {
   const entries = Array.from(objects, (object) => [keyOf(object), versionOf(object)] as const);

@@ -29,9 +29,21 @@ export interface OpenApiDocument {
   readonly document: JsonObject;
 }
 
-/** The document of the resource's group and version. */
+/** The document of the resource's group and version, which may be large: asked for once in a run. */
 export async function documentOf(probe: ResourceProbe): Promise<OpenApiDocument> {
+  const { documents } = probe;
   const name = groupVersionPath(probe.resource).slice(1);
+  const asked = documents.get(name) ?? readDocument(probe, name);
+  documents.set(name, asked);
+  try {
+    return await asked;
+  } catch (error) {
+    documents.delete(name);
+    throw error;
+  }
+}
+
+async function readDocument(probe: ServerProbe, name: string): Promise<OpenApiDocument> {
   const url = (await indexed(probe)).find((entry) => entry.name === name)?.url;
   const answer = await (url === undefined ? probe.get(`/openapi/v3/${name}`) : probe.get(url, { fromRoot: true }));
   return { answer, document: expectOk(answer) };

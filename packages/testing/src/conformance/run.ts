@@ -8,7 +8,7 @@ import { checks } from "./checks/all.ts";
 import { checkable, readReadable } from "./discovery.ts";
 import { excerpt, expectJson } from "./expect.ts";
 import { textAt } from "./json.ts";
-import { limited } from "./limited.ts";
+import { limited, type Slots } from "./limited.ts";
 import type { ConformanceOptions } from "./options.ts";
 import { CheckFailure, CheckSkipped, type FailureDetails } from "./outcome.ts";
 import { type CheckResult, type ConformanceReport, type ConformanceResource, resourceName } from "./report.ts";
@@ -16,7 +16,7 @@ import { ResourceProbe } from "./resource-probe.ts";
 import { ServerProbe, type ServerProbeOptions } from "./server-probe.ts";
 import { cleanUp } from "./writing/clean-up.ts";
 
-/** Checks under way at once: a server under test is not to be put under load. */
+/** Checks under way at once, and resources that are seeded or cleared: a server under test is not to be put under load. */
 const AT_ONCE = 12;
 /** Objects made for checks of reads, where the run may write: most need one, some two. */
 const SEEDED = 3;
@@ -36,22 +36,25 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
   using client = new HttpClient({ url, credentials, signal, timeout: limits.answer });
   const discovery = await readReadable(client);
   const resources = checkable(discovery.resources).filter(options.resources ?? (() => true));
-  const common = { client, discovery, resources, deadlines: limits, identified: identifies(credentials) };
+  const identified = identifies(credentials);
+  const common = { client, discovery, resources, deadlines: limits, documents: new Map(), identified };
+  const slots = limited(AT_ONCE);
   const { patchOnly } = options.writes ?? {};
   using patcher = new HttpClient({ url, credentials: patchOnly ?? {}, signal, timeout: limits.answer });
   const writes = options.writes && {
     options: options.writes,
-    run: randomUUID().slice(0, 8),
+    // Go writes 51e08781 into YAML without quotes, and others read a number.
+    run: `run${randomUUID().slice(0, 8)}`,
     patchOnly: patchOnly && patcher,
   };
   const probes = resources.map((resource) => new ResourceProbe({ ...common, resource, mutate, writes }));
   let results: readonly CheckResult[];
   let left: readonly string[];
   try {
-    await Promise.all(probes.map(({ writer }) => writer?.seed(SEEDED)));
-    results = await runAll(common, probes, options);
+    await Promise.all(probes.map(({ writer }) => slots(async () => writer?.seed(SEEDED))));
+    results = await runAll(common, probes, { ...options, slots });
   } finally {
-    left = await cleanUp(probes, { url, credentials, timeout: limits.answer });
+    left = await cleanUp(probes, { url, credentials, timeout: limits.answer, slots: limited(AT_ONCE) });
   }
   signal.throwIfAborted();
   const count = (outcome: CheckResult["outcome"]): number =>
@@ -80,9 +83,8 @@ interface Task {
 async function runAll(
   common: ServerProbeOptions,
   probes: readonly ResourceProbe[],
-  options: ConformanceOptions,
+  { slots, ...options }: ConformanceOptions & { readonly slots: Slots },
 ): Promise<readonly CheckResult[]> {
-  const slots = limited(AT_ONCE);
   const server = new ServerProbe(common);
   const done = async (task: Task): Promise<CheckResult> => {
     const result = await slots(() => perform(task, options));

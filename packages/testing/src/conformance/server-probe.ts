@@ -3,6 +3,7 @@ import type { CallOptions, HttpClient } from "../http/client.ts";
 import { WatchStream } from "../http/watch-stream.ts";
 import type { Discovery } from "./discovery.ts";
 import { excerpt } from "./expect.ts";
+import type { OpenApiDocument } from "./openapi.ts";
 import type { ConformanceDeadlines } from "./options.ts";
 import { fail, skip } from "./outcome.ts";
 import type { ConformanceResource } from "./report.ts";
@@ -15,6 +16,8 @@ export interface ServerProbeOptions {
   /** All that discovery has and the filter lets through. */
   readonly resources: readonly ConformanceResource[];
   readonly deadlines: ConformanceDeadlines;
+  /** OpenAPI documents by the group and version they are of, as far as they were asked for. */
+  readonly documents: Map<string, Promise<OpenApiDocument>>;
   /** Whether the run has credentials, so that going without them means something. */
   readonly identified: boolean;
 }
@@ -25,6 +28,7 @@ export class ServerProbe {
   readonly discovery: Discovery;
   readonly resources: readonly ConformanceResource[];
   readonly deadlines: ConformanceDeadlines;
+  readonly documents: Map<string, Promise<OpenApiDocument>>;
   readonly identified: boolean;
 
   constructor(options: ServerProbeOptions) {
@@ -32,6 +36,7 @@ export class ServerProbe {
     this.discovery = options.discovery;
     this.resources = options.resources;
     this.deadlines = options.deadlines;
+    this.documents = options.documents;
     this.identified = options.identified;
   }
 

@@ -6,12 +6,11 @@ import { versionOf } from "../lists.ts";
 import { fail, skip } from "../outcome.ts";
 import type { ResourceProbe } from "../resource-probe.ts";
 import { expectWritten } from "../writing/writer.ts";
-import { Writes } from "../writing/writes.ts";
+import { FINALIZER, Writes } from "../writing/writes.ts";
 
 const scope = "resource";
 const verbs = ["create", "get", "delete"] as const;
 const writes = true;
-const FINALIZER = "example.com/conformance";
 
 /** V, continued: delete. */
 export const deleteChecks: readonly ResourceCheck[] = [

@@ -2,17 +2,16 @@ import type { WatchStream } from "../../http/watch-stream.ts";
 import type { ResourceCheck } from "../check.ts";
 import { expectSame } from "../expect.ts";
 import { at, type JsonObject, textAt } from "../json.ts";
-import { readList, versionOf, versionsByKey } from "../lists.ts";
+import { namesOf, readList, versionOf, versionsByKey } from "../lists.ts";
 import { skip } from "../outcome.ts";
 import type { ResourceProbe } from "../resource-probe.ts";
 import { type Part, partByField, partByLabel } from "../writing/parts.ts";
 import { expectWritten } from "../writing/writer.ts";
-import { Writes } from "../writing/writes.ts";
+import { FINALIZER, Writes } from "../writing/writes.ts";
 
 const scope = "resource";
 const verbs = ["create", "get", "list", "watch", "patch", "delete"] as const;
 const writes = true;
-const FINALIZER = "example.com/conformance";
 const NOTE = "example.com/note";
 
 /** T5: objects that enter and leave what a watch selects. */
@@ -232,7 +231,7 @@ async function toldOf(writes: Writes, scene: Scene): Promise<readonly Told[] & {
   const marker = await scene.part.make(true);
   const { seen } = await writes.told(scene.stream, { type: "ADDED", object: marker });
   const of = (objects: readonly JsonObject[]): Told[] => {
-    const names = objects.map((object) => textAt(object, "metadata", "name"));
+    const names = namesOf(objects);
     return seen
       .filter(({ object }) => names.includes(textAt(object, "metadata", "name")))
       .map(({ type, object }) => ({

@@ -1,5 +1,6 @@
 import { HttpClient, type HttpClientOptions } from "../../http/client.ts";
 import { at, listAt, textAt } from "../json.ts";
+import type { Slots } from "../limited.ts";
 import type { ResourceProbe } from "../resource-probe.ts";
 import { RUN_LABEL, type Writer } from "./writer.ts";
 
@@ -12,12 +13,12 @@ const LONGEST = 60_000;
  */
 export async function cleanUp(
   probes: readonly ResourceProbe[],
-  options: Omit<HttpClientOptions, "signal">,
+  { slots, ...options }: Omit<HttpClientOptions, "signal"> & { readonly slots: Slots },
 ): Promise<readonly string[]> {
   const writers = probes.flatMap(({ writer }) => (writer === undefined ? [] : [writer]));
   if (writers.length === 0) return [];
   using client = new HttpClient({ ...options, signal: AbortSignal.timeout(LONGEST) });
-  const left = await Promise.all(writers.map((writer) => cleanUpOne(writer, client)));
+  const left = await Promise.all(writers.map((writer) => slots(() => cleanUpOne(writer, client))));
   return left.flat();
 }
 

@@ -9,6 +9,9 @@ import { type ReadEvents, readEvents } from "../read-events.ts";
 import type { ResourceProbe } from "../resource-probe.ts";
 import { type Described, type Draft, expectWritten, MERGE_PATCH, type Sent, type Writer } from "./writer.ts";
 
+/** A finalizer that nobody takes away but the check that gave it. */
+export const FINALIZER = "example.com/conformance";
+
 /** How an object is deleted: by options in the body, or in the query. Servers read one of the two. */
 export interface Deleting {
   readonly options?: JsonObject;

@@ -1,0 +1,8 @@
+// The options of a call that sends a patch: of which kind it is.
+import type { CallOptions } from "./plain.ts";
+
+const patch = (type: string): CallOptions => ({ headers: { "content-type": `application/${type}` } });
+
+export const MERGE: CallOptions = patch("merge-patch+json");
+export const JSON_PATCH: CallOptions = patch("json-patch+json");
+export const APPLY: CallOptions = patch("apply-patch+yaml");
