@@ -1,11 +1,9 @@
+import { MOST_TEXT } from "../bounded.ts";
 import { nameAt } from "./names.ts";
 import { endOfString } from "./scan.ts";
 
 /** Kubernetes counts no further. */
 const MAX_DUPLICATES = 100;
-
-/** What their paths may say together, characters and steps: each may be as long as the text. */
-const MOST_TEXT = 2 ** 20;
 
 interface Level {
   /** Where we are in it: where the name of a member begins and ends, or the index of an element. */

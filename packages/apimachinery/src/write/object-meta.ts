@@ -1,5 +1,5 @@
 import { parseApiVersion } from "../api-version.ts";
-import { boundedCauses } from "../bounded-causes.ts";
+import { boundedCauses, type Causes } from "../bounded-causes.ts";
 import { fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from "../field-cause.ts";
 import { equalJson } from "../json/value.ts";
 import type { ObjectMeta, OwnerReference } from "../meta.ts";
@@ -26,8 +26,6 @@ const ANNOTATIONS_BYTES = 256 * 1024;
 export function objectMetaProblems(meta: ObjectMeta, rules: ObjectMetaRules): StatusCause[] {
   return boundedCauses(problemsOf(meta, rules));
 }
-
-type Causes = Generator<StatusCause, void>;
 
 function* problemsOf(meta: ObjectMeta, rules: ObjectMetaRules): Causes {
   yield* identityProblems(meta, rules);
