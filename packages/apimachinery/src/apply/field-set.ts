@@ -1,5 +1,5 @@
+import { sortedUtf8 } from "../json/order.ts";
 import { formatListElement, type ListElement, sortListElements } from "./path-element.ts";
-import { sortedUtf8 } from "./sorted.ts";
 
 /** The sets below a field, by name or by element. */
 export type FieldSetChildren<K extends string = string> = ReadonlyMap<K, FieldSet> | undefined;

@@ -1,5 +1,6 @@
 import { ApiError } from "../api-error.ts";
 import { isJsonObject, type JsonObject, setMember } from "../json/value.ts";
+import { parseTime } from "../time.ts";
 import { UnknownFields } from "../unknown-fields.ts";
 
 /** What a member of metadata must be: a scalar, texts in a list or a map, or objects with members of their own. */
@@ -95,7 +96,7 @@ const isText = (value: unknown): boolean => typeof value === "string";
 
 const CHECKS: Readonly<Record<Extract<Shape, string>, (value: unknown) => boolean>> = {
   string: isText,
-  time: (value) => isText(value) && TIME.test(value as string) && !Number.isNaN(Date.parse(value as string)),
+  time: (value) => typeof value === "string" && parseTime(value) !== undefined,
   integer: (value) => Number.isInteger(value),
   boolean: (value) => typeof value === "boolean",
   texts: (value) => Array.isArray(value) && value.every(isText),
@@ -112,8 +113,6 @@ const WORDS: Readonly<Record<Extract<Shape, string>, string>> = {
   map: "a map of strings",
   object: "an object",
 };
-
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
 /** Pointers in Go: 0 is one of their values. */
 const MAY_BE_ZERO: ReadonlySet<string> = new Set(["deletionGracePeriodSeconds"]);
