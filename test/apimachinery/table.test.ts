@@ -1,4 +1,10 @@
-import { AGE_COLUMN, compileTable, type KubeObject, type TableColumn } from "@virtual-workspaces/apimachinery";
+import {
+  AGE_COLUMN,
+  compileTable,
+  type KubeObject,
+  stringifyJson,
+  type TableColumn,
+} from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 
 const now = new Date("2026-11-21T12:00:00Z");
@@ -24,11 +30,15 @@ const cells: Record<TableColumn["type"], readonly (readonly [unknown, unknown])[
     [0.0001, "0.0001"],
     [0.00009, "9e-05"],
     [1e21, "1e+21"],
+    [2 ** 60, "1.152921504606847e+18"],
+    [9007199254740993n, "9007199254740993"],
+    [[-9007199254740993n], "[-9007199254740993]"],
     [true, "true"],
     [["b", 1], '["b",1]'],
     [[], "[]"],
     [{}, "{}"],
     [{ 9: null, 10: true }, '{"10":true,"9":null}'],
+    [{ "\u{10000}": 1, "\uffff": 2, "\b\f": undefined }, '{"\uffff":2,"\u{10000}":1}'],
     [{ z: 1, a: { d: "<&>", c: [] } }, '{"a":{"c":[],"d":"\\u003c\\u0026\\u003e"},"z":1}'],
   ],
   integer: [
@@ -37,6 +47,7 @@ const cells: Record<TableColumn["type"], readonly (readonly [unknown, unknown])[
     [5, 5],
     [1.9, 1],
     [-1.9, -1],
+    [9007199254740993n, 9007199254740993n],
     ["5", null],
     [true, null],
   ],
@@ -44,6 +55,7 @@ const cells: Record<TableColumn["type"], readonly (readonly [unknown, unknown])[
     [undefined, null],
     [5, 5],
     [1.5, 1.5],
+    [9007199254740993n, 9007199254740993n],
     ["5", null],
   ],
   boolean: [
@@ -63,6 +75,7 @@ const cells: Record<TableColumn["type"], readonly (readonly [unknown, unknown])[
     ["2026-11-21T11:59:59.5Z", "0s"],
     ["2026-11-21T12:00:10Z", "<invalid>"],
     ["2026-11-21", "<invalid>"],
+    ["2024-02-30T00:00:00Z", "<invalid>"],
     ["2026-13-01T00:00:00Z", "<invalid>"],
     ["yesterday", "<invalid>"],
     [5, null],
@@ -72,7 +85,7 @@ const cells: Record<TableColumn["type"], readonly (readonly [unknown, unknown])[
 describe("compileTable", () => {
   for (const [type, values] of Object.entries(cells)) {
     for (const [value, expected] of values) {
-      it(`shows ${JSON.stringify(value) ?? "nothing"} in a column of type ${type} as ${JSON.stringify(expected)}`, () => {
+      it(`shows ${stringifyJson(value) ?? "nothing"} in a column of type ${type} as ${stringifyJson(expected)}`, () => {
         expect(cell(type as TableColumn["type"], value)).to.deep.equal(expected);
       });
     }

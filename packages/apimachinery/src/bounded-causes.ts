@@ -1,19 +1,17 @@
+import { Bounded } from "./bounded.ts";
 import type { StatusCause } from "./status.ts";
 
-/** More causes help nobody, and to word a million of them would take seconds. */
-export const MOST_CAUSES = 1_000;
+/** Causes one by one: each is worded when it is asked for. */
+export type Causes = Generator<StatusCause, void>;
 
-/** What they may say together, characters: what is wrong with each of many may quote all of them. */
-const MOST_TEXT = 2 ** 20;
+/** Causes of which there may be very many. */
+export class BoundedCauses extends Bounded<StatusCause> {
+  constructor() {
+    super(({ field = "", message = "" }) => field.length + message.length);
+  }
+}
 
 /** The causes that come, worded one by one, until there are enough. */
 export function boundedCauses(causes: Iterable<StatusCause>): StatusCause[] {
-  const found: StatusCause[] = [];
-  let text = 0;
-  for (const cause of causes) {
-    found.push(cause);
-    text += cause.message?.length ?? 0;
-    if (found.length >= MOST_CAUSES || text >= MOST_TEXT) break;
-  }
-  return found;
+  return new BoundedCauses().add(causes).items;
 }

@@ -1,4 +1,4 @@
-import { goValue } from "./go-format.ts";
+import { goJson, goNumber } from "./go-format.ts";
 import { quote } from "./quote.ts";
 import type { StatusCause } from "./status.ts";
 
@@ -68,6 +68,9 @@ function suffix(detail: string): string {
   return detail === "" ? "" : `: ${detail}`;
 }
 
+/** Texts quoted as Go's `%q`, numbers as its `%v`, everything else as JSON. */
 function printed(value: unknown): string {
-  return value === OMITTED_VALUE ? "" : `: ${goValue(value)}`;
+  if (value === OMITTED_VALUE) return "";
+  if (typeof value === "string") return `: ${quote(value)}`;
+  return `: ${typeof value === "number" ? goNumber(value) : goJson(value)}`;
 }

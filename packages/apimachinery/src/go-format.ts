@@ -1,15 +1,5 @@
-import { compareUtf8 } from "./json/order.ts";
-import { isJsonObject } from "./json/value.ts";
-import { quote } from "./quote.ts";
-
-/**
- * A JSON value as Kubernetes prints it in the message about a field: texts quoted as Go's `%q`, numbers and booleans as
- * `%v`, everything else as Go's encoding/json.
- */
-export function goValue(value: unknown): string {
-  if (typeof value === "string") return quote(value);
-  return typeof value === "number" ? goNumber(value) : goJson(value);
-}
+import { sortedUtf8 } from "./json/order.ts";
+import { isJsonObject, type JsonObject } from "./json/value.ts";
 
 /** A number as Go's `%v`: what can be an integer is one, and is written in full. */
 export function goNumber(value: number | bigint): string {
@@ -25,24 +15,36 @@ export function goDouble(value: number): string {
   return `${digits}e${power < 0 ? "-" : "+"}${Math.abs(power).toString().padStart(2, "0")}`;
 }
 
-/** JSON as Go's encoding/json writes it: members in UTF-8 order, markup escaped. */
+/**
+ * JSON as Go's encoding/json writes it: members in UTF-8 order, markup escaped. Loops rather than callbacks: so it goes
+ * about as deep as JSON.stringify does.
+ */
 export function goJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(goJson).join(",")}]`;
-  if (isJsonObject(value)) {
-    const names = Object.keys(value).filter((name) => value[name] !== undefined);
-    return `{${names
-      .sort(compareUtf8)
-      .map((name) => `${goText(name)}:${goJson(value[name])}`)
-      .join(",")}}`;
-  }
-  if (typeof value === "bigint") return value.toString();
   if (typeof value === "string") return goText(value);
-  return JSON.stringify(value) ?? "null";
+  if (typeof value === "bigint") return value.toString();
+  if (Array.isArray(value)) {
+    let items = "";
+    for (const item of value) items += `${items === "" ? "" : ","}${goJson(item)}`;
+    return `[${items}]`;
+  }
+  if (!isJsonObject(value)) return JSON.stringify(value) ?? "null";
+  let members = "";
+  for (const name of namesOf(value)) members += `${members === "" ? "" : ","}${goText(name)}:${goJson(value[name])}`;
+  return `{${members}}`;
 }
+
+/** The names of an object's members, as Go orders them. */
+export function namesOf(object: JsonObject): string[] {
+  return sortedUtf8(Object.keys(object).filter((name) => object[name] !== undefined));
+}
+
+/** Most names and values, told at a glance. */
+const PLAIN = /^[\w./:-]*$/;
 
 /** The characters that Go escapes and ECMAScript does not. */
 const MARKUP = /[<>&\u2028\u2029]/g;
 
 function goText(text: string): string {
+  if (PLAIN.test(text)) return `"${text}"`;
   return JSON.stringify(text).replace(MARKUP, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

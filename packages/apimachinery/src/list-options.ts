@@ -1,4 +1,5 @@
 import { ApiError } from "./api-error.ts";
+import { queryBoolean, queryInteger } from "./query-values.ts";
 import { quote } from "./quote.ts";
 import { type FieldSelector, parseFieldSelector } from "./selectors/fields.ts";
 import { type LabelSelector, parseLabelSelector } from "./selectors/labels.ts";
@@ -28,7 +29,6 @@ export interface ListOptions {
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 const UINT64_MAX = 2n ** 64n - 1n;
-const INT64_MAX = 2n ** 63n - 1n;
 
 /**
  * The options of a query string, converted as Kubernetes does: of a repeated parameter the first counts, a boolean is
@@ -39,21 +39,21 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
   const options: Mutable<ListOptions> = {
     labelSelector: parseLabelSelector(query.get("labelSelector") ?? ""),
     fieldSelector: parseFieldSelector(query.get("fieldSelector") ?? ""),
-    allowWatchBookmarks: boolean(query.get("allowWatchBookmarks")),
-    watch: boolean(query.get("watch")),
+    allowWatchBookmarks: queryBoolean(query.get("allowWatchBookmarks")) ?? false,
+    watch: queryBoolean(query.get("watch")) ?? false,
   };
-  const timeoutSeconds = integer(query.get("timeoutSeconds"));
-  const limit = integer(query.get("limit"));
+  const timeoutSeconds = queryInteger(query.get("timeoutSeconds"));
+  const limit = queryInteger(query.get("limit"));
   const token = query.get("continue");
   const version = resourceVersion(query.get("resourceVersion"));
   const match = query.get("resourceVersionMatch");
-  const sendInitialEvents = query.get("sendInitialEvents");
+  const sendInitialEvents = queryBoolean(query.get("sendInitialEvents"));
   if (limit !== undefined && limit > 0) options.limit = limit;
   if (token) options.continue = token;
   if (version) options.resourceVersion = version;
   if (match) options.resourceVersionMatch = match as ResourceVersionMatch; // validateListOptions names an unknown one
   if (timeoutSeconds !== undefined) options.timeoutSeconds = timeoutSeconds;
-  if (sendInitialEvents !== null) options.sendInitialEvents = boolean(sendInitialEvents);
+  if (sendInitialEvents !== undefined) options.sendInitialEvents = sendInitialEvents;
   return options;
 }
 
@@ -67,25 +67,6 @@ export function withListDefaults(options: ListOptions): ListOptions {
   if (!watch || version !== "0" || resourceVersionMatch !== undefined || sendInitialEvents !== undefined)
     return options;
   return { ...options, sendInitialEvents: true, resourceVersionMatch: "NotOlderThan" };
-}
-
-function boolean(value: string | null): boolean {
-  return value !== null && value !== "0" && value.toLowerCase() !== "false";
-}
-
-/** As strconv.ParseInt; what exceeds 2^53 is more than any limit or timeout, and is cut to it. */
-function integer(value: string | null): number | undefined {
-  if (value === null) return undefined;
-  const fault = (what: string): ApiError => ApiError.badRequest(`strconv.ParseInt: parsing ${quote(value)}: ${what}`);
-  if (!/^[+-]?[0-9]+$/.test(value)) throw fault("invalid syntax");
-  const digits = value.replace(/^([+-]?)0+(?=[0-9])/, "$1");
-  if (digits.length > 20 || outOfRange(digits)) throw fault("value out of range");
-  return Math.max(Math.min(Number(digits), Number.MAX_SAFE_INTEGER), Number.MIN_SAFE_INTEGER);
-}
-
-function outOfRange(digits: string): boolean {
-  const number = BigInt(digits.replace("+", ""));
-  return number > INT64_MAX || number < -INT64_MAX - 1n;
 }
 
 /** The canonical form: leading zeros are dropped, as the number they are read as has none. */

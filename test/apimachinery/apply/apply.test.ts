@@ -149,11 +149,11 @@ describe("Server-side apply", () => {
     const annotations = { [name]: `${JSON.stringify(before)}\n` };
     const next = { ...before, metadata: { ...before.metadata, annotations } };
     const live = stored(fields.update({ live: undefined, next, manager: "kubectl-client-side-apply", now: at(0) }));
-    const config = thing({ text: "<ho>", count: 1 });
+    const config = thing({ text: "<ho>\b\f", count: 1 });
     expect(refusal(() => apply(live, config, { manager: "me" })).code).to.equal(409);
     const applied = apply(live, config, { manager: "kubectl" });
     expect(applied.metadata.annotations?.[name]).to.equal(
-      '{"apiVersion":"example.dev/v1","kind":"Thing","metadata":{"name":"n"},"spec":{"count":1,"text":"\\u003cho\\u003e"}}\n',
+      '{"apiVersion":"example.dev/v1","kind":"Thing","metadata":{"name":"n"},"spec":{"count":1,"text":"\\u003cho\\u003e\\b\\f"}}\n',
     );
     const changed = fields.update({ live, next: { ...live, spec: { text: "x", count: 1 } }, manager: "u", now: at(1) });
     expect(refusal(() => apply(changed, config, { manager: "kubectl" })).details?.causes).to.have.length(1);

@@ -77,6 +77,14 @@ describe("Field sets", () => {
       "v:null",
       "i:7",
     ]);
+    // json-iterator's, which differs from encoding/json's in these.
+    const unlike = { 'v:"\\b\\f \\\\b e-7"': {}, "v:1e-7": {}, 'k:{"a":-2.5e-8}': {}, "v:1e-10": {} };
+    expect(Object.keys(formatFieldsV1(parseFieldsV1(unlike)))).to.deep.equal([
+      'k:{"a":-2.5e-08}',
+      "v:1e-10",
+      "v:1e-07",
+      'v:"\\u0008\\u000c \\\\b e-7"',
+    ]);
     expect(Object.keys(formatFieldsV1(parseFieldsV1({ 'v:"<&>\u2028"': {} })))).to.deep.equal([
       'v:"\\u003c\\u0026\\u003e\\u2028"',
     ]);

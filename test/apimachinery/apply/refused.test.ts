@@ -29,6 +29,11 @@ describe("Server-side apply: what is refused", () => {
       { text: { b: [null, 1.5], a: "x" } },
       '.spec.text: expected string, got &value.valueUnstructured{Value:map[string]interface {}{"a":"x", "b":[]interface {}{interface {}(nil), 1.5}}}',
     ],
+    [
+      "characters that print as nothing, or turn the line around",
+      { text: { "a\u202e": "x\u007f\b\u202e" } },
+      '.spec.text: expected string, got &value.valueUnstructured{Value:map[string]interface {}{"a\\u202e":"x\\x7f\\b\\u202e"}}',
+    ],
     ["a text for a boolean", { flag: "x" }, ".spec.flag: expected boolean, got &{x}"],
     ["an object for an integer or text", { when: { a: 1 } }, ".spec.when: expected any scalar, got &{map[a:1]}"],
     ["a list for an object", { labels: [1, "x", null] }, ".spec.labels: expected map, got &{[1 x <nil>]}"],

@@ -106,6 +106,8 @@ describe("Managed fields of updates", () => {
     ["a list of nothing", [null]],
     ["an entry of wrong types", [{ ...entry("x", "text"), manager: 1 }]],
     ["an entry of no time", [{ ...entry("x", "text"), time: "now" }]],
+    ["an entry of the 30th of February", [{ ...entry("x", "text"), time: "2024-02-30T00:00:00Z" }]],
+    ["an entry of the 24th hour", [{ ...entry("x", "text"), time: "2024-02-29T24:00:00Z" }]],
     ["an entry of a 13th month", [{ ...entry("x", "text"), time: "2026-13-01T00:00:00Z" }]],
     ["an entry without operation", [{ ...entry("x", "text"), operation: undefined }]],
     ["an entry without version", [{ ...entry("x", "text"), apiVersion: "" }]],

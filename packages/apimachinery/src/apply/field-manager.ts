@@ -127,7 +127,11 @@ export class FieldManager {
     return withManagers(object, applied.managers, live);
   }
 
-  /** The configuration that a manager applied last, as far as the object still has it; undefined if it applied none. */
+  /**
+   * The configuration that a manager applied last, as far as the object still has it; undefined if it applied none.
+   *
+   * @throws ApiError 500 if the object's managedFields are malformed
+   */
   extract(object: KubeObject, { manager, subresource = "" }: ExtractOptions): KubeObject | undefined {
     const key = this.#key("Apply", manager, subresource);
     const applied = storedManagers(object).get(managerId(key));

@@ -1,8 +1,11 @@
+import { sortedUtf8 } from "../json/order.ts";
 import { formatListElement, type ListElement, sortListElements } from "./path-element.ts";
-import { sortedUtf8 } from "./sorted.ts";
 
 /** The sets below a field, by name or by element. */
 export type FieldSetChildren<K extends string = string> = ReadonlyMap<K, FieldSet> | undefined;
+
+/** What is to become of a child; it is as full or empty as it was. */
+export type ChangeOfChild = (child: FieldSet, key: string) => FieldSet;
 
 /**
  * A set of fields of an object, as a tree that is never changed: operations share what they do not alter, and give the
@@ -104,8 +107,13 @@ export class FieldSet {
 
   /** The fields with nothing of the set below them. */
   leaves(): FieldSet {
-    const { fields, items } = this;
-    return this.#with(this.has && !this.hasChildren, fields && mapped(fields), items && mapped(items));
+    const below = (child: FieldSet): FieldSet => child.leaves();
+    return this.#with(this.has && !this.hasChildren, mapped(this.fields, below), mapped(this.items, below));
+  }
+
+  /** The set with what is made of its children: of fields by name, of elements as they are written. */
+  mapChildren(field: ChangeOfChild, item: ChangeOfChild): FieldSet {
+    return this.#with(this.has, mapped(this.fields, field), mapped(this.items, item));
   }
 
   /** The paths of all fields as messages show them, `.spec.ports[name="a"].port`, in Kubernetes' order. */
@@ -178,13 +186,14 @@ function same(mine: FieldSetChildren, theirs: FieldSetChildren): boolean {
   return true;
 }
 
-function mapped(children: ReadonlyMap<string, FieldSet>): FieldSetChildren {
+function mapped(children: FieldSetChildren, change: ChangeOfChild): FieldSetChildren {
+  if (children === undefined) return undefined;
   let changed: Map<string, FieldSet> | undefined;
   for (const [key, child] of children) {
-    const leaves = child.leaves();
-    if (leaves === child) continue;
+    const after = change(child, key);
+    if (after === child) continue;
     changed ??= new Map(children);
-    changed.set(key, leaves);
+    changed.set(key, after);
   }
   return changed ?? children;
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../json/value.ts";
 import { FieldSet } from "./field-set.ts";
-import { formOf, memberType } from "./form.ts";
+import { filledMap, formOf, memberType } from "./form.ts";
 import { elementOf } from "./list-element.ts";
 import { DEDUCED, type ListType, type MapType, type ValueType } from "./value-type.ts";
 
@@ -28,7 +28,10 @@ function fieldsOfMap(value: JsonObject, type: MapType): FieldSet {
     const member = value[name];
     if (member === undefined) continue;
     const below = fieldsOf(member, memberType(type, name) ?? DEDUCED);
-    const isOwn = type.fields?.get(name) === undefined || member === null || isEmptyMap(member);
+    const isOwn =
+      type.fields?.get(name) === undefined ||
+      member === null ||
+      (isJsonObject(member) && filledMap(member) === undefined);
     const node = isOwn ? withSelf(below) : below;
     if (!node.isEmpty) fields.set(name, node);
   }
@@ -49,10 +52,4 @@ function fieldsOfList(list: readonly unknown[], type: ListType): FieldSet {
 /** The same fields, and the one at which they stand. */
 export function withSelf(below: FieldSet): FieldSet {
   return below.hasChildren ? new FieldSet(true, below.fields, below.items) : FieldSet.leaf;
-}
-
-function isEmptyMap(value: unknown): boolean {
-  if (!isJsonObject(value)) return false;
-  for (const name in value) if (Object.hasOwn(value, name)) return false;
-  return true;
 }

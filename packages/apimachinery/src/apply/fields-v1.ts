@@ -1,7 +1,8 @@
+import { sortedUtf8 } from "../json/order.ts";
 import { isJsonObject, type JsonObject } from "../json/value.ts";
+import { quote } from "../quote.ts";
 import { FieldSet } from "./field-set.ts";
 import { readListElement, sortListElements } from "./path-element.ts";
-import { sortedUtf8 } from "./sorted.ts";
 
 /**
  * Reads the `fieldsV1` of an entry of managedFields. Kinds of path elements that are not known are left out, as
@@ -23,7 +24,7 @@ function readNode(node: unknown): FieldSet {
   let items: Map<string, FieldSet> | undefined;
   for (const key of Object.keys(node)) {
     if (key === ".") has = true;
-    else if (key[1] !== ":") throw new SyntaxError(`path element ${JSON.stringify(key)} has no kind`);
+    else if (key[1] !== ":") throw new SyntaxError(`path element ${quote(key)} has no kind`);
     else if (key[0] === "f") {
       fields ??= new Map();
       fields.set(key.slice(2), readNode(node[key]));

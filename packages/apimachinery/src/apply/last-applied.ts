@@ -1,9 +1,9 @@
+import { goJson } from "../go-format.ts";
 import { parseJson } from "../json/parse.ts";
 import { isJsonObject, type JsonObject, memberOf, setMember } from "../json/value.ts";
 import { ADDED, changed, compare, MODIFIED, REMOVED } from "./compare.ts";
 import { FieldSet } from "./field-set.ts";
 import { fieldsOf } from "./fields-of.ts";
-import { goJson } from "./go-text.ts";
 import { typeProblem } from "./type-check.ts";
 import type { Versions } from "./versions.ts";
 

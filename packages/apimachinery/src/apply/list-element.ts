@@ -1,6 +1,6 @@
 import { compareUtf8 } from "../json/order.ts";
 import { isJsonObject, memberOf } from "../json/value.ts";
-import { goJson } from "./go-text.ts";
+import { quote } from "../quote.ts";
 import { keyElement, type ListElement, valueElement } from "./path-element.ts";
 import type { ListType } from "./value-type.ts";
 
@@ -26,7 +26,7 @@ function elementByKeys(type: ListType, item: unknown): ListElement | { readonly 
     if (value !== undefined) keys.push([name, value]);
   }
   if (keys.length === 0) {
-    const names = type.keys.map(goJson).join(" ");
+    const names = type.keys.map(quote).join(" ");
     const problem = `associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)`;
     return { problem };
   }

@@ -1,10 +1,11 @@
+import { goJson } from "../go-format.ts";
 import { compareUtf8 } from "../json/order.ts";
 import { isJsonObject } from "../json/value.ts";
 import type { ManagedFieldsEntry } from "../meta.ts";
-import { formatTime } from "../time.ts";
+import { quote } from "../quote.ts";
+import { formatTime, parseTime } from "../time.ts";
 import type { FieldSet } from "./field-set.ts";
 import { formatFieldsV1, parseFieldsV1 } from "./fields-v1.ts";
-import { goJson } from "./go-text.ts";
 
 /** Who a manager is. For one that applies, the version that it last applied in is no part of this. */
 export interface ManagerKey {
@@ -94,7 +95,7 @@ function readManager(entry: ManagedFieldsEntry, at: number): Manager {
   if (apiVersion === "") throw new SyntaxError("apiVersion must not be empty");
   if (fieldsType === "") throw new SyntaxError(`missing fieldsType in managed fields entry ${at}`);
   if (fieldsType !== "FieldsV1")
-    throw new SyntaxError(`invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${at}`);
+    throw new SyntaxError(`invalid fieldsType ${quote(fieldsType)} in managed fields entry ${at}`);
   const set = parseFieldsV1(fieldsV1 ?? {});
   return {
     manager,
@@ -143,11 +144,8 @@ function writeManager({ manager, operation, apiVersion, subresource, time, set }
   };
 }
 
-const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
-
 function timeOf(text: string): string | undefined {
-  if (!RFC3339.test(text)) return undefined;
-  const milliseconds = Date.parse(text);
-  if (Number.isNaN(milliseconds)) return undefined;
-  return text.length === "2006-01-02T15:04:05Z".length ? text : formatTime(new Date(milliseconds));
+  const time = parseTime(text);
+  if (time === undefined) return undefined;
+  return text.length === "2006-01-02T15:04:05Z".length ? text : formatTime(time);
 }

@@ -1,9 +1,8 @@
-import { compareUtf8 } from "../json/order.ts";
+import { compareUtf8, sortedUtf8 } from "../json/order.ts";
 import { parseJson, parseOwnJson } from "../json/parse.ts";
 import { isJsonObject, type JsonObject, memberOf } from "../json/value.ts";
 import { quote } from "../quote.ts";
-import { goJson, goValue } from "./go-text.ts";
-import { sortedUtf8 } from "./sorted.ts";
+import { goValue, iteratorJson } from "./go-text.ts";
 
 /**
  * The element of a list in a path, as FieldsV1 writes it: `k:{"name":"a"}` by its keys, `v:"a"` by its value, `i:0` by
@@ -14,13 +13,13 @@ export type ListElement = string;
 /** The element of a list that has these keys; their names sorted. */
 export function keyElement(keys: readonly (readonly [name: string, value: unknown])[]): ListElement {
   let text = "";
-  for (const [name, value] of keys) text += `${text === "" ? "" : ","}${goJson(name)}:${goJson(value)}`;
+  for (const [name, value] of keys) text += `${text === "" ? "" : ","}${iteratorJson(name)}:${iteratorJson(value)}`;
   return `k:{${text}}`;
 }
 
 /** The element of a set that is this value. */
 export function valueElement(value: unknown): ListElement {
-  return `v:${goJson(value)}`;
+  return `v:${iteratorJson(value)}`;
 }
 
 const INTEGER = /^[+-]?\d{1,15}$/;
@@ -45,7 +44,7 @@ export function readListElement(text: string): ListElement | undefined {
     case "k": {
       const keys = parseJson(rest).value;
       if (!isJsonObject(keys)) throw new SyntaxError("keys of a list element are no object");
-      return `k:${goJson(keys)}`;
+      return `k:${iteratorJson(keys)}`;
     }
     case "i":
       if (!INTEGER.test(rest)) throw new SyntaxError("index of a list element is no integer");

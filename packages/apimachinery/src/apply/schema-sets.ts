@@ -8,35 +8,29 @@ import { type MapType, UNTYPED, type ValueType } from "./value-type.ts";
  * it, which sets leave out since it says nothing.
  */
 export function withNamedFields(set: FieldSet, type: ValueType | undefined): FieldSet {
-  const fields = mapValues(set.fields, (child, name) => {
-    if (!child.hasChildren) return child;
-    const below = withNamedFields(child, type?.map && memberType(type.map, name));
-    const isDeclared = type?.map?.fields?.get(name) !== undefined;
-    return isDeclared && !below.has ? withSelf(below) : below;
-  });
-  const items = mapValues(set.items, (child, element) =>
-    withNamedFields(child, element.startsWith("k:") ? type?.list?.element : undefined),
+  return set.mapChildren(
+    (child, name) => {
+      if (!child.hasChildren) return child;
+      const below = withNamedFields(child, type?.map && memberType(type.map, name));
+      const isDeclared = type?.map?.fields?.get(name) !== undefined;
+      return isDeclared && !below.has ? withSelf(below) : below;
+    },
+    (child, element) => withNamedFields(child, element.startsWith("k:") ? type?.list?.element : undefined),
   );
-  return fields === set.fields && items === set.items ? set : new FieldSet(set.has, fields, items);
 }
 
 /**
  * A set that was written under an older schema, as it is under this one: of what has become atomic only the whole is
  * owned. (What was atomic and is no more needs nothing.) The very same set if nothing changes.
  */
-export function reconcile(set: FieldSet, type: ValueType): FieldSet {
-  const { map, list } = type;
+export function reconcile(set: FieldSet, { map, list }: ValueType): FieldSet {
   if (!set.hasChildren) return set;
+  const below = (type: ValueType | undefined) => (child: FieldSet) => reconcileChild(child, type);
   if (map !== undefined) {
     if (isUntypedMap(map)) return set;
-    const fields = mapValues(set.fields, (child, name) => reconcileChild(child, memberType(map, name)));
-    const items = mapValues(set.items, (child) => reconcileChild(child, map.element));
-    return same(set, fields, items);
+    return set.mapChildren((child, name) => reconcileChild(child, memberType(map, name)), below(map.element));
   }
-  if (list === undefined) return set;
-  const fields = mapValues(set.fields, (child) => reconcileChild(child, list.element));
-  const items = mapValues(set.items, (child) => reconcileChild(child, list.element));
-  return same(set, fields, items);
+  return list === undefined ? set : set.mapChildren(below(list.element), below(list.element));
 }
 
 function reconcileChild(child: FieldSet, type: ValueType | undefined): FieldSet {
@@ -49,23 +43,4 @@ function reconcileChild(child: FieldSet, type: ValueType | undefined): FieldSet 
 /** Types that are deduced from values do not know yet what is atomic. */
 function isUntypedMap({ fields, element }: MapType): boolean {
   return fields === undefined && element !== UNTYPED && element?.scalar === "untyped";
-}
-
-function same(set: FieldSet, fields: FieldSet["fields"], items: FieldSet["items"]): FieldSet {
-  return fields === set.fields && items === set.items ? set : new FieldSet(set.has, fields, items);
-}
-
-function mapValues(
-  children: FieldSet["fields"],
-  change: (child: FieldSet, key: string) => FieldSet,
-): FieldSet["fields"] {
-  let changed: Map<string, FieldSet> | undefined;
-  if (children === undefined) return undefined;
-  for (const [key, child] of children) {
-    const after = change(child, key);
-    if (after === child) continue;
-    changed ??= new Map(children);
-    changed.set(key, after);
-  }
-  return changed ?? children;
 }

@@ -1,3 +1,4 @@
+import { MOST_TEXT } from "../bounded.ts";
 import { nameAt } from "./names.ts";
 import { endOfString } from "./scan.ts";
 
@@ -13,13 +14,14 @@ interface Level {
 
 /**
  * The paths of the members that begin at `places`, as Kubernetes writes them: `spec.ports[0].name`. Each once, a hundred
- * at most.
+ * at most, and fewer when they are very long.
  */
 export function memberPaths(text: string, places: readonly number[]): string[] {
   const found = new Set<string>();
   const levels: Level[] = [];
   let next = 0;
-  for (let at = 0; at < text.length && next < places.length && found.size < MAX_DUPLICATES; at++) {
+  let effort = 0;
+  for (let at = 0; at < text.length && next < places.length; at++) {
     const unit = text[at];
     const level = levels.at(-1);
     if (unit === '"') {
@@ -28,7 +30,10 @@ export function memberPaths(text: string, places: readonly number[]): string[] {
       if (level !== undefined && level.index === -1) [level.from, level.end] = [at, end];
       if (at === places[next]) {
         next += 1;
-        found.add(pathOf(text, levels));
+        const path = pathOf(text, levels);
+        found.add(path);
+        effort += path.length + levels.length;
+        if (found.size >= MAX_DUPLICATES || effort >= MOST_TEXT) break;
       }
       at = end;
     } else if (unit === "{") levels.push({ from: at, end: at, index: -1 });

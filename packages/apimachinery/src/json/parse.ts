@@ -7,7 +7,7 @@ import { wellFormed } from "./well-formed.ts";
 export interface ParsedJson {
   /** Integers of 64 bits beyond 2^53 are `bigint`, so that nothing is lost. */
   readonly value: unknown;
-  /** The paths of members given more than once (the last one counts): `spec.ports[0].name`. The first hundred. */
+  /** The paths of members given more than once (the last one counts): `spec.ports[0].name`. The first hundred, fewer when very long. */
   readonly duplicates: readonly string[];
 }
 

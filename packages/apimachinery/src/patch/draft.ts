@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject, memberOf, setMember } from "../json/value.ts";
 import type { Effort } from "./effort.ts";
-import { indexIn, OperationError, type Pointer } from "./pointer.ts";
+import { findIndexIn, indexIn, insertionIndexIn, OperationError, type Pointer } from "./pointer.ts";
 
-type Container = JsonObject | unknown[];
+/** What a pointer leads through. */
+export type Container = JsonObject | unknown[];
 
 /** A document under change. What changes is copied, shallowly and once; all the rest is shared with the original. */
 export class Draft {
@@ -69,7 +70,7 @@ export class Draft {
       array.push(value);
       return;
     }
-    const index = insertionIndex(key, array.length);
+    const index = insertionIndexIn(key, array.length);
     this.#effort.shift(array.length - index);
     array.splice(index, 0, value);
   }
@@ -113,20 +114,6 @@ export function isContainer(value: unknown): value is Container {
 
 function childOf(container: Container, step: string): { key: string | number; value: unknown } | undefined {
   if (!Array.isArray(container)) return { key: step, value: memberOf(container, step) };
-  try {
-    const key = indexIn(step, container.length);
-    return { key, value: container[key] };
-  } catch {
-    return undefined;
-  }
-}
-
-function insertionIndex(key: string, length: number): number {
-  try {
-    return indexIn(key, length + 1);
-  } catch (error) {
-    const { message } = error as OperationError;
-    const noIndex = message.startsWith("strconv");
-    throw new OperationError(noIndex ? `value was not a proper array index: '${key}': ${message}` : message);
-  }
+  const key = findIndexIn(step, container.length);
+  return key === undefined ? undefined : { key, value: container[key] };
 }

@@ -1,6 +1,6 @@
 import { MAX_JSON_DEPTH } from "../json/parse.ts";
 import { cloneJson } from "../json/value.ts";
-import { Draft, isContainer } from "./draft.ts";
+import { type Container, Draft, isContainer } from "./draft.ts";
 import { Effort } from "./effort.ts";
 import { type Operation, readOperations } from "./json-patch-operation.ts";
 import { type Measure, measure } from "./measure.ts";
@@ -42,8 +42,8 @@ class PatchRun {
   readonly #draft: Draft;
   #copied = 0;
 
-  constructor(document: object) {
-    this.#draft = new Draft(document as never, this.#effort);
+  constructor(document: Container) {
+    this.#draft = new Draft(document, this.#effort);
   }
 
   get result(): unknown {

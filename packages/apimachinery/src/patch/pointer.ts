@@ -23,25 +23,48 @@ function unescaped(step: string): string {
 
 /**
  * Where `key` points in an array of `length`; a negative one counts from the end, which no RFC knows but Kubernetes does.
- * An index may be equal to `length` where something is inserted: give one more.
  *
  * @throws OperationError
  */
 export function indexIn(key: string, length: number): number {
-  const exact = integer(key);
+  const index = integer(key);
+  if (typeof index === "string") throw new OperationError(index);
+  return checkedPlace(index, length);
+}
+
+/** As {@link indexIn}, where something is inserted. @throws OperationError */
+export function insertionIndexIn(key: string, length: number): number {
+  const index = integer(key);
+  if (typeof index === "string") throw new OperationError(`value was not a proper array index: '${key}': ${index}`);
+  return checkedPlace(index, length + 1);
+}
+
+/** As {@link indexIn}; `undefined` when there is no such element. */
+export function findIndexIn(key: string, length: number): number | undefined {
+  const index = integer(key);
+  return typeof index === "string" ? undefined : place(index, length);
+}
+
+function checkedPlace(index: bigint, length: number): number {
+  const found = place(index, length);
+  if (found === undefined)
+    throw new OperationError(`Unable to access invalid index: ${index}: invalid index referenced`);
+  return found;
+}
+
+function place(exact: bigint, length: number): number | undefined {
   const index = Number(exact);
-  if (index >= length || index < -length)
-    throw new OperationError(`Unable to access invalid index: ${exact}: invalid index referenced`);
+  if (index >= length || index < -length) return undefined;
   return index < 0 ? index + length : index;
 }
 
-/** As Go's strconv.Atoi. */
-function integer(key: string): bigint {
-  if (!/^[+-]?[0-9]+$/.test(key)) throw new OperationError(`strconv.Atoi: parsing ${quote(key)}: invalid syntax`);
+/** As Go's strconv.Atoi: the integer, or what is wrong. */
+function integer(key: string): bigint | string {
+  if (!/^[+-]?[0-9]+$/.test(key)) return `strconv.Atoi: parsing ${quote(key)}: invalid syntax`;
   const sign = /^[+-]/.exec(key)?.[0] ?? "";
   const digits = key.slice(sign.length).replace(/^0+(?=[0-9])/, "");
   const value = digits.length > 19 ? MAX_INT64 + 1n : BigInt(digits);
-  if (value > MAX_INT64) throw new OperationError(`strconv.Atoi: parsing ${quote(key)}: value out of range`);
+  if (value > MAX_INT64) return `strconv.Atoi: parsing ${quote(key)}: value out of range`;
   return sign === "-" ? -value : value;
 }
 

@@ -1,6 +1,6 @@
 import { cloneJson } from "../json/value.ts";
 import type { JsonSchema } from "../schema.ts";
-import { embeddedProblem } from "./embedded.ts";
+import { tryCoerceEmbedded } from "./embedded.ts";
 import { compileEnum } from "./enum.ts";
 import { formatOf, textFormat } from "./formats.ts";
 import {
@@ -118,7 +118,7 @@ function tasksOf(tasks: Tasks): Tasks {
 function prunedDefault(node: SchemaNode): unknown {
   const value = cloneJson(node.default);
   pruneValue(value, node, node.embedded);
-  embeddedProblem(node, value);
+  tryCoerceEmbedded(node, value);
   return value;
 }
 

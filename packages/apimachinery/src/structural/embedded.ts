@@ -1,11 +1,12 @@
 import { ApiError, isApiError } from "../api-error.ts";
 import { parseApiVersion } from "../api-version.ts";
+import { BoundedCauses, type Causes } from "../bounded-causes.ts";
 import { fieldInvalid, fieldRequired, formatCause } from "../field-cause.ts";
-import { compareUtf8 } from "../json/order.ts";
 import { cloneJson, isJsonObject, type JsonObject, memberOf } from "../json/value.ts";
 import type { ObjectMeta } from "../meta.ts";
 import { pathSegmentProblems } from "../names.ts";
 import type { StatusCause } from "../status.ts";
+import { UnknownFields } from "../unknown-fields.ts";
 import { normalizeMetadata } from "../write/metadata.ts";
 import { objectMetaProblems } from "../write/object-meta.ts";
 import type { SchemaNode } from "./node.ts";
@@ -16,27 +17,27 @@ import { visitChildren } from "./walk.ts";
  * Makes the metadata of embedded resources an ObjectMeta, in place, as that of an object is (apiextensions'
  * objectmeta.Coerce).
  *
- * @returns the paths of members that ObjectMeta does not have, sorted
+ * @returns the paths of members that ObjectMeta does not have, sorted; of very many the first
  * @throws ApiError 400 on an apiVersion, kind or metadata that cannot be read
  */
 export function coerceEmbedded(root: SchemaNode, object: unknown): string[] {
   const { unknown, malformed } = coerce(root, object);
   if (malformed !== undefined) throw ApiError.badRequest(formatCause(malformed));
-  return unknown.sort(compareUtf8);
+  return unknown.sorted();
 }
 
-/** As {@link coerceEmbedded}, with what cannot be read as a cause. */
-export function embeddedProblem(root: SchemaNode, object: unknown): StatusCause | undefined {
+/** As {@link coerceEmbedded}, and returns what cannot be read as a cause instead. */
+export function tryCoerceEmbedded(root: SchemaNode, object: unknown): StatusCause | undefined {
   return coerce(root, object).malformed;
 }
 
 interface Coerced {
-  readonly unknown: string[];
+  readonly unknown: UnknownFields;
   malformed: StatusCause | undefined;
 }
 
 function coerce(root: SchemaNode, object: unknown): Coerced {
-  const coerced: Coerced = { unknown: [], malformed: undefined };
+  const coerced: Coerced = { unknown: new UnknownFields(), malformed: undefined };
   const visit = (value: unknown, node: SchemaNode, place: Place): void => {
     if (coerced.malformed !== undefined) return;
     if (node.embedded && isJsonObject(value)) {
@@ -58,14 +59,18 @@ function unreadableType(resource: JsonObject, place: Place): StatusCause | undef
     : fieldInvalid(place.child(name).toString(), resource[name], "must be a string");
 }
 
-function unreadableMetadata(resource: JsonObject, place: Place, unknown: string[]): StatusCause | undefined {
+function unreadableMetadata(resource: JsonObject, place: Place, unknown: UnknownFields): StatusCause | undefined {
   if (!Object.hasOwn(resource, "metadata")) return undefined;
   try {
-    unknown.push(...normalizeMetadata(resource).map((path) => place.child(path).toString()));
+    unknown.add(pathsBelow(place, normalizeMetadata(resource)));
     return undefined;
   } catch (error) {
     return malformed(resource, place, error);
   }
+}
+
+function* pathsBelow(place: Place, paths: readonly string[]): Generator<string, void> {
+  for (const path of paths) yield place.child(path).toString();
 }
 
 function malformed(resource: JsonObject, place: Place, error: unknown): StatusCause {
@@ -75,22 +80,21 @@ function malformed(resource: JsonObject, place: Place, error: unknown): StatusCa
 
 /** What is wrong with the type and metadata of embedded resources (apiextensions' objectmeta.Validate). */
 export function checkEmbedded(root: SchemaNode, object: unknown): StatusCause[] {
-  const causes: StatusCause[] = [];
-  if (!root.tasks.embedded) return causes;
+  const causes = new BoundedCauses();
+  if (!root.tasks.embedded) return causes.items;
   const visit = (value: unknown, node: SchemaNode, place: Place): void => {
-    if (node.embedded && isJsonObject(value)) causes.push(...resourceProblems(value, place));
+    if (causes.full) return;
+    if (node.embedded && isJsonObject(value)) causes.add(resourceProblems(value, place));
     visitChildren(value, node, { place, task: "embedded", visit });
   };
   visit(object, root, Place.root);
-  return causes;
+  return causes.items;
 }
 
-function resourceProblems(resource: JsonObject, place: Place): StatusCause[] {
-  return [
-    ...typeProblems(resource, { field: place.child("apiVersion").toString(), name: "apiVersion" }, apiVersionProblem),
-    ...typeProblems(resource, { field: place.child("kind").toString(), name: "kind" }, kindProblem),
-    ...(Object.hasOwn(resource, "metadata") ? metadataProblems(resource, place) : []),
-  ];
+function* resourceProblems(resource: JsonObject, place: Place): Causes {
+  yield* typeProblems(resource, { field: place.child("apiVersion").toString(), name: "apiVersion" }, apiVersionProblem);
+  yield* typeProblems(resource, { field: place.child("kind").toString(), name: "kind" }, kindProblem);
+  if (Object.hasOwn(resource, "metadata")) yield* metadataProblems(resource, place);
 }
 
 interface Field {
@@ -100,12 +104,14 @@ interface Field {
 
 type TextProblem = (text: string) => string | undefined;
 
-function typeProblems(resource: JsonObject, { field, name }: Field, problemOf: TextProblem): StatusCause[] {
+function* typeProblems(resource: JsonObject, { field, name }: Field, problemOf: TextProblem): Causes {
   const value = memberOf(resource, name);
-  if (value === undefined) return [fieldRequired(field)];
-  if (typeof value !== "string") return [fieldInvalid(field, value, "must be a string")];
-  const problem = value === "" ? "must not be empty" : problemOf(value);
-  return problem === undefined ? [] : [fieldInvalid(field, value, problem)];
+  if (value === undefined) yield fieldRequired(field);
+  else if (typeof value !== "string") yield fieldInvalid(field, value, "must be a string");
+  else {
+    const problem = value === "" ? "must not be empty" : problemOf(value);
+    if (problem !== undefined) yield fieldInvalid(field, value, problem);
+  }
 }
 
 function apiVersionProblem(text: string): string | undefined {
@@ -127,17 +133,18 @@ function kindProblem(kind: string): string | undefined {
 }
 
 /** Names are not asked to be more than a part of a path: of what kind the resource is, is not known. */
-function metadataProblems(resource: JsonObject, place: Place): StatusCause[] {
+function* metadataProblems(resource: JsonObject, place: Place): Causes {
   const copy: JsonObject = { metadata: cloneJson(resource["metadata"]) };
   try {
     normalizeMetadata(copy);
   } catch (error) {
-    return [malformed(resource, place, error)];
+    yield malformed(resource, place, error);
+    return;
   }
   const meta = copy["metadata"] as ObjectMeta;
   const rules = { namespaced: meta.namespace !== undefined, name: nameProblems };
-  const causes = objectMetaProblems({ ...meta, name: meta.name ?? "fakename" }, rules);
-  return causes.map((cause) => ({ ...cause, field: place.child(cause.field ?? "").toString() }));
+  for (const cause of objectMetaProblems({ ...meta, name: meta.name ?? "fakename" }, rules))
+    yield { ...cause, field: place.child(cause.field ?? "").toString() };
 }
 
 function nameProblems(name: string, prefix: boolean): string[] {

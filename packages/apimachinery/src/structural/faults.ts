@@ -1,4 +1,4 @@
-import { MOST_CAUSES } from "../bounded-causes.ts";
+import { BoundedCauses } from "../bounded-causes.ts";
 import {
   fieldInvalid,
   fieldNotSupported,
@@ -22,7 +22,7 @@ export class Faults {
   readonly #root: SchemaNode;
   /** What stands before every field: "status" if only that is validated. */
   readonly #prefix: string;
-  #causes: StatusCause[] = [];
+  readonly #causes = new BoundedCauses();
   #count = 0;
   #silent = 0;
 
@@ -38,7 +38,7 @@ export class Faults {
 
   /** Whether enough is known. */
   get full(): boolean {
-    return this.#causes.length >= MOST_CAUSES;
+    return this.#causes.full;
   }
 
   get silent(): boolean {
@@ -47,14 +47,15 @@ export class Faults {
 
   /** Without repetitions, as kube-openapi's results. */
   get causes(): StatusCause[] {
-    if (this.#causes.length < 2) return this.#causes;
-    return [...new Map(this.#causes.map((cause) => [`${cause.field}\0${cause.message}`, cause])).values()];
+    const { items } = this.#causes;
+    if (items.length < 2) return items;
+    return [...new Map(items.map((cause) => [`${cause.field}\0${cause.message}`, cause])).values()];
   }
 
   /** Forgets what came after there were `count` faults. */
   forget(count: number): void {
     this.#count = count;
-    if (this.#silent === 0) this.#causes.length = count;
+    if (this.#silent === 0) this.#causes.truncate(count);
   }
 
   /** Counts without words until {@link speak}. */
@@ -119,7 +120,7 @@ export class Faults {
   }
 
   #add(cause: StatusCause): void {
-    this.#causes.push(cause);
+    this.#causes.add([cause]);
   }
 
   #field(): string {

@@ -1,3 +1,4 @@
+import { BoundedCauses, type Causes } from "../bounded-causes.ts";
 import { fieldDuplicate, fieldInvalid } from "../field-cause.ts";
 import { goJson } from "../go-format.ts";
 import { isJsonObject, type JsonObject, setMember } from "../json/value.ts";
@@ -8,32 +9,34 @@ import { visitChildren } from "./walk.ts";
 
 /** Items that lists of type set and map have twice (apiextensions' listtype.ValidateListSetsAndMaps). */
 export function checkListTypes(root: SchemaNode, object: unknown): StatusCause[] {
-  const causes: StatusCause[] = [];
-  if (!root.tasks.listTypes) return causes;
+  const causes = new BoundedCauses();
+  if (!root.tasks.listTypes) return causes.items;
   const visit = (value: unknown, node: SchemaNode, place: Place): void => {
+    if (causes.full) return;
     if (Array.isArray(value)) {
-      if (node.listType === "set") causes.push(...repeatedItems(value, place));
-      else if (node.listType === "map") causes.push(...repeatedKeys(value, node, place));
+      if (node.listType === "set") causes.add(repeatedItems(value, place));
+      else if (node.listType === "map") causes.add(repeatedKeys(value, node, place));
     }
     visitChildren(value, node, { place, task: "listTypes", visit });
   };
   visit(object, root, Place.root);
-  return causes;
+  return causes.items;
 }
 
-function repeatedKeys(list: readonly unknown[], node: SchemaNode, place: Place): StatusCause[] {
+function* repeatedKeys(list: readonly unknown[], node: SchemaNode, place: Place): Causes {
   const wrong = list.findIndex((item) => item !== null && !isJsonObject(item));
   if (wrong >= 0) {
     const detail = "must be an object for an array of list-type map";
-    return [fieldInvalid(place.item(wrong).toString(), list[wrong], detail)];
+    yield fieldInvalid(place.item(wrong).toString(), list[wrong], detail);
+    return;
   }
   const keys = node.schema["x-kubernetes-list-map-keys"] ?? [];
   const identity = (item: unknown): unknown => identityOf(item, keys);
-  return repetitions(list, identity).map((at) => fieldDuplicate(place.item(at).toString(), keysOf(list[at], keys)));
+  for (const at of repetitions(list, identity)) yield fieldDuplicate(place.item(at).toString(), keysOf(list[at], keys));
 }
 
-function repeatedItems(list: readonly unknown[], place: Place): StatusCause[] {
-  return repetitions(list, sameIfEqual).map((at) => fieldDuplicate(place.item(at).toString(), list[at]));
+function* repeatedItems(list: readonly unknown[], place: Place): Causes {
+  for (const at of repetitions(list, sameIfEqual)) yield fieldDuplicate(place.item(at).toString(), list[at]);
 }
 
 /** The keys that an item has. */
@@ -59,15 +62,13 @@ function sameIfEqual(value: unknown): unknown {
 }
 
 /** Where values are there for the second time; a third time does not count. */
-function repetitions(list: readonly unknown[], identity: (item: unknown) => unknown): number[] {
-  const found: number[] = [];
-  if (list.length < 2) return found;
+function* repetitions(list: readonly unknown[], identity: (item: unknown) => unknown): Generator<number, void> {
+  if (list.length < 2) return;
   const seen = new Map<unknown, boolean>();
   for (const [at, item] of list.entries()) {
     const key = identity(item);
     const told = seen.get(key);
-    if (told === false) found.push(at);
+    if (told === false) yield at;
     seen.set(key, told !== undefined);
   }
-  return found;
 }

@@ -1,27 +1,23 @@
-import { compareUtf8 } from "../json/order.ts";
 import { isJsonObject, type JsonObject, memberOf } from "../json/value.ts";
+import { UnknownFields } from "../unknown-fields.ts";
 import { memberNode, type SchemaNode } from "./node.ts";
-
-const META: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
-
-/** Nobody reads more, and to write and sort a million paths would take seconds. */
-const MOST_PATHS = 1_000;
+import { RESOURCE_FIELDS } from "./resource-fields.ts";
 
 /**
  * Removes the fields that a schema does not name, in place (apiextensions' pruning.PruneWithOptions).
  *
  * @param resource Whether apiVersion, kind and metadata stay whatever the schema says, as at the root of an object
- * @returns their paths as field validation names them, sorted: `spec.list[0].bar`; of very many only the first thousand
+ * @returns their paths as field validation names them, sorted: `spec.list[0].bar`; of very many the first
  */
 export function pruneValue(value: unknown, node: SchemaNode, resource: boolean): string[] {
   const pruning = new Pruning();
   if (resource && !node.preserves && isJsonObject(value)) pruning.members(value, node, true);
   else pruning.value(value, node);
-  return pruning.unknown.sort(compareUtf8);
+  return pruning.unknown.sorted();
 }
 
 class Pruning {
-  readonly unknown: string[] = [];
+  readonly unknown = new UnknownFields();
   readonly #path: (string | number)[] = [];
 
   value(value: unknown, node: SchemaNode | undefined): void {
@@ -33,7 +29,7 @@ class Pruning {
 
   members(object: JsonObject, node: SchemaNode | undefined, resource: boolean): void {
     for (const name of Object.keys(object)) {
-      if (resource && META.has(name)) continue;
+      if (resource && RESOURCE_FIELDS.has(name)) continue;
       const property = node?.properties?.get(name);
       if (property !== undefined || node?.open) this.#member(object, name, property ?? node?.additional);
       else {
@@ -44,9 +40,9 @@ class Pruning {
   }
 
   #note(name: string): void {
-    if (this.unknown.length >= MOST_PATHS) return;
+    if (this.unknown.full) return;
     this.#path.push(name);
-    this.unknown.push(pathText(this.#path));
+    this.unknown.add([pathText(this.#path)]);
     this.#path.pop();
   }
 
@@ -60,7 +56,7 @@ class Pruning {
     }
     if (node.properties === undefined && !node.open) return;
     for (const name of Object.keys(value)) {
-      if (node.embedded && META.has(name)) continue;
+      if (node.embedded && RESOURCE_FIELDS.has(name)) continue;
       const property = node.properties?.get(name);
       if (property !== undefined || node.open) this.#member(value as JsonObject, name, property ?? node.additional);
     }

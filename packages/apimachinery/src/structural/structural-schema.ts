@@ -1,4 +1,4 @@
-import { compareUtf8 } from "../json/order.ts";
+import { boundedCauses, type Causes } from "../bounded-causes.ts";
 import type { JsonObject } from "../json/value.ts";
 import type { JsonSchema } from "../schema.ts";
 import type { StatusCause } from "../status.ts";
@@ -55,7 +55,7 @@ export class StructuralSchema {
   prune(object: JsonObject): string[] {
     const unknown = pruneValue(object, this.#node, true);
     pruneNulls(object, this.#node);
-    return [...unknown.sort(compareUtf8), ...coerceEmbedded(this.#node, object)];
+    return [...unknown, ...coerceEmbedded(this.#node, object)];
   }
 
   /** Removes unknown fields and nothing else: what has been applied may hold null, which is then a fault. */
@@ -73,24 +73,28 @@ export class StructuralSchema {
    * maps. Its own metadata, and `x-kubernetes-validations`, are checked elsewhere.
    *
    * @param old What the object was: where a value is unchanged it may stay wrong (CRDValidationRatcheting)
-   * @returns at most about a thousand causes
+   * @returns up to a thousand causes
    */
   validate(object: JsonObject, old?: JsonObject): StatusCause[] {
-    return [
-      ...checkValues(this.#node, object, { old }),
-      ...checkEmbedded(this.#node, object),
-      ...this.#checkLists(object, old),
-    ];
+    return boundedCauses(this.#problems(object, old));
+  }
+
+  *#problems(object: JsonObject, old: JsonObject | undefined): Causes {
+    yield* checkValues(this.#node, object, { old });
+    yield* checkEmbedded(this.#node, object);
+    yield* this.#checkLists(object, old);
   }
 
   /** As {@link validate}, for a write of the status alone: what is wrong elsewhere does not matter, but for lists. */
   validateStatus(object: JsonObject, old: JsonObject): StatusCause[] {
+    return boundedCauses(this.#statusProblems(object, old));
+  }
+
+  *#statusProblems(object: JsonObject, old: JsonObject): Causes {
     const node = this.#node.properties?.get("status");
-    const values =
-      node === undefined || object["status"] === undefined
-        ? []
-        : checkValues(node, object["status"], { old: old["status"], prefix: "status" });
-    return [...values, ...this.#checkLists(object, old)];
+    if (node !== undefined && object["status"] !== undefined)
+      yield* checkValues(node, object["status"], { old: old["status"], prefix: "status" });
+    yield* this.#checkLists(object, old);
   }
 
   /** Where `x-kubernetes-validations` apply, and to what: parents first, members in the object's order. */

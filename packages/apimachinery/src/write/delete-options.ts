@@ -1,7 +1,8 @@
 import { ApiError } from "../api-error.ts";
 import { fieldInvalid, fieldNotSupported } from "../field-cause.ts";
 import { isJsonObject, type JsonObject, memberOf } from "../json/value.ts";
-import { dryRunProblems, parseBoolean, refuse } from "./options.ts";
+import { queryBoolean, queryInteger } from "../query-values.ts";
+import { dryRunProblems, refuse } from "./options.ts";
 
 /** What becomes of an object's dependents. */
 export type PropagationPolicy = "Orphan" | "Background" | "Foreground";
@@ -72,25 +73,18 @@ interface RawOptions {
 }
 
 function fromQuery(query: URLSearchParams): RawOptions {
-  const grace = query.get("gracePeriodSeconds");
-  if (grace !== null && !/^[+-]?\d{1,15}$/.test(grace)) {
-    throw ApiError.badRequest(`gracePeriodSeconds: ${JSON.stringify(grace)} is not a number of seconds`);
-  }
   return {
     dryRun: query.getAll("dryRun"),
-    gracePeriodSeconds: grace === null ? undefined : Number(grace),
+    gracePeriodSeconds: queryInteger(query.get("gracePeriodSeconds")),
     propagationPolicy: query.get("propagationPolicy") ?? undefined,
-    orphanDependents: parseBoolean(query.get("orphanDependents")),
+    orphanDependents: queryBoolean(query.get("orphanDependents")),
     preconditions: undefined,
   };
 }
 
-const KINDS: readonly string[] = ["DeleteOptions"];
-
 function fromBody(body: unknown): RawOptions {
   if (!isJsonObject(body)) throw ApiError.badRequest("the body of a delete must be a DeleteOptions object");
-  const kind = memberOf(body, "kind") ?? "DeleteOptions";
-  if (typeof kind !== "string" || !KINDS.includes(kind))
+  if ((memberOf(body, "kind") ?? "DeleteOptions") !== "DeleteOptions")
     throw ApiError.badRequest("decoded object cannot be converted to DeleteOptions");
   const preconditions = field(body, "preconditions", [isJsonObject, "an object"]);
   return {

@@ -1,6 +1,7 @@
 import { ApiError } from "../api-error.ts";
-import { compareUtf8 } from "../json/order.ts";
 import { isJsonObject, type JsonObject, setMember } from "../json/value.ts";
+import { parseTime } from "../time.ts";
+import { UnknownFields } from "../unknown-fields.ts";
 
 /** What a member of metadata must be: a scalar, texts in a list or a map, or objects with members of their own. */
 type Shape = "string" | "time" | "integer" | "boolean" | "texts" | "map" | "object" | { readonly each: Shapes };
@@ -47,28 +48,28 @@ const METADATA: Shapes = {
  * Makes what came as an object's metadata an ObjectMeta, in place: members that are null or empty go, as Go's encoding
  * leaves them out; those that ObjectMeta does not have go too, and are named in the result.
  *
- * @returns the paths of unknown members: `metadata.nmae`
+ * @returns the paths of unknown members: `metadata.nmae`; of very many the first
  * @throws ApiError 400 on a member of another type than ObjectMeta's
  */
 export function normalizeMetadata(object: JsonObject): string[] {
-  const unknown: string[] = [];
+  const unknown = new UnknownFields();
   const metadata = object["metadata"] ?? {};
   if (!isJsonObject(metadata)) throw malformed("metadata", "an object");
   object["metadata"] = metadata;
   normalize(metadata, METADATA, { path: "metadata", unknown });
-  return unknown.sort(compareUtf8);
+  return unknown.sorted();
 }
 
 interface Place {
   readonly path: string;
-  readonly unknown: string[];
+  readonly unknown: UnknownFields;
 }
 
 function normalize(object: JsonObject, shapes: Shapes, { path, unknown }: Place): void {
   for (const name of Object.keys(object)) {
     const shape = Object.hasOwn(shapes, name) ? shapes[name] : undefined;
     const value = object[name];
-    if (shape === undefined) unknown.push(`${path}.${name}`);
+    if (shape === undefined) unknown.add([`${path}.${name}`]);
     else if (shape === "map" && isJsonObject(value)) emptyTexts(value);
     if (shape !== undefined && value !== null) check(value, shape, { path: `${path}.${name}`, unknown });
     if (shape === undefined || (isEmpty(value) && !(value === 0 && MAY_BE_ZERO.has(name)))) delete object[name];
@@ -95,7 +96,7 @@ const isText = (value: unknown): boolean => typeof value === "string";
 
 const CHECKS: Readonly<Record<Extract<Shape, string>, (value: unknown) => boolean>> = {
   string: isText,
-  time: (value) => isText(value) && TIME.test(value as string) && !Number.isNaN(Date.parse(value as string)),
+  time: (value) => typeof value === "string" && parseTime(value) !== undefined,
   integer: (value) => Number.isInteger(value),
   boolean: (value) => typeof value === "boolean",
   texts: (value) => Array.isArray(value) && value.every(isText),
@@ -112,8 +113,6 @@ const WORDS: Readonly<Record<Extract<Shape, string>, string>> = {
   map: "a map of strings",
   object: "an object",
 };
-
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
 /** Pointers in Go: 0 is one of their values. */
 const MAY_BE_ZERO: ReadonlySet<string> = new Set(["deletionGracePeriodSeconds"]);

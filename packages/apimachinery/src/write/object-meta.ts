@@ -1,6 +1,6 @@
 import { parseApiVersion } from "../api-version.ts";
-import { boundedCauses } from "../bounded-causes.ts";
-import { fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from "../field-cause.ts";
+import { boundedCauses, type Causes } from "../bounded-causes.ts";
+import { fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired, fieldTooLong } from "../field-cause.ts";
 import { equalJson } from "../json/value.ts";
 import type { ObjectMeta, OwnerReference } from "../meta.ts";
 import { dnsLabelProblems, labelKeyProblems, labelValueProblems } from "../names.ts";
@@ -26,8 +26,6 @@ const ANNOTATIONS_BYTES = 256 * 1024;
 export function objectMetaProblems(meta: ObjectMeta, rules: ObjectMetaRules): StatusCause[] {
   return boundedCauses(problemsOf(meta, rules));
 }
-
-type Causes = Generator<StatusCause, void>;
 
 function* problemsOf(meta: ObjectMeta, rules: ObjectMetaRules): Causes {
   yield* identityProblems(meta, rules);
@@ -99,10 +97,8 @@ function* annotationProblems(annotations: Readonly<Record<string, string>>): Cau
   }
   // An UTF-16 unit is one to three bytes.
   const mayBeLong = units * 3 > ANNOTATIONS_BYTES;
-  if (units > ANNOTATIONS_BYTES || (mayBeLong && utf8Bytes(annotations) > ANNOTATIONS_BYTES)) {
-    const message = `Too long: may not be more than ${ANNOTATIONS_BYTES} bytes`;
-    yield { reason: "FieldValueTooLong", field, message };
-  }
+  if (units > ANNOTATIONS_BYTES || (mayBeLong && utf8Bytes(annotations) > ANNOTATIONS_BYTES))
+    yield fieldTooLong(field, ANNOTATIONS_BYTES);
 }
 
 function utf8Bytes(texts: Readonly<Record<string, string>>): number {

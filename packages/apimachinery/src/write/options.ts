@@ -1,5 +1,7 @@
 import { ApiError } from "../api-error.ts";
-import { fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from "../field-cause.ts";
+import { boundedCauses, type Causes } from "../bounded-causes.ts";
+import { fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired, fieldTooLong } from "../field-cause.ts";
+import { queryBoolean } from "../query-values.ts";
 import type { StatusCause } from "../status.ts";
 
 /** What is to be done about fields that a kind does not have, and about those given twice. */
@@ -25,19 +27,24 @@ export interface WriteQueryRules {
 
 const NOTHING_ASKED: WriteQuery = { dryRun: false, fieldManager: "", fieldValidation: "Warn", force: false };
 
-/** @throws ApiError 422 `CreateOptions.meta.k8s.io "" is invalid`, with a cause for each option that is wrong */
+/**
+ * Reads the options of a create, update or patch from its query. What it does not say is as if Kubernetes' defaults had
+ * been asked for.
+ *
+ * @throws ApiError 422 `CreateOptions.meta.k8s.io "" is invalid`, with a cause for each option that is wrong
+ */
 export function parseWriteOptions(query: URLSearchParams, { kind, apply = false }: WriteQueryRules): WriteQuery {
   if (query.size === 0 && !apply) return NOTHING_ASKED;
   const dryRun = query.getAll("dryRun");
   const fieldManager = query.get("fieldManager") ?? "";
   const fieldValidation = query.get("fieldValidation") ?? "";
-  const force = parseBoolean(query.get("force"));
+  const force = queryBoolean(query.get("force"));
   const causes = [
     ...(apply && fieldManager === "" ? [fieldRequired("fieldManager", "is required for apply patch")] : []),
     ...(kind === "PatchOptions" && !apply && force !== undefined
       ? [fieldForbidden("force", "may not be specified for non-apply patch")]
       : []),
-    ...fieldManagerProblems(fieldManager),
+    ...boundedCauses(fieldManagerProblems(fieldManager)),
     ...dryRunProblems(dryRun),
     ...(isFieldValidation(fieldValidation)
       ? []
@@ -52,11 +59,6 @@ export function parseWriteOptions(query: URLSearchParams, { kind, apply = false 
   };
 }
 
-/** A boolean of a query as Kubernetes reads it: there, and neither `false` nor `0`; `undefined` when it is not there. */
-export function parseBoolean(text: string | null): boolean | undefined {
-  return text === null ? undefined : text !== "0" && text.toLowerCase() !== "false";
-}
-
 /** @throws ApiError 422 that names the options' kind, unless `causes` is empty */
 export function refuse(kind: string, causes: readonly StatusCause[]): void {
   if (causes.length > 0) throw ApiError.invalid({ kind: { group: "meta.k8s.io", kind }, name: "", causes });
@@ -69,18 +71,15 @@ export function dryRunProblems(dryRun: readonly string[]): StatusCause[] {
 /** The longest name of a manager, in bytes. */
 const MANAGER_BYTES = 128;
 
-function fieldManagerProblems(manager: string): StatusCause[] {
-  const causes: StatusCause[] = [];
+function* fieldManagerProblems(manager: string): Causes {
   const field = "fieldManager";
+  if (new TextEncoder().encode(manager).length > MANAGER_BYTES) yield fieldTooLong(field, MANAGER_BYTES);
   let bytes = 0;
   for (const character of manager) {
     if (!PRINTABLE.test(character))
-      causes.push(fieldInvalid(field, manager, `invalid character ${codePoint(character)} (at position ${bytes})`));
+      yield fieldInvalid(field, manager, `invalid character ${codePoint(character)} (at position ${bytes})`);
     bytes += utf8Length(character);
   }
-  if (bytes <= MANAGER_BYTES) return causes;
-  const message = `Too long: may not be more than ${MANAGER_BYTES} bytes`;
-  return [{ reason: "FieldValueTooLong", field, message }, ...causes];
 }
 
 /** What Go calls printable. */

@@ -1,13 +1,12 @@
-import { isApiError } from "../../api-error.ts";
+import type { Causes } from "../../bounded-causes.ts";
 import { fieldInvalid, formatCauses } from "../../field-cause.ts";
 import { cloneJson, equalJson, isJsonObject, type JsonObject, setMember } from "../../json/value.ts";
 import type { StatusCause } from "../../status.ts";
 import { checkValues } from "../check.ts";
-import { checkEmbedded, coerceEmbedded, embeddedProblem } from "../embedded.ts";
+import { checkEmbedded, tryCoerceEmbedded } from "../embedded.ts";
 import type { SchemaNode } from "../node.ts";
 import { pruneValue } from "../prune.ts";
-
-const META: ReadonlySet<string> = new Set(["metadata", "apiVersion", "kind"]);
+import { RESOURCE_FIELDS } from "../resource-fields.ts";
 
 /** A schema on the way, and the resource that it is a part of. */
 interface Visited {
@@ -20,7 +19,7 @@ interface Visited {
 }
 
 /** Defaults that their own schema would refuse or prune (apiextensions' defaulting.ValidateDefaults). */
-export function defaultProblems(root: SchemaNode, path: string): StatusCause[] {
+export function defaultProblems(root: SchemaNode, path: string): Causes {
   const resource = asResource(root);
   return problems({ node: resource, path, resource, steps: [], insideMeta: false });
 }
@@ -30,40 +29,36 @@ function asResource(node: SchemaNode): SchemaNode {
   return { ...node, embedded: true, tasks: { ...node.tasks, embedded: true } };
 }
 
-function problems(at: Visited): StatusCause[] {
+function* problems(at: Visited): Causes {
   const { node, path } = at;
-  if (node.embedded && at.steps.length > 0) return problems({ ...at, resource: node, steps: [], insideMeta: false });
-  const causes: StatusCause[] = [];
-  if (node.default !== undefined)
-    causes.push(...(at.insideMeta ? metaProblems(at) : valueProblems(node, `${path}.default`)));
-  if (node.items !== undefined)
-    causes.push(...problems({ ...at, node: node.items, path: `${path}.items`, steps: [...at.steps, 0] }));
-  for (const [name, property] of node.properties ?? []) {
-    const insideMeta = at.insideMeta || (node.embedded && META.has(name));
-    causes.push(
-      ...problems({
-        ...at,
-        node: property,
-        path: `${path}.properties[${name}]`,
-        steps: [...at.steps, name],
-        insideMeta,
-      }),
-    );
+  if (node.embedded && at.steps.length > 0) {
+    yield* problems({ ...at, resource: node, steps: [], insideMeta: false });
+    return;
   }
-  return causes;
+  if (node.default !== undefined) yield* at.insideMeta ? metaProblems(at) : valueProblems(node, `${path}.default`);
+  if (node.items !== undefined)
+    yield* problems({ ...at, node: node.items, path: `${path}.items`, steps: [...at.steps, 0] });
+  for (const [name, property] of node.properties ?? []) {
+    const insideMeta = at.insideMeta || (node.embedded && RESOURCE_FIELDS.has(name));
+    yield* problems({
+      ...at,
+      node: property,
+      path: `${path}.properties[${name}]`,
+      steps: [...at.steps, name],
+      insideMeta,
+    });
+  }
 }
 
-function valueProblems(node: SchemaNode, field: string): StatusCause[] {
+function* valueProblems(node: SchemaNode, field: string): Causes {
   const value = cloneJson(node.default);
   const pruned = cloneJson(node.default);
   pruneValue(pruned, node, node.embedded);
-  const same = equalJson(pruned, value);
-  const malformed = embeddedProblem(node, value);
-  const unknown = same ? [] : [fieldInvalid(field, value, "must not have unknown fields")];
-  if (malformed !== undefined) return [...unknown, prefixed(malformed, field)];
-  const embedded = checkEmbedded(node, value);
-  if (embedded.length > 0) return [...unknown, ...embedded.map((cause) => prefixed(cause, field))];
-  return [...unknown, ...checkValues(node, value, { prefix: field })];
+  if (!equalJson(pruned, value)) yield fieldInvalid(field, value, "must not have unknown fields");
+  const malformed = tryCoerceEmbedded(node, value);
+  const embedded = malformed === undefined ? checkEmbedded(node, value) : [malformed];
+  for (const cause of embedded) yield prefixed(cause, field);
+  if (embedded.length === 0) yield* checkValues(node, value, { prefix: field });
 }
 
 function prefixed(cause: StatusCause, field: string): StatusCause {
@@ -72,20 +67,14 @@ function prefixed(cause: StatusCause, field: string): StatusCause {
 }
 
 /** A default within metadata is tried in an object that has nothing else. */
-function metaProblems({ node, path, resource, steps }: Visited): StatusCause[] {
+function* metaProblems({ node, path, resource, steps }: Visited): Causes {
   const field = `${path}.default`;
-  const refused = (why: string): StatusCause[] => [
-    fieldInvalid(field, node.default, `must result in valid metadata: ${why}`),
-  ];
   const object = surrounding(cloneJson(node.default), steps);
-  try {
-    coerceEmbedded(resource, object);
-  } catch (error) {
-    if (!isApiError(error)) throw error;
-    return refused(error.message);
-  }
-  const causes = checkEmbedded(resource, object);
-  return causes.length > 0 ? refused(formatCauses(causes)) : checkValues(node, node.default, { prefix: field });
+  const malformed = tryCoerceEmbedded(resource, object);
+  const embedded = malformed === undefined ? checkEmbedded(resource, object) : [malformed];
+  if (embedded.length > 0)
+    yield fieldInvalid(field, node.default, `must result in valid metadata: ${formatCauses(embedded)}`);
+  else yield* checkValues(node, node.default, { prefix: field });
 }
 
 function surrounding(value: unknown, steps: readonly (string | 0)[]): JsonObject {

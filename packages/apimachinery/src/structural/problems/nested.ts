@@ -1,8 +1,9 @@
+import type { Causes } from "../../bounded-causes.ts";
 import { fieldForbidden, fieldInvalid } from "../../field-cause.ts";
 import type { JsonSchema } from "../../schema.ts";
-import type { StatusCause } from "../../status.ts";
 import type { PatternCompiler } from "../node.ts";
 import { keywordsOf } from "./keywords-of.ts";
+import { propertyOf } from "./property-of.ts";
 
 /** Keywords that give a value its structure, which schemas in `allOf`, `anyOf`, `oneOf` and `not` may not. */
 const STRUCTURAL: Readonly<Record<string, string>> = {
@@ -30,7 +31,7 @@ export class NestedProblems {
   }
 
   /** Of a schema that may be anywhere. */
-  values(schema: JsonSchema, path: string): StatusCause[] {
+  values(schema: JsonSchema, path: string): Causes {
     const [first] = schema.allOf ?? [];
     return this.#values(schema, path, {
       anyOf: isIntOrString(schema.anyOf),
@@ -38,46 +39,35 @@ export class NestedProblems {
     });
   }
 
-  #values(schema: JsonSchema, path: string, typed: Typed): StatusCause[] {
-    const nested = (list: readonly JsonSchema[] | undefined, keyword: string): StatusCause[] =>
-      (list ?? []).flatMap((item, at) =>
-        this.#nested(item, `${path}.${keyword}[${at}]`, keyword === "allOf" && at === 0 && typed.firstAllOf),
-      );
-    return [
-      ...(typed.anyOf ? [] : nested(schema.anyOf, "anyOf")),
-      ...nested(schema.allOf, "allOf"),
-      ...nested(schema.oneOf, "oneOf"),
-      ...(schema.not === undefined ? [] : this.#nested(schema.not, `${path}.not`, false)),
-      ...this.#patternProblems(schema.pattern ?? "", `${path}.pattern`),
-    ];
+  *#values(schema: JsonSchema, path: string, typed: Typed): Causes {
+    for (const keyword of ["anyOf", "allOf", "oneOf"] as const) {
+      if (keyword === "anyOf" && typed.anyOf) continue;
+      for (const [at, item] of (schema[keyword] ?? []).entries())
+        yield* this.#nested(item, `${path}.${keyword}[${at}]`, keyword === "allOf" && at === 0 && typed.firstAllOf);
+    }
+    if (schema.not !== undefined) yield* this.#nested(schema.not, `${path}.not`, false);
+    yield* this.#patternProblems(schema.pattern ?? "", `${path}.pattern`);
   }
 
   /** Of a schema in one of the four; `typed` says that its `anyOf` is the types of an int-or-string. */
-  #nested(schema: JsonSchema, path: string, typed: boolean): StatusCause[] {
-    const properties = Object.entries(schema.properties ?? {});
-    const forbidden = keywordsOf(schema)
-      .filter((keyword) => Object.hasOwn(STRUCTURAL, keyword))
-      .map((keyword) => fieldForbidden(`${path}.${keyword}`, STRUCTURAL[keyword] ?? ""));
-    const metadata = properties.some(([name]) => name === "metadata")
-      ? [fieldForbidden(`${path}.properties[metadata]`, "must not be specified in a nested context")]
-      : [];
-    return [
-      ...this.#values(schema, path, { anyOf: typed, firstAllOf: false }),
-      ...(schema.items === undefined ? [] : this.#nested(schema.items, `${path}.items`, false)),
-      ...properties.flatMap(([name, property]) => this.#nested(property, `${path}.properties[${name}]`, false)),
-      ...forbidden,
-      ...metadata,
-    ];
+  *#nested(schema: JsonSchema, path: string, typed: boolean): Causes {
+    yield* this.#values(schema, path, { anyOf: typed, firstAllOf: false });
+    if (schema.items !== undefined) yield* this.#nested(schema.items, `${path}.items`, false);
+    for (const [name, property] of Object.entries(schema.properties ?? {}))
+      yield* this.#nested(property, `${path}.properties[${name}]`, false);
+    for (const keyword of keywordsOf(schema))
+      if (Object.hasOwn(STRUCTURAL, keyword)) yield fieldForbidden(`${path}.${keyword}`, STRUCTURAL[keyword] ?? "");
+    if (propertyOf(schema, "metadata") !== undefined)
+      yield fieldForbidden(`${path}.properties[metadata]`, "must not be specified in a nested context");
   }
 
-  #patternProblems(source: string, path: string): StatusCause[] {
-    if (source === "") return [];
+  *#patternProblems(source: string, path: string): Causes {
+    if (source === "") return;
     try {
       this.#pattern(source);
-      return [];
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      return [fieldInvalid(path, source, `must be a valid regular expression, but isn't: ${why}`)];
+      yield fieldInvalid(path, source, `must be a valid regular expression, but isn't: ${why}`);
     }
   }
 }

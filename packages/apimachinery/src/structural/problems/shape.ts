@@ -1,6 +1,6 @@
+import type { Causes } from "../../bounded-causes.ts";
 import { fieldForbidden, fieldInvalid } from "../../field-cause.ts";
 import { isJsonObject } from "../../json/value.ts";
-import type { StatusCause } from "../../status.ts";
 
 /** Schemas stand in one another no deeper than this; what walks them recurs. */
 const MOST_LEVELS = 500;
@@ -56,16 +56,16 @@ const SHAPES: Readonly<Record<string, Shape>> = {
 };
 
 /** What a schema has that is of another type than JSONSchemaProps says, so that nothing else can be said about it. */
-export function shapeProblems(schema: unknown, path: string, level = 0): StatusCause[] {
-  if (!isJsonObject(schema)) return [fieldInvalid(path, schema, "must be a schema")];
-  if (level > MOST_LEVELS) return [fieldForbidden(path, `must not be nested deeper than ${MOST_LEVELS} levels`)];
-  return Object.keys(schema).flatMap((keyword) => {
-    const shape = Object.hasOwn(SHAPES, keyword) ? SHAPES[keyword] : undefined;
-    const value = schema[keyword];
-    return shape === undefined || value === undefined
-      ? []
-      : valueProblems(shape, value, { path: `${path}.${keyword}`, level });
-  });
+export function* shapeProblems(schema: unknown, path: string, level = 0): Causes {
+  if (!isJsonObject(schema)) yield fieldInvalid(path, schema, "must be a schema");
+  else if (level > MOST_LEVELS) yield fieldForbidden(path, `must not be nested deeper than ${MOST_LEVELS} levels`);
+  else
+    for (const keyword of Object.keys(schema)) {
+      const shape = Object.hasOwn(SHAPES, keyword) ? SHAPES[keyword] : undefined;
+      const value = schema[keyword];
+      if (shape !== undefined && value !== undefined)
+        yield* valueProblems(shape, value, { path: `${path}.${keyword}`, level });
+    }
 }
 
 interface Nested {
@@ -73,21 +73,25 @@ interface Nested {
   readonly level: number;
 }
 
-function valueProblems(shape: Shape, value: unknown, { path, level }: Nested): StatusCause[] {
+function* valueProblems(shape: Shape, value: unknown, { path, level }: Nested): Causes {
   switch (shape) {
     case "schema":
-      return shapeProblems(value, path, level + 1);
+      yield* shapeProblems(value, path, level + 1);
+      break;
     case "rest":
-      return typeof value === "boolean" ? [] : shapeProblems(value, path, level + 1);
+      if (typeof value !== "boolean") yield* shapeProblems(value, path, level + 1);
+      break;
     case "schemas":
-      if (!Array.isArray(value)) return [fieldInvalid(path, value, "must be a list of schemas")];
-      return value.flatMap((item, at) => shapeProblems(item, `${path}[${at}]`, level + 1));
+      if (!Array.isArray(value)) yield fieldInvalid(path, value, "must be a list of schemas");
+      else for (const [at, item] of value.entries()) yield* shapeProblems(item, `${path}[${at}]`, level + 1);
+      break;
     case "members":
-      if (!isJsonObject(value)) return [fieldInvalid(path, value, "must be a map of schemas")];
-      return Object.keys(value).flatMap((name) => shapeProblems(value[name], `${path}[${name}]`, level + 1));
+      if (!isJsonObject(value)) yield fieldInvalid(path, value, "must be a map of schemas");
+      else for (const name of Object.keys(value)) yield* shapeProblems(value[name], `${path}[${name}]`, level + 1);
+      break;
     default: {
       const [is, words] = SCALARS[shape];
-      return is(value) ? [] : [fieldInvalid(path, value, `must be ${words}`)];
+      if (!is(value)) yield fieldInvalid(path, value, `must be ${words}`);
     }
   }
 }

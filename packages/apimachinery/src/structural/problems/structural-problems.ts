@@ -1,3 +1,4 @@
+import { boundedCauses, type Causes } from "../../bounded-causes.ts";
 import { fieldForbidden, fieldInvalid, OMITTED_VALUE } from "../../field-cause.ts";
 import type { JsonSchema } from "../../schema.ts";
 import type { StatusCause } from "../../status.ts";
@@ -24,26 +25,29 @@ export interface StructuralProblemsOptions {
  * (apiextensions' ValidateCustomResourceDefinition), but for the expressions of `x-kubernetes-validations`. A schema
  * without problems can be compiled.
  *
- * @returns the causes; empty if there is nothing wrong
+ * @returns the causes, up to a thousand; empty if there is nothing wrong
  */
 export function structuralProblems(
   schema: JsonSchema,
   { path = "schema", pattern = nativePattern, statusSubresource = false }: StructuralProblemsOptions = {},
 ): StatusCause[] {
-  const malformed = shapeProblems(schema, path);
-  if (malformed.length > 0) return malformed;
-  return [
-    ...(statusSubresource ? statusProblems(schema, path) : []),
-    ...(schema.nullable === true ? [fieldForbidden(`${path}.nullable`, "nullable cannot be true at the root")] : []),
-    ...(isConvertible(schema) ? structureAndDefaults(schema, path, pattern) : []),
-    ...keywordProblems(schema, path),
-  ];
+  const malformed = boundedCauses(shapeProblems(schema, path));
+  return malformed.length > 0 ? malformed : boundedCauses(problems(schema, { path, pattern, statusSubresource }));
+}
+
+function* problems(schema: JsonSchema, options: Required<StructuralProblemsOptions>): Causes {
+  const { path, pattern, statusSubresource } = options;
+  if (statusSubresource) yield* statusProblems(schema, path);
+  if (schema.nullable === true) yield fieldForbidden(`${path}.nullable`, "nullable cannot be true at the root");
+  if (isConvertible(schema)) yield* structureAndDefaults(schema, path, pattern);
+  yield* keywordProblems(schema, path);
 }
 
 /** Defaults are looked at only in a schema that is structural. */
-function structureAndDefaults(schema: JsonSchema, path: string, pattern: PatternCompiler): StatusCause[] {
-  const causes = structureProblems(schema, path, pattern);
-  return causes.length > 0 ? causes : defaultProblems(compileNode(schema, { pattern, forDefaults: true }), path);
+function* structureAndDefaults(schema: JsonSchema, path: string, pattern: PatternCompiler): Causes {
+  const causes = boundedCauses(structureProblems(schema, path, pattern));
+  if (causes.length > 0) yield* causes;
+  else yield* defaultProblems(compileNode(schema, { pattern, forDefaults: true }), path);
 }
 
 /** Whether nothing in a schema keeps Kubernetes from reading its structure; what does is told as a keyword's problem. */
@@ -70,15 +74,16 @@ const ROOT_KEYWORDS: ReadonlySet<string> = new Set(
   ),
 );
 
-function statusProblems(schema: JsonSchema, path: string): StatusCause[] {
+function* statusProblems(schema: JsonSchema, path: string): Causes {
   const { type = "" } = schema as { readonly type?: string };
   if (type !== "" && type !== "object") {
     const detail =
       'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
-    return [fieldInvalid(`${path}.type`, type, detail)];
+    yield fieldInvalid(`${path}.type`, type, detail);
+    return;
   }
   const allowed = keywordsOf(schema).every((keyword) => ROOT_KEYWORDS.has(keyword));
-  if (allowed && schema.additionalProperties === undefined) return [];
+  if (allowed && schema.additionalProperties === undefined) return;
   const detail = `only [${ROOT_FIELDS}] fields are allowed at the root of the schema if the status subresource is enabled`;
-  return [fieldInvalid(path, OMITTED_VALUE, detail)];
+  yield fieldInvalid(path, OMITTED_VALUE, detail);
 }

@@ -1,10 +1,11 @@
+import type { Causes } from "../../bounded-causes.ts";
 import { fieldForbidden, fieldInvalid, fieldRequired } from "../../field-cause.ts";
 import type { JsonSchema } from "../../schema.ts";
-import type { StatusCause } from "../../status.ts";
 import type { PatternCompiler } from "../node.ts";
 import { completenessProblems } from "./completeness.ts";
 import { keywordsOf } from "./keywords-of.ts";
 import { NestedProblems } from "./nested.ts";
+import { propertyOf } from "./property-of.ts";
 
 /** Where a schema stands: at the root, as the items of a list, or as the value of a field. */
 type Level = "root" | "item" | "field";
@@ -16,8 +17,9 @@ const WHERE: Readonly<Record<Level, string>> = {
 };
 
 /** Why a schema is not structural (apiextensions' schema.ValidateStructural). */
-export function structureProblems(schema: JsonSchema, path: string, pattern: PatternCompiler): StatusCause[] {
-  return [...new Structure(pattern).problems(schema, path, "root"), ...completenessProblems(schema, path)];
+export function* structureProblems(schema: JsonSchema, path: string, pattern: PatternCompiler): Causes {
+  yield* new Structure(pattern).problems(schema, path, "root");
+  yield* completenessProblems(schema, path);
 }
 
 class Structure {
@@ -27,79 +29,73 @@ class Structure {
     this.#nested = new NestedProblems(pattern);
   }
 
-  problems(schema: JsonSchema, path: string, level: Level): StatusCause[] {
+  *problems(schema: JsonSchema, path: string, level: Level): Causes {
     const rest = schema.additionalProperties;
-    const causes: StatusCause[] = [];
-    if (schema.items !== undefined) causes.push(...this.problems(schema.items, `${path}.items`, "item"));
-    else if (schema.type === "array") causes.push(fieldRequired(`${path}.items`, "must be specified"));
+    if (schema.items !== undefined) yield* this.problems(schema.items, `${path}.items`, "item");
+    else if (schema.type === "array") yield fieldRequired(`${path}.items`, "must be specified");
     for (const [name, property] of Object.entries(schema.properties ?? {}))
-      causes.push(...this.problems(property, `${path}.properties[${name}]`, "field"));
+      yield* this.problems(property, `${path}.properties[${name}]`, "field");
     if (rest !== undefined && level === "root")
-      causes.push(fieldForbidden(`${path}.additionalProperties`, "must not be used at the root"));
-    if (typeof rest === "object") causes.push(...this.problems(rest, `${path}.additionalProperties`, "field"));
-    return [
-      ...causes,
-      ...intOrStringProblems(schema, path),
-      ...this.#nested.values(schema, path),
-      ...typeProblems(schema, path, level),
-      ...resourceProblems(schema, path, level),
-    ];
+      yield fieldForbidden(`${path}.additionalProperties`, "must not be used at the root");
+    if (typeof rest === "object") yield* this.problems(rest, `${path}.additionalProperties`, "field");
+    yield* intOrStringProblems(schema, path);
+    yield* this.#nested.values(schema, path);
+    yield* typeProblems(schema, path, level);
+    yield* resourceProblems(schema, path, level);
   }
 }
 
-function intOrStringProblems(schema: JsonSchema, path: string): StatusCause[] {
-  if (schema["x-kubernetes-int-or-string"] !== true) return [];
-  return (["x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"] as const)
-    .filter((keyword) => schema[keyword] === true)
-    .map((keyword) => fieldInvalid(`${path}.${keyword}`, true, "must be false if x-kubernetes-int-or-string is true"));
+function* intOrStringProblems(schema: JsonSchema, path: string): Causes {
+  if (schema["x-kubernetes-int-or-string"] !== true) return;
+  for (const keyword of ["x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"] as const)
+    if (schema[keyword] === true)
+      yield fieldInvalid(`${path}.${keyword}`, true, "must be false if x-kubernetes-int-or-string is true");
 }
 
-function typeProblems(schema: JsonSchema, path: string, level: Level): StatusCause[] {
+function* typeProblems(schema: JsonSchema, path: string, level: Level): Causes {
   const { type = "" } = schema;
   const field = `${path}.type`;
-  const causes: StatusCause[] = [];
   const untyped =
     schema["x-kubernetes-int-or-string"] === true || schema["x-kubernetes-preserve-unknown-fields"] === true;
   if (schema["x-kubernetes-embedded-resource"] === true && type !== "object") {
     const detail = "must be object if x-kubernetes-embedded-resource is true";
-    causes.push((type as string) === "" ? fieldRequired(field, detail) : fieldInvalid(field, type, detail));
-  } else if ((type as string) === "" && !untyped)
-    causes.push(fieldRequired(field, `must not be empty ${WHERE[level]}`));
+    yield (type as string) === "" ? fieldRequired(field, detail) : fieldInvalid(field, type, detail);
+  } else if ((type as string) === "" && !untyped) yield fieldRequired(field, `must not be empty ${WHERE[level]}`);
   if (level === "root" && (type as string) !== "" && type !== "object")
-    causes.push(fieldInvalid(field, type, "must be object at the root"));
-  return causes;
+    yield fieldInvalid(field, type, "must be object at the root");
 }
 
 /** What holds of a resource, the root's or an embedded one: the types of its own fields, and metadata. */
-function resourceProblems(schema: JsonSchema, path: string, level: Level): StatusCause[] {
+function* resourceProblems(schema: JsonSchema, path: string, level: Level): Causes {
   const embedded = schema["x-kubernetes-embedded-resource"] === true;
-  const properties = schema.properties ?? {};
-  const causes: StatusCause[] = [];
   if (embedded && schema.additionalProperties !== undefined) {
     const detail = "must not be used if x-kubernetes-embedded-resource is set";
-    causes.push(fieldForbidden(`${path}.additionalProperties`, detail));
+    yield fieldForbidden(`${path}.additionalProperties`, detail);
   }
   for (const name of ["kind", "apiVersion"]) {
-    const property = own(properties, name);
+    const property = propertyOf(schema, name);
     if ((level === "root" || embedded) && property !== undefined && property.type !== "string")
-      causes.push(fieldInvalid(`${path}.properties[${name}].type`, property.type ?? "", "must be string"));
+      yield fieldInvalid(`${path}.properties[${name}].type`, property.type ?? "", "must be string");
   }
-  const metadata = own(properties, "metadata");
+  const metadata = propertyOf(schema, "metadata");
   if (metadata !== undefined) {
     const field = `${path}.properties[metadata]`;
     if ((level === "root" || embedded) && metadata.type !== "object")
-      causes.push(fieldInvalid(`${field}.type`, metadata.type ?? "", "must be object"));
+      yield fieldInvalid(`${field}.type`, metadata.type ?? "", "must be object");
     if (level === "root" && !onlyNames(metadata)) {
       const detail = "must not specify anything other than name and generateName, but metadata is implicitly specified";
-      causes.push(fieldForbidden(field, detail));
+      yield fieldForbidden(field, detail);
     }
   }
-  if (embedded && schema["x-kubernetes-preserve-unknown-fields"] !== true && Object.keys(properties).length === 0) {
+  if (
+    embedded &&
+    schema["x-kubernetes-preserve-unknown-fields"] !== true &&
+    Object.keys(schema.properties ?? {}).length === 0
+  ) {
     const detail =
       "must not be empty if x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields";
-    causes.push(fieldRequired(`${path}.properties`, detail));
+    yield fieldRequired(`${path}.properties`, detail);
   }
-  return causes;
 }
 
 /** Whether a schema of metadata says nothing but what its name and generateName must be. */
@@ -107,8 +103,4 @@ function onlyNames(metadata: JsonSchema): boolean {
   const names = Object.keys(metadata.properties ?? {});
   const others = keywordsOf(metadata).filter((keyword) => !["type", "default", "properties"].includes(keyword));
   return others.length === 0 && names.every((name) => name === "name" || name === "generateName");
-}
-
-function own(properties: NonNullable<JsonSchema["properties"]>, name: string): JsonSchema | undefined {
-  return Object.hasOwn(properties, name) ? properties[name] : undefined;
 }

@@ -1,0 +1,126 @@
+// Why: objects, and the schemas of kinds, are strangers' and large; what is wrong with all of it is never told in full.
+import { compileSchema, type JsonObject, type JsonSchema, structuralProblems } from "@virtual-workspaces/apimachinery";
+import { expect } from "chai";
+import { computed } from "../../_support/cpu.ts";
+
+const MOST = 1_000;
+const MANY = 150_000;
+const long = "n".repeat(100_000);
+
+/** A list, each item twice. */
+const twice = (item: (at: number) => unknown): unknown[] =>
+  Array.from({ length: 2 * MANY }, (_, at) => item(at % MANY));
+
+const members = (count: number, value: unknown): JsonObject =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`m${at}`, value]));
+
+/** What `find` finds, in how much text; fails if it takes long. */
+function found<T>(find: () => readonly T[]): { readonly count: number; readonly text: number } {
+  const started = computed();
+  const all = find();
+  const text = JSON.stringify(all).length;
+  expect(computed() - started, "milliseconds").to.be.below(3000);
+  return { count: all.length, text };
+}
+
+const set: JsonSchema = { type: "array", "x-kubernetes-list-type": "set", items: { type: "string" } };
+const keyed: JsonSchema = {
+  type: "array",
+  "x-kubernetes-list-type": "map",
+  "x-kubernetes-list-map-keys": ["name"],
+  items: { type: "object", properties: { name: { type: "string" } } },
+};
+const embedded: JsonSchema = {
+  type: "object",
+  "x-kubernetes-embedded-resource": true,
+  "x-kubernetes-preserve-unknown-fields": true,
+};
+const inMap = (schema: JsonSchema): JsonSchema => ({
+  type: "object",
+  properties: { spec: { type: "object", additionalProperties: schema } },
+});
+
+describe("structural schemas that are to cost much", () => {
+  const objects: readonly (readonly [what: string, schema: JsonSchema, spec: JsonObject])[] = [
+    ["items that a set has twice", set, { a: twice(String) }],
+    ["keys that a list has twice", keyed, { a: twice((at) => ({ name: String(at) })) }],
+    ["such keys below a long name", keyed, { [long]: twice((at) => ({ name: String(at) })) }],
+    ["embedded resources that are none", embedded, members(MANY, {})],
+    [
+      "values of other types below a long name",
+      { type: "array", items: { type: "string" } },
+      { [long]: twice(Number) },
+    ],
+  ];
+  for (const [what, schema, spec] of objects) {
+    it(`tells of some of very many ${what}`, () => {
+      const compiled = compileSchema(inMap(schema));
+      const { count, text } = found(() => compiled.validate({ spec }));
+      expect(count).to.be.within(1, MOST);
+      expect(text).to.be.below(2 ** 21);
+    });
+  }
+
+  it("tells of a thousand causes in all, of the status alone as well", () => {
+    const schema: JsonSchema = {
+      type: "object",
+      properties: { spec: set, status: { type: "array", items: { type: "integer" } } },
+    };
+    const object = { spec: twice(String), status: twice(String) };
+    const compiled = compileSchema(schema);
+    expect(found(() => compiled.validate(object)).count).to.equal(MOST);
+    expect(found(() => compiled.validateStatus(object, {})).count).to.equal(MOST);
+  });
+
+  for (const [what, name, most] of [
+    ["", "a", MOST],
+    [" with long paths", long, 20],
+  ] as const) {
+    it(`names some of very many unknown fields${what}`, () => {
+      const closed: JsonSchema = { type: "object", properties: {} };
+      const resource = { apiVersion: "v1", kind: "K", metadata: members(MANY, 1) };
+      for (const [schema, value] of [
+        [closed, members(MANY, 1)],
+        [embedded, resource],
+      ] as const) {
+        const { count } = found(() => compileSchema(inMap(schema)).prune({ spec: { [name]: value } }));
+        expect(count).to.be.within(1, most);
+      }
+    });
+  }
+
+  const schemas: readonly (readonly [what: string, schema: JsonSchema])[] = [
+    ["without types", { type: "object", properties: members(MANY, {}) as Record<string, JsonSchema> }],
+    [
+      "with structure in parts that only validate",
+      { type: "object", allOf: twice(() => ({ type: "object" })) as JsonSchema[] },
+    ],
+    [
+      "of fields that there are not",
+      { type: "object", anyOf: [{ properties: members(MANY, {}) as Record<string, JsonSchema> }] },
+    ],
+    [
+      "with maps of lists",
+      {
+        type: "object",
+        properties: members(MANY, { type: "string", "x-kubernetes-map-type": "x" }) as Record<string, JsonSchema>,
+      },
+    ],
+    [
+      "with keys given twice",
+      { type: "object", properties: { a: { ...keyed, "x-kubernetes-list-map-keys": twice(String) as string[] } } },
+    ],
+    [
+      "with wrong defaults",
+      { type: "object", properties: members(MANY / 10, { type: "string", default: 1 }) as Record<string, JsonSchema> },
+    ],
+    ["that are none", { properties: members(MANY, 1) } as unknown as JsonSchema],
+  ];
+  for (const [what, schema] of schemas) {
+    it(`tells of some of very many schemas ${what}`, () => {
+      const { count, text } = found(() => structuralProblems(schema));
+      expect(count).to.be.within(1, MOST);
+      expect(text).to.be.below(2 ** 23);
+    });
+  }
+});

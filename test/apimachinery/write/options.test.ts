@@ -1,0 +1,45 @@
+import { isApiError, parseDeleteOptions, parseWriteOptions, type Status } from "@virtual-workspaces/apimachinery";
+import { expect } from "chai";
+import { computed } from "../../_support/cpu.ts";
+
+function refusal(act: () => unknown): Status {
+  try {
+    act();
+  } catch (error) {
+    if (isApiError(error)) return error.status;
+    throw error;
+  }
+  throw new Error("not refused");
+}
+
+describe("options of writes", () => {
+  it("tell of some of very many characters that no manager may have", () => {
+    const query = new URLSearchParams({ fieldManager: "\u202e".repeat(100_000) });
+    const started = computed();
+    const { details } = refusal(() => parseWriteOptions(query, { kind: "CreateOptions" }));
+    expect(computed() - started, "milliseconds").to.be.below(500);
+    expect(details?.causes?.[0]?.message).to.equal("Too long: may not be more than 128 bytes");
+    expect(details?.causes).to.have.length.within(2, 1000);
+  });
+
+  for (const [text, what] of [
+    ["soon", "invalid syntax"],
+    ["9223372036854775808", "value out of range"],
+  ] as const) {
+    it(`of a delete have no grace period of ${text}`, () => {
+      const { code, message } = refusal(() =>
+        parseDeleteOptions(new URLSearchParams({ gracePeriodSeconds: text }), undefined),
+      );
+      expect([code, message]).to.deep.equal([400, `strconv.ParseInt: parsing "${text}": ${what}`]);
+    });
+  }
+
+  it("of a delete read from its query what those of a list are read as", () => {
+    const query = new URLSearchParams("gracePeriodSeconds=%2B007&orphanDependents=False");
+    expect(parseDeleteOptions(query, undefined)).to.deep.equal({
+      dryRun: false,
+      gracePeriodSeconds: 7,
+      orphanDependents: false,
+    });
+  });
+});
