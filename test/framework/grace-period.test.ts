@@ -45,6 +45,17 @@ describe("objects of a kind with a grace period", () => {
     expect(jobs.list()).to.have.length(4);
   });
 
+  it("are given no longer than a time can say", async () => {
+    const { server, jobs } = await start();
+    await using _ = server;
+    for (const gracePeriodSeconds of [2.6e11, Number.MAX_SAFE_INTEGER]) {
+      jobs.set("a", {});
+      const { status, body } = await server.send(`DELETE ${JOBS}/a`, { gracePeriodSeconds });
+      expect([status, body.metadata.deletionTimestamp]).to.deep.equal([200, "9999-12-31T23:59:59Z"]);
+      expect((await server.send(`DELETE ${JOBS}/a`, { gracePeriodSeconds: 0 })).status).to.equal(200);
+    }
+  });
+
   it("may be asked to go sooner, never later, and go at once when asked for 0", async () => {
     const { server, jobs } = await start();
     await using _ = server;

@@ -67,11 +67,14 @@ function withGrace(object: KubeObject, options: DeleteQuery, rules: DeletionRule
   return { ...object, metadata: graceful(metadata, past ? rules.now.getTime() : sooner, past ? 1 : asked) };
 }
 
+/** The last second that a Kubernetes time can say. */
+const LAST = Date.UTC(9999, 11, 31, 23, 59, 59);
+
 function graceful(metadata: ObjectMeta, at: number, seconds: number): ObjectMeta {
   return {
     ...metadata,
     ...nextGeneration(metadata),
-    deletionTimestamp: formatTime(new Date(at)),
+    deletionTimestamp: formatTime(new Date(Math.min(at, LAST))),
     deletionGracePeriodSeconds: seconds,
   };
 }
