@@ -136,17 +136,22 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
   ): void {
     const { key } = source;
     const before = this.cache.get(key);
-    const object = computation.show(() => decodeObject<ObjectOf<In>>(source), key);
-    if (object === undefined) {
-      if (before !== undefined) this.cache.delete(key, processMinter.next());
-      return;
-    }
+    const read = (): ObjectOf<In> => decodeObject(source);
+    const now = computation.show(read, key, (object) =>
+      this.#encoded(object, key.cluster, changed ? undefined : before),
+    );
+    if (now === undefined && before !== undefined) this.cache.delete(key, processMinter.next());
+    if (now !== undefined && now !== before) this.cache.set(now);
+  }
+
+  /** At a new version, or as it was `before` if it is the same. */
+  #encoded(object: ObjectOf<Out>, cluster: string, before: Encoded | undefined): Encoded {
     const encode = (version: string): Encoded => {
       object.metadata.resourceVersion = version;
-      return encodeObject(object, key.cluster, this.#options.resource.selectableFields);
+      return encodeObject(object, cluster, this.#options.resource.selectableFields);
     };
-    if (!changed && before !== undefined && encode(before.resourceVersion).bytes.equals(before.bytes)) return;
-    this.cache.set(encode(processMinter.next()));
+    if (before !== undefined && encode(before.resourceVersion).bytes.equals(before.bytes)) return before;
+    return encode(processMinter.next());
   }
 
   #keep<D extends Disposable>(held: D): D {

@@ -1,4 +1,11 @@
-import { ApiError, cloneJson, isApiError, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import {
+  ApiError,
+  cloneJson,
+  isApiError,
+  type KubeObject,
+  type ObjectKey,
+  stringifyJson,
+} from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
 import { decodeObject, type Encoded } from "../encoded.ts";
 import type { ObjectOf } from "../resource-schema.ts";
@@ -81,7 +88,8 @@ export class LensWrite<In extends object, Out extends object, By, Inputs> {
       ...options,
       accept: (next) => {
         const { name = key.name } = next?.metadata ?? {};
-        const shown = next && lease.computation.show(() => cloneJson(next) as ObjectOf<In>, { ...key, name });
+        const read = (): ObjectOf<In> => cloneJson(next) as ObjectOf<In>;
+        const shown = next && lease.computation.show(read, { ...key, name }, sendable);
         if (shown === undefined && view.mayLeave !== true) throw this.#wouldLeave(name);
         options.accept?.(shown);
       },
@@ -101,4 +109,10 @@ export class LensWrite<In extends object, Out extends object, By, Inputs> {
     if (!options.dryRun) return shownAfter(this.#lens, before, { kept, options });
     return mapped(this.#lens, before, { kept, version: before.shown?.metadata.resourceVersion });
   }
+}
+
+/** The object, if it can be sent. @throws TypeError when it holds something JSON cannot (a cycle) */
+function sendable(object: KubeObject): KubeObject {
+  stringifyJson(object);
+  return object;
 }
