@@ -1,6 +1,6 @@
 // What a conversion may not do, what becomes of objects that cannot be converted, and what conversions cost.
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { converted, view } from "@virtual-workspaces/framework";
+import { type CacheLease, converted, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { label } from "../_support/plain.ts";
 import { BETA, beta, type Counts, serve, V1, v1beta1, Widget, WidgetV1beta1 } from "./converted-kinds.ts";
@@ -170,6 +170,15 @@ describe("a conversion", () => {
     expect(told).to.include.members(["root//a", "root//b"]);
   });
 
+  it("takes leases whose methods need their object", async () => {
+    const widgets = Widget.collection();
+    const lease = new CountedLease(widgets.cache().cache);
+    widgets.cache = () => lease;
+    await using server = await serve(WidgetV1beta1.serve(v1beta1(widgets)));
+    expect((await server.get(BETA)).status).to.equal(200);
+    expect(lease).to.include({ confirmed: 1, released: 1 });
+  });
+
   it("is between versions of one kind", () => {
     const widgets = Widget.collection();
     expect(() => converted({ from: widgets, to: Widget })).to.throw("version must differ");
@@ -177,3 +186,22 @@ describe("a conversion", () => {
     expect(() => v1beta1(widgets)).to.throw("there is a version test.dev/v1beta1 already");
   });
 });
+
+/** As an author may write one: a class. */
+class CountedLease implements CacheLease {
+  readonly cache: CacheLease["cache"];
+  confirmed = 0;
+  released = 0;
+
+  constructor(cache: CacheLease["cache"]) {
+    this.cache = cache;
+  }
+
+  confirm(): void {
+    this.confirmed += 1;
+  }
+
+  [Symbol.dispose](): void {
+    this.released += 1;
+  }
+}

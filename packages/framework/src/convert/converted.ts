@@ -145,23 +145,27 @@ export class Converted<In extends object, Out extends object> implements Storage
     return isEncoded(written) ? this.#conversions.of(written) : (this.#read(written) as ObjectOf<Out>);
   }
 
-  #shared({ cache: source, confirm, [Symbol.dispose]: release }: CacheLease): CacheLease {
+  #shared(lease: CacheLease): CacheLease {
     this.#readers += 1;
     clearTimeout(this.#idle);
     this.#idle = undefined;
+    return {
+      cache: this.#cacheOf(lease.cache),
+      confirm: (request) => lease.confirm(request),
+      [Symbol.dispose]: () => {
+        lease[Symbol.dispose]();
+        this.#leave();
+      },
+    };
+  }
+
+  #cacheOf(source: ReadableCache): ConvertedCache {
     let cache = this.#caches.get(source);
     if (cache === undefined) {
       cache = new ConvertedCache(source, this.#conversions);
       this.#caches.set(source, cache);
     }
-    return {
-      cache,
-      confirm,
-      [Symbol.dispose]: () => {
-        release();
-        this.#leave();
-      },
-    };
+    return cache;
   }
 
   #leave(): void {
@@ -180,7 +184,7 @@ export class Converted<In extends object, Out extends object> implements Storage
 /**
  * Serves a kind in another version. `read` and `write` are required where the two differ in form.
  *
- * @throws Error when `to` is not another version of the kind of `from`
+ * @throws Error when `to` is not another version of the kind of `from`, or there is one of that name already
  */
 export function converted<In extends object, Out extends object>(
   options: ConvertedOptions<In, Out> & NeedsConversion<In, Out>,
