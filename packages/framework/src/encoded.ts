@@ -16,6 +16,8 @@ export interface Encoded {
   readonly fields: Readonly<Record<string, string>>;
   /** The whole object, `apiVersion` and `kind` included, as UTF-8 JSON without a trailing newline. */
   readonly bytes: Buffer;
+  /** How long `bytes` are, where they are made when they are asked for and this is known without. @default their length */
+  readonly length?: number;
 }
 
 /** A field that selectors may name besides `metadata.name` and `metadata.namespace`. */
