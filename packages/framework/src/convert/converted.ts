@@ -1,6 +1,12 @@
-import { apiVersionOf, cloneJson, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import {
+  apiVersionOf,
+  cloneJson,
+  type KubeObject,
+  type ObjectKey,
+  type ObjectMeta,
+} from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition, TypedDefinition } from "../definition.ts";
-import { type Encoded, isEncoded } from "../encoded.ts";
+import { type Encoded, isEncoded, keyIn } from "../encoded.ts";
 import type { ObjectOf } from "../resource-schema.ts";
 import type { Awaitable, CacheLease, DeleteOptions, Scope, Storage, WriteOptions } from "../storage.ts";
 import type { Mapped, WritableSource } from "../view/options.ts";
@@ -102,8 +108,8 @@ export class Converted<In extends object, Out extends object> implements Storage
   }
 
   /** As the source says of what the versions stand for there. */
-  isCurrent(scope: Scope, sent: ObjectOf<Out>, now: ObjectOf<Out>): boolean {
-    return this.#from.isCurrent?.(scope, sent as unknown as ObjectOf<In>, now as unknown as ObjectOf<In>) === true;
+  isCurrent(scope: Scope, sent: ObjectMeta, now: ObjectMeta): boolean {
+    return this.#from.isCurrent?.(scope, sent, now) === true;
   }
 
   /** @throws ApiError 409 `AlreadyExists`, 422 by the rules of the version that is kept */
@@ -114,13 +120,13 @@ export class Converted<In extends object, Out extends object> implements Storage
 
   /** @throws ApiError 404, 409 when it has changed, 422 by the rules of the version that is kept */
   async update(scope: Scope, object: ObjectOf<Out>, options: WriteOptions): Promise<ObjectOf<Out> | Encoded> {
-    const { name = "", namespace = "", resourceVersion } = object.metadata;
+    const { resourceVersion } = object.metadata;
+    const key = keyIn(scope, object.metadata);
     const make = (now: KubeObject): Draft => {
-      if (now.metadata.resourceVersion !== resourceVersion) throw modified(this.resource, name);
+      if (now.metadata.resourceVersion !== resourceVersion) throw modified(this.resource, key.name);
       return this.#draft(object, scope, options);
     };
-    const place = { scope, key: { cluster: scope.cluster, namespace, name } };
-    return this.#shown(await this.#below.replace(place, make, this.#accepting(options)));
+    return this.#shown(await this.#below.replace({ scope, key }, make, this.#accepting(options)));
   }
 
   /** @throws ApiError 404, 409 when it has changed */

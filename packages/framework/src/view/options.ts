@@ -28,7 +28,7 @@ export interface WritableSource<T extends object = object>
    */
   carry?(annotation: string): void;
   /** As {@link Storage.isCurrent}. */
-  readonly isCurrent?: Storage<ObjectOf<T>>["isCurrent"];
+  readonly isCurrent?: Storage["isCurrent"];
 }
 
 /** What a source's objects are, by the name they were given under {@link ViewOptions.inputs}. */
