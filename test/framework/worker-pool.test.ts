@@ -89,9 +89,10 @@ describe("WorkerPool", () => {
 
   it("says that a message cannot be sent, and keeps the thread", async () => {
     await using workers = pool({ queue: 0 });
-    expect((await faultOf(workers.run(echo(() => undefined), LONG))).fault).to.equal("failed");
+    const unsendable = echo(Symbol("unsendable"));
+    expect((await faultOf(workers.run(unsendable, LONG))).fault).to.equal("failed");
     expect((await workers.run(echo(1), LONG)).orders).to.equal(1);
-    const both = [faultOf(workers.run(echo(() => undefined), LONG)), workers.run(echo(2), LONG)] as const;
+    const both = [faultOf(workers.run(unsendable, LONG)), workers.run(echo(2), LONG)] as const;
     expect([(await both[0]).fault, (await both[1]).orders]).to.deep.equal(["failed", 2]);
   });
 
