@@ -1,5 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import express from "express";
@@ -81,6 +83,27 @@ describe("readBody", () => {
     expect((await wire.answer())?.body).to.equal("1000");
     wire.send(post("Content-Encoding: identity"));
     expect((await wire.answer())?.body).to.equal("0");
+  });
+
+  it("keeps the bytes and not the pieces they come in: a chunk of one byte would take hundreds", async () => {
+    const pieces: WeakRef<Buffer>[] = [];
+    let all: () => void = () => undefined;
+    const come = new Promise<void>((resolve) => (all = resolve));
+    await using server = await reader({}, (handle) => (req, res) => {
+      handle(req, res);
+      req.on("data", (piece: Buffer) => {
+        if (pieces.push(new WeakRef(piece)) === LIMIT) all();
+      });
+    });
+    using wire = await server.wire();
+    wire.send(`${post("Transfer-Encoding: chunked")}${chunk(1).repeat(LIMIT)}`);
+    await come;
+    await new Promise(setImmediate);
+    setFlagsFromString("--expose-gc");
+    runInNewContext("gc")();
+    expect(pieces.filter((piece) => piece.deref() !== undefined).length).to.be.below(10);
+    wire.send("0\r\n\r\n");
+    expect((await wire.answer())?.body).to.equal("1000");
   });
 
   it("refuses a longer one at once, without a byte of it, and closes the connection", async () => {
