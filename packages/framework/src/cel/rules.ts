@@ -1,4 +1,5 @@
 import {
+  boundedCauses,
   type JsonSchema,
   type RuleSite,
   ruleSites,
@@ -27,7 +28,7 @@ export interface EvaluateOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What rules say of an object. */
+/** What rules say of an object: of each up to a thousand causes. */
 export interface RuleFindings {
   readonly causes: readonly StatusCause[];
   /** Of values that were so before and may stay so, as text for a Warning header. */
@@ -164,15 +165,22 @@ function isCheap(sites: readonly { readonly site: RuleSite; readonly rules: read
 }
 
 function compose(sites: readonly RuleSite[], findings: readonly SiteFindings[]): RuleFindings {
-  const causes: StatusCause[] = [];
-  const warnings: StatusCause[] = [];
+  const said = (mayStay: boolean): StatusCause[] => boundedCauses(causesOf(sites, findings, mayStay));
+  return { causes: said(false), warnings: said(true) };
+}
+
+/** What the rules say of values that may stay since they were so before, or of all others. */
+function* causesOf(
+  sites: readonly RuleSite[],
+  findings: readonly SiteFindings[],
+  mayStay: boolean,
+): Generator<StatusCause> {
   for (const [at, site] of sites.entries()) {
     for (const [index, finding] of (findings[at] ?? []).entries()) {
       const rule = site.rules[index];
       if (finding === undefined || rule === undefined) continue;
-      const mayStay = finding.kind === "false" && !finding.usesOldSelf && site.unchanged;
-      (mayStay ? warnings : causes).push(causeOf(site, rule, finding));
+      const stays = finding.kind === "false" && !finding.usesOldSelf && site.unchanged;
+      if (stays === mayStay) yield causeOf(site, rule, finding);
     }
   }
-  return { causes, warnings };
 }
