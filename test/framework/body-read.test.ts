@@ -8,6 +8,7 @@ import express from "express";
 import { type ReadBodyOptions, readBody } from "../../packages/framework/src/body/read.ts";
 import { respond, respondStatus } from "../../packages/framework/src/encode/respond.ts";
 import { createListener } from "../../packages/framework/src/listener.ts";
+import { computed } from "../_support/cpu.ts";
 import { Wire } from "../_support/wire.ts";
 
 const LIMIT = 1000;
@@ -148,6 +149,15 @@ describe("readBody", () => {
     wire.send(post("Content-Length: 1001", "Expect: 100-continue"));
     expect((await wire.read(12)).toString()).to.equal("HTTP/1.1 413");
     expect(await wire.rest()).to.match(/\r\nConnection: close\r\n/);
+  });
+
+  it("is not held up by a long Content-Encoding", async () => {
+    await using server = await reader();
+    using wire = await server.wire();
+    const before = computed();
+    wire.send(Buffer.from(post(`Content-Encoding: ${"\u00a0".repeat(100_000)}x`, "Content-Length: 0"), "latin1"));
+    expect((await wire.answer())?.status).to.equal(415);
+    expect(computed() - before).to.be.below(500);
   });
 
   it("refuses what is compressed", async () => {

@@ -52,7 +52,7 @@ const UNITS: Readonly<Record<string, number>> = {
 function parseDuration(text: string): number | undefined {
   const unsigned = text.replace(/^[+-]/, "");
   if (unsigned === "0") return 0;
-  if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(unsigned)) return undefined;
+  if (!/^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(unsigned)) return undefined;
   let sum = 0;
   for (const [, amount = "", unit = ""] of unsigned.matchAll(/([\d.]+)([^\d.]+)/g))
     sum += Number(amount) * (UNITS[unit] ?? 0);
