@@ -109,6 +109,8 @@ describe("any body", () => {
     "halves of surrogate pairs": [filled(MAX, () => "\\ud800", ['["', '"]']), 200],
     "names with escapes": [filled(MAX, (at) => `"\\u006b${at % 65_000}":0,`, map), 200],
     "an error at the end": [filled(MAX, () => '["a",0.1234567890123456],', ["[", "]x"]), 400],
+    "colons without names": [Buffer.from(":".repeat(40_000)), 400],
+    "colons behind a long name": [Buffer.from(`{"${"a".repeat(40_000)}"${":".repeat(40_000)}`), 400],
     "an unfinished string": [Buffer.from(`["${"a".repeat(MAX)}`), 400],
   };
   for (const [what, [text, code]] of Object.entries(hostileJson)) {

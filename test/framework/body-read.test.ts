@@ -1,11 +1,14 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import express from "express";
 import { type ReadBodyOptions, readBody } from "../../packages/framework/src/body/read.ts";
 import { respond, respondStatus } from "../../packages/framework/src/encode/respond.ts";
 import { createListener } from "../../packages/framework/src/listener.ts";
+import { computed } from "../_support/cpu.ts";
 import { Wire } from "../_support/wire.ts";
 
 const LIMIT = 1000;
@@ -83,6 +86,27 @@ describe("readBody", () => {
     expect((await wire.answer())?.body).to.equal("0");
   });
 
+  it("keeps the bytes and not the pieces they come in: a chunk of one byte would take hundreds", async () => {
+    const pieces: WeakRef<Buffer>[] = [];
+    let all: () => void = () => undefined;
+    const come = new Promise<void>((resolve) => (all = resolve));
+    await using server = await reader({}, (handle) => (req, res) => {
+      handle(req, res);
+      req.on("data", (piece: Buffer) => {
+        if (pieces.push(new WeakRef(piece)) === LIMIT) all();
+      });
+    });
+    using wire = await server.wire();
+    wire.send(`${post("Transfer-Encoding: chunked")}${chunk(1).repeat(LIMIT)}`);
+    await come;
+    await new Promise(setImmediate);
+    setFlagsFromString("--expose-gc");
+    runInNewContext("gc")();
+    expect(pieces.filter((piece) => piece.deref() !== undefined).length).to.be.below(10);
+    wire.send("0\r\n\r\n");
+    expect((await wire.answer())?.body).to.equal("1000");
+  });
+
   it("refuses a longer one at once, without a byte of it, and closes the connection", async () => {
     await using server = await reader();
     using wire = await server.wire();
@@ -125,6 +149,15 @@ describe("readBody", () => {
     wire.send(post("Content-Length: 1001", "Expect: 100-continue"));
     expect((await wire.read(12)).toString()).to.equal("HTTP/1.1 413");
     expect(await wire.rest()).to.match(/\r\nConnection: close\r\n/);
+  });
+
+  it("is not held up by a long Content-Encoding", async () => {
+    await using server = await reader();
+    using wire = await server.wire();
+    const before = computed();
+    wire.send(Buffer.from(post(`Content-Encoding: ${"\u00a0".repeat(100_000)}x`, "Content-Length: 0"), "latin1"));
+    expect((await wire.answer())?.status).to.equal(415);
+    expect(computed() - before).to.be.below(500);
   });
 
   it("refuses what is compressed", async () => {

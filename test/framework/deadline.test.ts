@@ -10,6 +10,7 @@ import {
 } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
+import { computed } from "../_support/cpu.ts";
 import { Note } from "../_support/note.ts";
 import { Wire } from "../_support/wire.ts";
 
@@ -91,6 +92,15 @@ describe("the deadline of a request", () => {
       expect(JSON.parse((await wire.answer())?.body ?? "")).to.deep.equal(object);
     });
   }
+
+  it("is refused without delay when it is no duration, however long", async () => {
+    await using server = await start();
+    using wire = await server.wire();
+    const before = computed();
+    wire.request(`GET ${NOTES}/quick?timeout=${"1".repeat(60_000)} HTTP/1.1`, ...GOOD);
+    expect((await wire.answer())?.status).to.equal(400);
+    expect(computed() - before).to.be.below(500);
+  });
 
   it("lets finish what has begun to be answered", async () => {
     await using server = await start();

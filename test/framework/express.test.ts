@@ -1,8 +1,15 @@
 // Views in an application that is there already, and an application beside the views.
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { createServer as createHttp, type Server as HttpServer, type RequestListener } from "node:http";
+import {
+  createServer as createHttp,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
+import { Transform } from "node:stream";
 import { promisify } from "node:util";
 import {
   allow,
@@ -25,8 +32,7 @@ const GOOD = ["Host: x", "Authorization: Bearer token"];
 const UPGRADE = ["Connection: Upgrade", "Upgrade: test"];
 const SWITCHED = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n";
 
-function options(): CoreOptions {
-  const notes = Note.collection();
+function options(notes = Note.collection()): CoreOptions {
   notes.in("root").set("a", {});
   return {
     virtualWorkspaces: [
@@ -87,6 +93,22 @@ function statusOf({ status, body }: WireAnswer): Record<string, unknown> {
   return parsed;
 }
 
+/** Writes what it is given a moment later. */
+function slow(_req: IncomingMessage, res: ServerResponse, next: () => void): void {
+  const [write, end] = [res.write.bind(res), res.end.bind(res)];
+  const through = new Transform({
+    transform: (chunk: Buffer, _encoding, done) => void setImmediate(() => done(null, Buffer.from(chunk))),
+  });
+  through.on("data", (chunk: Buffer) => write(chunk)).once("end", () => end());
+  through.on("drain", () => res.emit("drain"));
+  res.write = (chunk: Buffer) => through.write(chunk);
+  res.end = (chunk?: unknown) => {
+    through.end(chunk);
+    return res;
+  };
+  next();
+}
+
 describe("the middleware", () => {
   it("serves views within an Express application, and leaves it the rest", async () => {
     const middleware = virtualWorkspaces(options());
@@ -104,6 +126,17 @@ describe("the middleware", () => {
     for (const path of ["/behind", "/livez", "/servicesx", "/services"])
       expect((await own.ask("GET", path)).body).to.equal(`behind ${path}`);
     expect((await own.ask("GET", "/nothing")).status).to.equal(404);
+  });
+
+  it("writes large lists through a middleware that knows no callbacks, and takes its time (compression)", async () => {
+    const notes = Note.collection();
+    for (let n = 0; n < 5_000; n++) notes.in("root").set(`n${n + 10_000}`, {});
+    const middleware = virtualWorkspaces(options(notes));
+    const app = express().use(slow, middleware);
+    await using own = await startOwn(middleware, app);
+    const { items } = JSON.parse((await own.ask("GET", NOTES)).body);
+    expect(items).to.have.length(5_001);
+    for (const [n, item] of items.slice(1).entries()) expect(item.metadata.name).to.equal(`n${n + 10_000}`);
   });
 
   it("does not mind that a body has been read before it", async () => {

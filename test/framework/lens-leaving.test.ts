@@ -63,6 +63,28 @@ describe("a write through a view that would leave it", () => {
     expect(seen[0]).to.deep.equal([false, undefined, "string"]);
   });
 
+  it("is one that the view could not show, because its map makes nothing that can be sent", async () => {
+    const tasks = Task.collection();
+    const told: string[] = [];
+    const odd = view({
+      from: tasks,
+      to: Chore,
+      map: ({ spec }) => {
+        const made: { spec: { text: string; itself?: object } } = { spec: { text: spec.title } };
+        if (spec.title === "cycle") made.spec.itself = made;
+        return made;
+      },
+      unmap: ({ spec }) => ({ spec: { title: spec.text } }),
+      onError: (error) => void told.push(String(error)),
+    });
+    await using server = await serve(tasks, Chore.serve(odd));
+    const refused = await server.send(`POST ${CHORES}`, chore("a", { text: "cycle" }));
+    expect(outcome(refused)).to.deep.equal([403, "Forbidden", `chores.view.dev "a" is forbidden: ${LEAVES}`]);
+    expect(tasks.in("root").list()).to.deep.equal([]);
+    expect(told).to.have.length(1);
+    expect(told[0]).to.match(/^TypeError: .*circular/);
+  });
+
   it("with mayLeave is done, answered as it would be shown, and seen leaving by watchers", async () => {
     const tasks = Task.collection();
     tasks.in("root").set("a", { title: "t" });

@@ -187,6 +187,36 @@ describe("a view", () => {
     expect(told).to.deep.equal(["root//b: Error: no owner"]);
   });
 
+  it("a map that makes no object hides the object and says so, where it was shown before too", async () => {
+    const tasks = Task.collection();
+    const told: string[] = [];
+    const odd = view({
+      from: tasks,
+      to: Todo,
+      map: ({ spec }) => {
+        const made: { spec: { who: string; itself?: object } } = { spec: { who: "x" } };
+        if (spec.owner === "cycle") made.spec.itself = made;
+        return spec.owner === "none" ? (undefined as never) : made;
+      },
+      onError: (error, object) => void told.push(`${object}: ${String(error)}`),
+    });
+    tasks.in("root").set("a", { done: false, secret: "s3cret" });
+    await using server = await startPlain(served(Todo.serve(odd)));
+    await using watch = await server.watch(`${TODOS}?watch=true`);
+    for (const owner of ["cycle", "none"]) {
+      expect(label(await watch.next())).to.equal("ADDED a");
+      tasks.in("root").set("a", { done: false, owner, secret: "s3cret" });
+      const { body, text } = await server.get(TODOS);
+      expect(body.items, owner).to.deep.equal([]);
+      expect(text).not.to.contain("s3cret");
+      expect(label(await watch.next())).to.equal("DELETED a");
+      tasks.in("root").set("a", { done: false });
+    }
+    expect(told).to.have.length(2);
+    expect(told[0]).to.match(/^root\/\/a: TypeError: .*circular/);
+    expect(told[1]).to.equal("root//a: Error: map must make an object");
+  });
+
   it("a view of a view that differs by caller differs by caller", async () => {
     const tasks = Task.collection();
     const mine = view({

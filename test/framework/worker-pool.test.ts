@@ -87,6 +87,15 @@ describe("WorkerPool", () => {
     expect((await workers.run(echo(1), LONG)).orders).to.equal(2);
   });
 
+  it("says that a message cannot be sent, and keeps the thread", async () => {
+    await using workers = pool({ queue: 0 });
+    const unsendable = echo(Symbol("unsendable"));
+    expect((await faultOf(workers.run(unsendable, LONG))).fault).to.equal("failed");
+    expect((await workers.run(echo(1), LONG)).orders).to.equal(1);
+    const both = [faultOf(workers.run(unsendable, LONG)), workers.run(echo(2), LONG)] as const;
+    expect([(await both[0]).fault, (await both[1]).orders]).to.deep.equal(["failed", 2]);
+  });
+
   for (const order of [{ do: "exit" }, { do: "swell" }] as const) {
     it(`survives a thread that dies: ${order.do}`, async () => {
       await using workers = pool({ heapMiB: 32 });

@@ -33,6 +33,8 @@ export { formatFieldsV1, parseFieldsV1 } from "./apply/fields-v1.ts";
 export { keepManagedFieldsTimes } from "./apply/managed-object.ts";
 export { managedFieldsOfScale, managedFieldsOfScaled, type ReplicasFields } from "./apply/scale-managers.ts";
 export type { VersionsOptions } from "./apply/versions.ts";
+// Errors
+export { boundedCauses } from "./bounded-causes.ts";
 // Schemas
 export type { CheckedSchema } from "./checked-schema.ts";
 // Lists and watches

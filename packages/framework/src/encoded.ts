@@ -1,4 +1,10 @@
-import { type KubeObject, type ObjectKey, parseOwnJson, stringifyJson } from "@virtual-workspaces/apimachinery";
+import {
+  type KubeObject,
+  type ObjectKey,
+  type ObjectMeta,
+  parseOwnJson,
+  stringifyJson,
+} from "@virtual-workspaces/apimachinery";
 
 /**
  * An object as its JSON bytes, with the few things that routing and selecting need already read.
@@ -16,6 +22,8 @@ export interface Encoded {
   readonly fields: Readonly<Record<string, string>>;
   /** The whole object, `apiVersion` and `kind` included, as UTF-8 JSON without a trailing newline. */
   readonly bytes: Buffer;
+  /** How long `bytes` are, where they are made when they are asked for and this is known without. @default their length */
+  readonly length?: number;
 }
 
 /** A field that selectors may name besides `metadata.name` and `metadata.namespace`. */
@@ -60,6 +68,11 @@ export function clusterOf(object: KubeObject, scope: { readonly cluster: string 
   return scope.cluster === "*" ? (object.metadata.annotations?.[CLUSTER_ANNOTATION] ?? "") : scope.cluster;
 }
 
+/** Where an object is that was found in a scope of one logical cluster. */
+export function keyIn({ cluster }: { readonly cluster: string }, { namespace = "", name = "" }: ObjectMeta): ObjectKey {
+  return { cluster, namespace, name };
+}
+
 /** A fresh, mutable copy of the object behind `encoded`. */
 export function decodeObject<T extends KubeObject = KubeObject>(encoded: Encoded): T {
   return parseOwnJson(encoded.bytes.toString("utf8")) as T;
@@ -77,6 +90,17 @@ export function withResourceVersion(encoded: Encoded, resourceVersion: string): 
 /** Whether a storage answered with bytes rather than with a parsed object. */
 export function isEncoded(value: KubeObject | Encoded): value is Encoded {
   return Buffer.isBuffer((value as Partial<Encoded>).bytes);
+}
+
+/** What a storage answered, parsed. */
+export function parsed(answer: KubeObject | Encoded): KubeObject {
+  return isEncoded(answer) ? decodeObject(answer) : answer;
+}
+
+/** An object without its type and metadata. */
+export function contentOf(object: object): Record<string, unknown> {
+  const { apiVersion: _version, kind: _kind, metadata: _metadata, ...content } = object as KubeObject;
+  return content;
 }
 
 /** In memory of its own: in Node's pool an object that stays would hold on to dozens that stood beside it and are gone. */

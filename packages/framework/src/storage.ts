@@ -4,6 +4,7 @@ import type {
   KubeObject,
   LabelSelector,
   ObjectKey,
+  ObjectMeta,
   Preconditions,
   PropagationPolicy,
 } from "@virtual-workspaces/apimachinery";
@@ -187,7 +188,7 @@ export interface Storage<T extends KubeObject = KubeObject> {
    * Whether a client that sends an object with another resource version than it has now has nevertheless seen it as it is
    * now, because that version was given elsewhere. @default never: the client is told that the object was modified
    */
-  isCurrent?(scope: Scope, sent: T, now: T): boolean;
+  isCurrent?(scope: Scope, sent: ObjectMeta, now: ObjectMeta): boolean;
 }
 
 /** What a create or an update is to do, and on whose behalf (Kubernetes' `CreateOptions`, `UpdateOptions`). */

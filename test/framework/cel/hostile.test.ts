@@ -18,6 +18,7 @@ const PROPERTIES = {
   texts,
   text,
   pattern: text,
+  span: { type: "string", format: "duration" },
   objects: { type: "array", items: { type: "object", properties: { list } } },
 } as const;
 
@@ -40,6 +41,9 @@ describe("hostile rules", () => {
   const noise = numbers(100_000)
     .map(() => (random.chance(0.5) ? "a" : "b"))
     .join("");
+  const digits = "1".repeat(30_000);
+  const as = "a".repeat(30_000);
+  const alike = numbers(250).map((at) => ({ list: [...numbers(74), at] }));
   after(() => engine[Symbol.asyncDispose]());
 
   const CASES: readonly (readonly [name: string, rule: string, object: JsonObject])[] = [
@@ -66,6 +70,34 @@ describe("hostile rules", () => {
     ],
     ["ranges", "lists.range(1000000).all(x, lists.range(1000000).all(y, x + y >= 0))", {}],
     ["sorting", "self.texts.sort() == self.texts", { texts: numbers(3000).map(String) }],
+    ["a duration without a unit", "duration(self.text) == duration('1s')", { text: digits }],
+    ["a duration by its schema", "self.span == duration('1s')", { span: digits }],
+    ["a quantity of an unknown suffix", "isQuantity(self.text)", { text: `${digits}x` }],
+    ["a double that is none", "double(self.text) == 1.0", { text: `${digits}x` }],
+    ["spaces to be trimmed that are not at the end", "self.text.trim() == ''", { text: `x${" ".repeat(30_000)}x` }],
+    [
+      "a text sought in another",
+      "self.text.lastIndexOf(self.pattern) == 0",
+      { text: as, pattern: `${as.slice(15_000)}b` },
+    ],
+    ["all finds, each of which looks to the end", "self.text.findAll('a(.*b)?') == []", { text: as.slice(0, 8000) }],
+    [
+      "time zones",
+      "self.texts.all(x, timestamp(0).getHours(x) >= 0)",
+      { texts: numbers(2000).map(() => "Europe/Paris") },
+    ],
+    ["lists joined again and again", "self.list.map(x, self.list + self.list) == []", { list: numbers(3000) }],
+    [
+      "a list flattened that is many times its source",
+      "self.list.map(x, self.list).flatten() == []",
+      { list: numbers(3000) },
+    ],
+    ["a list printed again and again", "self.list.all(x, '%s'.format([self.list]) != '')", { list: numbers(1500) }],
+    [
+      "objects sought among such as differ late",
+      "self.objects.all(x, self.objects.indexOf(x) >= 0)",
+      { objects: alike },
+    ],
   ];
 
   for (const [name, rule, object] of CASES) {

@@ -100,6 +100,29 @@ describe("rules", () => {
     expect(problems[0]?.message).to.include("undefined field 'nope'");
   });
 
+  it("that several schemas share are compiled for each", () => {
+    const rules = [{ rule: "self > 0" }];
+    const number = { type: "integer", "x-kubernetes-validations": rules } as const;
+    const text = { type: "string", "x-kubernetes-validations": rules } as const;
+    const { problems } = engine.compile({ type: "object", properties: { number, text } });
+    expect(problems.map(({ field }) => field)).to.deep.equal([
+      "schema.properties[text].x-kubernetes-validations[0].rule",
+    ]);
+  });
+
+  it("of many values tell of the first thousand", async () => {
+    const items: JsonSchema = { type: "integer", "x-kubernetes-validations": [{ rule: "self > 0" }] };
+    const schema: JsonSchema = { type: "object", properties: { list: { type: "array", items } } };
+    const list = Array.from({ length: 20_000 }, () => 0);
+    const found = async (old?: JsonObject): Promise<number[]> => {
+      const { causes, warnings } = await engine.compile(schema).evaluate(compileSchema(schema).rules({ list }, old));
+      return [causes.length, warnings.length];
+    };
+    expect(await found()).to.deep.equal([1000, 0]);
+    expect(await found({ list })).to.deep.equal([0, 1000]);
+    expect(await found({ list: [1] })).to.deep.equal([1000, 0]);
+  });
+
   it("cannot reach what their own functions are called inside", () => {
     for (const rule of ["same_k8s(1, 1)", "'a'.matches_k8s('a')", "hAs(self.tags)", "cel.bind(x, 1, x == 1)"]) {
       expect(engine.compile(schemaOf({ rule })).problems, rule).to.have.length.above(0);

@@ -38,15 +38,18 @@ export function scanJson(text: string, limits: JsonLimits = {}): JsonFacts {
   let deepest = 0;
   let longNumbers = false;
   let stringAt = 0;
-  let stringEnd = 0;
+  /** -1 when no string waits for the colon that would make a name of it: each is read once, whatever the text is. */
+  let stringEnd = -1;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
     if (unit === QUOTE) {
       stringAt = at;
       stringEnd = endOfString(text, at);
       at = stringEnd;
-    } else if (unit === COLON) names.add(stringAt, stringEnd);
-    else if (unit === OBJECT || unit === ARRAY) {
+    } else if (unit === COLON) {
+      if (stringEnd !== -1) names.add(stringAt, stringEnd);
+      stringEnd = -1;
+    } else if (unit === OBJECT || unit === ARRAY) {
       containers += 1;
       if (containers > maxContainers) throw new RangeError(`more than ${maxContainers} objects and arrays`);
       if (unit === OBJECT) names.enter();

@@ -1,4 +1,5 @@
 import {
+  boundedCauses,
   type JsonSchema,
   type RuleSite,
   ruleSites,
@@ -13,7 +14,7 @@ import type { CompiledRule } from "./compiled-rule.ts";
 import { causeOf, exhausted } from "./findings.ts";
 import { placeProblems, schemaBudget } from "./problems.ts";
 import { RuleCompiler, type RulePlace } from "./site-rules.ts";
-import type { SiteFindings, WorkerSite } from "./worker.ts";
+import type { SiteFindings, WorkerPlace, WorkerSite, WorkerTask } from "./worker.ts";
 
 /** What is evaluated in place at most for one object, in units of about 100 ns: some 10 ms. */
 const IN_PLACE = 100_000;
@@ -27,7 +28,7 @@ export interface EvaluateOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What rules say of an object. */
+/** What rules say of an object: of each up to a thousand causes. */
 export interface RuleFindings {
   readonly causes: readonly StatusCause[];
   /** Of values that were so before and may stay so, as text for a Warning header. */
@@ -45,7 +46,7 @@ export interface RuleEngineOptions {
  */
 export class RuleEngine implements AsyncDisposable {
   readonly #compiler = new RuleCompiler();
-  readonly #pool: WorkerPool<readonly WorkerSite[], readonly SiteFindings[]>;
+  readonly #pool: WorkerPool<WorkerTask, readonly SiteFindings[]>;
   readonly #budget: number;
 
   constructor({ budget = 2000 }: RuleEngineOptions = {}) {
@@ -59,7 +60,7 @@ export class RuleEngine implements AsyncDisposable {
       schema,
       path,
       compiler: this.#compiler,
-      elsewhere: async (sites, signal) => this.#pool.run(sites, { budget: this.#budget, signal }),
+      elsewhere: async (task, signal) => this.#pool.run(task, { budget: this.#budget, signal }),
     });
   }
 
@@ -72,7 +73,7 @@ interface CompiledRulesParts {
   readonly schema: JsonSchema;
   readonly path: string;
   readonly compiler: RuleCompiler;
-  readonly elsewhere: (sites: readonly WorkerSite[], signal?: AbortSignal) => Promise<readonly SiteFindings[]>;
+  readonly elsewhere: (task: WorkerTask, signal?: AbortSignal) => Promise<readonly SiteFindings[]>;
 }
 
 /** The rules of a schema. It keeps nothing of objects; equal schemas may share it. */
@@ -81,8 +82,8 @@ export class CompiledRules {
   readonly problems: readonly StatusCause[];
   readonly #compiler: RuleCompiler;
   readonly #elsewhere: CompiledRulesParts["elsewhere"];
-  readonly #places = new WeakMap<RulePlace["rules"], readonly CompiledRule[]>();
-  readonly #ids = new WeakMap<RulePlace["rules"], string>();
+  readonly #places = new WeakMap<JsonSchema, readonly CompiledRule[]>();
+  readonly #ids = new WeakMap<JsonSchema, string>();
 
   constructor({ schema, path, compiler, elsewhere }: CompiledRulesParts) {
     this.#compiler = compiler;
@@ -112,12 +113,8 @@ export class CompiledRules {
   }
 
   async #evaluateElsewhere(sites: readonly RuleSite[], signal: AbortSignal | undefined): Promise<RuleFindings> {
-    const messages = sites.map((site): WorkerSite => {
-      const { schema, rules, resourceRoot, self, oldSelf } = site;
-      return { place: { schema, rules, resourceRoot }, id: this.#idOf(site), values: { self, oldSelf } };
-    });
     try {
-      return compose(sites, await this.#elsewhere(messages, signal));
+      return compose(sites, await this.#elsewhere(this.#taskOf(sites), signal));
     } catch (error) {
       const [first] = sites;
       const isTooMuch = error instanceof WorkerError && (error.fault === "overrun" || error.isOutOfMemory);
@@ -126,21 +123,32 @@ export class CompiledRules {
     }
   }
 
+  #taskOf(sites: readonly RuleSite[]): WorkerTask {
+    const places = new Map<JsonSchema, { readonly at: number; readonly place: WorkerPlace }>();
+    const placed = sites.map((site): WorkerSite => {
+      const { schema, rules, resourceRoot, self, oldSelf } = site;
+      const { at } = places.get(schema) ?? { at: places.size };
+      if (at === places.size) places.set(schema, { at, place: { schema, rules, resourceRoot, id: this.#idOf(site) } });
+      return { place: at, self, oldSelf };
+    });
+    return { places: Array.from(places.values(), ({ place }) => place), sites: placed };
+  }
+
   #placeProblems(place: StaticRuleSite, path: string, budget: ReturnType<typeof schemaBudget>): StatusCause[] {
     return placeProblems(place, this.#rulesOf(place), { path, budget });
   }
 
   #rulesOf({ rules, schema, resourceRoot }: RulePlace): readonly CompiledRule[] {
-    const known = this.#places.get(rules);
+    const known = this.#places.get(schema);
     if (known !== undefined) return known;
     const compiled = this.#compiler.compile({ rules, schema, resourceRoot });
-    this.#places.set(rules, compiled);
+    this.#places.set(schema, compiled);
     return compiled;
   }
 
-  #idOf({ rules, schema, resourceRoot }: RulePlace): string {
-    const known = this.#ids.get(rules) ?? JSON.stringify([resourceRoot, schema]);
-    this.#ids.set(rules, known);
+  #idOf({ schema, resourceRoot }: RulePlace): string {
+    const known = this.#ids.get(schema) ?? JSON.stringify([resourceRoot, schema]);
+    this.#ids.set(schema, known);
     return known;
   }
 }
@@ -157,15 +165,22 @@ function isCheap(sites: readonly { readonly site: RuleSite; readonly rules: read
 }
 
 function compose(sites: readonly RuleSite[], findings: readonly SiteFindings[]): RuleFindings {
-  const causes: StatusCause[] = [];
-  const warnings: StatusCause[] = [];
+  const said = (mayStay: boolean): StatusCause[] => boundedCauses(causesOf(sites, findings, mayStay));
+  return { causes: said(false), warnings: said(true) };
+}
+
+/** What the rules say of values that may stay since they were so before, or of all others. */
+function* causesOf(
+  sites: readonly RuleSite[],
+  findings: readonly SiteFindings[],
+  mayStay: boolean,
+): Generator<StatusCause> {
   for (const [at, site] of sites.entries()) {
     for (const [index, finding] of (findings[at] ?? []).entries()) {
       const rule = site.rules[index];
       if (finding === undefined || rule === undefined) continue;
-      const mayStay = finding.kind === "false" && !finding.usesOldSelf && site.unchanged;
-      (mayStay ? warnings : causes).push(causeOf(site, rule, finding));
+      const stays = finding.kind === "false" && !finding.usesOldSelf && site.unchanged;
+      if (stays === mayStay) yield causeOf(site, rule, finding);
     }
   }
-  return { causes, warnings };
 }

@@ -2,12 +2,23 @@ import { answerMessages } from "../worker/answer.ts";
 import type { CompiledRule, Finding } from "./compiled-rule.ts";
 import { RuleCompiler, type RulePlace } from "./site-rules.ts";
 
-/** A site whose rules are to be evaluated elsewhere. */
-export interface WorkerSite {
-  readonly place: RulePlace;
+/** Sites whose rules are to be evaluated elsewhere. */
+export interface WorkerTask {
+  /** Each once, however many sites it has: an array of thousands is at one place. */
+  readonly places: readonly WorkerPlace[];
+  readonly sites: readonly WorkerSite[];
+}
+
+export interface WorkerPlace extends RulePlace {
   /** Equal for equal places. */
   readonly id: string;
-  readonly values: { readonly self: unknown; readonly oldSelf: unknown };
+}
+
+export interface WorkerSite {
+  /** Which of the places. */
+  readonly place: number;
+  readonly self: unknown;
+  readonly oldSelf: unknown;
 }
 
 /** For each rule of a site what it says. */
@@ -20,7 +31,7 @@ const compiler = new RuleCompiler();
 const compiled = new Map<string, readonly CompiledRule[]>();
 
 /** The rules of a place, compiled; equal places are compiled once. */
-function rulesFor({ place, id }: WorkerSite): readonly CompiledRule[] {
+function rulesFor({ id, ...place }: WorkerPlace): readonly CompiledRule[] {
   const known = compiled.get(id) ?? compiler.compile(place);
   compiled.delete(id);
   compiled.set(id, known);
@@ -28,9 +39,11 @@ function rulesFor({ place, id }: WorkerSite): readonly CompiledRule[] {
   return known;
 }
 
-answerMessages<readonly WorkerSite[], readonly SiteFindings[]>((sites) =>
-  sites.map((site) => {
-    const values = { ...site.values, schema: site.place.schema, resourceRoot: site.place.resourceRoot };
-    return rulesFor(site).map((rule) => (rule.appliesTo(values) ? rule.evaluate(values) : undefined));
-  }),
-);
+answerMessages<WorkerTask, readonly SiteFindings[]>(({ places, sites }) => {
+  const known = places.map((place) => ({ place, rules: rulesFor(place) }));
+  return sites.map(({ place: at, self, oldSelf }) => {
+    const { place, rules } = known[at] as (typeof known)[number];
+    const values = { self, oldSelf, schema: place.schema, resourceRoot: place.resourceRoot };
+    return rules.map((rule) => (rule.appliesTo(values) ? rule.evaluate(values) : undefined));
+  });
+});

@@ -8,7 +8,7 @@ import {
   type ObjectMeta,
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
-import { CLUSTER_ANNOTATION } from "../encoded.ts";
+import { CLUSTER_ANNOTATION, contentOf } from "../encoded.ts";
 
 /** What an author may say of an object besides its content. */
 export interface ObjectDetails {
@@ -48,15 +48,9 @@ export function comparable(object: KubeObject): Comparable {
   return { labels, annotations, finalizers, content: contentOf(object) };
 }
 
-/** An object without its type and metadata. */
-export function contentOf(object: KubeObject): object {
-  const { apiVersion: _version, kind: _kind, metadata: _metadata, ...content } = object;
-  return content;
-}
-
 /** What an object or a content wants: all of it where it has no spec. */
 export function specOf(object: object): unknown {
-  return "spec" in object ? object.spec : "metadata" in object ? contentOf(object as KubeObject) : object;
+  return "spec" in object ? object.spec : "metadata" in object ? contentOf(object) : object;
 }
 
 /** An author's write as the object that it becomes, with what a collection mints; `before` is the one that it replaces. */

@@ -10,7 +10,7 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { MAX_BODY } from "../body/limits.ts";
 import { groupResourceOf, type TypedDefinition } from "../definition.ts";
-import { CLUSTER_ANNOTATION, decodeObject, type Encoded, encodeObject } from "../encoded.ts";
+import { CLUSTER_ANNOTATION, decodeObject, type Encoded, encodeObject, keyIn } from "../encoded.ts";
 import type { ObjectOf } from "../resource-schema.ts";
 import type { CacheLease, DeleteOptions, Scope, Storage } from "../storage.ts";
 import { type HistoryOptions, WatchCache } from "../watch/cache.ts";
@@ -136,14 +136,14 @@ export class Collection<T extends object = object> implements Storage<ObjectOf<T
 
   /** Keeps a new object of a client. Its framework asks; authors use {@link in}. @throws ApiError 409 when there is one, 413 above 3 MiB */
   create(scope: Scope, object: ObjectOf<T>): Encoded {
-    const key = keyIn(scope, object);
+    const key = keyIn(scope, object.metadata);
     if (this.#cache.get(key) !== undefined) throw ApiError.alreadyExists(groupResourceOf(this.resource), key.name);
     return this.#keep(key, object, MAX_BODY);
   }
 
   /** Replaces an object for a client. @throws ApiError 404, 409 when it is not at the version that `object` has, 413 above 3 MiB */
   update(scope: Scope, object: ObjectOf<T>): Encoded {
-    const key = keyIn(scope, object);
+    const key = keyIn(scope, object.metadata);
     const { bytes } = this.#current(key, object.metadata.resourceVersion);
     // What is too large already must not grow, but go it may.
     const marks = object.metadata.deletionTimestamp === undefined ? 0 : MARKS;
@@ -202,8 +202,4 @@ export class Collection<T extends object = object> implements Storage<ObjectOf<T
     }));
     return ApiError.invalid({ kind: { group, kind }, name, causes });
   }
-}
-
-function keyIn({ cluster }: Scope, { metadata }: KubeObject): ObjectKey {
-  return { cluster, namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
 }

@@ -1,7 +1,8 @@
 import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
+import { contentOf } from "../encoded.ts";
 import type { ObjectOf } from "../resource-schema.ts";
-import { contentOf, type ObjectDetails } from "./authored.ts";
+import type { ObjectDetails } from "./authored.ts";
 import type { Collection } from "./collection.ts";
 
 /** What `set` takes: the spec where the kind has one, else the whole content. */

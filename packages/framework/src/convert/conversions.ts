@@ -76,6 +76,8 @@ class Converting implements Encoded {
   readonly uid: string;
   readonly #source: Encoded;
   readonly #conversions: Conversions;
+  /** Outlasts what is made: it tells as well that it can be made. */
+  #length: number | undefined;
 
   constructor(source: Encoded, conversions: Conversions) {
     this.key = source.key;
@@ -86,14 +88,24 @@ class Converting implements Encoded {
   }
 
   get labels(): Encoded["labels"] {
-    return this.#conversions.made(this.#source).labels;
+    return this.#made().labels;
   }
 
   get fields(): Encoded["fields"] {
-    return this.#conversions.made(this.#source).fields;
+    return this.#made().fields;
   }
 
   get bytes(): Buffer {
-    return this.#conversions.made(this.#source).bytes;
+    return this.#made().bytes;
+  }
+
+  get length(): number {
+    return this.#length ?? this.#made().bytes.length;
+  }
+
+  #made(): Encoded {
+    const made = this.#conversions.made(this.#source);
+    this.#length = made.bytes.length;
+    return made;
   }
 }

@@ -1,6 +1,12 @@
-import { apiVersionOf, cloneJson, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import {
+  apiVersionOf,
+  cloneJson,
+  type KubeObject,
+  type ObjectKey,
+  type ObjectMeta,
+} from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition, TypedDefinition } from "../definition.ts";
-import { type Encoded, isEncoded } from "../encoded.ts";
+import { type Encoded, isEncoded, keyIn } from "../encoded.ts";
 import type { ObjectOf } from "../resource-schema.ts";
 import type { Awaitable, CacheLease, DeleteOptions, Scope, Storage, WriteOptions } from "../storage.ts";
 import type { Mapped, WritableSource } from "../view/options.ts";
@@ -102,8 +108,8 @@ export class Converted<In extends object, Out extends object> implements Storage
   }
 
   /** As the source says of what the versions stand for there. */
-  isCurrent(scope: Scope, sent: ObjectOf<Out>, now: ObjectOf<Out>): boolean {
-    return this.#from.isCurrent?.(scope, sent as unknown as ObjectOf<In>, now as unknown as ObjectOf<In>) === true;
+  isCurrent(scope: Scope, sent: ObjectMeta, now: ObjectMeta): boolean {
+    return this.#from.isCurrent?.(scope, sent, now) === true;
   }
 
   /** @throws ApiError 409 `AlreadyExists`, 422 by the rules of the version that is kept */
@@ -114,13 +120,13 @@ export class Converted<In extends object, Out extends object> implements Storage
 
   /** @throws ApiError 404, 409 when it has changed, 422 by the rules of the version that is kept */
   async update(scope: Scope, object: ObjectOf<Out>, options: WriteOptions): Promise<ObjectOf<Out> | Encoded> {
-    const { name = "", namespace = "", resourceVersion } = object.metadata;
+    const { resourceVersion } = object.metadata;
+    const key = keyIn(scope, object.metadata);
     const make = (now: KubeObject): Draft => {
-      if (now.metadata.resourceVersion !== resourceVersion) throw modified(this.resource, name);
+      if (now.metadata.resourceVersion !== resourceVersion) throw modified(this.resource, key.name);
       return this.#draft(object, scope, options);
     };
-    const place = { scope, key: { cluster: scope.cluster, namespace, name } };
-    return this.#shown(await this.#below.replace(place, make, this.#accepting(options)));
+    return this.#shown(await this.#below.replace({ scope, key }, make, this.#accepting(options)));
   }
 
   /** @throws ApiError 404, 409 when it has changed */
@@ -145,23 +151,27 @@ export class Converted<In extends object, Out extends object> implements Storage
     return isEncoded(written) ? this.#conversions.of(written) : (this.#read(written) as ObjectOf<Out>);
   }
 
-  #shared({ cache: source, confirm, [Symbol.dispose]: release }: CacheLease): CacheLease {
+  #shared(lease: CacheLease): CacheLease {
     this.#readers += 1;
     clearTimeout(this.#idle);
     this.#idle = undefined;
+    return {
+      cache: this.#cacheOf(lease.cache),
+      confirm: (request) => lease.confirm(request),
+      [Symbol.dispose]: () => {
+        lease[Symbol.dispose]();
+        this.#leave();
+      },
+    };
+  }
+
+  #cacheOf(source: ReadableCache): ConvertedCache {
     let cache = this.#caches.get(source);
     if (cache === undefined) {
       cache = new ConvertedCache(source, this.#conversions);
       this.#caches.set(source, cache);
     }
-    return {
-      cache,
-      confirm,
-      [Symbol.dispose]: () => {
-        release();
-        this.#leave();
-      },
-    };
+    return cache;
   }
 
   #leave(): void {
@@ -180,7 +190,7 @@ export class Converted<In extends object, Out extends object> implements Storage
 /**
  * Serves a kind in another version. `read` and `write` are required where the two differ in form.
  *
- * @throws Error when `to` is not another version of the kind of `from`
+ * @throws Error when `to` is not another version of the kind of `from`, or there is one of that name already
  */
 export function converted<In extends object, Out extends object>(
   options: ConvertedOptions<In, Out> & NeedsConversion<In, Out>,

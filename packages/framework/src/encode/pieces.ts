@@ -28,13 +28,13 @@ export class PiecePool {
  * costs {@link PIECE} bytes, a small one what it takes.
  */
 export class PieceWriter {
-  readonly #out: Writable;
+  readonly #write: Write;
   readonly #pool: PiecePool;
   #piece: Buffer = Buffer.allocUnsafe(SMALL.first);
   #filled = 0;
 
   constructor(out: Writable, pool: PiecePool) {
-    this.#out = out;
+    this.#write = writeTo(out);
     this.#pool = pool;
   }
 
@@ -89,10 +89,27 @@ export class PieceWriter {
     this.#filled = 0;
     if (bytes.length > 0) await this.#write(bytes);
   }
+}
 
-  #write(bytes: Buffer): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#out.write(bytes, (error) => (error ? reject(error) : resolve()));
+/** Writes bytes, and resolves when their memory may be used again. */
+type Write = (bytes: Buffer) => Promise<void>;
+
+function writeTo(out: Writable): Write {
+  // A middleware that has put itself in front need not know callbacks (compression does not).
+  if (Object.hasOwn(out, "write")) return writeCopies(out);
+  return (bytes) =>
+    new Promise((resolve, reject) => {
+      out.write(bytes, (error) => (error ? reject(error) : resolve()));
     });
-  }
+}
+
+function writeCopies(out: Writable): Write {
+  let goOn = (): void => undefined;
+  out.on("drain", () => goOn()).once("close", () => goOn());
+  return async (bytes) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    goOn = resolve;
+    if (!out.write(Buffer.from(bytes))) await promise;
+    if (out.destroyed) throw new Error("the client has left");
+  };
 }

@@ -28,7 +28,9 @@ export async function writeList(
   const representation = core.representations.of(resource.definition, wanted, exchange);
   exchange.answered = true;
   const { head, tail } = representation.list(page.meta);
-  const length = representation.verbatim ? bodyLength(page, head.length + tail.length) : undefined;
+  // Asked of all: what cannot be told must be so before a head promises it.
+  const verbatim = bodyLength(page, head.length + tail.length);
+  const length = representation.verbatim ? verbatim : undefined;
   if (wanted.format === "yaml" || (length ?? page.items.length * TYPICAL_ROW) <= SMALL) {
     const json = Buffer.concat([head, ...joined(page.items, representation), tail]);
     respondDocument(res, { code: 200, json, format: wanted.format });
@@ -48,7 +50,7 @@ const TYPICAL_ROW = 512;
 
 function bodyLength({ items }: Page, frame: number): number {
   let length = frame + Math.max(0, items.length - 1);
-  for (const item of items) length += item.bytes.length;
+  for (const item of items) length += item.length ?? item.bytes.length;
   return length;
 }
 

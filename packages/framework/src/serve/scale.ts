@@ -1,6 +1,6 @@
 import { apiVersionOf, cloneJson, FieldManager, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { readBody } from "../body/read.ts";
-import { decodeObject, type Encoded, isEncoded } from "../encoded.ts";
+import { parsed } from "../encoded.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
 import { normalizeScale } from "../subresource/scale-form.ts";
@@ -87,8 +87,4 @@ function scaled({ resource, scaling, request }: ScaleWrite, make: Change): Chang
 function readScale(object: KubeObject): string[] {
   checkKind(object, SCALE);
   return normalizeScale(object);
-}
-
-function parsed(object: KubeObject | Encoded): KubeObject {
-  return isEncoded(object) ? decodeObject(object) : object;
 }

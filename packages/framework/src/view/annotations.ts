@@ -8,7 +8,6 @@ import {
   parseFieldsV1,
 } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
-import { decodeObject, type Encoded } from "../encoded.ts";
 
 /** The annotation that tells which version of its source an object of a view was made from. */
 export const SOURCE_VERSION_ANNOTATION = "virtual-workspaces.dev/source-version";
@@ -16,11 +15,6 @@ export const SOURCE_VERSION_ANNOTATION = "virtual-workspaces.dev/source-version"
 /** The source version that an object of a view was made from. */
 export function sourceVersionOf({ annotations }: ObjectMeta): string | undefined {
   return annotations?.[SOURCE_VERSION_ANNOTATION];
-}
-
-/** The same of one that is encoded. */
-export function encodedSourceVersion(encoded: Encoded): string | undefined {
-  return sourceVersionOf(decodeObject(encoded).metadata);
 }
 
 const OWNERS_DOMAIN = "managed-fields.virtual-workspaces.dev";

@@ -1,4 +1,11 @@
-import { apiVersionOf, type KubeObject, type ObjectKey, type ObjectMeta } from "@virtual-workspaces/apimachinery";
+import {
+  apiVersionOf,
+  isJsonObject,
+  type JsonObject,
+  type KubeObject,
+  type ObjectKey,
+  type ObjectMeta,
+} from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition, TypedDefinition } from "../definition.ts";
 import { CLUSTER_ANNOTATION } from "../encoded.ts";
 import type { ObjectOf } from "../resource-schema.ts";
@@ -55,22 +62,27 @@ export class Computation<In extends object, Out extends object, By, Inputs> {
     this.context = { by, inputs: readers(() => this.#here) };
   }
 
-  /** The object as the view shows it, at no version yet; `undefined` when it is not in the view. Takes its argument. */
-  show(read: () => ObjectOf<In>, key: ObjectKey): ObjectOf<Out> | undefined {
+  /**
+   * What `make` makes of the object as the view shows it, at no version yet; `undefined` when it is not in the view, which
+   * is so as well when any of it throws.
+   */
+  show<R>(read: () => ObjectOf<In>, key: ObjectKey, make: (shown: ObjectOf<Out>) => R): R | undefined {
     try {
       const object = read();
       if (this.#at(key).#view.select?.(object, this.context) === false) return undefined;
-      return this.map(object, key);
+      return make(this.map(object, key));
     } catch (error) {
       this.report(error, key);
       return undefined;
     }
   }
 
-  /** The same, whether it is in the view or not. */
+  /** The object as the view shows it, whether it is in the view or not. Takes its argument. */
   map(object: ObjectOf<In>, key: ObjectKey): ObjectOf<Out> {
     const { metadata } = object;
-    const mapped = this.#at(key).#view.map?.(object, this.context) ?? (object as ObjectOf<object> as ObjectOf<Out>);
+    const view = this.#at(key).#view;
+    const mapped = view.map === undefined ? object : view.map(object, this.context);
+    if (!isJsonObject(mapped)) throw new Error("map must make an object");
     return this.#finish(metadata, mapped);
   }
 
@@ -91,8 +103,8 @@ export class Computation<In extends object, Out extends object, By, Inputs> {
     return this;
   }
 
-  #finish(metadata: ObjectMeta, mapped: Mapped<Out> | ObjectOf<Out>): ObjectOf<Out> {
-    const { apiVersion: _version, kind: _kind, metadata: changes, ...content } = mapped as ObjectOf<object>;
+  #finish(metadata: ObjectMeta, mapped: JsonObject): ObjectOf<Out> {
+    const { apiVersion: _version, kind: _kind, metadata: changes, ...content } = mapped as Mapped<JsonObject>;
     const { managedFields, resourceVersion, annotations: before, ...kept } = metadata;
     const { owners, applied } = this.#kept;
     const { [owners]: ownersText, [applied]: appliedText, ...annotations } = annotationsOf(before, changes);

@@ -31,6 +31,8 @@ interface Sources<In extends object, Out extends object, By, Inputs> {
 /** A share in a derived cache, with what makes it. */
 export interface DerivedLease<In extends object, Out extends object, By, Inputs> extends CacheLease {
   readonly computation: Computation<In, Out, By, Inputs>;
+  /** As {@link Derived.sourceVersion}. */
+  readonly sourceVersion: (shown: Encoded) => string | undefined;
 }
 
 /** One computation of a view: for one logical cluster (or all) and one value of `by`. Follows its sources at once. */
@@ -39,6 +41,7 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
   readonly #options: DerivedOptions<In, Out, By, Inputs>;
   readonly #sources: Promise<Sources<In, Out, By, Inputs>>;
   readonly #closing: Disposable[] = [];
+  readonly #madeFrom = new WeakMap<Encoded, string>();
   #stale = false;
   #holders = 0;
   #idle: NodeJS.Timeout | undefined;
@@ -62,11 +65,18 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
       const sources = await this.#sources;
       this.#recompute(sources);
       const confirm: CacheLease["confirm"] = (request) => this.#confirm(sources, request);
-      return { cache: this.cache, computation: sources.computation, confirm, [Symbol.dispose]: release };
+      const sourceVersion = (shown: Encoded): string | undefined => this.sourceVersion(shown);
+      const { computation } = sources;
+      return { cache: this.cache, computation, sourceVersion, confirm, [Symbol.dispose]: release };
     } catch (error) {
       release();
       throw error;
     }
+  }
+
+  /** The version of the source that an object of the cache, or of its history, was made from. */
+  sourceVersion(shown: Encoded): string | undefined {
+    return this.#madeFrom.get(shown);
   }
 
   async #confirm(sources: Sources<In, Out, By, Inputs>, request: { readonly signal: AbortSignal }): Promise<void> {
@@ -136,17 +146,24 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
   ): void {
     const { key } = source;
     const before = this.cache.get(key);
-    const object = computation.show(() => decodeObject<ObjectOf<In>>(source), key);
-    if (object === undefined) {
-      if (before !== undefined) this.cache.delete(key, processMinter.next());
-      return;
-    }
+    const read = (): ObjectOf<In> => decodeObject(source);
+    const now = computation.show(read, key, (object) =>
+      this.#encoded(object, key.cluster, changed ? undefined : before),
+    );
+    if (now === undefined && before !== undefined) this.cache.delete(key, processMinter.next());
+    if (now === undefined || now === before) return;
+    this.#madeFrom.set(now, source.resourceVersion);
+    this.cache.set(now);
+  }
+
+  /** At a new version, or as it was `before` if it is the same. */
+  #encoded(object: ObjectOf<Out>, cluster: string, before: Encoded | undefined): Encoded {
     const encode = (version: string): Encoded => {
       object.metadata.resourceVersion = version;
-      return encodeObject(object, key.cluster, this.#options.resource.selectableFields);
+      return encodeObject(object, cluster, this.#options.resource.selectableFields);
     };
-    if (!changed && before !== undefined && encode(before.resourceVersion).bytes.equals(before.bytes)) return;
-    this.cache.set(encode(processMinter.next()));
+    if (before !== undefined && encode(before.resourceVersion).bytes.equals(before.bytes)) return before;
+    return encode(processMinter.next());
   }
 
   #keep<D extends Disposable>(held: D): D {

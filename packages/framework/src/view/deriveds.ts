@@ -1,6 +1,5 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
-import type { Encoded } from "../encoded.ts";
 import type { Scope } from "../storage.ts";
 import { shareOf } from "../watch/share.ts";
 import { Derived, type DerivedLease } from "./derived.ts";
@@ -45,11 +44,11 @@ export class Deriveds<In extends object, Out extends object, By, Inputs> {
     }
   }
 
-  /** The object as one of the computations shows it now at that version: over all logical clusters, or to others. */
-  shownAt(version: string, key: ObjectKey): Encoded | undefined {
-    for (const { cache } of this.#derived.values()) {
-      const shown = cache.get(key);
-      if (shown?.resourceVersion === version) return shown;
+  /** The source's version of what a computation shows now at that version: over all logical clusters, or to others. */
+  sourceVersionAt(version: string, key: ObjectKey): string | undefined {
+    for (const derived of this.#derived.values()) {
+      const shown = derived.cache.get(key);
+      if (shown?.resourceVersion === version) return derived.sourceVersion(shown);
     }
     return undefined;
   }

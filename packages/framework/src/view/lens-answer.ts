@@ -1,9 +1,8 @@
 import { cloneJson, type KubeObject } from "@virtual-workspaces/apimachinery";
-import type { Encoded } from "../encoded.ts";
+import { decodeObject, type Encoded, isEncoded, parsed } from "../encoded.ts";
 import type { ObjectOf } from "../resource-schema.ts";
 import type { RequestOptions } from "../storage.ts";
 import { cacheKey } from "../watch/objects.ts";
-import { encodedSourceVersion, sourceVersionOf } from "./annotations.ts";
 import type { Before, Lens } from "./lens.ts";
 
 /**
@@ -13,9 +12,10 @@ import type { Before, Lens } from "./lens.ts";
 export async function shownAfter<In extends object, Out extends object, By, Inputs>(
   lens: Lens<In, Out, By, Inputs>,
   before: Before,
-  { kept, options }: { readonly kept: KubeObject; readonly options: RequestOptions },
+  { kept, options }: { readonly kept: KubeObject | Encoded; readonly options: RequestOptions },
 ): Promise<ObjectOf<Out> | Encoded> {
   const { lease } = lens;
+  const { resourceVersion, uid = "" } = isEncoded(kept) ? kept : kept.metadata;
   await lease.confirm(options);
   const { cache } = lease;
   const key = cacheKey(before.key);
@@ -24,30 +24,30 @@ export async function shownAfter<In extends object, Out extends object, By, Inpu
     const event = cache.event(at);
     if (cacheKey(event.key) !== key) continue;
     if (event.object === undefined) left ??= event.version;
-    else if (encodedSourceVersion(event.object) === kept.metadata.resourceVersion) return event.object;
+    else if (lease.sourceVersion(event.object) === resourceVersion) return event.object;
   }
   const now = cache.get(before.key);
   // Somebody else has written since, or nothing has changed.
-  if (now !== undefined && now.uid === kept.metadata.uid) return now;
+  if (now !== undefined && now.uid === uid) return now;
   // As in Kubernetes, what goes with its last finalizer is answered at the version that it had.
-  const was = before.shown?.metadata;
-  const gone = was !== undefined && sourceVersionOf(was) === kept.metadata.resourceVersion;
-  return mapped(lens, before, { kept, version: gone ? was.resourceVersion : (left ?? cache.head) });
+  const { shown } = before;
+  const gone = shown !== undefined && lease.sourceVersion(shown) === resourceVersion;
+  return mapped(lens, before, { kept, version: gone ? shown.resourceVersion : (left ?? cache.head) });
 }
 
 /** As the view would show it, did it show it. */
 export function mapped<In extends object, Out extends object, By, Inputs>(
   { lease: { computation } }: Lens<In, Out, By, Inputs>,
   { key, shown }: Before,
-  { kept, version }: { readonly kept: KubeObject; readonly version: string | undefined },
+  { kept, version }: { readonly kept: KubeObject | Encoded; readonly version: string | undefined },
 ): ObjectOf<Out> {
   let object: ObjectOf<Out>;
   try {
-    object = computation.map(cloneJson(kept) as ObjectOf<In>, key);
+    object = computation.map(cloneJson(parsed(kept)) as ObjectOf<In>, key);
   } catch (error) {
     computation.report(error, key);
     if (shown === undefined) throw error;
-    object = shown as ObjectOf<Out>;
+    object = decodeObject(shown);
   }
   if (version !== undefined) object.metadata.resourceVersion = version;
   return object;

@@ -1,11 +1,17 @@
-import { ApiError, cloneJson, isApiError, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import {
+  ApiError,
+  cloneJson,
+  isApiError,
+  type KubeObject,
+  type ObjectKey,
+  stringifyJson,
+} from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
-import { decodeObject, type Encoded } from "../encoded.ts";
+import { type Encoded, isEncoded, keyIn } from "../encoded.ts";
 import type { ObjectOf } from "../resource-schema.ts";
 import type { DeleteOptions, WriteOptions } from "../storage.ts";
 import { modified } from "../write/update.ts";
-import { sourceVersionOf } from "./annotations.ts";
-import { type Before, keyIn, type Lens, parsed } from "./lens.ts";
+import type { Before, Lens } from "./lens.ts";
 import { mapped, shownAfter } from "./lens-answer.ts";
 import { Unmapping } from "./unmapping.ts";
 
@@ -24,11 +30,12 @@ export class LensWrite<In extends object, Out extends object, By, Inputs> {
     const sent = cloneJson(object);
     // As where objects are kept: only `/status` says a status.
     if (resource.subresources.status) delete (sent as KubeObject)["status"];
-    const before: Before = { key: keyIn(scope, sent), since: lease.cache.next, shown: undefined };
+    const before: Before = { key: keyIn(scope, sent.metadata), since: lease.cache.next, shown: undefined };
     const draft = this.#unmapping.draft(before, { sent, source: undefined }, options);
     try {
-      const kept = parsed(await below.create(draft, scope, this.#accepting(before, options)));
-      return await this.#answer({ ...before, key: keyIn(scope, kept) }, kept, options);
+      const kept = await below.create(draft, scope, this.#accepting(before, options));
+      const { name = "" } = isEncoded(kept) ? kept.key : kept.metadata;
+      return await this.#answer({ ...before, key: { ...before.key, name } }, kept, options);
     } catch (error) {
       throw this.#taken(before, error);
     }
@@ -43,7 +50,7 @@ export class LensWrite<In extends object, Out extends object, By, Inputs> {
 
   async update(object: ObjectOf<Out>, options: WriteOptions): Promise<ObjectOf<Out> | Encoded> {
     const { below, scope, resource } = this.#lens;
-    const before = this.#before(keyIn(scope, object), object.metadata.resourceVersion);
+    const before = this.#before(keyIn(scope, object.metadata), object.metadata.resourceVersion);
     const written = await below.replace(
       { scope, key: before.key },
       (source) => {
@@ -52,26 +59,25 @@ export class LensWrite<In extends object, Out extends object, By, Inputs> {
       },
       this.#accepting(before, options),
     );
-    return this.#answer(before, parsed(written), options);
+    return this.#answer(before, written, options);
   }
 
   async delete(key: ObjectKey, options: DeleteOptions): Promise<ObjectOf<Out> | Encoded | undefined> {
     const { below, scope } = this.#lens;
     const before = this.#before(key, options.preconditions?.resourceVersion);
-    const { uid } = before.shown.metadata;
-    const preconditions = { resourceVersion: before.sourceVersion, ...(uid === undefined ? {} : { uid }) };
+    const { uid } = before.shown;
+    const preconditions = { resourceVersion: before.sourceVersion, ...(uid === "" ? {} : { uid }) };
     const { object, gone } = await below.delete({ scope, key }, { ...options, preconditions });
-    return gone ? undefined : this.#answer(before, parsed(object), options);
+    return gone ? undefined : this.#answer(before, object, options);
   }
 
   /** What the view shows now. @throws ApiError 404, 409 when that is not the version that the client has seen */
-  #before(key: ObjectKey, version: string | undefined): Before & { shown: KubeObject; sourceVersion: string } {
+  #before(key: ObjectKey, version: string | undefined): Before & { shown: Encoded; sourceVersion: string } {
     const { lease, resource } = this.#lens;
-    const encoded = lease.cache.get(key);
-    if (encoded === undefined) throw ApiError.notFound(groupResourceOf(resource), key.name);
-    if (version !== undefined && version !== encoded.resourceVersion) throw modified(resource, key.name);
-    const shown = decodeObject(encoded);
-    return { key, since: lease.cache.next, shown, sourceVersion: sourceVersionOf(shown.metadata) ?? "" };
+    const shown = lease.cache.get(key);
+    if (shown === undefined) throw ApiError.notFound(groupResourceOf(resource), key.name);
+    if (version !== undefined && version !== shown.resourceVersion) throw modified(resource, key.name);
+    return { key, since: lease.cache.next, shown, sourceVersion: lease.sourceVersion(shown) ?? "" };
   }
 
   /** Refuses what the view, or one that is made of it, would not show. */
@@ -81,7 +87,8 @@ export class LensWrite<In extends object, Out extends object, By, Inputs> {
       ...options,
       accept: (next) => {
         const { name = key.name } = next?.metadata ?? {};
-        const shown = next && lease.computation.show(() => cloneJson(next) as ObjectOf<In>, { ...key, name });
+        const read = (): ObjectOf<In> => cloneJson(next) as ObjectOf<In>;
+        const shown = next && lease.computation.show(read, { ...key, name }, sendable);
         if (shown === undefined && view.mayLeave !== true) throw this.#wouldLeave(name);
         options.accept?.(shown);
       },
@@ -95,10 +102,16 @@ export class LensWrite<In extends object, Out extends object, By, Inputs> {
 
   async #answer(
     before: Before,
-    kept: KubeObject,
+    kept: KubeObject | Encoded,
     options: DeleteOptions | WriteOptions,
   ): Promise<ObjectOf<Out> | Encoded> {
     if (!options.dryRun) return shownAfter(this.#lens, before, { kept, options });
-    return mapped(this.#lens, before, { kept, version: before.shown?.metadata.resourceVersion });
+    return mapped(this.#lens, before, { kept, version: before.shown?.resourceVersion });
   }
+}
+
+/** The object, if it can be sent. @throws TypeError when it holds something JSON cannot (a cycle) */
+function sendable(object: KubeObject): KubeObject {
+  stringifyJson(object);
+  return object;
 }

@@ -1,6 +1,6 @@
-import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
-import { decodeObject, type Encoded, isEncoded } from "../encoded.ts";
+import type { Encoded } from "../encoded.ts";
 import type { Scope } from "../storage.ts";
 import type { Below } from "../write/below.ts";
 import type { KeptAnnotations } from "./annotations.ts";
@@ -27,21 +27,5 @@ export interface Before {
   /** The place in the view's history from which on events may be those of the write. */
   readonly since: number;
   /** The object as the view shows it; `undefined` for one that is to be created. */
-  readonly shown: KubeObject | undefined;
-}
-
-/** Where an object is. */
-export function keyIn({ cluster }: Pick<Scope, "cluster">, { metadata }: KubeObject): ObjectKey {
-  return { cluster, namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
-}
-
-/** What a storage answered, parsed. */
-export function parsed(written: KubeObject | Encoded): KubeObject {
-  return isEncoded(written) ? decodeObject(written) : written;
-}
-
-/** An object without what every object has. */
-export function contentOf(object: object): Record<string, unknown> {
-  const { apiVersion: _version, kind: _kind, metadata: _metadata, ...content } = object as KubeObject;
-  return content;
+  readonly shown: Encoded | undefined;
 }

@@ -32,7 +32,7 @@ export interface WritableSource<T extends object = object>
    */
   carry?(annotation: string): void;
   /** As {@link Storage.isCurrent}. */
-  readonly isCurrent?: Storage<ObjectOf<T>>["isCurrent"];
+  readonly isCurrent?: Storage["isCurrent"];
 }
 
 /** What a source's objects are, by the name they were given under {@link ViewOptions.inputs}. */
@@ -88,7 +88,7 @@ export interface ViewOptions<In extends object, Out extends object, By, Inputs> 
   readonly history?: HistoryOptions;
   /** How long a computation outlives its last reader, so that clients resume, ms. @default 60000 */
   readonly linger?: number;
-  /** Told of throws in `select` and `map`. @default a process warning */
+  /** Told of throws in `select` and `map`, and of results that cannot be sent. @default a process warning */
   readonly onError?: (error: unknown, object: string) => void;
 }
 

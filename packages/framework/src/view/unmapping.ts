@@ -1,4 +1,5 @@
 import { apiVersionOf, cloneJson, equalJson, type KubeObject, type ObjectMeta } from "@virtual-workspaces/apimachinery";
+import { contentOf, decodeObject } from "../encoded.ts";
 import type { ObjectOf } from "../resource-schema.ts";
 import type { WriteOptions } from "../storage.ts";
 import { lasting } from "../write/race.ts";
@@ -6,7 +7,7 @@ import type { Draft } from "../write/request.ts";
 import { LAST_APPLIED, SOURCE_VERSION_ANNOTATION, writeOwners } from "./annotations.ts";
 import { carriedOver } from "./carry-over.ts";
 import { isPlain } from "./computation.ts";
-import { type Before, contentOf, type Lens } from "./lens.ts";
+import type { Before, Lens } from "./lens.ts";
 import type { Mapped } from "./options.ts";
 
 /** What a client wants of an object of the view, and the object of the source that it is about. */
@@ -30,6 +31,7 @@ export class Unmapping<In extends object, Out extends object, By, Inputs> {
   draft({ key, shown }: Before, { sent, source }: Wanted<In, Out>, options: WriteOptions): Draft {
     const { view, lease, below, scope } = this.#lens;
     const wanted = bare(sent);
+    const before = shown && bare(decodeObject(shown));
     const unmapped = lease.computation.around(key, (context) => {
       try {
         return view.unmap(cloneJson(wanted), { ...context, source: source && cloneJson(source) });
@@ -37,9 +39,9 @@ export class Unmapping<In extends object, Out extends object, By, Inputs> {
         throw lasting(error);
       }
     });
-    const metadata = this.#metadata(unmapped.metadata, { shown: shown && bare(shown), wanted, source });
+    const metadata = this.#metadata(unmapped.metadata, { shown: before, wanted, source });
     // A status that the view does not know must not be lost; one that the client saw may be taken away.
-    const mayGo = shown?.["status"] !== undefined && wanted["status"] === undefined;
+    const mayGo = before?.["status"] !== undefined && wanted["status"] === undefined;
     const next = this.#assembled(unmapped, metadata, mayGo ? undefined : source?.["status"]);
     if (!this.#isPlain) {
       this.#keep(next, sent);

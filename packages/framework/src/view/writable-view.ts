@@ -1,5 +1,6 @@
+import type { ObjectMeta } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
-import { decodeObject, type Encoded } from "../encoded.ts";
+import { type Encoded, keyIn } from "../encoded.ts";
 import type { ObjectOf } from "../resource-schema.ts";
 import type { CacheLease, DeleteOptions, RequestOptions, Scope, Storage, WriteOptions } from "../storage.ts";
 import { processMinter } from "../watch/minter.ts";
@@ -14,7 +15,6 @@ import {
 } from "./annotations.ts";
 import { isPlain } from "./computation.ts";
 import { Deriveds } from "./deriveds.ts";
-import { keyIn } from "./lens.ts";
 import { LensWrite } from "./lens-write.ts";
 import type { WritableSource, WritableViewOptions } from "./options.ts";
 
@@ -88,13 +88,13 @@ export class WritableView<In extends object, Out extends object, By, Inputs>
    * Views are versioned where they are computed: over all logical clusters and by each replica for itself. A version from
    * elsewhere in this process is looked up there; of another process's the annotation tells the source's version.
    */
-  isCurrent(scope: Scope, sent: ObjectOf<Out>, now: ObjectOf<Out>): boolean {
-    const { resourceVersion = "" } = sent.metadata;
+  isCurrent(scope: Scope, sent: ObjectMeta, now: ObjectMeta): boolean {
+    const { resourceVersion = "" } = sent;
     if (!/^[1-9]\d{0,18}$/.test(resourceVersion)) return false;
-    const current = sourceVersionOf(now.metadata);
-    if (!processMinter.issued(resourceVersion)) return sourceVersionOf(sent.metadata) === current;
-    const elsewhere = this.#deriveds.shownAt(resourceVersion, keyIn(scope, now));
-    return elsewhere !== undefined && sourceVersionOf(decodeObject(elsewhere).metadata) === current;
+    const current = sourceVersionOf(now);
+    if (!processMinter.issued(resourceVersion)) return sourceVersionOf(sent) === current;
+    const elsewhere = this.#deriveds.sourceVersionAt(resourceVersion, keyIn(scope, now));
+    return elsewhere !== undefined && elsewhere === current;
   }
 
   /** @throws ApiError 409 when the source has an object of that name, whether the view shows it or not */

@@ -29,10 +29,10 @@ const RETRY = { first: 100, last: 10_000 } as const;
 export class Feed {
   readonly #options: FeedOptions;
   readonly #stop = new AbortController();
-  #cache: WatchCache | undefined;
+  readonly #cache = new WatchCache({ version: "0" });
   #running: Promise<void> = Promise.resolve();
   readonly #headNow = askedAfterNow(() => this.#head());
-  readonly #compareNow = askedAfterNow((cache: WatchCache) => this.#compare(cache));
+  readonly #compareNow = askedAfterNow(() => this.#compare());
 
   constructor(options: FeedOptions) {
     this.#options = options;
@@ -41,9 +41,8 @@ export class Feed {
   /** Lists once and starts to follow. @throws what the source's list throws */
   async start(): Promise<WatchCache> {
     const { items, version } = await this.#list();
-    this.#cache = new WatchCache({ version });
     this.#cache.reset(items, version, "");
-    this.#running = this.#follow(this.#cache);
+    this.#running = this.#follow();
     return this.#cache;
   }
 
@@ -62,11 +61,11 @@ export class Feed {
    * Resolves when the cache has all that the source had when this was called. A source that moves on without telling its
    * progress is listed again: when that shows nothing new, its version is ours.
    */
-  async confirm(cache: WatchCache, signal: AbortSignal): Promise<void> {
+  async confirm(signal: AbortSignal): Promise<void> {
     const head = await this.#headNow();
-    if (await reachedWithin(cache, head, { signal, timeout: SILENCE })) return;
-    await this.#compareNow(cache);
-    await cache.reach(head, { signal, timeout: CONFIRM_TIMEOUT });
+    if (await reachedWithin(this.#cache, head, { signal, timeout: SILENCE })) return;
+    await this.#compareNow();
+    await this.#cache.reach(head, { signal, timeout: CONFIRM_TIMEOUT });
   }
 
   async #head(): Promise<string> {
@@ -75,7 +74,8 @@ export class Feed {
     return (await this.#list(1)).version;
   }
 
-  async #compare(cache: WatchCache): Promise<void> {
+  async #compare(): Promise<void> {
+    const cache = this.#cache;
     const { items, version } = await this.#list();
     const same = items.every(({ key, resourceVersion }) => cache.get(key)?.resourceVersion === resourceVersion);
     if (same && items.length === cache.size) cache.advance(version);
@@ -96,7 +96,8 @@ export class Feed {
     return { items: Array.from(list.items, (item) => this.#encode(item)), version: list.resourceVersion };
   }
 
-  async #follow(cache: WatchCache): Promise<void> {
+  async #follow(): Promise<void> {
+    const cache = this.#cache;
     let wait: number = RETRY.first;
     let lost = false;
     while (!this.#stop.signal.aborted) {
@@ -107,7 +108,7 @@ export class Feed {
           lost = false;
         }
         const before = cache.head;
-        lost = await this.#read(cache);
+        lost = await this.#read();
         if (cache.head !== before) wait = RETRY.first;
       } catch (error) {
         if (this.#stop.signal.aborted) return;
@@ -122,17 +123,18 @@ export class Feed {
   }
 
   /** Reads one stream to its end. @returns whether the source has lost its history */
-  async #read(cache: WatchCache): Promise<boolean> {
+  async #read(): Promise<boolean> {
     const { storage, scope } = this.#options;
-    for await (const change of storage.changes?.(scope, cache.head, { signal: this.#stop.signal }) ?? []) {
+    for await (const change of storage.changes?.(scope, this.#cache.head, { signal: this.#stop.signal }) ?? []) {
       if (this.#stop.signal.aborted) return false;
       if (change.type === "expired") return true;
-      this.#apply(cache, change);
+      this.#apply(change);
     }
     return false;
   }
 
-  #apply(cache: WatchCache, change: Exclude<Change, { type: "expired" }>): void {
+  #apply(change: Exclude<Change, { type: "expired" }>): void {
+    const cache = this.#cache;
     if (change.type === "progress") {
       cache.advance(change.resourceVersion);
       return;

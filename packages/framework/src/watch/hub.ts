@@ -91,7 +91,7 @@ export class WatchHub implements AsyncDisposable {
     const release = once(() => this.#release(storage, key, shared));
     try {
       const cache = await shared.cache;
-      return { cache, confirm: ({ signal }) => shared.feed.confirm(cache, signal), [Symbol.dispose]: release };
+      return { cache, confirm: ({ signal }) => shared.feed.confirm(signal), [Symbol.dispose]: release };
     } catch (error) {
       if (feeds.get(key) === shared) feeds.delete(key);
       release();

@@ -41,8 +41,12 @@ export class Member<Message, Reply> {
   take(task: Task<Message, Reply>): void {
     this.#task = task;
     this.#worker.ref();
-    this.#worker.postMessage(task.message);
-    if (this.#ready) this.#startClock(task);
+    try {
+      this.#worker.postMessage(task.message);
+      if (this.#ready) this.#startClock(task);
+    } catch (error) {
+      this.#finish((unsent) => unsent?.fail("failed", `${this.#options.name}: the message cannot be sent`, error));
+    }
   }
 
   /** Ends the thread, and with it its task. */
@@ -58,9 +62,14 @@ export class Member<Message, Reply> {
       if (this.#task !== undefined) this.#startClock(this.#task);
       return;
     }
-    const task = this.#release();
-    if (word.type === "reply") task?.resolve(word.reply as Reply);
-    else task?.fail("failed", `${this.#options.name}: the task failed`, word.error);
+    this.#finish((task) => {
+      if (word.type === "reply") task?.resolve(word.reply as Reply);
+      else task?.fail("failed", `${this.#options.name}: the task failed`, word.error);
+    });
+  }
+
+  #finish(tell: (task: Task<Message, Reply> | undefined) => void): void {
+    tell(this.#release());
     if (!this.#gone) this.#options.onFree(this);
   }
 

@@ -214,7 +214,7 @@ export class Writer {
   #recognize({ object, by }: Draft, before: KubeObject, { scope }: WriteRequest): void {
     const { resourceVersion } = before.metadata;
     const sent = by === "replacing" ? object : withoutOwn(object, this.#isOwn);
-    const isCurrent = this.#storage.isCurrent?.(scope, sent, before) === true;
+    const isCurrent = this.#storage.isCurrent?.(scope, sent.metadata, before.metadata) === true;
     if (isCurrent && resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion;
     keepOwnAnnotations(object, before, this.#isOwn);
   }
@@ -224,8 +224,8 @@ export class Writer {
     const { preconditions: { resourceVersion: seen, ...others } = {} } = query;
     const { annotations: _annotations, resourceVersion, ...metadata } = before.metadata;
     if (seen === undefined || seen === resourceVersion || resourceVersion === undefined) return query;
-    const sent = { ...before, metadata: { ...metadata, resourceVersion: seen } };
-    if (this.#storage.isCurrent?.(scope, sent, before) !== true) return query;
+    const sent = { ...metadata, resourceVersion: seen };
+    if (this.#storage.isCurrent?.(scope, sent, before.metadata) !== true) return query;
     return { ...query, preconditions: { ...others, resourceVersion } };
   }
 

@@ -3,14 +3,13 @@ import { callOf, MACRO_VARIABLES, type Node, typeOf } from "../library/node.ts";
 import type { Shape } from "../types/shape.ts";
 import { codePoints } from "../values/text.ts";
 import { callCost, operatorCost } from "./calls.ts";
-import { realCost } from "./heavy.ts";
+import { realCost, realOperatorCost } from "./heavy.ts";
 import { macroCost } from "./macros.ts";
 import { type Caps, type Estimate, type Estimation, ONE, type Size, sum, UNKNOWN } from "./size.ts";
 
 const LIST_COST = 10;
 const MAP_COST = 30;
 const PLAIN = new Set(["bool", "double", "int", "null", "string", "uint"]);
-const COMPARING = new Set(["==", "!=", "in"]);
 const SCALARS = new Set(["bool", "double", "google.protobuf.Duration", "int", "google.protobuf.Timestamp", "uint"]);
 
 /** Estimates what an expression costs, as cel-go does from the declared sizes of what it reads. */
@@ -73,10 +72,10 @@ class Estimator implements Estimation {
 
   #operator(operator: string, [left, right]: readonly [Node, Node]): Estimate {
     const types = [typeOf(left), typeOf(right)];
-    const estimate = operatorCost(operator, types, [this.of(left), this.of(right)]);
-    // Kubernetes charges little for comparing objects; here it counts what is visited.
-    const deep = this.#caps !== undefined && !types.some((type) => PLAIN.has(type)) && COMPARING.has(operator);
-    return deep ? { ...estimate, cost: estimate.cost + (this.#caps?.nodes ?? 0) } : estimate;
+    const operands = [this.of(left), this.of(right)];
+    const estimate = operatorCost(operator, types, operands);
+    if (this.#caps === undefined || types.some((type) => PLAIN.has(type))) return estimate;
+    return { ...estimate, cost: estimate.cost + realOperatorCost(operator, { operands, estimate, caps: this.#caps }) };
   }
 
   /** Whether the estimate is for an object at hand. */
@@ -149,7 +148,9 @@ class Estimator implements Estimation {
     const types = given.map(typeOf);
     const estimate = callCost(name, estimates, types);
     const known = estimate.size === undefined && SCALARS.has(typeOf(node)) ? { ...estimate, size: ONE } : estimate;
-    return this.#caps === undefined ? known : realCost({ name, given, types, estimates, estimate: known });
+    return this.#caps === undefined
+      ? known
+      : realCost({ name, given, types, estimates, estimate: known, caps: this.#caps });
   }
 }
 

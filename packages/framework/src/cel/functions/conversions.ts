@@ -66,7 +66,7 @@ function toDouble(text: string): number {
   if (/^[+-]?nan$/i.test(text)) return Number.NaN;
   const infinite = /^([+-]?)inf(?:inity)?$/i.exec(text);
   if (infinite !== null) return infinite[1] === "-" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
-  const value = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  const value = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isFinite(value)) throw impossible("string", "double");
   return value;
 }

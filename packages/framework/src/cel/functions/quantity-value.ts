@@ -50,7 +50,11 @@ function isShortBinary(whole: string, fraction: string, suffix: string): boolean
 }
 
 function mistake(text: string): string {
-  if (/^[+-]?[0-9.]+[eEinumkKMGTP]*[-+]?[0-9]*$/.test(text) && !/^[+-]?\d*\.\d*\./.test(text) && /\d/.test(text)) {
+  if (
+    /^[+-]?[0-9.]+(?:[eEinumkKMGTP]+[-+]?[0-9]*|[-+][0-9]*)?$/.test(text) &&
+    !/^[+-]?\d*\.\d*\./.test(text) &&
+    /\d/.test(text)
+  ) {
     return "unable to parse quantity's suffix";
   }
   return "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";

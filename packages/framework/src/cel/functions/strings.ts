@@ -6,8 +6,7 @@ import { formatText } from "./string-format.ts";
 /** The longest text that an expression may make: more is not built, whatever the budget. */
 const MAX_LENGTH = 16 * 1024 * 1024;
 /** What Go's strings.TrimSpace trims. */
-const SPACE =
-  /^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/g;
+const SPACE = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 
 /** Texts: the standard functions and cel-go's extension of version 2. Indexes count code points. */
 export const STRINGS: readonly FunctionSpec[] = [
@@ -36,12 +35,21 @@ export const STRINGS: readonly FunctionSpec[] = [
   [".split(string, string, int) list(string)", (text: string, by: string, limit: bigint) => split({ text, by, limit })],
   [".substring(string, int) string", (text: string, start: bigint) => tail(text, start)],
   [".substring(string, int, int) string", substring],
-  [".trim(string) string", (text: string) => text.replace(SPACE, "")],
+  [".trim(string) string", trim],
   [".format(string, list(dyn)) string", formatText],
   ["strings.quote(string) string", quote],
   [".join(list(string)) string", (list: readonly string[]) => join(list, "")],
   [".join(list(string), string) string", join],
 ];
+
+/** Character by character: a pattern for the end would be tried at every space. */
+function trim(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && SPACE.test(text.charAt(start))) start++;
+  while (end > start && SPACE.test(text.charAt(end - 1))) end--;
+  return text.slice(start, end);
+}
 
 function charAt(text: string, index: bigint): string {
   const size = BigInt(codePoints(text));

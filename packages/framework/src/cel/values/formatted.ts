@@ -11,6 +11,8 @@ const UNITS: Readonly<Record<string, bigint>> = {
   m: 60_000_000_000n,
   h: 3_600_000_000_000n,
 };
+/** Of the largest integer of 64 bits. */
+const MAX_DIGITS = 19;
 const SECOND = 1_000_000_000n;
 const DAY = 86_400_000_000_000n;
 /** Units of durations in schemas beyond Go's, with the beginnings of longer names. */
@@ -32,14 +34,22 @@ const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
 export function parseGoDuration(text: string): Duration | undefined {
   const body = text.replace(/^[+-]/, "");
   if (body === "0") return durationOf(0n);
-  if (!/^(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(body)) return undefined;
+  if (!/^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/.test(body)) return undefined;
   let nanos = 0n;
   for (const [, whole = "", fraction = "", unit = ""] of body.matchAll(/(\d*)\.?(\d*)(ns|us|µs|μs|ms|s|m|h)/g)) {
     const scale = UNITS[unit] ?? 1n;
-    nanos += BigInt(whole || "0") * scale + fractionOf(fraction, scale);
+    const count = countOf(whole);
+    if (count === undefined) return undefined;
+    nanos += count * scale + fractionOf(fraction.slice(0, MAX_DIGITS), scale);
   }
   const signed = text.startsWith("-") ? -nanos : nanos;
   return BigInt.asIntN(64, signed) === signed ? durationOf(signed) : undefined;
+}
+
+/** Undefined beyond what 64 bits hold, however many digits there are. */
+function countOf(digits: string): bigint | undefined {
+  const significant = digits.replace(/^0+/, "");
+  return significant.length > MAX_DIGITS ? undefined : BigInt(significant);
 }
 
 function fractionOf(digits: string, scale: bigint): bigint {
@@ -51,10 +61,12 @@ export function parseSchemaDuration(text: string): Duration {
   const plain = parseGoDuration(text);
   if (plain !== undefined) return plain;
   let nanos: bigint | undefined;
-  for (const [, count = "0", name = ""] of text.matchAll(/(\d+)\s*([A-Za-zµ]+)/g)) {
+  // Not from the midst of a number: that could take the square of its length.
+  for (const [, digits = "", name = ""] of text.matchAll(/(?<!\d)(\d+)\s*([A-Za-zµ]+)/g)) {
     const unit = name.toLowerCase();
     const known = LONG_UNITS.find(([, short, long]) => short.includes(unit) || unit.startsWith(long));
-    if (known !== undefined) nanos = (nanos ?? 0n) + BigInt(count) * known[0];
+    const count = countOf(digits);
+    if (known !== undefined && count !== undefined) nanos = (nanos ?? 0n) + count * known[0];
   }
   if (nanos === undefined) throw new CelError(`Invalid duration ${text}: unable to parse ${text} as duration`);
   return durationOf(BigInt.asIntN(64, nanos));
