@@ -40,7 +40,7 @@ const base64url = (value: unknown): string =>
   Buffer.from(typeof value === "string" ? value : JSON.stringify(value)).toString("base64url");
 
 /** The signature of an algorithm, as bytes. With HS256 the key is whatever text one has. */
-export function signature(alg: string, input: string, key: KeyObject | string): Buffer {
+function signature(alg: string, input: string, key: KeyObject | string): Buffer {
   if (alg === "none") return Buffer.alloc(0);
   const bytes = Buffer.from(input);
   if (alg.startsWith("HS"))
@@ -114,7 +114,7 @@ export class TestIssuer implements AsyncDisposable {
     this.authority = authority as Authority;
     this.#server = server;
     this.#port = port;
-    this.#path = path;
+    this.#path = path.replace(/\/$/, "");
     this.#users = users;
     this.url = `https://127.0.0.1:${port}${path}`;
     this.keys = [publicJwk(this.key)];
@@ -179,7 +179,7 @@ export class TestIssuer implements AsyncDisposable {
     switch (path.slice(this.#path.length)) {
       case "/.well-known/openid-configuration":
         this.counts.discovery += 1;
-        return { body: JSON.stringify({ issuer: this.url, jwks_uri: `${this.url}/keys` }) };
+        return { body: JSON.stringify({ issuer: this.url, jwks_uri: `${this.url.replace(/\/$/, "")}/keys` }) };
       case "/keys":
         this.counts.keys += 1;
         return { body: JSON.stringify({ keys: this.keys }) };

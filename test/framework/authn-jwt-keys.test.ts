@@ -239,7 +239,7 @@ describe("an issuer", () => {
     const url = "https://issuer.example";
     const there: JwtAuthenticator = {
       ...issuer.config(),
-      issuer: { ...issuer.config().issuer, url, discoveryURL: `${issuer.url}/discovery?` },
+      issuer: { ...issuer.config().issuer, url, discoveryURL: `${issuer.url}/discovery` },
     };
     await using server = await startJwt([there]);
     expect(await server.ask(issuer.token({ iss: url }))).to.equal(undefined);

@@ -193,10 +193,7 @@ describe("tokens of an issuer", () => {
     const twice = (text: object, member: string): string => JSON.stringify(text).replace("{", `{${member},`);
     await refused(signed(header, twice(all, '"sub":"root"'), signing), /claims name a member twice/);
     await refused(signed(header, twice(all, '"s\\u0075b":"root"'), signing), /claims name a member twice/);
-    await refused(
-      signed(header, twice({ ...all, a: { b: 1 } }, '"iss":"x"'), signing),
-      /claims name a member twice/,
-    );
+    await refused(signed(header, twice({ ...all, a: { b: 1 } }, '"iss":"x"'), signing), /claims name a member twice/);
     await refused(signed(twice(header, '"alg":"ES256"'), all, signing), /header name a member twice/);
   });
 

@@ -8,7 +8,6 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonSchema,
-  OMITTED_VALUE,
 } from "@virtual-workspaces/apimachinery";
 import { siblingModule } from "../../worker/module.ts";
 import type { TokenAuthenticator } from "../bearer-tokens.ts";
@@ -60,8 +59,9 @@ export function authenticationConfiguration(text: string, settings: JwtSettings 
 function read(text: string): Omit<AuthenticationConfiguration, "authenticators"> {
   const document = documentOf(text);
   const { apiVersion, kind } = document;
+  if (typeof kind !== "string" || kind === "") throw new Error("its kind is missing");
   if (kind !== KIND || !VERSIONS.includes(apiVersion))
-    throw new Error(`no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`);
+    throw new Error(`no kind "${kind}" is registered for version "${String(apiVersion ?? "")}"`);
   const schema = compileSchema(CONFIGURATION_SCHEMA as JsonSchema);
   const unknown = schema.prune(document);
   if (unknown.length > 0) refuseStrictly(unknown.map((path) => `unknown field "${path}"`));
@@ -126,5 +126,6 @@ function checkAnonymous(anonymous: AnonymousConfiguration | undefined): void {
   const { enabled = false, conditions = [] } = anonymous ?? {};
   if (enabled || conditions.length === 0) return;
   const detail = "enabled should be set to true when conditions are defined";
-  throw new Error(formatCauses([fieldInvalid("anonymous.conditions", OMITTED_VALUE, detail)]));
+  const printed = conditions.map(({ path }) => ({ Path: path })); // as Go does
+  throw new Error(formatCauses([fieldInvalid("anonymous.conditions", printed, detail)]));
 }

@@ -63,7 +63,7 @@ export class Issuer {
     const known = await keys.current();
     if (await known.hasSigned(token)) return true;
     const others = await keys.others(known);
-    return others !== undefined && others.hasSigned(token);
+    return others !== undefined && (await others.hasSigned(token));
   }
 }
 

@@ -31,7 +31,7 @@ export class ClaimMapper {
   #username(claims: JsonObject): string {
     const { claim = "", prefix = "" } = this.#config.claimMappings.username;
     const { username } = this.#compiled;
-    if (username !== undefined) return text(valueOf(username, claims), username.field);
+    if (username !== undefined) return text(evaluate(username, claims), username.field);
     const name = claimText(claims, claim);
     if (claim === "email" && Object.hasOwn(claims, "email_verified") && claims["email_verified"] !== true)
       throw new Refusal("its email is not verified");
@@ -41,7 +41,7 @@ export class ClaimMapper {
   #groups(claims: JsonObject): readonly string[] {
     const { claim = "", prefix = "" } = this.#config.claimMappings.groups ?? {};
     const { groups } = this.#compiled;
-    if (groups !== undefined) return texts(valueOf(groups, claims), groups.field);
+    if (groups !== undefined) return texts(evaluate(groups, claims), groups.field);
     if (claim === "") return [];
     if (!Object.hasOwn(claims, claim)) refuseDistributed(claims, claim);
     return texts(memberOf(claims, claim), `claim ${claim}`).map((group) => prefix + group);
@@ -50,7 +50,7 @@ export class ClaimMapper {
   #uid(claims: JsonObject): string {
     const { claim = "" } = this.#config.claimMappings.uid ?? {};
     const { uid } = this.#compiled;
-    if (uid !== undefined) return text(valueOf(uid, claims), uid.field);
+    if (uid !== undefined) return text(evaluate(uid, claims), uid.field);
     return claim === "" ? "" : claimText(claims, claim);
   }
 
@@ -59,7 +59,7 @@ export class ClaimMapper {
     const extra: [string, readonly string[]][] =
       typeof id === "string" && id !== "" ? [[CREDENTIAL_ID, [`JTI=${id}`]]] : [];
     for (const placed of this.#compiled.extra) {
-      const values = texts(valueOf(placed, claims), placed.field);
+      const values = texts(evaluate(placed, claims), placed.field);
       if (values.length > 0) extra.push([placed.key, values]);
     }
     return Object.fromEntries(extra);
@@ -79,14 +79,14 @@ export class ClaimMapper {
 }
 
 function check(rule: PlacedExpression, about: unknown): void {
-  const holds = valueOf(rule, about);
+  const holds = evaluate(rule, about);
   if (holds === true) return;
   throw new Refusal(
     rule.message === "" ? `${rule.field} does not hold` : `${rule.field} does not hold: ${rule.message}`,
   );
 }
 
-function valueOf({ expression, field }: PlacedExpression, about: unknown): unknown {
+function evaluate({ expression, field }: PlacedExpression, about: unknown): unknown {
   try {
     return expression.evaluate(about);
   } catch (error) {

@@ -4,7 +4,7 @@ import { ALGORITHMS } from "./algorithms.ts";
 import { Refusal } from "./refusal.ts";
 
 /** The longest token that is looked at, characters. */
-export const LONGEST_TOKEN: number = 64 * 1024;
+const LONGEST_TOKEN = 64 * 1024;
 /** What a token may hold, whatever its length: it is read before anybody has vouched for it. */
 const LIMITS = { names: 2_000, containers: 10_000 };
 const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;

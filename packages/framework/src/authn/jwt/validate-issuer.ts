@@ -1,11 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import {
-  fieldDuplicate,
-  fieldInvalid,
-  fieldRequired,
-  OMITTED_VALUE,
-  type StatusCause,
-} from "@virtual-workspaces/apimachinery";
+import { fieldDuplicate, fieldInvalid, fieldRequired, type StatusCause } from "@virtual-workspaces/apimachinery";
 import { givenKeys } from "./key-source.ts";
 import type { JwtIssuer } from "./options.ts";
 
@@ -64,7 +58,7 @@ function authorityProblems(pem: string, field: string): StatusCause[] {
   const blocks = pem.match(CERTIFICATE) ?? [];
   const problem =
     blocks.length === 0 ? "data does not contain any valid RSA or ECDSA certificates" : firstFault(blocks);
-  return problem === undefined ? [] : [fieldInvalid(field, OMITTED_VALUE, problem)];
+  return problem === undefined ? [] : [fieldInvalid(field, "<omitted>", problem)];
 }
 
 function firstFault(blocks: readonly string[]): string | undefined {
@@ -79,7 +73,7 @@ function keyProblems(
 ): StatusCause[] {
   const fault = faultOf(() => givenKeys(keys));
   return [
-    ...(fault === undefined ? [] : [fieldInvalid(`${path}.keys`, OMITTED_VALUE, fault)]),
+    ...(fault === undefined ? [] : [fieldInvalid(`${path}.keys`, "<omitted>", fault)]),
     ...(discoveryURL === ""
       ? []
       : [fieldInvalid(`${path}.discoveryURL`, discoveryURL, "keys are given: leave it out")]),
