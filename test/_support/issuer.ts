@@ -78,12 +78,20 @@ export interface TokenOptions {
 
 type Answer = { readonly status?: number; readonly headers?: Json; readonly body: string | Buffer } | "hang";
 
+/** Who may log in. */
+export interface IssuerUser {
+  readonly password: string;
+  readonly groups: readonly string[];
+}
+
+const USERS = { jane: { password: "pass", groups: ["readers"] } };
+
 export interface TestIssuerOptions {
   /** Behind the port: `/tenant`. @default "" */
   readonly path?: string;
   readonly authority?: Authority;
-  /** Password to each user. @default { jane: "pass" } */
-  readonly users?: Readonly<Record<string, string>>;
+  /** By name. @default Jane, of the readers, with the password "pass" */
+  readonly users?: Readonly<Record<string, IssuerUser>>;
 }
 
 /** An issuer that is up. */
@@ -92,7 +100,7 @@ export class TestIssuer implements AsyncDisposable {
   /** What its tokens name it. */
   readonly url: string;
   readonly #path: string;
-  readonly #users: Readonly<Record<string, string>>;
+  readonly #users: Readonly<Record<string, IssuerUser>>;
   readonly #server: Server;
   readonly #port: number;
   /** What is published. */
@@ -106,11 +114,7 @@ export class TestIssuer implements AsyncDisposable {
   /** Every path that was asked for. */
   readonly paths: string[] = [];
 
-  private constructor(
-    server: Server,
-    port: number,
-    { path = "", authority, users = { jane: "pass" } }: TestIssuerOptions,
-  ) {
+  private constructor(server: Server, port: number, { path = "", authority, users = USERS }: TestIssuerOptions) {
     this.authority = authority as Authority;
     this.#server = server;
     this.#port = port;
@@ -179,7 +183,7 @@ export class TestIssuer implements AsyncDisposable {
     switch (path.slice(this.#path.length)) {
       case "/.well-known/openid-configuration":
         this.counts.discovery += 1;
-        return { body: JSON.stringify({ issuer: this.url, jwks_uri: `${this.url.replace(/\/$/, "")}/keys` }) };
+        return { body: JSON.stringify(this.#discovery()) };
       case "/keys":
         this.counts.keys += 1;
         return { body: JSON.stringify({ keys: this.keys }) };
@@ -191,15 +195,20 @@ export class TestIssuer implements AsyncDisposable {
     }
   }
 
+  #discovery(): Json {
+    const base = this.url.replace(/\/$/, "");
+    return { issuer: this.url, jwks_uri: `${base}/keys`, token_endpoint: `${base}/token` };
+  }
+
   /** The grants of OAuth 2.0 that need no browser: `password`, and `client_credentials` with a user's as the client's. */
   #login(form: URLSearchParams): Answer {
     const name = form.get("username") ?? form.get("client_id") ?? "";
     const secret = form.get("password") ?? form.get("client_secret") ?? "";
     const grants = ["password", "client_credentials"];
-    const isKnown = Object.hasOwn(this.#users, name) && this.#users[name] === secret;
-    if (!grants.includes(form.get("grant_type") ?? "") || !isKnown)
+    const user = Object.hasOwn(this.#users, name) ? this.#users[name] : undefined;
+    if (!grants.includes(form.get("grant_type") ?? "") || user?.password !== secret)
       return { status: 400, body: '{"error":"invalid_grant"}' };
-    const token = this.token({ sub: name, groups: ["readers"] });
+    const token = this.token({ sub: name, groups: user.groups });
     return { body: JSON.stringify({ token_type: "Bearer", access_token: token, id_token: token, expires_in: 3600 }) };
   }
 }
