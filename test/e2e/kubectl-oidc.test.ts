@@ -17,7 +17,7 @@ import { type KubeconfigHome, kubeconfigHome, startTls } from "../_support/serve
 import { kubectl, type Output } from "../go/support/kubectl.ts";
 import { kubectls, nameOf, needsKubectl } from "./support/kubectls.ts";
 
-const PLUGIN = join(root, "test/e2e/support/oidc-login.mjs");
+const PLUGIN = join(root, "test/e2e/support/oidc-login.fixture.ts");
 const Note = defineResource({
   group: "example.dev",
   version: "v1",

@@ -1,5 +1,5 @@
 // A credential plugin of kubectl (client.authentication.k8s.io/v1) that logs in at an OpenID Connect issuer without a
-// browser: the password grant, with what its environment says. Usage: oidc-login.mjs ISSUER CA-FILE, with LOGIN_NAME and
+// browser: the password grant, with what its environment says. Usage: oidc-login.fixture.ts ISSUER CA-FILE, with LOGIN_NAME and
 // LOGIN_PASSWORD.
 import { readFileSync } from "node:fs";
 import { request } from "node:https";
@@ -7,8 +7,7 @@ import { request } from "node:https";
 const [issuer = "", caFile = ""] = process.argv.slice(2);
 const ca = readFileSync(caFile);
 
-/** @param {string} url @param {string} [form] @returns {Promise<Record<string, string>>} */
-function ask(url, form) {
+function ask(url: string, form?: string): Promise<Readonly<Record<string, string>>> {
   return new Promise((resolve, reject) => {
     const method = form === undefined ? "GET" : "POST";
     const headers = form === undefined ? {} : { "Content-Type": "application/x-www-form-urlencoded" };
