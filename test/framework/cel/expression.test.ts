@@ -1,4 +1,7 @@
 // Expressions over one variable that no schema describes: what they see, what they are refused, and what they may cost.
+// What Kubernetes makes of them was recorded from k8s.io/apiserver 0.37 (pkg/authentication/cel).
+import { readFileSync } from "node:fs";
+import type { JsonObject } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
 import {
   ANY_OBJECT,
@@ -94,4 +97,46 @@ describe("expressions over an object", () => {
     expect(problem("claims.name")).to.include("undeclared reference to 'claims'");
     expect(compiled(typed, "user.name.size() > user.age").evaluate({ name: "ada", age: 3n })).to.equal(false);
   });
+});
+
+interface Recorded {
+  readonly claims: JsonObject;
+  /** Integers are `{ int }`, which JSON does not tell from doubles. */
+  readonly expressions: readonly (readonly [source: string, said: { value?: unknown; fails?: "compile" | "run" }])[];
+}
+
+/** What Kubernetes refuses or fails at and is understood here, and the other way round. */
+const DIFFERENT = new Set([
+  "claims.groups.map(g, g)",
+  "'sub' in claims",
+  "['a', claims.n]",
+  "size(claims)",
+  "claims[0]",
+]);
+const NOT_HERE = new Set(["claims.groups.flatten()"]);
+
+describe("expressions over claims that Kubernetes has evaluated", () => {
+  const fixture = new URL("../fixtures/claim-expressions.snapshot.json", import.meta.url);
+  const { claims, expressions } = JSON.parse(readFileSync(fixture, "utf8")) as Recorded;
+  const told = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(told);
+    return typeof value === "bigint" ? { int: Number(value) } : value;
+  };
+  const said = (source: string): unknown => {
+    const result = anything.compile(source);
+    if ("problem" in result) return { fails: "compile" };
+    try {
+      return { value: told(result.expression.evaluate(claims)) };
+    } catch (error) {
+      expect(error).to.be.instanceOf(ExpressionError);
+      return { fails: "run" };
+    }
+  };
+
+  for (const [source, kubernetes] of expressions)
+    it(`${source}: ${JSON.stringify(kubernetes)}`, () => {
+      if (DIFFERENT.has(source)) expect(kubernetes).to.have.property("fails");
+      else if (NOT_HERE.has(source)) expect(said(source)).to.have.property("fails");
+      else expect(said(source)).to.deep.equal(kubernetes);
+    });
 });
