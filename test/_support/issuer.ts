@@ -19,14 +19,13 @@ export interface SigningKey {
 
 let made = 0;
 
-/** @param kind RSA keys take a while to make */
-export function signingKey(kind: "P-256" | "P-384" | "P-521" | "rsa" | "ed25519" = "P-256"): SigningKey {
-  const keys =
-    kind === "rsa"
-      ? generateKeyPairSync("rsa", { modulusLength: 2048 })
-      : kind === "ed25519"
-        ? generateKeyPairSync("ed25519")
-        : generateKeyPairSync("ec", { namedCurve: kind });
+/** @param kind RSA keys take a while to make; "rsa-1024" are too short to be safe */
+export function signingKey(kind: "P-256" | "P-384" | "P-521" | "rsa" | "rsa-1024" | "ed25519" = "P-256"): SigningKey {
+  const keys = kind.startsWith("rsa")
+    ? generateKeyPairSync("rsa", { modulusLength: kind === "rsa" ? 2048 : 1024 })
+    : kind === "ed25519"
+      ? generateKeyPairSync("ed25519")
+      : generateKeyPairSync("ec", { namedCurve: kind });
   made += 1;
   return { kid: `key-${made}`, ...keys };
 }
@@ -76,7 +75,8 @@ export interface TokenOptions {
   readonly header?: Json;
 }
 
-type Answer = { readonly status?: number; readonly headers?: Json; readonly body: string | Buffer } | "hang";
+/** "hang" is none at all, "stall" the beginning of one. */
+type Answer = { readonly status?: number; readonly headers?: Json; readonly body: string | Buffer } | "hang" | "stall";
 
 /** Who may log in. */
 export interface IssuerUser {
@@ -175,6 +175,10 @@ export class TestIssuer implements AsyncDisposable {
     this.paths.push(path);
     const answer = this.answer(path) ?? (await this.#answerTo(path, req));
     if (answer === "hang") return;
+    if (answer === "stall") {
+      res.writeHead(200, { "Content-Length": "100" }).write("{");
+      return;
+    }
     const { status = 200, headers = {}, body } = answer;
     res.writeHead(status, { "Content-Type": "application/json", ...(headers as Record<string, string>) }).end(body);
   }

@@ -8,6 +8,7 @@ import {
   type JwtAuthenticator,
   type JwtSettings,
   jwt,
+  type Log,
   type LogRecord,
 } from "@virtual-workspaces/framework";
 import { testLog } from "../_setup/log.ts";
@@ -38,7 +39,10 @@ export async function startJwt(
   issuers: readonly JwtAuthenticator[] | AuthenticationConfiguration,
   settings: JwtSettings = {},
 ): Promise<JwtServer> {
-  const { log, records } = testLog();
+  const { log: tell, records } = testLog();
+  let closed = false;
+  // Keys that are being fetched when the test ends are of no consequence.
+  const log: Log = (record) => (closed ? undefined : tell(record));
   const authentication =
     "authenticators" in issuers ? issuers.authenticators : [jwt(issuers, { log, fetchCooldown: 0, ...settings })];
   const server = createServer({ virtualWorkspaces: [caller], authentication, log });
@@ -60,6 +64,9 @@ export async function startJwt(
       told += refused.length;
       return refused.map(({ reason }) => reason);
     },
-    [Symbol.asyncDispose]: () => server.close(),
+    [Symbol.asyncDispose]: () => {
+      closed = true;
+      return server.close();
+    },
   };
 }

@@ -271,6 +271,22 @@ describe("tokens", () => {
     ]);
   });
 
+  it("of Google's may leave out the scheme, as Kubernetes knows of them alone", async () => {
+    const key = signingKey();
+    const given = (url: string): JwtAuthenticator => ({
+      issuer: { url, audiences: ["vw"], keys: { keys: [publicJwk(key)] } },
+      claimMappings: { username: { claim: "sub", prefix: "" } },
+    });
+    await using server = await startJwt([given("https://accounts.google.com"), given("https://a.example")]);
+    const ask = async (iss: string): Promise<string | undefined> => {
+      const claims = { iss, aud: "vw", sub: "jane", exp: seconds() + 60 };
+      return (await server.ask(signed({ alg: "ES256" }, claims, { key: key.privateKey, alg: "ES256" })))?.name;
+    };
+    expect(await ask("accounts.google.com")).to.equal("jane");
+    expect(await ask("https://accounts.google.com")).to.equal("jane");
+    expect(await ask("a.example")).to.equal(undefined);
+  });
+
   it("of one issuer do not count when another's key has signed them", async () => {
     await using a = await TestIssuer.start();
     await using b = await TestIssuer.start({ authority: a.authority });
