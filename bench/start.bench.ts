@@ -13,7 +13,7 @@ import { median } from "./_harness/statistics.ts";
 
 const RUNS = 5;
 /** What must not be loaded by a server that does not use it. */
-const HEAVY = ["@kubernetes/client-node", "@marcbachmann/cel-js", "@peculiar/x509", "express", "re2js", "yaml"];
+const HEAVY = ["@kubernetes/client-node", "@marcbachmann/cel-js", "@peculiar/x509", "express", "jose", "re2js", "yaml"];
 
 /** Tells which modules were loaded; costs time. */
 const RECORDING = `

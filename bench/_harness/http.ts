@@ -1,6 +1,7 @@
 // Why: a load generator that costs more than the server measures itself. This one writes prepared bytes to raw sockets
 // and reads answers into one reused buffer; it needs nothing that is not in Node, so that it runs anywhere.
 import { connect, type Socket } from "node:net";
+import { type ConnectionOptions, connect as connectTls } from "node:tls";
 
 /** An answer, whole. */
 export interface Answer {
@@ -18,11 +19,13 @@ export function getRequest(path: string, headers: Readonly<Record<string, string
   return Buffer.from(`GET ${path} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
 }
 
-/** Asks once. The answer must have a Content-Length. */
-export function fetchOnce(port: number, request: Buffer): Promise<Answer> {
+/** Asks once. The answer must have a Content-Length. @param tls @default plain HTTP */
+export function fetchOnce(port: number, request: Buffer, tls?: ConnectionOptions): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
-    const socket = connect(port, "127.0.0.1", () => socket.write(request));
+    const ask = (): void => void socket.write(request);
+    const place = { port, host: "127.0.0.1" };
+    const socket: Socket = tls === undefined ? connect(place, ask) : connectTls({ ...place, ...tls }, ask);
     socket.once("error", reject);
     socket.once("end", () => reject(new Error("the server closed the connection")));
     socket.on("data", (piece) => {
@@ -53,7 +56,10 @@ export function parse(bytes: Buffer): Answer | undefined {
 
 export interface LoadOptions {
   readonly port: number;
-  readonly request: Buffer;
+  /** One for all, or the next of many. */
+  readonly request: Buffer | (() => Buffer);
+  /** @default plain HTTP */
+  readonly tls?: ConnectionOptions | undefined;
   /** What every answer must be, but for ids and dates, which are of one length. */
   readonly expected: Answer;
   /** Each asks again as soon as it is answered. */
@@ -76,7 +82,8 @@ export async function load(options: LoadOptions): Promise<LoadResult> {
 }
 
 /** One connection: counts answers until the time is over. Keeps each whole, as a client that is to read it must. */
-function askUntil(until: number, { port, request, expected }: LoadOptions): Promise<number> {
+function askUntil(until: number, { port, request, expected, tls }: LoadOptions): Promise<number> {
+  const next = typeof request === "function" ? request : (): Buffer => request;
   return new Promise((resolve, reject) => {
     const buffer = Buffer.allocUnsafeSlow(512 * 1024);
     let answer = Buffer.allocUnsafe(expected.length);
@@ -94,17 +101,22 @@ function askUntil(until: number, { port, request, expected }: LoadOptions): Prom
       answers += 1;
       read = 0;
       answer = Buffer.allocUnsafe(expected.length);
-      if (performance.now() < until) socket.write(request);
+      if (performance.now() < until) socket.write(next());
       else {
         socket.destroy();
         resolve(answers);
       }
       return true;
     };
-    const socket: Socket = connect(
-      { port, host: "127.0.0.1", noDelay: true, onread: { buffer, callback: onData } },
-      () => socket.write(request),
-    );
+    const place = { port, host: "127.0.0.1", noDelay: true };
+    const ask = (): void => void socket.write(next());
+    const socket: Socket =
+      tls === undefined
+        ? connect({ ...place, onread: { buffer, callback: onData } }, ask)
+        : connectTls({ ...place, ...tls }, ask).on("data", (piece: Buffer) => {
+            piece.copy(buffer);
+            onData(piece.length);
+          });
     socket.once("error", reject);
     socket.once("end", () => reject(new Error("the server closed the connection")));
   });

@@ -48,6 +48,24 @@ export { type AnonymousOptions, anonymous } from "./authn/anonymous.ts";
 export type { Authenticator, ConnectionFacts } from "./authn/authenticator.ts";
 export { bearerTokens, type TokenAuthenticator, type TokenVerdict, type TokenVerifier } from "./authn/bearer-tokens.ts";
 export { type ClientCertificateOptions, clientCertificates } from "./authn/client-certificates.ts";
+export {
+  type AnonymousConfiguration,
+  type AuthenticationConfiguration,
+  authenticationConfiguration,
+} from "./authn/jwt/configuration.ts";
+export { jwt } from "./authn/jwt/jwt.ts";
+export type {
+  ClaimMappings,
+  ClaimOrExpression,
+  ClaimValidationRule,
+  ExtraMapping,
+  JwtAuthenticator,
+  JwtIssuer,
+  JwtKeys,
+  JwtSettings,
+  PrefixedClaimOrExpression,
+  UserValidationRule,
+} from "./authn/jwt/options.ts";
 export { type RequestHeaderOptions, requestHeader } from "./authn/request-header.ts";
 export { staticTokens, type TokenUser } from "./authn/static-tokens.ts";
 export { tokenFile } from "./authn/token-file.ts";

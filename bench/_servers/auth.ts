@@ -1,0 +1,87 @@
+// What is measured: one view, once for each way to say who asks.
+import {
+  authenticated,
+  clientCertificates,
+  createServer,
+  defineResource,
+  defineVirtualWorkspace,
+  jwt,
+  type ServerOptions,
+  staticTokens,
+  type TlsOptions,
+} from "@virtual-workspaces/framework";
+import { serveCommands } from "../_harness/commands.ts";
+
+/** Whom the servers believe, and what they show. */
+export interface Trust {
+  readonly ca: string;
+  readonly tls: TlsOptions;
+  /** PEM of the key that signs tokens of the issuer "bench". */
+  readonly signer: string;
+}
+
+const Widget = defineResource({
+  group: "bench.example",
+  version: "v1",
+  kind: "Widget",
+  scope: "Cluster",
+  spec: { type: "object", properties: { text: { type: "string" } } },
+});
+const widgets = Widget.collection();
+const view = defineVirtualWorkspace({
+  name: "bench",
+  path: "/",
+  authorize: authenticated(),
+  resources: [Widget.serve(widgets)],
+});
+
+const statics = staticTokens({ "bench-token": { name: "alice", groups: ["team"] } });
+const tokens = ({ signer }: Trust) =>
+  jwt({
+    issuer: { url: "bench", audiences: ["bench"], keys: signer },
+    claimMappings: { username: { claim: "sub", prefix: "" }, groups: { claim: "groups", prefix: "" } },
+  });
+const rules = ({ signer }: Trust) =>
+  jwt({
+    issuer: { url: "bench", audiences: ["bench"], keys: signer },
+    claimMappings: {
+      username: { expression: "'x:' + claims.sub" },
+      groups: { expression: "claims.groups.map(group, 'x:' + group)" },
+    },
+    userValidationRules: [{ expression: "!user.username.startsWith('system:')" }],
+  });
+
+type Way = (trust: Trust) => Pick<ServerOptions, "authentication" | "tls">;
+
+/** Each by its name; ../auth.bench.ts has what clients send. */
+const ways = {
+  static: () => ({ authentication: [statics] }),
+  jwt: (trust) => ({ authentication: [tokens(trust)] }),
+  jwtNew: (trust) => ({ authentication: [tokens(trust)] }),
+  jwtRules: (trust) => ({ authentication: [rules(trust)] }),
+  staticTls: ({ tls }) => ({ authentication: [statics], tls }),
+  certificate: ({ tls, ca }) => ({ authentication: [clientCertificates({ ca })], tls }),
+} satisfies Readonly<Record<string, Way>>;
+
+export type WayName = keyof typeof ways;
+
+const commands = {
+  /** Makes one object whose JSON is about `bytes` long. */
+  fill: (bytes: number): void => {
+    const part = widgets.in("");
+    part.set("w", { text: "" });
+    part.set("w", { text: "x".repeat(bytes - JSON.stringify(part.get("w")).length) });
+  },
+  /** @returns the port of each */
+  listen: async (trust: Trust): Promise<Readonly<Record<WayName, number>>> => {
+    const listening = Object.entries<Way>(ways).map(async ([name, way]) => {
+      const server = createServer({ virtualWorkspaces: [view], ...way(trust) });
+      return [name, (await server.listen({ port: 0 })).port] as const;
+    });
+    return Object.fromEntries(await Promise.all(listening)) as Record<WayName, number>;
+  },
+};
+
+export type Auth = typeof commands;
+
+serveCommands(commands);

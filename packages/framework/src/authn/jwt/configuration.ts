@@ -1,0 +1,131 @@
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import {
+  compileSchema,
+  fieldForbidden,
+  fieldInvalid,
+  formatCauses,
+  isJsonObject,
+  type JsonObject,
+  type JsonSchema,
+} from "@virtual-workspaces/apimachinery";
+import { siblingModule } from "../../worker/module.ts";
+import type { TokenAuthenticator } from "../bearer-tokens.ts";
+import { CONFIGURATION_SCHEMA } from "./configuration-schema.ts";
+import { jwt } from "./jwt.ts";
+import type { ClaimMappings, JwtAuthenticator, JwtIssuer, JwtSettings } from "./options.ts";
+
+/** A file of Kubernetes' `--authentication-config`, read. */
+export interface AuthenticationConfiguration {
+  readonly jwt: readonly JwtAuthenticator[];
+  /** Whether callers without credentials are let in as `system:anonymous`; `undefined`: the file does not say. */
+  readonly anonymous: AnonymousConfiguration | undefined;
+  /** What `jwt` comes to, for `authentication` of a server: one, or none. `anonymous` is not in it. */
+  readonly authenticators: readonly TokenAuthenticator[];
+}
+
+/** Kubernetes' `AnonymousAuthConfig`. */
+export interface AnonymousConfiguration {
+  readonly enabled: boolean;
+  /** Paths for which it holds. @default all */
+  readonly conditions?: readonly { readonly path: string }[];
+}
+
+const KIND = "AuthenticationConfiguration";
+const VERSIONS: readonly unknown[] = ["apiserver.config.k8s.io/v1beta1", "apiserver.config.k8s.io/v1"];
+/** Larger once its aliases are expanded than anybody writes. */
+const MOST_BYTES = 1024 * 1024;
+
+/**
+ * Reads Kubernetes' structured authentication configuration (`AuthenticationConfiguration` of `apiserver.config.k8s.io`,
+ * v1 or v1beta1; YAML or JSON), as strictly as Kubernetes does: what is not known, or given twice, is refused.
+ *
+ * @param text of the file
+ * @throws Error that names each field at fault: `authentication configuration: jwt[0].issuer.url: Required value`
+ */
+export function authenticationConfiguration(text: string, settings: JwtSettings = {}): AuthenticationConfiguration {
+  try {
+    const { jwt: authenticators, anonymous } = read(text);
+    return {
+      jwt: authenticators,
+      anonymous,
+      authenticators: authenticators.length === 0 ? [] : [jwt(authenticators, settings)],
+    };
+  } catch (error) {
+    throw new Error(`authentication configuration: ${(error as Error).message}`);
+  }
+}
+
+function read(text: string): Omit<AuthenticationConfiguration, "authenticators"> {
+  const document = documentOf(text);
+  const { apiVersion, kind } = document;
+  if (typeof kind !== "string" || kind === "") throw new Error("its kind is missing");
+  if (kind !== KIND || !VERSIONS.includes(apiVersion))
+    throw new Error(`no kind "${kind}" is registered for version "${String(apiVersion ?? "")}"`);
+  const schema = compileSchema(CONFIGURATION_SCHEMA as JsonSchema);
+  const unknown = schema.prune(document);
+  if (unknown.length > 0) refuseStrictly(unknown.map((path) => `unknown field "${path}"`));
+  const causes = schema.validate(document);
+  if (causes.length > 0) throw new Error(formatCauses(causes));
+  const { jwt: authenticators = [], anonymous } = document as unknown as Written;
+  refuseEgress(authenticators);
+  checkAnonymous(anonymous);
+  return { jwt: authenticators.map(completed), anonymous };
+}
+
+function documentOf(text: string): JsonObject {
+  // Loaded when there is such a file.
+  const file = fileURLToPath(siblingModule("../../body/yaml/parse", import.meta.url));
+  const { parseYaml } = createRequire(import.meta.url)(file) as typeof import("../../body/yaml/parse.ts");
+  const { value, duplicates } = parseYaml(text, MOST_BYTES);
+  if (duplicates.length > 0) refuseStrictly(duplicates);
+  if (!isJsonObject(value)) throw new Error(`it is no object of kind ${KIND}`);
+  return value;
+}
+
+function refuseStrictly(problems: readonly string[]): never {
+  throw new Error(`strict decoding error: ${problems.join(", ")}`);
+}
+
+/** What the schema has let pass: of the right types, but anything may be missing. */
+interface Written {
+  readonly jwt?: readonly WrittenAuthenticator[];
+  readonly anonymous?: AnonymousConfiguration;
+}
+
+type WrittenAuthenticator = Partial<Omit<JwtAuthenticator, "issuer" | "claimMappings">> & {
+  readonly issuer?: Partial<JwtIssuer> & { readonly egressSelectorType?: string };
+  readonly claimMappings?: Partial<ClaimMappings>;
+};
+
+/** What is missing is as in Go, empty, so that it is found to be required in Kubernetes' words. */
+function completed({ issuer, claimMappings, ...rules }: WrittenAuthenticator): JwtAuthenticator {
+  const { extra = [] } = claimMappings ?? {};
+  return {
+    issuer: { url: "", audiences: [], ...issuer },
+    claimMappings: {
+      username: {},
+      ...claimMappings,
+      extra: extra.map((mapping) => ({ ...{ key: "", valueExpression: "" }, ...mapping })),
+    },
+    claimValidationRules: rules.claimValidationRules ?? [],
+    userValidationRules: (rules.userValidationRules ?? []).map((rule) => ({ ...{ expression: "" }, ...rule })),
+  };
+}
+
+function refuseEgress(authenticators: readonly WrittenAuthenticator[]): void {
+  const causes = authenticators.flatMap(({ issuer }, at) =>
+    (issuer?.egressSelectorType ?? "") === ""
+      ? []
+      : [fieldForbidden(`jwt[${at}].issuer.egressSelectorType`, "there are no egress selectors here: leave it out")],
+  );
+  if (causes.length > 0) throw new Error(formatCauses(causes));
+}
+
+function checkAnonymous(anonymous: AnonymousConfiguration | undefined): void {
+  const { enabled = false, conditions = [] } = anonymous ?? {};
+  if (enabled || conditions.length === 0) return;
+  const detail = "enabled should be set to true when conditions are defined";
+  const printed = conditions.map(({ path }) => ({ Path: path })); // as Go does
+  throw new Error(formatCauses([fieldInvalid("anonymous.conditions", printed, detail)]));
+}

@@ -1,0 +1,98 @@
+import { fieldDuplicate, fieldTooMany, formatCauses, type StatusCause } from "@virtual-workspaces/apimachinery";
+import { type Log, warningLog } from "../../log.ts";
+import { bearerTokens, type TokenAuthenticator, type TokenVerdict } from "../bearer-tokens.ts";
+import { MappingCompiler } from "./compiled.ts";
+import { Issuer } from "./issuer.ts";
+import { FetchedKeys, givenKeys } from "./key-source.ts";
+import { ClaimMapper } from "./mapping.ts";
+import type { JwtAuthenticator, JwtSettings } from "./options.ts";
+import { Refusal, Refusals } from "./refusal.ts";
+import { isCompact, readToken, type UnverifiedToken } from "./token.ts";
+import { issuerProblems } from "./validate-issuer.ts";
+
+/** As many as Kubernetes takes. */
+const MOST_ISSUERS = 64;
+
+/**
+ * Takes JSON Web Tokens of one issuer or several (Kubernetes' structured authentication configuration): OpenID Connect id
+ * tokens, for one. A token is judged by the issuer that its `iss` names and by no other: signed by one of that issuer's
+ * keys with RS, PS or ES 256 to 512, for one of its audiences, not expired (`exp` is required), and by its rules. Of all
+ * others' tokens it has no opinion. A verdict is remembered for 10 s, never beyond `exp`.
+ *
+ * Keys are fetched with the first token. While an issuer cannot be asked, the keys that it gave before are good; before it
+ * gave any, its tokens are nobody's, and others' are not affected. Distributed claims are not supported: tokens whose
+ * groups would have to be fetched are refused.
+ *
+ * @throws Error that names each field at fault as Kubernetes does: `jwt[0].issuer.url: Required value`
+ */
+export function jwt(
+  authenticators: JwtAuthenticator | readonly JwtAuthenticator[],
+  settings: JwtSettings = {},
+): TokenAuthenticator {
+  const causes: StatusCause[] = [];
+  const log = settings.log ?? warningLog;
+  const all: readonly JwtAuthenticator[] = "issuer" in authenticators ? [authenticators] : authenticators;
+  const issuers = issuersOf(all, { ...settings, log }, causes);
+  if (causes.length > 0) throw new Error(formatCauses(causes));
+  const judge = new Judge(issuers, log);
+  return bearerTokens({ name: "jwt", verify: (token) => (isCompact(token) ? judge.verdictOn(token) : undefined) });
+}
+
+/** By what `iss` must be. */
+type Issuers = ReadonlyMap<string, Issuer>;
+
+function issuersOf(
+  all: readonly JwtAuthenticator[],
+  settings: JwtSettings & { readonly log: Log },
+  causes: StatusCause[],
+): Issuers {
+  const issuers = new Map<string, Issuer>();
+  if (all.length > MOST_ISSUERS) causes.push(fieldTooMany("jwt", all.length, MOST_ISSUERS));
+  const discoveryUrls = new Set<string>();
+  for (const [at, one] of all.slice(0, MOST_ISSUERS).entries()) {
+    const path = `jwt[${at}]`;
+    const { url, discoveryURL = "", audiences, keys } = one.issuer;
+    const problems = issuerProblems(one.issuer, `${path}.issuer`);
+    causes.push(...problems);
+    const mapper = new ClaimMapper(one, new MappingCompiler(path, causes).compile(one));
+    if (issuers.has(url)) causes.push(fieldDuplicate(`${path}.issuer.url`, url));
+    if (discoveryUrls.has(discoveryURL)) causes.push(fieldDuplicate(`${path}.issuer.discoveryURL`, discoveryURL));
+    if (discoveryURL !== "") discoveryUrls.add(discoveryURL);
+    if (problems.length > 0) continue;
+    const source = keys === undefined ? new FetchedKeys(one.issuer, settings) : givenKeys(keys);
+    const { clockSkew = 0 } = settings;
+    issuers.set(url, new Issuer({ audiences, keys: source, mapper, clockSkew, refusals: new Refusals(settings.log) }));
+  }
+  return issuers;
+}
+
+/** Finds the issuer of a token. Each tells of its own refusals, so that a flood of others' does not drown them. */
+class Judge {
+  readonly #issuers: Issuers;
+  readonly #strange: Refusals;
+
+  constructor(issuers: Issuers, log: Log) {
+    this.#issuers = issuers;
+    this.#strange = new Refusals(log);
+  }
+
+  readonly verdictOn = async (text: string): Promise<TokenVerdict | undefined> => {
+    let token: UnverifiedToken | undefined;
+    let issuer: Issuer | undefined;
+    try {
+      token = readToken(text);
+      issuer = this.#issuers.get(ALIASES.get(token.issuer) ?? token.issuer);
+      if (issuer === undefined)
+        throw new Refusal("no issuer of this name is configured; they are compared to the letter");
+      return await issuer.verdictOn(token);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const { refusals = this.#strange } = issuer ?? {};
+      refusals.tell({ issuer: token?.issuer, keyId: token?.header.kid, reason: error.message });
+      return undefined;
+    }
+  };
+}
+
+/** What an issuer writes in its tokens instead of its URL. */
+const ALIASES: ReadonlyMap<string, string> = new Map([["accounts.google.com", "https://accounts.google.com"]]);

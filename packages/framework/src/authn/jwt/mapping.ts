@@ -1,0 +1,122 @@
+import { type JsonObject, memberOf } from "@virtual-workspaces/apimachinery";
+import { authenticatedUser, type Identity, type User } from "../../user.ts";
+import type { CompiledExpressions, PlacedExpression } from "./compiled.ts";
+import { isExpressionError } from "./expressions.ts";
+import type { JwtAuthenticator } from "./options.ts";
+import { Refusal } from "./refusal.ts";
+
+/** The token's own id, which ties what a user does to how they came in (Kubernetes' `user.CredentialIDKey`). */
+const CREDENTIAL_ID = "authentication.kubernetes.io/credential-id";
+
+/** Makes users of claims that somebody has vouched for. */
+export class ClaimMapper {
+  readonly #config: JwtAuthenticator;
+  readonly #compiled: CompiledExpressions;
+
+  constructor(config: JwtAuthenticator, compiled: CompiledExpressions) {
+    this.#config = config;
+    this.#compiled = compiled;
+  }
+
+  /** @throws Refusal when a claim is missing or of the wrong type, or a rule does not hold */
+  userOf(claims: JsonObject): User {
+    const name = this.#username(claims);
+    if (name === "") throw new Refusal("it gives the user an empty name");
+    const identity = { name, groups: this.#groups(claims), uid: this.#uid(claims), extra: this.#extra(claims) };
+    this.#checkClaims(claims);
+    this.#checkUser(identity);
+    return authenticatedUser(identity);
+  }
+
+  #username(claims: JsonObject): string {
+    const { claim = "", prefix = "" } = this.#config.claimMappings.username;
+    const { username } = this.#compiled;
+    if (username !== undefined) return text(evaluate(username, claims), username.field);
+    const name = claimText(claims, claim);
+    if (claim === "email" && Object.hasOwn(claims, "email_verified") && claims["email_verified"] !== true)
+      throw new Refusal("its email is not verified");
+    return name === "" ? "" : prefix + name;
+  }
+
+  #groups(claims: JsonObject): readonly string[] {
+    const { claim = "", prefix = "" } = this.#config.claimMappings.groups ?? {};
+    const { groups } = this.#compiled;
+    if (groups !== undefined) return texts(evaluate(groups, claims), groups.field);
+    if (claim === "") return [];
+    if (!Object.hasOwn(claims, claim)) refuseDistributed(claims, claim);
+    return texts(memberOf(claims, claim), `claim ${claim}`).map((group) => prefix + group);
+  }
+
+  #uid(claims: JsonObject): string {
+    const { claim = "" } = this.#config.claimMappings.uid ?? {};
+    const { uid } = this.#compiled;
+    if (uid !== undefined) return text(evaluate(uid, claims), uid.field);
+    return claim === "" ? "" : claimText(claims, claim);
+  }
+
+  #extra(claims: JsonObject): Identity["extra"] {
+    const id = memberOf(claims, "jti");
+    const extra: [string, readonly string[]][] =
+      typeof id === "string" && id !== "" ? [[CREDENTIAL_ID, [`JTI=${id}`]]] : [];
+    for (const placed of this.#compiled.extra) {
+      const values = texts(evaluate(placed, claims), placed.field);
+      if (values.length > 0) extra.push([placed.key, values]);
+    }
+    return Object.fromEntries(extra);
+  }
+
+  #checkClaims(claims: JsonObject): void {
+    for (const { claim = "", requiredValue = "" } of this.#config.claimValidationRules ?? []) {
+      if (claim !== "" && claimText(claims, claim) !== requiredValue)
+        throw new Refusal(`claim ${claim} is not the required value`);
+    }
+    for (const rule of this.#compiled.claimRules) check(rule, claims);
+  }
+
+  #checkUser({ name, ...user }: Identity): void {
+    for (const rule of this.#compiled.userRules) check(rule, { username: name, ...user });
+  }
+}
+
+function check(rule: PlacedExpression, about: unknown): void {
+  const holds = evaluate(rule, about);
+  if (holds === true) return;
+  throw new Refusal(
+    rule.message === "" ? `${rule.field} does not hold` : `${rule.field} does not hold: ${rule.message}`,
+  );
+}
+
+function evaluate({ expression, field }: PlacedExpression, about: unknown): unknown {
+  try {
+    return expression.evaluate(about);
+  } catch (error) {
+    if (!isExpressionError(error)) throw error;
+    throw new Refusal(`${field} could not be evaluated: ${error.message}`);
+  }
+}
+
+function claimText(claims: JsonObject, claim: string): string {
+  if (!Object.hasOwn(claims, claim)) throw new Refusal(`claim ${claim} is missing`);
+  return text(memberOf(claims, claim), `claim ${claim}`);
+}
+
+function text(value: unknown, what: string): string {
+  if (typeof value !== "string") throw new Refusal(`${what} is no text`);
+  return value;
+}
+
+/** A text or a list of texts, of which empty ones count for nothing. */
+function texts(value: unknown, what: string): readonly string[] {
+  const list = value === undefined || value === null ? [] : Array.isArray(value) ? value : [value];
+  if (!list.every((one) => typeof one === "string")) throw new Refusal(`${what} is neither a text nor a list of texts`);
+  return list.filter((one) => one !== "");
+}
+
+/** Groups that are to be fetched from somewhere are not none: who is kept out by a group would come in without it. */
+function refuseDistributed(claims: JsonObject, claim: string): void {
+  const names = memberOf(claims, "_claim_names");
+  if (typeof names === "object" && names !== null && Object.hasOwn(names, claim))
+    throw new Refusal(
+      `claim ${claim} is to be fetched from another server (a distributed claim), which is not supported`,
+    );
+}

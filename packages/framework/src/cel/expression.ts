@@ -1,0 +1,136 @@
+import type { Environment } from "@marcbachmann/cel-js";
+import { isJsonObject, type JsonSchema } from "@virtual-workspaces/apimachinery";
+import { MAX_NODES, measure } from "./cost/measure.ts";
+import { workOf } from "./cost/work.ts";
+import { declareShape } from "./library/declare.ts";
+import { dynamicSource } from "./library/dynamic.ts";
+import { createEnvironment } from "./library/environment.ts";
+import { evaluationMessage, formatProblems } from "./library/messages.ts";
+import { descendants, detached, type Node } from "./library/node.ts";
+import { type Prepared, Preparer } from "./library/prepare.ts";
+import { escapeName } from "./types/escape.ts";
+import { type Shape, shapeOf } from "./types/shape.ts";
+
+/** How many steps of about 100 ns an expression may take: it runs where everybody is served. */
+const MOST_STEPS = 1_000_000;
+
+/** Why an expression has no value. */
+export class ExpressionError extends Error {
+  override readonly name = "ExpressionError";
+}
+
+const ANY: Shape = { type: "dyn", max: 0, minSize: 1, fields: undefined, element: undefined };
+/** Of objects of which nothing is known: `map<string, dyn>`. */
+export const ANY_OBJECT: Shape = { ...ANY, type: "map", element: ANY };
+
+/** The shape of objects with these fields. */
+export function objectShape(properties: Readonly<Record<string, JsonSchema>>): Shape {
+  return shapeOf({ type: "object", properties }, false) as Shape;
+}
+
+/** An expression over one variable, or what is wrong with it, in Kubernetes' words. */
+export type CompiledExpression = { readonly expression: Expression } | { readonly problem: string };
+
+/** Compiles expressions that see one variable, with the functions of Kubernetes. */
+export class ExpressionCompiler {
+  readonly #variable: string;
+  readonly #preparer = new Preparer();
+  readonly #dynamic: Environment;
+  readonly #typed: Environment;
+  readonly #fields: ReadonlyMap<string, ReadonlySet<string>>;
+
+  constructor(variable: string, shape: Shape) {
+    this.#variable = variable;
+    const base = createEnvironment();
+    this.#dynamic = base.clone().registerVariable(variable, "dyn");
+    this.#typed = base.clone();
+    const { type, fields } = declareShape(this.#typed, shape);
+    this.#typed.registerVariable(variable, type);
+    this.#fields = fields;
+  }
+
+  /** @param wanted the type that its value must be known to have. @default any */
+  compile(source: string, wanted?: "bool"): CompiledExpression {
+    const typed = this.#preparer.prepare(source, this.#typed, this.#fields);
+    if ("message" in typed) return { problem: `compilation failed: ${formatProblems(source, [typed])}` };
+    if (wanted !== undefined && typed.type !== wanted) return { problem: `must evaluate to ${wanted}` };
+    const run = this.#preparer.prepareOwn(dynamicSource(typed.root), this.#dynamic);
+    if ("message" in run) return { problem: `compilation failed: ${formatProblems(source, [run])}` };
+    const root = detached(typed.root);
+    return { expression: new Expression({ source, variable: this.#variable, root, run: run.run }) };
+  }
+}
+
+interface ExpressionParts {
+  readonly source: string;
+  readonly variable: string;
+  readonly root: Node;
+  readonly run: Prepared["run"];
+}
+
+/** An expression that can be evaluated. */
+export class Expression {
+  readonly #parts: ExpressionParts;
+  /** Names in it that are written otherwise than they are: `foo__dot__bar`. */
+  readonly #escaped: ReadonlySet<string>;
+
+  constructor(parts: ExpressionParts) {
+    this.#parts = parts;
+    this.#escaped = new Set(parts.source.match(/\w*__\w+?__\w*/g));
+  }
+
+  get source(): string {
+    return this.#parts.source;
+  }
+
+  /** Whether it selects a field of the variable by name: `claims.email`, `has(claims.email)`, `claims.?email`. */
+  selects(field: string): boolean {
+    for (const { op, args } of descendants(this.#parts.root)) {
+      if (op !== "." && op !== ".?") continue;
+      const [operand, name] = args;
+      if (name === field && operand.op === "id" && operand.args === this.#parts.variable) return true;
+    }
+    return false;
+  }
+
+  /**
+   * Its value, in place: what could take longer than some 100 ms by the sizes at hand is not evaluated.
+   *
+   * @param json of the variable; its numbers are doubles
+   * @throws ExpressionError that says nothing of the values
+   */
+  evaluate(json: unknown): unknown {
+    const { variable, root, run } = this.#parts;
+    const caps = measure([[json, "all"]]);
+    if (caps.nodes > MAX_NODES || workOf(root, caps) > MOST_STEPS)
+      throw new ExpressionError("it would take too long, there is so much to look at");
+    try {
+      return run({ [variable]: this.#valueOf(json) });
+    } catch (error) {
+      throw new ExpressionError(withoutValues(evaluationMessage(error)));
+    }
+  }
+
+  #valueOf(json: unknown): unknown {
+    if (typeof json === "bigint") return Number(json);
+    if (Array.isArray(json)) return json.map((element) => this.#valueOf(element));
+    if (!isJsonObject(json)) return json;
+    const values = new Map<string, unknown>();
+    for (const [name, member] of Object.entries(json)) {
+      const value = this.#valueOf(member);
+      values.set(name, value);
+      const escaped = escapeName(name);
+      if (escaped !== undefined && this.#escaped.has(escaped)) values.set(escaped, value);
+    }
+    return values;
+  }
+}
+
+/** Messages of evaluation may repeat what they are about. */
+function withoutValues(message: string): string {
+  const [, plain] =
+    /^(no such key|no such overload|index out of bounds|modulus by zero|integer overflow|optional\.none\(\) dereference)/.exec(
+      message,
+    ) ?? [];
+  return plain ?? "it failed";
+}

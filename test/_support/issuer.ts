@@ -1,0 +1,218 @@
+// An OpenID Connect issuer with TLS on this machine, with keys of its own: discovery, key set, and a token endpoint that
+// needs no browser. It rotates keys, goes down and comes back, answers wrongly when told to, and counts who asks.
+import { constants, createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { JwtAuthenticator } from "@virtual-workspaces/framework";
+import { Authority, SERVER_AUTH } from "./certificates.ts";
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** A key that signs tokens. */
+export interface SigningKey {
+  readonly kid: string;
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+}
+
+let made = 0;
+
+/** @param kind RSA keys take a while to make; "rsa-1024" are too short to be safe */
+export function signingKey(kind: "P-256" | "P-384" | "P-521" | "rsa" | "rsa-1024" | "ed25519" = "P-256"): SigningKey {
+  const keys = kind.startsWith("rsa")
+    ? generateKeyPairSync("rsa", { modulusLength: kind === "rsa" ? 2048 : 1024 })
+    : kind === "ed25519"
+      ? generateKeyPairSync("ed25519")
+      : generateKeyPairSync("ec", { namedCurve: kind });
+  made += 1;
+  return { kid: `key-${made}`, ...keys };
+}
+
+/** A key as a JSON Web Key Set has it. */
+export function publicJwk({ kid, publicKey }: SigningKey, more: Json = {}): Json {
+  return { kid, use: "sig", ...publicKey.export({ format: "jwk" }), ...more };
+}
+
+const base64url = (value: unknown): string =>
+  Buffer.from(typeof value === "string" ? value : JSON.stringify(value)).toString("base64url");
+
+/** The signature of an algorithm, as bytes. With HS256 the key is whatever text one has. */
+function signature(alg: string, input: string, key: KeyObject | string): Buffer {
+  if (alg === "none") return Buffer.alloc(0);
+  const bytes = Buffer.from(input);
+  if (alg.startsWith("HS"))
+    return createHmac(`sha${alg.slice(2)}`, key as string)
+      .update(bytes)
+      .digest();
+  if (alg === "EdDSA") return sign(null, bytes, key as KeyObject);
+  const hash = `sha${alg.slice(2)}`;
+  if (alg.startsWith("ES")) return sign(hash, bytes, { key: key as KeyObject, dsaEncoding: "ieee-p1363" });
+  const padding = alg.startsWith("PS") ? constants.RSA_PKCS1_PSS_PADDING : constants.RSA_PKCS1_PADDING;
+  const saltLength = alg.startsWith("PS") ? Number(alg.slice(2)) / 8 : undefined;
+  return sign(hash, bytes, { key: key as KeyObject, padding, ...(saltLength !== undefined && { saltLength }) });
+}
+
+export interface Signing {
+  readonly key: KeyObject | string;
+  /** What the key does, whatever the header says. */
+  readonly alg: string;
+}
+
+/** Any token whatever: parts that are texts are taken as they stand. */
+export function signed(header: Json | string, claims: Json | string, { key, alg }: Signing): string {
+  const input = `${base64url(header)}.${base64url(claims)}`;
+  return `${input}.${signature(alg, input, key).toString("base64url")}`;
+}
+
+export interface TokenOptions {
+  /** @default the issuer's newest */
+  readonly key?: SigningKey;
+  /** @default "ES256" */
+  readonly alg?: string;
+  /** More of the header; `undefined` takes away. */
+  readonly header?: Json;
+}
+
+/** "hang" is none at all, "stall" the beginning of one. */
+type Answer = { readonly status?: number; readonly headers?: Json; readonly body: string | Buffer } | "hang" | "stall";
+
+/** Who may log in. */
+export interface IssuerUser {
+  readonly password: string;
+  readonly groups: readonly string[];
+}
+
+const USERS = { jane: { password: "pass", groups: ["readers"] } };
+
+export interface TestIssuerOptions {
+  /** Behind the port: `/tenant`. @default "" */
+  readonly path?: string;
+  readonly authority?: Authority;
+  /** By name. @default Jane, of the readers, with the password "pass" */
+  readonly users?: Readonly<Record<string, IssuerUser>>;
+}
+
+/** An issuer that is up. */
+export class TestIssuer implements AsyncDisposable {
+  readonly authority: Authority;
+  /** What its tokens name it. */
+  readonly url: string;
+  readonly #path: string;
+  readonly #users: Readonly<Record<string, IssuerUser>>;
+  readonly #server: Server;
+  readonly #port: number;
+  /** What is published. */
+  keys: readonly Json[];
+  /** What signs. */
+  key: SigningKey = signingKey();
+  /** Answers instead, where it gives something. */
+  answer: (path: string) => Answer | undefined = () => undefined;
+  /** How often each was asked for. */
+  readonly counts = { discovery: 0, keys: 0, token: 0 };
+  /** Every path that was asked for. */
+  readonly paths: string[] = [];
+
+  private constructor(server: Server, port: number, { path = "", authority, users = USERS }: TestIssuerOptions) {
+    this.authority = authority as Authority;
+    this.#server = server;
+    this.#port = port;
+    this.#path = path.replace(/\/$/, "");
+    this.#users = users;
+    this.url = `https://127.0.0.1:${port}${path}`;
+    this.keys = [publicJwk(this.key)];
+    server.on("request", (req: IncomingMessage, res: ServerResponse) => void this.#serve(req, res));
+  }
+
+  static async start(options: TestIssuerOptions = {}): Promise<TestIssuer> {
+    const authority = options.authority ?? Authority.root("issuer-test");
+    const server = createServer(authority.issue({ name: "127.0.0.1", usages: [SERVER_AUTH] }));
+    server.listen({ port: 0, host: "127.0.0.1" });
+    await once(server, "listening");
+    return new TestIssuer(server, (server.address() as AddressInfo).port, { ...options, authority });
+  }
+
+  /** A configuration that takes its tokens for "vw": users by `sub`, groups by `groups`, nothing in front of them. */
+  config(more: Partial<JwtAuthenticator> = {}): JwtAuthenticator {
+    return {
+      claimMappings: { username: { claim: "sub", prefix: "" }, groups: { claim: "groups", prefix: "" } },
+      ...more,
+      issuer: { url: this.url, audiences: ["vw"], certificateAuthority: this.authority.cert, ...more.issuer },
+    };
+  }
+
+  /** A token of Jane's for an hour. `undefined` takes a claim away. */
+  token(claims: Json = {}, { key = this.key, alg = "ES256", header = {} }: TokenOptions = {}): string {
+    const now = Math.floor(Date.now() / 1000);
+    const all = { iss: this.url, aud: "vw", sub: "jane", exp: now + 3600, iat: now, ...claims };
+    return signed({ alg, kid: key.kid, typ: "JWT", ...header }, all, { key: key.privateKey, alg });
+  }
+
+  /** Signs with a new key from now on. @param keep whether the keys of before stay published */
+  rotate(keep: boolean): void {
+    this.key = signingKey();
+    this.keys = [...(keep ? this.keys : []), publicJwk(this.key)];
+  }
+
+  /** Refuses connections until {@link up}. */
+  async down(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async up(): Promise<void> {
+    this.#server.listen({ port: this.#port, host: "127.0.0.1" });
+    await once(this.#server, "listening");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#server.listening) await this.down();
+  }
+
+  async #serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const { url: path = "" } = req;
+    this.paths.push(path);
+    const answer = this.answer(path) ?? (await this.#answerTo(path, req));
+    if (answer === "hang") return;
+    if (answer === "stall") {
+      res.writeHead(200, { "Content-Length": "100" }).write("{");
+      return;
+    }
+    const { status = 200, headers = {}, body } = answer;
+    res.writeHead(status, { "Content-Type": "application/json", ...(headers as Record<string, string>) }).end(body);
+  }
+
+  async #answerTo(path: string, req: IncomingMessage): Promise<Answer> {
+    switch (path.slice(this.#path.length)) {
+      case "/.well-known/openid-configuration":
+        this.counts.discovery += 1;
+        return { body: JSON.stringify(this.#discovery()) };
+      case "/keys":
+        this.counts.keys += 1;
+        return { body: JSON.stringify({ keys: this.keys }) };
+      case "/token":
+        this.counts.token += 1;
+        return this.#login(new URLSearchParams(Buffer.concat(await req.toArray()).toString()));
+      default:
+        return { status: 404, body: "{}" };
+    }
+  }
+
+  #discovery(): Json {
+    const base = this.url.replace(/\/$/, "");
+    return { issuer: this.url, jwks_uri: `${base}/keys`, token_endpoint: `${base}/token` };
+  }
+
+  /** The grants of OAuth 2.0 that need no browser: `password`, and `client_credentials` with a user's as the client's. */
+  #login(form: URLSearchParams): Answer {
+    const name = form.get("username") ?? form.get("client_id") ?? "";
+    const secret = form.get("password") ?? form.get("client_secret") ?? "";
+    const grants = ["password", "client_credentials"];
+    const user = Object.hasOwn(this.#users, name) ? this.#users[name] : undefined;
+    if (!grants.includes(form.get("grant_type") ?? "") || user?.password !== secret)
+      return { status: 400, body: '{"error":"invalid_grant"}' };
+    const token = this.token({ sub: name, groups: user.groups });
+    return { body: JSON.stringify({ token_type: "Bearer", access_token: token, id_token: token, expires_in: 3600 }) };
+  }
+}

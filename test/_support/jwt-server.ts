@@ -1,0 +1,72 @@
+// A server whose callers come with JSON Web Tokens, and what it makes of them.
+import {
+  type AuthenticationConfiguration,
+  allow,
+  createServer,
+  defineVirtualWorkspace,
+  type Identity,
+  type JwtAuthenticator,
+  type JwtSettings,
+  jwt,
+  type Log,
+  type LogRecord,
+} from "@virtual-workspaces/framework";
+import { testLog } from "../_setup/log.ts";
+import { Wire } from "./wire.ts";
+
+/** A view that answers with the caller. */
+const caller = defineVirtualWorkspace({
+  name: "caller",
+  path: "/",
+  authorize: () => allow(),
+  handle: (_req, res, { user }) => {
+    const { name, uid, groups, extra } = user;
+    res.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify({ name, uid, groups, extra }));
+  },
+});
+
+export interface JwtServer extends AsyncDisposable {
+  readonly port: number;
+  readonly records: readonly LogRecord[];
+  /** Who that token's holder is; undefined is 401. */
+  ask(token: string): Promise<Identity | undefined>;
+  /** The reasons for which tokens were refused since the last call. */
+  reasons(): readonly unknown[];
+}
+
+/** Starts a server that takes tokens of these issuers. Keys are fetched as often as tokens ask for it, unless told otherwise. */
+export async function startJwt(
+  issuers: readonly JwtAuthenticator[] | AuthenticationConfiguration,
+  settings: JwtSettings = {},
+): Promise<JwtServer> {
+  const { log: tell, records } = testLog();
+  let closed = false;
+  // Keys that are being fetched when the test ends are of no consequence.
+  const log: Log = (record) => (closed ? undefined : tell(record));
+  const authentication =
+    "authenticators" in issuers ? issuers.authenticators : [jwt(issuers, { log, fetchCooldown: 0, ...settings })];
+  const server = createServer({ virtualWorkspaces: [caller], authentication, log });
+  const { port } = await server.listen({ port: 0 });
+  let told = 0;
+  return {
+    port,
+    records,
+    async ask(token) {
+      using wire = await Wire.open(port);
+      wire.request("GET /services/caller/ HTTP/1.1", "Host: x", `Authorization: Bearer ${token}`);
+      const answer = await wire.answer();
+      if (answer?.status === 401) return undefined;
+      if (answer?.status !== 200) throw new Error(`answered ${answer?.status}`);
+      return JSON.parse(answer.body) as Identity;
+    },
+    reasons() {
+      const refused = records.filter(({ message }) => message === "token refused").slice(told);
+      told += refused.length;
+      return refused.map(({ reason }) => reason);
+    },
+    [Symbol.asyncDispose]: () => {
+      closed = true;
+      return server.close();
+    },
+  };
+}

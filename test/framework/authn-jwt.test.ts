@@ -1,0 +1,314 @@
+// Whose JSON Web Tokens are taken: attacks on tokens, through a running server and with an issuer that has real keys.
+import { inspect } from "node:util";
+import type { JwtAuthenticator } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { publicJwk, type SigningKey, signed, signingKey, TestIssuer } from "../_support/issuer.ts";
+import { type JwtServer, startJwt } from "../_support/jwt-server.ts";
+
+const seconds = (): number => Math.floor(Date.now() / 1000);
+
+describe("tokens of an issuer", () => {
+  let issuer: TestIssuer;
+  let server: JwtServer;
+  let rsa: SigningKey;
+
+  before(async () => {
+    rsa = signingKey("rsa");
+    issuer = await TestIssuer.start();
+    issuer.keys = [...issuer.keys, publicJwk(rsa)];
+    server = await startJwt([issuer.config()]);
+  });
+  after(async () => {
+    await server[Symbol.asyncDispose]();
+    await issuer[Symbol.asyncDispose]();
+  });
+
+  /** Nobody's, for a reason. By a server of its own: only so many reasons a second are told. */
+  const refused = async (token: string, reason: RegExp): Promise<void> => {
+    await using strict = await startJwt([issuer.config()]);
+    expect(await strict.ask(token)).to.equal(undefined);
+    const [why, ...more] = strict.reasons();
+    expect(String(why)).to.match(reason);
+    expect(more).to.deep.equal([]);
+  };
+
+  it("are taken: the user is whom the claims name, an authenticated one", async () => {
+    expect(await server.ask(issuer.token({ groups: ["a", "b"], jti: "1" }))).to.deep.equal({
+      name: "jane",
+      uid: "",
+      groups: ["a", "b", "system:authenticated"],
+      extra: { "authentication.kubernetes.io/credential-id": ["JTI=1"] },
+    });
+    expect(server.reasons()).to.deep.equal([]);
+  });
+
+  for (const alg of ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"])
+    it(`are taken with ${alg}`, async () => {
+      expect(await server.ask(issuer.token({}, { key: rsa, alg }))).to.include({ name: "jane" });
+    });
+
+  for (const [alg, curve] of [
+    ["ES384", "P-384"],
+    ["ES512", "P-521"],
+  ] as const)
+    it(`are taken with ${alg}, by a key of its curve only`, async () => {
+      const [key, other] = [signingKey(curve), signingKey("P-256")];
+      issuer.keys = [...issuer.keys, publicJwk(key), publicJwk(other)];
+      expect(await server.ask(issuer.token({}, { key, alg }))).to.include({ name: "jane" });
+      await refused(issuer.token({}, { key: other, alg }), /no key of its issuer/);
+    });
+
+  it("are nobody's without a signature: alg none in any spelling", async () => {
+    for (const alg of ["none", "None", "NONE", "nOnE", ""]) {
+      const token = issuer.token({}, { alg: "none", header: { alg } });
+      // Without a third part it is none at all; with one it is refused.
+      expect(await server.ask(token)).to.equal(undefined);
+      await refused(`${token}AAAA`, /algorithm/);
+    }
+  });
+
+  it("are nobody's when signed with the public key as a shared secret", async () => {
+    const secrets = [
+      rsa.publicKey.export({ type: "spki", format: "pem" }) as string,
+      rsa.publicKey.export({ type: "pkcs1", format: "pem" }) as string,
+      JSON.stringify(publicJwk(rsa)),
+      "",
+    ];
+    const claims = { iss: issuer.url, aud: "vw", sub: "jane", exp: seconds() + 60 };
+    for (const alg of ["HS256", "HS384", "HS512"])
+      for (const secret of secrets)
+        await refused(signed({ alg, kid: rsa.kid }, claims, { key: secret, alg }), /algorithm/);
+  });
+
+  it("are nobody's with an algorithm that is not on the list", async () => {
+    const key = signingKey("ed25519");
+    issuer.keys = [...issuer.keys, publicJwk(key)];
+    await refused(issuer.token({}, { key, alg: "EdDSA" }), /algorithm/);
+    await refused(issuer.token({}, { header: { alg: 256 } }), /algorithm/);
+    await refused(issuer.token({}, { header: { alg: undefined } }), /algorithm/);
+    await refused(issuer.token({}, { header: { alg: "toString" } }), /algorithm/);
+  });
+
+  it("are nobody's when a key signs with another key's algorithm", async () => {
+    const token = issuer.token({}, { key: rsa, alg: "RS256" });
+    for (const alg of ["ES256", "PS256", "RS512"]) {
+      const [, claims, signature] = token.split(".");
+      const header = Buffer.from(JSON.stringify({ alg, kid: rsa.kid })).toString("base64url");
+      await refused(`${header}.${claims}.${signature}`, /no key of its issuer/);
+    }
+  });
+
+  const claims: Record<string, readonly [Record<string, unknown>, RegExp]> = {
+    "for somebody else": [{ aud: "other" }, /meant for others/],
+    "for a part of the audience": [{ aud: ["v", "vw2", "VW", " vw"] }, /meant for others/],
+    "for nobody": [{ aud: undefined }, /claim aud/],
+    "for an object": [{ aud: { vw: "vw" } }, /claim aud/],
+    "for a list of anything": [{ aud: ["vw", 1] }, /claim aud/],
+    "of nobody": [{ iss: undefined }, /no issuer of this name/],
+    "of another issuer": [{ iss: "https://other.example" }, /no issuer of this name/],
+    "of an issuer with a slash more": [{ iss: "issuer/" }, /no issuer of this name/],
+    "that have expired": [{ exp: seconds() - 2 }, /expired/],
+    "that never expire": [{ exp: undefined }, /claim exp is missing/],
+    "that expire as a text": [{ exp: String(seconds() + 60) }, /claim exp is no number/],
+    "that expire at null": [{ exp: null }, /claim exp is no number/],
+    "that are not valid yet": [{ nbf: seconds() + 3600 }, /not valid yet/],
+    "that begin as a text": [{ nbf: "0" }, /claim nbf is no number/],
+    "without a name": [{ sub: undefined }, /claim sub is missing/],
+    "with an empty name": [{ sub: "" }, /empty name/],
+    "with a name that is none": [{ sub: 7 }, /claim sub is no text/],
+    "with a list of names": [{ sub: ["jane"] }, /claim sub is no text/],
+    "with groups that are none": [{ groups: { a: "b" } }, /claim groups is neither/],
+    "with groups of anything": [{ groups: ["a", 1] }, /claim groups is neither/],
+    "whose groups are elsewhere": [
+      { _claim_names: { groups: "src1" }, _claim_sources: { src1: { endpoint: "https://127.0.0.1:1/" } } },
+      /distributed claim/,
+    ],
+  };
+  for (const [what, [changed, reason]] of Object.entries(claims))
+    it(`are nobody's ${what}`, () => refused(issuer.token(changed), reason));
+
+  it("are taken from 5 minutes before they begin, and with several audiences", async () => {
+    expect(await server.ask(issuer.token({ nbf: seconds() + 290, aud: ["x", "vw"] }))).to.include({ name: "jane" });
+  });
+
+  it("are nobody's when one bit of them is another", async () => {
+    const token = issuer.token({ groups: ["a"] });
+    const [header = "", body = "", signature = ""] = token.split(".");
+    const flipped = (part: string): string => `${part.slice(0, 9)}${part[9] === "A" ? "B" : "A"}${part.slice(10)}`;
+    await refused(`${header}.${body}.${flipped(signature)}`, /no key of its issuer/);
+    const other = Buffer.from(body, "base64url").toString().replace('"jane"', '"root"');
+    await refused(`${header}.${Buffer.from(other).toString("base64url")}.${signature}`, /no key of its issuer/);
+    await refused(`${header}.${body}.${signature.slice(0, -4)}`, /no key of its issuer/);
+  });
+
+  it("are nobody's when they bring or name their own key: jwk, jku, x5u, x5c", async () => {
+    const own = signingKey();
+    const there = `${issuer.url}/evil`;
+    issuer.paths.length = 0;
+    for (const header of [
+      { jwk: publicJwk(own) },
+      { jku: there },
+      { x5u: there },
+      { x5c: ["MII"], x5t: "x" },
+      { jku: there, kid: issuer.key.kid },
+    ])
+      await refused(issuer.token({}, { key: own, header }), /no key of its issuer/);
+    expect(issuer.paths.filter((path) => path.includes("evil"))).to.deep.equal([]);
+  });
+
+  it("are nobody's with a header that asks for more than is known", async () => {
+    for (const crit of [["b64"], ["exp"], [], "exp"])
+      await refused(issuer.token({}, { header: { crit, b64: false } }), /critical extensions/);
+  });
+
+  it("have key ids that are compared and nothing else", async () => {
+    const kids = [
+      "../../keys",
+      "/etc/passwd",
+      "' OR 1=1 --",
+      "__proto__",
+      "constructor",
+      "http://127.0.0.1:1/k",
+      "a\u0000b",
+      "",
+    ];
+    issuer.paths.length = 0;
+    for (const kid of kids) await refused(issuer.token({}, { header: { kid } }), /no key of its issuer/);
+    for (const kid of [7, null, {}, ["a"]]) await refused(issuer.token({}, { header: { kid } }), /key id is no text/);
+    expect(new Set(issuer.paths)).to.deep.equal(new Set(["/.well-known/openid-configuration", "/keys"]));
+  });
+
+  it("need no key id: all keys are tried", async () => {
+    const { counts } = issuer;
+    const before = counts.keys;
+    expect(await server.ask(issuer.token({}, { header: { kid: undefined } }))).to.include({ name: "jane" });
+    expect(counts.keys).to.equal(before);
+  });
+
+  it("are nobody's when a claim or a member of the header is there twice, whichever is right", async () => {
+    const { kid, privateKey } = issuer.key;
+    const signing = { key: privateKey, alg: "ES256" };
+    const all = { iss: issuer.url, aud: "vw", sub: "jane", exp: seconds() + 60 };
+    const header = { alg: "ES256", kid };
+    const twice = (text: object, member: string): string => JSON.stringify(text).replace("{", `{${member},`);
+    await refused(signed(header, twice(all, '"sub":"root"'), signing), /claims name a member twice/);
+    await refused(signed(header, twice(all, '"s\\u0075b":"root"'), signing), /claims name a member twice/);
+    await refused(signed(header, twice({ ...all, a: { b: 1 } }, '"iss":"x"'), signing), /claims name a member twice/);
+    await refused(signed(twice(header, '"alg":"ES256"'), all, signing), /header name a member twice/);
+  });
+
+  it("are nobody's when they are no JSON objects, or not UTF-8", async () => {
+    const { kid, privateKey } = issuer.key;
+    const signing = { key: privateKey, alg: "ES256" };
+    const header = { alg: "ES256", kid };
+    for (const body of ["[]", "null", '"x"', "{", "", "{}{}", "\ufeff{}"])
+      if (body !== "") await refused(signed(header, body, signing), /no JSON object/);
+    const [head, , signature] = issuer.token().split(".");
+    await refused(`${head}.${Buffer.from([0x7b, 0xff, 0x7d]).toString("base64url")}.${signature}`, /UTF-8/);
+    await refused(`${Buffer.from("[1]").toString("base64url")}.${issuer.token().split(".")[1]}.AAAA`, /no JSON object/);
+  });
+
+  it("that are huge are refused before anybody looks into them", async () => {
+    await refused(issuer.token({ pad: "x".repeat(64 * 1024) }), /longer than 65536/);
+    await refused(issuer.token({ pad: Array(12_000).fill([]) }), /hold too much/);
+    expect(await server.ask(issuer.token({ pad: "x".repeat(40 * 1024) }))).to.include({ name: "jane" });
+  });
+
+  it("are left to others when they are none at all, and nothing is logged", async () => {
+    for (const token of ["x", "a.b", "a.b.c.d.e", "..", "a..c", "a.b.c=", "a b.c.d", "ä.b.c"])
+      expect(await server.ask(encodeURI(token))).to.equal(undefined);
+    expect(server.reasons()).to.deep.equal([]);
+  });
+});
+
+describe("tokens", () => {
+  it("are taken beyond their end as far as clocks may differ, and no further", async () => {
+    await using issuer = await TestIssuer.start();
+    await using server = await startJwt([issuer.config()], { clockSkew: 60_000 });
+    expect(await server.ask(issuer.token({ exp: seconds() - 30 }))).to.include({ name: "jane" });
+    expect(await server.ask(issuer.token({ exp: seconds() - 62 }))).to.equal(undefined);
+    expect(server.reasons()).to.deep.equal(["it has expired"]);
+  });
+
+  it("end when they end, though their verdict is remembered", async () => {
+    await using issuer = await TestIssuer.start();
+    await using server = await startJwt([issuer.config()]);
+    const end = seconds() + 2;
+    const token = issuer.token({ exp: end });
+    let known = 0;
+    while ((await server.ask(token)) !== undefined) known += 1;
+    expect(Date.now()).to.be.at.least(end * 1000);
+    expect(Date.now()).to.be.below(end * 1000 + 1500);
+    expect(known).to.be.above(1);
+    expect(server.reasons()).to.deep.equal(["it has expired"]);
+  });
+
+  it("are judged by the issuer that they name, though another has the same key", async () => {
+    await using a = await TestIssuer.start();
+    await using b = await TestIssuer.start({ authority: a.authority });
+    b.key = a.key;
+    b.keys = a.keys;
+    const prefixed = (prefix: string): Partial<JwtAuthenticator> => ({
+      claimMappings: { username: { claim: "sub", prefix } },
+    });
+    const forB = { ...b.config(prefixed("b:")).issuer, audiences: ["only-b"] };
+    await using server = await startJwt([a.config(prefixed("a:")), { ...b.config(prefixed("b:")), issuer: forB }]);
+    expect(await server.ask(a.token())).to.include({ name: "a:jane" });
+    expect(await server.ask(b.token({ aud: "only-b" }))).to.include({ name: "b:jane" });
+    // Each audience is one issuer's.
+    expect(await server.ask(b.token())).to.equal(undefined);
+    expect(await server.ask(a.token({ aud: "only-b" }))).to.equal(undefined);
+    // A name put in afterwards is not signed.
+    const [header, body = "", signature] = a.token().split(".");
+    const swapped = Buffer.from(body, "base64url").toString().replace(a.url, b.url).replace('"vw"', '"only-b"');
+    expect(await server.ask(`${header}.${Buffer.from(swapped).toString("base64url")}.${signature}`)).to.equal(
+      undefined,
+    );
+    expect(server.reasons()).to.deep.equal([
+      "it is meant for others: claim aud",
+      "it is meant for others: claim aud",
+      "no key of its issuer has signed it",
+    ]);
+  });
+
+  it("of Google's may leave out the scheme, as Kubernetes knows of them alone", async () => {
+    const key = signingKey();
+    const given = (url: string): JwtAuthenticator => ({
+      issuer: { url, audiences: ["vw"], keys: { keys: [publicJwk(key)] } },
+      claimMappings: { username: { claim: "sub", prefix: "" } },
+    });
+    await using server = await startJwt([given("https://accounts.google.com"), given("https://a.example")]);
+    const ask = async (iss: string): Promise<string | undefined> => {
+      const claims = { iss, aud: "vw", sub: "jane", exp: seconds() + 60 };
+      return (await server.ask(signed({ alg: "ES256" }, claims, { key: key.privateKey, alg: "ES256" })))?.name;
+    };
+    expect(await ask("accounts.google.com")).to.equal("jane");
+    expect(await ask("https://accounts.google.com")).to.equal("jane");
+    expect(await ask("a.example")).to.equal(undefined);
+  });
+
+  it("of one issuer do not count when another's key has signed them", async () => {
+    await using a = await TestIssuer.start();
+    await using b = await TestIssuer.start({ authority: a.authority });
+    await using server = await startJwt([a.config(), b.config()]);
+    expect(await server.ask(b.token())).to.include({ name: "jane" });
+    expect(await server.ask(a.token({}, { key: b.key }))).to.equal(undefined);
+    expect(await server.ask(a.token({}, { key: { ...b.key, kid: a.key.kid } }))).to.equal(undefined);
+    expect(a.paths.length).to.be.above(0);
+  });
+
+  it("that are refused are told in few lines, however many come, with nothing of them but issuer and key id", async () => {
+    await using issuer = await TestIssuer.start();
+    await using server = await startJwt([issuer.config()], { fetchCooldown: 60_000 });
+    const secret = "s3cr3t-claim";
+    const kid = `k${"x".repeat(5000)}`;
+    for (let n = 0; n < 300; n++)
+      await server.ask(issuer.token({ sub: secret, groups: [secret], n }, { key: signingKey(), header: { kid } }));
+    const lines = server.records.filter(({ message }) => message === "token refused");
+    expect(lines.length).to.be.within(10, 30);
+    expect(lines[0]).to.have.all.keys("level", "message", "issuer", "keyId", "reason");
+    expect(lines.at(-1)?.level).to.equal("info");
+    expect(inspect(server.records, { depth: 9, maxStringLength: null })).not.to.include(secret);
+    expect(String(lines[0]?.["keyId"]).length).to.be.below(300);
+  }).timeout(20_000);
+});
