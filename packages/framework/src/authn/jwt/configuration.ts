@@ -10,7 +10,8 @@ import {
   type JsonSchema,
 } from "@virtual-workspaces/apimachinery";
 import { siblingModule } from "../../worker/module.ts";
-import type { TokenAuthenticator } from "../bearer-tokens.ts";
+import { anonymous as anonymousCallers } from "../anonymous.ts";
+import type { Authenticator } from "../authenticator.ts";
 import { CONFIGURATION_SCHEMA } from "./configuration-schema.ts";
 import { jwt } from "./jwt.ts";
 import type { ClaimMappings, JwtAuthenticator, JwtIssuer, JwtSettings } from "./options.ts";
@@ -20,8 +21,8 @@ export interface AuthenticationConfiguration {
   readonly jwt: readonly JwtAuthenticator[];
   /** Whether callers without credentials are let in as `system:anonymous`; `undefined`: the file does not say. */
   readonly anonymous: AnonymousConfiguration | undefined;
-  /** What `jwt` comes to, for `authentication` of a server: one, or none. `anonymous` is not in it. */
-  readonly authenticators: readonly TokenAuthenticator[];
+  /** What both come to, for `authentication` of a server: one for `jwt` if there is any, one for `anonymous` if it is enabled. */
+  readonly authenticators: readonly Authenticator[];
 }
 
 /** Kubernetes' `AnonymousAuthConfig`. */
@@ -45,15 +46,18 @@ const MOST_BYTES = 1024 * 1024;
  */
 export function authenticationConfiguration(text: string, settings: JwtSettings = {}): AuthenticationConfiguration {
   try {
-    const { jwt: authenticators, anonymous } = read(text);
-    return {
-      jwt: authenticators,
-      anonymous,
-      authenticators: authenticators.length === 0 ? [] : [jwt(authenticators, settings)],
-    };
+    const { jwt: issuers, anonymous } = read(text);
+    const tokens = issuers.length === 0 ? [] : [jwt(issuers, settings)];
+    return { jwt: issuers, anonymous, authenticators: [...tokens, ...withoutCredentials(anonymous)] };
   } catch (error) {
     throw new Error(`authentication configuration: ${(error as Error).message}`);
   }
+}
+
+function withoutCredentials(anonymous: AnonymousConfiguration | undefined): Authenticator[] {
+  if (anonymous?.enabled !== true) return [];
+  const { conditions = [] } = anonymous;
+  return [anonymousCallers(conditions.length === 0 ? {} : { paths: conditions.map(({ path }) => path) })];
 }
 
 function read(text: string): Omit<AuthenticationConfiguration, "authenticators"> {
