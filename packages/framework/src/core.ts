@@ -8,7 +8,6 @@ import { type Log, warningLog } from "./log.ts";
 import { Mounted } from "./mounted.ts";
 import { OpenApiDocuments } from "./openapi/documents.ts";
 import { PathMatcher } from "./path.ts";
-import { ResourceIndexes } from "./serve/resources.ts";
 import { Revalidation } from "./serve/revalidation.ts";
 import { type VersionInfo, versionInfo } from "./version.ts";
 import type { VirtualWorkspace } from "./virtual-workspace.ts";
@@ -44,7 +43,6 @@ export class ServerCore implements AsyncDisposable {
   readonly pieces: PiecePool = new PiecePool();
   readonly discovery: DiscoveryDocuments = new DiscoveryDocuments();
   readonly openapi: OpenApiDocuments = new OpenApiDocuments();
-  readonly indexes: ResourceIndexes = new ResourceIndexes();
   readonly revalidation: Revalidation;
   readonly yaml: YamlReader = new YamlReader();
   readonly version: VersionInfo = versionInfo();

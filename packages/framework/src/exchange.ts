@@ -4,6 +4,7 @@ import type { ApiError } from "@virtual-workspaces/apimachinery";
 import type { ServerCore } from "./core.ts";
 import type { Mounted } from "./mounted.ts";
 import type { RequestInfo } from "./request-info.ts";
+import type { ServedResource } from "./served.ts";
 import type { User } from "./user.ts";
 
 /** Why signals abort, made once: an error with its stack for every request that ends costs more than a GET. */
@@ -38,6 +39,8 @@ export class Exchange {
   deadline: NodeJS.Timeout | undefined;
   // Set by the authenticate stage; logs of refused requests have none.
   user: User | undefined;
+  /** Set by the authorize stage: what is served without the view having been asked. */
+  review: ServedResource | undefined;
   /** Set by whoever takes over the response: later stages are not run. */
   answered = false;
   /** Set when the deadline has passed and been answered. */

@@ -6,7 +6,7 @@ import {
   normalizeMetadata,
   quote,
 } from "@virtual-workspaces/apimachinery";
-import { type DecodedBody, decodeBody } from "../body/decode.ts";
+import { type DecodedBody, type DecodeOptions, decodeBody } from "../body/decode.ts";
 import { readBody } from "../body/read.ts";
 import type { ResourceDefinition } from "../definition.ts";
 import type { Exchange } from "../exchange.ts";
@@ -21,16 +21,22 @@ export interface SentObject {
 }
 
 /** The body of a request, read and parsed. */
-export async function sentBody(exchange: Exchange, kind?: string): Promise<DecodedBody> {
+export async function sentBody(
+  exchange: Exchange,
+  expected: Pick<DecodeOptions, "kind" | "protobuf"> = {},
+): Promise<DecodedBody> {
   const { req, res, signal, core } = exchange;
   const body = await readBody(req, { res, signal });
-  const expected = kind === undefined ? {} : { kind };
   return decodeBody(body, req.headers["content-type"], { yaml: core.yaml, signal, ...expected });
 }
 
 /** The object that a request brings. @throws ApiError 400 when it is none of the kind, 413, 415 */
 export async function sentObject(exchange: Exchange, definition: ResourceDefinition): Promise<SentObject> {
-  const { value, duplicates, others } = await sentBody(exchange, definition.kind);
+  const { kind, protobuf } = definition;
+  const { value, duplicates, others } = await sentBody(
+    exchange,
+    protobuf === undefined ? { kind } : { kind, protobuf },
+  );
   if (!isJsonObject(value)) throw ApiError.badRequest("the body of the request must be an object");
   checkType(value, definition);
   const unknown = named(definition, () => normalizeMetadata(value));

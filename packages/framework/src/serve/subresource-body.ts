@@ -21,7 +21,7 @@ export async function sentOfKind(
   definition: ResourceDefinition,
   normalize: (object: JsonObject) => string[],
 ): Promise<SentObject> {
-  const { value, duplicates, others } = await sentBody(exchange, definition.kind);
+  const { value, duplicates, others } = await sentBody(exchange, { kind: definition.kind });
   if (!isJsonObject(value)) throw ApiError.badRequest("the body of the request must be an object");
   checkKind(value, definition);
   const unknown = named(definition, () => normalize(value));

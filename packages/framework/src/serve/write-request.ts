@@ -13,9 +13,9 @@ import type { WriteRequest } from "../write/request.ts";
 import type { Part } from "../write/update.ts";
 import { requestOptions, scopeOf } from "./scope.ts";
 
-/** Reads the options of a write. Only objects of one logical cluster can be written. */
+/** Reads the options of a write. Only objects of one logical cluster can be written; reviews are none. */
 export function writeQuery(exchange: Exchange, { definition }: ServedResource, rules: WriteQueryRules): WriteQuery {
-  if (exchange.cluster === "*") {
+  if (exchange.cluster === "*" && exchange.review === undefined) {
     const verb = `${exchange.info.verb} in the \`*\` logical cluster`;
     throw ApiError.methodNotAllowed(groupResourceOf(definition), verb);
   }
