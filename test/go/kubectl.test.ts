@@ -49,6 +49,10 @@ explain quotes --recursive
 explain notes.spec.owner.name
 explain configmaps --recursive
 explain notes.nothing
+auth can-i get notes/milk
+auth can-i create quotes -q
+auth can-i get /apis
+auth can-i --list
 `;
 /** Empty lines come and go between versions. */
 function compact(output: Output | undefined): Output | undefined {

@@ -7,7 +7,7 @@ import { type AccessContent, type AccessStatus, SelfSubjectAccessReview } from "
 import { askerOf, pathInfo, type Questions, resourceInfo } from "./questions.ts";
 
 type Review = ObjectOf<AccessContent>;
-type Spec = AccessContent["spec"];
+type Spec = NonNullable<AccessContent["spec"]>;
 
 /** Says whether somebody may do something: what the request itself would be told. */
 export class AccessReviews implements Storage<Review> {
@@ -19,7 +19,7 @@ export class AccessReviews implements Storage<Review> {
   }
 
   async create(scope: Scope, review: Review, options: WriteOptions): Promise<Review> {
-    const { apiVersion, kind, spec } = review;
+    const { apiVersion, kind, spec = {} } = review;
     const causes = problemsOf(review);
     if (causes.length > 0) throw ApiError.invalid({ kind: SelfSubjectAccessReview, name: "", causes });
     return { apiVersion, kind, metadata: {}, spec, status: await this.#status(scope, spec, options) };
@@ -47,7 +47,7 @@ function infoOf({ resourceAttributes, nonResourceAttributes }: Spec, list: reado
 }
 
 /** In Kubernetes' words. */
-function problemsOf({ metadata, spec }: Review): readonly StatusCause[] {
+function problemsOf({ metadata, spec = {} }: Review): readonly StatusCause[] {
   const found: StatusCause[] = [];
   const { resourceAttributes, nonResourceAttributes } = spec;
   if (resourceAttributes !== undefined && nonResourceAttributes !== undefined)

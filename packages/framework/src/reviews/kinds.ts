@@ -3,9 +3,11 @@ import type { Rules } from "../authorization.ts";
 import { Resource } from "../resource.ts";
 import { ACCESS_REVIEW, RULES_REVIEW, SELF_REVIEW } from "./protobuf.ts";
 
+// As in Kubernetes nothing is required, least of all of a status: clients send it empty, with null for its lists.
+
 /** What an access review holds. */
 export interface AccessContent {
-  readonly spec: {
+  readonly spec?: {
     readonly resourceAttributes?: Attributes;
     readonly nonResourceAttributes?: { readonly path?: string; readonly verb?: string };
   };
@@ -33,7 +35,7 @@ export interface AccessStatus {
 
 /** What a rules review holds. */
 export interface RulesContent {
-  readonly spec: { readonly namespace?: string };
+  readonly spec?: { readonly namespace?: string };
   readonly status?: Rules;
 }
 
@@ -73,7 +75,6 @@ const requirements: JsonSchema = {
   type: "array",
   items: {
     type: "object",
-    required: ["key", "operator"],
     properties: { key: { type: "string" }, operator: { type: "string" }, values: texts },
   },
 };
@@ -120,12 +121,10 @@ export const SelfSubjectAccessReview: Resource<AccessContent> = new Resource<Acc
   description: "Whether the caller may do something. It is only created; the answer is its status.",
   schema: {
     type: "object",
-    required: ["spec"],
     properties: {
       spec: accessSpec,
       status: {
         type: "object",
-        required: ["allowed"],
         properties: {
           allowed: { type: "boolean" },
           denied: { type: "boolean" },
@@ -148,24 +147,21 @@ export const SelfSubjectRulesReview: Resource<RulesContent> = new Resource<Rules
   description: "What the caller may do in a namespace. It is only created; the answer is its status.",
   schema: {
     type: "object",
-    required: ["spec"],
     properties: {
       spec: { type: "object", properties: { namespace: { type: "string" } } },
       status: {
         type: "object",
-        required: ["resourceRules", "nonResourceRules", "incomplete"],
         properties: {
           resourceRules: {
             type: "array",
             items: {
               type: "object",
-              required: ["verbs"],
               properties: { verbs: texts, apiGroups: texts, resources: texts, resourceNames: texts },
             },
           },
           nonResourceRules: {
             type: "array",
-            items: { type: "object", required: ["verbs"], properties: { verbs: texts, nonResourceURLs: texts } },
+            items: { type: "object", properties: { verbs: texts, nonResourceURLs: texts } },
           },
           incomplete: { type: "boolean" },
           evaluationError: { type: "string" },

@@ -19,7 +19,7 @@ export class RulesReviews implements Storage<Review> {
   }
 
   async create(scope: Scope, { apiVersion, kind, spec }: Review, options: WriteOptions): Promise<Review> {
-    const { namespace = "" } = spec;
+    const namespace = spec?.namespace ?? "";
     if (namespace === "") throw ApiError.badRequest("no namespace on request");
     const status = await this.#rules(askerOf(scope, options), namespace, options);
     return { apiVersion, kind, metadata: {}, spec: {}, status: status };
