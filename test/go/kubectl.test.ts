@@ -136,6 +136,16 @@ describe("kubectl", function () {
       expect(told("explain notes.nothing")).to.equal('1: error: field "nothing" does not exist');
     });
 
+    it("asks who it is and what it may do, in protobuf", async () => {
+      const { stdout, stderr } = await kubectl(builtKubectl(), home, ["auth", "whoami", "-v=8"]);
+      expect(stdout)
+        .to.match(/^Username +admin$/m)
+        .and.match(/^Groups +\[admins system:authenticated\]$/m);
+      expect(stderr).to.include("application/vnd.kubernetes.protobuf");
+      expect(told("auth can-i get notes/milk")).to.equal("yes");
+      expect(told("auth can-i --list")).to.match(/^selfsubjectreviews\.authentication\.k8s\.io +\[\] +\[\] +\[create\]$/m);
+    });
+
     it("is told what there is not", () => {
       expect(told("get quote missing")).to.equal(
         '1: Error from server (NotFound): quotes.example.dev "missing" not found',

@@ -16,7 +16,7 @@ import { decide } from "./decide.ts";
  *
  * @throws Error without an authorizer
  */
-export function union<Params = unknown>(...authorizers: readonly Authorizer<Params>[]): Authorizer<Params> {
+export function union<Params = unknown>(...authorizers: readonly Authorizer<NoInfer<Params>>[]): Authorizer<Params> {
   if (authorizers.length === 0) throw new Error("union: give it at least one authorizer");
   if (authorizers.some((one) => typeof one !== "function"))
     throw new Error("union: takes authorizers, which are functions: union(groups(…), rbac({…}))");
