@@ -8,6 +8,7 @@ import { createApp } from "../examples/express-app.ts";
 import filtered, { advance } from "../examples/filtered.ts";
 import lens from "../examples/lens.ts";
 import quotes from "../examples/quotes.ts";
+import roles from "../examples/roles.ts";
 import whoSeesWhat from "../examples/who-sees-what.ts";
 import { root } from "../tools/install.mjs";
 import { startListener } from "./_support/listener.ts";
@@ -28,7 +29,9 @@ describe("examples", () => {
 
   it("are as many as the guides speak of", () => {
     expect(files.sort()).to.deep.equal(
-      ["express-app", "filtered", "lens", "quotes", "todo", "who-sees-what"].map((name) => `examples/${name}.ts`),
+      ["express-app", "filtered", "lens", "quotes", "roles", "todo", "who-sees-what"].map(
+        (name) => `examples/${name}.ts`,
+      ),
     );
   });
 
@@ -92,6 +95,35 @@ describe("examples", () => {
     expect([await documents("admin"), await documents("alice")]).to.deep.equal([["menu", "plan"], ["menu"]]);
     expect((await server.get(`${base}/salaries`, { user: "alice" })).status).to.equal(404);
     expect((await server.get(`${base}/documents/plan`, { user: "alice" })).status).to.equal(404);
+  });
+
+  it("roles.ts: everybody views, operators edit, alice edits the attic, and reviews say so", async () => {
+    await using server = await start(roles);
+    const base = "/services/roles/clusters/root/apis" as const;
+    const made = async (user: "alice" | "admin", namespace: string): Promise<number> => {
+      const body = {
+        apiVersion: "example.dev/v1",
+        kind: "Runbook",
+        metadata: { name: `${user}s` },
+        spec: { steps: [] },
+      };
+      const path = `${base}/example.dev/v1/namespaces/${namespace}/runbooks` as const;
+      const review = {
+        apiVersion: "authorization.k8s.io/v1",
+        kind: "SelfSubjectAccessReview",
+        spec: { resourceAttributes: { verb: "create", group: "example.dev", resource: "runbooks", namespace } },
+      };
+      const may = await server.send(`POST ${base}/authorization.k8s.io/v1/selfsubjectaccessreviews`, review, { user });
+      const { status } = await server.send(`POST ${path}`, body, { user });
+      expect(may.body.status.allowed).to.equal(status === 201);
+      return status;
+    };
+    expect(await made("alice", "default")).to.equal(403);
+    expect(await made("alice", "attic")).to.equal(201);
+    expect([await made("admin", "default"), await made("admin", "attic")]).to.deep.equal([201, 201]);
+    const list = await server.get(`${base}/example.dev/v1/runbooks`);
+    expect(list.body.items).to.have.length(5);
+    expect((await server.send(`DELETE ${base}/example.dev/v1/namespaces/default/runbooks`)).status).to.equal(403);
   });
 
   it("lens.ts: reminders are todos of one's own, written by the todos' rules", async () => {

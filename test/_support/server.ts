@@ -77,6 +77,8 @@ export interface KubeconfigOptions {
   /** Context name to the path of a virtual workspace: `{ quotes: "/services/quotes/clusters/root" }`. The first is current. */
   readonly contexts: Readonly<Record<string, string>>;
   readonly user?: "admin" | "alice";
+  /** Of a user with one. @default alice's; the admin has a certificate */
+  readonly token?: string;
   /** Of the current context. */
   readonly namespace?: string;
 }
@@ -89,7 +91,7 @@ export interface KubeconfigHome extends Disposable {
 
 /** Writes a kubeconfig. */
 export async function kubeconfigHome(options: KubeconfigOptions): Promise<KubeconfigHome> {
-  const { authority, port, contexts, user = "admin", namespace } = options;
+  const { authority, port, contexts, user = "admin", token, namespace } = options;
   const names = Object.keys(contexts);
   const config = {
     apiVersion: "v1",
@@ -100,7 +102,12 @@ export async function kubeconfigHome(options: KubeconfigOptions): Promise<Kubeco
       cluster: { server: `https://127.0.0.1:${port}${path}`, "certificate-authority-data": base64(authority.ca) },
     })),
     contexts: names.map((name) => ({ name, context: { cluster: name, user, ...(namespace && { namespace }) } })),
-    users: [{ name: user, user: user === "admin" ? certificateOf(authority) : { token: ALICE.token } }],
+    users: [
+      {
+        name: user,
+        user: user === "admin" && token === undefined ? certificateOf(authority) : { token: token ?? ALICE.token },
+      },
+    ],
   };
   const folder = tree({});
   const kubeconfig = join(folder.path, "admin.kubeconfig");

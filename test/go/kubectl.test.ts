@@ -49,6 +49,10 @@ explain quotes --recursive
 explain notes.spec.owner.name
 explain configmaps --recursive
 explain notes.nothing
+auth can-i get notes/milk
+auth can-i create quotes -q
+auth can-i get /apis
+auth can-i --list
 `;
 /** Empty lines come and go between versions. */
 function compact(output: Output | undefined): Output | undefined {
@@ -130,6 +134,18 @@ describe("kubectl", function () {
         "  spec\t<Object> -required-\n    author\t<string>\n    text\t<string> -required-",
       );
       expect(told("explain notes.nothing")).to.equal('1: error: field "nothing" does not exist');
+    });
+
+    it("asks who it is and what it may do, in protobuf", async () => {
+      const { stdout, stderr } = await kubectl(builtKubectl(), home, ["auth", "whoami", "-v=8"]);
+      expect(stdout)
+        .to.match(/^Username +admin$/m)
+        .and.match(/^Groups +\[admins system:authenticated\]$/m);
+      expect(stderr).to.include("application/vnd.kubernetes.protobuf");
+      expect(told("auth can-i get notes/milk")).to.equal("yes");
+      expect(told("auth can-i --list")).to.match(
+        /^selfsubjectreviews\.authentication\.k8s\.io +\[\] +\[\] +\[create\]$/m,
+      );
     });
 
     it("is told what there is not", () => {

@@ -1,6 +1,6 @@
 import type { RequestInfo } from "./request-info.ts";
 import type { Awaitable } from "./storage.ts";
-import { AUTHENTICATED, type User } from "./user.ts";
+import type { User } from "./user.ts";
 
 /** Yes, or no with a reason, which becomes part of the 403 message: keep secrets out of it. */
 export type Decision = { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
@@ -69,9 +69,4 @@ export function allow(): Decision {
  */
 export function deny(reason: string): Decision {
   return { allowed: false, reason };
-}
-
-/** Everybody whose credentials were accepted. */
-export function authenticated(): Authorizer<unknown> {
-  return ({ user }) => (user.in(AUTHENTICATED) ? ALLOWED : deny("log in first"));
 }

@@ -10,7 +10,6 @@ import { type Log, warningLog } from "./log.ts";
 import { Mounted } from "./mounted.ts";
 import { OpenApiDocuments } from "./openapi/documents.ts";
 import { PathMatcher } from "./path.ts";
-import { ResourceIndexes } from "./serve/resources.ts";
 import { Revalidation } from "./serve/revalidation.ts";
 import { type VersionInfo, versionInfo } from "./version.ts";
 import type { VirtualWorkspace } from "./virtual-workspace.ts";
@@ -55,7 +54,6 @@ export class ServerCore implements AsyncDisposable {
   readonly pieces: PiecePool = new PiecePool();
   readonly discovery: DiscoveryDocuments = new DiscoveryDocuments();
   readonly openapi: OpenApiDocuments = new OpenApiDocuments();
-  readonly indexes: ResourceIndexes = new ResourceIndexes();
   readonly revalidation: Revalidation;
   readonly yaml: YamlReader = new YamlReader();
   readonly version: VersionInfo = versionInfo();
@@ -72,7 +70,9 @@ export class ServerCore implements AsyncDisposable {
     this.impersonation = options.impersonation ?? (() => deny("nobody may impersonate anybody here"));
     this.deadline = options.requestTimeout ?? 60_000;
     this.#minWatchTimeout = options.minWatchTimeout ?? 1_800_000;
-    this.matcher = new PathMatcher(options.virtualWorkspaces.map((workspace) => new Mounted(workspace, this.log)));
+    this.matcher = new PathMatcher(
+      options.virtualWorkspaces.map((workspace) => new Mounted(workspace, this.log, this.impersonation)),
+    );
     this.revalidation = new Revalidation(this.log);
     const { bookmarkEvery } = options;
     this.hub = new WatchHub({

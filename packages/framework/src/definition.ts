@@ -1,4 +1,5 @@
 import type { GroupResource, JsonSchema, TableColumn } from "@virtual-workspaces/apimachinery";
+import type { ProtobufMessage } from "./body/protobuf.ts";
 import type { SelectableField } from "./encoded.ts";
 
 /** A kind as it is served: names, schema, columns. Immutable; `hash` is equal exactly when all of it is. */
@@ -19,6 +20,8 @@ export interface ResourceDefinition {
   readonly subresources: Subresources;
   /** How long a deleted object may take to end by itself, s. 0: it goes as soon as no finalizer holds it. */
   readonly gracePeriodSeconds: number;
+  /** How typed Go clients send it. */
+  readonly protobuf?: ProtobufMessage | undefined;
   readonly hash: string;
 }
 

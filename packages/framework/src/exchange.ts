@@ -5,6 +5,7 @@ import type { ServerCore } from "./core.ts";
 import { Warnings } from "./encode/warnings.ts";
 import type { Mounted } from "./mounted.ts";
 import type { RequestInfo } from "./request-info.ts";
+import type { ServedResource } from "./served.ts";
 import type { User } from "./user.ts";
 
 /** Why signals abort, made once: an error with its stack for every request that ends costs more than a GET. */
@@ -42,6 +43,8 @@ export class Exchange {
   user: User | undefined;
   /** Who logged in, where they go on as somebody else. Set by the impersonate stage. */
   impersonator: User | undefined;
+  /** Set by the authorize stage: what is served without the view having been asked. */
+  review: ServedResource | undefined;
   /** Set by whoever takes over the response: later stages are not run. */
   answered = false;
   /** Set when the deadline has passed and been answered. */

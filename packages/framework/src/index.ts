@@ -73,7 +73,6 @@ export {
   type AuthorizeRequest,
   type Authorizer,
   allow,
-  authenticated,
   type Decision,
   deny,
   type NonResourceRule,
@@ -81,6 +80,24 @@ export {
   type Rules,
   type RulesRequest,
 } from "./authorization.ts";
+export { authenticated } from "./authz/authenticated.ts";
+export { groups } from "./authz/groups.ts";
+export type {
+  ClusterRole,
+  ClusterRoleBinding,
+  PolicyRule,
+  RbacKey,
+  RbacObject,
+  Role,
+  RoleBinding,
+  RoleRef,
+  Subject,
+} from "./authz/rbac/objects.ts";
+export { type Grant, RbacPolicy } from "./authz/rbac/policy.ts";
+export { type PolicyRequest, type RbacSource, rbac } from "./authz/rbac/rbac.ts";
+export { readOnly } from "./authz/read-only.ts";
+export { union } from "./authz/union.ts";
+export type { ProtobufField, ProtobufMessage } from "./body/protobuf.ts";
 export type { RequestInfo } from "./request-info.ts";
 export { ANONYMOUS, AUTHENTICATED, authenticatedUser, type Identity, UNAUTHENTICATED, User } from "./user.ts";
 

@@ -1,6 +1,9 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
+import type { Authorizer } from "./authorization.ts";
 import type { Log } from "./log.ts";
 import type { Matchable } from "./path.ts";
+import { Reviews } from "./reviews/reviews.ts";
+import { ResourceIndexes } from "./serve/resources.ts";
 import type { VirtualWorkspace } from "./virtual-workspace.ts";
 
 /** How long a verdict about readiness is good for, ms. */
@@ -9,6 +12,8 @@ const FRESH = 1_000;
 /** A virtual workspace within a running server: set up, ready or not. */
 export class Mounted implements Matchable, AsyncDisposable {
   readonly workspace: VirtualWorkspace;
+  readonly reviews: Reviews;
+  readonly indexes: ResourceIndexes;
   readonly #log: Log;
   readonly #stop = new AbortController();
   #starting: Promise<void> | undefined;
@@ -20,8 +25,10 @@ export class Mounted implements Matchable, AsyncDisposable {
   /** What was logged of the last failure: a hook that is asked every second should not say the same every second. */
   #said = "";
 
-  constructor(workspace: VirtualWorkspace, log: Log) {
+  constructor(workspace: VirtualWorkspace, log: Log, impersonation: Authorizer<unknown>) {
     this.workspace = workspace;
+    this.reviews = new Reviews({ workspace, log, impersonation });
+    this.indexes = new ResourceIndexes(this.reviews.served);
     this.#log = log;
     this.#problem = this.#notReady("it is starting");
   }

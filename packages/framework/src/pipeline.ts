@@ -1,4 +1,4 @@
-import { isApiError, toApiError } from "@virtual-workspaces/apimachinery";
+import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import { respondStatus } from "./encode/respond.ts";
 import type { Exchange } from "./exchange.ts";
 import { accept } from "./stages/accept.ts";
@@ -59,5 +59,10 @@ function fail(exchange: Exchange, error: unknown): void {
   }
   if (res.writableEnded) return;
   if (res.headersSent) res.destroy();
-  else respondStatus(res, toApiError(error));
+  else respondStatus(res, isApiError(error) ? error : unexpected(exchange));
+}
+
+/** Of what went wrong a client is told where to look: the same id as in `Audit-Id`. */
+function unexpected({ requestId }: Exchange): ApiError {
+  return ApiError.internalError(`request ${requestId} failed, and the server's log says why`);
 }

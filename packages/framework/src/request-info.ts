@@ -71,8 +71,13 @@ export function requestInfo(request: RequestTarget): RequestInfo {
     subresource,
     namespace,
     name: special === undefined && name === "" && (verb === "list" || verb === "watch") ? singleName(request) : name,
-    longRunning: verb === "watch" || verb === "proxy" || (subresource !== "" && LONG_SUBRESOURCES.has(subresource)),
+    longRunning: isLongRunning(verb, subresource),
   };
+}
+
+/** Whether what is asked about objects is open-ended. */
+export function isLongRunning(verb: string, subresource: string): boolean {
+  return verb === "watch" || verb === "proxy" || (subresource !== "" && LONG_SUBRESOURCES.has(subresource));
 }
 
 interface Divided {

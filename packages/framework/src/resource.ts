@@ -8,6 +8,7 @@ import {
   pluralOf,
   type TableColumn,
 } from "@virtual-workspaces/apimachinery";
+import type { ProtobufMessage } from "./body/protobuf.ts";
 import { Collection, type CollectionOptions } from "./collection/collection.ts";
 import type { ScalePaths, Subresources, TypedDefinition } from "./definition.ts";
 import type { SelectableField } from "./encoded.ts";
@@ -56,6 +57,11 @@ export interface ResourceOptions<Spec extends JsonSchema, Status extends JsonSch
    * it with a period of 0. @default 0, it goes as soon as no finalizer holds it
    */
   readonly gracePeriodSeconds?: number;
+  /**
+   * How new objects of the kind are sent in protobuf, by field number. Only for Kubernetes' own kinds, which typed Go
+   * clients (kubectl too) send so without asking; answers are JSON, which they take. @default JSON and YAML are taken
+   */
+  readonly protobuf?: ProtobufMessage | undefined;
 }
 
 /**
@@ -78,6 +84,7 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
   readonly selectableFields: readonly SelectableField[];
   readonly subresources: Subresources;
   readonly gracePeriodSeconds: number;
+  readonly protobuf: ProtobufMessage | undefined;
   readonly hash: string;
   /** Carries the type; never set. */
   declare readonly type?: (object: T) => T;
@@ -98,6 +105,7 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
     this.subresources = Object.freeze({ status: hasStatus(this.schema), ...options.subresources });
     if (this.subresources.scale !== undefined) checkScale(this, this.subresources.scale);
     this.gracePeriodSeconds = options.gracePeriodSeconds ?? 0;
+    this.protobuf = options.protobuf;
     const { selectableFields, ...names } = this;
     const content = { ...names, selectableFields: selectableFields.map((field) => field.name) };
     this.hash = createHash("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 32);

@@ -3,6 +3,7 @@ import { ApiError, parseJson } from "@virtual-workspaces/apimachinery";
 import type { Awaitable } from "../storage.ts";
 import { BODY_LIMITS } from "./limits.ts";
 import { isPatch, isYaml, mediaTypeOf, OBJECT_MEDIA_TYPES } from "./media-types.ts";
+import { PROTOBUF, ProtobufFault, type ProtobufMessage, readProtobuf } from "./protobuf.ts";
 import { YamlFault } from "./yaml/fault.ts";
 import { readShortYaml, type YamlReader } from "./yaml/reader.ts";
 
@@ -24,6 +25,8 @@ export interface DecodeOptions {
   readonly yaml?: YamlReader;
   /** What media types may be sent here, in the order that a 415 lists them. @default JSON and YAML */
   readonly accepted?: readonly string[];
+  /** What the kind is in protobuf, which is then taken as well. @default 415 */
+  readonly protobuf?: ProtobufMessage;
   /** The kind that is expected, for errors. @default none is named */
   readonly kind?: string;
   /** Aborts when the client leaves. */
@@ -42,7 +45,9 @@ export function decodeBody(
   contentType: string | undefined,
   options: DecodeOptions,
 ): Awaitable<DecodedBody> {
-  const mediaType = mediaTypeOf(contentType, options.accepted ?? OBJECT_MEDIA_TYPES);
+  const { accepted = OBJECT_MEDIA_TYPES, protobuf } = options;
+  const mediaType = mediaTypeOf(contentType, protobuf === undefined ? accepted : [...accepted, PROTOBUF]);
+  if (protobuf !== undefined && mediaType === PROTOBUF) return decodeProtobuf(body, protobuf, options.kind);
   if (isYaml(mediaType)) return decodeYaml(body, mediaType, options);
   return isPatch(mediaType) ? decodeJsonPatch(body) : decodeJson(body, options.kind);
 }
@@ -62,6 +67,15 @@ function decodeJson(body: Buffer, kind: string | undefined): DecodedBody {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw unrecognized(`couldn't get version/kind; json parse error: ${error.message}`, body, kind);
+  }
+}
+
+function decodeProtobuf(body: Buffer, message: ProtobufMessage, kind: string | undefined): DecodedBody {
+  try {
+    return { value: readProtobuf(body, message), duplicates: [], others: [] };
+  } catch (error) {
+    if (!(error instanceof ProtobufFault)) throw error;
+    throw unrecognized(`protobuf: ${error.message}`, body, kind);
   }
 }
 

@@ -7,7 +7,7 @@ import {
   normalizeMetadata,
   quote,
 } from "@virtual-workspaces/apimachinery";
-import { type DecodedBody, decodeBody } from "../body/decode.ts";
+import { type DecodedBody, type DecodeOptions, decodeBody } from "../body/decode.ts";
 import { readBody } from "../body/read.ts";
 import type { ResourceDefinition } from "../definition.ts";
 import type { Exchange } from "../exchange.ts";
@@ -22,10 +22,12 @@ export interface SentObject {
 }
 
 /** The body of a request, read and parsed. */
-export async function sentBody(exchange: Exchange, kind?: string): Promise<DecodedBody> {
+export async function sentBody(
+  exchange: Exchange,
+  expected: Pick<DecodeOptions, "kind" | "protobuf"> = {},
+): Promise<DecodedBody> {
   const { req, res, signal, core } = exchange;
   const body = await readBody(req, { res, signal });
-  const expected = kind === undefined ? {} : { kind };
   return decodeBody(body, req.headers["content-type"], { yaml: core.yaml, signal, ...expected });
 }
 
@@ -43,7 +45,9 @@ export async function sentObject(
   definition: ResourceDefinition,
   { check = checkType, normalize = normalizeMetadata }: Reading = {},
 ): Promise<SentObject> {
-  const { value, duplicates, others } = await sentBody(exchange, definition.kind);
+  const { kind, protobuf } = definition;
+  const expected = protobuf === undefined ? { kind } : { kind, protobuf };
+  const { value, duplicates, others } = await sentBody(exchange, expected);
   if (!isJsonObject(value)) throw ApiError.badRequest("the body of the request must be an object");
   check(value, definition);
   const unknown = named(definition, () => normalize(value));

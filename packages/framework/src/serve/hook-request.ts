@@ -42,8 +42,8 @@ export class AuthorizeQuestion extends HookRequest implements AuthorizeRequest {
   readonly name: string;
   readonly longRunning: boolean;
 
-  constructor(exchange: Exchange, info: RequestInfo = exchange.info) {
-    super(exchange);
+  constructor(asker: Asker, info: RequestInfo) {
+    super(asker);
     this.isResource = info.isResource;
     this.verb = info.verb;
     this.path = info.path;

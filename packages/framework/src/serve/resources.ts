@@ -1,20 +1,29 @@
 import type { Exchange } from "../exchange.ts";
 import type { RequestInfo } from "../request-info.ts";
 import type { ServedResource } from "../served.ts";
+import type { Awaitable } from "../storage.ts";
+import type { VirtualWorkspace } from "../virtual-workspace.ts";
 import { type Asker, HookRequest } from "./hook-request.ts";
 
 /** What a view serves to one caller, findable by name. */
 export class ResourceIndex {
+  /** What discovery and OpenAPI tell of. */
   readonly list: readonly ServedResource[];
   readonly #byName = new Map<string, ServedResource>();
 
-  /** @throws Error when two of them have the same group, version and plural */
-  constructor(list: readonly ServedResource[]) {
+  /**
+   * @param besides served without being told of, where the list does not have its own of the name
+   * @throws Error when two of the list have the same group, version and plural
+   */
+  constructor(list: readonly ServedResource[], besides: readonly ServedResource[]) {
     this.list = list;
     for (const resource of list) {
       const name = nameOf(resource);
       if (this.#byName.has(name)) throw new Error(`${name} is served twice`);
       this.#byName.set(name, resource);
+    }
+    for (const resource of besides) {
+      if (this.counterpart(resource) === undefined) this.#byName.set(nameOf(resource), resource);
     }
   }
 
@@ -32,28 +41,39 @@ function nameOf({ definition }: ServedResource): string {
   return `${definition.group}/${definition.version}/${definition.plural}`;
 }
 
-const NOTHING = new ResourceIndex([]);
+const NOTHING: readonly ServedResource[] = [];
 
-/** Indexes made of the lists that views returned: a view that returns the same list again costs nothing. */
+/** Indexes made of the lists that a view returns: one that returns the same list again costs nothing. */
 export class ResourceIndexes {
   readonly #indexes = new WeakMap<readonly ServedResource[], ResourceIndex>();
+  readonly #besides: readonly ServedResource[];
+
+  /** @param besides as for {@link ResourceIndex} */
+  constructor(besides: readonly ServedResource[]) {
+    this.#besides = besides;
+  }
 
   of(list: readonly ServedResource[]): ResourceIndex {
     let index = this.#indexes.get(list);
     if (index === undefined) {
-      index = new ResourceIndex(list);
+      index = new ResourceIndex(list, this.#besides);
       this.#indexes.set(list, index);
     }
     return index;
   }
 }
 
-/** Asks the discovery hook. */
-export function resourcesOf(asker: Asker & Pick<Exchange, "core" | "mounted">): ResourceIndex | Promise<ResourceIndex> {
-  const { core, mounted } = asker;
-  const { resources } = mounted.workspace;
-  if (resources === undefined) return NOTHING;
-  if (typeof resources !== "function") return core.indexes.of(resources);
-  const found = resources(new HookRequest(asker));
-  return found instanceof Promise ? found.then((list) => core.indexes.of(list)) : core.indexes.of(found);
+/** What a view says that it serves: the one place that asks the discovery hook. */
+export function viewResources(
+  { resources = NOTHING }: Pick<VirtualWorkspace, "resources">,
+  asker: Asker,
+): Awaitable<readonly ServedResource[]> {
+  return typeof resources === "function" ? resources(new HookRequest(asker)) : resources;
+}
+
+/** What is served to a caller. */
+export function resourcesOf(asker: Asker & Pick<Exchange, "mounted">): ResourceIndex | Promise<ResourceIndex> {
+  const { workspace, indexes } = asker.mounted;
+  const found = viewResources(workspace, asker);
+  return found instanceof Promise ? found.then((list) => indexes.of(list)) : indexes.of(found);
 }

@@ -12,9 +12,9 @@ import type { WriteRequest } from "../write/request.ts";
 import type { Part } from "../write/update.ts";
 import { refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 
-/** Reads the options of a write. Only objects of one logical cluster can be written. */
+/** Reads the options of a write. Only objects of one logical cluster can be written; reviews are none. */
 export function writeQuery(exchange: Exchange, { definition }: ServedResource, rules: WriteQueryRules): WriteQuery {
-  refuseWildcard(exchange, definition);
+  if (exchange.review === undefined) refuseWildcard(exchange, definition);
   return parseWriteOptions(exchange.search === "" ? NOTHING : exchange.query, rules);
 }
 

@@ -1,26 +1,38 @@
 import { forbiddenFor } from "@virtual-workspaces/apimachinery";
 import type { Decision } from "../authorization.ts";
+import { decide } from "../authz/decide.ts";
 import type { Exchange } from "../exchange.ts";
 import type { RequestInfo } from "../request-info.ts";
+import { isReview, mayReview } from "../reviews/basic-user.ts";
 import { AuthorizeQuestion } from "../serve/hook-request.ts";
 import type { User } from "../user.ts";
 
 /** Asks the virtual workspace. A no is 403; a throw is 500 and says nothing of why. */
 export function authorize(exchange: Exchange): void | Promise<void> {
+  // An upgrade would be handed to the view, which has not allowed it.
+  if (isReview(exchange.info) && exchange.upgradeHead === undefined) return authorizeReview(exchange);
   return authorizeAs(exchange, exchange.info);
 }
 
 /** The same about something else than the request seems to be about: an apply that creates is a create. */
 export function authorizeAs(exchange: Exchange, info: RequestInfo): void | Promise<void> {
-  const decision = exchange.mounted.workspace.authorize(new AuthorizeQuestion(exchange, info));
+  const decision = decide(exchange.mounted.workspace.authorize, new AuthorizeQuestion(exchange, info));
   if (decision instanceof Promise) return decision.then((settled) => enforce(exchange, info, settled));
   return enforce(exchange, info, decision);
 }
 
+/** A view is not asked about the reviews that it does not serve itself. What is decided on is what is served. */
+async function authorizeReview(exchange: Exchange): Promise<void> {
+  const { mounted, info, user } = exchange;
+  const review = await mounted.reviews.of(exchange, info);
+  if (review === undefined) return authorizeAs(exchange, info);
+  enforce(exchange, info, mayReview(user as User));
+  exchange.review = review;
+}
+
 /** The one place where a decision counts. @throws ApiError 403 when it is a no */
 export function enforce(exchange: Exchange, info: RequestInfo, decision: Decision): void {
-  if (decision.allowed === true) return;
-  if (decision.allowed !== false) throw new Error("authorize must return allow() or deny(reason)");
+  if (decision.allowed) return;
   const user = (exchange.user as User).name;
   const { reason } = decision;
   if (!info.isResource) throw forbiddenFor({ user, verb: info.verb, path: `${exchange.prefix}${info.path}`, reason });

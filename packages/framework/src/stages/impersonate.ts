@@ -1,4 +1,5 @@
 import { type Impersonation, impersonationOf } from "../authn/impersonation.ts";
+import { decide } from "../authz/decide.ts";
 import type { Exchange } from "../exchange.ts";
 import { AuthorizeQuestion } from "../serve/hook-request.ts";
 import type { User } from "../user.ts";
@@ -13,7 +14,7 @@ export function impersonate(exchange: Exchange): void | Promise<void> {
 async function become(exchange: Exchange, { user, questions }: Impersonation): Promise<void> {
   const { impersonation } = exchange.core;
   for (const question of questions)
-    enforce(exchange, question, await impersonation(new AuthorizeQuestion(exchange, question)));
+    enforce(exchange, question, await decide(impersonation, new AuthorizeQuestion(exchange, question)));
   exchange.impersonator = exchange.user as User;
   exchange.user = user;
 }

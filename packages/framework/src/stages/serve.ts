@@ -10,6 +10,7 @@ import { takesUpgrade } from "../serve/subresource.ts";
 /** Hands the request to whatever serves it. */
 export function serve(exchange: Exchange): void | Promise<void> {
   if (exchange.upgradeHead !== undefined && !exchange.info.isResource) return serveUpgrade(exchange);
+  if (exchange.review !== undefined) return serveResource(exchange, exchange.review);
   const resources = resourcesOf(exchange);
   if (resources instanceof Promise) return resources.then((index) => serveFrom(exchange, index));
   return serveFrom(exchange, resources);

@@ -1,0 +1,60 @@
+import { type LabelSelector, labelSelectorFromObject } from "@virtual-workspaces/apimachinery";
+import type { ClusterRole, PolicyRule } from "./objects.ts";
+
+interface Held {
+  readonly role: ClusterRole;
+  /** Whose rules it has in place of its own. */
+  readonly selectors: readonly LabelSelector[] | undefined;
+}
+
+/** ClusterRoles by name, those that are made of others included (what Kubernetes' aggregation controller writes). */
+export class ClusterRoles {
+  readonly #held = new Map<string, Held>();
+  /** Rules of those that are made of others, until a role changes. */
+  readonly #aggregated = new Map<string, readonly PolicyRule[]>();
+
+  set(role: ClusterRole): void {
+    const selectors = role.aggregationRule?.clusterRoleSelectors?.map(labelSelectorFromObject);
+    this.#held.set(role.metadata.name, { role, selectors });
+    this.#aggregated.clear();
+  }
+
+  delete(name: string): boolean {
+    this.#aggregated.clear();
+    return this.#held.delete(name);
+  }
+
+  has(name: string): boolean {
+    return this.#held.has(name);
+  }
+
+  /** `undefined`: there is no such role. */
+  rules(name: string): readonly PolicyRule[] | undefined {
+    const held = this.#held.get(name);
+    if (held?.selectors === undefined) return held === undefined ? undefined : (held.role.rules ?? []);
+    let rules = this.#aggregated.get(name);
+    if (rules === undefined) {
+      rules = this.#aggregate(name);
+      this.#aggregated.set(name, rules);
+    }
+    return rules;
+  }
+
+  /** The rules of all roles that it is made of, directly or through others, each once. Circles end. */
+  #aggregate(name: string): readonly PolicyRule[] {
+    const seen = new Set([name]);
+    const rules = new Map<string, PolicyRule>();
+    // A set may grow while it is walked: what is found is walked too.
+    for (const at of seen) {
+      const { role, selectors } = this.#held.get(at) as Held;
+      if (selectors === undefined) for (const rule of role.rules ?? []) rules.set(JSON.stringify(rule), rule);
+      else for (const found of this.#selected(selectors)) seen.add(found);
+    }
+    return [...rules.values()];
+  }
+
+  #selected(selectors: readonly LabelSelector[]): readonly string[] {
+    const all = [...this.#held].filter(([, { role }]) => selectors.some((one) => one.matches(role.metadata.labels)));
+    return all.map(([name]) => name).sort();
+  }
+}

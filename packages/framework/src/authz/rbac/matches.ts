@@ -1,0 +1,38 @@
+import type { RequestInfo } from "../../request-info.ts";
+import type { PolicyRule } from "./objects.ts";
+
+const ALL = "*";
+const NONE: readonly string[] = [];
+
+/** What a rule is held against. */
+export type Asked = Pick<RequestInfo, "isResource" | "verb" | "path" | "group" | "resource" | "subresource" | "name">;
+
+/** Whether a rule allows it (Kubernetes' RuleAllows). */
+export function allows(rule: PolicyRule, asked: Asked): boolean {
+  if (!has(rule.verbs, asked.verb)) return false;
+  if (!asked.isResource) return (rule.nonResourceURLs ?? NONE).some((url) => coversPath(url, asked.path));
+  return (
+    has(rule.apiGroups ?? NONE, asked.group) &&
+    (rule.resources ?? NONE).some((resource) => coversResource(resource, asked)) &&
+    coversName(rule.resourceNames ?? NONE, asked.name)
+  );
+}
+
+function has(values: readonly string[], value: string): boolean {
+  return values.includes(ALL) || values.includes(value);
+}
+
+function coversResource(pattern: string, { resource, subresource }: Asked): boolean {
+  if (pattern === ALL) return true;
+  if (subresource === "") return pattern === resource;
+  return pattern === `${resource}/${subresource}` || pattern === `*/${subresource}`;
+}
+
+function coversName(names: readonly string[], name: string): boolean {
+  return names.length === 0 || names.includes(name);
+}
+
+function coversPath(pattern: string, path: string): boolean {
+  if (pattern === ALL || pattern === path) return true;
+  return pattern.endsWith(ALL) && path.startsWith(pattern.replace(/\*+$/, ""));
+}

@@ -1,0 +1,94 @@
+import {
+  type AuthorizeRequest,
+  type Authorizer,
+  type Decision,
+  deny,
+  type Rules,
+  type RulesRequest,
+} from "../authorization.ts";
+import { decide } from "./decide.ts";
+
+/**
+ * Asks one after the other; the first yes decides, as in Kubernetes' union authorizer, and those behind it are not asked.
+ * All say no: the answer is no, with their reasons. A throw is no opinion: somebody else's yes still decides, so that one
+ * broken source does not lock out whom another knows; but when nobody says yes, it is thrown on and answered 500, since a
+ * no would be a guess. A no of one is never a veto: compose that yourself.
+ *
+ * @throws Error without an authorizer
+ */
+export function union<Params = unknown>(...authorizers: readonly Authorizer<NoInfer<Params>>[]): Authorizer<Params> {
+  if (authorizers.length === 0) throw new Error("union: give it at least one authorizer");
+  if (authorizers.some((one) => typeof one !== "function"))
+    throw new Error("union: takes authorizers, which are functions: union(groups(…), rbac({…}))");
+  const members = [...authorizers];
+  const authorizer = (request: AuthorizeRequest<Params>) => new Poll(members, request).from(0);
+  const resolvers = members.flatMap(({ rules }) => rules ?? []);
+  if (resolvers.length < members.length) return authorizer;
+  return Object.assign(authorizer, {
+    rules: async (request: RulesRequest<Params>) =>
+      merged(await Promise.allSettled(resolvers.map(async (rules) => rules(request)))),
+  });
+}
+
+/** One question put to all. Synchronous as long as the answers are. */
+class Poll<Params> {
+  readonly #members: readonly Authorizer<Params>[];
+  readonly #request: AuthorizeRequest<Params>;
+  readonly #reasons: string[] = [];
+  readonly #errors: unknown[] = [];
+
+  constructor(members: readonly Authorizer<Params>[], request: AuthorizeRequest<Params>) {
+    this.#members = members;
+    this.#request = request;
+  }
+
+  from(first: number): Decision | Promise<Decision> {
+    for (let at = first; at < this.#members.length; at++) {
+      const answer = this.#ask(this.#members[at] as Authorizer<Params>);
+      if (answer instanceof Promise) return answer.then((settled) => settled ?? this.from(at + 1));
+      if (answer !== undefined) return answer;
+    }
+    if (this.#errors.length === 1) throw this.#errors[0];
+    if (this.#errors.length > 1) throw new AggregateError(this.#errors, this.#errors.map(String).join("; "));
+    return deny([...new Set(this.#reasons)].join("; "));
+  }
+
+  /** The yes, if it is one. */
+  #ask(member: Authorizer<Params>): Decision | undefined | Promise<Decision | undefined> {
+    try {
+      const decision = decide(member, this.#request);
+      if (!(decision instanceof Promise)) return this.#heard(decision);
+      return decision.then(
+        (settled) => this.#heard(settled),
+        (error: unknown) => this.#failed(error),
+      );
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  #heard(decision: Decision): Decision | undefined {
+    if (decision.allowed) return decision;
+    if (decision.reason !== "") this.#reasons.push(decision.reason);
+    return undefined;
+  }
+
+  #failed(error: unknown): undefined {
+    this.#errors.push(error);
+  }
+}
+
+/** All of them together. Of one that failed only that it did: why is nothing for a caller. */
+function merged(settled: readonly PromiseSettledResult<Rules>[]): Rules {
+  const all = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const failed = all.length < settled.length;
+  const errors = [...all.flatMap(({ evaluationError }) => evaluationError ?? []), ...(failed ? [FAILED] : [])];
+  return {
+    resourceRules: all.flatMap(({ resourceRules }) => resourceRules),
+    nonResourceRules: all.flatMap(({ nonResourceRules }) => nonResourceRules),
+    incomplete: failed || all.some(({ incomplete }) => incomplete),
+    ...(errors.length === 0 ? {} : { evaluationError: [...new Set(errors)].join("; ") }),
+  };
+}
+
+const FAILED = "one of several authorizers could not list its rules";

@@ -1,0 +1,21 @@
+// Questions for authorizers, as a server would put them.
+import type { AuthorizeRequest, User } from "@virtual-workspaces/framework";
+
+const NOTHING = {
+  isResource: false,
+  verb: "get",
+  path: "/",
+  group: "",
+  version: "",
+  resource: "",
+  subresource: "",
+  namespace: "",
+  name: "",
+  longRunning: false,
+};
+
+/** About an object, or objects. */
+export function asked(user: User, about: Partial<AuthorizeRequest>): AuthorizeRequest {
+  const { signal } = new AbortController();
+  return { ...NOTHING, isResource: about.path === undefined, user, params: { cluster: "root" }, signal, ...about };
+}

@@ -1,0 +1,222 @@
+// Ready-made authorizers: whom each lets in, alone and put together, and that what it lists is what it decides.
+import { get } from "node:http";
+import {
+  type AuthorizeRequest,
+  type Authorizer,
+  allow,
+  authenticated,
+  authenticatedUser,
+  type Decision,
+  defineResource,
+  defineVirtualWorkspace,
+  deny,
+  groups,
+  type Rules,
+  type RulesRequest,
+  readOnly,
+  staticTokens,
+  type User,
+  union,
+} from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
+import { asked } from "../_support/asked.ts";
+import { UNEXPECTED } from "../_support/internal.ts";
+import { startPlain } from "../_support/plain.ts";
+
+const alice = authenticatedUser({ name: "alice" });
+const admin = authenticatedUser({ name: "admin", groups: ["admins"] });
+const no = (reason: string): Authorizer<unknown> => Object.assign(() => deny(reason), { rules: () => NO_RULES });
+const yes: Authorizer<unknown> = Object.assign(() => allow(), { rules: () => NO_RULES });
+const broken: Authorizer<unknown> = () => {
+  throw new Error("secret");
+};
+const NO_RULES: Rules = { resourceRules: [], nonResourceRules: [], incomplete: false };
+const EVERYTHING = {
+  resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }],
+  nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
+  incomplete: false,
+};
+
+const QUESTION = { verb: "get", group: "test.dev", version: "v1", resource: "quotes", name: "a" };
+const decisionOf = (authorizer: Authorizer<unknown>, user: User, about: Partial<AuthorizeRequest> = QUESTION) =>
+  authorizer(asked(user, about));
+const later =
+  (authorizer: Authorizer<unknown>): Authorizer<unknown> =>
+  async (request) =>
+    authorizer(request);
+const rulesOf = (authorizer: Authorizer<unknown>, user: User) =>
+  authorizer.rules?.({ user, params: {}, namespace: "default", signal: new AbortController().signal } as RulesRequest);
+
+describe("authenticated", () => {
+  it("lets in whom an authenticator knows, and lists that", () => {
+    expect(decisionOf(authenticated(), alice)).to.deep.equal(allow());
+    expect(rulesOf(authenticated(), alice)).to.deep.equal(EVERYTHING);
+  });
+});
+
+describe("groups", () => {
+  it("lets in members of any, exactly as spelt, and lists that", () => {
+    const authorizer = groups("owners", "admins");
+    expect(decisionOf(authorizer, admin)).to.deep.equal(allow());
+    expect(decisionOf(authorizer, alice)).to.include({ allowed: false });
+    expect(decisionOf(groups("Admins"), admin)).to.include({ allowed: false });
+    expect([rulesOf(authorizer, admin), rulesOf(authorizer, alice)]).to.deep.equal([EVERYTHING, NO_RULES]);
+  });
+
+  it("does not tell which groups those are", () => {
+    expect(JSON.stringify(decisionOf(groups("secret-society"), alice))).not.to.include("secret");
+  });
+
+  it("names at least one", () => {
+    expect(() => groups()).to.throw("groups: name at least one");
+    expect(() => groups("admins", "")).to.throw("groups: a name must not be empty");
+  });
+});
+
+describe("readOnly", () => {
+  const cases: readonly [string, Partial<AuthorizeRequest>, boolean][] = [
+    ...["get", "list", "watch"].map(
+      (verb) => [verb, { ...QUESTION, verb, longRunning: verb === "watch" }, true] as const,
+    ),
+    ...["create", "update", "patch", "delete", "deletecollection", "proxy", "impersonate", "*", "", "GET"].map(
+      (verb) => [verb, { ...QUESTION, verb }, false] as const,
+    ),
+    ...["status", "scale"].map(
+      (subresource) => [`get of /${subresource}`, { ...QUESTION, subresource }, true] as const,
+    ),
+    ...["exec", "attach", "portforward", "proxy", "log", "token", "Status", "status2"].map(
+      (subresource) => [`get of /${subresource}`, { ...QUESTION, subresource }, false] as const,
+    ),
+    ["update of /status", { ...QUESTION, verb: "update", subresource: "status" }, false],
+    ["an upgrade of an object", { ...QUESTION, longRunning: true }, false],
+    ["GET of a path", { path: "/apis", verb: "get" }, true],
+    ["HEAD of a path", { path: "/version", verb: "head" }, true],
+    ...["post", "put", "delete", "patch", "options", "connect", "list", ""].map(
+      (verb) => [`${verb} of a path`, { path: "/apis", verb }, false] as const,
+    ),
+    ["an upgrade of a path", { path: "/shell", verb: "get", longRunning: true }, false],
+  ].map((one) => [...one] as [string, Partial<AuthorizeRequest>, boolean]);
+  for (const [what, about, allowed] of cases)
+    it(`${allowed ? "allows" : "refuses"} ${what}`, () => {
+      expect(decisionOf(readOnly(), alice, about)).to.include({ allowed });
+    });
+
+  it("asks another about reads, and about nothing else", () => {
+    expect(decisionOf(readOnly(groups("admins")), alice)).to.include({ allowed: false });
+    expect(decisionOf(readOnly(groups("admins")), admin)).to.include({ allowed: true });
+    expect(decisionOf(readOnly(broken), admin, { ...QUESTION, verb: "delete" })).to.include({ allowed: false });
+  });
+
+  it("lets no upgrade through to a view that takes them, whatever path it is to", async () => {
+    let taken = 0;
+    const Quote = defineResource({
+      group: "test.dev",
+      version: "v1",
+      kind: "Quote",
+      scope: "Cluster",
+      spec: { type: "object" },
+    });
+    const view = defineVirtualWorkspace({
+      name: "view",
+      path: "/",
+      authorize: readOnly(),
+      resources: [Quote.serve(Quote.collection())],
+      upgrade: (_req, socket) => {
+        taken++;
+        socket.destroy();
+      },
+    });
+    await using server = await startPlain([view], { authentication: [staticTokens({ alice: { name: "alice" } })] });
+    for (const path of [
+      "/shell",
+      "/apis/test.dev/v1/quotes/a",
+      "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+    ]) {
+      const headers = { authorization: "Bearer alice", connection: "upgrade", upgrade: "test" };
+      const code = await new Promise((resolve, reject) =>
+        get(`${server.url}/services/view${path}`, { headers }, (res) => resolve(res.resume().statusCode)).on(
+          "error",
+          reject,
+        ),
+      );
+      expect(code, path).to.equal(403);
+    }
+    expect(taken).to.equal(0);
+  });
+});
+
+describe("union", () => {
+  it("is a yes when one says yes, and asks nobody behind it", () => {
+    expect(decisionOf(union(no("a"), yes, broken), alice)).to.deep.equal(allow());
+  });
+
+  it("is a no with all reasons, each once, when nobody does", () => {
+    expect(decisionOf(union(no("a"), no(""), no("b"), no("a")), alice)).to.deep.equal(deny("a; b"));
+  });
+
+  it("takes a failure for no opinion as long as somebody says yes, and throws it otherwise", async () => {
+    expect(decisionOf(union(broken, yes), alice)).to.deep.equal(allow());
+    expect(await decisionOf(union(later(broken), later(yes)), alice)).to.deep.equal(allow());
+    expect(() => decisionOf(union(broken, no("a")), alice)).to.throw("secret");
+    expect(() => decisionOf(union(broken, broken), alice)).to.throw(AggregateError);
+  });
+
+  it("takes what is neither yes nor no for a failure", () => {
+    const nothing = (() => undefined) as unknown as Authorizer<unknown>;
+    const odd = (() => ({ allowed: "true" })) as unknown as Authorizer<unknown>;
+    for (const one of [nothing, odd]) {
+      expect(() => decisionOf(union(one, no("a")), alice)).to.throw();
+      expect(decisionOf(union(one, yes), alice)).to.deep.equal(allow());
+    }
+  });
+
+  it("asks one after the other, those that answer later too", async () => {
+    expect(await decisionOf(union(later(no("a")), no("b"), later(no("c"))), alice)).to.deep.equal(deny("a; b; c"));
+    expect(await decisionOf(union(later(no("a")), yes), alice)).to.deep.equal(allow());
+    let failure: unknown;
+    await Promise.resolve(decisionOf(union(later(no("a")), broken), alice)).catch((error: unknown) => {
+      failure = error;
+    });
+    expect(String(failure)).to.equal("Error: secret");
+  });
+
+  it("lists the rules of all, or none when one cannot list", async () => {
+    expect(await rulesOf(union(groups("admins"), authenticated()), admin)).to.deep.equal({
+      resourceRules: [...EVERYTHING.resourceRules, ...EVERYTHING.resourceRules],
+      nonResourceRules: [...EVERYTHING.nonResourceRules, ...EVERYTHING.nonResourceRules],
+      incomplete: false,
+    });
+    expect(union(groups("admins"), () => allow()).rules).to.equal(undefined);
+    const failing = Object.assign(() => deny("x"), { rules: () => Promise.reject(new Error("secret")) });
+    expect(await rulesOf(union(failing, yes), alice)).to.deep.equal({
+      ...NO_RULES,
+      incomplete: true,
+      evaluationError: "one of several authorizers could not list its rules",
+    });
+  });
+
+  it("takes authorizers, and at least one", () => {
+    expect(() => union()).to.throw("union: give it at least one authorizer");
+    expect(() => union(authenticated as never, undefined as never)).to.throw("union: takes authorizers");
+  });
+
+  it("served: 500 with the request's id when nobody says yes and somebody fails, 200 when somebody says yes", async () => {
+    const view = (name: string, last: Authorizer<unknown>) =>
+      defineVirtualWorkspace({ name, path: "/", authorize: union(broken, last), resources: [] });
+    await using server = await startPlain([view("denied", no("ask Bob")), view("allowed", yes)]);
+    expect((await server.get("/services/allowed/apis")).status).to.equal(200);
+    const failed = await server.get("/services/denied/apis");
+    expect([failed.status, failed.body.reason]).to.deep.equal([500, "InternalError"]);
+    expect(failed.body.message).to.match(UNEXPECTED).and.include(failed.headers["audit-id"]);
+    expect(failed.text).not.to.include("secret").and.not.to.include("Bob");
+    expectFault(/request failed/);
+  });
+});
+
+describe("what each decides", () => {
+  it("comes at once where nothing has to be waited for", () => {
+    const decided: Decision | Promise<Decision> = union(groups("admins"), readOnly())(asked(alice, QUESTION));
+    expect(decided).not.to.be.instanceOf(Promise);
+  });
+});

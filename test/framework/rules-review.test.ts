@@ -1,0 +1,118 @@
+// SelfSubjectRulesReview: what may I. What a rule lists, or, where it cannot, what it says of all that is served.
+import { type Authorizer, allow, authenticated, deny, rbac, type User } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
+import { AUTHZ, Note, Quote, RULES, start } from "./review-views.ts";
+
+describe("SelfSubjectRulesReview", () => {
+  const OWN = [
+    { verbs: ["create"], apiGroups: ["authentication.k8s.io"], resources: ["selfsubjectreviews"] },
+    {
+      verbs: ["create"],
+      apiGroups: ["authorization.k8s.io"],
+      resources: ["selfsubjectaccessreviews", "selfsubjectrulesreviews"],
+    },
+  ];
+
+  it("is what the view's rule lists, and reviews", async () => {
+    await using view = await start(authenticated());
+    expect(await view.rules()).to.deep.equal({
+      resourceRules: [...OWN, { verbs: ["*"], apiGroups: ["*"], resources: ["*"] }],
+      nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
+      incomplete: false,
+    });
+    await using devs = await start(
+      rbac({
+        objects: [
+          {
+            kind: "ClusterRole",
+            metadata: { name: "r" },
+            rules: [{ verbs: ["get"], apiGroups: [""], resources: ["notes"], resourceNames: ["n"] }],
+          },
+          {
+            kind: "RoleBinding",
+            metadata: { name: "b", namespace: "ns" },
+            roleRef: { kind: "ClusterRole", name: "r" },
+            subjects: [{ kind: "Group", name: "devs" }],
+          },
+        ],
+      }),
+    );
+    expect((await devs.rules("other")).resourceRules).to.deep.equal(OWN);
+    expect((await devs.rules("ns")).resourceRules).to.deep.equal([
+      ...OWN,
+      { verbs: ["get"], apiGroups: [""], resources: ["notes"], resourceNames: ["n"] },
+    ]);
+  });
+
+  it("is found by asking where the rule cannot list, grouped, and says so", async () => {
+    await using view = await start(({ isResource, verb, resource, subresource, namespace, path }) => {
+      if (!isResource) return verb === "get" && path !== "/version" ? allow() : deny("no");
+      if (resource === "notes") return namespace === "mine" ? allow() : deny("not yours");
+      return ["get", "list"].includes(verb) && subresource === "" ? allow() : deny("no");
+    });
+    const { resourceRules, nonResourceRules, incomplete, evaluationError } = await view.rules("mine");
+    expect(resourceRules).to.deep.equal([
+      ...OWN,
+      { verbs: ["get", "list"], apiGroups: ["test.dev"], resources: ["quotes"] },
+      {
+        verbs: ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
+        apiGroups: [""],
+        resources: ["notes"],
+      },
+    ]);
+    expect(nonResourceRules).to.deep.equal([
+      {
+        verbs: ["get"],
+        nonResourceURLs: ["/api", "/apis", "/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz"],
+      },
+    ]);
+    expect([incomplete, evaluationError])
+      .to.deep.include(true)
+      .and.to.match(/cannot list what it allows/);
+    expect((await view.rules("theirs")).resourceRules).to.have.length(3);
+  });
+
+  it("asks about what is served to the caller, and no more", async () => {
+    const all = [Quote.serve(Quote.collection()), Note.serve(Note.collection())];
+    const resources = ({ user }: { user: User }) => (user.in("devs") ? all : all.slice(1));
+    await using view = await start(() => allow(), { resources });
+    const body = { apiVersion: AUTHZ, kind: "SelfSubjectRulesReview", spec: { namespace: "ns" } };
+    const named = async (user: "alice" | "bob"): Promise<string[]> =>
+      (await view.server.send(`POST ${RULES}`, body, { user })).body.status.resourceRules.flatMap(
+        ({ resources }: { resources: string[] }) => resources,
+      );
+    expect(await named("alice")).to.include.members(["quotes", "quotes/status", "notes"]);
+    expect(await named("bob"))
+      .to.include("notes")
+      .and.not.include("quotes");
+  });
+
+  it("lists what can be found out when the rule fails, and says nothing of why", async () => {
+    const rule: Authorizer<Record<string, string>> = ({ resource }) => {
+      if (resource === "quotes") throw new Error("secret");
+      return allow();
+    };
+    await using view = await start(rule);
+    const status = await view.rules();
+    expect(status.resourceRules.flatMap(({ resources }: { resources: string[] }) => resources))
+      .to.include("notes")
+      .and.not.include("quotes");
+    expect(status.evaluationError)
+      .to.match(/the rule of this view failed/)
+      .and.not.include("secret");
+    await using listing = await start(
+      Object.assign(() => allow(), { rules: () => Promise.reject(new Error("secret")) }),
+    );
+    const { evaluationError, ...nothing } = await listing.rules();
+    expect(nothing).to.deep.equal({ resourceRules: [], nonResourceRules: [], incomplete: true });
+    expect(evaluationError).not.to.include("secret");
+    expectFault(/review failed/);
+  });
+
+  it("needs a namespace", async () => {
+    await using view = await start(authenticated());
+    const { status, body } = await view.review({}, RULES);
+    expect([status, body.message]).to.deep.equal([400, "no namespace on request"]);
+  });
+});

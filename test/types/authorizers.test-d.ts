@@ -1,0 +1,51 @@
+// Rules that are put together know the path's parameters, and what they misspell must not compile.
+import {
+  allow,
+  authenticated,
+  type Decision,
+  defineVirtualWorkspace,
+  deny,
+  groups,
+  type RbacPolicy,
+  rbac,
+  readOnly,
+  union,
+} from "@virtual-workspaces/framework";
+
+const at = { name: "view", path: "/clusters/:cluster", resources: [] } as const;
+const only = (cluster: string): Decision => (cluster === "root" ? allow() : deny("not here"));
+const policies: Readonly<Record<string, RbacPolicy>> = {};
+
+defineVirtualWorkspace({ ...at, authorize: readOnly(({ params }) => only(params.cluster)) });
+defineVirtualWorkspace({
+  ...at,
+  authorize: union(
+    groups("admins"),
+    ({ params }) => only(params.cluster),
+    rbac({ policy: ({ params }) => policies[params.cluster] }),
+    readOnly(authenticated()),
+  ),
+});
+defineVirtualWorkspace({
+  ...at,
+  // @ts-expect-error a parameter that the path does not have
+  authorize: union(groups("admins"), ({ params }) => only(params.clutser)),
+});
+defineVirtualWorkspace({
+  ...at,
+  // @ts-expect-error the same of a policy
+  authorize: rbac({ policy: ({ params }) => policies[params.clutser] }),
+});
+// @ts-expect-error an authorizer is what it returns, not the function that makes it
+defineVirtualWorkspace({ ...at, authorize: union(authenticated) });
+rbac({
+  objects: [
+    // @ts-expect-error a field that is misspelt
+    { kind: "ClusterRole", metadata: { name: "r" }, rules: [{ verbs: ["get"], apiGroups: [""], resource: ["pods"] }] },
+  ],
+});
+// @ts-expect-error a Role is of a namespace
+rbac({ objects: [{ kind: "Role", metadata: { name: "r" } }] });
+const roleRef = { kind: "Role", name: "r" } as const;
+// @ts-expect-error a ClusterRoleBinding is to a ClusterRole
+rbac({ objects: [{ kind: "ClusterRoleBinding", metadata: { name: "b" }, roleRef }] });
