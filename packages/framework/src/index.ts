@@ -68,6 +68,8 @@ export { AUTHENTICATED, authenticatedUser, type Identity, User } from "./user.ts
 export type { RequestRecord } from "./access.ts";
 export type { CoreOptions } from "./core.ts";
 export { type VirtualWorkspacesMiddleware, virtualWorkspaces } from "./express.ts";
+export type { RequestLimits } from "./fairness/request-limits.ts";
+export type { StrangerLimits } from "./fairness/strangers.ts";
 export type { TlsOptions } from "./listener.ts";
 export type { Log, LogRecord } from "./log.ts";
 export {

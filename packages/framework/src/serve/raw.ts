@@ -11,6 +11,7 @@ export async function serveRaw(exchange: Exchange): Promise<void> {
   const { mounted, req, res } = exchange;
   exchange.answered = true;
   dropCredentials(req);
+  if (exchange.info.longRunning) exchange.leaveSeat();
   await mounted.workspace.handle?.(req, res, rawRequest(exchange));
 }
 
@@ -35,6 +36,7 @@ export async function handOver(exchange: Exchange, take: (socket: Duplex) => Awa
   dropCredentials(req);
   // The response was only there to refuse with.
   res.detachSocket(socket);
+  exchange.leaveSeat();
   const { bytesWritten } = socket;
   try {
     await take(socket);
