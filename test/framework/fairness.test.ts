@@ -112,6 +112,51 @@ describe("requests under way", () => {
     await gated.counts({ longRunning: 0 });
   });
 
+  it("need no second place for what they do themselves: applies that are made again", async () => {
+    await using gated = await Gated.start({ limits: ONE });
+    const apply = async (user: string, at: number): Promise<Wire> => {
+      const text = JSON.stringify({
+        apiVersion: "test.dev/v1",
+        kind: "Note",
+        metadata: { name: "first", labels: { [`l${at}`]: "x" } },
+      });
+      const line = `PATCH /services/watched${NOTES}/first?fieldManager=m${at}`;
+      const wire = await gated.ask(
+        user,
+        line,
+        "Content-Type: application/apply-patch+yaml",
+        `Content-Length: ${text.length}`,
+      );
+      wire.send(text);
+      return wire;
+    };
+    const wires = await Promise.all(Array.from({ length: 20 }, (_, at) => apply(at % 2 === 0 ? "a" : "b", at)));
+    for (const wire of wires) {
+      expect(await wire.answer()).to.have.property("status", 200);
+      wire.socket.destroy();
+    }
+    await gated.counts({ inFlight: 0, queued: 0 });
+  });
+
+  it("may be writes whose bodies trickle: they end at the deadline, and hold up nobody else's", async () => {
+    await using gated = await Gated.start({ limits: { inFlight: 8, mutating: 2 }, requestTimeout: 200 });
+    const slow = await Promise.all(
+      ["1", "2"].map(() => gated.ask("a", CREATE, "Content-Type: application/json", `Content-Length: ${body.length}`)),
+    );
+    for (const wire of slow) wire.send(body.slice(0, 10));
+    await gated.counts({ inFlight: 1, queued: 1 });
+    gated.open();
+    using other = await create(gated, "b");
+    expect(await other.answer()).to.have.property("status", 201);
+    for (const wire of slow) {
+      const answer = await wire.answer();
+      expect([answer?.status, answer?.headers["connection"]]).to.deep.equal([504, "close"]);
+      expect(await wire.end()).to.equal("end");
+      wire.socket.destroy();
+    }
+    await gated.counts({ inFlight: 0, queued: 0 });
+  });
+
   it("that are abandoned stay so until whoever was asked is done", async () => {
     await using gated = await Gated.start({ limits: ONE });
     const left = await gated.get("a", "left");

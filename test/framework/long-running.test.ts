@@ -8,7 +8,7 @@ import {
   staticTokens,
 } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { testLog, testLog } from "../_setup/log.ts";
+import { testLog } from "../_setup/log.ts";
 import { Gated, NOTES } from "../_support/gated.ts";
 import { Note } from "../_support/note.ts";
 import { Wire } from "../_support/wire.ts";

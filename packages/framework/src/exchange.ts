@@ -89,7 +89,8 @@ export class Exchange {
    */
   takeTime(): void {
     if (this.info.longRunning) return;
-    this.core.fairness.longRunning.take(this);
+    const refusal = this.core.fairness.longRunning.take(this);
+    if (refusal !== undefined) throw refusal;
     clearTimeout(this.deadline);
     this.info = { ...this.info, longRunning: true };
   }

@@ -9,6 +9,7 @@ import { respondStatus } from "./encode/respond.ts";
 import { loadExpress, route } from "./express.ts";
 import { whole } from "./fairness/request-limits.ts";
 import { type Handlers, handlers } from "./handlers.ts";
+import { LISTENER_LIMITS } from "./limits.ts";
 import { clientAuthorities, createListener, type TlsOptions } from "./listener.ts";
 import { SERVICES } from "./path.ts";
 
@@ -21,6 +22,11 @@ export interface ServerOptions extends CoreOptions {
    * keeps 10 KiB until then, 50 over TLS. `Infinity`: as many as the process may have file descriptors. @default 50000
    */
   readonly maxConnections?: number;
+  /**
+   * How long a client may take to send the head of a request, from when it connects or begins, ms, and up to 4 s more; then
+   * 408. `Infinity`: as long as it likes. @default 32000
+   */
+  readonly headersTimeout?: number;
   /** How long `close` waits for requests under way, ms. @default 10000 */
   readonly closeTimeout?: number;
 }
@@ -41,7 +47,7 @@ export interface Listening {
 }
 
 /** Requests on one connection that wait for their answers: Node reads on as long as nothing is answered. */
-const MOST_PIPELINED = 1000;
+const MOST_PIPELINED = 100;
 
 /** An API server for virtual workspaces, and for the routes of {@link Server.app}. */
 export class Server implements AsyncDisposable {
@@ -63,6 +69,9 @@ export class Server implements AsyncDisposable {
     const { maxConnections = 50_000 } = options;
     if (whole("maxConnections", maxConnections, 1) !== Number.POSITIVE_INFINITY)
       this.#http.maxConnections = maxConnections;
+    const { headersTimeout = LISTENER_LIMITS.headersTimeout as number } = options;
+    this.#http.headersTimeout =
+      whole("headersTimeout", headersTimeout, 1) === Number.POSITIVE_INFINITY ? 0 : headersTimeout;
     this.#connections = new Connections(this.#http, { tls: options.tls !== undefined });
     this.#http.on("request", (req: IncomingMessage, res: ServerResponse) => this.#request(req, res));
     this.#http.on("upgrade", (req: IncomingMessage, socket: Duplex, head: Buffer) => {

@@ -3,11 +3,17 @@ import type { Exchange } from "../exchange.ts";
 import type { User } from "../user.ts";
 import { LongRunning } from "./long-running.ts";
 import { FairQueue } from "./queue.ts";
+import { Refusals } from "./refusals.ts";
 import type { ResolvedLimits } from "./request-limits.ts";
 import { Seat, type Seating } from "./seat.ts";
 import { type Bounds, partOf, type Share } from "./share.ts";
 import { Turn } from "./turn.ts";
 
+/** What changes nothing. */
+const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+/** In Kubernetes' words; made once: a flood of refusals should cost as little as it can. */
+const TOO_MANY = ApiError.tooManyRequests("too many requests, please try again later", 1);
+const LEFT = ApiError.serviceUnavailable("the client left");
 /** What a seat is charged at least, ms: so that who takes turns does so even below what the clock can tell. */
 const LEAST = 0.01;
 
@@ -18,6 +24,7 @@ const LEAST = 0.01;
  */
 export class Fairness implements Seating {
   readonly longRunning: LongRunning;
+  readonly refusals: Refusals = new Refusals();
   readonly #limits: ResolvedLimits;
   readonly #queue: FairQueue;
   readonly #turn: Turn;
@@ -50,9 +57,10 @@ export class Fairness implements Seating {
     return { inFlight: this.#held, queued: this.#queue.length, longRunning: this.longRunning.open };
   }
 
-  /** Lets a request in, at once if it can be. @throws ApiError 429 when it can neither be served nor wait; 503 when the server stops meanwhile */
+  /** Lets a request in, at once if it can be. Rejects with 429 when it can neither be served nor wait, 503 when the server stops meanwhile. */
   enter(exchange: Exchange): void | Promise<void> {
-    if (exchange.info.longRunning) this.longRunning.take(exchange);
+    const refusal = exchange.info.longRunning ? this.longRunning.take(exchange) : undefined;
+    if (refusal !== undefined) return this.refusals.later(exchange, refusal);
     const { length } = this.#queue;
     if (length === 0 && this.#held < this.#ample && this.#turn.hasTime(performance.now())) {
       exchange.admitted = true;
@@ -69,7 +77,8 @@ export class Fairness implements Seating {
 
   /** Turns away all that wait. */
   drain(refusal: (exchange: Exchange) => ApiError): void {
-    for (const seat of [...this.#queue.waiters()]) this.#dismiss(seat, refusal(seat.exchange));
+    for (const seat of [...this.#queue.waiters()]) this.#dismiss(seat)?.reject(refusal(seat.exchange));
+    this.refusals.drain();
   }
 
   widen(seat: Seat, width: number): void {
@@ -89,7 +98,7 @@ export class Fairness implements Seating {
   }
 
   leave(seat: Seat): void {
-    this.#dismiss(seat, ApiError.serviceUnavailable("the client left"));
+    this.#dismiss(seat)?.reject(LEFT);
   }
 
   overstay(seat: Seat): void {
@@ -120,15 +129,16 @@ export class Fairness implements Seating {
   #wait(seat: Seat): Promise<void> {
     const { queue, queuePerUser, queueFor } = this.#limits;
     const { share, exchange } = seat;
-    if (share.waiting >= queuePerUser || queue === 0) throw this.#tooMany(seat);
+    if (share.waiting >= queuePerUser || queue === 0) return this.#refuse(seat);
     if (this.#queue.length >= queue) {
       const displaced = this.#queue.displacedBy(share);
-      if (displaced === undefined) throw this.#tooMany(seat);
-      this.#dismiss(displaced, tooMany());
+      if (displaced === undefined) return this.#refuse(seat);
+      this.#dismiss(displaced)?.resolve(this.#refuse(displaced));
     }
     this.#queue.add(seat);
     seat.turn = Promise.withResolvers();
-    if (Number.isFinite(queueFor)) seat.timer = setTimeout(() => this.#dismiss(seat, tooMany()), queueFor).unref();
+    if (Number.isFinite(queueFor))
+      seat.timer = setTimeout(() => this.#dismiss(seat)?.reject(TOO_MANY), queueFor).unref();
     exchange.res.once("close", () => {
       if (seat.turn !== undefined) this.leave(seat);
     });
@@ -136,18 +146,19 @@ export class Fairness implements Seating {
     return seat.turn.promise;
   }
 
-  #tooMany({ share }: Seat): ApiError {
+  #refuse({ exchange, share }: Seat): Promise<never> {
     share.workspace.forget(share);
-    return tooMany();
+    return this.refusals.later(exchange, TOO_MANY);
   }
 
-  #dismiss(seat: Seat, error: ApiError): void {
+  /** Takes a request out of the queue. @returns what it waits for */
+  #dismiss(seat: Seat): Seat["turn"] {
     this.#queue.delete(seat);
     clearTimeout(seat.timer);
     const { turn, share } = seat;
     seat.turn = undefined;
     share.workspace.forget(share);
-    turn?.reject(error);
+    return turn;
   }
 
   #sit(seat: Seat): void {
@@ -203,12 +214,4 @@ export class Fairness implements Seating {
     // A tick comes behind all microtasks, and so behind all that the request does until it waits for something.
     queueMicrotask(() => process.nextTick(this.#sliceDone));
   }
-}
-
-/** What changes nothing. */
-const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
-
-/** In Kubernetes' words. */
-function tooMany(): ApiError {
-  return ApiError.tooManyRequests("too many requests, please try again later", 1);
 }

@@ -3,6 +3,12 @@ import type { Exchange } from "../exchange.ts";
 import type { User } from "../user.ts";
 import type { ResolvedLimits } from "./request-limits.ts";
 
+/** Made once: a flood of refusals should cost as little as it can. */
+const TOO_MANY = ApiError.tooManyRequests(
+  "too many watches and other long-running requests are open; close some, or try again later",
+  1,
+);
+
 /** The long-running requests that are open: they do nothing most of the time, but each keeps memory. */
 export class LongRunning {
   readonly #limits: ResolvedLimits;
@@ -17,16 +23,13 @@ export class LongRunning {
     return this.#open;
   }
 
-  /** Counts a request until it is over. @throws ApiError 429 when there are too many */
-  take(exchange: Exchange): void {
+  /** Counts a request until it is over. @returns why not, 429, when there are too many */
+  take(exchange: Exchange): ApiError | undefined {
     const { longRunning, longRunningPerUser } = this.#limits;
     const { name } = exchange.user as User;
-    if (this.#open >= longRunning || (this.#users.get(name) ?? 0) >= longRunningPerUser)
-      throw ApiError.tooManyRequests(
-        "too many watches and other long-running requests are open; close some, or try again later",
-        1,
-      );
+    if (this.#open >= longRunning || (this.#users.get(name) ?? 0) >= longRunningPerUser) return TOO_MANY;
     this.add(exchange);
+    return undefined;
   }
 
   /** Counts a request that turned out to take long: it is under way, and stays. */

@@ -13,9 +13,9 @@ export interface RequestLimits {
   readonly inFlight?: number;
   /** Of these, those that are neither GET, HEAD nor OPTIONS (`--max-mutating-requests-inflight`). @default half of `inFlight` */
   readonly mutating?: number;
-  /** Of each of the two, those of one user in one virtual workspace, a part: above 0, at most 1. @default 0.5 */
+  /** Of each of the two, those of one user in one virtual workspace, a part: above 0, at most 1, rounded up. @default 0.5 */
   readonly perUser?: number;
-  /** Of each of the two, those of one virtual workspace, a part: above 0, at most 1. @default 0.75, or 1 when there is but one */
+  /** Of each of the two, those of one virtual workspace, a part too. @default 0.75, or 1 when there is but one */
   readonly perVirtualWorkspace?: number;
   /**
    * Requests that wait, in all. When there are as many, whoever has most of them there loses the youngest. 0: nothing

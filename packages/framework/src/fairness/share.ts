@@ -6,9 +6,9 @@ export interface Bounds {
   readonly mutating: number;
 }
 
-/** The part of `bounds` that one of several may have: at least one. */
+/** The part of `bounds` that one of several may have, rounded up. */
 export function partOf({ all, mutating }: Bounds, part: number): Bounds {
-  return { all: Math.max(1, Math.floor(all * part)), mutating: Math.max(1, Math.floor(mutating * part)) };
+  return { all: Math.ceil(all * part), mutating: Math.ceil(mutating * part) };
 }
 
 /** How far somebody may be behind the others for what they have used, ms: a debt is forgotten before it becomes a lockout. */

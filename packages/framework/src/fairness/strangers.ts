@@ -53,17 +53,17 @@ export class Strangers {
     for (const subnet of trusted) trust(this.#trusted, subnet);
   }
 
-  /** Refuses who has failed too often, or tries too much at a time. @throws ApiError 429 */
-  check(req: IncomingMessage): void {
-    if (this.#known.size === 0) return;
+  /** Why somebody is not let try, 429: they have failed too often, or try too much at a time. */
+  refusal(req: IncomingMessage): ApiError | undefined {
+    if (this.#known.size === 0) return undefined;
     const stranger = this.#known.get(networkOf(req.socket.remoteAddress) ?? "");
-    if (stranger === undefined || !bringsCredentials(req)) return;
+    if (stranger === undefined || !bringsCredentials(req)) return undefined;
     this.#forgive(stranger);
     if (stranger.pending >= this.#pending)
-      throw ApiError.tooManyRequests("too many authentications are under way; try again later", 1);
-    if (stranger.left >= 1) return;
+      return ApiError.tooManyRequests("too many authentications are under way; try again later", 1);
+    if (stranger.left >= 1) return undefined;
     const wait = Math.ceil(((1 - stranger.left) * this.#forgiveEvery) / 1000);
-    throw ApiError.tooManyRequests("too many failed authentications; try again later", wait);
+    return ApiError.tooManyRequests("too many failed authentications; try again later", wait);
   }
 
   /** Counts an authentication for as long as it is under way. */

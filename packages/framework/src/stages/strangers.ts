@@ -5,12 +5,13 @@ import type { Stage } from "../pipeline.ts";
 /**
  * Authentication, as much of it as the client's address may use up.
  *
- * @throws ApiError 429 before any authenticator is asked, when too many have failed or are under way
+ * Rejects with 429 before any authenticator is asked, when too many have failed or are under way.
  */
 export function bounded(authenticate: Stage): Stage {
   return (exchange) => {
     const { req, core } = exchange;
-    core.strangers.check(req);
+    const refusal = core.strangers.refusal(req);
+    if (refusal !== undefined) return core.fairness.refusals.later(exchange, refusal);
     try {
       const pending = authenticate(exchange);
       return pending && core.strangers.during(req, pending).catch((error: unknown) => failed(exchange, error));
