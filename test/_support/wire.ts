@@ -16,6 +16,8 @@ export interface WireOptions {
   readonly tls?: ConnectionOptions;
   /** How long anything may take before it counts as hanging, ms. @default 5000 */
   readonly patience?: number;
+  /** The address it comes from. @default 127.0.0.1 */
+  readonly from?: string;
 }
 
 /** A connection to a server on this machine. */
@@ -42,8 +44,13 @@ export class Wire implements Disposable {
     socket.on("close", () => this.#end("close"));
   }
 
-  static async open(port: number, { tls, patience = 5000 }: WireOptions = {}): Promise<Wire> {
-    const place = { port, host: "127.0.0.1", allowHalfOpen: true };
+  static async open(port: number, { tls, patience = 5000, from }: WireOptions = {}): Promise<Wire> {
+    const place = {
+      port,
+      host: "127.0.0.1",
+      allowHalfOpen: true,
+      ...(from === undefined ? {} : { localAddress: from }),
+    };
     const socket = tls === undefined ? connectTcp(place) : connectTls({ ...place, ...tls });
     const wire = new Wire(socket, patience);
     await new Promise<void>((resolve, reject) => {

@@ -21,10 +21,12 @@ export class Connections {
     server.closeIdleConnections = () => this.#closeIdle();
   }
 
-  /** An answer is under way on `socket` until `stream` closes. */
-  answer(socket: Socket, stream: EventEmitter): void {
-    this.#answers.set(socket, (this.#answers.get(socket) ?? 0) + 1);
+  /** An answer is under way on `socket` until `stream` closes. @returns how many are */
+  answer(socket: Socket, stream: EventEmitter): number {
+    const answers = (this.#answers.get(socket) ?? 0) + 1;
+    this.#answers.set(socket, answers);
     stream.once("close", () => this.#answered(socket));
+    return answers;
   }
 
   /** Resolves when, after closing has begun, the last connection has closed and whoever listens to that has heard. */

@@ -6,11 +6,15 @@ import { YamlReader } from "./body/yaml/reader.ts";
 import { DiscoveryDocuments } from "./discovery/documents.ts";
 import { PiecePool } from "./encode/pieces.ts";
 import { Representations } from "./encode/representations.ts";
+import { Fairness } from "./fairness/fairness.ts";
+import { type RequestLimits, resolveLimits } from "./fairness/request-limits.ts";
+import { type StrangerLimits, Strangers } from "./fairness/strangers.ts";
 import { type Log, warningLog } from "./log.ts";
 import { Mounted } from "./mounted.ts";
 import { OpenApiDocuments } from "./openapi/documents.ts";
 import { PathMatcher } from "./path.ts";
 import { Revalidation } from "./serve/revalidation.ts";
+import { shuttingDown } from "./stages/accept.ts";
 import { type VersionInfo, versionInfo } from "./version.ts";
 import type { VirtualWorkspace } from "./virtual-workspace.ts";
 import { WatchHub } from "./watch/hub.ts";
@@ -33,6 +37,10 @@ export interface CoreOptions {
   readonly onRequest?: (record: RequestRecord) => void;
   /** How long a request that is no watch may take, ms. @default 60000 */
   readonly requestTimeout?: number;
+  /** How much is done at a time, and who waits. @default 400 requests, each user and virtual workspace in turn */
+  readonly limits?: RequestLimits;
+  /** How often one address may fail to authenticate. @default 100 times, then once a second; loopback as often as it likes */
+  readonly strangers?: StrangerLimits;
   /** How long a watch lasts whose client does not say, ms; up to twice that, at random. @default 1800000 */
   readonly minWatchTimeout?: number;
   /** Time between bookmarks, ms. @default 60000 */
@@ -49,6 +57,8 @@ export class ServerCore implements AsyncDisposable {
   readonly log: Log;
   readonly onRequest: ((record: RequestRecord) => void) | undefined;
   readonly deadline: number;
+  readonly fairness: Fairness;
+  readonly strangers: Strangers;
   readonly hub: WatchHub;
   readonly representations: Representations = new Representations();
   readonly pieces: PiecePool = new PiecePool();
@@ -69,6 +79,8 @@ export class ServerCore implements AsyncDisposable {
     this.identityHeaders = new IdentityHeaders(this.authentication.flatMap((one) => one.identityHeaders ?? []));
     this.impersonation = options.impersonation ?? (() => deny("nobody may impersonate anybody here"));
     this.deadline = options.requestTimeout ?? 60_000;
+    this.fairness = new Fairness(resolveLimits(options.limits ?? {}, options.virtualWorkspaces.length), this.deadline);
+    this.strangers = new Strangers(options.strangers ?? {});
     this.#minWatchTimeout = options.minWatchTimeout ?? 1_800_000;
     this.matcher = new PathMatcher(
       options.virtualWorkspaces.map((workspace) => new Mounted(workspace, this.log, this.impersonation)),
@@ -105,6 +117,7 @@ export class ServerCore implements AsyncDisposable {
   /** Turns new requests away and ends all watches cleanly: clients resume elsewhere. */
   drain(): void {
     this.#draining = true;
+    this.fairness.drain(shuttingDown);
     this.hub.end();
   }
 

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApiError } from "@virtual-workspaces/apimachinery";
 import type { ServerCore } from "./core.ts";
 import { Warnings } from "./encode/warnings.ts";
+import type { Seat } from "./fairness/seat.ts";
 import type { Mounted } from "./mounted.ts";
 import type { RequestInfo } from "./request-info.ts";
 import type { ServedResource } from "./served.ts";
@@ -39,6 +40,9 @@ export class Exchange {
   info!: RequestInfo;
   /** Set by the deadline stage, unless there is none. */
   deadline: NodeJS.Timeout | undefined;
+  /** Set by the fairness stage when the request need not wait: it has a seat when it turns out to take one. */
+  admitted = false;
+  seat: Seat | undefined;
   // Set by the authenticate stage; logs of refused requests have none.
   user: User | undefined;
   /** Who logged in, where they go on as somebody else. Set by the impersonate stage. */
@@ -91,15 +95,29 @@ export class Exchange {
     return this.#abort.signal;
   }
 
-  /** Lifts the deadline: whoever serves the request has said that it is open-ended. */
+  /**
+   * Lifts the deadline: whoever serves the request has said that it is open-ended.
+   *
+   * @throws ApiError 429 when too many are
+   */
   takeTime(): void {
+    if (this.info.longRunning) return;
+    const refusal = this.core.fairness.longRunning.take(this);
+    if (refusal !== undefined) throw refusal;
     clearTimeout(this.deadline);
     this.info = { ...this.info, longRunning: true };
+  }
+
+  /** Is no longer under way: what goes on from here on does so by itself. */
+  leaveSeat(): void {
+    this.admitted = false;
+    this.seat?.release();
   }
 
   /** Gives up on whoever was asked, who hears of it by {@link signal}: what they still do is of no consequence. */
   expire(reason: unknown): void {
     this.expired = true;
+    if (this.seat?.turn !== undefined) this.seat.release();
     this.#abort?.abort(reason);
   }
 }

@@ -106,6 +106,8 @@ export { ANONYMOUS, AUTHENTICATED, authenticatedUser, type Identity, UNAUTHENTIC
 export type { RequestRecord } from "./access.ts";
 export type { CoreOptions } from "./core.ts";
 export { type VirtualWorkspacesMiddleware, virtualWorkspaces } from "./express.ts";
+export type { RequestLimits } from "./fairness/request-limits.ts";
+export type { StrangerLimits } from "./fairness/strangers.ts";
 export type { TlsOptions } from "./listener.ts";
 export type { Log, LogRecord } from "./log.ts";
 export {

@@ -11,6 +11,8 @@ export const LISTENER_LIMITS: ServerOptions = {
   // A watch is a request that never ends; the deadline is the pipeline's.
   requestTimeout: 0,
   headersTimeout: 32_000,
+  // How often that is looked at; Node's own 30 s would double it.
+  connectionsCheckingInterval: 4000,
   // Small writes are whole events: waiting for more only delays them.
   noDelay: true,
   // Refused by the pipeline, with a Status.

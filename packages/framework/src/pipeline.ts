@@ -5,12 +5,14 @@ import { accept } from "./stages/accept.ts";
 import { authenticate } from "./stages/authenticate.ts";
 import { authorize } from "./stages/authorize.ts";
 import { deadline } from "./stages/deadline.ts";
+import { fairness } from "./stages/fairness.ts";
 import { health } from "./stages/health.ts";
 import { impersonate } from "./stages/impersonate.ts";
 import { info } from "./stages/info.ts";
 import { match } from "./stages/match.ts";
 import { ready } from "./stages/ready.ts";
 import { serve } from "./stages/serve.ts";
+import { bounded } from "./stages/strangers.ts";
 
 /** One step of a request. It adds to the exchange, answers it, or throws an ApiError. Not async where it need not be. */
 export type Stage = (exchange: Exchange) => void | Promise<void>;
@@ -24,10 +26,11 @@ const pipeline: readonly Stage[] = [
   health, //       /livez, /readyz                                            200 404 503
   match, //        path → virtual workspace, parameters, tail                 400
   info, //         tail → verb, group, version, resource, namespace, name     400
-  authenticate, // who asks                                                   400 401, then 404 for a path nobody serves
+  bounded(authenticate), // who asks; too many failures of one address  400 401 429, then 404 for a path nobody serves
   impersonate, //  as somebody else, if the server's rule allows it           400 403 500
   ready, //        the virtual workspace's own readiness                      503
   deadline, //     60 s, long-running requests exempt                         504
+  fairness, //     so many at a time; the others wait, each user in turn      429 503
   authorize, //    the virtual workspace's own rule                           403 500
   serve, //        discovery, OpenAPI, objects, raw handler, upgrade          200 …
 ];
@@ -37,11 +40,16 @@ export async function run(exchange: Exchange): Promise<void> {
   try {
     for (const stage of pipeline) {
       const pending = stage(exchange);
-      if (pending !== undefined) await pending;
+      if (pending !== undefined) {
+        exchange.core.fairness.hold(exchange);
+        await pending;
+      }
       if (exchange.answered) return;
     }
   } catch (error) {
     fail(exchange, error);
+  } finally {
+    exchange.seat?.through();
   }
 }
 

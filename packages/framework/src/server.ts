@@ -1,11 +1,15 @@
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Express } from "express";
 import { Connections } from "./connections.ts";
 import { type CoreOptions, ServerCore } from "./core.ts";
+import { respondStatus } from "./encode/respond.ts";
 import { loadExpress, route } from "./express.ts";
+import { whole } from "./fairness/request-limits.ts";
 import { type Handlers, handlers } from "./handlers.ts";
+import { LISTENER_LIMITS } from "./limits.ts";
 import { clientAuthorities, createListener, type TlsOptions } from "./listener.ts";
 import { SERVICES } from "./path.ts";
 
@@ -13,6 +17,16 @@ import { SERVICES } from "./path.ts";
 export interface ServerOptions extends CoreOptions {
   /** @default plain HTTP, for use behind something that does TLS: credentials would travel in the open */
   readonly tls?: TlsOptions;
+  /**
+   * Connections at a time; those beyond are closed as they come. Each that does nothing is closed after two minutes, and
+   * keeps 10 KiB until then, 50 over TLS. `Infinity`: as many as the process may have file descriptors. @default 50000
+   */
+  readonly maxConnections?: number;
+  /**
+   * How long a client may take to send the head of a request, from when it connects or begins, ms, and up to 4 s more; then
+   * 408. `Infinity`: as long as it likes. @default 32000
+   */
+  readonly headersTimeout?: number;
   /** How long `close` waits for requests under way, ms. @default 10000 */
   readonly closeTimeout?: number;
 }
@@ -32,6 +46,9 @@ export interface Listening {
   readonly url: string;
 }
 
+/** Requests on one connection that wait for their answers: Node reads on as long as nothing is answered. */
+const MOST_PIPELINED = 100;
+
 /** An API server for virtual workspaces, and for the routes of {@link Server.app}. */
 export class Server implements AsyncDisposable {
   readonly #core: ServerCore;
@@ -49,6 +66,12 @@ export class Server implements AsyncDisposable {
     this.#core = new ServerCore(options, { clientCa });
     this.#handlers = handlers(this.#core);
     this.#http = createListener(options.tls, clientCa);
+    const { maxConnections = 50_000 } = options;
+    if (whole("maxConnections", maxConnections, 1) !== Number.POSITIVE_INFINITY)
+      this.#http.maxConnections = maxConnections;
+    const { headersTimeout = LISTENER_LIMITS.headersTimeout as number } = options;
+    this.#http.headersTimeout =
+      whole("headersTimeout", headersTimeout, 1) === Number.POSITIVE_INFINITY ? 0 : headersTimeout;
     this.#connections = new Connections(this.#http, { tls: options.tls !== undefined });
     this.#http.on("request", (req: IncomingMessage, res: ServerResponse) => this.#request(req, res));
     this.#http.on("upgrade", (req: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -67,9 +90,9 @@ export class Server implements AsyncDisposable {
     return this.#app;
   }
 
-  /** Streams and sources, counted: what a benchmark or an operator looks at. */
-  get stats(): Readonly<Record<"rendered" | "delivered" | "sources", number>> {
-    return this.#core.hub.stats;
+  /** Streams, sources and requests, counted: what a benchmark or an operator looks at. */
+  get stats(): Readonly<Record<"rendered" | "delivered" | "sources" | "inFlight" | "queued" | "longRunning", number>> {
+    return { ...this.#core.hub.stats, ...this.#core.fairness.stats };
   }
 
   /** Sets up the virtual workspaces without listening: connections come by {@link Server.accept}. @throws what a `setup` throws */
@@ -132,7 +155,14 @@ export class Server implements AsyncDisposable {
   }
 
   #request(req: IncomingMessage, res: ServerResponse): void {
-    this.#connections.answer(req.socket, res);
+    if (this.#connections.answer(req.socket, res) > MOST_PIPELINED) {
+      res.shouldKeepAlive = false;
+      respondStatus(
+        res,
+        ApiError.tooManyRequests("too many requests wait on this connection; read their answers first", 1),
+      );
+      return;
+    }
     const { url = "/" } = req;
     const answer = (): void => this.#handlers.request(req, res);
     if (this.#app === undefined || isOurs(url)) answer();

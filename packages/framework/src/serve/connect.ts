@@ -21,5 +21,6 @@ export async function serveConnect(exchange: Exchange, resource: ServedResource,
   const request = await subresourceRequest(exchange, resource, handlers);
   exchange.answered = true;
   core.identityHeaders.drop(req);
+  if (longRunning === true) exchange.leaveSeat();
   await connect(req, res, request);
 }

@@ -36,6 +36,7 @@ export async function writeList(
     respondDocument(res, { code: 200, json, format: wanted.format });
     return;
   }
+  core.fairness.hold(exchange)?.widen(widthOf(length ?? page.items.length * TYPICAL_ROW));
   startStream(res, representation.contentType, length);
   const writer = new PieceWriter(res, core.pieces);
   await writer.add(head);
@@ -43,6 +44,11 @@ export async function writeList(
   await writer.add(tail);
   await writer.finish();
   res.end();
+}
+
+/** Seats that a large list takes: its pieces are made in turns of their own (Kubernetes: one for 100 objects, at most 10). */
+function widthOf(length: number): number {
+  return Math.min(10, Math.ceil(length / SMALL));
 }
 
 /** Bytes of a Table row or an object's metadata, roughly. */

@@ -10,6 +10,7 @@ export async function serveRaw(exchange: Exchange): Promise<void> {
   const { core, mounted, req, res } = exchange;
   exchange.answered = true;
   core.identityHeaders.drop(req);
+  if (exchange.info.longRunning) exchange.leaveSeat();
   await mounted.workspace.handle?.(req, res, rawRequest(exchange));
 }
 
@@ -34,6 +35,7 @@ export async function handOver(exchange: Exchange, take: (socket: Duplex) => Awa
   core.identityHeaders.drop(req);
   // The response was only there to refuse with.
   res.detachSocket(socket);
+  exchange.leaveSeat();
   const { bytesWritten } = socket;
   try {
     await take(socket);

@@ -87,11 +87,13 @@ function open(exchange: Exchange, resource: ServedResource, { lease, options, la
   startStream(res, lane.representation.contentType);
   // What was asked before the server began to stop, and opens only now.
   if (core.draining) subscriber.end();
-  void begin(exchange, { subscriber, lane, options }).catch((error: unknown) => {
+  const begun = begin(exchange, { subscriber, lane, options }).catch((error: unknown) => {
     if (!res.destroyed)
       core.log({ level: "error", message: "watch failed", requestId: exchange.requestId, error: String(error) });
     res.destroy();
   });
+  // Initial events are a list; a version that has not come yet is only waited for.
+  if (initialEvents) core.fairness.hold(exchange)?.keep(begun);
 }
 
 interface Beginning {

@@ -12,8 +12,13 @@ export function accept(exchange: Exchange): void {
   if (mayBeShortened(req)) throw problem(431, "too many header lines: set maxHeadersCount of the server to 0");
   core.identityHeaders.refuseListed(req);
   if (!core.draining || isProbe(path)) return;
+  throw shuttingDown(exchange);
+}
+
+/** The refusal of a request that comes, or whose turn would come, after the server began to drain. */
+export function shuttingDown({ res }: Exchange): ApiError {
   res.setHeader("Connection", "close");
-  throw ApiError.serviceUnavailable("the server is shutting down; try again", 1);
+  return ApiError.serviceUnavailable("the server is shutting down; try again", 1);
 }
 
 function isProbe(path: string): boolean {

@@ -1,0 +1,50 @@
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import type { Exchange } from "../exchange.ts";
+import type { User } from "../user.ts";
+import type { ResolvedLimits } from "./request-limits.ts";
+
+/** Made once: a flood of refusals should cost as little as it can. */
+const TOO_MANY = ApiError.tooManyRequests(
+  "too many watches and other long-running requests are open; close some, or try again later",
+  1,
+);
+
+/** The long-running requests that are open: they do nothing most of the time, but each keeps memory. */
+export class LongRunning {
+  readonly #limits: ResolvedLimits;
+  readonly #users = new Map<string, number>();
+  #open = 0;
+
+  constructor(limits: ResolvedLimits) {
+    this.#limits = limits;
+  }
+
+  get open(): number {
+    return this.#open;
+  }
+
+  /** Counts a request until it is over. @returns why not, 429, when there are too many */
+  take(exchange: Exchange): ApiError | undefined {
+    const { longRunning, longRunningPerUser } = this.#limits;
+    const { name } = exchange.user as User;
+    if (this.#open >= longRunning || (this.#users.get(name) ?? 0) >= longRunningPerUser) return TOO_MANY;
+    this.add(exchange);
+    return undefined;
+  }
+
+  /** Counts a request that turned out to take long: it is under way, and stays. */
+  add({ user, req, res, upgradeHead }: Exchange): void {
+    const { name } = user as User;
+    this.#open += 1;
+    this.#users.set(name, (this.#users.get(name) ?? 0) + 1);
+    // An upgraded connection leaves its response behind.
+    (upgradeHead === undefined ? res : req.socket).once("close", () => this.#closed(name));
+  }
+
+  #closed(name: string): void {
+    this.#open -= 1;
+    const left = (this.#users.get(name) ?? 1) - 1;
+    if (left === 0) this.#users.delete(name);
+    else this.#users.set(name, left);
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * How much a server does at a time, and who waits (Kubernetes' API Priority and Fairness). Numbers are whole; `Infinity`
+ * lifts a bound, 0 is for the bounds that say so. What is over them waits its turn: first by virtual workspace, then by
+ * user within one, so that neither many connections nor expensive requests of one starve the others. What cannot wait is
+ * answered 429 with `Retry-After`. A user is a user's name, after impersonation.
+ */
+export interface RequestLimits {
+  /**
+   * Requests under way at a time (`--max-requests-inflight`). A list above 128 KiB counts once for every 128 KiB, at most
+   * ten times. Long-running requests count until they have begun, with their initial events; whatever else takes longer
+   * than `requestTimeout` no longer counts, or is long-running if its client is still there. @default 400
+   */
+  readonly inFlight?: number;
+  /** Of these, those that are neither GET, HEAD nor OPTIONS (`--max-mutating-requests-inflight`). @default half of `inFlight` */
+  readonly mutating?: number;
+  /** Of each of the two, those of one user in one virtual workspace, a part: above 0, at most 1, rounded up. @default 0.5 */
+  readonly perUser?: number;
+  /** Of each of the two, those of one virtual workspace, a part too. @default 0.75, or 1 when there is but one */
+  readonly perVirtualWorkspace?: number;
+  /**
+   * Requests that wait, in all. When there are as many, whoever has most of them there loses the youngest. 0: nothing
+   * waits. @default 2000
+   */
+  readonly queue?: number;
+  /** Requests of one user in one virtual workspace that wait. 0: none does. @default 200 */
+  readonly queuePerUser?: number;
+  /** How long a request waits, ms; the deadline goes on meanwhile. @default 15000 */
+  readonly queueFor?: number;
+  /**
+   * What requests that arrive in one turn of the event loop may take of it, ms: the others go on in the next turns, by
+   * the same order as those that wait for a place. @default 5
+   */
+  readonly turn?: number;
+  /** Watches, upgrades and other long-running requests that are open at a time. 0: none. @default 20000, of 25 KiB each, 70 over TLS */
+  readonly longRunning?: number;
+  /** Of these, those of one user. @default 5000 */
+  readonly longRunningPerUser?: number;
+}
+
+/** The same, all decided. */
+export type ResolvedLimits = Readonly<Record<keyof RequestLimits, number>>;
+
+/** @throws Error on a limit that is none */
+export function resolveLimits(limits: RequestLimits, virtualWorkspaces: number): ResolvedLimits {
+  const { inFlight = 400, queueFor = 15_000 } = limits;
+  const resolved: ResolvedLimits = {
+    inFlight: whole("limits.inFlight", inFlight, 1),
+    mutating: whole("limits.mutating", limits.mutating ?? Math.ceil(inFlight / 2), 1),
+    perUser: part("perUser", limits.perUser ?? 0.5),
+    perVirtualWorkspace: part("perVirtualWorkspace", limits.perVirtualWorkspace ?? (virtualWorkspaces > 1 ? 0.75 : 1)),
+    queue: whole("limits.queue", limits.queue ?? 2000, 0),
+    queuePerUser: whole("limits.queuePerUser", limits.queuePerUser ?? 200, 0),
+    queueFor: whole("limits.queueFor", queueFor, 1),
+    turn: whole("limits.turn", limits.turn ?? 5, 1),
+    longRunning: whole("limits.longRunning", limits.longRunning ?? 20_000, 0),
+    longRunningPerUser: whole("limits.longRunningPerUser", limits.longRunningPerUser ?? 5000, 0),
+  };
+  const unknown = Object.keys(limits).find((name) => !(name in resolved));
+  if (unknown !== undefined)
+    throw new Error(`limits.${unknown} is no limit: there are ${Object.keys(resolved).join(", ")}`);
+  return resolved;
+}
+
+/** @throws Error on what is neither a whole number from `least` on nor Infinity */
+export function whole(name: string, value: number, least: number): number {
+  if (value === Number.POSITIVE_INFINITY || (Number.isSafeInteger(value) && value >= least)) return value;
+  throw new Error(`${name} must be a whole number from ${least} on, or Infinity; it is ${value}`);
+}
+
+function part(name: string, value: number): number {
+  if (value > 0 && value <= 1) return value;
+  throw new Error(`limits.${name} must be a part: above 0, at most 1; it is ${value}`);
+}

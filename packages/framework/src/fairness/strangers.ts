@@ -1,0 +1,130 @@
+import type { IncomingMessage } from "node:http";
+import { BlockList, isIP } from "node:net";
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import { networkOf } from "./address.ts";
+import { whole } from "./request-limits.ts";
+
+/**
+ * How much of authentication one remote address may use up without having proved anything: an IPv4 address, or the /64 of
+ * an IPv6 one. Kubernetes has no such bound.
+ */
+export interface StrangerLimits {
+  /**
+   * Failed authentications before requests with credentials from the address are answered 429, without any authenticator
+   * being asked, right or wrong: it is the address that is known. Requests that bring no credentials do not count.
+   * `Infinity`: no bound. @default 100
+   */
+  readonly failures?: number;
+  /** How often one of them is forgiven, ms. @default 1000 */
+  readonly forgiveEvery?: number;
+  /** Authentications under way at a time, of those that take more than a moment: a token to be looked up elsewhere. @default 100 */
+  readonly pending?: number;
+  /**
+   * Addresses and subnets (`10.0.0.0/8`) whose clients are not told apart by it: proxies in front, which bound their own
+   * clients. Whoever can connect from there may guess tokens at any rate. @default loopback, `127.0.0.0/8` and `::1`
+   */
+  readonly trusted?: readonly string[];
+}
+
+/** Addresses that are kept; beyond that the one whose last failure is longest ago is forgotten. */
+const KEPT = 10_000;
+
+interface Stranger {
+  /** Failures left, at `at`. */
+  left: number;
+  at: number;
+  pending: number;
+}
+
+/** The addresses from which somebody tries to get in. */
+export class Strangers {
+  readonly #failures: number;
+  readonly #forgiveEvery: number;
+  readonly #pending: number;
+  readonly #trusted = new BlockList();
+  readonly #known = new Map<string, Stranger>();
+
+  /** @throws Error on a limit that is none */
+  constructor(limits: StrangerLimits) {
+    const { failures = 100, forgiveEvery = 1000, pending = 100, trusted = ["127.0.0.0/8", "::1"] } = limits;
+    this.#failures = whole("strangers.failures", failures, 1);
+    this.#forgiveEvery = whole("strangers.forgiveEvery", forgiveEvery, 1);
+    this.#pending = whole("strangers.pending", pending, 1);
+    for (const subnet of trusted) trust(this.#trusted, subnet);
+  }
+
+  /** Why somebody is not let try, 429: they have failed too often, or try too much at a time. */
+  refusal(req: IncomingMessage): ApiError | undefined {
+    if (this.#known.size === 0) return undefined;
+    const stranger = this.#known.get(networkOf(req.socket.remoteAddress) ?? "");
+    if (stranger === undefined || !bringsCredentials(req)) return undefined;
+    this.#forgive(stranger);
+    if (stranger.pending >= this.#pending)
+      return ApiError.tooManyRequests("too many authentications are under way; try again later", 1);
+    if (stranger.left >= 1) return undefined;
+    const wait = Math.ceil(((1 - stranger.left) * this.#forgiveEvery) / 1000);
+    return ApiError.tooManyRequests("too many failed authentications; try again later", wait);
+  }
+
+  /** Counts an authentication for as long as it is under way. */
+  during(req: IncomingMessage, pending: Promise<void>): Promise<void> {
+    const stranger = this.#stranger(req);
+    if (stranger === undefined) return pending;
+    stranger.pending += 1;
+    return pending.finally(() => {
+      stranger.pending -= 1;
+    });
+  }
+
+  /** Counts a failed one. */
+  failed(req: IncomingMessage): void {
+    if (!bringsCredentials(req)) return;
+    const stranger = this.#stranger(req);
+    if (stranger !== undefined) stranger.left = Math.max(0, stranger.left - 1);
+  }
+
+  /** Makes it the last to be forgotten. */
+  #stranger({ socket }: IncomingMessage): Stranger | undefined {
+    const { remoteAddress } = socket;
+    const network = networkOf(remoteAddress);
+    if (network === undefined || this.#isTrusted(remoteAddress ?? "")) return undefined;
+    const stranger = this.#known.get(network) ?? { left: this.#failures, at: performance.now(), pending: 0 };
+    this.#forgive(stranger);
+    this.#known.delete(network);
+    if (this.#known.size >= KEPT) this.#known.delete(this.#known.keys().next().value ?? "");
+    this.#known.set(network, stranger);
+    return stranger;
+  }
+
+  #forgive(stranger: Stranger): void {
+    const now = performance.now();
+    stranger.left = Math.min(this.#failures, stranger.left + (now - stranger.at) / this.#forgiveEvery);
+    stranger.at = now;
+  }
+
+  #isTrusted(address: string): boolean {
+    const plain = address.replace(/^::ffff:(?=.*\.)|%.*$/g, "");
+    return this.#trusted.check(plain, isIP(plain) === 6 ? "ipv6" : "ipv4");
+  }
+}
+
+function trust(list: BlockList, subnet: string): void {
+  const [address = "", length, ...rest] = subnet.split("/");
+  const family = isIP(address);
+  const type = family === 6 ? "ipv6" : "ipv4";
+  const most = family === 6 ? 128 : 32;
+  if (family === 0 || rest.length > 0 || !/^\d{1,3}$/.test(length ?? "0") || Number(length ?? 0) > most)
+    throw new Error(
+      `strangers.trusted: ${JSON.stringify(subnet)} is neither an IP address nor a subnet like 10.0.0.0/8`,
+    );
+  list.addSubnet(address, length === undefined ? most : Number(length), type);
+}
+
+/** Without credentials there is nothing to be guessed, and nothing to be looked up. */
+function bringsCredentials({ headers, socket }: IncomingMessage): boolean {
+  const { authorization, cookie } = headers;
+  if (authorization !== undefined || cookie !== undefined) return true;
+  if (headers["x-remote-user"] !== undefined || headers["sec-websocket-protocol"] !== undefined) return true;
+  const { getPeerX509Certificate: certificate } = socket as { getPeerX509Certificate?: () => unknown };
+  return certificate?.call(socket) !== undefined;
+}

@@ -1,0 +1,93 @@
+// What limits may be: a wrong one is found when the server is made, not when it is needed.
+import { createServer, type RequestLimits } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { Gated } from "../_support/gated.ts";
+import { Wire } from "../_support/wire.ts";
+
+const make = (limits: RequestLimits) => () => createServer({ virtualWorkspaces: [], authentication: [], limits });
+
+describe("limits on requests", () => {
+  for (const [limits, message] of [
+    [{ inFlight: 0 }, "limits.inFlight must be a whole number from 1 on, or Infinity; it is 0"],
+    [{ mutating: 2.5 }, "limits.mutating must be a whole number from 1 on, or Infinity; it is 2.5"],
+    [{ queue: -1 }, "limits.queue must be a whole number from 0 on, or Infinity; it is -1"],
+    [{ turn: Number.NaN }, "limits.turn must be a whole number from 1 on, or Infinity; it is NaN"],
+    [{ perUser: 0 }, "limits.perUser must be a part: above 0, at most 1; it is 0"],
+    [{ perVirtualWorkspace: 20 }, "limits.perVirtualWorkspace must be a part: above 0, at most 1; it is 20"],
+    [{ inflight: 3 } as never, "limits.inflight is no limit: there are inFlight, mutating, perUser"],
+  ] as const) {
+    it(`say what is wrong with them: ${message}`, () => expect(make(limits)).to.throw(message));
+  }
+
+  for (const [options, message] of [
+    [{ maxConnections: 0 }, "maxConnections must be a whole number from 1 on, or Infinity; it is 0"],
+    [{ headersTimeout: -1 }, "headersTimeout must be a whole number from 1 on, or Infinity; it is -1"],
+  ] as const) {
+    it(`say what is wrong with them: ${message}`, () => {
+      expect(() => createServer({ virtualWorkspaces: [], authentication: [], ...options })).to.throw(message);
+    });
+  }
+
+  it("may be lifted", async () => {
+    const names = [
+      "inFlight",
+      "mutating",
+      "queue",
+      "queuePerUser",
+      "queueFor",
+      "turn",
+      "longRunning",
+      "longRunningPerUser",
+    ];
+    const limits = Object.fromEntries(names.map((name) => [name, Number.POSITIVE_INFINITY]));
+    await using gated = await Gated.start({ limits });
+    const wires = await Promise.all(Array.from({ length: 500 }, (_, at) => gated.get("a", String(at))));
+    await gated.counts({ inFlight: 500, queued: 0 });
+    gated.open();
+    for (const wire of wires) {
+      expect(await wire.answer()).to.have.property("status", 200);
+      wire.socket.destroy();
+    }
+  });
+});
+
+describe("connections", () => {
+  it("are bounded", async () => {
+    await using gated = await Gated.start({ maxConnections: 2 });
+    using first = await gated.get("a", "1");
+    using _second = await gated.get("a", "2");
+    await gated.has(2);
+    using third = await Wire.open(gated.port);
+    expect(await third.end()).to.not.equal(undefined);
+    gated.open();
+    expect(await first.answer()).to.have.property("status", 200);
+  });
+
+  it("that are slow to say what they want are closed, with 408", async () => {
+    await using gated = await Gated.start({ headersTimeout: 100 });
+    using silent = await Wire.open(gated.port, { patience: 9000 });
+    using trickling = await Wire.open(gated.port, { patience: 9000 });
+    trickling.send("GET /livez HTTP/1.1\r\n");
+    const more = setInterval(() => trickling.send("X: y\r\n"), 20);
+    try {
+      for (const wire of [silent, trickling]) expect(await wire.answer()).to.have.property("status", 408);
+    } finally {
+      clearInterval(more);
+    }
+  }).timeout(15_000);
+
+  it("take so many requests before the first is answered, then 429", async () => {
+    await using gated = await Gated.start({ limits: { inFlight: 1, queuePerUser: 5000 } });
+    using wire = await gated.get("a", "0");
+    const request = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n";
+    wire.send(request.repeat(300));
+    await gated.has(1);
+    gated.open();
+    const codes: number[] = [];
+    for (let answer = await wire.answer(); answer !== undefined; answer = await wire.answer())
+      codes.push(answer.status);
+    expect(codes.length).to.be.equal(101);
+    expect(codes.pop()).to.equal(429);
+    expect(new Set(codes)).to.deep.equal(new Set([200]));
+  });
+});

@@ -1,0 +1,166 @@
+// What an address may use up of authentication before it has proved anything.
+import {
+  type Authenticator,
+  allow,
+  authenticatedUser,
+  createServer,
+  defineVirtualWorkspace,
+  type StrangerLimits,
+  staticTokens,
+} from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { testLog } from "../_setup/log.ts";
+import { Wire, type WireAnswer } from "../_support/wire.ts";
+
+const PATH = "GET /services/who/ HTTP/1.1";
+
+/** A server that trusts no address unless told so, and an authenticator that waits for the test. */
+async function start(strangers: StrangerLimits = {}) {
+  const asked: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const slow: Authenticator = {
+    name: "slow",
+    authenticate: ({ headers }) => {
+      asked.push(headers.authorization ?? "");
+      if (headers.authorization !== "Bearer slow") return undefined;
+      return gate.promise.then(() => authenticatedUser({ name: "slow" }));
+    },
+  };
+  const server = createServer({
+    virtualWorkspaces: [
+      defineVirtualWorkspace({
+        name: "who",
+        path: "/",
+        authorize: () => allow(),
+        handle: (_req, res, { user }) => void res.end(user.name),
+      }),
+    ],
+    authentication: [staticTokens({ good: { name: "alice" } }), slow],
+    log: testLog().log,
+    strangers: { trusted: [], ...strangers },
+  });
+  const { port } = await server.listen({ port: 0, host: "::" });
+  const ask = async (token: string | undefined, from?: string): Promise<Wire> => {
+    const wire = await Wire.open(port, from === undefined ? {} : { from });
+    wire.request(PATH, "Host: x", ...(token === undefined ? [] : [`Authorization: Bearer ${token}`]));
+    return wire;
+  };
+  const answer = async (token?: string, from?: string): Promise<WireAnswer | undefined> => {
+    using wire = await ask(token, from);
+    return await wire.answer();
+  };
+  const end = (): Promise<void> => {
+    gate.resolve();
+    return server.close();
+  };
+  return { ask, answer, asked, gate, [Symbol.asyncDispose]: end };
+}
+
+describe("failed authentications", () => {
+  it("are answered 429 when an address has too many, before any authenticator is asked", async () => {
+    await using server = await start({ failures: 3, forgiveEvery: 60_000 });
+    for (let at = 0; at < 3; at++) expect(await server.answer("wrong")).to.have.property("status", 401);
+    const asked = server.asked.length;
+    const refused = await server.answer("wrong");
+    expect(refused).to.have.property("status", 429);
+    expect(Number(refused?.headers["retry-after"])).to.be.within(50, 60);
+    expect(JSON.parse(refused?.body ?? "")).to.include({
+      reason: "TooManyRequests",
+      message: "too many failed authentications; try again later",
+    });
+    // Whether a token is right must not be told either.
+    expect(await server.answer("good")).to.have.property("status", 429);
+    expect(server.asked).to.have.length(asked);
+  });
+
+  it("are forgiven with time", async () => {
+    await using server = await start({ failures: 1, forgiveEvery: 40 });
+    expect(await server.answer("wrong")).to.have.property("status", 401);
+    let answer = await server.answer("good");
+    expect(answer).to.have.property("status", 429);
+    while (answer?.status === 429) answer = await server.answer("good");
+    expect(answer).to.include({ status: 200, body: "alice" });
+  });
+
+  it("are each address's own", async () => {
+    await using server = await start({ failures: 1, forgiveEvery: 60_000 });
+    await server.answer("wrong", "127.0.0.2");
+    expect(await server.answer("good", "127.0.0.2")).to.have.property("status", 429);
+    expect(await server.answer("good", "127.0.0.3")).to.have.property("status", 200);
+  });
+
+  it("are not those of requests without credentials, nor are these refused", async () => {
+    await using server = await start({ failures: 1, forgiveEvery: 60_000 });
+    for (let at = 0; at < 5; at++) expect(await server.answer()).to.have.property("status", 401);
+    expect(await server.answer("good")).to.have.property("status", 200);
+    await server.answer("wrong");
+    expect(await server.answer("good")).to.have.property("status", 429);
+    expect(await server.answer()).to.have.property("status", 401);
+    using probe = await server.ask(undefined);
+    await probe.answer();
+    probe.request("GET /livez HTTP/1.1", "Host: x", "Authorization: Bearer wrong");
+    expect(await probe.answer()).to.have.property("status", 200);
+  });
+
+  it("are not counted for addresses that many share, and not for loopback unless told so", async () => {
+    for (const trusted of [["10.0.0.0/8", "127.0.0.0/24"], ["127.0.0.1"], undefined]) {
+      await using server = await start({
+        failures: 1,
+        forgiveEvery: 60_000,
+        ...(trusted ? { trusted } : { trusted: undefined as never }),
+      });
+      for (let at = 0; at < 3; at++) expect(await server.answer("wrong")).to.have.property("status", 401);
+      expect(await server.answer("good")).to.have.property("status", 200);
+    }
+  });
+
+  it("are not those of paths that nobody serves, for whoever is known", async () => {
+    await using server = await start({ failures: 1, forgiveEvery: 60_000 });
+    using wire = await server.ask("good");
+    await wire.answer();
+    for (let at = 0; at < 3; at++) {
+      wire.request("GET /services/unknown HTTP/1.1", "Host: x", "Authorization: Bearer good");
+      expect(await wire.answer()).to.have.property("status", 404);
+    }
+  });
+});
+
+describe("authentications under way", () => {
+  it("are bounded for each address", async () => {
+    await using server = await start({ pending: 2 });
+    const waiting = await Promise.all([server.ask("slow"), server.ask("slow")]);
+    while (server.asked.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    const refused = await server.answer("slow");
+    expect(refused).to.have.property("status", 429);
+    expect(JSON.parse(refused?.body ?? "")).to.include({
+      message: "too many authentications are under way; try again later",
+    });
+    server.gate.resolve();
+    for (const wire of waiting) {
+      expect(await wire.answer()).to.include({ status: 200, body: "slow" });
+      wire.socket.destroy();
+    }
+    expect(await server.answer("slow")).to.include({ status: 200, body: "slow" });
+  });
+});
+
+describe("limits on strangers", () => {
+  for (const [strangers, message] of [
+    [{ failures: 0 }, "strangers.failures must be a whole number from 1 on, or Infinity; it is 0"],
+    [{ pending: 1.5 }, "strangers.pending must be a whole number from 1 on, or Infinity; it is 1.5"],
+    [{ trusted: ["proxy"] }, 'strangers.trusted: "proxy" is neither an IP address nor a subnet like 10.0.0.0/8'],
+    [
+      { trusted: ["10.0.0.0/33"] },
+      'strangers.trusted: "10.0.0.0/33" is neither an IP address nor a subnet like 10.0.0.0/8',
+    ],
+    [
+      { trusted: ["10.0.0.0/"] },
+      'strangers.trusted: "10.0.0.0/" is neither an IP address nor a subnet like 10.0.0.0/8',
+    ],
+  ] as const) {
+    it(`say what is wrong with them: ${message}`, () => {
+      const make = () => createServer({ virtualWorkspaces: [], authentication: [], strangers });
+      expect(make).to.throw(message);
+    });
+  }
+});
