@@ -68,7 +68,6 @@ export { AUTHENTICATED, authenticatedUser, type Identity, User } from "./user.ts
 export type { RequestRecord } from "./access.ts";
 export type { CoreOptions } from "./core.ts";
 export { type VirtualWorkspacesMiddleware, virtualWorkspaces } from "./express.ts";
-export type { TlsOptions } from "./listener.ts";
 export type { Log, LogRecord } from "./log.ts";
 export {
   createServer,
@@ -77,6 +76,7 @@ export {
   Server,
   type ServerOptions,
 } from "./server.ts";
+export type { SniCertificate, TlsCertificate, TlsOptions } from "./tls/options.ts";
 
 // Storages of one's own.
 

@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
+import { connectionOf } from "../connection.ts";
 import { authenticatedUser, type User } from "../user.ts";
 import type { Authenticator, ConnectionFacts } from "./authenticator.ts";
 
@@ -42,7 +43,8 @@ export function clientCertificates(options: ClientCertificateOptions): Authentic
   return {
     name: "client certificates",
     clientCa: ca,
-    authenticate: ({ socket }: IncomingMessage, { clientCa }: ConnectionFacts) => {
+    authenticate: (request: IncomingMessage, { clientCa }: ConnectionFacts) => {
+      const socket = connectionOf(request);
       let verdict = verdicts.get(socket);
       if (verdict === undefined) {
         const alone = clientCa.length > 0 && clientCa.every((one) => one === ca);

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerHttp2Stream } from "node:http2";
 import { linger } from "../malformed.ts";
 
 /**
@@ -8,7 +9,9 @@ import { linger } from "../malformed.ts";
  */
 export function closeBehindAnswer(req: IncomingMessage, res: ServerResponse | undefined): void {
   if (req.complete || req.destroyed) return;
-  if (res === undefined) req.resume();
+  const { stream } = req as { readonly stream?: ServerHttp2Stream };
+  if (stream !== undefined) resetBehindAnswer(stream);
+  else if (res === undefined) req.resume();
   else if (res.headersSent) discard(req);
   else {
     res.shouldKeepAlive = false;
@@ -16,6 +19,12 @@ export function closeBehindAnswer(req: IncomingMessage, res: ServerResponse | un
     // ask for a body that a client holds back (`Expect: 100-continue`).
     req.socket.destroySoon = () => discard(req);
   }
+}
+
+/** HTTP/2 says by itself that the rest of a body is not wanted, and the connection is others' too. */
+function resetBehindAnswer(stream: ServerHttp2Stream): void {
+  if (stream.writableFinished) stream.close();
+  else stream.once("finish", () => stream.close());
 }
 
 function discard(req: IncomingMessage): void {
