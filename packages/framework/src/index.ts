@@ -76,6 +76,13 @@ export {
   Server,
   type ServerOptions,
 } from "./server.ts";
+export {
+  type GeneratedTls,
+  type GeneratedTlsOptions,
+  generatedTls,
+  type UserCertificate,
+} from "./tls/generated/generated.ts";
+export type { CertifiedSubject } from "./tls/generated/issue.ts";
 export type { SniCertificate, TlsCertificate, TlsOptions } from "./tls/options.ts";
 
 // Storages of one's own.

@@ -37,7 +37,9 @@ export function filesOf(options: TlsOptions): readonly string[] {
 function readByName(sni: readonly SniCertificate[]): Map<string, Pair> {
   const byName = new Map<string, Pair>();
   const entries = sni.map((source, at) => ({ names: source.names, pair: readPair(source, `tls.sni[${at}]`) }));
-  const given = entries.flatMap(({ names = [], pair }) => names.map((name) => [checkName(name), pair] as const));
+  const given = entries.flatMap(({ names = [], pair }) =>
+    names.map((name) => [checkName(name, "tls.sni"), pair] as const),
+  );
   const found = entries.flatMap(({ names, pair }) =>
     names === undefined ? namesIn(pair.cert).map((name) => [name, pair] as const) : [],
   );

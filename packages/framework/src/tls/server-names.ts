@@ -3,11 +3,11 @@ import { X509Certificate } from "node:crypto";
 /** A name that clients may ask for: labels, of which the first may be `*`. */
 const NAME = /^(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
 
-/** @throws Error on a name that no client could ask for */
-export function checkName(name: string): string {
+/** @param option that it was given in @throws Error on a name that no client could ask for */
+export function checkName(name: string, option: string): string {
   const lower = name.toLowerCase();
   if (NAME.test(lower)) return lower;
-  throw new Error(`tls.sni: name ${JSON.stringify(name)} must be a DNS name, or *. and one`);
+  throw new Error(`${option}: name ${JSON.stringify(name)} must be a DNS name, or *. and one`);
 }
 
 /** The names that a certificate is good for: alternative names, and as in Kubernetes a common name that looks like one. */
