@@ -5,6 +5,7 @@ import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 export const TYPE = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, goaway: 7, window: 8, continuation: 9 };
 export const END_STREAM = 1;
 export const END_HEADERS = 4;
+const ACK = 1;
 
 export interface Frame {
   readonly type: number;
@@ -41,7 +42,12 @@ export class Frames implements Disposable {
     await once(socket, "secureConnect");
     const frames = new Frames(socket);
     frames.write(Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
-    frames.send({ type: TYPE.settings });
+    // Answers may be of any size.
+    frames.send({ type: TYPE.settings, payload: Buffer.of(0, 4, 0x40, 0, 0, 0) });
+    frames.send({ type: TYPE.window, payload: Buffer.of(0x40, 0, 0, 0) });
+    // What the server allows counts for it once that is acknowledged.
+    await frames.next(({ type }) => type === TYPE.settings);
+    frames.send({ type: TYPE.settings, flags: ACK });
     return frames;
   }
 
