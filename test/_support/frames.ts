@@ -69,6 +69,20 @@ export class Frames implements Disposable {
     this.send({ type: TYPE.headers, flags, stream, payload: block(lines) });
   }
 
+  /** Resolves when there is room for more, or the connection has ended. */
+  async drained(): Promise<void> {
+    while (this.socket.writableNeedDrain && this.socket.writable) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** The same in frames of `size` bytes of its block. */
+  split(stream: number, { payload, size }: { readonly payload: Buffer; readonly size: number }): void {
+    for (let at = 0; at < payload.length; at += size) {
+      const flags = (at === 0 ? END_STREAM : 0) | (at + size >= payload.length ? END_HEADERS : 0);
+      const type = at === 0 ? TYPE.headers : TYPE.continuation;
+      this.send({ type, flags, stream, payload: payload.subarray(at, at + size) });
+    }
+  }
+
   /** The next frame for which `is` holds; undefined when the connection ends before. */
   async next(is: (frame: Frame) => boolean): Promise<Frame | undefined> {
     for (;;) {

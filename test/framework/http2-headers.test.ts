@@ -4,7 +4,7 @@ import { type Authenticator, authenticatedUser, createServer } from "@virtual-wo
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { Authority, SERVER_AUTH } from "../_support/certificates.ts";
-import { block, END_HEADERS, END_STREAM, Frames, TYPE } from "../_support/frames.ts";
+import { block, END_STREAM, Frames, TYPE } from "../_support/frames.ts";
 import { Http2Client } from "../_support/http2.ts";
 import { whoami } from "../_support/whoami.ts";
 
@@ -44,15 +44,6 @@ const groups = (count: number, length = 0): string[] =>
   Array.from({ length: count }, (_, at) => `group-${at}-${"g".repeat(length)}`);
 const lines = (names: readonly string[]): Line[] => names.map((name): Line => ["x-remote-group", name]);
 
-/** Sends a header block in frames of so many bytes. */
-function send(frames: Frames, stream: number, { payload, size }: { payload: Buffer; size: number }): void {
-  for (let at = 0; at < payload.length; at += size) {
-    const flags = (at === 0 ? END_STREAM : 0) | (at + size >= payload.length ? END_HEADERS : 0);
-    const type = at === 0 ? TYPE.headers : TYPE.continuation;
-    frames.send({ type, flags, stream, payload: payload.subarray(at, at + size) });
-  }
-}
-
 /** The groups that arrived, or how the block was refused. */
 async function arrived(frames: Frames, stream: number): Promise<readonly string[] | "refused"> {
   let text = "";
@@ -77,7 +68,7 @@ describe("header blocks over HTTP/2", () => {
     const sets = [groups(1), groups(999), groups(1001), groups(2000), groups(2000, 100), groups(10_000)];
     for (const [at, names] of sets.entries()) {
       const payload = block([...HEAD, ...lines(names)]);
-      send(frames, 2 * at + 1, { payload, size: 256 * 1024 });
+      frames.split(2 * at + 1, { payload, size: 256 * 1024 });
       expect(await arrived(frames, 2 * at + 1)).to.deep.equal(names);
     }
   });
@@ -90,7 +81,7 @@ describe("header blocks over HTTP/2", () => {
       for (const kib of [50, 100, 130, 160, 200, 400, 600, 800, 1000, 1100, 2000]) {
         using frames = await Frames.open(server.port, TLS);
         const names = groups(kib, 1024 - 40);
-        send(frames, 1, { payload: block([...HEAD, ...lines(names)]), size });
+        frames.split(1, { payload: block([...HEAD, ...lines(names)]), size });
         const found = await arrived(frames, 1);
         if (found !== "refused") expect(found).to.deep.equal(names);
         outcomes.push(`${kib} ${found === "refused" ? found : "whole"}`);
@@ -109,7 +100,7 @@ describe("header blocks over HTTP/2", () => {
     await using server = await start();
     for (const length of [60_000, 70_000]) {
       using frames = await Frames.open(server.port, TLS);
-      send(frames, 1, { payload: block([...HEAD, ...lines(["g".repeat(length)])]), size: 256 * 1024 });
+      frames.split(1, { payload: block([...HEAD, ...lines(["g".repeat(length)])]), size: 256 * 1024 });
       const found = await arrived(frames, 1);
       expect(found).to.deep.equal(length < 65_536 ? ["g".repeat(length)] : "refused");
     }
@@ -133,10 +124,10 @@ describe("header blocks over HTTP/2", () => {
     const remembered = block([["x-remote-group", "g".repeat(3900)]]);
     remembered.writeUInt8(0x40, 0);
     const bomb = (count: number): Buffer => Buffer.concat([block(HEAD), remembered, Buffer.alloc(count, 0x80 | 62)]);
-    send(frames, 1, { payload: bomb(99), size: 16_384 });
+    frames.split(1, { payload: bomb(99), size: 16_384 });
     expect(await arrived(frames, 1)).to.have.length(100);
     const again = (count: number): Buffer => Buffer.concat([block(HEAD), Buffer.alloc(count, 0x80 | 62)]);
-    send(frames, 3, { payload: again(16_000), size: 16_384 });
+    frames.split(3, { payload: again(16_000), size: 16_384 });
     expect(await arrived(frames, 3)).to.equal("refused");
   });
 });
