@@ -1,5 +1,6 @@
 import type { EventEmitter } from "node:events";
 import { IncomingMessage, type Server, ServerResponse } from "node:http";
+import type { ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import { ApiError, type Status } from "@virtual-workspaces/apimachinery";
 import { respondStatus } from "./encode/respond.ts";
@@ -34,8 +35,11 @@ export function refuseExpectations(server: EventEmitter): void {
   });
 }
 
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+/** Whether a body follows the head, which may be empty all the same. HTTP/2 need not say how long it is. */
+export function hasBody(req: IncomingMessage): boolean {
+  const { stream } = req as { readonly stream?: ServerHttp2Stream };
+  if (stream !== undefined) return !stream.endAfterHeaders;
+  return req.headers["transfer-encoding"] !== undefined || Number(req.headers["content-length"] ?? 0) > 0;
 }
 
 /**

@@ -10,6 +10,7 @@ import { type DecodedBody, decodeBody } from "../body/decode.ts";
 import { readBody } from "../body/read.ts";
 import type { ResourceDefinition } from "../definition.ts";
 import type { Exchange } from "../exchange.ts";
+import { hasBody } from "../malformed.ts";
 import type { WriteOptions } from "../storage.ts";
 import { checkType } from "../write/identity.ts";
 import { type Findings, once, reportFindings } from "../write/strict.ts";
@@ -22,8 +23,19 @@ export interface SentObject {
 
 /** The body of a request, read and parsed. */
 export async function sentBody(exchange: Exchange, kind?: string): Promise<DecodedBody> {
-  const { req, res, signal, core } = exchange;
+  const { req, res, signal } = exchange;
+  return decoded(exchange, await readBody(req, { res, signal }), kind);
+}
+
+/** What a body holds that need not be there; `undefined` when it is not, or is empty. */
+export async function sentOptions(exchange: Exchange): Promise<DecodedBody["value"] | undefined> {
+  const { req, res, signal } = exchange;
+  if (!hasBody(req)) return undefined;
   const body = await readBody(req, { res, signal });
+  return body.length === 0 ? undefined : (await decoded(exchange, body)).value;
+}
+
+function decoded({ req, signal, core }: Exchange, body: Buffer, kind?: string): DecodedBody | Promise<DecodedBody> {
   const expected = kind === undefined ? {} : { kind };
   return decodeBody(body, req.headers["content-type"], { yaml: core.yaml, signal, ...expected });
 }

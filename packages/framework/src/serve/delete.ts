@@ -5,7 +5,7 @@ import { type Encoded, isEncoded } from "../encoded.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
 import { answerObject, wantedObject } from "./answer.ts";
-import { sentBody } from "./body.ts";
+import { sentOptions } from "./body.ts";
 import { keyOf } from "./update.ts";
 import { writeRequest } from "./write-request.ts";
 
@@ -35,10 +35,7 @@ export async function deleteQuery(exchange: Exchange, { definition }: ServedReso
     const verb = `${exchange.info.verb} in the \`*\` logical cluster`;
     throw ApiError.methodNotAllowed(groupResourceOf(definition), verb);
   }
-  const { headers } = exchange.req;
-  const hasBody = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
-  const body = hasBody ? (await sentBody(exchange)).value : undefined;
-  return parseDeleteOptions(exchange.query, body);
+  return parseDeleteOptions(exchange.query, await sentOptions(exchange));
 }
 
 function uidOf(object: KubeObject | Encoded): string {
