@@ -8,11 +8,11 @@ import {
   type Decision,
   defineResource,
   defineVirtualWorkspace,
+  generatedTls,
   staticTokens,
 } from "@virtual-workspaces/framework";
 import type { ConformanceReport } from "@virtual-workspaces/testing";
 import { expect } from "chai";
-import { ensureCredentials } from "../../packages/cli/src/credentials/credentials.ts";
 import { type Tree, tree } from "../_setup/tree.ts";
 import { Note } from "../_support/note.ts";
 import { createAuthority, startTls, type TlsServer } from "../_support/server.ts";
@@ -136,7 +136,7 @@ describe("virtual-workspaces conformance", function () {
   });
 
   it("ends with 1 where nothing can be read: another authority, nobody there", async () => {
-    await ensureCredentials(file("other"), { users: [] });
+    await generatedTls({ dir: file("other") });
     const distrust = await cli("conformance", url, "--certificate-authority", file("other/ca.crt"));
     expect(distrust.code).to.equal(1);
     expect(distrust.stdout).to.match(/0 passed|failed/);

@@ -1,8 +1,8 @@
 // The contexts of the kubeconfig: all views, a guest, each view; names never clash.
 import { expect } from "chai";
 import { parse } from "yaml";
-import { kubeconfig } from "../../packages/cli/src/credentials/kubeconfig.ts";
 import { contextsOf } from "../../packages/cli/src/dev/contexts.ts";
+import { kubeconfig } from "../../packages/cli/src/dev/kubeconfig.ts";
 import type { ViewSummary } from "../../packages/cli/src/dev/messages.ts";
 
 const URL_ = "https://127.0.0.1:6444";
@@ -42,7 +42,7 @@ describe("a kubeconfig", () => {
   it("is YAML, with everything in it", () => {
     const user = { name: "admin", groups: [], cert: "CERT", key: "KEY" };
     const text = kubeconfig({
-      credentials: { ca: "CA", server: { cert: "", key: "" }, users: [user] },
+      credentials: { ca: "CA", users: [user] },
       contexts: [{ name: "dev", server: `${URL_}/services/dev`, user: "admin" }],
       current: "dev",
     });

@@ -29,7 +29,7 @@ async function reader(
 ): Promise<Reader> {
   const outcomes: unknown[] = [];
   let wake: () => void = () => undefined;
-  const server = createListener(undefined, []);
+  const server = createListener();
   const tell = (outcome: unknown): void => {
     outcomes.push(outcome);
     wake();

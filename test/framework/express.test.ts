@@ -8,6 +8,8 @@ import {
   type RequestListener,
   type ServerResponse,
 } from "node:http";
+
+import { connect as connectHttp2, createServer as createHttp2 } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { Transform } from "node:stream";
 import { promisify } from "node:util";
@@ -223,6 +225,25 @@ describe("the middleware", () => {
     await middleware.started.catch((caught: unknown) => (error = caught));
     expect(error).to.have.property("message", "no database");
     await middleware[Symbol.asyncDispose]();
+  });
+});
+
+describe("the middleware in a server of HTTP/2", () => {
+  it("refuses what it cannot serve as it should", async () => {
+    await using middleware = virtualWorkspaces(options());
+    await middleware.started;
+    const server = createHttp2((req, res) => middleware(req as never, res as never, () => res.writeHead(404).end()));
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const client = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const answers = ["/services/notes/", "/own"].map(async (path) => {
+      const stream = client.request({ ":path": path });
+      const [[headers]] = await Promise.all([once(stream, "response"), once(stream.resume(), "end")]);
+      return headers[":status"];
+    });
+    expect(await Promise.all(answers)).to.deep.equal([505, 404]);
+    client.close();
+    server.close();
+    await once(server, "close");
   });
 });
 

@@ -136,7 +136,7 @@ describe("header blocks", () => {
   it("of a refused request may hold any bytes too", async () => {
     await using server = await start();
     using wire = await server.open();
-    for (const name of ["Authorization", "Accept", "Host", "If-None-Match", "Cookie", "Content-Type", "Expires"]) {
+    for (const name of ["Authorization", "Accept", "If-None-Match", "Cookie", "Content-Type", "Expires"]) {
       wire.send(`GET /services/nope HTTP/1.1\r\nHost: x\r\n${name}: `);
       wire.send(Buffer.from([0xc3, 0xb6, 0xff, 0x80, 0x0d, 0x0a, 0x0d, 0x0a]));
       expect(statusOf(await wire.answer()), name).to.include({ code: 401 });

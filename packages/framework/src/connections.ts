@@ -1,32 +1,59 @@
 import type { EventEmitter } from "node:events";
 import type { Server } from "node:http";
+import type { ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
+import { LISTENER_LIMITS } from "./limits.ts";
+
+/** How often HTTP/2 sessions are looked at that might have been idle for too long, ms. */
+const SWEEP = 5_000;
+
+/** One that is open. */
+interface Connection {
+  /** Under way. */
+  answers: number;
+  /** Since when there are none, by the monotonic clock, ms. */
+  idleSince: number;
+  /** How long there may be none, ms. */
+  patience: number;
+  /** Of HTTP/2: what ends by itself behind the last answer once it has been told to. */
+  session: ServerHttp2Session | undefined;
+}
 
 /**
  * The connections of a server, and how many answers are under way on each, so that closing takes the idle ones at once
  * and the others behind their last answer. Node's own way cuts an answer whose end is written but not yet sent, and
- * knows neither upgraded connections nor TLS handshakes.
+ * knows neither upgraded connections nor TLS handshakes, nor when a session of HTTP/2 has been idle for too long.
  */
 export class Connections {
-  readonly #answers = new Map<Socket, number>();
+  readonly #open = new Map<Socket, Connection>();
   /** Connections that are not yet TLS, by their peer: the socket they become is another object. */
   readonly #handshakes = new Map<string, Socket>();
   readonly #gone = Promise.withResolvers<void>();
+  #sweeping: NodeJS.Timeout | undefined;
   #closing = false;
 
   constructor(server: Server, { tls }: { readonly tls: boolean }) {
     if (tls) server.on("connection", (socket: Socket) => this.#greet(socket));
-    server.on(tls ? "secureConnection" : "connection", (socket: Socket) => this.#open(socket));
+    server.on(tls ? "secureConnection" : "connection", (socket: Socket) => this.#opened(socket));
     // What `close` calls.
     server.closeIdleConnections = () => this.#closeIdle();
   }
 
+  /** `socket` carries HTTP/2. */
+  carries(socket: Socket, session: ServerHttp2Session): void {
+    const connection = this.#open.get(socket);
+    if (connection === undefined) return;
+    connection.session = session;
+    this.#sweeping ??= setInterval(() => this.#sweep(), SWEEP).unref();
+  }
+
   /** An answer is under way on `socket` until `stream` closes. @returns how many are */
   answer(socket: Socket, stream: EventEmitter): number {
-    const answers = (this.#answers.get(socket) ?? 0) + 1;
-    this.#answers.set(socket, answers);
-    stream.once("close", () => this.#answered(socket));
-    return answers;
+    const connection = this.#open.get(socket);
+    if (connection === undefined) return 0;
+    connection.answers++;
+    stream.once("close", () => this.#answered(socket, connection));
+    return connection.answers;
   }
 
   /** Resolves when, after closing has begun, the last connection has closed and whoever listens to that has heard. */
@@ -34,9 +61,15 @@ export class Connections {
     return this.#gone.promise;
   }
 
+  /** Tells HTTP/2 clients to come again; what they have asked for is still answered. */
+  closeSessions(): void {
+    for (const { session } of this.#open.values()) session?.close();
+  }
+
   /** Cuts whatever is left. */
   cut(): void {
-    for (const socket of [...this.#answers.keys(), ...this.#handshakes.values()]) socket.destroy();
+    for (const { session } of this.#open.values()) session?.destroy();
+    for (const socket of [...this.#open.keys(), ...this.#handshakes.values()]) socket.destroy();
   }
 
   #greet(socket: Socket): void {
@@ -48,32 +81,43 @@ export class Connections {
     });
   }
 
-  #open(socket: Socket): void {
+  #opened(socket: Socket): void {
     this.#handshakes.delete(peerOf(socket));
-    this.#answers.set(socket, 0);
+    const { headersTimeout: patience = 0 } = LISTENER_LIMITS;
+    this.#open.set(socket, { answers: 0, idleSince: performance.now(), patience, session: undefined });
     socket.once("close", () => {
-      this.#answers.delete(socket);
+      this.#open.delete(socket);
       this.#closed();
     });
     if (this.#closing) socket.destroy();
   }
 
-  #answered(socket: Socket): void {
-    const answers = this.#answers.get(socket);
-    if (answers === undefined) return;
-    this.#answers.set(socket, answers - 1);
-    if (this.#closing && answers === 1) socket.destroySoon();
+  #answered(socket: Socket, connection: Connection): void {
+    connection.answers--;
+    if (connection.answers > 0) return;
+    connection.idleSince = performance.now();
+    connection.patience = LISTENER_LIMITS.keepAliveTimeout ?? 0;
+    if (this.#closing && connection.session === undefined && this.#open.has(socket)) socket.destroySoon();
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    for (const { session, answers, idleSince, patience } of this.#open.values())
+      if (session !== undefined && answers === 0 && now - idleSince > patience) session.close();
   }
 
   #closeIdle(): void {
     this.#closing = true;
-    for (const [socket, answers] of this.#answers) if (answers === 0) socket.destroySoon();
+    clearInterval(this.#sweeping);
+    this.closeSessions();
+    for (const [socket, { answers, session }] of this.#open)
+      if (answers === 0 && session === undefined) socket.destroySoon();
     for (const socket of this.#handshakes.values()) socket.destroy();
     this.#closed();
   }
 
   #closed(): void {
-    if (this.#closing && this.#answers.size + this.#handshakes.size === 0) this.#gone.resolve();
+    if (this.#closing && this.#open.size + this.#handshakes.size === 0) this.#gone.resolve();
   }
 }
 

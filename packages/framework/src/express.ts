@@ -59,7 +59,8 @@ export interface VirtualWorkspacesMiddleware extends AsyncDisposable {
  * authorization are its own: what the application does before it does not count. The root's `/livez` and `/readyz` stay
  * the application's. Use it at the root, and before anything that reads bodies if views have raw handlers. The server
  * is the application's too: with `maxHeaderSize: 1048576`, `keepAliveTimeout: 120000` and `maxHeadersCount = 0` it takes
- * the headers that Kubernetes clients may send, and does not close connections under them.
+ * the headers that Kubernetes clients may send, and does not close connections under them. Over HTTP/2 requests are
+ * refused with 505: that is for {@link createServer}.
  *
  * @throws Error on views that clash
  */
@@ -67,8 +68,9 @@ export function virtualWorkspaces(options: CoreOptions): VirtualWorkspacesMiddle
   const core = new ServerCore(options);
   const handle: Handlers = handlers(core);
   const middleware = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void): void => {
-    if (isOurs(req)) handle.request(req, res);
-    else next();
+    if (!isOurs(req)) next();
+    else if (req.httpVersionMajor === 1) handle.request(req, res);
+    else respondStatus(res, problem(505, "the middleware takes HTTP/1.1; let createServer listen for HTTP/2"));
   };
   return Object.assign(middleware, {
     started: core.start(),

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { observe } from "./access.ts";
+import { boundRest } from "./body/unread.ts";
 import type { ServerCore } from "./core.ts";
 import { Exchange } from "./exchange.ts";
 import { ignore, responseOn } from "./malformed.ts";
@@ -23,6 +24,7 @@ export function handlers(core: ServerCore): Handlers {
   return {
     request: (req, res) => {
       res.on("error", ignore);
+      boundRest(req, res);
       handle(new Exchange(core, { req, res }));
     },
     upgrade: (req, socket, head) => {

@@ -108,7 +108,6 @@ export type { CoreOptions } from "./core.ts";
 export { type VirtualWorkspacesMiddleware, virtualWorkspaces } from "./express.ts";
 export type { RequestLimits } from "./fairness/request-limits.ts";
 export type { StrangerLimits } from "./fairness/strangers.ts";
-export type { TlsOptions } from "./listener.ts";
 export type { Log, LogRecord } from "./log.ts";
 export {
   createServer,
@@ -117,6 +116,14 @@ export {
   Server,
   type ServerOptions,
 } from "./server.ts";
+export {
+  type GeneratedTls,
+  type GeneratedTlsOptions,
+  generatedTls,
+  type UserCertificate,
+} from "./tls/generated/generated.ts";
+export type { CertifiedSubject } from "./tls/generated/issue.ts";
+export type { SniCertificate, TlsCertificate, TlsOptions } from "./tls/options.ts";
 
 // Storages of one's own.
 

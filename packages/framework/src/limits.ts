@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerOptions } from "node:http";
+import type { ServerOptions as Http2Options } from "node:http2";
 
 /**
  * What the listener must be told. Go carries header blocks up to 1 MiB; Node stops at 16 KiB, and beyond a thousand
@@ -21,6 +22,27 @@ export const LISTENER_LIMITS: ServerOptions = {
 
 /** Not among the options of `createServer`: to be set on the server. 0 is no limit: the size alone counts. */
 export const MAX_HEADERS_COUNT = 0;
+
+/** The same for HTTP/2. What is not here is as Node has it: floods of resets, pings, settings and bad frames are cut. */
+export const HTTP2_LIMITS: Http2Options = {
+  settings: {
+    maxHeaderListSize: 1024 * 1024,
+    // Node's library takes a header block in nine frames at most; Go's clients use the size that they are told.
+    maxFrameSize: 256 * 1024,
+    // As many as Go's servers: a client with more watches opens another connection.
+    maxConcurrentStreams: 250,
+    // Bytes of a body that nobody reads yet, for each stream.
+    initialWindowSize: 64 * 1024,
+    enablePush: false,
+  },
+  // Only the size counts: no header is smaller than 32 bytes there.
+  maxHeaderListPairs: 32 * 1024,
+  // Else lines with a space at either end are left out without a word, groups and scopes among them.
+  strictFieldWhitespaceValidation: false,
+  // MB of a session before it refuses streams, which clients take for failures: all streams of one may have a header
+  // block of the largest size, or a piece of a large list on its way.
+  maxSessionMemory: 256,
+};
 
 /** Node's limit on header lines where nobody sets one. */
 const DEFAULT_LINES = 1000;

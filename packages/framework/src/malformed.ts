@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import { IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { ApiError, type Status } from "@virtual-workspaces/apimachinery";
@@ -19,6 +20,11 @@ export function refuseMalformed(server: Server): void {
     socket.on("error", ignore);
     refuse(socket, problem(405, "this is no proxy: CONNECT is not served"));
   });
+  refuseExpectations(server);
+}
+
+/** Expectations, over HTTP/1.1 and HTTP/2. */
+export function refuseExpectations(server: EventEmitter): void {
   server.on("checkContinue", (req: IncomingMessage, res: ServerResponse) => {
     if (hasBody(req)) goOnWhenRead(req, res);
     else goOn(res);

@@ -1,8 +1,10 @@
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node:http";
+import type { Server as HttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Express } from "express";
+import { connectionOf } from "./connection.ts";
 import { Connections } from "./connections.ts";
 import { type CoreOptions, ServerCore } from "./core.ts";
 import { respondStatus } from "./encode/respond.ts";
@@ -10,8 +12,13 @@ import { loadExpress, route } from "./express.ts";
 import { whole } from "./fairness/request-limits.ts";
 import { type Handlers, handlers } from "./handlers.ts";
 import { LISTENER_LIMITS } from "./limits.ts";
-import { clientAuthorities, createListener, type TlsOptions } from "./listener.ts";
+import { createListener } from "./listener.ts";
 import { SERVICES } from "./path.ts";
+import type { TlsOptions } from "./tls/options.ts";
+import { ServingTls } from "./tls/serving.ts";
+
+const HTTP_1: readonly string[] = ["http/1.1"];
+const HTTP_2_OR_1: readonly string[] = ["h2", ...HTTP_1];
 
 /** What a server serves, to whom, and how it listens. */
 export interface ServerOptions extends CoreOptions {
@@ -53,27 +60,32 @@ const MOST_PIPELINED = 100;
 export class Server implements AsyncDisposable {
   readonly #core: ServerCore;
   readonly #options: ServerOptions;
+  readonly #tls: ServingTls | undefined;
   readonly #http: HttpServer;
   readonly #handlers: Handlers;
   readonly #connections: Connections;
+  /** What TLS clients may choose from. */
+  #protocols = HTTP_1;
   #app: Express | undefined;
   #started: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(options: ServerOptions) {
     this.#options = options;
-    const clientCa = clientAuthorities(options);
-    this.#core = new ServerCore(options, { clientCa });
+    const { tls, authentication } = options;
+    const authorities = authentication.flatMap(({ clientCa }) => clientCa ?? []);
+    this.#tls = tls === undefined ? undefined : new ServingTls(tls, authorities);
+    this.#core = new ServerCore(options, { clientCa: this.#tls?.clientCa ?? [] });
     this.#handlers = handlers(this.#core);
-    this.#http = createListener(options.tls, clientCa);
+    this.#http = createListener(this.#tls && { serving: this.#tls, protocols: () => this.#protocols });
     const { maxConnections = 50_000 } = options;
     if (whole("maxConnections", maxConnections, 1) !== Number.POSITIVE_INFINITY)
       this.#http.maxConnections = maxConnections;
     const { headersTimeout = LISTENER_LIMITS.headersTimeout as number } = options;
     this.#http.headersTimeout =
       whole("headersTimeout", headersTimeout, 1) === Number.POSITIVE_INFINITY ? 0 : headersTimeout;
-    this.#connections = new Connections(this.#http, { tls: options.tls !== undefined });
-    this.#http.on("request", (req: IncomingMessage, res: ServerResponse) => this.#request(req, res));
+    this.#connections = new Connections(this.#http, { tls: tls !== undefined });
+    this.#http.on("request", this.#request);
     this.#http.on("upgrade", (req: IncomingMessage, socket: Duplex, head: Buffer) => {
       this.#connections.answer(req.socket, socket);
       this.#handlers.upgrade(req, socket, head);
@@ -83,10 +95,16 @@ export class Server implements AsyncDisposable {
   /**
    * An Express application for routes of one's own, beside `/services`. Requests for virtual workspaces, `/livez` and
    * `/readyz` never reach it. Its routes are not authenticated: that is up to them. What none of them answers, and what
-   * one throws, is answered with a Status. Loaded when first asked for.
+   * one throws, is answered with a Status. Loaded when first asked for. Express does not work over HTTP/2: from then on
+   * the server speaks HTTP/1.1 only, and clients that have come by HTTP/2 are told to come again. Ask for it before
+   * `listen`.
    */
   get app(): Express {
-    this.#app ??= loadExpress()().disable("x-powered-by");
+    if (this.#app === undefined) {
+      this.#app = loadExpress()().disable("x-powered-by");
+      this.#protocols = HTTP_1;
+      this.#connections.closeSessions();
+    }
     return this.#app;
   }
 
@@ -97,8 +115,21 @@ export class Server implements AsyncDisposable {
 
   /** Sets up the virtual workspaces without listening: connections come by {@link Server.accept}. @throws what a `setup` throws */
   start(): Promise<void> {
-    this.#started ??= this.#core.start();
+    this.#started ??= this.#start();
     return this.#started;
+  }
+
+  async #start(): Promise<void> {
+    await Promise.all([this.#core.start(), this.#offerHttp2()]);
+    this.#tls?.follow(this.#http as HttpsServer, this.#core.log);
+  }
+
+  /** Loaded only where it is spoken: it would add to the time that a server takes to start. */
+  async #offerHttp2(): Promise<void> {
+    if (this.#tls === undefined || this.#app !== undefined) return;
+    const { serveHttp2 } = await import("./http2/listener.ts");
+    serveHttp2(this.#http, this.#connections, this.#request);
+    if (this.#app === undefined) this.#protocols = HTTP_2_OR_1;
   }
 
   /** Serves a connection that somebody else has accepted, another process for one. It becomes this server's own. */
@@ -141,6 +172,7 @@ export class Server implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
+    this.#tls?.[Symbol.dispose]();
     this.#core.drain();
     const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));
     const impatient = setTimeout(() => this.#connections.cut(), this.#options.closeTimeout ?? 10_000);
@@ -154,8 +186,9 @@ export class Server implements AsyncDisposable {
     return this.close();
   }
 
-  #request(req: IncomingMessage, res: ServerResponse): void {
-    if (this.#connections.answer(req.socket, res) > MOST_PIPELINED) {
+  readonly #request = (req: IncomingMessage, res: ServerResponse): void => {
+    const answers = this.#connections.answer(connectionOf(req), res);
+    if (req.httpVersionMajor === 1 && answers > MOST_PIPELINED) {
       res.shouldKeepAlive = false;
       respondStatus(
         res,
@@ -165,9 +198,10 @@ export class Server implements AsyncDisposable {
     }
     const { url = "/" } = req;
     const answer = (): void => this.#handlers.request(req, res);
-    if (this.#app === undefined || isOurs(url)) answer();
+    // What comes by HTTP/2 while its connection is being closed for the application's sake never was its business.
+    if (this.#app === undefined || isOurs(url) || req.httpVersionMajor === 2) answer();
     else route(this.#app, { req, res, log: this.#core.log }, answer);
-  }
+  };
 }
 
 /** Not an application's: views, probes, and targets that are no path, which are refused. */

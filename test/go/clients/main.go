@@ -29,6 +29,7 @@ var commands = map[string]func(context.Context, *session) error{
 	"increment":         runIncrement,
 	"scale":             runScale,
 	"operator":          runOperator,
+	"headers":           runHeaders,
 }
 
 // session is what every command works with.

@@ -25,7 +25,8 @@ export type GoCommand =
   | "dynamic"
   | "increment"
   | "scale"
-  | "operator";
+  | "operator"
+  | "headers";
 
 export interface GoClientOptions {
   readonly kubeconfig: string;

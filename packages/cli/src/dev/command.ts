@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
-import { ensureCredentials } from "../credentials/credentials.ts";
+import { basename, join, resolve } from "node:path";
+import { generatedTls } from "@virtual-workspaces/framework";
 import { readIfThere } from "../files.ts";
 import type { Command } from "../usage.ts";
 import { acquire } from "./lock.ts";
@@ -30,11 +30,11 @@ Flags:
     prepare(dir);
     using lock = acquire(dir);
     // At the first start they are made while the modules load.
-    const credentials = ensureCredentials(dir, { users: [ADMIN, GUEST] });
+    const credentials = generatedTls({ dir: resolve(dir), users: [ADMIN, GUEST] });
     let publication: Publication | undefined;
     await using supervisor = new Supervisor({
       paths,
-      site: credentials.then(({ server, ca }) => ({ tls: server, ca, quiet })),
+      site: credentials.then(({ tls, ca }) => ({ tls, ca, quiet })),
       onReload: ({ loaded, file, milliseconds }) => {
         const news = publication?.reloaded(loaded) ?? "";
         console.log(`Reloaded in ${milliseconds.toFixed(0)} ms: ${basename(file)} changed${news}`);

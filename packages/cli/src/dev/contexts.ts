@@ -1,4 +1,4 @@
-import type { Context } from "../credentials/kubeconfig.ts";
+import type { Context } from "./kubeconfig.ts";
 import type { Loaded, ViewSummary } from "./messages.ts";
 import { ADMIN, GUEST } from "./users.ts";
 

@@ -1,4 +1,4 @@
-import type { KeyPair } from "../credentials/issue.ts";
+import type { TlsCertificate } from "@virtual-workspaces/framework";
 
 /** What the supervisor tells a worker. */
 export type ToWorker =
@@ -11,7 +11,7 @@ export type ToWorker =
 
 /** How and to whom a worker serves. */
 export interface Site {
-  readonly tls: KeyPair;
+  readonly tls: TlsCertificate;
   /** The authority of users' certificates, PEM. */
   readonly ca: string;
   /** Whether requests are not logged. */

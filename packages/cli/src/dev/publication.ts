@@ -1,18 +1,21 @@
 import { join } from "node:path";
-import type { Credentials } from "../credentials/credentials.ts";
-import { kubeconfig } from "../credentials/kubeconfig.ts";
+import type { GeneratedTls } from "@virtual-workspaces/framework";
 import { writePrivately } from "../files.ts";
 import { contextsOf } from "./contexts.ts";
+import { kubeconfig } from "./kubeconfig.ts";
 import type { Loaded } from "./messages.ts";
 import { readyText, type Serving, viewsText } from "./texts.ts";
 
 /** What the user is given: the kubeconfig, and the lines that say what there is. */
 export class Publication {
-  readonly #site: { readonly url: string; readonly dir: string; readonly credentials: Credentials };
+  readonly #site: { readonly url: string; readonly dir: string; readonly credentials: GeneratedTls };
   #written = "";
   #serving: Serving;
 
-  constructor(loaded: Loaded, site: { readonly url: string; readonly dir: string; readonly credentials: Credentials }) {
+  constructor(
+    loaded: Loaded,
+    site: { readonly url: string; readonly dir: string; readonly credentials: GeneratedTls },
+  ) {
     this.#site = site;
     this.#serving = this.#publish(loaded);
   }

@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
-import type { Context } from "../credentials/kubeconfig.ts";
+import type { Context } from "./kubeconfig.ts";
 import type { Loaded, ResourceSummary } from "./messages.ts";
 
 /** What is said once the views are served. */

@@ -1,7 +1,7 @@
-import type { Subject } from "../credentials/issue.ts";
+import type { CertifiedSubject } from "@virtual-workspaces/framework";
 
 /** Who may do everything, by the group that Kubernetes gives this meaning. */
-export const ADMIN: Subject = { name: "admin", groups: ["system:masters"] };
+export const ADMIN: CertifiedSubject = { name: "admin", groups: ["system:masters"] };
 
 /** Somebody with credentials and nothing else, to see what such a user sees. */
-export const GUEST: Subject = { name: "guest", groups: [] };
+export const GUEST: CertifiedSubject = { name: "guest", groups: [] };

@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
+import { connectionOf } from "../connection.ts";
 import type { ConnectionFacts } from "./authenticator.ts";
 
 /** Extended key usage of TLS clients. */
@@ -54,7 +55,8 @@ export class Peers<T> {
   }
 
   /** Who is at the other end, by a certificate that is good now. */
-  of({ socket }: IncomingMessage, { clientCa }: ConnectionFacts): T | undefined {
+  of(request: IncomingMessage, { clientCa }: ConnectionFacts): T | undefined {
+    const socket = connectionOf(request);
     let verdict = this.#verdicts.get(socket);
     if (verdict === undefined) {
       const alone = clientCa.length > 0 && clientCa.every((one) => one === this.#ca);

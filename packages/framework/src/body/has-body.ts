@@ -1,6 +1,9 @@
 import type { IncomingMessage } from "node:http";
+import type { ServerHttp2Stream } from "node:http2";
 
-/** Whether a request says that it has a body, of some length. */
-export function hasBody({ headers }: IncomingMessage): boolean {
-  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+/** Whether a body follows the head, which may be empty all the same. HTTP/2 need not say how long it is. */
+export function hasBody(req: IncomingMessage): boolean {
+  const { stream } = req as { readonly stream?: ServerHttp2Stream };
+  if (stream !== undefined) return !stream.endAfterHeaders;
+  return req.headers["transfer-encoding"] !== undefined || Number(req.headers["content-length"] ?? 0) > 0;
 }

@@ -8,6 +8,7 @@ import {
   quote,
 } from "@virtual-workspaces/apimachinery";
 import { type DecodedBody, type DecodeOptions, decodeBody } from "../body/decode.ts";
+import { hasBody } from "../body/has-body.ts";
 import { readBody } from "../body/read.ts";
 import type { ResourceDefinition } from "../definition.ts";
 import type { Exchange } from "../exchange.ts";
@@ -22,12 +23,24 @@ export interface SentObject {
 }
 
 /** The body of a request, read and parsed. */
-export async function sentBody(
-  exchange: Exchange,
-  expected: Pick<DecodeOptions, "kind" | "protobuf"> = {},
-): Promise<DecodedBody> {
-  const { req, res, signal, core } = exchange;
+async function sentBody(exchange: Exchange, expected: Expected = {}): Promise<DecodedBody> {
+  const { req, res, signal } = exchange;
+  return decoded(exchange, await readBody(req, { res, signal }), expected);
+}
+
+/** What a body holds that need not be there; `undefined` when it is not, or is empty. */
+export async function sentOptions(exchange: Exchange): Promise<DecodedBody["value"] | undefined> {
+  const { req, res, signal } = exchange;
+  if (!hasBody(req)) return undefined;
   const body = await readBody(req, { res, signal });
+  return body.length === 0 ? undefined : (await decoded(exchange, body, {})).value;
+}
+
+/** What is to be read. */
+type Expected = Pick<DecodeOptions, "kind" | "protobuf">;
+
+function decoded(exchange: Exchange, body: Buffer, expected: Expected): DecodedBody | Promise<DecodedBody> {
+  const { req, signal, core } = exchange;
   return decodeBody(body, req.headers["content-type"], { yaml: core.yaml, signal, ...expected });
 }
 

@@ -1,11 +1,10 @@
 import { type DeleteQuery, type KubeObject, parseDeleteOptions } from "@virtual-workspaces/apimachinery";
-import { hasBody } from "../body/has-body.ts";
 import { respondSuccess } from "../encode/respond.ts";
 import { type Encoded, isEncoded } from "../encoded.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
 import { answerObject, wantedObject } from "./answer.ts";
-import { sentBody } from "./body.ts";
+import { sentOptions } from "./body.ts";
 import { refuseWildcard } from "./scope.ts";
 import { keyOf } from "./update.ts";
 import { writeRequest } from "./write-request.ts";
@@ -33,8 +32,7 @@ export async function serveDelete(exchange: Exchange, resource: ServedResource):
 /** The options of a delete, from its body if it has one. */
 export async function deleteQuery(exchange: Exchange, { definition }: ServedResource): Promise<DeleteQuery> {
   refuseWildcard(exchange, definition);
-  const body = hasBody(exchange.req) ? (await sentBody(exchange)).value : undefined;
-  return parseDeleteOptions(exchange.query, body);
+  return parseDeleteOptions(exchange.query, await sentOptions(exchange));
 }
 
 function uidOf(object: KubeObject | Encoded): string {

@@ -7,8 +7,9 @@ import { problem } from "../malformed.ts";
 export function accept(exchange: Exchange): void {
   const { req, res, core, path } = exchange;
   res.setHeader("Audit-Id", exchange.requestId);
-  if (req.headers.host === undefined && req.httpVersion === "1.1")
+  if (req.headers.host === undefined && req.httpVersion !== "1.0")
     throw ApiError.badRequest("the Host header is missing");
+  refuseDoubled(req.rawHeaders);
   if (mayBeShortened(req)) throw problem(431, "too many header lines: set maxHeadersCount of the server to 0");
   core.identityHeaders.refuseListed(req);
   if (!core.draining || isProbe(path)) return;
@@ -19,6 +20,19 @@ export function accept(exchange: Exchange): void {
 export function shuttingDown({ res }: Exchange): ApiError {
   res.setHeader("Connection", "close");
   return ApiError.serviceUnavailable("the server is shutting down; try again", 1);
+}
+
+/** Lines of which Node would believe the first, and whoever stands before or behind us perhaps another. */
+function refuseDoubled(rawHeaders: readonly string[]): void {
+  let hosts = 0;
+  let authorizations = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const { length } = rawHeaders[at] as string;
+    if (length === 4 && rawHeaders[at]?.toLowerCase() === "host") hosts++;
+    else if (length === 13 && rawHeaders[at]?.toLowerCase() === "authorization") authorizations++;
+  }
+  if (hosts > 1) throw ApiError.badRequest("the request names two hosts: send one Host header");
+  if (authorizations > 1) throw ApiError.badRequest("two Authorization headers: send one");
 }
 
 function isProbe(path: string): boolean {

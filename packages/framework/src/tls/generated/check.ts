@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import type { KeyPair, Subject } from "./issue.ts";
+import type { CertifiedSubject, KeyPair, Purpose, ServerPurpose } from "./issue.ts";
 
 /** A certificate with less than this left is made anew, ms. */
 const RENEW_BEFORE = 30 * 24 * 60 * 60 * 1000;
@@ -8,12 +8,12 @@ const RENEW_BEFORE = 30 * 24 * 60 * 60 * 1000;
 export function isGood(
   pair: KeyPair,
   expected: {
-    readonly subject: Subject;
+    readonly subject: CertifiedSubject;
     readonly now: Date;
     /** PEM. The pair's own where it signs itself. */
     readonly authority: string;
-    /** What a server's certificate must be good for. */
-    readonly host?: string;
+    /** A server's certificate must be good for all its names. */
+    readonly purpose?: Purpose;
   },
 ): boolean {
   try {
@@ -25,11 +25,20 @@ export function isGood(
       certificate.verify(authority.publicKey) &&
       isCurrent(certificate, expected.now) &&
       certificate.subject === distinguishedName(expected.subject) &&
-      (expected.host === undefined || certificate.checkHost(expected.host) !== undefined)
+      (expected.purpose?.kind !== "server" || isFor(certificate, expected.purpose))
     );
   } catch {
     return false; // cut short or edited
   }
+}
+
+function isFor(certificate: X509Certificate, { hosts, addresses }: ServerPurpose): boolean {
+  const names = (certificate.subjectAltName ?? "").split(", ");
+  return (
+    names.length === hosts.length + addresses.length &&
+    hosts.every((host) => names.includes(`DNS:${host}`)) &&
+    addresses.every((address) => certificate.checkIP(address) !== undefined)
+  );
 }
 
 function isCurrent({ validFrom, validTo }: X509Certificate, now: Date): boolean {
@@ -37,6 +46,6 @@ function isCurrent({ validFrom, validTo }: X509Certificate, now: Date): boolean 
 }
 
 /** As Node prints it. */
-function distinguishedName({ name, groups }: Subject): string {
+function distinguishedName({ name, groups }: CertifiedSubject): string {
   return [...groups.map((group) => `O=${group}`), `CN=${name}`].join("\n");
 }

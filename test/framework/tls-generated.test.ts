@@ -6,8 +6,8 @@ import { readdirSync, readFileSync, statSync, truncateSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { connect, createServer, type PeerCertificate, type TLSSocket } from "node:tls";
+import { type GeneratedTls, type GeneratedTlsOptions, generatedTls } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { type Credentials, ensureCredentials } from "../../packages/cli/src/credentials/credentials.ts";
 import { run } from "../../tools/run.mjs";
 import { type Tree, tree } from "../_setup/tree.ts";
 
@@ -17,10 +17,19 @@ const USERS = [
 ];
 const DAY = 24 * 60 * 60 * 1000;
 
-describe("credentials", () => {
+/** With what the files for the server hold. */
+interface Credentials extends GeneratedTls {
+  readonly server: { readonly cert: string; readonly key: string };
+}
+
+describe("generated certificates", () => {
   let folder: Tree;
-  const ensure = (days = 0): Promise<Credentials> =>
-    ensureCredentials(folder.path, { users: USERS, now: new Date(Date.now() + days * DAY) });
+  const ensure = async (days = 0, options: Partial<GeneratedTlsOptions> = {}): Promise<Credentials> => {
+    const now = new Date(Date.now() + days * DAY);
+    const made = await generatedTls({ dir: folder.path, users: USERS, now, ...options });
+    const read = (file: string): string => readFileSync(file, "utf8");
+    return { ...made, server: { cert: read(made.tls.certFile), key: read(made.tls.keyFile) } };
+  };
 
   beforeEach(() => {
     folder = tree({});
@@ -116,7 +125,7 @@ describe("credentials", () => {
     const second = await ensure();
     expect(second.server.key).not.to.equal(first.server.key);
     expect(second.users).to.deep.equal(first.users);
-    const [admin] = (await ensureCredentials(folder.path, { users: [{ name: "admin", groups: ["other"] }] })).users;
+    const [admin] = (await ensure(0, { users: [{ name: "admin", groups: ["other"] }] })).users;
     expect(new X509Certificate(admin?.cert ?? "").subject).to.equal("O=other\nCN=admin");
   });
 
@@ -126,5 +135,43 @@ describe("credentials", () => {
     const { ca, server } = await ensure();
     expect(new X509Certificate(server.cert).verify(new X509Certificate(ca).publicKey)).to.equal(true);
     expect(readFileSync(join(folder.path, "ca.crt"), "utf8")).to.equal(ca);
+  });
+
+  it("are for the names that are asked for, and anew for others", async () => {
+    const names = { hosts: ["api.example.com", "*.views.example.com"], addresses: ["10.0.0.1", "fd00::1"] };
+    const first = await ensure(0, names);
+    const { subjectAltName } = new X509Certificate(first.server.cert);
+    expect(subjectAltName).to.equal(
+      "DNS:api.example.com, DNS:*.views.example.com, IP Address:10.0.0.1, IP Address:FD00:0:0:0:0:0:0:1",
+    );
+    expect((await ensure(0, names)).server).to.deep.equal(first.server);
+    const other = await ensure(0, { ...names, addresses: [] });
+    expect(other.server.cert).not.to.equal(first.server.cert);
+    expect(other.ca).to.equal(first.ca);
+  });
+
+  it("are refused for what cannot be certified, and keep to their folder whatever users are called", async () => {
+    const wrong: [Partial<GeneratedTlsOptions>, string][] = [
+      [{ hosts: [], addresses: [] }, "generated TLS: name a host or an address that the server is called by"],
+      [{ hosts: ["a b"] }, 'generated TLS: name "a b" must be a DNS name, or *. and one'],
+      [{ addresses: ["localhost"] }, 'generated TLS: "localhost" is no IP address'],
+      [{ users: [{ name: "ca", groups: [] }] }, 'generated TLS: a user may not be called "ca"'],
+      [{ users: [{ name: "Server", groups: [] }] }, 'generated TLS: a user may not be called "Server"'],
+      [{ users: [{ name: "", groups: [] }] }, 'generated TLS: a user may not be called ""'],
+    ];
+    for (const [options, message] of wrong) {
+      const error = await ensure(0, options).catch((thrown: Error) => thrown);
+      expect(error).to.be.an("error").with.property("message", message);
+    }
+    const dir = join(folder.path, "below");
+    await ensure(0, {
+      dir,
+      users: [
+        { name: "../../up", groups: [] },
+        { name: "..", groups: [] },
+      ],
+    });
+    expect(readdirSync(folder.path)).to.deep.equal(["below"]);
+    expect(readdirSync(dir)).to.include.members(["..%2F..%2Fup.crt", "...crt", "ca.crt", "server.key"]);
   });
 });

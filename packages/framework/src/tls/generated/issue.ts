@@ -7,17 +7,23 @@ export interface KeyPair {
   readonly key: string;
 }
 
-/** Who a certificate names: the common name is the user, the organizations are the groups. */
-export interface Subject {
+/** Who a certificate names. */
+export interface CertifiedSubject {
+  /** The common name: the user's. */
   readonly name: string;
+  /** The organizations: the user's groups. `system:masters` is for who may do everything. */
   readonly groups: readonly string[];
 }
 
 /** What a certificate is for. */
-export type Purpose =
-  | { readonly kind: "authority" }
-  | { readonly kind: "client" }
-  | { readonly kind: "server"; readonly hosts: readonly string[]; readonly addresses: readonly string[] };
+export type Purpose = { readonly kind: "authority" } | { readonly kind: "client" } | ServerPurpose;
+
+/** To be called by these names. */
+export interface ServerPurpose {
+  readonly kind: "server";
+  readonly hosts: readonly string[];
+  readonly addresses: readonly string[];
+}
 
 const DAY = 24 * 60 * 60 * 1000;
 /** Clocks of virtual machines lag. */
@@ -26,7 +32,7 @@ const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as con
 
 /** What is to be certified, from when on. */
 export interface CertificateRequest {
-  readonly subject: Subject;
+  readonly subject: CertifiedSubject;
   readonly purpose: Purpose;
   readonly now: Date;
 }
@@ -66,7 +72,7 @@ async function loadX509(): Promise<typeof X509> {
   return import("@peculiar/x509");
 }
 
-function nameOf({ name, groups }: Subject): X509.JsonName {
+function nameOf({ name, groups }: CertifiedSubject): X509.JsonName {
   return [...groups.map((group) => ({ O: [group] })), { CN: [name] }];
 }
 

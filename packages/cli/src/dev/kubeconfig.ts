@@ -1,4 +1,4 @@
-import type { Credentials } from "./credentials.ts";
+import type { GeneratedTls } from "@virtual-workspaces/framework";
 
 /** A name for a server and a user of it. */
 export interface Context {
@@ -8,7 +8,7 @@ export interface Context {
 }
 
 export interface KubeconfigOptions {
-  readonly credentials: Credentials;
+  readonly credentials: Pick<GeneratedTls, "ca" | "users">;
   readonly contexts: readonly Context[];
   readonly current: string;
 }

@@ -1,0 +1,102 @@
+// Watches by the thousand that wait: two thousand over TLS, each on a connection of its own or 250 on one, and then an
+// event for all of them, and none is forgotten or told twice.
+import { Agent, request } from "node:https";
+import { allow, createServer, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { testLog } from "../_setup/log.ts";
+import { Authority, SERVER_AUTH } from "../_support/certificates.ts";
+import { Http2Client } from "../_support/http2.ts";
+import { Note } from "../_support/note.ts";
+
+const servers = Authority.root("servers");
+const keys = servers.issue({ name: "server", usages: [SERVER_AUTH] });
+const TLS = { ca: servers.cert };
+const PATH = "/services/notes/apis/test.dev/v1/notes?watch=true";
+const headers = { authorization: "Bearer token" };
+const WATCHES = 2000;
+const A_SESSION = 250;
+
+async function start() {
+  const notes = Note.collection();
+  notes.in("").set("first", {});
+  const view = defineVirtualWorkspace({
+    name: "notes",
+    path: "/",
+    authorize: () => allow(),
+    resources: [Note.serve(notes)],
+  });
+  const server = createServer({
+    virtualWorkspaces: [view],
+    authentication: [staticTokens({ token: { name: "alice" } })],
+    tls: keys,
+    log: testLog().log,
+  });
+  const { port } = await server.listen({ port: 0 });
+  return { port, notes: notes.in(""), [Symbol.asyncDispose]: () => server.close() };
+}
+
+/** Counts what watches have been told, by name. */
+class Told {
+  readonly #counts = new Map<string, number>();
+  #wake: () => void = () => undefined;
+
+  readonly hear = (piece: string): void => {
+    for (const [, name = ""] of piece.matchAll(/"metadata":\{"name":"(\w+)"/g))
+      this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+    this.#wake();
+  };
+
+  async all(name: string, count: number): Promise<void> {
+    while ((this.#counts.get(name) ?? 0) < count) await new Promise<void>((resolve) => (this.#wake = resolve));
+    expect(this.#counts.get(name)).to.equal(count);
+  }
+}
+
+describe("two thousand idle watches", function () {
+  this.timeout(120_000);
+
+  it("over HTTP/2 wait on eight connections, and each is told", async () => {
+    await using server = await start();
+    const told = new Told();
+    const clients: Http2Client[] = [];
+    try {
+      while (clients.length * A_SESSION < WATCHES) {
+        const client = await Http2Client.open(server.port, TLS);
+        clients.push(client);
+        for (let at = 0; at < A_SESSION; at++)
+          client.begin({ path: PATH, headers }).setEncoding("utf8").on("data", told.hear);
+      }
+      await told.all("first", WATCHES);
+      server.notes.set("second", {});
+      await told.all("second", WATCHES);
+    } finally {
+      for (const client of clients) client[Symbol.dispose]();
+    }
+  });
+
+  it("over HTTP/1.1 wait on a connection each, and each is told", async () => {
+    await using server = await start();
+    const told = new Told();
+    const agent = new Agent({ ...TLS, keepAlive: false, maxCachedSessions: 0 });
+    const watches = Array.from({ length: WATCHES }, () => {
+      const req = request({ port: server.port, host: "127.0.0.1", path: PATH, headers, agent });
+      req.on(
+        "response",
+        (res) =>
+          void res
+            .setEncoding("utf8")
+            .on("data", told.hear)
+            .on("error", () => undefined),
+      );
+      return req.on("error", () => undefined).end();
+    });
+    try {
+      await told.all("first", WATCHES);
+      server.notes.set("second", {});
+      await told.all("second", WATCHES);
+    } finally {
+      for (const watch of watches) watch.destroy();
+      agent.destroy();
+    }
+  });
+});
