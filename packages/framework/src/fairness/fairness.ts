@@ -46,7 +46,9 @@ export class Fairness implements Seating {
   constructor(limits: ResolvedLimits, mostTime: number) {
     this.#limits = limits;
     this.#mostTime = Math.min(mostTime, LONGEST_TIMEOUT);
-    this.#turn = new Turn(limits.turn);
+    // Where nothing can wait for the next turn, nothing is to be refused for being late in this one.
+    const nobodyWaits = limits.queue === 0 || limits.queuePerUser === 0;
+    this.#turn = new Turn(nobodyWaits ? Number.POSITIVE_INFINITY : limits.turn);
     this.longRunning = new LongRunning(limits);
     const bounds: Bounds = { all: limits.inFlight, mutating: limits.mutating };
     this.#queue = new FairQueue(bounds, limits);
