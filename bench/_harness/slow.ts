@@ -1,2 +1,2 @@
-/** A storage that takes `slots` requests at a time, each for `takes` ms: as many as a server has seats. */
-export const SLOW = { slots: 400, takes: 50 } as const;
+/** A storage that takes `slots` requests at a time, each for `takes` ms; the server has as many seats. */
+export const SLOW = { slots: 100, takes: 50 } as const;

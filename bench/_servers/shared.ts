@@ -71,7 +71,7 @@ const commands = {
         }),
       ],
       authentication: [staticTokens({ greedy: { name: "greedy" }, modest: { name: "modest" } })],
-      ...(fair ? {} : { limits: UNBOUNDED }),
+      limits: fair ? { inFlight: SLOW.slots } : UNBOUNDED,
     });
     return (await server.listen({ port: 0 })).port;
   },

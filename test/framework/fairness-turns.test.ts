@@ -1,5 +1,12 @@
 // Work that never waits: the event loop is what it is shared by, and what it took is known afterwards.
-import { allow, createServer, defineVirtualWorkspace, type Storage, staticTokens } from "@virtual-workspaces/framework";
+import {
+  allow,
+  createServer,
+  defineVirtualWorkspace,
+  type RequestLimits,
+  type Storage,
+  staticTokens,
+} from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { Note } from "../_support/note.ts";
@@ -8,7 +15,7 @@ import { Wire } from "../_support/wire.ts";
 const NOTES = "/services/busy/apis/test.dev/v1/notes";
 
 /** A storage that computes for as many milliseconds as the name of the object says. */
-async function start(turn?: number) {
+async function start(limits: RequestLimits = {}) {
   const served: string[] = [];
   const storage: Storage = {
     get: ({ identity }, { name }) => {
@@ -27,7 +34,7 @@ async function start(turn?: number) {
     virtualWorkspaces: [view],
     authentication: [staticTokens({ a: { name: "a" }, b: { name: "b" } })],
     log: testLog().log,
-    ...(turn === undefined ? {} : { limits: { turn } }),
+    limits,
   });
   const { port } = await server.listen({ port: 0 });
   /** Sends all at once, on a connection for each, and waits for the answers. @returns whose was served when */
@@ -63,9 +70,14 @@ describe("a burst that arrives in one turn of the event loop", () => {
   });
 
   it("would cost it the whole without that bound", async () => {
-    await using server = await start(Number.POSITIVE_INFINITY);
+    await using server = await start({ turn: Number.POSITIVE_INFINITY });
     const order = await server.serve(...times(30, "a", 4), ["b", 0]);
     expect(order.indexOf("b"), order).to.be.above(20);
+  });
+
+  it("is served whole where nothing may wait", async () => {
+    await using server = await start({ queue: 0 });
+    expect(await server.serve(...times(30, "a", 4))).to.have.length(30);
   });
 
   it("is shared out by time, not by number", async () => {

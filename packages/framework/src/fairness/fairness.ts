@@ -13,6 +13,8 @@ import { Turn } from "./turn.ts";
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 /** In Kubernetes' words; made once: a flood of refusals should cost as little as it can. */
 const TOO_MANY = ApiError.tooManyRequests("too many requests, please try again later", 1);
+/** The longest that a timer can run, ms. */
+const LONGEST_TIMEOUT = 2 ** 31 - 1;
 const LEFT = ApiError.serviceUnavailable("the client left");
 /** What a seat is charged at least, ms: so that who takes turns does so even below what the clock can tell. */
 const LEAST = 0.01;
@@ -43,8 +45,10 @@ export class Fairness implements Seating {
   /** @param mostTime that a seat is had, ms */
   constructor(limits: ResolvedLimits, mostTime: number) {
     this.#limits = limits;
-    this.#mostTime = mostTime;
-    this.#turn = new Turn(limits.turn);
+    this.#mostTime = Math.min(mostTime, LONGEST_TIMEOUT);
+    // Where nothing can wait for the next turn, nothing is to be refused for being late in this one.
+    const nobodyWaits = limits.queue === 0 || limits.queuePerUser === 0;
+    this.#turn = new Turn(nobodyWaits ? Number.POSITIVE_INFINITY : limits.turn);
     this.longRunning = new LongRunning(limits);
     const bounds: Bounds = { all: limits.inFlight, mutating: limits.mutating };
     this.#queue = new FairQueue(bounds, limits);
@@ -137,8 +141,8 @@ export class Fairness implements Seating {
     }
     this.#queue.add(seat);
     seat.turn = Promise.withResolvers();
-    if (Number.isFinite(queueFor))
-      seat.timer = setTimeout(() => this.#dismiss(seat)?.reject(TOO_MANY), queueFor).unref();
+    const giveUp = (): void => this.#dismiss(seat)?.reject(TOO_MANY);
+    seat.timer = setTimeout(giveUp, Math.min(queueFor, LONGEST_TIMEOUT)).unref();
     exchange.res.once("close", () => {
       if (seat.turn !== undefined) this.leave(seat);
     });

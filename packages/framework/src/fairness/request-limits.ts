@@ -19,10 +19,10 @@ export interface RequestLimits {
   readonly perVirtualWorkspace?: number;
   /**
    * Requests that wait, in all. When there are as many, whoever has most of them there loses the youngest. 0: nothing
-   * waits. @default 2000
+   * waits, and `turn` is without effect. @default 2000
    */
   readonly queue?: number;
-  /** Requests of one user in one virtual workspace that wait. 0: none does. @default 200 */
+  /** Requests of one user in one virtual workspace that wait. 0: none does. @default 500 */
   readonly queuePerUser?: number;
   /** How long a request waits, ms; the deadline goes on meanwhile. @default 15000 */
   readonly queueFor?: number;
@@ -49,7 +49,7 @@ export function resolveLimits(limits: RequestLimits, virtualWorkspaces: number):
     perUser: part("perUser", limits.perUser ?? 0.5),
     perVirtualWorkspace: part("perVirtualWorkspace", limits.perVirtualWorkspace ?? (virtualWorkspaces > 1 ? 0.75 : 1)),
     queue: whole("limits.queue", limits.queue ?? 2000, 0),
-    queuePerUser: whole("limits.queuePerUser", limits.queuePerUser ?? 200, 0),
+    queuePerUser: whole("limits.queuePerUser", limits.queuePerUser ?? 500, 0),
     queueFor: whole("limits.queueFor", queueFor, 1),
     turn: whole("limits.turn", limits.turn ?? 5, 1),
     longRunning: whole("limits.longRunning", limits.longRunning ?? 20_000, 0),

@@ -29,6 +29,9 @@ export interface StrangerLimits {
 /** Addresses that are kept; beyond that the one whose last failure is longest ago is forgotten. */
 const KEPT = 10_000;
 
+/** The longest that anybody is told to wait, s. */
+const LONGEST_WAIT = 3600;
+
 interface Stranger {
   /** Failures left, at `at`. */
   left: number;
@@ -62,7 +65,7 @@ export class Strangers {
     if (stranger.pending >= this.#pending)
       return ApiError.tooManyRequests("too many authentications are under way; try again later", 1);
     if (stranger.left >= 1) return undefined;
-    const wait = Math.ceil(((1 - stranger.left) * this.#forgiveEvery) / 1000);
+    const wait = Math.min(LONGEST_WAIT, Math.ceil(((1 - stranger.left) * this.#forgiveEvery) / 1000));
     return ApiError.tooManyRequests("too many failed authentications; try again later", wait);
   }
 
