@@ -19,7 +19,7 @@ export const Quote = defineResource({
   spec: { type: "object" },
   status: { type: "object" },
 });
-export const OldQuote = defineResource({
+const OldQuote = defineResource({
   group: "test.dev",
   version: "v1beta1",
   kind: "Quote",

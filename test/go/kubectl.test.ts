@@ -143,7 +143,9 @@ describe("kubectl", function () {
         .and.match(/^Groups +\[admins system:authenticated\]$/m);
       expect(stderr).to.include("application/vnd.kubernetes.protobuf");
       expect(told("auth can-i get notes/milk")).to.equal("yes");
-      expect(told("auth can-i --list")).to.match(/^selfsubjectreviews\.authentication\.k8s\.io +\[\] +\[\] +\[create\]$/m);
+      expect(told("auth can-i --list")).to.match(
+        /^selfsubjectreviews\.authentication\.k8s\.io +\[\] +\[\] +\[create\]$/m,
+      );
     });
 
     it("is told what there is not", () => {
