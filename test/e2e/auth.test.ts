@@ -1,6 +1,6 @@
 // kubectl asks who it is and what it may do: two users in who-sees-what and in roles, each by its own and through the view
 // that shows all of them together.
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { staticTokens } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -125,6 +125,15 @@ describe("kubectl asks", function () {
         expect((await list(alice, "all")).join("\n")).to.include(
           "the list may be incomplete: the rule of this view cannot list",
         );
+      });
+
+      it("by a file that is sent to the path", async () => {
+        const file = join(alice.home, "review.json");
+        const spec = { nonResourceAttributes: { verb: "get", path: "/apis" } };
+        const review = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec };
+        writeFileSync(file, JSON.stringify(review));
+        const path = "/services/roles/clusters/root/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+        expect(await ask(alice, "roles", "create", "--raw", path, "-f", file)).to.include('"status":{"allowed":true}');
       });
 
       it("and is told no in the same words as by the request itself", async () => {

@@ -110,6 +110,24 @@ describe("SelfSubjectRulesReview", () => {
     expectFault(/review failed/);
   });
 
+  it("is answered to clients that send an empty status, as Go clients do", async () => {
+    await using view = await start(authenticated());
+    const status = { resourceRules: null, nonResourceRules: null, incomplete: false };
+    const body = {
+      apiVersion: AUTHZ,
+      kind: "SelfSubjectRulesReview",
+      metadata: { creationTimestamp: null },
+      spec: { namespace: "ns" },
+      status,
+    };
+    const answer = await view.server.send(`POST ${RULES}`, body);
+    expect([answer.status, answer.body.status.resourceRules.length, answer.headers["warning"]]).to.deep.equal([
+      201,
+      3,
+      undefined,
+    ]);
+  });
+
   it("needs a namespace", async () => {
     await using view = await start(authenticated());
     const { status, body } = await view.review({}, RULES);

@@ -43,7 +43,10 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
    * `params.cluster === "*"` as well. @default false, such requests are 400
    */
   readonly wildcard?: boolean;
-  /** Asked for every request, discovery included, after authentication. A throw is answered 500, a no 403. */
+  /**
+   * Asked for every request, discovery included, after authentication. A throw is answered 500, a no 403. Only the reviews
+   * by which callers ask who they are and what they may do are served to all who have logged in (`system:basic-user`).
+   */
   readonly authorize: Authorizer<Params>;
   /**
    * What is served: a list, or a function of the request (the discovery hook), asked for every request and, while

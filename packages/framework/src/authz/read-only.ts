@@ -6,7 +6,8 @@ import { authenticated } from "./authenticated.ts";
  * Lets nobody write: asks `inner` about reads, refuses everything else. Reads are get, list and watch of objects, get of
  * their `/status` and `/scale`, and GET and HEAD of paths that are no objects (discovery). Other subresources are no reads
  * even by GET, since GET is how a terminal or a tunnel is opened, and neither is anything that asks for an upgrade. To
- * allow one, say so: `union(readOnly(), rbac({…}))`.
+ * allow one, say so: `union(readOnly(), rbac({…}))`. It lists no rules, which could not leave subresources out: for a rules
+ * review it is asked about all that is served.
  *
  * @param inner who may read. @default everybody who has logged in
  */

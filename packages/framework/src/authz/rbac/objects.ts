@@ -8,7 +8,7 @@ export interface PolicyRule {
   readonly verbs: readonly string[];
   /** "" is the core group. */
   readonly apiGroups?: readonly string[] | undefined;
-  /** `pods`, `pods/log`, `*`, or a subresource of whatever has it: `*` and `/scale`. */
+  /** `pods`, `pods/log`, `*` for all; a star, a slash and `log` for the logs of whatever has them. */
   readonly resources?: readonly string[] | undefined;
   /** Only these objects: no create or deletecollection can be allowed so, and lists only by `metadata.name`. */
   readonly resourceNames?: readonly string[] | undefined;
