@@ -38,6 +38,7 @@ async function start() {
   const storage: Storage = {
     get: (_scope, { name }, { signal }) => (name === "quick" ? object : slow(signal, object)),
     list: (_scope, { signal }) => slow(signal, { items: [object], resourceVersion: "1" }),
+    create: () => object,
   };
   /** A list in two pieces, the second when the test lets it. */
   const stream: Storage = {
@@ -91,6 +92,21 @@ describe("the deadline of a request", () => {
       expect(JSON.parse((await wire.answer())?.body ?? "")).to.deep.equal(object);
     });
   }
+
+  it("bounds a body that trickles: it is answered 504, and the connection closes behind it", async () => {
+    await using server = await start();
+    using wire = await server.wire();
+    wire.request(`POST ${NOTES} HTTP/1.1`, ...GOOD, "Content-Type: application/json", "Content-Length: 1000000");
+    const trickle = setInterval(() => wire.send(" "), 5);
+    try {
+      const answer = await wire.answer();
+      expect(answer?.status).to.equal(504);
+      expect(answer?.headers).to.include({ connection: "close" });
+      await wire.cut();
+    } finally {
+      clearInterval(trickle);
+    }
+  });
 
   it("lets finish what has begun to be answered", async () => {
     await using server = await start();

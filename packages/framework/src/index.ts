@@ -60,6 +60,7 @@ export {
   type Rules,
   type RulesRequest,
 } from "./authorization.ts";
+export { connectionOf } from "./connection.ts";
 export type { RequestInfo } from "./request-info.ts";
 export { AUTHENTICATED, authenticatedUser, type Identity, User } from "./user.ts";
 

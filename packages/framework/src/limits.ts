@@ -12,6 +12,9 @@ export const LISTENER_LIMITS: ServerOptions = {
   // A watch is a request that never ends; the deadline is the pipeline's.
   requestTimeout: 0,
   headersTimeout: 32_000,
+  // A peer that is gone without a word is found out, as by Kubernetes: a watch need not write for an hour.
+  keepAlive: true,
+  keepAliveInitialDelay: 180_000,
   // Small writes are whole events: waiting for more only delays them.
   noDelay: true,
   // Refused by the pipeline, with a Status.
