@@ -62,7 +62,7 @@ describe("header blocks over HTTP/2", () => {
     expect(client.session.remoteSettings).to.include({
       maxHeaderListSize: 2 ** 20,
       maxFrameSize: 256 * 1024,
-      maxConcurrentStreams: 250,
+      maxConcurrentStreams: 100,
     });
     using frames = await Frames.open(server.port, TLS);
     const sets = [groups(1), groups(999), groups(1001), groups(2000), groups(2000, 100), groups(10_000)];

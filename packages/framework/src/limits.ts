@@ -30,8 +30,9 @@ export const HTTP2_LIMITS: Http2Options = {
     maxHeaderListSize: 1024 * 1024,
     // Node's library takes a header block in nine frames at most; Go's clients use the size that they are told.
     maxFrameSize: 256 * 1024,
-    // As many as Go's servers: a client with more watches opens another connection.
-    maxConcurrentStreams: 250,
+    // As many as Kubernetes allows, and as Go's clients begin with: for more watches they open another connection. One
+    // that asks for large lists on all of them and reads none keeps 70 MiB here.
+    maxConcurrentStreams: 100,
     // Bytes of a body that nobody reads yet, for each stream.
     initialWindowSize: 64 * 1024,
     enablePush: false,
