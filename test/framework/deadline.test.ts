@@ -39,6 +39,7 @@ async function start() {
   const storage: Storage = {
     get: (_scope, { name }, { signal }) => (name === "quick" ? object : slow(signal, object)),
     list: (_scope, { signal }) => slow(signal, { items: [object], resourceVersion: "1" }),
+    create: () => object,
   };
   /** A list in two pieces, the second when the test lets it. */
   const stream: Storage = {
@@ -100,6 +101,21 @@ describe("the deadline of a request", () => {
     wire.request(`GET ${NOTES}/quick?timeout=${"1".repeat(60_000)} HTTP/1.1`, ...GOOD);
     expect((await wire.answer())?.status).to.equal(400);
     expect(computed() - before).to.be.below(500);
+  });
+
+  it("bounds a body that trickles: it is answered 504, and the connection closes behind it", async () => {
+    await using server = await start();
+    using wire = await server.wire();
+    wire.request(`POST ${NOTES} HTTP/1.1`, ...GOOD, "Content-Type: application/json", "Content-Length: 1000000");
+    const trickle = setInterval(() => wire.send(" "), 5);
+    try {
+      const answer = await wire.answer();
+      expect(answer?.status).to.equal(504);
+      expect(answer?.headers).to.include({ connection: "close" });
+      await wire.cut();
+    } finally {
+      clearInterval(trickle);
+    }
   });
 
   it("lets finish what has begun to be answered", async () => {

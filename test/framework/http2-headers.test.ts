@@ -62,7 +62,7 @@ describe("header blocks over HTTP/2", () => {
     expect(client.session.remoteSettings).to.include({
       maxHeaderListSize: 2 ** 20,
       maxFrameSize: 256 * 1024,
-      maxConcurrentStreams: 250,
+      maxConcurrentStreams: 100,
     });
     using frames = await Frames.open(server.port, TLS);
     const sets = [groups(1), groups(999), groups(1001), groups(2000), groups(2000, 100), groups(10_000)];
@@ -111,10 +111,10 @@ describe("header blocks over HTTP/2", () => {
     using client = await Http2Client.open(server.port, TLS);
     const name = Buffer.from("Zoë 東京 🦆").toString("latin1");
     const { body } = await client.get("/services/who/", {
-      "x-remote-user": name,
-      "x-remote-group": [name, "\xff\x80"],
+      "x-name": name,
+      "x-group": [name, "\xff\x80"],
     });
-    expect(body.headers[1]).to.deep.include({ "x-remote-user": [name], "x-remote-group": [name, "\xff\x80"] });
+    expect(body.headers[1]).to.deep.include({ "x-name": [name], "x-group": [name, "\xff\x80"] });
   });
 
   it("compressed to little arrive whole or are refused by what they are, not by what was sent", async () => {

@@ -163,9 +163,14 @@ describe("HTTP/2", () => {
     expect((await client.get("/livez")).text).to.equal("ok");
   });
 
-  it("asks for a body that waits to be asked for", async () => {
+  it("asks for a body that waits to be asked for, unless it refuses it", async () => {
     await using server = await start();
     using client = await server.open();
+    const refused = client.begin({ method: "POST", path: NOTES, headers: { expect: "100-continue" } });
+    refused.on("continue", () => expect.fail("asked for"));
+    expect((await once(refused, "response"))[0][":status"]).to.equal(401);
+    await once(refused.resume(), "close");
+    expect(refused.rstCode).to.equal(0);
     const headers = { ...ALICE, "content-type": "application/json", expect: "100-continue" };
     const stream = client.begin({ method: "POST", path: NOTES, headers });
     await once(stream, "continue");

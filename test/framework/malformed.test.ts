@@ -57,6 +57,17 @@ describe("malformed HTTP", () => {
     "a header name that is none": { bytes: "GET /livez HTTP/1.1\r\nHost: x\r\nX(y): z\r\n\r\n", code: 400 },
     "NUL in a header": { bytes: "GET /livez HTTP/1.1\r\nHost: x\r\nX: a\0b\r\n\r\n", code: 400 },
     "a line folded as in HTTP/1.0": { bytes: "GET /livez HTTP/1.1\r\n Host: x\r\n\r\n", code: 400 },
+    "a value folded over two lines": { bytes: "GET /livez HTTP/1.1\r\nHost: x\r\nX-A: b\r\n c\r\n\r\n", code: 400 },
+    "a value that begins on its second line": {
+      bytes: "GET /livez HTTP/1.1\r\nHost: x\r\nX-Remote-User:\r\n\tadmin\r\n\r\n",
+      code: 400,
+    },
+    "a carriage return in a value": { bytes: "GET /livez HTTP/1.1\r\nHost: x\r\nX-A: b\rX-B: c\r\n\r\n", code: 400 },
+    "two hosts": { bytes: "GET /livez HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", code: 400 },
+    "two Authorizations": {
+      bytes: `GET ${NOTES} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\r\nAuthorization: Bearer a\r\n\r\n`,
+      code: 400,
+    },
     "no Host": { bytes: "GET /livez HTTP/1.1\r\n\r\n", code: 400 },
     "a body of two lengths": {
       bytes: `POST ${NOTES} HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
@@ -64,6 +75,20 @@ describe("malformed HTTP", () => {
     },
     "two lengths": { bytes: "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na", code: 400 },
     "a negative length": { bytes: "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", code: 400 },
+    "a length in hexadecimal": { bytes: "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 0x1\r\n\r\na", code: 400 },
+    "an encoding that is not quite chunked": {
+      bytes: "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+      code: 400,
+    },
+    "an encoding besides chunked": {
+      bytes: "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+      code: 400,
+    },
+    "an encoding of no name": { bytes: "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding:\r\n\r\n", code: 400 },
+    "a space before the colon of an encoding": {
+      bytes: "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+      code: 400,
+    },
     "an encoding behind chunked": {
       bytes: "GET / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, gzip\r\n\r\n",
       code: 400,

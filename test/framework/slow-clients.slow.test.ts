@@ -1,6 +1,5 @@
 // Clients that take their time, with real clocks: idle connections outlast Go's patience and are closed in the end; heads
 // and bodies that trickle are not waited for.
-import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { createServer, staticTokens } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -38,7 +37,7 @@ async function trickle(socket: Wire["socket"], write: () => void): Promise<numbe
   const began = performance.now();
   const timer = setInterval(write, 1000);
   socket.on("error", () => undefined);
-  if (!socket.destroyed) await once(socket, "close");
+  if (!socket.destroyed) await new Promise((resolve) => socket.once("close", resolve));
   clearInterval(timer);
   return seconds(began);
 }
@@ -74,6 +73,7 @@ describe("slow clients", function () {
     using half = await server.open();
     half.send("GET /livez HTTP/1.1\r\nHost: x\r\n");
     using silent = await Http2Client.open(server.port, TLS);
+    using handshake = await Wire.open(server.port, { patience });
     using endless = await Frames.open(server.port, TLS);
     endless.headers(1, [[":method", "GET"]], END_STREAM);
     const continued = block([["x-pad", "x"]]);
@@ -82,6 +82,7 @@ describe("slow clients", function () {
       trickle(half.socket, () => half.send("X-Pad: x\r\n")),
       trickle(endless.socket, () => endless.send({ type: TYPE.continuation, stream: 1, payload: continued })),
       silent.closed,
+      handshake.end(),
     ]);
     expect((await half.answer())?.status).to.equal(408);
     expect(head).to.be.below(70);

@@ -8,8 +8,9 @@ export interface Carried {
 }
 
 /**
- * What a request came on, the same for all its requests: with TLS a `TLSSocket`. Never to be written to. A request of
- * HTTP/2 has a `socket` that only stands for it, another one for each request.
+ * The connection that a request came on, the same for all its requests: with TLS a `TLSSocket`. For authenticators that
+ * look at a certificate or an address once for a connection: `request.socket` of HTTP/2 only stands for it, another one
+ * for each request. Never to be written to, closed, or waited for: it is others' too.
  */
 export function connectionOf(request: IncomingMessage): Socket {
   return (request as Partial<Carried>).carrier ?? request.socket;

@@ -98,6 +98,7 @@ export { type PolicyRequest, type RbacSource, rbac } from "./authz/rbac/rbac.ts"
 export { readOnly } from "./authz/read-only.ts";
 export { union } from "./authz/union.ts";
 export type { ProtobufField, ProtobufMessage } from "./body/protobuf.ts";
+export { connectionOf } from "./connection.ts";
 export type { RequestInfo } from "./request-info.ts";
 export { ANONYMOUS, AUTHENTICATED, authenticatedUser, type Identity, UNAUTHENTICATED, User } from "./user.ts";
 

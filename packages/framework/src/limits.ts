@@ -14,6 +14,9 @@ export const LISTENER_LIMITS: ServerOptions = {
   headersTimeout: 32_000,
   // How often that is looked at; Node's own 30 s would double it.
   connectionsCheckingInterval: 4000,
+  // A peer that is gone without a word is found out, as by Kubernetes: a watch need not write for an hour.
+  keepAlive: true,
+  keepAliveInitialDelay: 180_000,
   // Small writes are whole events: waiting for more only delays them.
   noDelay: true,
   // Refused by the pipeline, with a Status.
@@ -29,8 +32,9 @@ export const HTTP2_LIMITS: Http2Options = {
     maxHeaderListSize: 1024 * 1024,
     // Node's library takes a header block in nine frames at most; Go's clients use the size that they are told.
     maxFrameSize: 256 * 1024,
-    // As many as Go's servers: a client with more watches opens another connection.
-    maxConcurrentStreams: 250,
+    // As many as Kubernetes allows, and as Go's clients begin with: for more watches they open another connection. One
+    // that asks for large lists on all of them and reads none keeps 70 MiB here.
+    maxConcurrentStreams: 100,
     // Bytes of a body that nobody reads yet, for each stream.
     initialWindowSize: 64 * 1024,
     enablePush: false,

@@ -23,6 +23,7 @@ function tlsListener({ serving, protocols }: ListenerTls): HttpServer {
   return createHttpsServer({
     ...LISTENER_LIMITS,
     ...serving.listenerOptions,
+    handshakeTimeout: LISTENER_LIMITS.headersTimeout,
     // A client that offers none of ours is refused; one that offers nothing speaks HTTP/1.1.
     ALPNCallback: ({ protocols: theirs }) => protocols().find((ours) => theirs.includes(ours)),
     // Asks clients for a certificate and goes on without one: other authenticators may know them.

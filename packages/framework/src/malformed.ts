@@ -8,12 +8,15 @@ import { respondStatus } from "./encode/respond.ts";
 /** How long a refused client may take to read why before its connection is cut, ms. */
 const LINGER = 500;
 
+/** Nobody is there to be told: the client has left, or has not come to the end of its handshake. */
+const UNTOLD: ReadonlySet<string | undefined> = new Set(["ECONNRESET", "ERR_TLS_HANDSHAKE_TIMEOUT"]);
+
 /** Refuses with a Status what Node would answer without a body, or by closing the connection. */
 export function refuseMalformed(server: Server): void {
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     // What comes after a refusal is no news: the connection lingers, and is cut soon.
     if (socket.writableEnded) return;
-    if (error.code === "ECONNRESET" || !socket.writable) socket.destroy();
+    if (UNTOLD.has(error.code) || !socket.writable) socket.destroy();
     else refuse(socket, problemOf(error.code));
   });
   server.on("connect", (_req: IncomingMessage, socket: Socket) => {

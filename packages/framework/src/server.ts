@@ -121,7 +121,7 @@ export class Server implements AsyncDisposable {
 
   async #start(): Promise<void> {
     await Promise.all([this.#core.start(), this.#offerHttp2()]);
-    this.#tls?.follow(this.#http as HttpsServer, this.#core.log);
+    if (this.#closed === undefined) this.#tls?.follow(this.#http as HttpsServer, this.#core.log);
   }
 
   /** Loaded only where it is spoken: it would add to the time that a server takes to start. */

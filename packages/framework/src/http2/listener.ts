@@ -42,6 +42,7 @@ export function serveHttp2(
   https.off("secureConnection", http1);
   https.on("secureConnection", (socket: TLSSocket) => {
     if (socket.alpnProtocol !== "h2") return http1.call(https, socket);
+    if (socket.destroyed) return; // the server closes
     arriving = socket;
     sessions.emit("connection", socket); // makes its session at once
   });

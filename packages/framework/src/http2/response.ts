@@ -8,10 +8,18 @@ type Written = (error: Error) => void;
 /** A response of HTTP/2 that tells, as one of HTTP/1.1 does, when it is destroyed, and whoever still writes to it. */
 export class Http2Response extends Http2ServerResponse {
   static {
-    // Node has none; in its types it is a property, which an accessor may not override.
-    Object.defineProperty(Http2Response.prototype, "destroyed", {
-      get(this: Http2Response) {
-        return this.stream.destroyed;
+    // In its types they are properties, which an accessor may not override. A client that leaves is heard of before its
+    // stream has come to its end, which Node then ends by itself.
+    Object.defineProperties(Http2Response.prototype, {
+      destroyed: {
+        get(this: Http2Response) {
+          return this.stream.destroyed || this.stream.aborted;
+        },
+      },
+      writableFinished: {
+        get(this: Http2Response) {
+          return this.stream.writableFinished && !this.stream.aborted;
+        },
       },
     });
   }

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
 import { mayBeShortened } from "../limits.ts";
@@ -10,6 +11,7 @@ export function accept(exchange: Exchange): void {
   if (req.headers.host === undefined && req.httpVersion !== "1.0")
     throw ApiError.badRequest("the Host header is missing");
   refuseDoubled(req.rawHeaders);
+  refuseEncoded(req, res);
   if (mayBeShortened(req)) throw problem(431, "too many header lines: set maxHeadersCount of the server to 0");
   core.identityHeaders.refuseListed(req);
   if (!core.draining || isProbe(path)) return;
@@ -33,6 +35,14 @@ function refuseDoubled(rawHeaders: readonly string[]): void {
   }
   if (hosts > 1) throw ApiError.badRequest("the request names two hosts: send one Host header");
   if (authorizations > 1) throw ApiError.badRequest("two Authorization headers: send one");
+}
+
+/** Node takes a body that is compressed as well for one that is not, and an older one an encoding of no name for no body. */
+function refuseEncoded({ headers }: IncomingMessage, res: ServerResponse): void {
+  const encoding = headers["transfer-encoding"];
+  if (encoding === undefined || encoding.toLowerCase() === "chunked") return;
+  res.shouldKeepAlive = false;
+  throw ApiError.badRequest("the only transfer encoding is chunked");
 }
 
 function isProbe(path: string): boolean {

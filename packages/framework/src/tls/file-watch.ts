@@ -55,8 +55,11 @@ export class FileWatch implements Disposable {
     this.#watchers.delete(folder);
   }
 
+  /** However much else goes on in the folders: what comes in the meantime is looked at with the rest, what comes later anew. */
   #settle(): void {
-    clearTimeout(this.#settling);
-    this.#settling = setTimeout(this.#changed, SETTLE).unref();
+    this.#settling ??= setTimeout(() => {
+      this.#settling = undefined;
+      this.#changed();
+    }, SETTLE).unref();
   }
 }
