@@ -1,4 +1,6 @@
-import type { RequestRecord } from "./access.ts";
+import { accessLog, type RequestRecord } from "./access.ts";
+import type { Audit } from "./audit/audit.ts";
+import { Auditor } from "./audit/auditor.ts";
 import type { Authenticator, ConnectionFacts } from "./authn/authenticator.ts";
 import { IdentityHeaders } from "./authn/identity-headers.ts";
 import { type Authorizer, deny } from "./authorization.ts";
@@ -8,6 +10,7 @@ import { PiecePool } from "./encode/pieces.ts";
 import { Representations } from "./encode/representations.ts";
 import { type Log, warningLog } from "./log.ts";
 import { Mounted } from "./mounted.ts";
+import type { Observer } from "./observe/observer.ts";
 import { OpenApiDocuments } from "./openapi/documents.ts";
 import { PathMatcher } from "./path.ts";
 import { ResourceIndexes } from "./serve/resources.ts";
@@ -32,6 +35,8 @@ export interface CoreOptions {
   readonly log?: Log;
   /** Told of every request when it has ended, and of watches when they have begun: an access log. @default nobody */
   readonly onRequest?: (record: RequestRecord) => void;
+  /** The audit log, made by {@link audit}. @default none */
+  readonly audit?: Audit;
   /** How long a request that is no watch may take, ms. @default 60000 */
   readonly requestTimeout?: number;
   /** How long a watch lasts whose client does not say, ms; up to twice that, at random. @default 1800000 */
@@ -48,7 +53,9 @@ export class ServerCore implements AsyncDisposable {
   readonly identityHeaders: IdentityHeaders;
   readonly impersonation: Authorizer<unknown>;
   readonly log: Log;
-  readonly onRequest: ((record: RequestRecord) => void) | undefined;
+  /** Whoever wants to know of requests. */
+  readonly observers: readonly Observer[];
+  readonly auditor: Auditor | undefined;
   readonly deadline: number;
   readonly hub: WatchHub;
   readonly representations: Representations = new Representations();
@@ -65,12 +72,14 @@ export class ServerCore implements AsyncDisposable {
   /** @param connection of all requests; a middleware does not know its server's */
   constructor(options: CoreOptions, connection: ConnectionFacts = { clientCa: [] }) {
     this.log = options.log ?? warningLog;
-    this.onRequest = options.onRequest;
     this.connection = connection;
     this.authentication = Object.freeze([...options.authentication]);
     this.identityHeaders = new IdentityHeaders(this.authentication.flatMap((one) => one.identityHeaders ?? []));
     this.impersonation = options.impersonation ?? (() => deny("nobody may impersonate anybody here"));
     this.deadline = options.requestTimeout ?? 60_000;
+    const { audit, onRequest } = options;
+    if (audit !== undefined) this.auditor = new Auditor({ audit, log: this.log, patience: this.deadline });
+    this.observers = [onRequest && accessLog(onRequest), this.auditor].filter((one) => one !== undefined);
     this.#minWatchTimeout = options.minWatchTimeout ?? 1_800_000;
     this.matcher = new PathMatcher(options.virtualWorkspaces.map((workspace) => new Mounted(workspace, this.log)));
     this.revalidation = new Revalidation(this.log);
@@ -92,9 +101,10 @@ export class ServerCore implements AsyncDisposable {
     return this.#draining;
   }
 
-  /** Sets up every virtual workspace, or, when one fails, none. @throws what a `setup` throws */
+  /** Sets up every virtual workspace, or, when one fails, none. @throws what a `setup` throws; Error when the audit log cannot be written */
   async start(): Promise<void> {
     try {
+      await this.auditor?.open();
       await Promise.all(this.matcher.views.map((view) => view.start()));
     } catch (error) {
       await this[Symbol.asyncDispose]();
@@ -119,5 +129,6 @@ export class ServerCore implements AsyncDisposable {
     await this.yaml[Symbol.asyncDispose]();
     await this.hub[Symbol.asyncDispose]();
     await Promise.all(this.matcher.views.map((view) => view[Symbol.asyncDispose]()));
+    await this.auditor?.[Symbol.asyncDispose]();
   }
 }

@@ -69,8 +69,13 @@ export { ANONYMOUS, AUTHENTICATED, authenticatedUser, type Identity, UNAUTHENTIC
 // Where it is served.
 
 export type { RequestRecord } from "./access.ts";
+export { type Audit, type AuditOptions, audit } from "./audit/audit.ts";
+export type { AuditLevel, AuditPolicy, AuditResources, AuditRule, AuditStage } from "./audit/policy.ts";
 export type { CoreOptions } from "./core.ts";
 export { type VirtualWorkspacesMiddleware, virtualWorkspaces } from "./express.ts";
+export { type JsonLog, type JsonLogOptions, jsonLog } from "./json-log.ts";
+export type { LogFileOptions } from "./lines/log-file.ts";
+export type { LineTarget } from "./lines/target.ts";
 export type { TlsOptions } from "./listener.ts";
 export type { Log, LogRecord } from "./log.ts";
 export {

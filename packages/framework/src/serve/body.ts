@@ -26,7 +26,9 @@ export async function sentBody(exchange: Exchange, kind?: string): Promise<Decod
   const { req, res, signal, core } = exchange;
   const body = await readBody(req, { res, signal });
   const expected = kind === undefined ? {} : { kind };
-  return decodeBody(body, req.headers["content-type"], { yaml: core.yaml, signal, ...expected });
+  const decoded = await decodeBody(body, req.headers["content-type"], { yaml: core.yaml, signal, ...expected });
+  exchange.audited?.sent(decoded.value);
+  return decoded;
 }
 
 /** How objects of a kind are read. */

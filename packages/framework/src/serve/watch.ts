@@ -88,8 +88,7 @@ function open(exchange: Exchange, resource: ServedResource, { lease, options, la
   // What was asked before the server began to stop, and opens only now.
   if (core.draining) subscriber.end();
   void begin(exchange, { subscriber, lane, options }).catch((error: unknown) => {
-    if (!res.destroyed)
-      core.log({ level: "error", message: "watch failed", requestId: exchange.requestId, error: String(error) });
+    if (!res.destroyed) exchange.log({ level: "error", message: "watch failed", error: String(error) });
     res.destroy();
   });
 }

@@ -19,6 +19,7 @@ export function authorizeAs(exchange: Exchange, info: RequestInfo): void | Promi
 
 /** The one place where a decision counts. @throws ApiError 403 when it is a no */
 export function enforce(exchange: Exchange, info: RequestInfo, decision: Decision): void {
+  exchange.decision = decision;
   if (decision.allowed === true) return;
   if (decision.allowed !== false) throw new Error("authorize must return allow() or deny(reason)");
   const user = (exchange.user as User).name;

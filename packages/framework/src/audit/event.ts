@@ -1,0 +1,145 @@
+import type { TLSSocket } from "node:tls";
+import { bearerToken } from "../authn/bearer-token.ts";
+import { utf8 } from "../authn/headers.ts";
+import { statusOf } from "../encode/respond.ts";
+import type { Exchange } from "../exchange.ts";
+import { microTime } from "../observe/clock.ts";
+import { codeOf } from "../observe/observer.ts";
+import type { RequestInfo } from "../request-info.ts";
+import type { User } from "../user.ts";
+import type { AuditStage } from "./policy.ts";
+import type { AuditRecord } from "./record.ts";
+import { verbOf } from "./rules.ts";
+import { sourceIps } from "./source-ips.ts";
+
+// Events are written as text rather than as objects to be stringified: there are two for every request, and most of what
+// they say is said of the one before too.
+
+/** One `audit.k8s.io/v1` Event as a line of JSON. */
+export function eventLine(exchange: Exchange, record: AuditRecord, stage: AuditStage): string {
+  record.head ??= headOf(exchange, record);
+  const began = stage === "RequestReceived";
+  const moment = began ? exchange.startedAt : performance.now();
+  let line = `${record.head},"stage":"${stage}","stageTimestamp":"${microTime(moment)}"`;
+  if (exchange.impersonator !== undefined) line += `,"impersonatedUser":${userJson(exchange.user)}`;
+  const info = exchange.info as RequestInfo | undefined;
+  if (info?.isResource === true) line += `,"objectRef":${objectRef(info, record)}`;
+  if (!began) line += `,"responseStatus":${responseStatus(exchange, stage)}`;
+  if (!began && record.requestObject !== undefined) line += `,"requestObject":${record.requestObject}`;
+  const answered = stage === "ResponseComplete" ? record.responseObject(exchange) : undefined;
+  if (answered !== undefined) line += `,"responseObject":${answered}`;
+  return `${line}${annotations(exchange, record)}}`;
+}
+
+function headOf(exchange: Exchange, { decision }: AuditRecord): string {
+  const { req, requestId, startedAt, user, impersonator } = exchange;
+  const agent = req.headers["user-agent"];
+  return (
+    `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${decision.level}","auditID":${JSON.stringify(requestId)}` +
+    `,"requestURI":${JSON.stringify(shownUri(req.url ?? ""))},"verb":${JSON.stringify(verbOf(exchange))}` +
+    `,"user":${userJson(impersonator ?? user)},"sourceIPs":${JSON.stringify(sourceIps(req))}` +
+    `${agent === undefined ? "" : `,"userAgent":${JSON.stringify(shownAgent(agent))}`}` +
+    `,"requestReceivedTimestamp":"${microTime(startedAt)}"`
+  );
+}
+
+/** Nobody here takes a token from a query, but a client may send one all the same. */
+function shownUri(uri: string): string {
+  return uri.includes("token=") ? uri.replace(/([?&][\w-]*token=)[^&]*/gi, "$1REDACTED") : uri;
+}
+
+/** Kubernetes' own limit. */
+const LONGEST_AGENT = 1024;
+
+function shownAgent(agent: string): string {
+  const text = utf8(agent) ?? agent;
+  return text.length > LONGEST_AGENT ? `${text.slice(0, LONGEST_AGENT)}...TRUNCATED` : text;
+}
+
+/** Users are shared by the requests of their tokens and connections. */
+const users = new WeakMap<User, string>();
+
+function userJson(user: User | undefined): string {
+  if (user === undefined) return "{}";
+  let json = users.get(user);
+  if (json === undefined) {
+    const { name, uid, groups, extra } = user;
+    json = JSON.stringify({
+      username: name,
+      ...(uid === "" ? {} : { uid }),
+      ...(groups.length === 0 ? {} : { groups }),
+      ...(Object.keys(extra).length === 0 ? {} : { extra }),
+    });
+    users.set(user, json);
+  }
+  return json;
+}
+
+function objectRef(info: RequestInfo, { metadata }: AuditRecord): string {
+  const { resource, subresource, group, version } = info;
+  const namespace = info.namespace === "" ? metadata?.namespace : info.namespace;
+  const name = info.name === "" ? metadata?.name : info.name;
+  return JSON.stringify({
+    resource,
+    namespace: namespace === "" ? undefined : namespace,
+    name: name === "" ? undefined : name,
+    uid: metadata?.uid,
+    apiGroup: group === "" ? undefined : group,
+    apiVersion: version,
+    resourceVersion: metadata?.resourceVersion,
+    subresource: subresource === "" ? undefined : subresource,
+  });
+}
+
+function responseStatus(exchange: Exchange, stage: AuditStage): string {
+  const code = codeOf(exchange);
+  if (stage === "Panic" && code < 500)
+    return '{"metadata":{},"status":"Failure","message":"the answer had begun, and was cut","reason":"InternalError","code":500}';
+  if (code === 0) return '{"metadata":{},"status":"Failure","message":"Connection closed early","code":0}';
+  const answered = statusOf(exchange.res);
+  if (answered === undefined) return `{"metadata":{},"code":${code}}`;
+  const { status, reason, details } = answered;
+  const message = code === 401 && exchange.user === undefined ? attempted(exchange) : answered.message;
+  return JSON.stringify({ metadata: {}, status, message, reason, details, code });
+}
+
+/** Which kinds of credentials did not help, as Kubernetes tells; never the credentials. */
+function attempted({ req }: Exchange): string {
+  const scheme = /^\s*(\S+)\s/.exec(req.headers.authorization ?? "")?.[1]?.toLowerCase();
+  const { socket } = req;
+  const hasCertificate =
+    "getPeerX509Certificate" in socket && (socket as TLSSocket).getPeerX509Certificate() !== undefined;
+  const methods = [
+    ...(scheme === "basic" ? ["basic"] : []),
+    ...(scheme === "bearer" || bearerToken(req) !== undefined ? ["bearer"] : []),
+    ...(hasCertificate ? ["x509"] : []),
+  ];
+  return methods.length > 0
+    ? `Authentication failed, attempted: ${methods.join(", ")}`
+    : "Authentication failed, no credentials provided";
+}
+
+/** The logical cluster under kcp's name for it. */
+const WORKSPACE = "tenancy.kcp.io/workspace";
+const TRACE = "virtual-workspaces.dev/trace-id";
+const OMITTED = "virtual-workspaces.dev/omitted";
+
+function annotations(exchange: Exchange, { omitted }: AuditRecord): string {
+  const { decision, traceId } = exchange;
+  const cluster = (exchange.params as Exchange["params"] | undefined) === undefined ? "" : exchange.cluster;
+  if (decision?.allowed === true && traceId === undefined && cluster === "" && omitted.length === 0) return ALLOWED;
+  const written = {
+    ...(decision === undefined
+      ? {}
+      : {
+          "authorization.k8s.io/decision": decision.allowed === true ? "allow" : "forbid",
+          "authorization.k8s.io/reason": decision.allowed === true ? "" : String(decision.reason ?? ""),
+        }),
+    ...(cluster === "" ? {} : { [WORKSPACE]: cluster }),
+    ...(traceId === undefined ? {} : { [TRACE]: traceId }),
+    ...(omitted.length === 0 ? {} : { "audit.k8s.io/truncated": "true", [OMITTED]: [...new Set(omitted)].join(",") }),
+  };
+  return Object.keys(written).length === 0 ? "" : `,"annotations":${JSON.stringify(written)}`;
+}
+
+const ALLOWED = ',"annotations":{"authorization.k8s.io/decision":"allow","authorization.k8s.io/reason":""}';
