@@ -9,12 +9,15 @@ import { DiscoveryDocuments } from "./discovery/documents.ts";
 import { PiecePool } from "./encode/pieces.ts";
 import { Representations } from "./encode/representations.ts";
 import { type Log, warningLog } from "./log.ts";
+import { Meters } from "./metrics/meters.ts";
+import { type Metrics, ServerMetrics } from "./metrics/metrics.ts";
 import { Mounted } from "./mounted.ts";
 import type { Observer } from "./observe/observer.ts";
 import { OpenApiDocuments } from "./openapi/documents.ts";
 import { PathMatcher } from "./path.ts";
 import { ResourceIndexes } from "./serve/resources.ts";
 import { Revalidation } from "./serve/revalidation.ts";
+import { Tracing } from "./tracing/tracing.ts";
 import { type VersionInfo, versionInfo } from "./version.ts";
 import type { VirtualWorkspace } from "./virtual-workspace.ts";
 import { WatchHub } from "./watch/hub.ts";
@@ -56,6 +59,10 @@ export class ServerCore implements AsyncDisposable {
   /** Whoever wants to know of requests. */
   readonly observers: readonly Observer[];
   readonly auditor: Auditor | undefined;
+  /** What parts of the server count. */
+  readonly meters: Meters = new Meters();
+  /** What answers at `/metrics`. */
+  readonly metrics: Mounted | undefined;
   readonly deadline: number;
   readonly hub: WatchHub;
   readonly representations: Representations = new Representations();
@@ -66,11 +73,12 @@ export class ServerCore implements AsyncDisposable {
   readonly revalidation: Revalidation;
   readonly yaml: YamlReader = new YamlReader();
   readonly version: VersionInfo = versionInfo();
+  readonly tracing: Tracing = new Tracing();
   readonly #minWatchTimeout: number;
   #draining = false;
 
   /** @param connection of all requests; a middleware does not know its server's */
-  constructor(options: CoreOptions, connection: ConnectionFacts = { clientCa: [] }) {
+  constructor(options: CoreOptions & { readonly metrics?: Metrics }, connection: ConnectionFacts = { clientCa: [] }) {
     this.log = options.log ?? warningLog;
     this.connection = connection;
     this.authentication = Object.freeze([...options.authentication]);
@@ -79,7 +87,10 @@ export class ServerCore implements AsyncDisposable {
     this.deadline = options.requestTimeout ?? 60_000;
     const { audit, onRequest } = options;
     if (audit !== undefined) this.auditor = new Auditor({ audit, log: this.log, patience: this.deadline });
-    this.observers = [onRequest && accessLog(onRequest), this.auditor].filter((one) => one !== undefined);
+    const metrics = options.metrics && new ServerMetrics(this, options.metrics);
+    if (metrics !== undefined) this.metrics = new Mounted(metrics.workspace, this.log);
+    const observers = [onRequest && accessLog(onRequest), this.auditor, metrics?.requests];
+    this.observers = observers.filter((one) => one !== undefined);
     this.#minWatchTimeout = options.minWatchTimeout ?? 1_800_000;
     this.matcher = new PathMatcher(options.virtualWorkspaces.map((workspace) => new Mounted(workspace, this.log)));
     this.revalidation = new Revalidation(this.log);
@@ -104,7 +115,9 @@ export class ServerCore implements AsyncDisposable {
   /** Sets up every virtual workspace, or, when one fails, none. @throws what a `setup` throws; Error when the audit log cannot be written */
   async start(): Promise<void> {
     try {
+      await this.tracing.ready();
       await this.auditor?.open();
+      await this.metrics?.start();
       await Promise.all(this.matcher.views.map((view) => view.start()));
     } catch (error) {
       await this[Symbol.asyncDispose]();

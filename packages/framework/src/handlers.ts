@@ -15,10 +15,11 @@ export interface Handlers {
 
 /** The pipeline as handlers of a Node server. */
 export function handlers(core: ServerCore): Handlers {
-  const { observers } = core;
+  const { observers, tracing } = core;
   const handle = (exchange: Exchange): void => {
-    if (observers.length === 0) void run(exchange);
-    else observe(exchange, observers, () => run(exchange));
+    const handled = (): Promise<void> => tracing.run(exchange, () => run(exchange));
+    if (observers.length === 0) void handled();
+    else observe(exchange, observers, handled);
   };
   return {
     request: (req, res) => {

@@ -78,6 +78,7 @@ export type { LogFileOptions } from "./lines/log-file.ts";
 export type { LineTarget } from "./lines/target.ts";
 export type { TlsOptions } from "./listener.ts";
 export type { Log, LogRecord } from "./log.ts";
+export { type Metrics, type MetricsOptions, metrics } from "./metrics/metrics.ts";
 export {
   createServer,
   type Listening,

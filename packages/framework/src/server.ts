@@ -7,12 +7,15 @@ import { type CoreOptions, ServerCore } from "./core.ts";
 import { loadExpress, route } from "./express.ts";
 import { type Handlers, handlers } from "./handlers.ts";
 import { clientAuthorities, createListener, type TlsOptions } from "./listener.ts";
+import { METRICS_PATH, type Metrics } from "./metrics/metrics.ts";
 import { SERVICES } from "./path.ts";
 
 /** What a server serves, to whom, and how it listens. */
 export interface ServerOptions extends CoreOptions {
   /** @default plain HTTP, for use behind something that does TLS: credentials would travel in the open */
   readonly tls?: TlsOptions;
+  /** Prometheus metrics at `/metrics`, made by {@link metrics}. @default none */
+  readonly metrics?: Metrics;
   /** How long `close` waits for requests under way, ms. @default 10000 */
   readonly closeTimeout?: number;
 }
@@ -50,6 +53,9 @@ export class Server implements AsyncDisposable {
     this.#handlers = handlers(this.#core);
     this.#http = createListener(options.tls, clientCa);
     this.#connections = new Connections(this.#http, { tls: options.tls !== undefined });
+    this.#http.on("tlsClientError", () => {
+      this.#core.meters.tlsHandshakeErrors += 1;
+    });
     this.#http.on("request", (req: IncomingMessage, res: ServerResponse) => this.#request(req, res));
     this.#http.on("upgrade", (req: IncomingMessage, socket: Duplex, head: Buffer) => {
       this.#connections.answer(req.socket, socket);
@@ -135,8 +141,12 @@ export class Server implements AsyncDisposable {
     this.#connections.answer(req.socket, res);
     const { url = "/" } = req;
     const answer = (): void => this.#handlers.request(req, res);
-    if (this.#app === undefined || isOurs(url)) answer();
+    if (this.#app === undefined || isOurs(url) || this.#isMetrics(url)) answer();
     else route(this.#app, { req, res, log: this.#core.log }, answer);
+  }
+
+  #isMetrics(url: string): boolean {
+    return this.#options.metrics !== undefined && (url === METRICS_PATH || url.startsWith(`${METRICS_PATH}?`));
   }
 }
 

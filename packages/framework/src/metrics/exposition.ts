@@ -24,7 +24,10 @@ function linesOf(family: Family, format: Exposition): string[] {
   if (family.type === "histogram") return [...head, ...histogramLines(family)];
   const sampled = open && type === "counter" ? `${name}_total` : name;
   const names = family.labelNames;
-  return [...head, ...family.samples.map(({ labels, value }) => `${sampled}${labelled(names, labels)} ${number(value)}`)];
+  return [
+    ...head,
+    ...family.samples.map(({ labels, value }) => `${sampled}${labelled(names, labels)} ${number(value)}`),
+  ];
 }
 
 function histogramLines({ name, bounds, labelNames, samples }: Family & { readonly type: "histogram" }): string[] {

@@ -22,7 +22,11 @@ interface Described {
 /** A metric and all its series, as they are now. */
 export type Family =
   | (Described & { readonly type: "counter" | "gauge"; readonly samples: readonly Sample[] })
-  | (Described & { readonly type: "histogram"; readonly bounds: readonly number[]; readonly samples: readonly Distribution[] });
+  | (Described & {
+      readonly type: "histogram";
+      readonly bounds: readonly number[];
+      readonly samples: readonly Distribution[];
+    });
 
 /** A histogram's series, counted as it goes. */
 export class Buckets implements Distribution {

@@ -54,13 +54,13 @@ function distributionsOf(
   const bounds = [...new Set(values.filter(isBound).map(({ labels }) => Number(labels.le)))];
   const groups = Map.groupBy(values, ({ labels }) => JSON.stringify(valuesOf(labels)));
   const samples = [...groups.values()].map((group) => {
-    const valueOf = (suffix: string): number => group.find(({ metricName }) => metricName?.endsWith(suffix))?.value ?? 0;
+    const ending = (suffix: string): number => group.find(({ metricName }) => metricName?.endsWith(suffix))?.value ?? 0;
     const below = bounds.map((bound) => group.find(({ labels }) => Number(labels.le) === bound)?.value ?? 0);
     return {
       labels: valuesOf(group[0]?.labels ?? {}),
       counts: below.map((count, at) => count - (below[at - 1] ?? 0)),
-      count: valueOf("_count"),
-      sum: valueOf("_sum"),
+      count: ending("_count"),
+      sum: ending("_sum"),
     };
   });
   return { bounds, samples };

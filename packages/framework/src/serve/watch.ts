@@ -70,7 +70,7 @@ interface Opening {
 function open(exchange: Exchange, resource: ServedResource, { lease, options, lane: laneOf }: Opening): void {
   const { core, res } = exchange;
   exchange.answered = true;
-  const fanout = core.hub.fanout(lease.cache);
+  const fanout = core.hub.fanout(lease.cache, resource.definition);
   const lane = laneOf(fanout);
   const { allowWatchBookmarks: bookmarks, sendInitialEvents: initialEvents = false } = options;
   const subscriber = new Subscriber(lane, res, { bookmarks, initialEvents });
@@ -132,7 +132,9 @@ const LONGEST_TIMEOUT = 2 ** 31 - 1;
 function* initialEvents(snapshot: Snapshot, lane: Lane, bookmark: boolean): Generator<Buffer> {
   const { selection, representation } = lane;
   for (const object of objectsIn(snapshot.objects, selection)) {
-    if (selection.matches(object)) yield eventBytes("ADDED", representation.object(object));
+    if (!selection.matches(object)) continue;
+    lane.sent.events += 1;
+    yield eventBytes("ADDED", representation.object(object));
   }
   if (bookmark) yield lane.bookmarkBytes(snapshot.version, true);
 }
