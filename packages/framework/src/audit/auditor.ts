@@ -33,6 +33,7 @@ export class Auditor implements Observer, AsyncDisposable {
   readonly #writer: LineWriter;
   readonly #queue: LineQueue;
   #untold = 0;
+  #why = "";
   #toldAt = Number.NEGATIVE_INFINITY;
 
   constructor({ audit, log, patience }: AuditorOptions) {
@@ -76,7 +77,7 @@ export class Auditor implements Observer, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#queue[Symbol.asyncDispose]();
     this.#toldAt = Number.NEGATIVE_INFINITY;
-    if (this.#untold > 0) this.#tell("the server closes");
+    if (this.#untold > 0) this.#tell();
   }
 
   #record(exchange: Exchange): AuditRecord {
@@ -113,15 +114,16 @@ export class Auditor implements Observer, AsyncDisposable {
   #lost(count: number, why: string): void {
     this.stats.lost += count;
     this.#untold += count;
-    this.#tell(why);
+    this.#why = why;
+    this.#tell();
   }
 
   /** Not once for each event: a full disk would fill the log too. */
-  #tell(why: string): void {
+  #tell(): void {
     const now = performance.now();
     if (now - this.#toldAt < TELL_EVERY) return;
     this.#toldAt = now;
-    this.#log({ level: "error", message: "audit events lost", count: this.#untold, error: why });
+    this.#log({ level: "error", message: "audit events lost", count: this.#untold, error: this.#why });
     this.#untold = 0;
   }
 }
