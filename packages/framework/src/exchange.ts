@@ -137,7 +137,8 @@ export class Exchange {
   }
 }
 
-const ID = /^[\x21-\x7e]{1,64}$/;
+/** Nothing that would have to be quoted in JSON. */
+const ID = /^[\x21\x23-\x5b\x5d-\x7e]{1,64}$/;
 
 function givenId({ headers }: IncomingMessage): string | undefined {
   const given = headers["audit-id"];

@@ -17,9 +17,8 @@ export interface Handlers {
 export function handlers(core: ServerCore): Handlers {
   const { observers, tracing } = core;
   const handle = (exchange: Exchange): void => {
-    const handled = (): Promise<void> => tracing.run(exchange, () => run(exchange));
-    if (observers.length === 0) void handled();
-    else observe(exchange, observers, handled);
+    if (observers.length > 0) observe(exchange, observers);
+    void tracing.run(exchange, run);
   };
   return {
     request: (req, res) => {

@@ -9,7 +9,7 @@ export interface JsonLogOptions {
   readonly to?: LineTarget;
   /** The least that is written. @default "info" */
   readonly level?: LogRecord["level"];
-  /** How much may wait to be written, characters; what comes then is lost and counted. @default 1 MiB */
+  /** How much may wait to be written, bytes; what comes then is lost and counted. @default 1 MiB */
   readonly maxPending?: number;
 }
 

@@ -1,6 +1,7 @@
 import { isApiError, toApiError } from "@virtual-workspaces/apimachinery";
 import { respondStatus } from "./encode/respond.ts";
 import type { Exchange } from "./exchange.ts";
+import { noteStarted } from "./observe/observer.ts";
 import { accept } from "./stages/accept.ts";
 import { audit } from "./stages/audit.ts";
 import { authenticate } from "./stages/authenticate.ts";
@@ -40,7 +41,7 @@ export async function run(exchange: Exchange): Promise<void> {
     for (const stage of pipeline) {
       const pending = stage(exchange);
       if (pending !== undefined) await pending;
-      if (exchange.answered) return;
+      if (exchange.answered) return noteStarted(exchange);
     }
   } catch (error) {
     fail(exchange, error);

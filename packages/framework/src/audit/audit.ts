@@ -15,7 +15,7 @@ export interface AuditOptions {
    * @default "wait"
    */
   readonly whenFull?: "wait" | "drop";
-  /** How much may wait to be written, characters; with `wait` the events of requests under way come on top. @default 8 MiB */
+  /** How much may wait to be written, bytes; with `wait` the events of requests under way come on top. @default 8 MiB */
   readonly maxPending?: number;
   /**
    * How long a recorded object may be, characters. A longer one is left out, and the annotation `audit.k8s.io/truncated`

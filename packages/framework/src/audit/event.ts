@@ -1,6 +1,7 @@
 import type { TLSSocket } from "node:tls";
 import { bearerToken } from "../authn/bearer-token.ts";
 import { utf8 } from "../authn/headers.ts";
+import type { Decision } from "../authorization.ts";
 import { statusOf } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
 import { microTime } from "../observe/clock.ts";
@@ -23,7 +24,10 @@ export function eventLine(exchange: Exchange, record: AuditRecord, stage: AuditS
   let line = `${record.head},"stage":"${stage}","stageTimestamp":"${microTime(moment)}"`;
   if (exchange.impersonator !== undefined) line += `,"impersonatedUser":${userJson(exchange.user)}`;
   const info = exchange.info as RequestInfo | undefined;
-  if (info?.isResource === true) line += `,"objectRef":${objectRef(info, record)}`;
+  if (info?.isResource === true) {
+    record.objectRef ??= objectRef(info, record);
+    line += record.objectRef;
+  }
   if (!began) line += `,"responseStatus":${responseStatus(exchange, stage)}`;
   if (!began && record.requestObject !== undefined) line += `,"requestObject":${record.requestObject}`;
   const answered = stage === "ResponseComplete" ? record.responseObject(exchange) : undefined;
@@ -35,10 +39,10 @@ function headOf(exchange: Exchange, { decision }: AuditRecord): string {
   const { req, requestId, startedAt, user, impersonator } = exchange;
   const agent = req.headers["user-agent"];
   return (
-    `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${decision.level}","auditID":${JSON.stringify(requestId)}` +
-    `,"requestURI":${JSON.stringify(shownUri(req.url ?? ""))},"verb":${JSON.stringify(verbOf(exchange))}` +
-    `,"user":${userJson(impersonator ?? user)},"sourceIPs":${JSON.stringify(sourceIps(req))}` +
-    `${agent === undefined ? "" : `,"userAgent":${JSON.stringify(shownAgent(agent))}`}` +
+    `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${decision.level}","auditID":"${requestId}"` +
+    `,"requestURI":${JSON.stringify(shownUri(req.url ?? ""))},"verb":"${verbOf(exchange)}"` +
+    `,"user":${userJson(impersonator ?? user)},"sourceIPs":["${sourceIps(req).join('","')}"]` +
+    `${agent === undefined ? "" : `,"userAgent":${agentJson(agent)}`}` +
     `,"requestReceivedTimestamp":"${microTime(startedAt)}"`
   );
 }
@@ -51,9 +55,19 @@ function shownUri(uri: string): string {
 /** Kubernetes' own limit. */
 const LONGEST_AGENT = 1024;
 
-function shownAgent(agent: string): string {
-  const text = utf8(agent) ?? agent;
-  return text.length > LONGEST_AGENT ? `${text.slice(0, LONGEST_AGENT)}...TRUNCATED` : text;
+/** Most requests come from a few programs. */
+const agents = new Map<string, string>();
+const MOST_AGENTS = 100;
+
+function agentJson(agent: string): string {
+  let json = agents.get(agent);
+  if (json === undefined) {
+    const text = utf8(agent) ?? agent;
+    json = JSON.stringify(text.length > LONGEST_AGENT ? `${text.slice(0, LONGEST_AGENT)}...TRUNCATED` : text);
+    if (agents.size >= MOST_AGENTS) agents.clear();
+    if (agent.length <= LONGEST_AGENT) agents.set(agent, json);
+  }
+  return json;
 }
 
 /** Users are shared by the requests of their tokens and connections. */
@@ -79,16 +93,16 @@ function objectRef(info: RequestInfo, { metadata }: AuditRecord): string {
   const { resource, subresource, group, version } = info;
   const namespace = info.namespace === "" ? metadata?.namespace : info.namespace;
   const name = info.name === "" ? metadata?.name : info.name;
-  return JSON.stringify({
-    resource,
-    namespace: namespace === "" ? undefined : namespace,
-    name: name === "" ? undefined : name,
-    uid: metadata?.uid,
-    apiGroup: group === "" ? undefined : group,
-    apiVersion: version,
-    resourceVersion: metadata?.resourceVersion,
-    subresource: subresource === "" ? undefined : subresource,
-  });
+  return (
+    `,"objectRef":{"resource":${JSON.stringify(resource)}${member("namespace", namespace)}${member("name", name)}` +
+    `${member("uid", metadata?.uid)}${member("apiGroup", group)}${member("apiVersion", version)}` +
+    `${member("resourceVersion", metadata?.resourceVersion)}${member("subresource", subresource)}}`
+  );
+}
+
+/** Nothing for what is not there. */
+function member(name: string, value: string | undefined): string {
+  return value === undefined || value === "" ? "" : `,"${name}":${JSON.stringify(value)}`;
 }
 
 function responseStatus(exchange: Exchange, stage: AuditStage): string {
@@ -127,19 +141,19 @@ const OMITTED = "virtual-workspaces.dev/omitted";
 function annotations(exchange: Exchange, { omitted }: AuditRecord): string {
   const { decision, traceId } = exchange;
   const cluster = (exchange.params as Exchange["params"] | undefined) === undefined ? "" : exchange.cluster;
-  if (decision?.allowed === true && traceId === undefined && cluster === "" && omitted.length === 0) return ALLOWED;
-  const written = {
-    ...(decision === undefined
-      ? {}
-      : {
-          "authorization.k8s.io/decision": decision.allowed === true ? "allow" : "forbid",
-          "authorization.k8s.io/reason": decision.allowed === true ? "" : String(decision.reason ?? ""),
-        }),
-    ...(cluster === "" ? {} : { [WORKSPACE]: cluster }),
-    ...(traceId === undefined ? {} : { [TRACE]: traceId }),
-    ...(omitted.length === 0 ? {} : { "audit.k8s.io/truncated": "true", [OMITTED]: [...new Set(omitted)].join(",") }),
-  };
-  return Object.keys(written).length === 0 ? "" : `,"annotations":${JSON.stringify(written)}`;
+  const written =
+    verdict(decision) +
+    member(WORKSPACE, cluster) +
+    member(TRACE, traceId) +
+    (omitted === undefined ? "" : `,"audit.k8s.io/truncated":"true"${member(OMITTED, omitted)}`);
+  return written === "" ? "" : `,"annotations":{${written.slice(1)}}`;
 }
 
-const ALLOWED = ',"annotations":{"authorization.k8s.io/decision":"allow","authorization.k8s.io/reason":""}';
+function verdict(decision: Decision | undefined): string {
+  if (decision === undefined) return "";
+  if (decision.allowed === true) return ALLOWED;
+  const reason = JSON.stringify(String(decision.reason ?? ""));
+  return `,"authorization.k8s.io/decision":"forbid","authorization.k8s.io/reason":${reason}`;
+}
+
+const ALLOWED = ',"authorization.k8s.io/decision":"allow","authorization.k8s.io/reason":""';

@@ -18,10 +18,12 @@ export class AuditRecord {
   head: string | undefined;
   /** Of the object that was sent: it may have a name that the URL does not say. */
   metadata: Partial<ObjectMeta> | undefined;
+  /** What it is about, as JSON, once that is written. */
+  objectRef: string | undefined;
   /** JSON. */
   requestObject: string | undefined;
   /** What is left out of the events, because it is too long or no JSON. */
-  readonly omitted: string[] = [];
+  omitted: string | undefined;
   readonly #limit: number;
   readonly #answer: Capture | undefined;
 
@@ -37,14 +39,17 @@ export class AuditRecord {
   sent(value: unknown): void {
     if (!isJsonObject(value)) return;
     const { metadata } = value as { readonly metadata?: unknown };
-    if (isJsonObject(metadata)) this.metadata = identityOf(metadata);
+    if (isJsonObject(metadata)) {
+      this.metadata = identityOf(metadata);
+      this.objectRef = undefined;
+    }
     if (this.decision.request) this.requestObject = this.#bounded("requestObject", stringifyJson(this.#shown(value)));
   }
 
   /** What came as a patch: as JSON if it is, else as its text. */
   sentPatch(body: Buffer): void {
     if (!this.decision.request) return;
-    if (body.length > this.#limit) this.omitted.push("requestObject");
+    if (body.length > this.#limit) this.#omit("requestObject");
     else this.requestObject = this.#bounded("requestObject", patchJson(body.toString("utf8")));
   }
 
@@ -54,8 +59,12 @@ export class AuditRecord {
     if (this.#answer === undefined || bytes?.length === 0) return undefined;
     const text = bytes === undefined || res.getHeader("content-encoding") !== undefined ? "" : bytes.toString("utf8");
     const json = text === "" ? undefined : this.#encoded(text);
-    if (json === undefined) this.omitted.push("responseObject");
+    if (json === undefined) this.#omit("responseObject");
     return json === undefined ? undefined : this.#bounded("responseObject", json);
+  }
+
+  #omit(what: string): void {
+    this.omitted = this.omitted === undefined || this.omitted === what ? what : `${this.omitted},${what}`;
   }
 
   #encoded(text: string): string | undefined {
@@ -75,7 +84,7 @@ export class AuditRecord {
 
   #bounded(what: string, json: string): string | undefined {
     if (json.length <= this.#limit) return json;
-    this.omitted.push(what);
+    this.#omit(what);
     return undefined;
   }
 }

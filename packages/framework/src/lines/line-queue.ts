@@ -1,22 +1,23 @@
+import { type Piece, Pieces } from "./piece.ts";
 import type { LineWriter } from "./target.ts";
-
-/** Characters that are joined for one write. */
-const BATCH = 256 * 1024;
 
 export interface LineQueueOptions {
   readonly writer: LineWriter;
-  /** Characters that may wait. */
+  /** Bytes that may wait. */
   readonly limit: number;
   /** How long a line waits for others to be written with, ms; 0 is the end of the turn. */
   readonly delay: number;
-  /** Lines that could not be written, with the reason; called for each batch. */
+  /** Lines that could not be written, with the reason. */
   readonly onLost: (count: number, error: unknown) => void;
 }
 
 /** Lines on their way out: in order, gathered, and never more than may wait. */
 export class LineQueue implements AsyncDisposable {
   readonly #options: LineQueueOptions;
-  #lines: string[] = [];
+  readonly #pool = new Pieces();
+  /** Those that are full, the oldest first. */
+  readonly #full: Piece[] = [];
+  #open: Piece | undefined;
   #waiting = 0;
   #timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
   #writing: Promise<void> | undefined;
@@ -33,9 +34,13 @@ export class LineQueue implements AsyncDisposable {
 
   /** Takes a line, without its end, even when full: whoever must not, asks before. */
   add(line: string): void {
-    this.#lines.push(line);
-    this.#waiting += line.length + 1;
-    if (this.#writing === undefined) this.#schedule();
+    if (this.#open?.fits(line) === false) {
+      this.#full.push(this.#open);
+      this.#open = undefined;
+    }
+    this.#open ??= this.#pool.take(line);
+    this.#waiting += this.#open.add(line);
+    this.#schedule();
   }
 
   /** Resolves once there is room. */
@@ -47,7 +52,8 @@ export class LineQueue implements AsyncDisposable {
 
   /** Writes what waits, however long that takes. */
   async flush(): Promise<void> {
-    while (this.#lines.length > 0 || this.#writing !== undefined) await (this.#writing ?? this.#start());
+    while (this.#open !== undefined || this.#full.length > 0 || this.#writing !== undefined)
+      await (this.#writing ?? this.#start());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -55,48 +61,49 @@ export class LineQueue implements AsyncDisposable {
     await this.#options.writer.close();
   }
 
+  /** A full piece is written at once; one that is not waits, since a write of a few lines costs as much. */
   #schedule(): void {
+    if (this.#writing !== undefined) return;
+    if (this.#full.length > 0) void this.#start();
+    else if (this.#open !== undefined) this.#timer ??= this.#startLater();
+  }
+
+  #startLater(): NodeJS.Timeout | NodeJS.Immediate {
     const { delay } = this.#options;
-    // Not waited for by a process that has nothing else to do, unless it is a matter of a turn: `flush` is for that.
-    if (delay === 0) this.#timer ??= setImmediate(() => void this.#start());
-    else this.#timer ??= setTimeout(() => void this.#start(), delay).unref();
+    // A process that has nothing else to do does not wait for the longer one: `flush` is for that.
+    return delay === 0 ? setImmediate(() => void this.#start()) : setTimeout(() => void this.#start(), delay).unref();
   }
 
   #start(): Promise<void> {
-    if (this.#timer instanceof Object) {
-      clearTimeout(this.#timer as NodeJS.Timeout);
-      clearImmediate(this.#timer as NodeJS.Immediate);
-      this.#timer = undefined;
-    }
+    clearTimeout(this.#timer as NodeJS.Timeout | undefined);
+    clearImmediate(this.#timer as NodeJS.Immediate | undefined);
+    this.#timer = undefined;
     this.#writing ??= this.#write().finally(() => {
       this.#writing = undefined;
+      this.#schedule();
     });
     return this.#writing;
   }
 
   async #write(): Promise<void> {
-    while (this.#lines.length > 0) {
-      const batch = this.#take();
-      try {
-        await this.#options.writer.write(batch);
-      } catch (error) {
-        this.#options.onLost(batch.length, error);
-      }
-      this.#release(batch);
+    const piece = this.#take();
+    if (piece === undefined) return;
+    const { bytes, lines } = piece;
+    try {
+      await this.#options.writer.write(bytes);
+    } catch (error) {
+      this.#options.onLost(lines, error);
     }
-  }
-
-  #take(): readonly string[] {
-    let end = 0;
-    for (let length = 0; end < this.#lines.length && (end === 0 || length < BATCH); end++)
-      length += (this.#lines[end] as string).length;
-    return this.#lines.splice(0, end);
-  }
-
-  #release(batch: readonly string[]): void {
-    for (const line of batch) this.#waiting -= line.length + 1;
+    this.#pool.give(piece);
+    this.#waiting -= bytes.length;
     if (this.full) return;
     this.#room?.resolve();
     this.#room = undefined;
+  }
+
+  #take(): Piece | undefined {
+    const piece = this.#full.shift() ?? this.#open;
+    if (piece === this.#open) this.#open = undefined;
+    return piece;
   }
 }

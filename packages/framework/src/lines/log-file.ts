@@ -14,6 +14,7 @@ export interface LogFileOptions {
   readonly maxAge?: number;
 }
 
+const NEWLINE = Buffer.from("\n");
 const DAY = 86_400_000;
 /** `2026-11-21T17-33-10.123`: no colons, which some file systems refuse. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}$/;
@@ -40,17 +41,24 @@ export class LogFile implements LineWriter {
     }
   }
 
-  async write(lines: readonly string[]): Promise<void> {
-    const bytes = Buffer.from(`${this.#torn ? "\n" : ""}${lines.join("\n")}\n`);
+  async write(bytes: Buffer): Promise<void> {
     if (this.#size > 0 && this.#size + bytes.length > this.#options.maxSize) await this.#rotate();
     if (this.#handle === undefined) await this.open();
     try {
-      await this.#handle?.appendFile(bytes);
+      if (this.#torn) await this.#append(NEWLINE);
+      await this.#append(bytes);
       this.#torn = false;
       this.#size += bytes.length;
     } catch (error) {
       this.#torn = true;
       throw error;
+    }
+  }
+
+  async #append(bytes: Buffer): Promise<void> {
+    for (let at = 0; at < bytes.length; ) {
+      const written = await this.#handle?.write(bytes, at);
+      at += written?.bytesWritten ?? 0;
     }
   }
 

@@ -12,8 +12,8 @@ export type LineTarget = string | LogFileOptions | Writable | ((line: string) =>
 export interface LineWriter {
   /** Opens what has to be. @throws Error that says in plain words what cannot be written */
   open(): Promise<void>;
-  /** Writes lines, one call at a time. Rejects when they are lost. */
-  write(lines: readonly string[]): Promise<void>;
+  /** Writes whole lines, one call at a time. Rejects when they are lost. The bytes are the caller's again afterwards. */
+  write(bytes: Buffer): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -34,8 +34,8 @@ class Calls implements LineWriter {
     this.#call = call;
   }
 
-  async write(lines: readonly string[]): Promise<void> {
-    for (const line of lines) await this.#call(line);
+  async write(bytes: Buffer): Promise<void> {
+    for (const line of bytes.toString("utf8", 0, bytes.length - 1).split("\n")) await this.#call(line);
   }
 }
 
@@ -49,9 +49,10 @@ class Stream implements LineWriter {
     stream.on("error", ignore);
   }
 
-  write(lines: readonly string[]): Promise<void> {
+  write(bytes: Buffer): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#stream.write(`${lines.join("\n")}\n`, (error) => {
+      // A copy: a stream may hand on what it has taken.
+      this.#stream.write(Buffer.from(bytes), (error) => {
         if (error === null || error === undefined) resolve();
         else reject(error);
       });

@@ -1,6 +1,5 @@
 import type { Exchange } from "../exchange.ts";
 import { codeOf, type Observer } from "../observe/observer.ts";
-import type { RequestInfo } from "../request-info.ts";
 import { Buckets, type Family, type Sample, Tally } from "./family.ts";
 import { labelsOf, REQUEST_LABELS, type RequestLabels } from "./labels.ts";
 
@@ -23,16 +22,24 @@ interface Series {
 /** Counts requests. Cheap for each; what scrapers want to see is put together when they ask. */
 export class RequestMeter implements Observer {
   readonly #series = new Map<string, Series>();
-  readonly #open = new Set<Exchange>();
+  /** Requests under way, the long ones among them. */
+  readonly #open = { readOnly: 0, mutating: 0 };
+  readonly #long = new Set<Exchange>();
   readonly #authentication = new Tally();
   readonly #authorization = new Tally();
 
   began(exchange: Exchange): void {
-    this.#open.add(exchange);
+    this.#open[kindOf(exchange)] += 1;
+  }
+
+  started(exchange: Exchange): void {
+    this.#open[kindOf(exchange)] -= 1;
+    this.#long.add(exchange);
   }
 
   ended(exchange: Exchange): void {
-    this.#open.delete(exchange);
+    const wasLong = exchange.info?.longRunning === true && this.#long.delete(exchange);
+    if (!wasLong) this.#open[kindOf(exchange)] -= 1;
     const code = codeOf(exchange);
     const { codes, seconds, bytes } = this.#seriesOf(labelsOf(exchange));
     codes.set(code, (codes.get(code) ?? 0) + 1);
@@ -114,22 +121,12 @@ export class RequestMeter implements Observer {
 
   /** Requests that have begun and not ended: counted when asked. */
   #underWay(): Family[] {
-    const inFlight = new Map([
-      ["readOnly", 0],
-      ["mutating", 0],
-    ]);
     const long = new Map<string, { readonly labels: RequestLabels; value: number }>();
-    for (const exchange of this.#open) {
-      const info = exchange.info as RequestInfo | undefined;
-      if (info?.longRunning === true) {
-        const labels = this.#seriesLabels(exchange);
-        const sample = long.get(labels.join(" ")) ?? { labels, value: 0 };
-        sample.value += 1;
-        long.set(labels.join(" "), sample);
-      } else {
-        const kind = READ_ONLY.has(exchange.req.method ?? "") ? "readOnly" : "mutating";
-        inFlight.set(kind, (inFlight.get(kind) ?? 0) + 1);
-      }
+    for (const exchange of this.#long) {
+      const labels = this.#seriesLabels(exchange);
+      const sample = long.get(labels.join(" ")) ?? { labels, value: 0 };
+      sample.value += 1;
+      long.set(labels.join(" "), sample);
     }
     return [
       {
@@ -137,11 +134,11 @@ export class RequestMeter implements Observer {
         help: "Requests under way that are not long-running, at this moment.",
         type: "gauge",
         labelNames: ["request_kind"],
-        samples: [...inFlight].map(([kind, value]) => ({ labels: [kind], value })),
+        samples: Object.entries(this.#open).map(([kind, value]) => ({ labels: [kind], value })),
       },
       {
         name: "apiserver_longrunning_requests",
-        help: "Watches, upgrades and the like that are open, at this moment.",
+        help: "Watches, upgrades and the like whose answer has begun, at this moment.",
         type: "gauge",
         labelNames: REQUEST_LABELS,
         samples: [...long.values()],
@@ -155,4 +152,6 @@ export class RequestMeter implements Observer {
   }
 }
 
-const READ_ONLY: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+function kindOf({ req: { method } }: Exchange): "readOnly" | "mutating" {
+  return method === "GET" || method === "HEAD" || method === "OPTIONS" ? "readOnly" : "mutating";
+}

@@ -1,11 +1,13 @@
 import type * as Api from "@opentelemetry/api";
 import type { Exchange } from "../exchange.ts";
-import { codeOf } from "../observe/observer.ts";
+import { codeOf, streamOf } from "../observe/observer.ts";
 import type { RequestInfo } from "../request-info.ts";
 import { parseTraceState } from "./trace-parent.ts";
 
 /** Where every copy of OpenTelemetry's API, version 1, keeps what has been registered. */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");
+
+type Run = (exchange: Exchange) => Promise<void>;
 
 const NAME = "@virtual-workspaces/framework";
 
@@ -23,11 +25,11 @@ export class Tracing {
   }
 
   /** Sends a request on its way within a span of its own. */
-  run(exchange: Exchange, run: () => Promise<void>): Promise<void> {
-    if (!isRegistered()) return run();
+  run(exchange: Exchange, run: Run): Promise<void> {
+    if (!isRegistered()) return run(exchange);
     if (this.#api === undefined) {
       void this.#load();
-      return run();
+      return run(exchange);
     }
     return traced(this.#api, exchange, run);
   }
@@ -48,7 +50,7 @@ function isRegistered(): boolean {
   return registered?.trace !== undefined;
 }
 
-function traced(api: typeof Api, exchange: Exchange, run: () => Promise<void>): Promise<void> {
+function traced(api: typeof Api, exchange: Exchange, run: Run): Promise<void> {
   const { req, path } = exchange;
   const parent = parentOf(api, exchange);
   const attributes: Api.Attributes = {
@@ -61,10 +63,8 @@ function traced(api: typeof Api, exchange: Exchange, run: () => Promise<void>): 
   const span = tracer.startSpan(req.method ?? "HTTP", { kind: api.SpanKind.SERVER, attributes }, parent);
   const { traceId } = span.spanContext();
   if (api.isValidTraceId(traceId)) exchange.spanTraceId = traceId;
-  // An upgraded connection leaves its response behind.
-  const stream = exchange.upgradeHead === undefined ? exchange.res : req.socket;
-  stream.once("close", () => end(api, exchange, span));
-  return api.context.with(api.trace.setSpan(parent, span), run);
+  streamOf(exchange).once("close", () => end(api, exchange, span));
+  return api.context.with(api.trace.setSpan(parent, span), () => run(exchange));
 }
 
 function parentOf(api: typeof Api, { trace, req }: Exchange): Api.Context {
@@ -89,7 +89,7 @@ function end(api: typeof Api, exchange: Exchange, span: Api.Span): void {
     span.updateName(`${exchange.req.method} ${route}`);
   }
   if (exchange.failed || code === 0 || code >= 500) {
-    span.setAttribute("error.type", code === 0 ? "aborted" : String(code));
+    span.setAttribute("error.type", code >= 500 ? String(code) : code === 0 ? "aborted" : "cut");
     span.setStatus({ code: api.SpanStatusCode.ERROR });
   }
   span.end();
