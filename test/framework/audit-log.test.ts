@@ -110,6 +110,13 @@ describe("an audit log", () => {
     expect(taken.length).to.be.within(2, 6);
   });
 
+  it("that takes nothing does not keep the server from closing", async () => {
+    const server = await startAudited({ audit: { to: () => new Promise<void>(() => undefined) } });
+    await (await server.ask(MEMOS)).text();
+    await server.server.close();
+    expectFault(/audit events lost.*"count":2,"error":"they were not taken before the end"/);
+  });
+
   it("is a stream, which it does not end", async () => {
     const stream = new PassThrough();
     {

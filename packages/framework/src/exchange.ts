@@ -53,6 +53,8 @@ export class Exchange {
   decision: Decision | undefined;
   /** What the request turned out to be about. Set by the serve stage. */
   served: ServedResource | undefined;
+  /** The address that the request came from, where somebody records it. */
+  peer: string | undefined;
   /** What is kept of the request for its audit events; `undefined` before the caller is known, and without audit. */
   audited: AuditRecord | undefined;
   /** Whether something threw that is no answer: a fault of ours, or of a view's author. */

@@ -10,10 +10,22 @@ import type { AuditStage } from "./policy.ts";
 import { AuditRecord } from "./record.ts";
 import { AuditRules } from "./rules.ts";
 
-/** How long events wait to be written together, ms. */
+/** How long events wait to be put into words together, and then to be written together, ms. */
 const DELAY = 20;
+/** How many wait to be put into words: one at a time, between the stages of requests, that takes three times as long. */
+const TOGETHER = 64;
+/** What an event comes to, roughly, bytes. */
+const TYPICAL = 1024;
 /** How often lost events are told of, ms. */
 const TELL_EVERY = 10_000;
+
+/** An event to be. */
+interface Pending {
+  readonly exchange: Exchange;
+  readonly record: AuditRecord;
+  readonly stage: AuditStage;
+  readonly moment: number;
+}
 
 export interface AuditorOptions {
   readonly audit: Audit;
@@ -32,6 +44,8 @@ export class Auditor implements Observer, AsyncDisposable {
   readonly #rules: AuditRules;
   readonly #writer: LineWriter;
   readonly #queue: LineQueue;
+  #pending: Pending[] = [];
+  #timer: NodeJS.Timeout | undefined;
   #untold = 0;
   #why = "";
   #toldAt = Number.NEGATIVE_INFINITY;
@@ -55,12 +69,17 @@ export class Auditor implements Observer, AsyncDisposable {
     }
   }
 
+  began(exchange: Exchange): void {
+    // A connection that has ended does not know.
+    exchange.peer = exchange.req.socket.remoteAddress;
+  }
+
   /** The caller is known, and nothing is done yet. A promise holds the request back until there is room for its events. */
   received(exchange: Exchange): void | Promise<void> {
     const record = this.#record(exchange);
     exchange.audited = record;
     if (record.decision.level === "None") return undefined;
-    if (this.#audit.whenFull === "drop" || !this.#queue.full) return this.#write(exchange, record, "RequestReceived");
+    if (this.#audit.whenFull === "drop" || !this.#full) return this.#write(exchange, record, "RequestReceived");
     return this.#wait(exchange).then(() => this.#write(exchange, record, "RequestReceived"));
   }
 
@@ -75,6 +94,7 @@ export class Auditor implements Observer, AsyncDisposable {
 
   /** Writes what waits. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#render();
     await this.#queue[Symbol.asyncDispose]();
     this.#toldAt = Number.NEGATIVE_INFINITY;
     if (this.#untold > 0) this.#tell();
@@ -85,17 +105,43 @@ export class Auditor implements Observer, AsyncDisposable {
     return new AuditRecord(exchange, decision, this.#audit.maxObject);
   }
 
+  get #full(): boolean {
+    return this.#queue.isFullWith(TYPICAL * this.#pending.length);
+  }
+
   #write(exchange: Exchange, record: AuditRecord, stage: AuditStage): void {
     const { level, omitStages } = record.decision;
     if (level === "None" || omitStages.has(stage)) return;
     this.stats.events += 1;
-    if (this.#audit.whenFull === "drop" && this.#queue.full) this.#lost(1, "more wait to be written than may");
-    else this.#queue.add(eventLine(exchange, record, stage));
+    if (this.#audit.whenFull === "drop" && this.#full) this.#lost(1, "more wait to be written than may");
+    else
+      this.#add({
+        exchange,
+        record,
+        stage,
+        moment: stage === "RequestReceived" ? exchange.startedAt : performance.now(),
+      });
+  }
+
+  #add(event: Pending): void {
+    this.#pending.push(event);
+    // Whole objects are not kept longer than they must be.
+    if (this.#pending.length >= TOGETHER || event.record.decision.response) this.#render();
+    else this.#timer ??= setTimeout(() => this.#render(), DELAY).unref();
+  }
+
+  #render(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const events = this.#pending;
+    this.#pending = [];
+    for (const { exchange, ...event } of events) this.#queue.add(eventLine(exchange, event));
   }
 
   async #wait(exchange: Exchange): Promise<void> {
     const { signal } = exchange;
     signal.throwIfAborted();
+    this.#render();
     const { promise, reject } = Promise.withResolvers<never>();
     const late = setTimeout(() => {
       this.stats.rejected += 1;

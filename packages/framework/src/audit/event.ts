@@ -1,7 +1,6 @@
 import type { TLSSocket } from "node:tls";
 import { bearerToken } from "../authn/bearer-token.ts";
 import { utf8 } from "../authn/headers.ts";
-import type { Decision } from "../authorization.ts";
 import { statusOf } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
 import { microTime } from "../observe/clock.ts";
@@ -16,23 +15,28 @@ import { sourceIps } from "./source-ips.ts";
 // Events are written as text rather than as objects to be stringified: there are two for every request, and most of what
 // they say is said of the one before too.
 
-/** One `audit.k8s.io/v1` Event as a line of JSON. */
-export function eventLine(exchange: Exchange, record: AuditRecord, stage: AuditStage): string {
+/** A stage that a request has come to. */
+export interface AuditMoment {
+  readonly record: AuditRecord;
+  readonly stage: AuditStage;
+  /** Of `performance.now()`. */
+  readonly moment: number;
+}
+
+/** One `audit.k8s.io/v1` Event as a line of JSON. It may be asked for later: only what was known at its stage is said. */
+export function eventLine(exchange: Exchange, { record, stage, moment }: AuditMoment): string {
   record.head ??= headOf(exchange, record);
-  const began = stage === "RequestReceived";
-  const moment = began ? exchange.startedAt : performance.now();
-  let line = `${record.head},"stage":"${stage}","stageTimestamp":"${microTime(moment)}"`;
-  if (exchange.impersonator !== undefined) line += `,"impersonatedUser":${userJson(exchange.user)}`;
+  const line = `${record.head},"stage":"${stage}","stageTimestamp":"${microTime(moment)}"`;
   const info = exchange.info as RequestInfo | undefined;
-  if (info?.isResource === true) {
-    record.objectRef ??= objectRef(info, record);
-    line += record.objectRef;
-  }
-  if (!began) line += `,"responseStatus":${responseStatus(exchange, stage)}`;
-  if (!began && record.requestObject !== undefined) line += `,"requestObject":${record.requestObject}`;
+  if (stage === "RequestReceived")
+    return `${line}${info?.isResource === true ? objectRef(info, undefined) : ""}${annotations(exchange, "")}}`;
+  const impersonated = exchange.impersonator === undefined ? "" : `,"impersonatedUser":${userJson(exchange.user)}`;
+  const about = info?.isResource === true ? objectRef(info, record.metadata) : "";
+  const sent = record.requestObject === undefined ? "" : `,"requestObject":${record.requestObject}`;
   const answered = stage === "ResponseComplete" ? record.responseObject(exchange) : undefined;
-  if (answered !== undefined) line += `,"responseObject":${answered}`;
-  return `${line}${annotations(exchange, record)}}`;
+  const answer = answered === undefined ? "" : `,"responseObject":${answered}`;
+  const status = `,"responseStatus":${responseStatus(exchange, stage)}`;
+  return `${line}${impersonated}${about}${status}${sent}${answer}${annotations(exchange, verdict(exchange, record))}}`;
 }
 
 function headOf(exchange: Exchange, { decision }: AuditRecord): string {
@@ -41,7 +45,7 @@ function headOf(exchange: Exchange, { decision }: AuditRecord): string {
   return (
     `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${decision.level}","auditID":"${requestId}"` +
     `,"requestURI":${JSON.stringify(shownUri(req.url ?? ""))},"verb":"${verbOf(exchange)}"` +
-    `,"user":${userJson(impersonator ?? user)},"sourceIPs":["${sourceIps(req).join('","')}"]` +
+    `,"user":${userJson(impersonator ?? user)},"sourceIPs":["${sourceIps(exchange).join('","')}"]` +
     `${agent === undefined ? "" : `,"userAgent":${agentJson(agent)}`}` +
     `,"requestReceivedTimestamp":"${microTime(startedAt)}"`
   );
@@ -89,7 +93,7 @@ function userJson(user: User | undefined): string {
   return json;
 }
 
-function objectRef(info: RequestInfo, { metadata }: AuditRecord): string {
+function objectRef(info: RequestInfo, metadata: AuditRecord["metadata"]): string {
   const { resource, subresource, group, version } = info;
   const namespace = info.namespace === "" ? metadata?.namespace : info.namespace;
   const name = info.name === "" ? metadata?.name : info.name;
@@ -138,22 +142,19 @@ const WORKSPACE = "tenancy.kcp.io/workspace";
 const TRACE = "virtual-workspaces.dev/trace-id";
 const OMITTED = "virtual-workspaces.dev/omitted";
 
-function annotations(exchange: Exchange, { omitted }: AuditRecord): string {
-  const { decision, traceId } = exchange;
+function annotations(exchange: Exchange, known: string): string {
   const cluster = (exchange.params as Exchange["params"] | undefined) === undefined ? "" : exchange.cluster;
-  const written =
-    verdict(decision) +
-    member(WORKSPACE, cluster) +
-    member(TRACE, traceId) +
-    (omitted === undefined ? "" : `,"audit.k8s.io/truncated":"true"${member(OMITTED, omitted)}`);
+  const written = known + member(WORKSPACE, cluster) + member(TRACE, exchange.traceId);
   return written === "" ? "" : `,"annotations":{${written.slice(1)}}`;
 }
 
-function verdict(decision: Decision | undefined): string {
-  if (decision === undefined) return "";
-  if (decision.allowed === true) return ALLOWED;
+/** What is known once there is an answer. */
+function verdict({ decision }: Exchange, { omitted }: AuditRecord): string {
+  const cut = omitted === undefined ? "" : `,"audit.k8s.io/truncated":"true"${member(OMITTED, omitted)}`;
+  if (decision === undefined) return cut;
+  if (decision.allowed === true) return cut === "" ? ALLOWED : ALLOWED + cut;
   const reason = JSON.stringify(String(decision.reason ?? ""));
-  return `,"authorization.k8s.io/decision":"forbid","authorization.k8s.io/reason":${reason}`;
+  return `,"authorization.k8s.io/decision":"forbid","authorization.k8s.io/reason":${reason}${cut}`;
 }
 
 const ALLOWED = ',"authorization.k8s.io/decision":"allow","authorization.k8s.io/reason":""';

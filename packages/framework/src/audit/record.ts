@@ -18,8 +18,6 @@ export class AuditRecord {
   head: string | undefined;
   /** Of the object that was sent: it may have a name that the URL does not say. */
   metadata: Partial<ObjectMeta> | undefined;
-  /** What it is about, as JSON, once that is written. */
-  objectRef: string | undefined;
   /** JSON. */
   requestObject: string | undefined;
   /** What is left out of the events, because it is too long or no JSON. */
@@ -39,10 +37,7 @@ export class AuditRecord {
   sent(value: unknown): void {
     if (!isJsonObject(value)) return;
     const { metadata } = value as { readonly metadata?: unknown };
-    if (isJsonObject(metadata)) {
-      this.metadata = identityOf(metadata);
-      this.objectRef = undefined;
-    }
+    if (isJsonObject(metadata)) this.metadata = identityOf(metadata);
     if (this.decision.request) this.requestObject = this.#bounded("requestObject", stringifyJson(this.#shown(value)));
   }
 

@@ -1,5 +1,6 @@
-import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
+
+import type { Exchange } from "../exchange.ts";
 
 /** The most that are recorded of what a request says of its way. */
 const MOST = 16;
@@ -8,8 +9,8 @@ const MOST = 16;
  * Where a request came from, as Kubernetes records it: what `X-Forwarded-For` and `X-Real-Ip` say, then the connection's
  * own peer. Whoever asks can write all but the last.
  */
-export function sourceIps({ headers, socket }: IncomingMessage): readonly string[] {
-  const peer = plain(socket.remoteAddress ?? "");
+export function sourceIps({ req: { headers }, peer: address }: Exchange): readonly string[] {
+  const peer = plain(address ?? "");
   const forwarded = headers["x-forwarded-for"];
   const real = headers["x-real-ip"];
   if (forwarded === undefined && real === undefined) return peer === "" ? [] : [peer];

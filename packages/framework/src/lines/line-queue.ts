@@ -1,6 +1,9 @@
 import { type Piece, Pieces } from "./piece.ts";
 import type { LineWriter } from "./target.ts";
 
+/** How long the end waits for lines to be taken, ms. */
+const PATIENCE = 5_000;
+
 export interface LineQueueOptions {
   readonly writer: LineWriter;
   /** Bytes that may wait. */
@@ -19,6 +22,8 @@ export class LineQueue implements AsyncDisposable {
   readonly #full: Piece[] = [];
   #open: Piece | undefined;
   #waiting = 0;
+  /** Lines that are being written. */
+  #underWay = 0;
   #timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
   #writing: Promise<void> | undefined;
   #room: PromiseWithResolvers<void> | undefined;
@@ -29,7 +34,12 @@ export class LineQueue implements AsyncDisposable {
 
   /** Whether as much waits as may. */
   get full(): boolean {
-    return this.#waiting >= this.#options.limit;
+    return this.isFullWith(0);
+  }
+
+  /** Whether that would be so with so many more bytes. */
+  isFullWith(more: number): boolean {
+    return this.#waiting + more >= this.#options.limit;
   }
 
   /** Takes a line, without its end, even when full: whoever must not, asks before. */
@@ -56,9 +66,18 @@ export class LineQueue implements AsyncDisposable {
       await (this.#writing ?? this.#start());
   }
 
+  /** Writes what waits, and gives up on whoever does not take it. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.flush();
-    await this.#options.writer.close();
+    const { promise: late, resolve } = Promise.withResolvers<"late">();
+    const timer = setTimeout(resolve, PATIENCE, "late" as const);
+    const how = await Promise.race([this.flush(), late]);
+    clearTimeout(timer);
+    if (how === "late") this.#options.onLost(this.#lines(), "they were not taken before the end");
+    else await this.#options.writer.close();
+  }
+
+  #lines(): number {
+    return [...this.#full, this.#open].reduce((sum, piece) => sum + (piece?.lines ?? 0), this.#underWay);
   }
 
   /** A full piece is written at once; one that is not waits, since a write of a few lines costs as much. */
@@ -89,11 +108,13 @@ export class LineQueue implements AsyncDisposable {
     const piece = this.#take();
     if (piece === undefined) return;
     const { bytes, lines } = piece;
+    this.#underWay = lines;
     try {
       await this.#options.writer.write(bytes);
     } catch (error) {
       this.#options.onLost(lines, error);
     }
+    this.#underWay = 0;
     this.#pool.give(piece);
     this.#waiting -= bytes.length;
     if (this.full) return;
