@@ -108,7 +108,7 @@ export async function startAudited({ policy: given, audit: more, ...options }: A
 export function memo(
   name: string,
   text = "x",
-): { readonly method: string; readonly body: string; readonly headers: HeadersInit } {
+): { readonly method: string; readonly body: string; readonly headers: Readonly<Record<string, string>> } {
   const object = { apiVersion: "test.dev/v1", kind: "Memo", metadata: { name }, spec: { text } };
   return { method: "POST", body: JSON.stringify(object), headers: { "content-type": "application/json" } };
 }

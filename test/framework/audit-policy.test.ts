@@ -127,7 +127,9 @@ describe("an audit policy", () => {
       "it must begin with apiVersion: audit.k8s.io/v1 and kind: Policy",
     );
     expect(() => refused([])).to.throw("it must be an object");
-    expect(() => refused({ ...policy(ADMIN), rules: "all" })).to.throw('rules: Invalid value: "string": must be a list');
+    expect(() => refused({ ...policy(ADMIN), rules: "all" })).to.throw(
+      'rules: Invalid value: "string": must be a list',
+    );
     expect(() => refused({ ...policy(ADMIN), omitManagedFields: "yes" })).to.throw("omitManagedFields: Invalid value");
   });
 
