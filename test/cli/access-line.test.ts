@@ -13,6 +13,7 @@ const RECORD: RequestRecord = {
   impersonator: undefined,
   code: 200,
   duration: 1234.56,
+  traceId: undefined,
 };
 
 function line(record: Partial<RequestRecord>): string {

@@ -1,4 +1,5 @@
 import type { Exchange } from "./exchange.ts";
+import { codeOf, type Observer } from "./observe/observer.ts";
 import type { RequestInfo } from "./request-info.ts";
 
 /** What an access log is told of a request. Never holds credentials, the query, headers or bodies. */
@@ -23,27 +24,23 @@ export interface RequestRecord {
   readonly code: number;
   /** Since the head of the request was read, ms. */
   readonly duration: number;
+  /** Of the trace that the request is a part of (W3C Trace Context). */
+  readonly traceId: string | undefined;
 }
 
-/** Tells `tell` of a request that is on its way; `handled` resolves when the pipeline is through with it. */
-export function observe(exchange: Exchange, handled: Promise<void>, tell: (record: RequestRecord) => void): void {
-  let open = true;
-  const report = (stage: RequestRecord["stage"]): void => {
+/** Tells `tell` of requests. */
+export function accessLog(tell: (record: RequestRecord) => void): Observer {
+  const report = (exchange: Exchange, stage: RequestRecord["stage"]): void => {
     try {
       tell(recordOf(exchange, stage));
     } catch (error) {
-      exchange.core.log({ level: "error", message: "onRequest failed", error: String(error) });
+      exchange.log({ level: "error", message: "onRequest failed", error: String(error) });
     }
   };
-  // An upgraded connection leaves its response behind.
-  const { res, req, upgradeHead } = exchange;
-  (upgradeHead === undefined ? res : req.socket).once("close", () => {
-    open = false;
-    report("ResponseComplete");
-  });
-  void handled.then(() => {
-    if (open && exchange.answered && infoOf(exchange)?.longRunning && !res.writableEnded) report("ResponseStarted");
-  });
+  return {
+    started: (exchange) => report(exchange, "ResponseStarted"),
+    ended: (exchange) => report(exchange, "ResponseComplete"),
+  };
 }
 
 function recordOf(exchange: Exchange, stage: RequestRecord["stage"]): RequestRecord {
@@ -58,12 +55,8 @@ function recordOf(exchange: Exchange, stage: RequestRecord["stage"]): RequestRec
     impersonator: exchange.impersonator?.name,
     code: codeOf(exchange),
     duration: performance.now() - startedAt,
+    traceId: exchange.traceId,
   };
-}
-
-function codeOf({ res, upgradeHead, answered }: Exchange): number {
-  if (res.headersSent) return res.statusCode;
-  return upgradeHead !== undefined && answered ? 101 : 0;
 }
 
 /** Refusals come before the stage that sets it, and so do probes. */

@@ -1,4 +1,6 @@
-import type { RequestRecord } from "./access.ts";
+import { accessLog, type RequestRecord } from "./access.ts";
+import type { Audit } from "./audit/audit.ts";
+import { Auditor } from "./audit/auditor.ts";
 import type { Authenticator, ConnectionFacts } from "./authn/authenticator.ts";
 import { IdentityHeaders } from "./authn/identity-headers.ts";
 import { type Authorizer, deny } from "./authorization.ts";
@@ -10,11 +12,15 @@ import { Fairness } from "./fairness/fairness.ts";
 import { type RequestLimits, resolveLimits } from "./fairness/request-limits.ts";
 import { type StrangerLimits, Strangers } from "./fairness/strangers.ts";
 import { type Log, warningLog } from "./log.ts";
+import { Meters } from "./metrics/meters.ts";
+import { type Metrics, ServerMetrics } from "./metrics/metrics.ts";
 import { Mounted } from "./mounted.ts";
+import type { Observer } from "./observe/observer.ts";
 import { OpenApiDocuments } from "./openapi/documents.ts";
 import { PathMatcher } from "./path.ts";
 import { Revalidation } from "./serve/revalidation.ts";
 import { shuttingDown } from "./stages/accept.ts";
+import { Tracing } from "./tracing/tracing.ts";
 import { type VersionInfo, versionInfo } from "./version.ts";
 import type { VirtualWorkspace } from "./virtual-workspace.ts";
 import { WatchHub } from "./watch/hub.ts";
@@ -35,6 +41,8 @@ export interface CoreOptions {
   readonly log?: Log;
   /** Told of every request when it has ended, and of watches when they have begun: an access log. @default nobody */
   readonly onRequest?: (record: RequestRecord) => void;
+  /** The audit log, made by {@link audit}. @default none */
+  readonly audit?: Audit;
   /** How long a request that is no watch may take, ms. @default 60000 */
   readonly requestTimeout?: number;
   /** How much is done at a time, and who waits. @default 400 requests, each user and virtual workspace in turn */
@@ -55,7 +63,13 @@ export class ServerCore implements AsyncDisposable {
   readonly identityHeaders: IdentityHeaders;
   readonly impersonation: Authorizer<unknown>;
   readonly log: Log;
-  readonly onRequest: ((record: RequestRecord) => void) | undefined;
+  /** Whoever wants to know of requests. */
+  readonly observers: readonly Observer[];
+  readonly auditor: Auditor | undefined;
+  /** What parts of the server count. */
+  readonly meters: Meters = new Meters();
+  /** What answers at `/metrics`. */
+  readonly metrics: Mounted | undefined;
   readonly deadline: number;
   readonly fairness: Fairness;
   readonly strangers: Strangers;
@@ -67,20 +81,27 @@ export class ServerCore implements AsyncDisposable {
   readonly revalidation: Revalidation;
   readonly yaml: YamlReader = new YamlReader();
   readonly version: VersionInfo = versionInfo();
+  readonly tracing: Tracing = new Tracing();
   readonly #minWatchTimeout: number;
   #draining = false;
 
   /** @param connection of all requests; a middleware does not know its server's */
-  constructor(options: CoreOptions, connection: ConnectionFacts = { clientCa: [] }) {
+  constructor(options: CoreOptions & { readonly metrics?: Metrics }, connection: ConnectionFacts = { clientCa: [] }) {
     this.log = options.log ?? warningLog;
-    this.onRequest = options.onRequest;
     this.connection = connection;
     this.authentication = Object.freeze([...options.authentication]);
     this.identityHeaders = new IdentityHeaders(this.authentication.flatMap((one) => one.identityHeaders ?? []));
     this.impersonation = options.impersonation ?? (() => deny("nobody may impersonate anybody here"));
     this.deadline = options.requestTimeout ?? 60_000;
     this.fairness = new Fairness(resolveLimits(options.limits ?? {}, options.virtualWorkspaces.length), this.deadline);
+    this.meters.waiting = () => this.fairness.stats.queued;
     this.strangers = new Strangers(options.strangers ?? {});
+    const { audit, onRequest } = options;
+    if (audit !== undefined) this.auditor = new Auditor({ audit, log: this.log, patience: this.deadline });
+    const metrics = options.metrics && new ServerMetrics(this, options.metrics);
+    if (metrics !== undefined) this.metrics = new Mounted(metrics.workspace, this.log, this.impersonation);
+    const observers = [onRequest && accessLog(onRequest), this.auditor, metrics?.requests];
+    this.observers = observers.filter((one) => one !== undefined);
     this.#minWatchTimeout = options.minWatchTimeout ?? 1_800_000;
     this.matcher = new PathMatcher(
       options.virtualWorkspaces.map((workspace) => new Mounted(workspace, this.log, this.impersonation)),
@@ -104,9 +125,12 @@ export class ServerCore implements AsyncDisposable {
     return this.#draining;
   }
 
-  /** Sets up every virtual workspace, or, when one fails, none. @throws what a `setup` throws */
+  /** Sets up every virtual workspace, or, when one fails, none. @throws what a `setup` throws; Error when the audit log cannot be written */
   async start(): Promise<void> {
     try {
+      await this.tracing.ready();
+      await this.auditor?.open();
+      await this.metrics?.start();
       await Promise.all(this.matcher.views.map((view) => view.start()));
     } catch (error) {
       await this[Symbol.asyncDispose]();
@@ -132,5 +156,6 @@ export class ServerCore implements AsyncDisposable {
     await this.yaml[Symbol.asyncDispose]();
     await this.hub[Symbol.asyncDispose]();
     await Promise.all(this.matcher.views.map((view) => view[Symbol.asyncDispose]()));
+    await this.auditor?.[Symbol.asyncDispose]();
   }
 }

@@ -1,12 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApiError } from "@virtual-workspaces/apimachinery";
+import type { AuditRecord } from "./audit/record.ts";
+import type { Decision } from "./authorization.ts";
 import type { ServerCore } from "./core.ts";
 import { Warnings } from "./encode/warnings.ts";
 import type { Seat } from "./fairness/seat.ts";
+import type { LogRecord } from "./log.ts";
 import type { Mounted } from "./mounted.ts";
 import type { RequestInfo } from "./request-info.ts";
 import type { ServedResource } from "./served.ts";
+import { parseTraceParent, type TraceParent } from "./tracing/trace-parent.ts";
 import type { User } from "./user.ts";
 
 /** Why signals abort, made once: an error with its stack for every request that ends costs more than a GET. */
@@ -19,6 +23,7 @@ export class Exchange {
   readonly res: ServerResponse;
   /** The bytes after an upgrade request's head; only upgrades have one. */
   readonly upgradeHead: Buffer | undefined;
+  /** The client's `Audit-ID`, as in Kubernetes, if that is short and plain; else a new one. */
   readonly requestId: string;
   readonly startedAt: number = performance.now();
   /** The path of the request target as it came. */
@@ -28,6 +33,7 @@ export class Exchange {
   #query: URLSearchParams | undefined;
   #abort: AbortController | undefined;
   #warnings: Warnings | undefined;
+  #trace: TraceParent | null | undefined;
 
   /** Why no view serves the path: answered once the caller is known. */
   unknown: ApiError | undefined;
@@ -49,6 +55,20 @@ export class Exchange {
   impersonator: User | undefined;
   /** Set by the authorize stage: what is served without the view having been asked. */
   review: ServedResource | undefined;
+  /** What the rule that was asked last said; `undefined` when none was, or it threw. */
+  decision: Decision | undefined;
+  /** What the request turned out to be about. Set by the serve stage. */
+  served: ServedResource | undefined;
+  /** The address that the request came from, where somebody records it. */
+  peer: string | undefined;
+  /** What is kept of the request for its audit events; `undefined` before the caller is known, and without audit. */
+  audited: AuditRecord | undefined;
+  /** Whether something threw that is no answer: a fault of ours, or of a view's author. */
+  failed = false;
+  /** Of the span that our answer is, where spans are recorded. */
+  spanTraceId: string | undefined;
+  /** Whether an authenticator failed, whoever knew the caller in the end. */
+  authenticatorFailed = false;
   /** Set by whoever takes over the response: later stages are not run. */
   answered = false;
   /** Set when the deadline has passed and been answered. */
@@ -59,7 +79,7 @@ export class Exchange {
     this.req = message.req;
     this.res = message.res;
     this.upgradeHead = message.head;
-    this.requestId = randomUUID();
+    this.requestId = givenId(message.req) ?? randomUUID();
     const url = message.req.url ?? "/";
     const at = url.indexOf("?");
     this.path = at === -1 ? url : url.slice(0, at);
@@ -74,6 +94,23 @@ export class Exchange {
   /** The logical cluster that the path names, `*`, or "" where it names none. */
   get cluster(): string {
     return this.params["cluster"] ?? "";
+  }
+
+  /** Where the client says that the request belongs (`traceparent`); it is not checked that the trace is the client's. */
+  get trace(): TraceParent | undefined {
+    if (this.#trace === undefined) this.#trace = traceOf(this.req) ?? null;
+    return this.#trace ?? undefined;
+  }
+
+  /** The trace that the request is a part of: the one of our own span if there is one, else the client's. */
+  get traceId(): string | undefined {
+    return this.spanTraceId ?? this.trace?.traceId;
+  }
+
+  /** Logs something that is about this request. */
+  log(record: LogRecord): void {
+    const { requestId, traceId } = this;
+    this.core.log({ ...record, requestId, ...(traceId !== undefined && { traceId }) });
   }
 
   /** Adds a `Warning` header to the answer, whoever it is that warns: all of them are bounded together. */
@@ -120,4 +157,17 @@ export class Exchange {
     if (this.seat?.turn !== undefined) this.seat.release();
     this.#abort?.abort(reason);
   }
+}
+
+/** Nothing that would have to be quoted in JSON. */
+const ID = /^[\x21\x23-\x5b\x5d-\x7e]{1,64}$/;
+
+function givenId({ headers }: IncomingMessage): string | undefined {
+  const given = headers["audit-id"];
+  return typeof given === "string" && ID.test(given) ? given : undefined;
+}
+
+/** Two of them are one text with a comma to Node, which is none. */
+function traceOf({ headers: { traceparent } }: IncomingMessage): TraceParent | undefined {
+  return typeof traceparent === "string" ? parseTraceParent(traceparent) : undefined;
 }

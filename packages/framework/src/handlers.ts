@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { observe } from "./access.ts";
 import { boundRest } from "./body/unread.ts";
 import type { ServerCore } from "./core.ts";
 import { Exchange } from "./exchange.ts";
 import { ignore, responseOn } from "./malformed.ts";
+import { observe } from "./observe/observer.ts";
 import { run } from "./pipeline.ts";
 
 /** What a Node server's events are connected to. */
@@ -16,10 +16,10 @@ export interface Handlers {
 
 /** The pipeline as handlers of a Node server. */
 export function handlers(core: ServerCore): Handlers {
-  const { onRequest } = core;
+  const { observers, tracing } = core;
   const handle = (exchange: Exchange): void => {
-    const handled = run(exchange);
-    if (onRequest !== undefined) observe(exchange, handled, onRequest);
+    if (observers.length > 0) observe(exchange, observers);
+    void tracing.run(exchange, run);
   };
   return {
     request: (req, res) => {

@@ -105,11 +105,17 @@ export { ANONYMOUS, AUTHENTICATED, authenticatedUser, type Identity, UNAUTHENTIC
 // Where it is served.
 
 export type { RequestRecord } from "./access.ts";
+export { type Audit, type AuditOptions, audit } from "./audit/audit.ts";
+export type { AuditLevel, AuditPolicy, AuditResources, AuditRule, AuditStage } from "./audit/policy.ts";
 export type { CoreOptions } from "./core.ts";
 export { type VirtualWorkspacesMiddleware, virtualWorkspaces } from "./express.ts";
 export type { RequestLimits } from "./fairness/request-limits.ts";
 export type { StrangerLimits } from "./fairness/strangers.ts";
+export { type JsonLog, type JsonLogOptions, jsonLog } from "./json-log.ts";
+export type { LogFileOptions } from "./lines/log-file.ts";
+export type { LineTarget } from "./lines/target.ts";
 export type { Log, LogRecord } from "./log.ts";
+export { type Metrics, type MetricsOptions, metrics } from "./metrics/metrics.ts";
 export {
   createServer,
   type Listening,

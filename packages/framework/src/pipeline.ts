@@ -1,7 +1,9 @@
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import { respondStatus } from "./encode/respond.ts";
 import type { Exchange } from "./exchange.ts";
+import { noteStarted } from "./observe/observer.ts";
 import { accept } from "./stages/accept.ts";
+import { audit } from "./stages/audit.ts";
 import { authenticate } from "./stages/authenticate.ts";
 import { authorize } from "./stages/authorize.ts";
 import { deadline } from "./stages/deadline.ts";
@@ -27,6 +29,7 @@ const pipeline: readonly Stage[] = [
   match, //        path → virtual workspace, parameters, tail                 400
   info, //         tail → verb, group, version, resource, namespace, name     400
   bounded(authenticate), // who asks; too many failures of one address  400 401 429, then 404 for a path nobody serves
+  audit, //        the first audit event; waits when they cannot be written    503
   impersonate, //  as somebody else, if the server's rule allows it           400 403 500
   ready, //        the virtual workspace's own readiness                      503
   deadline, //     60 s, long-running requests exempt                         504
@@ -44,7 +47,7 @@ export async function run(exchange: Exchange): Promise<void> {
         exchange.core.fairness.hold(exchange);
         await pending;
       }
-      if (exchange.answered) return;
+      if (exchange.answered) return noteStarted(exchange);
     }
   } catch (error) {
     fail(exchange, error);
@@ -55,15 +58,16 @@ export async function run(exchange: Exchange): Promise<void> {
 
 /** Answers with a Status; a stream that has begun can only be cut, so that the client knows it is not whole. */
 function fail(exchange: Exchange, error: unknown): void {
-  const { res, core } = exchange;
+  const { res } = exchange;
   // The client has left, which a failed write tells before the response knows, or was told that it took too long: what
   // goes wrong then is a consequence. A failure behind a whole answer is none.
   const left = (res.destroyed || res.socket?.destroyed === true) && !res.writableFinished;
   if (exchange.expired || left) return;
   if (!isApiError(error)) {
-    const { requestId, path } = exchange;
+    exchange.failed = !res.writableEnded;
+    const { path } = exchange;
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    core.log({ level: "error", message: "request failed", requestId, path, error: text });
+    exchange.log({ level: "error", message: "request failed", path, error: text });
   }
   if (res.writableEnded) return;
   if (res.headersSent) res.destroy();

@@ -13,6 +13,7 @@ import { whole } from "./fairness/request-limits.ts";
 import { type Handlers, handlers } from "./handlers.ts";
 import { LISTENER_LIMITS } from "./limits.ts";
 import { createListener } from "./listener.ts";
+import { METRICS_PATH, type Metrics } from "./metrics/metrics.ts";
 import { SERVICES } from "./path.ts";
 import type { TlsOptions } from "./tls/options.ts";
 import { ServingTls } from "./tls/serving.ts";
@@ -34,6 +35,8 @@ export interface ServerOptions extends CoreOptions {
    * 408. `Infinity`: as long as it likes. @default 32000
    */
   readonly headersTimeout?: number;
+  /** Prometheus metrics at `/metrics`, made by {@link metrics}. @default none */
+  readonly metrics?: Metrics;
   /** How long `close` waits for requests under way, ms. @default 10000 */
   readonly closeTimeout?: number;
 }
@@ -86,6 +89,9 @@ export class Server implements AsyncDisposable {
       whole("headersTimeout", headersTimeout, 1) === Number.POSITIVE_INFINITY ? 0 : headersTimeout;
     this.#connections = new Connections(this.#http, { tls: tls !== undefined });
     this.#http.on("request", this.#request);
+    this.#http.on("tlsClientError", () => {
+      this.#core.meters.tlsHandshakeErrors += 1;
+    });
     this.#http.on("upgrade", (req: IncomingMessage, socket: Duplex, head: Buffer) => {
       this.#connections.answer(req.socket, socket);
       this.#handlers.upgrade(req, socket, head);
@@ -199,9 +205,13 @@ export class Server implements AsyncDisposable {
     const { url = "/" } = req;
     const answer = (): void => this.#handlers.request(req, res);
     // What comes by HTTP/2 while its connection is being closed for the application's sake never was its business.
-    if (this.#app === undefined || isOurs(url) || req.httpVersionMajor === 2) answer();
+    if (this.#app === undefined || isOurs(url) || this.#isMetrics(url) || req.httpVersionMajor === 2) answer();
     else route(this.#app, { req, res, log: this.#core.log }, answer);
   };
+
+  #isMetrics(url: string): boolean {
+    return this.#options.metrics !== undefined && (url === METRICS_PATH || url.startsWith(`${METRICS_PATH}?`));
+  }
 }
 
 /** Not an application's: views, probes, and targets that are no path, which are refused. */

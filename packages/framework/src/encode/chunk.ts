@@ -6,9 +6,12 @@ const CRLF = Buffer.from("\r\n");
 /** Bytes for many responses, framed once for all of them as a chunk of HTTP's chunked encoding (RFC 9112, 7.1). */
 export class Chunk {
   readonly framed: Buffer;
+  /** How many events they are. */
+  readonly events: number;
   readonly #head: number;
 
-  constructor(pieces: readonly Buffer[]) {
+  constructor(pieces: readonly Buffer[], events: number) {
+    this.events = events;
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
     const head = Buffer.from(`${length.toString(16)}\r\n`);
     this.framed = Buffer.concat([head, ...pieces, CRLF]);

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import type { ApiError, StatusDetails } from "@virtual-workspaces/apimachinery";
+import type { ApiError, Status, StatusDetails } from "@virtual-workspaces/apimachinery";
 import { yamlOf } from "./yaml.ts";
 
 /** A body to be written whole. */
@@ -12,6 +12,20 @@ export interface Answer {
 
 /** Nothing may be kept by a cache unless the answer says so. `Audit-Id` stands in the response from the first stage on. */
 const UNCACHED = { "Cache-Control": "no-cache, private" } as const;
+
+/** What answers say that cannot be read off them: for audit. */
+const statuses = new WeakMap<ServerResponse, Partial<Status>>();
+const documents = new WeakMap<ServerResponse, Buffer>();
+
+/** The Status that was answered, if it was one. */
+export function statusOf(res: ServerResponse): Partial<Status> | undefined {
+  return statuses.get(res);
+}
+
+/** The JSON of what was answered as YAML. */
+export function jsonOf(res: ServerResponse): Buffer | undefined {
+  return documents.get(res);
+}
 
 /** The one place that writes a whole body. HEAD gets the headers alone. */
 export function respond(res: ServerResponse, answer: Answer): void {
@@ -31,13 +45,15 @@ export function respondDocument(
   res: ServerResponse,
   document: { readonly code: number; readonly json: Buffer; readonly format: "json" | "yaml" },
 ): void {
-  if (document.format === "yaml")
+  if (document.format === "yaml") {
+    documents.set(res, document.json);
     respond(res, { code: document.code, contentType: "application/yaml", body: yamlOf(document.json) });
-  else respond(res, { code: document.code, contentType: "application/json", body: document.json });
+  } else respond(res, { code: document.code, contentType: "application/json", body: document.json });
 }
 
 /** The one place that writes a Status. */
 export function respondStatus(res: ServerResponse, error: ApiError): void {
+  statuses.set(res, error.status);
   const retry = error.status.details?.retryAfterSeconds;
   const headers: Record<string, string> = {};
   if (retry !== undefined && retry > 0) headers["Retry-After"] = String(retry);
@@ -56,7 +72,8 @@ export function respondSuccess(
   success: { readonly code?: 200 | 201; readonly details: StatusDetails; readonly format: "json" | "yaml" },
 ): void {
   const { code = 200, details, format } = success;
-  const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details };
+  const status = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details } as const;
+  statuses.set(res, status);
   respondDocument(res, { code, json: Buffer.from(`${JSON.stringify(status)}\n`), format });
 }
 

@@ -3,7 +3,7 @@ import type { Exchange } from "../exchange.ts";
 import type { User } from "../user.ts";
 import { LongRunning } from "./long-running.ts";
 import { FairQueue } from "./queue.ts";
-import { Refusals } from "./refusals.ts";
+import { type RefusalReason, Refusals } from "./refusals.ts";
 import type { ResolvedLimits } from "./request-limits.ts";
 import { Seat, type Seating } from "./seat.ts";
 import { type Bounds, partOf, type Share } from "./share.ts";
@@ -64,7 +64,7 @@ export class Fairness implements Seating {
   /** Lets a request in, at once if it can be. Rejects with 429 when it can neither be served nor wait, 503 when the server stops meanwhile. */
   enter(exchange: Exchange): void | Promise<void> {
     const refusal = exchange.info.longRunning ? this.longRunning.take(exchange) : undefined;
-    if (refusal !== undefined) return this.refusals.later(exchange, refusal);
+    if (refusal !== undefined) return this.refusals.later(exchange, refusal, "concurrency-limit");
     const { length } = this.#queue;
     if (length === 0 && this.#held < this.#ample && this.#turn.hasTime(performance.now())) {
       exchange.admitted = true;
@@ -141,7 +141,10 @@ export class Fairness implements Seating {
     }
     this.#queue.add(seat);
     seat.turn = Promise.withResolvers();
-    const giveUp = (): void => this.#dismiss(seat)?.reject(TOO_MANY);
+    const giveUp = (): void => {
+      exchange.core.meters.rejected.add("time-out" satisfies RefusalReason);
+      this.#dismiss(seat)?.reject(TOO_MANY);
+    };
     seat.timer = setTimeout(giveUp, Math.min(queueFor, LONGEST_TIMEOUT)).unref();
     exchange.res.once("close", () => {
       if (seat.turn !== undefined) this.leave(seat);
@@ -152,7 +155,7 @@ export class Fairness implements Seating {
 
   #refuse({ exchange, share }: Seat): Promise<never> {
     share.workspace.forget(share);
-    return this.refusals.later(exchange, TOO_MANY);
+    return this.refusals.later(exchange, TOO_MANY, "queue-full");
   }
 
   /** Takes a request out of the queue. @returns what it waits for */

@@ -6,6 +6,9 @@ const HELD = { least: 500, more: 1000 } as const;
 /** Refusals that are held back at a time; each keeps its request. The others are answered at once. */
 const MOST = 5000;
 
+/** In metrics, as far as Kubernetes has a word for it in its own. */
+export type RefusalReason = "queue-full" | "time-out" | "concurrency-limit" | "failed-authentications";
+
 /**
  * Answers 429 about a second late. Clients that do what `Retry-After` says lose nothing worth telling; one that comes again at
  * once would cost as much as if it were served, and take the event loop from all others.
@@ -13,8 +16,9 @@ const MOST = 5000;
 export class Refusals {
   readonly #held = new Set<() => void>();
 
-  /** Rejects with `error`: after a while, or when the client has left or the server stops. */
-  later(exchange: Exchange, error: ApiError): Promise<never> {
+  /** Counts it under `reason`, and rejects with `error`: after a while, or when the client has left or the server stops. */
+  later(exchange: Exchange, error: ApiError, reason: RefusalReason): Promise<never> {
+    exchange.core.meters.rejected.add(reason);
     if (this.#held.size >= MOST) return Promise.reject(error);
     return new Promise((_resolve, reject) => {
       const refuse = (): void => {

@@ -39,9 +39,11 @@ export async function sentOptions(exchange: Exchange): Promise<DecodedBody["valu
 /** What is to be read. */
 type Expected = Pick<DecodeOptions, "kind" | "protobuf">;
 
-function decoded(exchange: Exchange, body: Buffer, expected: Expected): DecodedBody | Promise<DecodedBody> {
+async function decoded(exchange: Exchange, body: Buffer, expected: Expected): Promise<DecodedBody> {
   const { req, signal, core } = exchange;
-  return decodeBody(body, req.headers["content-type"], { yaml: core.yaml, signal, ...expected });
+  const read = await decodeBody(body, req.headers["content-type"], { yaml: core.yaml, signal, ...expected });
+  exchange.audited?.sent(read.value);
+  return read;
 }
 
 /** How objects of a kind are read. */

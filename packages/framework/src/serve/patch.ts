@@ -20,6 +20,7 @@ export async function servePatch(exchange: Exchange, resource: ServedResource): 
   const wanted = wantedObject(exchange);
   const { force, ...query } = writeQuery(exchange, resource, { kind: "PatchOptions", apply: type === "apply" });
   const body = await readBody(exchange.req, { res: exchange.res, signal: exchange.signal });
+  exchange.audited?.sentPatch(body);
   const request = writeRequest(exchange, resource, query);
   const creates = type === "apply" && request.part === "";
   const patch = { type, body, force, request, ...(creates && { mayCreate: () => mayCreate(exchange, resource) }) };

@@ -48,6 +48,7 @@ export async function serveScalePatch(exchange: Exchange, resource: ServedResour
   const query = writeQuery(exchange, resource, { kind: "PatchOptions", apply: type === "apply" });
   const wanted = wantedObject(exchange);
   const body = await readBody(exchange.req, { res: exchange.res, signal: exchange.signal });
+  exchange.audited?.sentPatch(body);
   const request = writeRequest(exchange, resource, query);
   const key = keyOf(exchange);
   const patch = { type, body, yaml: exchange.core.yaml, key, definition: SCALE, read: readScale };

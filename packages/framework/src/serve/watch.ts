@@ -70,7 +70,7 @@ interface Opening {
 function open(exchange: Exchange, resource: ServedResource, { lease, options, lane: laneOf }: Opening): void {
   const { core, res } = exchange;
   exchange.answered = true;
-  const fanout = core.hub.fanout(lease.cache);
+  const fanout = core.hub.fanout(lease.cache, resource.definition);
   const lane = laneOf(fanout);
   const { allowWatchBookmarks: bookmarks, sendInitialEvents: initialEvents = false } = options;
   const subscriber = new Subscriber(lane, res, { bookmarks, initialEvents });
@@ -88,8 +88,7 @@ function open(exchange: Exchange, resource: ServedResource, { lease, options, la
   // What was asked before the server began to stop, and opens only now.
   if (core.draining) subscriber.end();
   const begun = begin(exchange, { subscriber, lane, options }).catch((error: unknown) => {
-    if (!res.destroyed)
-      core.log({ level: "error", message: "watch failed", requestId: exchange.requestId, error: String(error) });
+    if (!res.destroyed) exchange.log({ level: "error", message: "watch failed", error: String(error) });
     res.destroy();
   });
   // Initial events are a list; a version that has not come yet is only waited for.
@@ -135,7 +134,9 @@ const LONGEST_TIMEOUT = 2 ** 31 - 1;
 function* initialEvents(snapshot: Snapshot, lane: Lane, bookmark: boolean): Generator<Buffer> {
   const { selection, representation } = lane;
   for (const object of objectsIn(snapshot.objects, selection)) {
-    if (selection.matches(object)) yield eventBytes("ADDED", representation.object(object));
+    if (!selection.matches(object)) continue;
+    lane.sent.events += 1;
+    yield eventBytes("ADDED", representation.object(object));
   }
   if (bookmark) yield lane.bookmarkBytes(snapshot.version, true);
 }

@@ -41,9 +41,10 @@ function known(verdict: User | undefined): User | undefined {
   throw new TypeError("what it returned is neither a User nor undefined");
 }
 
-function broken({ core, requestId }: Exchange, { name }: Authenticator, error: unknown): undefined {
+function broken(exchange: Exchange, { name }: Authenticator, error: unknown): undefined {
   if (isApiError(error) && error.code === 400) throw error;
-  core.log({ level: "error", message: "authenticator failed", authenticator: name, requestId, error: String(error) });
+  exchange.authenticatorFailed = true;
+  exchange.log({ level: "error", message: "authenticator failed", authenticator: name, error: String(error) });
 }
 
 function accepted(exchange: Exchange, user: User): void {

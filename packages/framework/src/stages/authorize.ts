@@ -32,6 +32,7 @@ async function authorizeReview(exchange: Exchange): Promise<void> {
 
 /** The one place where a decision counts. @throws ApiError 403 when it is a no */
 export function enforce(exchange: Exchange, info: RequestInfo, decision: Decision): void {
+  exchange.decision = decision;
   if (decision.allowed) return;
   const user = (exchange.user as User).name;
   const { reason } = decision;

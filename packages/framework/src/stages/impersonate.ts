@@ -15,6 +15,7 @@ async function become(exchange: Exchange, { user, questions }: Impersonation): P
   const { impersonation } = exchange.core;
   for (const question of questions)
     enforce(exchange, question, await decide(impersonation, new AuthorizeQuestion(exchange, question)));
+  exchange.decision = undefined; // of who may be whom, not yet of what they want
   exchange.impersonator = exchange.user as User;
   exchange.user = user;
 }

@@ -18,13 +18,13 @@ export function serve(exchange: Exchange): void | Promise<void> {
 
 function serveFrom(exchange: Exchange, resources: ResourceIndex): void | Promise<void> {
   const { info, mounted, req, upgradeHead } = exchange;
+  const resource = info.isResource ? resources.find(info) : undefined;
+  exchange.served = resource;
   if (upgradeHead !== undefined) {
-    const resource = resources.find(info);
     if (resource !== undefined && takesUpgrade(exchange, resource)) return serveResource(exchange, resource);
     return serveUpgrade(exchange);
   }
   if (info.isResource) {
-    const resource = resources.find(info);
     if (resource !== undefined) return serveResource(exchange, resource);
   } else if (req.method === "GET" || req.method === "HEAD") {
     if (serveNonResource(exchange, resources.list)) return undefined;

@@ -11,7 +11,7 @@ export function bounded(authenticate: Stage): Stage {
   return (exchange) => {
     const { req, core } = exchange;
     const refusal = core.strangers.refusal(req);
-    if (refusal !== undefined) return core.fairness.refusals.later(exchange, refusal);
+    if (refusal !== undefined) return core.fairness.refusals.later(exchange, refusal, "failed-authentications");
     try {
       const pending = authenticate(exchange);
       return pending && core.strangers.during(req, pending).catch((error: unknown) => failed(exchange, error));

@@ -2,7 +2,7 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Representation } from "../encode/representation.ts";
 import type { CacheListener } from "./cache.ts";
 import type { CacheEvent } from "./event.ts";
-import { type FanoutStats, Lane } from "./lane.ts";
+import { type FanoutStats, Lane, type SentCount } from "./lane.ts";
 import type { ReadableCache } from "./readable-cache.ts";
 import type { Selection } from "./selection.ts";
 import type { Subscriber } from "./subscriber.ts";
@@ -17,6 +17,7 @@ const BURST = 256;
 export class Fanout implements CacheListener, Disposable {
   readonly cache: ReadableCache;
   readonly #stats: FanoutStats;
+  readonly #sent: SentCount;
   readonly #lanes = new Map<string, Lane>();
   readonly #byCluster = new Map<string, Set<Lane>>();
   /** The lanes with something to write, by how long it has waited. */
@@ -25,9 +26,10 @@ export class Fanout implements CacheListener, Disposable {
   readonly #listening: Disposable;
   #scheduled: NodeJS.Immediate | undefined;
 
-  constructor(cache: ReadableCache, stats: FanoutStats) {
+  constructor(cache: ReadableCache, { stats, sent }: { readonly stats: FanoutStats; readonly sent: SentCount }) {
     this.cache = cache;
     this.#stats = stats;
+    this.#sent = sent;
     this.#listening = cache.listen(this);
   }
 
@@ -39,7 +41,7 @@ export class Fanout implements CacheListener, Disposable {
     const key = `${representation.key} ${selection.key}`;
     let lane = this.#lanes.get(key);
     if (lane === undefined) {
-      lane = new Lane(this.cache, { selection, representation, stats: this.#stats, key });
+      lane = new Lane(this.cache, { selection, representation, stats: this.#stats, sent: this.#sent, key });
       this.#lanes.set(key, lane);
       const peers = this.#byCluster.get(selection.cluster) ?? new Set();
       this.#byCluster.set(selection.cluster, peers.add(lane));

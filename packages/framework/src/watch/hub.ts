@@ -1,9 +1,10 @@
+import type { ResourceDefinition } from "../definition.ts";
 import type { ServedResource } from "../served.ts";
 import type { Awaitable, CacheLease, Scope, Storage } from "../storage.ts";
 import type { WatchCache } from "./cache.ts";
 import { Fanout } from "./fanout.ts";
 import { Feed, widened } from "./feed.ts";
-import type { FanoutStats } from "./lane.ts";
+import type { FanoutStats, SentCount } from "./lane.ts";
 import type { ReadableCache } from "./readable-cache.ts";
 import { shareOf } from "./share.ts";
 
@@ -15,6 +16,9 @@ export interface HubOptions {
   /** Time between bookmarks, ms. @default 60000, Kubernetes' own */
   readonly bookmarkEvery?: number;
 }
+
+/** The most resources whose events are counted apart. */
+const MOST_RESOURCES = 500;
 
 /** A feed and how many hold it. */
 interface Shared {
@@ -33,6 +37,7 @@ export class WatchHub implements AsyncDisposable {
   readonly #options: Required<HubOptions>;
   readonly #feeds = new Map<Storage, Map<string, Shared>>();
   readonly #fanouts = new Map<ReadableCache, Fanout>();
+  readonly #sent = new Map<string, SentCount & { readonly labels: readonly string[] }>();
   readonly #bookmarks: NodeJS.Timeout;
 
   constructor(options: HubOptions) {
@@ -46,10 +51,10 @@ export class WatchHub implements AsyncDisposable {
   }
 
   /** The open watches of a cache; released with {@link leave} when the last one ends. */
-  fanout(cache: ReadableCache): Fanout {
+  fanout(cache: ReadableCache, definition: ResourceDefinition): Fanout {
     let fanout = this.#fanouts.get(cache);
     if (fanout === undefined) {
-      fanout = new Fanout(cache, this.stats);
+      fanout = new Fanout(cache, { stats: this.stats, sent: this.#sentOf(definition) });
       this.#fanouts.set(cache, fanout);
     }
     return fanout;
@@ -59,6 +64,22 @@ export class WatchHub implements AsyncDisposable {
     if (fanout.size > 0) return;
     this.#fanouts.delete(fanout.cache);
     fanout[Symbol.dispose]();
+  }
+
+  /** How many watches are open, and what the caches hold that they read. */
+  counts(): Readonly<Record<"subscribers" | "objects" | "events", number>> {
+    const all = [...this.#fanouts.values()];
+    const sum = (of: (fanout: Fanout) => number): number => all.reduce((total, fanout) => total + of(fanout), 0);
+    return {
+      subscribers: sum(({ size }) => size),
+      objects: sum(({ cache }) => cache.size),
+      events: sum(({ cache }) => cache.next - cache.first),
+    };
+  }
+
+  /** Events sent to watches, by group, version and resource. */
+  sent(): readonly { readonly labels: readonly string[]; readonly value: number }[] {
+    return [...this.#sent.values()].map(({ labels, events }) => ({ labels, value: events }));
   }
 
   /** Ends all open watches cleanly. */
@@ -72,6 +93,15 @@ export class WatchHub implements AsyncDisposable {
     this.#feeds.clear();
     for (const { ending } of shared) clearTimeout(ending);
     await Promise.all(shared.map(({ feed }) => feed.stop()));
+  }
+
+  #sentOf({ group, version, plural }: ResourceDefinition): SentCount {
+    const name = `${group}/${version}/${plural}`;
+    const known = this.#sent.has(name) || this.#sent.size < MOST_RESOURCES;
+    const labels = known ? [group, version, plural] : ["other", "other", "other"];
+    const sent = this.#sent.get(labels.join("/")) ?? { labels, events: 0 };
+    this.#sent.set(labels.join("/"), sent);
+    return sent;
   }
 
   #bookmark(): void {

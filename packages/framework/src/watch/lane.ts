@@ -14,10 +14,16 @@ export interface FanoutStats {
   delivered: number;
 }
 
+/** Events of one resource that were sent to watchers. */
+export interface SentCount {
+  events: number;
+}
+
 export interface LaneOptions {
   readonly selection: Selection;
   readonly representation: Representation;
   readonly stats: FanoutStats;
+  readonly sent: SentCount;
   /** Under which the fanout finds it. */
   readonly key: string;
 }
@@ -32,6 +38,7 @@ export class Lane {
   readonly cache: ReadableCache;
   readonly selection: Selection;
   readonly representation: Representation;
+  readonly sent: SentCount;
   readonly #stats: FanoutStats;
   readonly #live = new Set<Subscriber>();
   /** The first event not yet written that may concern this lane; `undefined` when there is none. */
@@ -46,6 +53,7 @@ export class Lane {
     this.selection = options.selection;
     this.representation = options.representation;
     this.#stats = options.stats;
+    this.sent = options.sent;
     this.cursor = cache.next;
   }
 
@@ -87,7 +95,7 @@ export class Lane {
 
   /** A bookmark of the version that live subscribers have been written. */
   bookmarkChunk(): Chunk {
-    return new Chunk([this.bookmarkBytes(this.cache.head, false)]);
+    return new Chunk([this.bookmarkBytes(this.cache.head, false)], 1);
   }
 
   /** Takes in a subscriber that has been written everything before {@link cursor}. */
@@ -106,12 +114,15 @@ export class Lane {
    */
   batch(from: number, to: number): Chunk | undefined {
     const pieces: Buffer[] = [];
-    for (let position = from; position < to; position++) this.#render(this.cache.event(position), pieces);
+    let events = 0;
+    for (let position = from; position < to; position++) events += this.#render(this.cache.event(position), pieces);
     if (pieces.length === 0) return undefined;
-    return new Chunk(pieces);
+    return new Chunk(pieces, events);
   }
 
-  #render(event: CacheEvent, pieces: Buffer[]): void {
+  /** @returns how many events it is to this lane's clients */
+  #render(event: CacheEvent, pieces: Buffer[]): number {
+    let events = 0;
     for (const step of this.selection.steps(event)) {
       const { representation } = this;
       const object = step === "DELETED" ? event.removed() : (event.object ?? event.removed());
@@ -120,7 +131,9 @@ export class Lane {
         return representation.object(object);
       });
       pieces.push(...eventPieces(step, bytes));
+      events += 1;
     }
+    return events;
   }
 
   #write(subscriber: Subscriber, chunk: Chunk): void {

@@ -35,6 +35,7 @@ export class Subscriber {
 
   /** False when the socket wants no more for now. */
   write(chunk: Chunk): boolean {
+    this.#lane.sent.events += chunk.events;
     return this.#stream.write(chunk);
   }
 

@@ -1,0 +1,36 @@
+import { isIP } from "node:net";
+
+import type { Exchange } from "../exchange.ts";
+
+/** The most that are recorded of what a request says of its way. */
+const MOST = 16;
+
+/**
+ * Where a request came from, as Kubernetes records it: what `X-Forwarded-For` and `X-Real-Ip` say, then the connection's
+ * own peer. Whoever asks can write all but the last.
+ */
+export function sourceIps({ req: { headers }, peer: address }: Exchange): readonly string[] {
+  const peer = plain(address ?? "");
+  const forwarded = headers["x-forwarded-for"];
+  const real = headers["x-real-ip"];
+  if (forwarded === undefined && real === undefined) return peer === "" ? [] : [peer];
+  const told = listed(forwarded);
+  const own = listed(real)[0];
+  if (own !== undefined && !told.includes(own)) told.push(own);
+  const last = told.slice(-MOST);
+  if (peer !== "" && last.at(-1) !== peer) last.push(peer);
+  return last;
+}
+
+function listed(header: string | string[] | undefined): string[] {
+  // A header block may be a megabyte of addresses: the last are those that proxies have added.
+  const parts = String(header ?? "")
+    .slice(-64 * MOST)
+    .split(",");
+  return parts.map((part) => plain(part.trim())).filter((part) => isIP(part) !== 0);
+}
+
+/** An address of the older form as that, also where the socket is of the newer. */
+function plain(address: string): string {
+  return address.startsWith("::ffff:") && address.includes(".") ? address.slice(7) : address;
+}

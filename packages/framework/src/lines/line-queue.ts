@@ -1,0 +1,130 @@
+import { type Piece, Pieces } from "./piece.ts";
+import type { LineWriter } from "./target.ts";
+
+/** How long the end waits for lines to be taken, ms. */
+const PATIENCE = 5_000;
+
+export interface LineQueueOptions {
+  readonly writer: LineWriter;
+  /** Bytes that may wait. */
+  readonly limit: number;
+  /** How long a line waits for others to be written with, ms; 0 is the end of the turn. */
+  readonly delay: number;
+  /** Lines that could not be written, with the reason. */
+  readonly onLost: (count: number, error: unknown) => void;
+}
+
+/** Lines on their way out: in order, gathered, and never more than may wait. */
+export class LineQueue implements AsyncDisposable {
+  readonly #options: LineQueueOptions;
+  readonly #pool = new Pieces();
+  /** Those that are full, the oldest first. */
+  readonly #full: Piece[] = [];
+  #open: Piece | undefined;
+  #waiting = 0;
+  /** Lines that are being written. */
+  #underWay = 0;
+  #timer: NodeJS.Timeout | NodeJS.Immediate | undefined;
+  #writing: Promise<void> | undefined;
+  #room: PromiseWithResolvers<void> | undefined;
+
+  constructor(options: LineQueueOptions) {
+    this.#options = options;
+  }
+
+  /** Whether as much waits as may. */
+  get full(): boolean {
+    return this.isFullWith(0);
+  }
+
+  /** Whether that would be so with so many more bytes. */
+  isFullWith(more: number): boolean {
+    return this.#waiting + more >= this.#options.limit;
+  }
+
+  /** Takes a line, without its end, even when full: whoever must not, asks before. */
+  add(line: string): void {
+    if (this.#open?.fits(line) === false) {
+      this.#full.push(this.#open);
+      this.#open = undefined;
+    }
+    this.#open ??= this.#pool.take(line);
+    this.#waiting += this.#open.add(line);
+    this.#schedule();
+  }
+
+  /** Resolves once there is room. */
+  room(): Promise<void> {
+    if (!this.full) return Promise.resolve();
+    this.#room ??= Promise.withResolvers();
+    return this.#room.promise;
+  }
+
+  /** Writes what waits, however long that takes. */
+  async flush(): Promise<void> {
+    while (this.#open !== undefined || this.#full.length > 0 || this.#writing !== undefined)
+      await (this.#writing ?? this.#start());
+  }
+
+  /** Writes what waits, and gives up on whoever does not take it. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<"late">();
+    const timer = setTimeout(resolve, PATIENCE, "late" as const);
+    const how = await Promise.race([this.flush(), late]);
+    clearTimeout(timer);
+    if (how === "late") this.#options.onLost(this.#lines(), "they were not taken before the end");
+    else await this.#options.writer.close();
+  }
+
+  #lines(): number {
+    return [...this.#full, this.#open].reduce((sum, piece) => sum + (piece?.lines ?? 0), this.#underWay);
+  }
+
+  /** A full piece is written at once; one that is not waits, since a write of a few lines costs as much. */
+  #schedule(): void {
+    if (this.#writing !== undefined) return;
+    if (this.#full.length > 0) void this.#start();
+    else if (this.#open !== undefined) this.#timer ??= this.#startLater();
+  }
+
+  #startLater(): NodeJS.Timeout | NodeJS.Immediate {
+    const { delay } = this.#options;
+    // A process that has nothing else to do does not wait for the longer one: `flush` is for that.
+    return delay === 0 ? setImmediate(() => void this.#start()) : setTimeout(() => void this.#start(), delay).unref();
+  }
+
+  #start(): Promise<void> {
+    clearTimeout(this.#timer as NodeJS.Timeout | undefined);
+    clearImmediate(this.#timer as NodeJS.Immediate | undefined);
+    this.#timer = undefined;
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = undefined;
+      this.#schedule();
+    });
+    return this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    const piece = this.#take();
+    if (piece === undefined) return;
+    const { bytes, lines } = piece;
+    this.#underWay = lines;
+    try {
+      await this.#options.writer.write(bytes);
+    } catch (error) {
+      this.#options.onLost(lines, error);
+    }
+    this.#underWay = 0;
+    this.#pool.give(piece);
+    this.#waiting -= bytes.length;
+    if (this.full) return;
+    this.#room?.resolve();
+    this.#room = undefined;
+  }
+
+  #take(): Piece | undefined {
+    const piece = this.#full.shift() ?? this.#open;
+    if (piece === this.#open) this.#open = undefined;
+    return piece;
+  }
+}

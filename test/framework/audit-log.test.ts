@@ -1,0 +1,129 @@
+// Where audit events go: files that are rotated, slow and broken sinks, and what becomes of requests meanwhile.
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
+import { tree } from "../_setup/tree.ts";
+import { MEMOS, policy, startAudited } from "../_support/audited.ts";
+
+const COMPLETE = { ...policy({ level: "Metadata" }), omitStages: ["RequestReceived"] as const };
+
+/** The lines of a file, each of which must be an event. */
+function linesOf(path: string): readonly { readonly requestURI: string }[] {
+  const text = readFileSync(path, "utf8");
+  expect(text.endsWith("\n")).to.equal(true);
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+}
+
+describe("an audit log", () => {
+  it("is a file of JSON lines, in order, whole when the server has closed, its owner's alone", async () => {
+    using folder = tree({});
+    const path = join(folder.path, "audit.log");
+    const server = await startAudited({ policy: COMPLETE, audit: { to: path } });
+    const names = Array.from({ length: 50 }, (_, at) => `${MEMOS}/m${at}`);
+    for (const name of names) await (await server.ask(name)).text();
+    await server.server.close();
+    expect(linesOf(path).map(({ requestURI }) => requestURI)).to.deep.equal(names);
+    if (process.platform !== "win32") expect(statSync(path).mode & 0o777).to.equal(0o600);
+  });
+
+  it("goes on where it stood", async () => {
+    using folder = tree({});
+    const path = join(folder.path, "audit.log");
+    for (let run = 0; run < 2; run++) {
+      await using server = await startAudited({ audit: { to: path } });
+      await (await server.ask(MEMOS)).text();
+    }
+    expect(linesOf(path)).to.have.lengthOf(4);
+  });
+
+  it("is begun anew before it grows too long, and so many are kept", async () => {
+    using folder = tree({ "other.log": "", "audit-notes.log": "" });
+    const path = join(folder.path, "audit.log");
+    const to = { path, maxSize: 2000, maxBackups: 2 };
+    {
+      await using server = await startAudited({ policy: COMPLETE, audit: { to } });
+      for (let at = 0; at < 30; at++) {
+        await (await server.ask(`${MEMOS}/m${at}`)).text();
+        await new Promise((resolve) => setTimeout(resolve, 25)); // longer than events are gathered
+      }
+    }
+    const files = readdirSync(folder.path).sort();
+    const backups = files.filter((file) => /^audit-\d{4}-.*\.log$/.test(file));
+    expect(files.length - backups.length).to.equal(3);
+    expect(backups).to.have.lengthOf(2);
+    const kept = [...backups, "audit.log"].flatMap((file) => linesOf(join(folder.path, file)));
+    const last = kept.map(({ requestURI }) => Number(/\d+$/.exec(requestURI)?.[0]));
+    expect(last).to.deep.equal(Array.from({ length: last.length }, (_, at) => 30 - last.length + at));
+    for (const file of backups) expect(statSync(join(folder.path, file)).size).to.be.below(2001);
+  });
+
+  it("that cannot be opened keeps the server from starting, in plain words", async () => {
+    using folder = tree({});
+    const path = join(folder.path, "none", "audit.log");
+    const failure = await startAudited({ audit: { to: path } }).catch((error: Error) => error);
+    expect((failure as Error).message).to.match(/^audit: cannot write .*audit\.log: ENOENT/);
+  });
+
+  it("on a disk that is full loses events, which are counted and told, and serves on", async function () {
+    if (!existsSync("/dev/full")) this.skip();
+    {
+      await using server = await startAudited({ audit: { to: "/dev/full" } });
+      expect((await server.ask(MEMOS)).status).to.equal(200);
+      expect((await server.ask(MEMOS)).status).to.equal(200);
+    }
+    expectFault(/audit events lost.*"count":\d.*ENOSPC/);
+  });
+
+  it("that nobody takes holds requests back, no longer than a request may take", async () => {
+    const { promise: open, resolve } = Promise.withResolvers<void>();
+    const audit = { to: () => open, maxPending: 1500, whenFull: "wait" } as const;
+    await using server = await startAudited({ requestTimeout: 200, audit });
+    const codes: number[] = [];
+    for (let at = 0; at < 4; at++) codes.push((await server.ask(MEMOS)).status);
+    expect(codes[0]).to.equal(200);
+    expect(codes.at(-1)).to.equal(503);
+    const refused = await (await server.ask(MEMOS)).text();
+    expect(refused).to.include("the audit log cannot be written fast enough; try again");
+    const waiting = server.ask(MEMOS);
+    resolve();
+    expect((await waiting).status).to.equal(200);
+  });
+
+  it("that nobody takes loses events instead, if it is told to, and never more than that", async () => {
+    const { promise: open, resolve } = Promise.withResolvers<void>();
+    const taken: string[] = [];
+    const to = async (line: string): Promise<void> => {
+      await open;
+      taken.push(line);
+    };
+    {
+      await using server = await startAudited({ audit: { to, maxPending: 1500, whenFull: "drop" } });
+      for (let at = 0; at < 10; at++) expect((await server.ask(MEMOS)).status).to.equal(200);
+      resolve();
+    }
+    expectFault(/audit events lost.*more wait to be written than may/);
+    expect(taken.length).to.be.within(2, 6);
+  });
+
+  it("that takes nothing does not keep the server from closing", async () => {
+    const server = await startAudited({ audit: { to: () => new Promise<void>(() => undefined) } });
+    await (await server.ask(MEMOS)).text();
+    await server.server.close();
+    expectFault(/audit events lost.*"count":2,"error":"they were not taken before the end"/);
+  });
+
+  it("is a stream, which it does not end", async () => {
+    const stream = new PassThrough();
+    {
+      await using server = await startAudited({ audit: { to: stream } });
+      await (await server.ask(MEMOS)).text();
+    }
+    expect(stream.writableEnded).to.equal(false);
+    expect(String(stream.read()).trimEnd().split("\n")).to.have.lengthOf(2);
+  });
+});

@@ -1,0 +1,263 @@
+// Metrics as scrapers see them: who may, in which format, and that nothing a client invents makes a series.
+import {
+  allow,
+  createServer,
+  defineVirtualWorkspace,
+  deny,
+  type Metrics,
+  metrics,
+  type ServerOptions,
+  staticTokens,
+} from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
+import { testLog } from "../_setup/log.ts";
+import { MEMOS, Memo, VIEW } from "../_support/audited.ts";
+import { createAuthority } from "../_support/server.ts";
+import { Wire } from "../_support/wire.ts";
+
+const forScraper: Metrics = metrics({
+  authorize: ({ user, path, verb }) =>
+    user.name === "scraper" && path === "/metrics" && verb === "get" ? allow() : deny("for the scraper"),
+});
+
+async function start(options: Partial<ServerOptions> = {}) {
+  const memos = Memo.collection();
+  const server = createServer({
+    virtualWorkspaces: [
+      defineVirtualWorkspace({
+        name: "memos",
+        path: "/clusters/:cluster",
+        authorize: ({ verb }) => {
+          if (verb === "deletecollection") throw new Error("the rule is broken");
+          return verb === "delete" ? deny("no") : allow();
+        },
+        resources: [Memo.serve(memos)],
+      }),
+    ],
+    authentication: [staticTokens({ alice: { name: "alice" }, scraper: { name: "scraper" } })],
+    log: testLog().log,
+    metrics: forScraper,
+    ...options,
+  });
+  const { url, port } = await server.listen({ port: 0 });
+  const ask = (path: string, token = "alice", init: RequestInit = {}): Promise<Response> =>
+    fetch(url + path, { ...init, headers: { ...init.headers, ...(token && { authorization: `Bearer ${token}` }) } });
+  const scrape = async (accept?: string): Promise<Scraped> => {
+    const answer = await ask("/metrics", "scraper", accept === undefined ? {} : { headers: { accept } });
+    return new Scraped(answer.headers.get("content-type") ?? "", await answer.text());
+  };
+  const times = async (count: number, path: string, init?: RequestInit): Promise<void> => {
+    for (let at = 0; at < count; at++) await (await ask(path, "alice", init)).text();
+  };
+  return { server, url, port, memos, ask, scrape, times, [Symbol.asyncDispose]: () => server.close() };
+}
+
+class Scraped {
+  readonly contentType: string;
+  readonly text: string;
+  readonly lines: readonly string[];
+
+  constructor(contentType: string, text: string) {
+    this.contentType = contentType;
+    this.text = text;
+    this.lines = text.trimEnd().split("\n");
+  }
+
+  /** The sum of a metric's series that have all of these labels. */
+  value(name: string, labels: Readonly<Record<string, string>> = {}): number {
+    const wanted = Object.entries(labels).map(
+      ([label, value]) => new RegExp(`[{,]${label}="${value.replace(/[+/]/g, "\\$&")}"`),
+    );
+    const series = this.lines.filter((line) => new RegExp(`^${name}[{ ]`).test(line));
+    const own = series.filter((line) => wanted.every((label) => label.test(line)));
+    return own.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
+  }
+
+  /** How many series there are. */
+  count(name: string): number {
+    return this.lines.filter((line) => new RegExp(`^${name}[{ ]`).test(line)).length;
+  }
+}
+
+describe("metrics", () => {
+  it("are nobody's by default, and never a stranger's", async () => {
+    await using server = await start({ metrics: metrics() });
+    for (const [token, code] of [
+      ["", 401],
+      ["wrong", 401],
+      ["alice", 403],
+      ["scraper", 403],
+    ] as const) {
+      const answer = await server.ask("/metrics", token);
+      expect(answer.status, token).to.equal(code);
+      expect(await answer.text()).not.to.include("apiserver_");
+    }
+    await using without = await start({ metrics: undefined as never });
+    expect((await without.ask("/metrics")).status).to.equal(404);
+  });
+
+  it("are those of whom the rule allows, for reading", async () => {
+    await using server = await start();
+    expect((await server.ask("/metrics")).status).to.equal(403);
+    const { contentType, text } = await server.scrape();
+    expect(contentType).to.equal("text/plain; version=0.0.4; charset=utf-8");
+    expect(text).to.include("# TYPE apiserver_request_total counter");
+    expect((await server.ask("/metrics/", "scraper")).status).to.equal(404);
+    for (const method of ["HEAD", "POST"])
+      expect((await server.ask("/metrics", "scraper", { method })).status, "verbs of their own").to.equal(403);
+    await using open = await start({ metrics: metrics({ authorize: () => allow() }) });
+    const head = await open.ask("/metrics", "alice", { method: "HEAD" });
+    expect([head.status, head.headers.get("content-type")]).to.deep.equal([200, contentType]);
+    const post = await open.ask("/metrics", "alice", { method: "POST" });
+    expect([post.status, await post.text()].join(" ")).to.match(/^405 .*metrics are read: use GET/);
+  });
+
+  it("do not take the path from an application without metrics, and are not reached through its routes", async () => {
+    await using server = await start();
+    server.server.app.use((_req, res) => void res.end("the application's"));
+    expect(await (await server.ask("/other")).text()).to.equal("the application's");
+    expect(await (await server.ask("/metrics")).text()).to.include("for the scraper");
+    await using without = await start({ metrics: undefined as never });
+    without.server.app.get("/metrics", (_req, res) => void res.end("the application's"));
+    expect(await (await without.ask("/metrics")).text()).to.equal("the application's");
+  });
+
+  it("count requests as Kubernetes does: verbs, resources, scopes, codes, how long they took and how large answers are", async () => {
+    await using server = await start();
+    server.memos.in("root", "default").set("first", { text: "x" });
+    await server.times(3, `${MEMOS}/first`);
+    await server.times(2, MEMOS);
+    await server.times(1, `${MEMOS}/none`);
+    await server.times(1, `${MEMOS}/first`, { method: "DELETE" });
+    await server.times(1, `${MEMOS}/first/status`);
+    await server.times(1, `${VIEW}/apis`);
+    await server.times(1, "/livez");
+    const { value } = await server.scrape().then((scraped) => ({ value: scraped.value.bind(scraped) }));
+    const memos = { virtual_workspace: "memos", group: "test.dev", version: "v1", resource: "memos" };
+    const total = "apiserver_request_total";
+    expect(value(total, { ...memos, verb: "GET", scope: "resource", subresource: "", code: "200" })).to.equal(3);
+    expect(value(total, { ...memos, verb: "GET", scope: "resource", code: "404" })).to.equal(1);
+    expect(value(total, { ...memos, verb: "LIST", scope: "namespace", code: "200" })).to.equal(2);
+    expect(value(total, { ...memos, verb: "DELETE", code: "403" })).to.equal(1);
+    expect(value(total, { ...memos, subresource: "status", code: "200" })).to.equal(1);
+    expect(value(total, { virtual_workspace: "memos", verb: "GET", resource: "", code: "200" })).to.equal(1);
+    expect(value(total, { virtual_workspace: "", subresource: "/livez", code: "200" })).to.equal(1);
+    expect(value("apiserver_request_duration_seconds_count", { ...memos, verb: "GET", subresource: "" })).to.equal(4);
+    expect(value("apiserver_request_duration_seconds_bucket", { ...memos, verb: "LIST", le: "+Inf" })).to.equal(2);
+    expect(value("apiserver_response_sizes_sum", { ...memos, verb: "LIST" })).to.be.above(200);
+  });
+
+  it("count who was known, and what rules said", async () => {
+    await using server = await start();
+    await server.ask(MEMOS, "wrong");
+    await server.times(2, MEMOS);
+    await server.times(1, `${MEMOS}/x`, { method: "DELETE" });
+    await server.times(1, MEMOS, { method: "DELETE" });
+    expectFault(/the rule is broken/);
+    const scraped = await server.scrape();
+    expect(scraped.value("authentication_attempts", { result: "failure" })).to.equal(1);
+    expect(scraped.value("authentication_attempts", { result: "success" })).to.equal(4);
+    const attempts = "apiserver_authorization_attempts_total";
+    expect(["allowed", "denied", "error"].map((result) => scraped.value(attempts, { result }))).to.deep.equal([
+      2, 1, 1,
+    ]);
+  });
+
+  it("show what is open: watches, their events, the scrape itself", async () => {
+    await using server = await start();
+    const leave = new AbortController();
+    const answer = await server.ask(`${MEMOS}?watch=true&allowWatchBookmarks=true`, "alice", { signal: leave.signal });
+    const events = answer.body?.getReader();
+    for (const name of ["a", "b"]) {
+      server.memos.in("root", "default").set(name, { text: "x" });
+      await events?.read();
+    }
+    const open = await server.scrape();
+    expect(open.value("apiserver_longrunning_requests", { verb: "WATCH", resource: "memos" })).to.equal(1);
+    expect(open.value("virtual_workspaces_watch_subscribers")).to.equal(1);
+    expect(open.value("virtual_workspaces_watch_history_events")).to.equal(2);
+    expect(open.value("apiserver_watch_events_total", { resource: "memos" })).to.equal(2);
+    expect(open.value("apiserver_current_inflight_requests", { request_kind: "readOnly" })).to.equal(1);
+    leave.abort();
+    while ((await server.scrape()).value("apiserver_longrunning_requests") > 0);
+    expect((await server.scrape()).value("apiserver_request_total", { verb: "WATCH", code: "200" })).to.equal(1);
+  });
+
+  it("have labels that clients cannot invent", async () => {
+    await using server = await start();
+    for (let at = 0; at < 40; at++) {
+      await server.times(1, `/services/memos/clusters/c${at}/apis/g${at}.dev/v1/r${at}s`);
+      await server.times(1, `/services/memos/clusters/c${at}/apis/test.dev/v1/namespaces/n${at}/memos/m${at}/sub${at}`);
+      await server.times(1, `/services/memos/clusters/c${at}/apis/test.dev/v1/namespaces/n${at}/memos/m${at}`);
+      await server.times(1, `/services/none${at}/x`);
+      await server.times(1, `/own${at}`, { method: at % 2 ? "PROPFIND" : "GET" });
+      await (await server.ask(MEMOS, `token${at}`)).text();
+    }
+    const { text, count } = await server
+      .scrape()
+      .then((scraped) => ({ text: scraped.text, count: scraped.count.bind(scraped) }));
+    expect(count("apiserver_request_total")).to.be.below(10);
+    expect(text)
+      .not.to.match(/(own|none|sub|token|g|r|c|n|m)\d+s?(\.dev)?"/)
+      .and.not.include("alice");
+  });
+
+  it("are bounded also where a view makes up resources", async function () {
+    this.timeout(30_000);
+    const collection = Memo.collection();
+    const kinds = Array.from({ length: 2100 }, (_, at) => ({ ...Memo.serve(collection), at })).map((served, at) => ({
+      ...served,
+      definition: { ...served.definition, plural: `memos${at}` },
+    }));
+    const view = defineVirtualWorkspace({
+      name: "memos",
+      path: "/clusters/:cluster",
+      authorize: () => allow(),
+      resources: () => kinds,
+    });
+    await using server = await start({ virtualWorkspaces: [view] });
+    for (let at = 0; at < kinds.length; at += 50)
+      await Promise.all(
+        kinds.slice(at, at + 50).map((_, of) => server.times(1, `${VIEW}/apis/test.dev/v1/memos${at + of}`)),
+      );
+    const scraped = await server.scrape();
+    expect(scraped.count("apiserver_request_duration_seconds_count")).to.equal(2001);
+    expect(scraped.value("apiserver_request_total", { resource: "other" })).to.equal(100);
+  });
+
+  it("are OpenMetrics for who prefers that, and the same in turns", async () => {
+    await using server = await start();
+    await server.times(1, MEMOS);
+    const prometheus = "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.4,*/*;q=0.1";
+    const open = await server.scrape(prometheus);
+    expect(open.contentType).to.equal("application/openmetrics-text; version=1.0.0; charset=utf-8");
+    expect(open.text)
+      .to.match(/# EOF\n$/)
+      .and.include("# TYPE apiserver_request counter\napiserver_request_total{");
+    expect(open.text).to.include("# TYPE authentication_attempts counter\nauthentication_attempts_total{");
+    expect(open.text).to.include("# TYPE process_cpu_seconds counter\nprocess_cpu_seconds_total ");
+    const plain = await server.scrape();
+    expect(plain.text).to.include("# TYPE apiserver_request_total counter\napiserver_request_total{");
+    expect(plain.text).to.include("# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total ");
+    expect(plain.text).to.match(/^nodejs_eventloop_lag_p99_seconds \d/m);
+  });
+
+  it("leave the process out if they are told to", async () => {
+    await using server = await start({ metrics: metrics({ authorize: () => allow(), process: false }) });
+    expect((await server.scrape()).text)
+      .to.include("apiserver_")
+      .and.not.match(/^(process|nodejs)_/m);
+  });
+
+  it("count handshakes that fail", async () => {
+    const authority = createAuthority();
+    await using server = await start({ tls: authority.server });
+    using stranger = await Wire.open(server.port);
+    stranger.send("this is no handshake");
+    await stranger.end();
+    using wire = await Wire.open(server.port, { tls: { ca: authority.ca } });
+    wire.request("GET /metrics HTTP/1.1", "Host: x", "Authorization: Bearer scraper");
+    expect((await wire.answer())?.body).to.include("\napiserver_tls_handshake_errors_total 1\n");
+  });
+});

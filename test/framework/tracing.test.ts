@@ -1,0 +1,190 @@
+// Trace context: what is taken from clients, and the spans that OpenTelemetry's own SDK records of requests.
+import { context, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+} from "@opentelemetry/sdk-trace-base";
+import type { RequestRecord } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
+import { MEMOS, startAudited, VIEW } from "../_support/audited.ts";
+import { Wire } from "../_support/wire.ts";
+
+const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
+const SPAN = "00f067aa0ba902b7";
+const PARENT = `00-${TRACE}-${SPAN}-01`;
+
+async function start() {
+  const records: RequestRecord[] = [];
+  const server = await startAudited({ onRequest: (record) => void records.push(record) });
+  /** The traces that the access log and the audit log say a request belongs to. */
+  const traceOf = async (...lines: readonly string[]): Promise<unknown> => {
+    using wire = await Wire.open(server.port);
+    wire.request(`GET ${MEMOS} HTTP/1.1`, "Host: x", "Authorization: Bearer alice-token", ...lines);
+    expect((await wire.answer())?.status).to.equal(200);
+    const event = (await server.until(2)).at(-1);
+    const audited = event?.["annotations"]["virtual-workspaces.dev/trace-id"];
+    expect(audited).to.equal(records.at(-1)?.traceId);
+    return audited;
+  };
+  return { ...server, records, traceOf, [Symbol.asyncDispose]: () => server.server.close() };
+}
+
+describe("traceparent", () => {
+  it("says to which trace a request belongs, in every log", async () => {
+    await using server = await start();
+    expect(await server.traceOf(`traceparent: ${PARENT}`)).to.equal(TRACE);
+    expect(await server.traceOf(`Traceparent: cc-${TRACE}-${SPAN}-00-of-the-future`)).to.equal(TRACE);
+    expect(await server.traceOf()).to.equal(undefined);
+  });
+
+  it("that is malformed, doubled or empty is as none", async () => {
+    await using server = await start();
+    for (const bad of [
+      `00-${TRACE.toUpperCase()}-${SPAN}-01`,
+      `00-${"0".repeat(32)}-${SPAN}-01`,
+      `00-${TRACE}-${"0".repeat(16)}-01`,
+      `00-${TRACE}-${SPAN}-01-more`,
+      `ff-${TRACE}-${SPAN}-01`,
+      `00-${TRACE}-${SPAN}`,
+      `00-${TRACE}-${SPAN}-1`,
+      `${PARENT}${"-x".repeat(5000)}`,
+      `cc-${TRACE}-${SPAN}-01-${"x".repeat(5000)}`,
+      "",
+    ])
+      expect(await server.traceOf(`traceparent: ${bad}`), bad.slice(0, 60)).to.equal(undefined);
+    expect(await server.traceOf(`traceparent: ${PARENT}`, `traceparent: ${PARENT}`)).to.equal(undefined);
+  });
+});
+
+describe("spans", () => {
+  const exporter = new InMemorySpanExporter();
+
+  before(() => {
+    context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+    trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
+  });
+  afterEach(() => exporter.reset());
+  after(() => {
+    trace.disable();
+    context.disable();
+  });
+
+  /** The span of the last request. */
+  function last(): ReadableSpan {
+    const spans = exporter.getFinishedSpans();
+    expect(spans).not.to.deep.equal([]);
+    return spans.at(-1) as ReadableSpan;
+  }
+
+  it("are recorded of requests: by route, with the status, and nothing of who asks or what for", async () => {
+    await using server = await start();
+    await server.eventsOf(`${MEMOS}/first?secret=query`, { headers: { traceparent: PARENT, tracestate: "a=1,b=2" } });
+    const span = last();
+    expect(span.kind).to.equal(SpanKind.SERVER);
+    expect(span.name).to.equal(
+      "GET /services/memos/clusters/:cluster/apis/test.dev/v1/namespaces/:namespace/memos/:name",
+    );
+    expect(span.attributes).to.deep.equal({
+      "http.request.method": "GET",
+      "http.response.status_code": 200,
+      "http.route": span.name.slice(4),
+      "network.protocol.version": "1.1",
+      "url.path": `${MEMOS}/first`,
+      "url.scheme": "http",
+    });
+    expect(span.spanContext().traceId).to.equal(TRACE);
+    expect(span.parentSpanContext).to.include({ spanId: SPAN, isRemote: true });
+    expect(span.spanContext().traceState?.serialize()).to.equal("a=1,b=2");
+    expect(span.status.code).to.equal(SpanStatusCode.UNSET);
+  });
+
+  it("begin a trace where the client has none, or none that is well-formed", async () => {
+    await using server = await start();
+    for (const traceparent of [undefined, "nonsense"]) {
+      await server.eventsOf(MEMOS, { headers: { tracestate: "a=1", ...(traceparent && { traceparent }) } });
+      expect(last().parentSpanContext).to.equal(undefined);
+      expect(last().spanContext().traceState).to.equal(undefined);
+      expect(server.records.at(-1)?.traceId).to.equal(last().spanContext().traceId);
+    }
+  });
+
+  it("drop a tracestate that is malformed, and keep the trace", async () => {
+    await using server = await start();
+    for (const tracestate of [
+      "A=1",
+      "a",
+      "a=1,a=2",
+      `a=${"x".repeat(300)}`,
+      "a=b=c",
+      Array.from({ length: 33 }, (_, at) => `k${at}=1`).join(),
+    ]) {
+      await server.eventsOf(MEMOS, { headers: { traceparent: PARENT, tracestate } });
+      expect(last().spanContext().traceId).to.equal(TRACE);
+      expect(last().spanContext().traceState?.serialize(), tracestate).to.equal(undefined);
+    }
+  });
+
+  it("say what failed", async () => {
+    await using server = await start();
+    await server.eventsOf(MEMOS, { method: "DELETE" });
+    expectFault(/the rule is broken/);
+    expect(last().status.code).to.equal(SpanStatusCode.ERROR);
+    expect(last().attributes).to.include({ "error.type": "500", "http.response.status_code": 500 });
+    expect(JSON.stringify([last().attributes, last().status, last().events])).not.to.include("the rule is broken");
+    await server.eventsOf(MEMOS, { token: "wrong" }, 1);
+    expect(last().status.code).to.equal(SpanStatusCode.UNSET);
+    expect(last().name).to.equal("GET /services/memos/clusters/:cluster");
+    await server.eventsOf("/services/none/x", {}, 1);
+    expect(last().name).to.equal("GET");
+  });
+
+  it("are around what hooks do", async () => {
+    const tracer = trace.getTracer("an author's");
+    const { allow, createServer, staticTokens } = await import("@virtual-workspaces/framework");
+    const { whoami } = await import("../_support/whoami.ts");
+    const authorize = () =>
+      tracer.startActiveSpan("lookup", async (span) => {
+        await Promise.resolve();
+        span.end();
+        return allow();
+      });
+    await using server = createServer({
+      virtualWorkspaces: [whoami(authorize)],
+      authentication: [staticTokens({ alice: { name: "alice" } })],
+    });
+    const { url } = await server.listen({ port: 0 });
+    const headers = { authorization: "Bearer alice", connection: "close" };
+    await Promise.all(Array.from({ length: 5 }, async () => (await fetch(`${url}/services/who/`, { headers })).text()));
+    await server.close();
+    const spans = exporter.getFinishedSpans();
+    const parents = spans.filter(({ kind }) => kind === SpanKind.SERVER).map((span) => span.spanContext().spanId);
+    const inner = spans.filter(({ name }) => name === "lookup").map((span) => span.parentSpanContext?.spanId);
+    expect(inner).to.have.lengthOf(5).and.to.have.members(parents);
+  });
+
+  it("of a watch end when it ends", async () => {
+    await using server = await start();
+    const leave = new AbortController();
+    await server.ask(`${MEMOS}?watch=true`, { signal: leave.signal });
+    await server.until(2);
+    expect(exporter.getFinishedSpans()).to.deep.equal([]);
+    leave.abort();
+    await server.until(1);
+    expect(last().attributes["http.route"]).to.match(/\/memos$/);
+  });
+
+  it("are no part of a server whose process records none", async () => {
+    trace.disable();
+    await using server = await start();
+    await server.eventsOf(`${VIEW}/apis`);
+    expect(exporter.getFinishedSpans()).to.deep.equal([]);
+    trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
+    await server.eventsOf(`${VIEW}/apis`); // which has it loaded
+    await server.eventsOf(`${VIEW}/apis`);
+    expect(exporter.getFinishedSpans()).to.have.length.within(1, 2);
+  });
+});

@@ -1,0 +1,62 @@
+// Our metrics as Prometheus' own parser reads them, and what its linter says.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { authenticated, metrics } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { MEMOS, policy, startAudited, VIEW } from "../_support/audited.ts";
+import { building, goProgram } from "./support/build.ts";
+
+interface Scraped {
+  readonly families: Readonly<
+    Record<string, { readonly type: string; readonly help: string; readonly series: number }>
+  >;
+  readonly lint: readonly string[];
+}
+
+async function scraped(metrics: string): Promise<Scraped> {
+  const child = spawn(goProgram("oracle", "scrape"));
+  child.stdin.end(metrics);
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);
+  expect(code, stderr).to.equal(0);
+  return JSON.parse(stdout) as Scraped;
+}
+
+/** Names that are Kubernetes' or prom-client's, whatever the linter says of them. */
+const THEIRS = /^(authentication_attempts|nodejs_|process_)/;
+
+describe("metrics to Prometheus", () => {
+  before(building("oracle"));
+
+  it("are well-formed, of the types that they should be, and explained", async () => {
+    await using server = await startAudited({
+      policy: policy({ level: "Metadata" }),
+      metrics: metrics({ authorize: authenticated() }),
+    });
+    const leave = new AbortController();
+    await server.ask(`${MEMOS}?watch=true`, { signal: leave.signal });
+    for (const path of [MEMOS, `${MEMOS}/first`, `${MEMOS}/"\\`, `${VIEW}/apis`, "/none", "/livez"])
+      await (await server.ask(path)).text();
+    const { families, lint } = await scraped(await (await server.ask("/metrics")).text());
+    leave.abort();
+    const types = Object.fromEntries(Object.entries(families).map(([name, { type }]) => [name, type]));
+    expect(types).to.include({
+      apiserver_request_total: "COUNTER",
+      apiserver_request_duration_seconds: "HISTOGRAM",
+      apiserver_response_sizes: "HISTOGRAM",
+      apiserver_current_inflight_requests: "GAUGE",
+      apiserver_longrunning_requests: "GAUGE",
+      apiserver_audit_event_total: "COUNTER",
+      apiserver_audit_error_total: "COUNTER",
+      apiserver_watch_events_total: "COUNTER",
+      apiserver_tls_handshake_errors_total: "COUNTER",
+      authentication_attempts: "COUNTER",
+      process_cpu_seconds_total: "COUNTER",
+      nodejs_eventloop_lag_p99_seconds: "GAUGE",
+      nodejs_gc_duration_seconds: "HISTOGRAM",
+    });
+    expect(families["apiserver_request_duration_seconds"]?.series).to.be.within(4, 10);
+    expect(Object.entries(families).filter(([, { help }]) => help === "")).to.deep.equal([]);
+    expect(lint.filter((line) => !THEIRS.test(line))).to.deep.equal([]);
+  });
+});
