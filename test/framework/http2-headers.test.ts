@@ -111,6 +111,7 @@ describe("header blocks over HTTP/2", () => {
     using client = await Http2Client.open(server.port, TLS);
     const name = Buffer.from("Zoë 東京 🦆").toString("latin1");
     const { body } = await client.get("/services/who/", {
+      "x-remote-user": "alice",
       "x-name": name,
       "x-group": [name, "\xff\x80"],
     });

@@ -1,14 +1,19 @@
 // Why not through the front door: it takes more addresses than a machine has.
 import type { IncomingMessage } from "node:http";
 import { expect } from "chai";
+import { IdentityHeaders } from "../../packages/framework/src/authn/identity-headers.ts";
 import { Strangers } from "../../packages/framework/src/fairness/strangers.ts";
 
 const from = (remoteAddress: string): IncomingMessage =>
-  ({ headers: { authorization: "Bearer wrong" }, socket: { remoteAddress } }) as unknown as IncomingMessage;
+  ({
+    headers: {},
+    rawHeaders: ["Authorization", "Bearer wrong"],
+    socket: { remoteAddress },
+  }) as unknown as IncomingMessage;
 
 describe("addresses that have failed", () => {
   it("are kept in a table that does not grow: the last ones", () => {
-    const strangers = new Strangers({ failures: 1, forgiveEvery: 60_000 });
+    const strangers = new Strangers({ failures: 1, forgiveEvery: 60_000 }, new IdentityHeaders([]));
     const addresses = Array.from({ length: 20_000 }, (_, at) => `10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`);
     for (const address of addresses) strangers.failed(from(address));
     const refused = addresses.map((address) => strangers.refusal(from(address)) !== undefined);
@@ -17,7 +22,10 @@ describe("addresses that have failed", () => {
   });
 
   it("of one network of IPv6 are one, and the proxy that many share is none", () => {
-    const strangers = new Strangers({ failures: 2, trusted: ["2001:db8:ffff::/48", "192.0.2.7"] });
+    const strangers = new Strangers(
+      { failures: 2, trusted: ["2001:db8:ffff::/48", "192.0.2.7"] },
+      new IdentityHeaders([]),
+    );
     for (const host of ["1", "2"]) strangers.failed(from(`2001:db8:1:2::${host}`));
     expect(strangers.refusal(from("2001:db8:1:2::3"))).to.include({ code: 429 });
     expect(strangers.refusal(from("2001:db8:1:3::3"))).to.equal(undefined);

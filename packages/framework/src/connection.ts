@@ -1,5 +1,7 @@
+import type { X509Certificate } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
 
 /** What knows its connection by itself. */
 export interface Carried {
@@ -14,4 +16,10 @@ export interface Carried {
  */
 export function connectionOf(request: IncomingMessage): Socket {
   return (request as Partial<Carried>).carrier ?? request.socket;
+}
+
+/** What the client has shown, whoever has signed it. */
+export function clientCertificate(request: IncomingMessage): X509Certificate | undefined {
+  const socket = connectionOf(request) as Partial<TLSSocket>;
+  return socket.getPeerX509Certificate?.();
 }

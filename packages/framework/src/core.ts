@@ -95,7 +95,7 @@ export class ServerCore implements AsyncDisposable {
     this.deadline = options.requestTimeout ?? 60_000;
     this.fairness = new Fairness(resolveLimits(options.limits ?? {}, options.virtualWorkspaces.length), this.deadline);
     this.meters.waiting = () => this.fairness.stats.queued;
-    this.strangers = new Strangers(options.strangers ?? {});
+    this.strangers = new Strangers(options.strangers ?? {}, this.identityHeaders);
     const { audit, onRequest } = options;
     if (audit !== undefined) this.auditor = new Auditor({ audit, log: this.log, patience: this.deadline });
     const metrics = options.metrics && new ServerMetrics(this, options.metrics);

@@ -1,6 +1,6 @@
-import type { TLSSocket } from "node:tls";
 import { bearerToken } from "../authn/bearer-token.ts";
 import { utf8 } from "../authn/headers.ts";
+import { clientCertificate } from "../connection.ts";
 import { statusOf } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
 import { microTime } from "../observe/clock.ts";
@@ -124,13 +124,10 @@ function responseStatus(exchange: Exchange, stage: AuditStage): string {
 /** Which kinds of credentials did not help, as Kubernetes tells; never the credentials. */
 function attempted({ req }: Exchange): string {
   const scheme = /^\s*(\S+)\s/.exec(req.headers.authorization ?? "")?.[1]?.toLowerCase();
-  const { socket } = req;
-  const hasCertificate =
-    "getPeerX509Certificate" in socket && (socket as TLSSocket).getPeerX509Certificate() !== undefined;
   const methods = [
     ...(scheme === "basic" ? ["basic"] : []),
     ...(scheme === "bearer" || bearerToken(req) !== undefined ? ["bearer"] : []),
-    ...(hasCertificate ? ["x509"] : []),
+    ...(clientCertificate(req) !== undefined ? ["x509"] : []),
   ];
   return methods.length > 0
     ? `Authentication failed, attempted: ${methods.join(", ")}`

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { TLSSocket } from "node:tls";
-import { connectionOf } from "../connection.ts";
+import { clientCertificate } from "../connection.ts";
 import { ANONYMOUS, UNAUTHENTICATED, User } from "../user.ts";
 import type { Authenticator } from "./authenticator.ts";
 import { bearerToken } from "./bearer-token.ts";
@@ -35,7 +34,6 @@ function pathOf({ url = "/" }: IncomingMessage): string {
 
 function showsCredentials(request: IncomingMessage): boolean {
   const { headers } = request;
-  const socket = connectionOf(request);
   if (headers.authorization !== undefined || bearerToken(request) !== undefined) return true;
-  return "getPeerX509Certificate" in socket && (socket as TLSSocket).getPeerX509Certificate() !== undefined;
+  return clientCertificate(request) !== undefined;
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "@virtual-workspaces/apimachinery";
+import { clientCertificate } from "../connection.ts";
 import { SUBPROTOCOL } from "./bearer-token.ts";
 
 /** Those that Kubernetes, kcp and their proxies believe; the rest is the authenticators' to name. */
@@ -22,6 +23,14 @@ export class IdentityHeaders {
   has(header: string): boolean {
     const name = header.toLowerCase().replaceAll("_", "-");
     return this.#names.has(name) || this.#prefixes.some((prefix) => name.startsWith(prefix));
+  }
+
+  /** Whether a request says who asks, by a header, a browser's subprotocol, a cookie or a client certificate. */
+  bringsCredentials(req: IncomingMessage): boolean {
+    const { headers, rawHeaders } = req;
+    if (headers.cookie !== undefined || headers[PROTOCOL] !== undefined) return true;
+    if (rawHeaders.some((name, at) => at % 2 === 0 && this.has(name))) return true;
+    return clientCertificate(req) !== undefined;
   }
 
   /**

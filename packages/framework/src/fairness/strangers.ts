@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 import { ApiError } from "@virtual-workspaces/apimachinery";
+import type { IdentityHeaders } from "../authn/identity-headers.ts";
 import { networkOf } from "./address.ts";
 import { whole } from "./request-limits.ts";
 
@@ -44,11 +45,13 @@ export class Strangers {
   readonly #failures: number;
   readonly #forgiveEvery: number;
   readonly #pending: number;
+  readonly #identityHeaders: IdentityHeaders;
   readonly #trusted = new BlockList();
   readonly #known = new Map<string, Stranger>();
 
   /** @throws Error on a limit that is none */
-  constructor(limits: StrangerLimits) {
+  constructor(limits: StrangerLimits, identityHeaders: IdentityHeaders) {
+    this.#identityHeaders = identityHeaders;
     const { failures = 100, forgiveEvery = 1000, pending = 100, trusted = ["127.0.0.0/8", "::1"] } = limits;
     this.#failures = whole("strangers.failures", failures, 1);
     this.#forgiveEvery = whole("strangers.forgiveEvery", forgiveEvery, 1);
@@ -60,7 +63,7 @@ export class Strangers {
   refusal(req: IncomingMessage): ApiError | undefined {
     if (this.#known.size === 0) return undefined;
     const stranger = this.#known.get(networkOf(req.socket.remoteAddress) ?? "");
-    if (stranger === undefined || !bringsCredentials(req)) return undefined;
+    if (stranger === undefined || !this.#identityHeaders.bringsCredentials(req)) return undefined;
     this.#forgive(stranger);
     if (stranger.pending >= this.#pending)
       return ApiError.tooManyRequests("too many authentications are under way; try again later", 1);
@@ -81,7 +84,7 @@ export class Strangers {
 
   /** Counts a failed one. */
   failed(req: IncomingMessage): void {
-    if (!bringsCredentials(req)) return;
+    if (!this.#identityHeaders.bringsCredentials(req)) return;
     const stranger = this.#stranger(req);
     if (stranger !== undefined) stranger.left = Math.max(0, stranger.left - 1);
   }
@@ -121,13 +124,4 @@ function trust(list: BlockList, subnet: string): void {
       `strangers.trusted: ${JSON.stringify(subnet)} is neither an IP address nor a subnet like 10.0.0.0/8`,
     );
   list.addSubnet(address, length === undefined ? most : Number(length), type);
-}
-
-/** Without credentials there is nothing to be guessed, and nothing to be looked up. */
-function bringsCredentials({ headers, socket }: IncomingMessage): boolean {
-  const { authorization, cookie } = headers;
-  if (authorization !== undefined || cookie !== undefined) return true;
-  if (headers["x-remote-user"] !== undefined || headers["sec-websocket-protocol"] !== undefined) return true;
-  const { getPeerX509Certificate: certificate } = socket as { getPeerX509Certificate?: () => unknown };
-  return certificate?.call(socket) !== undefined;
 }
