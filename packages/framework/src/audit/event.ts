@@ -125,8 +125,7 @@ function responseStatus(exchange: Exchange, stage: AuditStage): string {
 function attempted({ req }: Exchange): string {
   const scheme = /^\s*(\S+)\s/.exec(req.headers.authorization ?? "")?.[1]?.toLowerCase();
   const { socket } = req;
-  const hasCertificate =
-    "getPeerX509Certificate" in socket && (socket as TLSSocket).getPeerX509Certificate() !== undefined;
+  const hasCertificate = (socket as Partial<TLSSocket>).getPeerX509Certificate?.() !== undefined;
   const methods = [
     ...(scheme === "basic" ? ["basic"] : []),
     ...(scheme === "bearer" || bearerToken(req) !== undefined ? ["bearer"] : []),
