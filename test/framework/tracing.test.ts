@@ -9,6 +9,8 @@ import {
 } from "@opentelemetry/sdk-trace-base";
 import type { RequestRecord } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { root } from "../../tools/install.mjs";
+import { run } from "../../tools/run.mjs";
 import { expectFault } from "../_setup/faults.ts";
 import { MEMOS, startAudited, VIEW } from "../_support/audited.ts";
 import { Wire } from "../_support/wire.ts";
@@ -176,6 +178,26 @@ describe("spans", () => {
     await server.until(1);
     expect(last().attributes["http.route"]).to.match(/\/memos$/);
   });
+
+  it("are not missed where OpenTelemetry's API is not installed", async () => {
+    const script = `
+      import { registerHooks } from "node:module";
+      registerHooks({ resolve: (name, context, next) => {
+        if (name === "@opentelemetry/api") throw new Error("not installed");
+        return next(name, context);
+      } });
+      globalThis[Symbol.for("opentelemetry.js.api.1")] = { trace: {} };
+      const { allow, createServer, defineVirtualWorkspace, staticTokens } = await import("@virtual-workspaces/framework");
+      const view = defineVirtualWorkspace({ name: "v", path: "/", authorize: () => allow(), handle: (_, res) => void res.end() });
+      const server = createServer({ virtualWorkspaces: [view], authentication: [staticTokens({ t: { name: "a" } })] });
+      const { url } = await server.listen({ port: 0 });
+      for (let at = 0; at < 2; at++)
+        console.log((await fetch(url + "/services/v/x", { headers: { authorization: "Bearer t", connection: "close" } })).status);
+      await server.close();
+    `;
+    const args = ["--conditions=@virtual-workspaces/source", "--input-type=module", "-e", script];
+    expect(await run(process.execPath, args, { cwd: root })).to.deep.equal({ ok: true, output: "200\n200" });
+  }).timeout(20_000);
 
   it("are no part of a server whose process records none", async () => {
     trace.disable();

@@ -1,3 +1,4 @@
+import type { TLSSocket } from "node:tls";
 import type * as Api from "@opentelemetry/api";
 import type { Exchange } from "../exchange.ts";
 import { codeOf, streamOf } from "../observe/observer.ts";
@@ -56,7 +57,7 @@ function traced(api: typeof Api, exchange: Exchange, run: Run): Promise<void> {
   const attributes: Api.Attributes = {
     "http.request.method": req.method ?? "",
     "url.path": path,
-    "url.scheme": "encrypted" in req.socket ? "https" : "http",
+    "url.scheme": (req.socket as Partial<TLSSocket>).encrypted === true ? "https" : "http",
     "network.protocol.version": req.httpVersion,
   };
   const tracer = api.trace.getTracer(NAME);
