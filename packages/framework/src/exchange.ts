@@ -71,6 +71,8 @@ export class Exchange {
   authenticatorFailed = false;
   /** Set by whoever takes over the response: later stages are not run. */
   answered = false;
+  /** Set when the answer, or the connection that it became, has closed: for observers, who alone are told. */
+  ended = false;
   /** Set when the deadline has passed and been answered. */
   expired = false;
 

@@ -14,6 +14,7 @@ export interface Observer {
 export function observe(exchange: Exchange, observers: readonly Observer[]): void {
   // Not `once`, which makes two more objects for each request: there is one `close`.
   streamOf(exchange).on("close", () => {
+    exchange.ended = true;
     for (const observer of observers) observer.ended(exchange);
   });
   for (const observer of observers) observer.began?.(exchange);
@@ -21,7 +22,7 @@ export function observe(exchange: Exchange, observers: readonly Observer[]): voi
 
 /** To be called when the pipeline is through with a request: tells of answers that go on. */
 export function noteStarted(exchange: Exchange): void {
-  if (exchange.info?.longRunning !== true || exchange.res.writableEnded || streamOf(exchange).destroyed) return;
+  if (exchange.info?.longRunning !== true || exchange.res.writableEnded || exchange.ended) return;
   for (const observer of exchange.core.observers) observer.started?.(exchange);
 }
 
