@@ -2,7 +2,7 @@
 // that shows all of them together.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { staticTokens } from "@virtual-workspaces/framework";
+import { groups, staticTokens } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import roles from "../../examples/roles.ts";
 import whoSeesWhat from "../../examples/who-sees-what.ts";
@@ -30,7 +30,7 @@ describe("kubectl asks", function () {
     const authentication = [
       staticTokens({ "alice-token": ALICE, "admin-token": { name: "admin", groups: ["system:masters"] } }),
     ];
-    server = await startTls([whoSeesWhat, roles, all], { authentication });
+    server = await startTls([whoSeesWhat, roles, all], { authentication, impersonation: groups("system:masters") });
     const contexts = Object.fromEntries(
       [whoSeesWhat, roles, all].map(({ name }) => [name, `/services/${name}/clusters/root`]),
     );
@@ -81,6 +81,24 @@ describe("kubectl asks", function () {
           username: "admin",
           groups: ["system:masters", "system:authenticated"],
         });
+      });
+
+      it("who it is as somebody else", async function () {
+        const as = ["--as", "dave", "--as-group", "readers", "--as-group", "writers"];
+        expect(await ask(admin, "who-sees-what", "get", "salaries", "--as", "dave")).to.contain(
+          'error: the server doesn\'t have a resource type "salaries"',
+        );
+        // What discovery tells is known from then on; of errors while it is asked for kubectl prints no text.
+        expect(await ask(alice, "who-sees-what", "get", "documents")).to.contain("menu");
+        const refused = await ask(alice, "who-sees-what", "get", "documents", "--as", "dave");
+        expect(refused).to.match(/User .{0,2}alice.{0,2} cannot impersonate resource .{0,2}users.{0,2} in API group/);
+        const may = await mayEach(alice, "who-sees-what", ["impersonate users", "impersonate groups/readers"]);
+        expect(may).to.deep.equal(Array(2).fill("no - you are in no group that may do this"));
+        expect(await mayEach(admin, "who-sees-what", ["impersonate users"])).to.deep.equal(["yes"]);
+        if (!asksWho(file)) this.skip();
+        expect(await ask(admin, "who-sees-what", "auth", "whoami", ...as)).to.equal(
+          ["ATTRIBUTE  VALUE", "Username  dave", "Groups  [readers writers system:authenticated]"].join("\n"),
+        );
       });
 
       it("whether it may", async () => {

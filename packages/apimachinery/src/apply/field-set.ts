@@ -5,7 +5,7 @@ import { formatListElement, type ListElement, sortListElements } from "./path-el
 export type FieldSetChildren<K extends string = string> = ReadonlyMap<K, FieldSet> | undefined;
 
 /** What is to become of a child; it is as full or empty as it was. */
-export type ChangeOfChild = (child: FieldSet, key: string) => FieldSet;
+type ChangeOfChild = (child: FieldSet, key: string) => FieldSet;
 
 /**
  * A set of fields of an object, as a tree that is never changed: operations share what they do not alter, and give the
@@ -112,7 +112,10 @@ export class FieldSet {
   }
 
   /** The set with what is made of its children: of fields by name, of elements as they are written. */
-  mapChildren(field: ChangeOfChild, item: ChangeOfChild): FieldSet {
+  mapChildren(
+    field: (child: FieldSet, key: string) => FieldSet,
+    item: (child: FieldSet, key: string) => FieldSet,
+  ): FieldSet {
     return this.#with(this.has, mapped(this.fields, field), mapped(this.items, item));
   }
 

@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import {
   clientCertificates,
   createServer,
+  groups,
   type Log,
   type Server,
   type VirtualWorkspace,
@@ -15,6 +16,7 @@ import type { FromWorker, Site, ToWorker } from "./messages.ts";
 import { hookModules } from "./modules.ts";
 import { summarise } from "./summary.ts";
 import { unionOf } from "./union.ts";
+import { ADMIN } from "./users.ts";
 
 /** How long connections that were handed over last have to ask what they came for, ms. */
 const LAST_CALL = 100;
@@ -62,6 +64,7 @@ function serverOf(virtualWorkspaces: readonly VirtualWorkspace[], site: Site): S
   return createServer({
     virtualWorkspaces,
     authentication: [clientCertificates({ ca: site.ca })],
+    impersonation: groups(...ADMIN.groups),
     tls: site.tls,
     closeTimeout: FINISH_WITHIN,
     log,

@@ -15,9 +15,6 @@ import { SubjectIndex } from "./subjects.ts";
 
 type Binding = RoleBinding | ClusterRoleBinding;
 
-/** Who a policy is asked about. */
-type Asker = Pick<Identity, "name" | "groups">;
-
 /** What somebody is given by one binding. */
 export interface Grant {
   /** "" for everywhere. */
@@ -67,7 +64,7 @@ export class RbacPolicy {
   }
 
   /** What somebody has been given within a namespace, "" for none: what holds everywhere first. */
-  *grants(user: Asker, namespace: string): Iterable<Grant> {
+  *grants(user: Pick<Identity, "name" | "groups">, namespace: string): Iterable<Grant> {
     const bindings = new Set<Binding>();
     this.#subjects.get("")?.collect(user, bindings);
     if (namespace !== "") this.#subjects.get(namespace)?.collect(user, bindings);

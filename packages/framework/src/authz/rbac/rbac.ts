@@ -18,8 +18,10 @@ export type RbacSource<Params = unknown> =
   | { readonly objects: Iterable<RbacObject> }
   /** A file of YAML or JSON, with any number of documents and lists in it, or a folder of such files. Read once. */
   | { readonly file: string }
-  /** One that changes, or a function that finds the policy of a request, by its logical cluster for one; none is a no. */
-  | { readonly policy: RbacPolicy | ((request: PolicyRequest<Params>) => Awaitable<RbacPolicy | undefined>) };
+  | {
+      /** One that changes, or a function that finds the policy of a request, by its logical cluster for one; none is a no. */
+      readonly policy: RbacPolicy | ((request: PolicyRequest<Params>) => Awaitable<RbacPolicy | undefined>);
+    };
 
 /** What a policy is found by. */
 export interface PolicyRequest<Params> {
