@@ -3,6 +3,7 @@ import { type Authenticator, clientCertificates, createServer, requestHeader } f
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { Authority, type KeyPair, SERVER_AUTH } from "../_support/certificates.ts";
+import { Http2Client } from "../_support/http2.ts";
 import { type Whoami, whoami } from "../_support/whoami.ts";
 import { Wire } from "../_support/wire.ts";
 
@@ -25,6 +26,17 @@ async function start(...authentication: readonly Authenticator[]) {
   });
   const { port } = await server.listen({ port: 0 });
   return {
+    /** The same over HTTP/2. */
+    async ask2(keys: KeyPair | undefined, ...lines: readonly string[]): Promise<Whoami & { readonly code?: number }> {
+      using client = await Http2Client.open(port, { ca: servers.cert, maxSendHeaderBlockLength: 2 ** 20, ...keys });
+      const headers: Record<string, string[]> = {};
+      for (const line of lines) {
+        const [name = "", value = ""] = line.split(": ", 2);
+        headers[name.toLowerCase()] ??= [];
+        headers[name.toLowerCase()]?.push(value);
+      }
+      return (await client.get("/services/who/", headers)).body;
+    },
     /** Whom the server takes the caller for, or the Status of its refusal. Lines are bytes. */
     async ask(keys: KeyPair | undefined, ...lines: readonly string[]): Promise<Whoami & { readonly code?: number }> {
       using wire = await Wire.open(port, { tls: { ca: servers.cert, ...keys } });
@@ -63,6 +75,24 @@ describe("the headers of a proxy", () => {
     await using server = await start();
     const { name, groups } = await server.ask(proxy, bytes("X-Remote-User: Zoë 😀"), bytes("X-Remote-Group: größe"));
     expect({ name, groups }).to.deep.equal({ name: "Zoë 😀", groups: ["größe", AUTHENTICATED] });
+  });
+
+  it("say the same over HTTP/2, in any script, and 2,000 groups of it", async () => {
+    await using server = await start();
+    const names = Array.from({ length: 2000 }, (_, at) => `größe-${at}`);
+    const lines = [
+      "X-Remote-User: Zoë 😀",
+      ...names.map((name) => `X-Remote-Group: ${name}`),
+      "X-Remote-Extra-A%2fB: ö",
+    ];
+    for (const ask of [server.ask, server.ask2]) {
+      const { name, groups, extra } = await ask(proxy, ...lines.map(bytes));
+      expect({ name, groups, extra }).to.deep.equal({
+        name: "Zoë 😀",
+        groups: [...names, AUTHENTICATED],
+        extra: { "a/b": ["ö"] },
+      });
+    }
   });
 
   it("may be called otherwise; then the usual names mean nothing", async () => {
@@ -107,13 +137,11 @@ describe("the headers of a proxy", () => {
   for (const [whose, keys] of Object.entries(forgers)) {
     it(`mean nothing behind a certificate ${whose}`, async () => {
       await using server = await start();
-      const answer = await server.ask(keys(), "X-Remote-User: root", "X-Remote-Group: system:masters");
-      if (keys() === impostor || whose.startsWith("signed"))
-        expect({ name: answer.name, groups: answer.groups }).to.deep.equal({
-          name: "front-proxy",
-          groups: [AUTHENTICATED],
-        });
-      else expect(answer.code).to.equal(401);
+      for (const ask of [server.ask, server.ask2]) {
+        const { code, name, groups } = await ask(keys(), "X-Remote-User: root", "X-Remote-Group: system:masters");
+        if (keys() !== impostor) expect(code).to.equal(401);
+        else expect({ name, groups }).to.deep.equal({ name: "front-proxy", groups: [AUTHENTICATED] });
+      }
     });
   }
 
@@ -135,7 +163,8 @@ describe("the headers of a proxy", () => {
   for (const [message, lines] of Object.entries(bad)) {
     it(`are refused: ${message}`, async () => {
       await using server = await start(believes, clientCertificates({ ca: proxies.cert }));
-      expect(await server.ask(proxy, ...lines)).to.include({ kind: "Status", code: 400, message });
+      for (const ask of [server.ask, server.ask2])
+        expect(await ask(proxy, ...lines)).to.include({ kind: "Status", code: 400, message });
     });
   }
 

