@@ -53,7 +53,7 @@ describe("metrics to Prometheus", () => {
       authentication_attempts: "COUNTER",
       process_cpu_seconds_total: "COUNTER",
       nodejs_eventloop_lag_p99_seconds: "GAUGE",
-      nodejs_gc_duration_seconds: "HISTOGRAM",
+      nodejs_heap_size_used_bytes: "GAUGE",
     });
     expect(families["apiserver_request_duration_seconds"]?.series).to.be.within(4, 10);
     expect(Object.entries(families).filter(([, { help }]) => help === "")).to.deep.equal([]);
