@@ -41,6 +41,10 @@ const ways: Readonly<Record<WayName, Way>> = {
   jwtNew: { request: many },
   jwtRules: { request: many },
   staticTls: { request: bearing("bench-token"), tls: trusting },
+  requestHeader: {
+    request: asking({ "X-Remote-User": "alice", "X-Remote-Group": "team", "X-Remote-Extra-Scopes": "cluster:one" }),
+    tls: { ...trusting, ...authority.client("front-proxy", []) },
+  },
   certificate: { request: asking(), tls: { ...trusting, ...authority.client("alice", ["team"]) } },
 };
 const NAMES = Object.keys(ways) as WayName[];
@@ -61,6 +65,7 @@ const ratio = (what: string, names: readonly [WayName, WayName], goal: { readonl
 report("auth", [
   ratio("JSON Web Token, verdict remembered", ["jwt", "static"], { atMost: 1.25 }),
   ratio("client certificate", ["certificate", "staticTls"], { atMost: 1.25 }),
+  ratio("headers of a proxy", ["requestHeader", "staticTls"], { atMost: 1.25 }),
   ratio("a new JSON Web Token (RS256) each", ["jwtNew", "static"]),
   ratio("the same with CEL for names, groups and rules", ["jwtRules", "static"]),
   figure({ what: "CPU per request, static token", value: rounds.of("static", "cpu"), unit: "µs" }),

@@ -6,6 +6,7 @@ import {
   defineResource,
   defineVirtualWorkspace,
   jwt,
+  requestHeader,
   type ServerOptions,
   staticTokens,
   type TlsOptions,
@@ -60,6 +61,7 @@ const ways = {
   jwtNew: (trust) => ({ authentication: [tokens(trust)] }),
   jwtRules: (trust) => ({ authentication: [rules(trust)] }),
   staticTls: ({ tls }) => ({ authentication: [statics], tls }),
+  requestHeader: ({ tls, ca }) => ({ authentication: [requestHeader({ ca })], tls }),
   certificate: ({ tls, ca }) => ({ authentication: [clientCertificates({ ca })], tls }),
 } satisfies Readonly<Record<string, Way>>;
 
