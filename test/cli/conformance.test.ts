@@ -8,6 +8,7 @@ import {
   type Decision,
   defineResource,
   defineVirtualWorkspace,
+  deny,
   generatedTls,
   staticTokens,
 } from "@virtual-workspaces/framework";
@@ -31,7 +32,10 @@ const notes = Note.collection();
 /** Called for every create that a user may do. */
 let onCreate = (): void => undefined;
 
-function asked({ verb }: AuthorizeRequest): Decision {
+const USERS = { secret: { name: "alice" }, other: { name: "bob" }, patching: { name: "patcher" } };
+
+function asked({ user, verb }: AuthorizeRequest): Decision {
+  if (user.name === "patcher" && verb !== "patch") return deny("patches only");
   if (verb === "create") onCreate();
   return allow();
 }
@@ -48,14 +52,14 @@ describe("virtual-workspaces conformance", function () {
     const resources = [Note.serve(notes), Task.serve(Task.collection())];
     const options = { name: "test", path: "/clusters/:cluster", authorize: asked, resources } as const;
     const authority = createAuthority();
-    const authentication = [clientCertificates({ ca: authority.ca }), staticTokens({ secret: { name: "alice" } })];
+    const authentication = [clientCertificates({ ca: authority.ca }), staticTokens(USERS)];
     server = await startTls([defineVirtualWorkspace(options)], { authority, authentication });
     url = `https://127.0.0.1:${server.port}/services/test/clusters/root`;
     writeFileSync(join(folder.path, "ca.crt"), authority.ca);
     const { cert, key } = authority.client("admin", []);
     writeFileSync(join(folder.path, "admin.crt"), cert);
     writeFileSync(join(folder.path, "admin.key"), key);
-    writeFileSync(join(folder.path, "token"), "secret\n");
+    for (const token of Object.keys(USERS)) writeFileSync(join(folder.path, `${token}.token`), `${token}\n`);
   });
   after(async () => {
     await server.close();
@@ -67,7 +71,7 @@ describe("virtual-workspaces conformance", function () {
 
   it("reports on every resource, as a client certificate or a token, and ends with 0 or 1 by what it found", async () => {
     const certificate = ["--client-certificate", file("admin.crt"), "--client-key", file("admin.key")];
-    for (const identity of [certificate, ["--token-file", file("token")]]) {
+    for (const identity of [certificate, ["--token-file", file("secret.token")]]) {
       const { code, stdout, stderr } = await cli("conformance", url, ...trust(), ...identity, "--json");
       const report = JSON.parse(stdout) as ConformanceReport;
       expect(report.resources).to.deep.equal(["notes.v1.test.dev", "tasks.v1.test.dev"]);
@@ -76,8 +80,18 @@ describe("virtual-workspaces conformance", function () {
     }
   });
 
+  it("--other-token-file mixes the requests of several users", async () => {
+    const others = ["--other-token-file", file("other.token"), "--other-token-file", file("patching.token")];
+    const own = [...trust(), "--token-file", file("secret.token"), "--check", "T12.1", "--json"];
+    const { code, stdout, stderr } = await cli("conformance", url, ...own, ...others);
+    expect({ code, stderr }, stdout).to.deep.equal({ code: 0, stderr: "" });
+    const none = await cli("conformance", url, ...own, "--other-token-file", file("none"));
+    expect(none).to.include({ code: 2 });
+    expect(none.stderr).to.match(/--other-token-file .*none cannot be read/);
+  });
+
   describe("--write", () => {
-    const token = (): string[] => [...trust(), "--token-file", file("token")];
+    const token = (): string[] => [...trust(), "--token-file", file("secret.token")];
 
     it("writes what is named, makes the checks asked for, and leaves nothing behind", async () => {
       writeFileSync(
@@ -96,6 +110,13 @@ describe("virtual-workspaces conformance", function () {
       ]);
       expect(results.filter(({ outcome }) => outcome !== "passed")).to.deep.equal([]);
       expect(notes.in("root").list()).to.have.length(1);
+    });
+
+    it("trusts the same server as somebody else", async () => {
+      const narrow = ["--resource", "notes", "--check", "T9.8", "--patch-only-token-file", file("patching.token")];
+      const { code, stdout } = await cli("conformance", url, ...token(), "--write", ...narrow);
+      expect(stdout).to.include("1 passed, 0 failed, 0 skipped");
+      expect(code).to.equal(0);
     });
 
     it("deletes what it has made when it is interrupted", async () => {
@@ -128,7 +149,15 @@ describe("virtual-workspaces conformance", function () {
   });
 
   it("--resource narrows; without --json it is for people", async () => {
-    const { stdout } = await cli("conformance", url, ...trust(), "--token-file", file("token"), "--resource", "notes");
+    const { stdout } = await cli(
+      "conformance",
+      url,
+      ...trust(),
+      "--token-file",
+      file("secret.token"),
+      "--resource",
+      "notes",
+    );
     expect(stdout)
       .to.match(/^https:.*\nnotes\.v1\.test\.dev\n/)
       .and.match(/\d+ passed, \d+ failed, \d+ skipped in /);

@@ -23,7 +23,9 @@ describe("virtual-workspaces", function () {
 
   it("<command> --help names its flags", async () => {
     expect((await cli("dev", "--help")).stdout).to.match(/--port[\s\S]*--dir[\s\S]*--quiet/);
-    expect((await cli("conformance", "--help")).stdout).to.match(/--certificate-authority[\s\S]*--strict/);
+    expect((await cli("conformance", "--help")).stdout).to.match(
+      /--certificate-authority[\s\S]*--other-token-file[\s\S]*--strict/,
+    );
   });
 
   const mistakes: readonly (readonly [readonly string[], RegExp])[] = [

@@ -8,6 +8,7 @@ import {
   type ObjectOf,
   type Resource,
   type Storage,
+  staticTokens,
   type VirtualWorkspace,
   view,
 } from "@virtual-workspaces/framework";
@@ -32,10 +33,12 @@ interface Subject {
 }
 
 async function reportOn({ view, path, mutate }: Subject): Promise<ConformanceReport> {
-  await using server = await startTestServer([view], { log: testLog().log });
+  const authentication = [staticTokens({ other: { name: "other" } })];
+  await using server = await startTestServer([view], { log: testLog().log, authentication });
   return await runConformance({
     url: `${server.url}${path}`,
     credentials: server.credentials,
+    others: [{ token: "other" }],
     strict: true,
     deadlines: { prompt: 2_500 },
     ...(mutate === undefined ? {} : { mutate }),
@@ -120,6 +123,7 @@ describe("the conformance suite", function () {
   const NO_NAMESPACES = /W5 the resource has no namespaces/;
   const NO_HOOKS = /it changes objects, and the run only reads/;
   const ONLY_READS = /it writes objects, and the run only reads/;
+  const NO_RULES = /T20\.3 the rules review says that it is incomplete/;
   const NO_WATCH = /the resource does not have the verb watch/;
   const source = sourceOfThree();
   const encoded = sourceOfThree({ encoded: true, head: false });
@@ -130,7 +134,7 @@ describe("the conformance suite", function () {
     {
       name: "examples/quotes.ts, which moves by itself",
       subject: { view: quotesView, path: "/services/quotes/clusters/root" },
-      skips: [NO_HOOKS, NO_NAMESPACES, NEEDS_OBJECT, /W3 no object has a label/],
+      skips: [NO_HOOKS, NO_NAMESPACES, NEEDS_OBJECT, NO_RULES, /W3 no object has a label/],
     },
     {
       name: "an empty collection",

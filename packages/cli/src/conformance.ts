@@ -23,6 +23,7 @@ Flags:
   --client-certificate <file>     as whom to ask, with --client-key
   --client-key <file>
   --token-file <file>             as whom to ask, by bearer token
+  --other-token-file <file>       somebody else, whom nobody may be taken for; more than once for several
   --resource <name>               check quotes, or quotes.example.dev, only; more than once for several
   --check <id>                    make the check T9.4, or all of T9, only; more than once for several
   --strict                        check too what this project promises beyond Kubernetes
@@ -43,6 +44,7 @@ Writing:
       "client-certificate": { type: "string" },
       "client-key": { type: "string" },
       "token-file": { type: "string" },
+      "other-token-file": { type: "string", multiple: true },
       "tls-server-name": { type: "string" },
       resource: { type: "string", multiple: true },
       check: { type: "string", multiple: true },
@@ -53,12 +55,13 @@ Writing:
       strict: { type: "boolean" },
       json: { type: "boolean" },
     });
-    const { resource = [], check = [], strict = false } = values;
+    const { resource = [], check = [], "other-token-file": others = [], strict = false } = values;
     const writes = writesOf(values);
     using interrupt = interrupted(writes !== undefined);
     const report = await runConformance({
       url: urlOf(positionals),
       credentials: credentialsOf(values),
+      others: others.map((path) => fromFile("token", path, "--other-token-file")),
       resources: matchResources(resource),
       checks: (id) => check.length === 0 || check.some((wanted) => id === wanted || id.startsWith(`${wanted}.`)),
       strict,

@@ -3,8 +3,10 @@ import { applyBreakages } from "./apply.ts";
 import type { Breakage } from "./breakage.ts";
 import { collectionBreakages } from "./collections.ts";
 import { documentBreakages } from "./documents.ts";
+import { identityBreakages } from "./identity.ts";
 import { pageBreakages } from "./pages.ts";
 import { representationBreakages } from "./representations.ts";
+import { reviewBreakages } from "./reviews.ts";
 import { versionBreakages } from "./versions.ts";
 import { watchListBreakages } from "./watch-list.ts";
 import { watchBreakages } from "./watches.ts";
@@ -20,6 +22,8 @@ export const breakages: readonly Breakage[] = [
   ...representationBreakages,
   ...documentBreakages,
   ...accessBreakages,
+  ...identityBreakages,
+  ...reviewBreakages,
   ...writeBreakages,
   ...applyBreakages,
   ...collectionBreakages,

@@ -12,6 +12,10 @@ export interface Ask {
   path: string;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
+  /** Of each `Authorization` line, what it says. */
+  readonly authorizations: readonly string[];
+  /** What it came on, to tell connections apart. */
+  readonly connection: object;
   /** Whether a stream of events was asked for. */
   readonly isWatch: boolean;
   /** What another path of the real server says to the same user. */
@@ -40,6 +44,8 @@ export interface Breakage {
   readonly ask?: (ask: Ask) => Reply | undefined | Promise<Reply | undefined>;
   /** Whether it is about writes: only the checks that write are made then. @default false */
   readonly writes?: boolean;
+  /** Whether it takes one user for another: the run knows two then. @default false */
+  readonly users?: boolean;
   /** Changes the body of a request that has one. */
   readonly body?: (body: Buffer, ask: Ask) => Buffer | Promise<Buffer>;
   /** Changes a whole answer. */

@@ -37,6 +37,8 @@ async function serve(exchange: Exchange): Promise<void> {
     path: url.pathname,
     query: url.searchParams,
     headers: { ...req.headers, host: url.host },
+    authorizations: req.headersDistinct["authorization"] ?? [],
+    connection: req.socket,
     isWatch: url.searchParams.get("watch") === "true",
     aside: async (path) => {
       const { authorization = "" } = req.headers;

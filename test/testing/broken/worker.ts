@@ -14,13 +14,17 @@ export interface BrokenReport {
   readonly logged: readonly LogRecord[];
 }
 
-/** The index of a server that is not broken, with the checks that write. */
+/** The index of a server that is not broken. */
+const NOTHING = -1;
+/** The same, with the checks that write. */
 const NOTHING_WRITING = -2;
 const WRITING = /^(T5|T9|T10|V)/;
 
 async function reportOn(index: number): Promise<BrokenReport> {
   const breakage = breakages[index] ?? { name: "nothing", fails: [], writes: index === NOTHING_WRITING };
   const writes = breakage.writes === true;
+  // A thousand requests more: only where something is to be seen.
+  const users = breakage.users === true || index === NOTHING;
   const { view, path, mutate } = writes ? writableNotesView() : notesView();
   const logged: LogRecord[] = [];
   const log = (record: LogRecord): void => void (record.level === "info" || logged.push(record));
@@ -33,6 +37,7 @@ async function reportOn(index: number): Promise<BrokenReport> {
     url: `${broken.url}${path}`,
     credentials: { token: "known" },
     checks: (id) => WRITING.test(id) === writes,
+    ...(users ? { others: [{ token: "patcher" }] } : {}),
     ...(writes ? { writes: { patchOnly: { token: "patcher" } } } : {}),
     ...(mutate === undefined ? {} : { mutate }),
     strict: true,

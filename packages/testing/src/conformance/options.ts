@@ -52,6 +52,12 @@ export interface ConformanceOptions {
   readonly url: string;
   /** @default none: checks that compare with and without are skipped */
   readonly credentials?: Credentials;
+  /**
+   * Other users, among whose requests those of {@link credentials} are mixed: nobody may be taken for another. Whom to
+   * trust as the server is as in {@link credentials}, unless it is said here.
+   * @default none: the check is skipped
+   */
+  readonly others?: readonly Credentials[];
   /** Which of the resources in discovery are checked. @default all that can be listed or watched */
   readonly resources?: (resource: ConformanceResource) => boolean;
   /** @default none: the suite changes nothing */

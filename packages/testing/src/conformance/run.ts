@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { requestText } from "../http/answer.ts";
 import { HttpClient } from "../http/client.ts";
-import { identifies } from "../http/credentials.ts";
+import { anonymous, identifies } from "../http/credentials.ts";
 import { TransportError } from "../http/transport-error.ts";
 import type { Check, ResourceCheck } from "./check.ts";
 import { checks } from "./checks/all.ts";
@@ -14,6 +14,7 @@ import { CheckFailure, CheckSkipped, type FailureDetails } from "./outcome.ts";
 import { type CheckResult, type ConformanceReport, type ConformanceResource, resourceName } from "./report.ts";
 import { ResourceProbe } from "./resource-probe.ts";
 import { ServerProbe, type ServerProbeOptions } from "./server-probe.ts";
+import { Users } from "./users.ts";
 import { cleanUp } from "./writing/clean-up.ts";
 
 /** Checks under way at once, and resources that are seeded or cleared: a server under test is not to be put under load. */
@@ -30,17 +31,19 @@ const SEEDED = 3;
  * @throws TypeError on a URL that is none; the reason of `signal` once it aborts
  */
 export async function runConformance(options: ConformanceOptions): Promise<ConformanceReport> {
-  const { url, credentials = {}, deadlines = {}, signal = new AbortController().signal, mutate } = options;
+  const { url, credentials = {}, others = [], deadlines = {}, signal = new AbortController().signal, mutate } = options;
   const startedAt = performance.now();
   const limits = { answer: 15_000, prompt: 1_000, ...deadlines };
-  using client = new HttpClient({ url, credentials, signal, timeout: limits.answer });
+  const connecting = { url, signal, timeout: limits.answer };
+  using client = new HttpClient({ ...connecting, credentials });
+  using users = new Users({ ...connecting, credentials, others });
   const discovery = await readReadable(client);
   const resources = checkable(discovery.resources).filter(options.resources ?? (() => true));
   const identified = identifies(credentials);
-  const common = { client, discovery, resources, deadlines: limits, documents: new Map(), identified };
+  const common = { client, discovery, resources, deadlines: limits, documents: new Map(), identified, users };
   const slots = limited(AT_ONCE);
   const { patchOnly } = options.writes ?? {};
-  using patcher = new HttpClient({ url, credentials: patchOnly ?? {}, signal, timeout: limits.answer });
+  using patcher = new HttpClient({ ...connecting, credentials: { ...anonymous(credentials), ...patchOnly } });
   const writes = options.writes && {
     options: options.writes,
     // Go writes 51e08781 into YAML without quotes, and others read a number.

@@ -7,6 +7,7 @@ import type { OpenApiDocument } from "./openapi.ts";
 import type { ConformanceDeadlines } from "./options.ts";
 import { fail, skip } from "./outcome.ts";
 import type { ConformanceResource } from "./report.ts";
+import type { Users } from "./users.ts";
 
 /** What a run knows of the server. */
 export interface ServerProbeOptions {
@@ -20,6 +21,8 @@ export interface ServerProbeOptions {
   readonly documents: Map<string, Promise<OpenApiDocument>>;
   /** Whether the run has credentials, so that going without them means something. */
   readonly identified: boolean;
+  /** The run's own user and the others. */
+  readonly users: Users;
 }
 
 /** How checks ask a server. */
@@ -30,6 +33,7 @@ export class ServerProbe {
   readonly deadlines: ConformanceDeadlines;
   readonly documents: Map<string, Promise<OpenApiDocument>>;
   readonly identified: boolean;
+  readonly users: Users;
 
   constructor(options: ServerProbeOptions) {
     this.client = options.client;
@@ -38,6 +42,7 @@ export class ServerProbe {
     this.deadlines = options.deadlines;
     this.documents = options.documents;
     this.identified = options.identified;
+    this.users = options.users;
   }
 
   get(path: string, options?: CallOptions): Promise<Answer> {

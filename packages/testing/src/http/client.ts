@@ -13,6 +13,8 @@ export interface HttpClientOptions {
   readonly signal: AbortSignal;
   /** Within which an answer must be whole, and a watch's headers be there, ms. */
   readonly timeout: number;
+  /** Connections at a time; more requests wait for one. @default any number */
+  readonly maxSockets?: number;
 }
 
 /** A query; parameters that are `undefined` are left out. */
@@ -26,8 +28,10 @@ export interface CallOptions {
   readonly body?: string | Buffer;
   /** Without token and client certificate. */
   readonly anonymous?: boolean;
-  /** Instead of the token and client certificate of the run. */
-  readonly token?: string;
+  /** Instead of the token and client certificate of the run. Several are an `Authorization` line each. */
+  readonly token?: string | readonly string[];
+  /** Changes nothing, whatever the method: sent again as a GET is. @default false */
+  readonly repeatable?: boolean;
   /** The path starts at the server's root rather than at the URL of the run. */
   readonly fromRoot?: boolean;
   /** @default the client's */
@@ -90,7 +94,8 @@ export class HttpClient implements Disposable {
   }
 
   #agent(credentials: Credentials): HttpAgent {
-    const pooling = { keepAlive: true, noDelay: true };
+    const { maxSockets = Number.POSITIVE_INFINITY } = this.#options;
+    const pooling = { keepAlive: true, noDelay: true, maxSockets };
     return this.#base.protocol === "https:"
       ? new HttpsAgent({ ...pooling, ...tlsOptions(credentials) })
       : new HttpAgent(pooling);
@@ -117,7 +122,8 @@ export class HttpClient implements Disposable {
     try {
       return await this.#attempt(line, options, signal);
     } catch (error) {
-      if (!(error instanceof ReusedSocketError) || line.method !== "GET") throw error;
+      const repeatable = line.method === "GET" || options.repeatable === true;
+      if (!(error instanceof ReusedSocketError) || !repeatable) throw error;
       return this.#attempt(line, options, signal);
     }
   }
@@ -159,8 +165,10 @@ class ReusedSocketError extends Error {
   }
 }
 
-function bearer(token: string | undefined): Readonly<Record<string, string>> {
-  return token === undefined ? {} : { authorization: `Bearer ${token}` };
+/** Node sends a list as a line each. */
+function bearer(token: CallOptions["token"]): Readonly<Record<string, string | string[]>> {
+  if (token === undefined) return {};
+  return { authorization: typeof token === "string" ? `Bearer ${token}` : token.map((one) => `Bearer ${one}`) };
 }
 
 async function readAnswer({ line, request, response, signal }: Exchange): Promise<Answer> {

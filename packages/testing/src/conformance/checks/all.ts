@@ -9,12 +9,15 @@ import { deleteCollectionChecks } from "./delete-collection.ts";
 import { discoveryChecks } from "./discovery.ts";
 import { errorChecks } from "./errors.ts";
 import { expiredChecks } from "./expired.ts";
+import { identityChecks } from "./identity.ts";
+import { identityHeaderChecks } from "./identity-headers.ts";
 import { openApiChecks } from "./openapi.ts";
 import { orderChecks } from "./order.ts";
 import { pageChecks } from "./pages.ts";
 import { patchChecks } from "./patch.ts";
 import { representationChecks } from "./representations.ts";
 import { resourceVersionChecks } from "./resource-versions.ts";
+import { reviewChecks } from "./reviews.ts";
 import { routingChecks } from "./routing.ts";
 import { securityChecks } from "./security.ts";
 import { statusChecks } from "./status.ts";
@@ -35,6 +38,9 @@ export const GROUPS: Readonly<Record<string, string>> = Object.freeze({
   T8: "OpenAPI",
   T9: "server-side apply",
   T10: "deletecollection",
+  T12: "identities",
+  T13: "headers that say who asks",
+  T20: "reviews",
   E: "errors",
   S: "strangers",
   W: "watches",
@@ -55,6 +61,9 @@ export const checks: readonly Check[] = [
   ...openApiChecks,
   ...errorChecks,
   ...securityChecks,
+  ...identityChecks,
+  ...identityHeaderChecks,
+  ...reviewChecks,
   ...watchChecks,
   ...transitionChecks,
   ...applyChecks,
