@@ -12,6 +12,7 @@ const NOTHING = {
   namespace: "",
   name: "",
   longRunning: false,
+  upgrade: false,
 };
 
 /** About an object, or objects. */

@@ -89,13 +89,13 @@ describe("readOnly", () => {
       (subresource) => [`get of /${subresource}`, { ...QUESTION, subresource }, false] as const,
     ),
     ["update of /status", { ...QUESTION, verb: "update", subresource: "status" }, false],
-    ["an upgrade of an object", { ...QUESTION, longRunning: true }, false],
+    ["an upgrade of an object", { ...QUESTION, longRunning: true, upgrade: true }, false],
     ["GET of a path", { path: "/apis", verb: "get" }, true],
     ["HEAD of a path", { path: "/version", verb: "head" }, true],
     ...["post", "put", "delete", "patch", "options", "connect", "list", ""].map(
       (verb) => [`${verb} of a path`, { path: "/apis", verb }, false] as const,
     ),
-    ["an upgrade of a path", { path: "/shell", verb: "get", longRunning: true }, false],
+    ["an upgrade of a path", { path: "/shell", verb: "get", longRunning: true, upgrade: true }, false],
   ].map((one) => [...one] as [string, Partial<AuthorizeRequest>, boolean]);
   for (const [what, about, allowed] of cases)
     it(`${allowed ? "allows" : "refuses"} ${what}`, () => {
@@ -130,6 +130,8 @@ describe("readOnly", () => {
     await using server = await startPlain([view], { authentication: [staticTokens({ alice: { name: "alice" } })] });
     for (const path of [
       "/shell",
+      "/apis/test.dev/v1/quotes?watch=1",
+      "/apis/test.dev/v1/watch/quotes",
       "/apis/test.dev/v1/quotes/a",
       "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
     ]) {

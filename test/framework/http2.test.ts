@@ -63,6 +63,18 @@ async function chosen(port: number, ALPNProtocols?: string[]): Promise<unknown> 
 }
 
 describe("HTTP/2", () => {
+  it("takes only methods that HTTP has, to the letter: any word can come as one", async () => {
+    await using server = await start();
+    using client = await server.open();
+    for (const method of ["constructor", "toString", "__proto__", "gEt", "get", "CONNECTED"]) {
+      for (const path of [`${NOTES}/a`, "/services/who/", "/livez", "/x"]) {
+        const { status, body } = await client.ask({ method, path, headers: ALICE, body: "" });
+        expect([status, body.kind], `${method} ${path}`).to.deep.equal([405, "Status"]);
+      }
+    }
+    expect((await client.get("/livez")).status).to.equal(200);
+  });
+
   it("is preferred where a client offers it, and nothing is forced on who does not", async () => {
     await using server = await start();
     expect(await chosen(server.port, ["http/1.1", "h2"])).to.equal("h2");

@@ -1,6 +1,9 @@
 // Watches, upgrades and streams: they are counted apart, and take no place among what is under way.
 import {
+  type Authenticator,
+  type Authorizer,
   allow,
+  authenticatedUser,
   createServer,
   defineVirtualWorkspace,
   type RequestLimits,
@@ -95,6 +98,46 @@ describe("long-running requests", () => {
       expect(await wire.answer()).to.have.property("status", 404);
       await gated.counts({ longRunning: 0 });
     }
+  });
+
+  it("are not counted when their client has left before they were known, nor is anything done for it", async () => {
+    const asked: string[] = [];
+    let reached = Promise.withResolvers<void>();
+    let left = Promise.withResolvers<void>();
+    /** Knows the user z only when their client has left. */
+    const slow: Authenticator = {
+      name: "slow",
+      authenticate: ({ headers, socket }) =>
+        headers.authorization === "Bearer z"
+          ? new Promise((resolve) => {
+              reached.resolve();
+              socket.once("close", () => setImmediate(() => left.resolve(resolve(authenticatedUser({ name: "z" })))));
+            })
+          : undefined,
+    };
+    const authorize: Authorizer<unknown> = ({ user }) => {
+      asked.push(user.name);
+      return allow();
+    };
+    const raw = defineVirtualWorkspace({ name: "asked", path: "/", authorize, handle: (_req, res) => void res.end() });
+    await using gated = await Gated.start({
+      virtualWorkspaces: [raw],
+      authentication: [slow, staticTokens({ a: { name: "a" } })],
+      limits: { longRunning: 1 },
+    });
+    for (const request of [WATCH, ["DELETE /services/asked/x"]] as const) {
+      const [line = "", ...more] = request;
+      const wire = await gated.ask("z", line, ...more);
+      await reached.promise;
+      wire.socket.destroy();
+      await left.promise;
+      [reached, left] = [Promise.withResolvers(), Promise.withResolvers()];
+    }
+    await gated.counts({ longRunning: 0 });
+    expect(asked).to.deep.equal([]);
+    using watch = await begun(gated, "a", WATCH);
+    expect((await watch.read(12)).toString()).to.equal("HTTP/1.1 200");
+    watch.socket.destroy();
   });
 
   it("may be subresources that say so, from when they do", async () => {

@@ -24,6 +24,8 @@ export function handlers(core: ServerCore): Handlers {
   return {
     request: (req, res) => {
       res.on("error", ignore);
+      // Somebody in front of a middleware took their time, and the client has left.
+      if (res.destroyed) return;
       boundRest(req, res);
       handle(new Exchange(core, { req, res }));
     },

@@ -1,7 +1,7 @@
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import { respondStatus } from "./encode/respond.ts";
 import type { Exchange } from "./exchange.ts";
-import { noteStarted } from "./observe/observer.ts";
+import { noteStarted, streamOf } from "./observe/observer.ts";
 import { accept } from "./stages/accept.ts";
 import { audit } from "./stages/audit.ts";
 import { authenticate } from "./stages/authenticate.ts";
@@ -46,6 +46,8 @@ export async function run(exchange: Exchange): Promise<void> {
       if (pending !== undefined) {
         exchange.core.fairness.hold(exchange);
         await pending;
+        // What is counted until a request is over would be counted for ever, and nobody is there to hear of the rest.
+        if (streamOf(exchange).destroyed || exchange.expired) return;
       }
       if (exchange.answered) return noteStarted(exchange);
     }

@@ -20,6 +20,8 @@ export interface RequestInfo {
   readonly name: string;
   /** Open-ended: watches, and what proxies and terminals do. Exempt from the deadline. */
   readonly longRunning: boolean;
+  /** Whether the connection is to be another protocol's, whatever the verb is: a terminal, a tunnel. */
+  readonly upgrade: boolean;
 }
 
 export interface RequestTarget {
@@ -30,14 +32,14 @@ export interface RequestTarget {
 }
 
 /** What the methods of HTTP do to an object; a path may say otherwise (`/watch/…` before it). */
-export const METHOD_VERBS: Readonly<Record<string, Verb>> = {
-  GET: "get",
-  HEAD: "get",
-  POST: "create",
-  PUT: "update",
-  PATCH: "patch",
-  DELETE: "delete",
-};
+export const METHOD_VERBS: ReadonlyMap<string, Verb> = new Map([
+  ["GET", "get"],
+  ["HEAD", "get"],
+  ["POST", "create"],
+  ["PUT", "update"],
+  ["PATCH", "patch"],
+  ["DELETE", "delete"],
+]);
 const NAMESPACE_SUBRESOURCES: ReadonlySet<string> = new Set(["status", "finalize"]);
 const LONG_SUBRESOURCES: ReadonlySet<string> = new Set(["attach", "exec", "log", "portforward", "proxy"]);
 
@@ -72,6 +74,7 @@ export function requestInfo(request: RequestTarget): RequestInfo {
     namespace,
     name: special === undefined && name === "" && (verb === "list" || verb === "watch") ? singleName(request) : name,
     longRunning: isLongRunning(verb, subresource),
+    upgrade: false,
   };
 }
 
@@ -99,7 +102,7 @@ function divide(rest: readonly string[]): Divided {
 }
 
 function verbOf({ method, query }: RequestTarget, name: string): string {
-  const verb = METHOD_VERBS[method] ?? "";
+  const verb = METHOD_VERBS.get(method) ?? "";
   if (name !== "") return verb;
   if (verb === "get") return isWatch(query) ? "watch" : "list";
   return verb === "delete" ? "deletecollection" : verb;
@@ -158,5 +161,6 @@ function nonResource(method: string, path: string): RequestInfo {
     namespace: "",
     name: "",
     longRunning: false,
+    upgrade: false,
   };
 }

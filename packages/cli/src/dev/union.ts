@@ -80,6 +80,7 @@ const DISCOVERY: RequestInfo = {
   namespace: "",
   name: "",
   longRunning: false,
+  upgrade: false,
 };
 
 function unique(resources: readonly ServedResource[]): readonly ServedResource[] {

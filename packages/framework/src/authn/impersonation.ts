@@ -90,5 +90,5 @@ function question(
 ): RequestInfo {
   const { name = "", namespace = "", subresource = "" } = of;
   const about = { group, version: "v1", resource, subresource, namespace, name };
-  return { isResource: true, verb: "impersonate", path: "", longRunning: false, ...about };
+  return { isResource: true, verb: "impersonate", path: "", longRunning: false, upgrade: false, ...about };
 }

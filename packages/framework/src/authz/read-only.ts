@@ -19,8 +19,8 @@ const READS: ReadonlySet<string> = new Set(["get", "list", "watch"]);
 const METHODS: ReadonlySet<string> = new Set(["get", "head"]);
 const PARTS: ReadonlySet<string> = new Set(["", "status", "scale"]);
 
-function isRead({ isResource, verb, subresource, longRunning }: RequestInfo): boolean {
-  if (longRunning && verb !== "watch") return false; // an upgrade
+function isRead({ isResource, verb, subresource, upgrade }: RequestInfo): boolean {
+  if (upgrade) return false;
   if (!isResource) return METHODS.has(verb);
   return READS.has(verb) && PARTS.has(subresource);
 }

@@ -1,5 +1,6 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
+import { streamOf } from "../observe/observer.ts";
 import type { User } from "../user.ts";
 import type { ResolvedLimits } from "./request-limits.ts";
 
@@ -33,12 +34,13 @@ export class LongRunning {
   }
 
   /** Counts a request that turned out to take long: it is under way, and stays. */
-  add({ user, req, res, upgradeHead }: Exchange): void {
-    const { name } = user as User;
+  add(exchange: Exchange): void {
+    const stream = streamOf(exchange);
+    if (stream.destroyed) return;
+    const { name } = exchange.user as User;
     this.#open += 1;
     this.#users.set(name, (this.#users.get(name) ?? 0) + 1);
-    // An upgraded connection leaves its response behind.
-    (upgradeHead === undefined ? res : req.socket).once("close", () => this.#closed(name));
+    stream.once("close", () => this.#closed(name));
   }
 
   #closed(name: string): void {

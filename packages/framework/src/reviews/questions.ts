@@ -89,11 +89,23 @@ export function resourceInfo(attributes: Attributes, list: readonly ServedResour
   const place = namespace === "" || resource === "namespaces" ? [] : ["namespaces", namespace];
   const path = ["", ...root, ...place, ...[resource, name, subresource].filter((part) => part !== "")].join("/");
   const longRunning = isLongRunning(verb, subresource);
-  return { isResource: true, verb, path, group, version, resource, subresource, namespace, name, longRunning };
+  return {
+    isResource: true,
+    verb,
+    path,
+    group,
+    version,
+    resource,
+    subresource,
+    namespace,
+    name,
+    longRunning,
+    upgrade: false,
+  };
 }
 
 /** A request about a path. */
 export function pathInfo(verb: string, path: string): RequestInfo {
   const nothing = { group: "", version: "", resource: "", subresource: "", namespace: "", name: "" };
-  return { isResource: false, verb, path, ...nothing, longRunning: false };
+  return { isResource: false, verb, path, ...nothing, longRunning: false, upgrade: false };
 }

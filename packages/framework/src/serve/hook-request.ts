@@ -41,6 +41,7 @@ export class AuthorizeQuestion extends HookRequest implements AuthorizeRequest {
   readonly namespace: string;
   readonly name: string;
   readonly longRunning: boolean;
+  readonly upgrade: boolean;
 
   constructor(asker: Asker, info: RequestInfo) {
     super(asker);
@@ -54,5 +55,6 @@ export class AuthorizeQuestion extends HookRequest implements AuthorizeRequest {
     this.namespace = info.namespace;
     this.name = info.name;
     this.longRunning = info.longRunning;
+    this.upgrade = info.upgrade;
   }
 }

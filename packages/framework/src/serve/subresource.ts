@@ -17,7 +17,7 @@ export function serveSubresource(exchange: Exchange, resource: ServedResource): 
   const found = subresources.find(({ name }) => name === info.subresource);
   if (found === undefined) throw ApiError.notFoundPath();
   const verb = info.verb as Verb;
-  if (METHOD_VERBS[req.method ?? ""] !== verb || !found.verbs.includes(verb))
+  if (METHOD_VERBS.get(req.method ?? "") !== verb || !found.verbs.includes(verb))
     throw ApiError.methodNotAllowed(groupResourceOf(definition), info.verb === "" ? (req.method ?? "") : verb);
   const own = named.get(found.name);
   if (own !== undefined)

@@ -1,13 +1,17 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { type IncomingMessage, METHODS, type ServerResponse } from "node:http";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
 import { mayBeShortened } from "../limits.ts";
 import { problem } from "../malformed.ts";
 
+const KNOWN: ReadonlySet<string> = new Set(METHODS);
+
 /** Gives the request its id, under Kubernetes' name for it, and turns away what comes after the server began to drain. */
 export function accept(exchange: Exchange): void {
   const { req, res, core, path } = exchange;
   res.setHeader("Audit-Id", exchange.requestId);
+  // Over HTTP/2 any word is a method.
+  if (!KNOWN.has(req.method ?? "")) throw problem(405, "the method is none of HTTP's: write it in capitals");
   if (req.headers.host === undefined && req.httpVersion !== "1.0")
     throw ApiError.badRequest("the Host header is missing");
   refuseDoubled(req.rawHeaders);

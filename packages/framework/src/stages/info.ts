@@ -6,5 +6,5 @@ export function info(exchange: Exchange): void {
   if (exchange.unknown !== undefined) return;
   const { tail, query, req } = exchange;
   exchange.info = requestInfo({ method: req.method ?? "GET", tail, query });
-  if (exchange.upgradeHead !== undefined) exchange.info = { ...exchange.info, longRunning: true };
+  if (exchange.upgradeHead !== undefined) exchange.info = { ...exchange.info, longRunning: true, upgrade: true };
 }

@@ -47,7 +47,7 @@ export function advertisedSubresources(
 function verbsOf(subresource: AnyNamed): readonly Verb[] {
   if (subresource.kind !== undefined) return KIND_VERBS.filter((verb) => subresource[verb] !== undefined);
   const { methods = ["GET"] } = subresource;
-  return [...new Set(methods.flatMap((method) => METHOD_VERBS[method] ?? []))].sort();
+  return [...new Set(methods.flatMap((method) => METHOD_VERBS.get(method) ?? []))].sort();
 }
 
 const KIND_VERBS = ["create", "get", "update"] as const;
