@@ -1,6 +1,7 @@
 // The time a request may take, and what becomes of answers that come too late.
 import { setTimeout } from "node:timers/promises";
 import {
+  type Authenticator,
   allow,
   createServer,
   defineResource,
@@ -115,6 +116,47 @@ describe("the deadline of a request", () => {
       await wire.cut();
     } finally {
       clearInterval(trickle);
+    }
+  });
+
+  it("bounds all hooks, of watches too until they begin", async () => {
+    const hang = (): Promise<never> => new Promise(() => undefined);
+    const asks: Authenticator = {
+      name: "asks",
+      authenticate: ({ headers }) => (headers.authorization === "Bearer hangs" ? hang() : undefined),
+    };
+    const view = defineVirtualWorkspace({
+      name: "hung",
+      path: "/",
+      authorize: hang,
+      resources: [Note.serve(Note.collection())],
+      upgrade: () => undefined,
+    });
+    await using server = createServer({
+      virtualWorkspaces: [view],
+      authentication: [asks, staticTokens({ token: { name: "alice" } })],
+      impersonation: hang,
+      log: testLog().log,
+      requestTimeout: 100,
+    });
+    const { port } = await server.listen({ port: 0 });
+    const upgrade = ["Connection: Upgrade", "Upgrade: test"];
+    const notesPath = "/services/hung/apis/test.dev/v1/notes";
+    const requests: readonly (readonly string[])[] = [
+      [`GET ${notesPath}`, "Authorization: Bearer hangs"],
+      ["GET /services/none", "Authorization: Bearer hangs"],
+      [`GET ${notesPath}`, "Authorization: Bearer token", "Impersonate-User: bob"],
+      [`GET ${notesPath}`, "Authorization: Bearer token"],
+      [`GET ${notesPath}?watch=true`, "Authorization: Bearer token"],
+      ["GET /services/hung/tunnel", "Authorization: Bearer token", ...upgrade],
+      ["GET /services/hung/tunnel", "Authorization: Bearer hangs", ...upgrade],
+    ];
+    for (const [line = "", ...headers] of requests) {
+      using wire = await Wire.open(port);
+      wire.request(`${line} HTTP/1.1`, "Host: x", ...headers);
+      const answer = await wire.answer();
+      expect(answer?.status, line).to.equal(504);
+      expect(JSON.parse(answer?.body ?? "")).to.include({ reason: "Timeout" });
     }
   });
 

@@ -97,7 +97,7 @@ export class ServerCore implements AsyncDisposable {
     this.meters.waiting = () => this.fairness.stats.queued;
     this.strangers = new Strangers(options.strangers ?? {}, this.identityHeaders);
     const { audit, onRequest } = options;
-    if (audit !== undefined) this.auditor = new Auditor({ audit, log: this.log, patience: this.deadline });
+    if (audit !== undefined) this.auditor = new Auditor({ audit, log: this.log, patience: this.deadline / 2 });
     const metrics = options.metrics && new ServerMetrics(this, options.metrics);
     if (metrics !== undefined) this.metrics = new Mounted(metrics.workspace, this.log, this.impersonation);
     const observers = [onRequest && accessLog(onRequest), this.auditor, metrics?.requests];

@@ -28,11 +28,11 @@ const pipeline: readonly Stage[] = [
   health, //       /livez, /readyz                                            200 404 503
   match, //        path → virtual workspace, parameters, tail                 400
   info, //         tail → verb, group, version, resource, namespace, name     400
+  deadline, //     60 s; long-running requests have to begin by then          400 504
   bounded(authenticate), // who asks; too many failures of one address  400 401 429, then 404 for a path nobody serves
   audit, //        the first audit event; waits when they cannot be written    503
   impersonate, //  as somebody else, if the server's rule allows it           400 403 500
   ready, //        the virtual workspace's own readiness                      503
-  deadline, //     60 s, long-running requests exempt                         504
   fairness, //     so many at a time; the others wait, each user in turn      429 503
   authorize, //    the virtual workspace's own rule                           403 500
   serve, //        discovery, OpenAPI, objects, raw handler, upgrade          200 …

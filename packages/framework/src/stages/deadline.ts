@@ -4,13 +4,13 @@ import { respondStatus } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
 
 /**
- * Bounds how long a request may take (Kubernetes' request timeout), to less if the client says so by `timeout`. What has
- * begun to be written may finish.
+ * Bounds how long a request may take (Kubernetes' request timeout), to less if the client says so by `timeout`: from
+ * before it is known who asks, so that no hook holds it for ever. What has begun to be written may finish, and what is
+ * long-running only has to begin.
  *
  * @throws ApiError 400 on a `timeout` that is no duration
  */
 export function deadline(exchange: Exchange): void {
-  if (exchange.info.longRunning || exchange.mounted.rawTail) return;
   const { res, core } = exchange;
   const allowed = allowedTime(exchange, core.deadline);
   const timer = setTimeout(() => {
@@ -25,7 +25,13 @@ export function deadline(exchange: Exchange): void {
   res.once("close", () => clearTimeout(timer));
 }
 
-function allowedTime({ search, query }: Exchange, most: number): number {
+/** Lifts it for what is served as long as the client likes. */
+export function liftDeadline({ deadline: timer, info, mounted }: Exchange): void {
+  if (info.longRunning || mounted.rawTail) clearTimeout(timer);
+}
+
+function allowedTime({ search, query, unknown }: Exchange, most: number): number {
+  if (unknown !== undefined) return most;
   const text = search.includes("timeout=") ? (query.get("timeout") ?? "") : "";
   if (text === "") return most;
   const asked = parseDuration(text);

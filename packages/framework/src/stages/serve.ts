@@ -6,10 +6,14 @@ import { serveResource } from "../serve/resource.ts";
 import type { ResourceIndex } from "../serve/resources.ts";
 import { resourcesOf } from "../serve/resources.ts";
 import { takesUpgrade } from "../serve/subresource.ts";
+import { liftDeadline } from "./deadline.ts";
 
 /** Hands the request to whatever serves it. */
 export function serve(exchange: Exchange): void | Promise<void> {
-  if (exchange.upgradeHead !== undefined && !exchange.info.isResource) return serveUpgrade(exchange);
+  if (exchange.upgradeHead !== undefined && !exchange.info.isResource) {
+    liftDeadline(exchange);
+    return serveUpgrade(exchange);
+  }
   if (exchange.review !== undefined) return serveResource(exchange, exchange.review);
   const resources = resourcesOf(exchange);
   if (resources instanceof Promise) return resources.then((index) => serveFrom(exchange, index));
@@ -17,6 +21,7 @@ export function serve(exchange: Exchange): void | Promise<void> {
 }
 
 function serveFrom(exchange: Exchange, resources: ResourceIndex): void | Promise<void> {
+  liftDeadline(exchange);
   const { info, mounted, req, upgradeHead } = exchange;
   const resource = info.isResource ? resources.find(info) : undefined;
   exchange.served = resource;
