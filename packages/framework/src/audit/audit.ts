@@ -11,7 +11,8 @@ export interface AuditOptions {
   readonly to: LineTarget;
   /**
    * What happens when as much waits as may: `wait` holds new requests back, for no longer than `requestTimeout`, then 503
-   * (Kubernetes' `--audit-log-mode=blocking`); `drop` loses events, counts them and says so in the log (`batch`).
+   * (Kubernetes' `--audit-log-mode=blocking`); `drop` loses events, counts them and says so in the log (`batch`). Either
+   * way those are lost of what cannot be held back, and does nothing: probes, and what is refused before (400, 401, 429).
    * @default "wait"
    */
   readonly whenFull?: "wait" | "drop";

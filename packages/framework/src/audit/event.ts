@@ -51,8 +51,12 @@ function headOf(exchange: Exchange, { decision }: AuditRecord): string {
   );
 }
 
+/** Characters: more than servers and proxies take most times, and less than a head may have. */
+const LONGEST_URI = 8192;
+
 /** Nobody here takes a token from a query, but a client may send one all the same. */
-function shownUri(uri: string): string {
+function shownUri(whole: string): string {
+  const uri = whole.length > LONGEST_URI ? `${whole.slice(0, LONGEST_URI)}...TRUNCATED` : whole;
   return uri.includes("token=") ? uri.replace(/([?&][\w-]*token=)[^&]*/gi, "$1REDACTED") : uri;
 }
 

@@ -14,6 +14,8 @@ import type { AuditDecision } from "./rules.ts";
 /** What is kept of one request for its audit events. */
 export class AuditRecord {
   readonly decision: AuditDecision;
+  /** Whether the request was let in with the promise that its events are written, whatever waits. */
+  admitted = false;
   /** The beginning of each of its events, once there is one. */
   head: string | undefined;
   /** Of the object that was sent: it may have a name that the URL does not say. */
