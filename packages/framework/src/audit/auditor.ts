@@ -57,7 +57,9 @@ export class Auditor implements Observer, AsyncDisposable {
     this.#log = log;
     this.#patience = patience;
     this.#rules = new AuditRules(audit.policy);
-    this.#writer = writerTo(audit.to);
+    this.#writer = writerTo(audit.to, (error) =>
+      log({ level: "warn", message: "audit log not begun anew", error: String(error) }),
+    );
     const onLost = (count: number, error: unknown): void => this.#lost(count, String(error));
     this.#queue = new LineQueue({ writer: this.#writer, limit: audit.maxPending, delay: DELAY, onLost });
   }

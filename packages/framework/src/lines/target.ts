@@ -17,10 +17,13 @@ export interface LineWriter {
   close(): Promise<void>;
 }
 
-export function writerTo(target: LineTarget): LineWriter {
-  if (typeof target === "string") return new LogFile({ path: target });
+/** Told of what goes wrong without a line being lost. */
+export type Trouble = (error: unknown) => void;
+
+export function writerTo(target: LineTarget, trouble: Trouble): LineWriter {
+  if (typeof target === "string") return new LogFile({ path: target }, trouble);
   if (typeof target === "function") return new Calls(target);
-  return "path" in target && !("write" in target) ? new LogFile(target) : new Stream(target as Writable);
+  return "path" in target && !("write" in target) ? new LogFile(target, trouble) : new Stream(target as Writable);
 }
 
 const NOTHING = (): Promise<void> => Promise.resolve();
