@@ -6,6 +6,7 @@ import type { Log } from "../log.ts";
 import type { Observer } from "../observe/observer.ts";
 import type { Audit } from "./audit.ts";
 import { eventLine } from "./event.ts";
+import { originOf } from "./origin.ts";
 import type { AuditStage } from "./policy.ts";
 import { AuditRecord } from "./record.ts";
 import { AuditRules } from "./rules.ts";
@@ -74,8 +75,7 @@ export class Auditor implements Observer, AsyncDisposable {
   }
 
   began(exchange: Exchange): void {
-    // A connection that has ended does not know.
-    exchange.peer = exchange.req.socket.remoteAddress;
+    exchange.origin = originOf(exchange.req);
   }
 
   /** The caller is known, and nothing is done yet. A promise holds the request back until there is room for its events. */
