@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
@@ -284,6 +285,42 @@ describe("audit of objects", () => {
     expect(rows[1]?.["responseObject"]).to.include({ kind: "Table" });
     const { events: watch } = await server.eventsOf(`${MEMOS}?watch=true&timeoutSeconds=1`, {}, 3);
     for (const event of watch) expect(event).not.to.have.any.keys("requestObject", "responseObject");
+  });
+
+  it("records what a reader has asked for compressed, unless that is too long when it is not", async () => {
+    const list = (length: number): Buffer =>
+      Buffer.from(
+        JSON.stringify({ kind: "MemoList", apiVersion: "test.dev/v1", metadata: {}, items: [], x: "x".repeat(length) }),
+      );
+    const bodies: Readonly<Record<string, Buffer>> = {
+      gzip: gzipSync(list(10)),
+      br: brotliCompressSync(list(10)),
+      "deflate, GZIP": gzipSync(deflateSync(list(10))),
+      zstd: zstdCompressSync(list(10)),
+      "gzip, too long": gzipSync(list(100_000)),
+      damaged: Buffer.from("{}"),
+    };
+    const view = defineVirtualWorkspace({
+      name: "memos",
+      path: "/clusters/:cluster",
+      authorize: () => allow(),
+      handle: ({ headers }, res) => {
+        const form = String(headers["accept-encoding"]);
+        const encoding = form === "damaged" ? "gzip" : form.replace(", too long", "");
+        res.writeHead(200, { "Content-Type": "application/json", "Content-Encoding": encoding }).end(bodies[form]);
+      },
+    });
+    await using server = await startAudited({ policy: whole, virtualWorkspaces: [view], audit: { maxObject: 10_000 } });
+    for (const form of Object.keys(bodies)) {
+      const headers = { authorization: "Bearer alice-token", "accept-encoding": form };
+      // Not `fetch`, which would decompress.
+      const [answer] = await once(request({ port: server.port, path: MEMOS, headers, agent: false }).end(), "response");
+      answer.resume();
+      const [, event] = await server.until(2);
+      const omitted = /too long|damaged/.test(form);
+      expect(event?.["responseObject"]?.kind, form).to.equal(omitted ? undefined : "MemoList");
+      expect(event?.["annotations"]["audit.k8s.io/truncated"], form).to.equal(omitted ? "true" : undefined);
+    }
   });
 
   it("leaves managed fields out where the policy says so", async () => {

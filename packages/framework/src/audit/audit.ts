@@ -19,7 +19,7 @@ export interface AuditOptions {
   /** How much may wait to be written, bytes; with `wait` the events of requests under way come on top. @default 8 MiB */
   readonly maxPending?: number;
   /**
-   * How long a recorded object may be, characters. A longer one is left out, and the annotation `audit.k8s.io/truncated`
+   * How long a recorded object may be, characters, uncompressed. A longer one is left out, and the annotation `audit.k8s.io/truncated`
    * says so. @default 1 MiB
    */
   readonly maxObject?: number;

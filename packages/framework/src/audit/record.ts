@@ -9,6 +9,7 @@ import {
 import { jsonOf } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
 import { Capture } from "./capture.ts";
+import { decompressed } from "./decompressed.ts";
 import type { AuditDecision } from "./rules.ts";
 
 /** What is kept of one request for its audit events. */
@@ -52,10 +53,10 @@ export class AuditRecord {
 
   /** JSON of what was answered, once it has been. */
   responseObject({ res }: Exchange): string | undefined {
-    const bytes = jsonOf(res) ?? this.#answer?.bytes;
-    if (this.#answer === undefined || bytes?.length === 0) return undefined;
-    const text = bytes === undefined || res.getHeader("content-encoding") !== undefined ? "" : bytes.toString("utf8");
-    const json = text === "" ? undefined : this.#encoded(text);
+    const written = this.#answer?.bytes;
+    if (this.#answer === undefined || written?.length === 0) return undefined;
+    const bytes = jsonOf(res) ?? (written && decompressed(written, res.getHeader("content-encoding"), this.#limit));
+    const json = bytes === undefined ? undefined : this.#encoded(bytes.toString("utf8"));
     if (json === undefined) this.#omit("responseObject");
     return json === undefined ? undefined : this.#bounded("responseObject", json);
   }
