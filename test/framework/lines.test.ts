@@ -2,6 +2,7 @@
 import { expect } from "chai";
 import { LineQueue } from "../../packages/framework/src/lines/line-queue.ts";
 import { Pieces } from "../../packages/framework/src/lines/piece.ts";
+import { writerTo } from "../../packages/framework/src/lines/target.ts";
 
 const KIB = 1024;
 
@@ -29,6 +30,21 @@ describe("lines that wait", () => {
     resolve();
     await queue[Symbol.asyncDispose]();
     expect(queue.isFullWith(600 * KIB - 1)).to.equal(false);
+  });
+
+  it("are each given to a function, whichever of them it does not take", async () => {
+    const taken: string[] = [];
+    const lost: [number, string][] = [];
+    const take = async (line: string): Promise<void> => {
+      if (line === "3" || line === "5") throw new Error(`no ${line}`);
+      taken.push(line);
+    };
+    const onLost = (count: number, error: unknown): void => void lost.push([count, String(error)]);
+    await using queue = new LineQueue({ writer: writerTo(take, () => undefined), limit: 1000, delay: 0, onLost });
+    for (let at = 0; at < 8; at++) queue.add(String(at));
+    await queue.flush();
+    expect(taken).to.deep.equal(["0", "1", "2", "4", "6", "7"]);
+    expect(lost).to.deep.equal([[2, "Error: no 5"]]);
   });
 
   it("leave room for others while a few are written", async () => {

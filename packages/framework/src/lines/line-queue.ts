@@ -1,5 +1,5 @@
 import { type Piece, Pieces } from "./piece.ts";
-import type { LineWriter } from "./target.ts";
+import { type LineWriter, SomeLost } from "./target.ts";
 
 /** How long the end waits for lines to be taken, ms. */
 const PATIENCE = 5_000;
@@ -110,7 +110,8 @@ export class LineQueue implements AsyncDisposable {
     try {
       await this.#options.writer.write(bytes);
     } catch (error) {
-      this.#options.onLost(lines, error);
+      if (error instanceof SomeLost) this.#options.onLost(error.count, error.cause);
+      else this.#options.onLost(lines, error);
     }
     this.#underWay = 0;
     this.#pool.give(piece);
