@@ -19,7 +19,7 @@ const ROOT = "/services/notes/clusters/root";
 const NOTES = `${ROOT}/apis/test.dev/v1/notes`;
 
 /** A server, and what its access log was told so far; `told` waits for the next record. */
-async function start(onRequest: (record: RequestRecord) => void = () => undefined) {
+async function start(onRequest: (record: RequestRecord) => void | Promise<void> = () => undefined) {
   const records: RequestRecord[] = [];
   const waiting: (() => void)[] = [];
   const server: Server = createServer({
@@ -36,7 +36,7 @@ async function start(onRequest: (record: RequestRecord) => void = () => undefine
     onRequest: (record) => {
       records.push(record);
       waiting.shift()?.();
-      onRequest(record);
+      return onRequest(record);
     },
   });
   const { url } = await server.listen({ port: 0 });
@@ -112,16 +112,23 @@ describe("the access log", () => {
     expect(records.map(({ stage }) => stage)).to.deep.equal(["ResponseComplete"]);
   });
 
-  it("survives a hook that throws, and says so", async () => {
-    await using server = await start(() => {
-      throw new Error("disk full");
+  for (const [how, hook] of [
+    [
+      "throws",
+      () => {
+        throw new Error("disk full");
+      },
+    ],
+    ["rejects", () => Promise.reject(new Error("disk full"))],
+  ] as const)
+    it(`survives a hook that ${how}, and says so`, async () => {
+      await using server = await start(hook);
+      expect((await server.get("/livez")).status).to.equal(200);
+      await server.told(1);
+      expect((await server.get("/livez")).status).to.equal(200);
+      await server.told(1);
+      expectFault(/logged error: onRequest failed.*disk full/);
     });
-    expect((await server.get("/livez")).status).to.equal(200);
-    await server.told(1);
-    expect((await server.get("/livez")).status).to.equal(200);
-    await server.told(1);
-    expectFault(/onRequest failed.*disk full/);
-  });
 });
 
 function stages(records: readonly RequestRecord[]): string[] {

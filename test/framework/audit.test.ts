@@ -1,7 +1,14 @@
 // Audit events through the front door: one set for each request, whatever becomes of it, with what Kubernetes says in them.
 import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { request } from "node:http";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
+import { tree } from "../_setup/tree.ts";
 import { type AuditEvent, MEMOS, memo, policy, startAudited, VIEW } from "../_support/audited.ts";
 import { Wire } from "../_support/wire.ts";
 
@@ -93,6 +100,68 @@ describe("audit events", () => {
     expect(JSON.stringify(events)).not.to.include(secret);
     const { events: nobody } = await server.eventsOf(MEMOS, { token: "" }, 1);
     expect(nobody[0]?.["responseStatus"].message).to.equal("Authentication failed, no credentials provided");
+  });
+
+  it("hold no tokens that came in a query, however their names are written", async () => {
+    await using server = await startAudited();
+    const names = ["token", "access_Token", "ID_TOKEN", "X-Amz-Security-Token", "%74oken", "a%5fto%4Ben", "a.b:token"];
+    const query = names.map((name, at) => `${name}=SECRET${at}%26&n${at}=kept`).join("&");
+    const { events } = await server.eventsOf(`/livez?${query}&tokens=kept&token`, { token: "" }, 1);
+    expect(events[0]?.["requestURI"]).to.equal(
+      `/livez?${names.map((name, at) => `${name}=REDACTED&n${at}=kept`).join("&")}&tokens=kept&token`,
+    );
+    for (const form of [
+      "?a=b;token=SECRET;x",
+      "?a=b?token=SECRET",
+      "??Token=SECRET",
+      "?token=SECRET?x",
+      "?&token==SECRET",
+    ]) {
+      const { events: other } = await server.eventsOf(`/livez${form}`, { token: "" }, 1);
+      expect(other[0]?.["requestURI"]).to.include("oken=REDACTED").and.not.include("SECRET");
+    }
+    const { events: long } = await server.eventsOf(`/livez?${"x".repeat(8176)}&token=SECRET`, { token: "" }, 1);
+    expect(JSON.stringify(long)).to.include("TRUNCATED").and.not.include("SEC");
+  });
+
+  it("say what came, whatever a handler makes of its request", async () => {
+    const raw = defineVirtualWorkspace({
+      name: "raw",
+      path: "/",
+      authorize: () => allow(),
+      handle: (req, res) => {
+        req.url = "/rewritten";
+        for (const name of ["user-agent", "x-forwarded-for", "x-real-ip"]) req.headers[name] = "9.9.9.9";
+        res.end();
+      },
+    });
+    await using server = await startAudited({ virtualWorkspaces: [raw] });
+    const headers = { "user-agent": "tests/1", "x-forwarded-for": "10.0.0.9", "x-real-ip": "10.0.0.8" };
+    for (const event of (await server.eventsOf("/services/raw/x?y", { headers })).events)
+      expect(event).to.deep.include({
+        requestURI: "/services/raw/x?y",
+        userAgent: "tests/1",
+        sourceIPs: ["10.0.0.9", "10.0.0.8", "127.0.0.1"],
+      });
+  });
+
+  it("say of a connection without an address only what it says itself", async function () {
+    if (process.platform === "win32") this.skip();
+    using folder = tree({});
+    await using server = await startAudited();
+    const socketPath = join(folder.path, "s");
+    const unix = createServer((socket) => server.server.accept(socket)).listen(socketPath);
+    await once(unix, "listening");
+    for (const [headers, ips] of [
+      [{}, undefined],
+      [{ "x-real-ip": "10.0.0.8" }, ["10.0.0.8"]],
+    ] as const) {
+      const [answer] = await once(request({ socketPath, path: "/livez", headers, agent: false }).end(), "response");
+      answer.resume();
+      expect((await server.until(1))[0]?.["sourceIPs"]).to.deep.equal(ips);
+    }
+    unix.close();
+    await once(unix, "close");
   });
 
   it("say who logged in and whom they impersonate; rules go by who logged in", async () => {
@@ -216,6 +285,42 @@ describe("audit of objects", () => {
     expect(rows[1]?.["responseObject"]).to.include({ kind: "Table" });
     const { events: watch } = await server.eventsOf(`${MEMOS}?watch=true&timeoutSeconds=1`, {}, 3);
     for (const event of watch) expect(event).not.to.have.any.keys("requestObject", "responseObject");
+  });
+
+  it("records what a reader has asked for compressed, unless that is too long when it is not", async () => {
+    const list = (length: number): Buffer =>
+      Buffer.from(
+        JSON.stringify({ kind: "MemoList", apiVersion: "test.dev/v1", metadata: {}, items: [], x: "x".repeat(length) }),
+      );
+    const bodies: Readonly<Record<string, Buffer>> = {
+      gzip: gzipSync(list(10)),
+      br: brotliCompressSync(list(10)),
+      "deflate, GZIP": gzipSync(deflateSync(list(10))),
+      zstd: zstdCompressSync(list(10)),
+      "gzip, too long": gzipSync(list(100_000)),
+      damaged: Buffer.from("{}"),
+    };
+    const view = defineVirtualWorkspace({
+      name: "memos",
+      path: "/clusters/:cluster",
+      authorize: () => allow(),
+      handle: ({ headers }, res) => {
+        const form = String(headers["accept-encoding"]);
+        const encoding = form === "damaged" ? "gzip" : form.replace(", too long", "");
+        res.writeHead(200, { "Content-Type": "application/json", "Content-Encoding": encoding }).end(bodies[form]);
+      },
+    });
+    await using server = await startAudited({ policy: whole, virtualWorkspaces: [view], audit: { maxObject: 10_000 } });
+    for (const form of Object.keys(bodies)) {
+      const headers = { authorization: "Bearer alice-token", "accept-encoding": form };
+      // Not `fetch`, which would decompress.
+      const [answer] = await once(request({ port: server.port, path: MEMOS, headers, agent: false }).end(), "response");
+      answer.resume();
+      const [, event] = await server.until(2);
+      const omitted = /too long|damaged/.test(form);
+      expect(event?.["responseObject"]?.kind, form).to.equal(omitted ? undefined : "MemoList");
+      expect(event?.["annotations"]["audit.k8s.io/truncated"], form).to.equal(omitted ? "true" : undefined);
+    }
   });
 
   it("leaves managed fields out where the policy says so", async () => {

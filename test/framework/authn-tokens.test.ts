@@ -238,7 +238,7 @@ describe("credentials", () => {
       virtualWorkspaces: [fails],
       authentication: [broken, tokens],
       log,
-      onRequest: (record) => told.push(record),
+      onRequest: (record) => void told.push(record),
     });
     const { port } = await server.listen({ port: 0 });
     let answers = "";

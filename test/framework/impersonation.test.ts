@@ -32,7 +32,7 @@ async function start(rule?: Authorizer<unknown>, authorize?: Authorizer<unknown>
     virtualWorkspaces: [whoami(authorize)],
     authentication: [tokens],
     log: testLog().log,
-    onRequest: (record) => told.push(record),
+    onRequest: (record) => void told.push(record),
     ...(rule && { impersonation }),
   });
   const { port } = await server.listen({ port: 0 });

@@ -1,6 +1,7 @@
 import type { Exchange } from "./exchange.ts";
 import { codeOf, type Observer } from "./observe/observer.ts";
 import type { RequestInfo } from "./request-info.ts";
+import type { Awaitable } from "./storage.ts";
 
 /** What an access log is told of a request. Never holds credentials, the query, headers or bodies. */
 export interface RequestRecord {
@@ -29,12 +30,15 @@ export interface RequestRecord {
 }
 
 /** Tells `tell` of requests. */
-export function accessLog(tell: (record: RequestRecord) => void): Observer {
+export function accessLog(tell: (record: RequestRecord) => Awaitable<void>): Observer {
   const report = (exchange: Exchange, stage: RequestRecord["stage"]): void => {
-    try {
-      tell(recordOf(exchange, stage));
-    } catch (error) {
+    const failed = (error: unknown): void =>
       exchange.log({ level: "error", message: "onRequest failed", error: String(error) });
+    try {
+      const told = tell(recordOf(exchange, stage));
+      if (told !== undefined) Promise.resolve(told).catch(failed);
+    } catch (error) {
+      failed(error);
     }
   };
   return {

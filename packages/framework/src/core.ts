@@ -20,6 +20,7 @@ import { OpenApiDocuments } from "./openapi/documents.ts";
 import { PathMatcher } from "./path.ts";
 import { Revalidation } from "./serve/revalidation.ts";
 import { shuttingDown } from "./stages/accept.ts";
+import type { Awaitable } from "./storage.ts";
 import { Tracing } from "./tracing/tracing.ts";
 import { type VersionInfo, versionInfo } from "./version.ts";
 import type { VirtualWorkspace } from "./virtual-workspace.ts";
@@ -39,8 +40,11 @@ export interface CoreOptions {
   readonly impersonation?: Authorizer<unknown>;
   /** @default errors and warnings become process warnings */
   readonly log?: Log;
-  /** Told of every request when it has ended, and of watches when they have begun: an access log. @default nobody */
-  readonly onRequest?: (record: RequestRecord) => void;
+  /**
+   * Told of every request when it has ended, and of watches when they have begun: an access log. Nobody waits for it; what
+   * it throws is logged. @default nobody
+   */
+  readonly onRequest?: (record: RequestRecord) => Awaitable<void>;
   /** The audit log, made by {@link audit}. @default none */
   readonly audit?: Audit;
   /** How long a request that is no watch may take, ms. @default 60000 */

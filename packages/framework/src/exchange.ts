@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApiError } from "@virtual-workspaces/apimachinery";
+import type { Origin } from "./audit/origin.ts";
 import type { AuditRecord } from "./audit/record.ts";
 import type { Decision } from "./authorization.ts";
 import type { ServerCore } from "./core.ts";
@@ -59,8 +60,8 @@ export class Exchange {
   decision: Decision | undefined;
   /** What the request turned out to be about. Set by the serve stage. */
   served: ServedResource | undefined;
-  /** The address that the request came from, where somebody records it. */
-  peer: string | undefined;
+  /** Where the request came from, where somebody records it. */
+  origin: Origin | undefined;
   /** What is kept of the request for its audit events; `undefined` before the caller is known, and without audit. */
   audited: AuditRecord | undefined;
   /** Whether something threw that is no answer: a fault of ours, or of a view's author. */

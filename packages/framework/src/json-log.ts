@@ -32,7 +32,7 @@ export function jsonLog({ to = process.stderr, level = "info", maxPending = 2 **
   checkWritable(to);
   let lost = 0;
   const queue = new LineQueue({
-    writer: writerTo(to),
+    writer: writerTo(to, (error) => write({ level: "warn", message: "log file not begun anew", error: String(error) })),
     limit: maxPending,
     delay: 0,
     onLost: (count) => {

@@ -11,14 +11,15 @@ export interface AuditOptions {
   readonly to: LineTarget;
   /**
    * What happens when as much waits as may: `wait` holds new requests back, for no longer than `requestTimeout`, then 503
-   * (Kubernetes' `--audit-log-mode=blocking`); `drop` loses events, counts them and says so in the log (`batch`).
+   * (Kubernetes' `--audit-log-mode=blocking`); `drop` loses events, counts them and says so in the log (`batch`). Either
+   * way those are lost of what cannot be held back, and does nothing: probes, and what is refused before (400, 401, 429).
    * @default "wait"
    */
   readonly whenFull?: "wait" | "drop";
   /** How much may wait to be written, bytes; with `wait` the events of requests under way come on top. @default 8 MiB */
   readonly maxPending?: number;
   /**
-   * How long a recorded object may be, characters. A longer one is left out, and the annotation `audit.k8s.io/truncated`
+   * How long a recorded object may be, characters, uncompressed. A longer one is left out, and the annotation `audit.k8s.io/truncated`
    * says so. @default 1 MiB
    */
   readonly maxObject?: number;

@@ -6,16 +6,17 @@ import type { Log } from "../log.ts";
 import type { Observer } from "../observe/observer.ts";
 import type { Audit } from "./audit.ts";
 import { eventLine } from "./event.ts";
+import { originOf } from "./origin.ts";
 import type { AuditStage } from "./policy.ts";
 import { AuditRecord } from "./record.ts";
 import { AuditRules } from "./rules.ts";
 
 /** How long events wait to be put into words together, and then to be written together, ms. */
 const DELAY = 20;
-/** How many wait to be put into words: one at a time, between the stages of requests, that takes three times as long. */
-const TOGETHER = 64;
-/** What an event comes to, roughly, bytes. */
+/** What an event comes to, roughly, bytes, besides its URL. */
 const TYPICAL = 1024;
+/** How much waits to be put into words: one at a time, between the stages of requests, that takes three times as long. */
+const TOGETHER = 64 * TYPICAL;
 /** How often lost events are told of, ms. */
 const TELL_EVERY = 10_000;
 
@@ -45,6 +46,8 @@ export class Auditor implements Observer, AsyncDisposable {
   readonly #writer: LineWriter;
   readonly #queue: LineQueue;
   #pending: Pending[] = [];
+  /** What they will come to, roughly, bytes. */
+  #pendingSize = 0;
   #timer: NodeJS.Timeout | undefined;
   #untold = 0;
   #why = "";
@@ -55,7 +58,9 @@ export class Auditor implements Observer, AsyncDisposable {
     this.#log = log;
     this.#patience = patience;
     this.#rules = new AuditRules(audit.policy);
-    this.#writer = writerTo(audit.to);
+    this.#writer = writerTo(audit.to, (error) =>
+      log({ level: "warn", message: "audit log not begun anew", error: String(error) }),
+    );
     const onLost = (count: number, error: unknown): void => this.#lost(count, String(error));
     this.#queue = new LineQueue({ writer: this.#writer, limit: audit.maxPending, delay: DELAY, onLost });
   }
@@ -70,8 +75,7 @@ export class Auditor implements Observer, AsyncDisposable {
   }
 
   began(exchange: Exchange): void {
-    // A connection that has ended does not know.
-    exchange.peer = exchange.req.socket.remoteAddress;
+    exchange.origin = originOf(exchange.req);
   }
 
   /** The caller is known, and nothing is done yet. A promise holds the request back until there is room for its events. */
@@ -79,8 +83,9 @@ export class Auditor implements Observer, AsyncDisposable {
     const record = this.#record(exchange);
     exchange.audited = record;
     if (record.decision.level === "None") return undefined;
-    if (this.#audit.whenFull === "drop" || !this.#full) return this.#write(exchange, record, "RequestReceived");
-    return this.#wait(exchange).then(() => this.#write(exchange, record, "RequestReceived"));
+    if (this.#audit.whenFull === "drop") return this.#write(exchange, record, "RequestReceived");
+    if (!this.#full) return this.#admit(exchange, record);
+    return this.#wait(exchange).then(() => this.#admit(exchange, record));
   }
 
   started(exchange: Exchange): void {
@@ -106,14 +111,21 @@ export class Auditor implements Observer, AsyncDisposable {
   }
 
   get #full(): boolean {
-    return this.#queue.isFullWith(TYPICAL * this.#pending.length);
+    return this.#queue.isFullWith(this.#pendingSize);
+  }
+
+  /** From now on nothing is done that is not written, whatever comes meanwhile. */
+  #admit(exchange: Exchange, record: AuditRecord): void {
+    record.admitted = true;
+    this.#write(exchange, record, "RequestReceived");
   }
 
   #write(exchange: Exchange, record: AuditRecord, stage: AuditStage): void {
     const { level, omitStages } = record.decision;
     if (level === "None" || omitStages.has(stage)) return;
     this.stats.events += 1;
-    if (this.#audit.whenFull === "drop" && this.#full) this.#lost(1, "more wait to be written than may");
+    // Probes and what is refused early were not held back: anybody sends those, so that they must not fill the memory.
+    if (!record.admitted && this.#full) this.#lost(1, "more wait to be written than may");
     else
       this.#add({
         exchange,
@@ -124,9 +136,11 @@ export class Auditor implements Observer, AsyncDisposable {
   }
 
   #add(event: Pending): void {
+    const { path, search } = event.exchange;
     this.#pending.push(event);
+    this.#pendingSize += TYPICAL + path.length + search.length;
     // Whole objects are not kept longer than they must be.
-    if (this.#pending.length >= TOGETHER || event.record.decision.response) this.#render();
+    if (this.#pendingSize >= TOGETHER || event.record.decision.response) this.#render();
     else this.#timer ??= setTimeout(() => this.#render(), DELAY).unref();
   }
 
@@ -135,6 +149,7 @@ export class Auditor implements Observer, AsyncDisposable {
     this.#timer = undefined;
     const events = this.#pending;
     this.#pending = [];
+    this.#pendingSize = 0;
     for (const { exchange, ...event } of events) this.#queue.add(eventLine(exchange, event));
   }
 

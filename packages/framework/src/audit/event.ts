@@ -7,10 +7,11 @@ import { microTime } from "../observe/clock.ts";
 import { codeOf } from "../observe/observer.ts";
 import type { RequestInfo } from "../request-info.ts";
 import type { User } from "../user.ts";
+import { sourceIps } from "./origin.ts";
 import type { AuditStage } from "./policy.ts";
 import type { AuditRecord } from "./record.ts";
 import { verbOf } from "./rules.ts";
-import { sourceIps } from "./source-ips.ts";
+import { shownUri } from "./shown-uri.ts";
 
 // Events are written as text rather than as objects to be stringified: there are two for every request, and most of what
 // they say is said of the one before too.
@@ -39,21 +40,19 @@ export function eventLine(exchange: Exchange, { record, stage, moment }: AuditMo
   return `${line}${impersonated}${about}${status}${sent}${answer}${annotations(exchange, verdict(exchange, record))}}`;
 }
 
+/** Nothing is read from the request, into which a handler may write. */
 function headOf(exchange: Exchange, { decision }: AuditRecord): string {
-  const { req, requestId, startedAt, user, impersonator } = exchange;
-  const agent = req.headers["user-agent"];
+  const { path, search, requestId, startedAt, user, impersonator, origin } = exchange;
+  const addresses = origin === undefined ? [] : sourceIps(origin);
+  const agent = origin?.agent;
   return (
     `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${decision.level}","auditID":"${requestId}"` +
-    `,"requestURI":${JSON.stringify(shownUri(req.url ?? ""))},"verb":"${verbOf(exchange)}"` +
-    `,"user":${userJson(impersonator ?? user)},"sourceIPs":["${sourceIps(exchange).join('","')}"]` +
+    `,"requestURI":${JSON.stringify(shownUri(path, search))},"verb":${JSON.stringify(verbOf(exchange))}` +
+    `,"user":${userJson(impersonator ?? user)}` +
+    `${addresses.length === 0 ? "" : `,"sourceIPs":${JSON.stringify(addresses)}`}` +
     `${agent === undefined ? "" : `,"userAgent":${agentJson(agent)}`}` +
     `,"requestReceivedTimestamp":"${microTime(startedAt)}"`
   );
-}
-
-/** Nobody here takes a token from a query, but a client may send one all the same. */
-function shownUri(uri: string): string {
-  return uri.includes("token=") ? uri.replace(/([?&][\w-]*token=)[^&]*/gi, "$1REDACTED") : uri;
 }
 
 /** Kubernetes' own limit. */

@@ -9,11 +9,14 @@ import {
 import { jsonOf } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
 import { Capture } from "./capture.ts";
+import { decompressed } from "./decompressed.ts";
 import type { AuditDecision } from "./rules.ts";
 
 /** What is kept of one request for its audit events. */
 export class AuditRecord {
   readonly decision: AuditDecision;
+  /** Whether the request was let in with the promise that its events are written, whatever waits. */
+  admitted = false;
   /** The beginning of each of its events, once there is one. */
   head: string | undefined;
   /** Of the object that was sent: it may have a name that the URL does not say. */
@@ -50,10 +53,10 @@ export class AuditRecord {
 
   /** JSON of what was answered, once it has been. */
   responseObject({ res }: Exchange): string | undefined {
-    const bytes = jsonOf(res) ?? this.#answer?.bytes;
-    if (this.#answer === undefined || bytes?.length === 0) return undefined;
-    const text = bytes === undefined || res.getHeader("content-encoding") !== undefined ? "" : bytes.toString("utf8");
-    const json = text === "" ? undefined : this.#encoded(text);
+    const written = this.#answer?.bytes;
+    if (this.#answer === undefined || written?.length === 0) return undefined;
+    const bytes = jsonOf(res) ?? (written && decompressed(written, res.getHeader("content-encoding"), this.#limit));
+    const json = bytes === undefined ? undefined : this.#encoded(bytes.toString("utf8"));
     if (json === undefined) this.#omit("responseObject");
     return json === undefined ? undefined : this.#bounded("responseObject", json);
   }

@@ -71,7 +71,6 @@ function isGiven<T>(list: readonly T[] | undefined): list is readonly T[] {
 
 /** As Kubernetes names it; of what is refused before it is known, the method. */
 export function verbOf({ info, req }: Exchange): string {
-  // Methods are words that Node's parser knows.
   return (info as RequestInfo | undefined)?.verb ?? (req.method ?? "").toLowerCase();
 }
 

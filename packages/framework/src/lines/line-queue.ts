@@ -1,5 +1,5 @@
 import { type Piece, Pieces } from "./piece.ts";
-import type { LineWriter } from "./target.ts";
+import { type LineWriter, SomeLost } from "./target.ts";
 
 /** How long the end waits for lines to be taken, ms. */
 const PATIENCE = 5_000;
@@ -21,6 +21,7 @@ export class LineQueue implements AsyncDisposable {
   /** Those that are full, the oldest first. */
   readonly #full: Piece[] = [];
   #open: Piece | undefined;
+  /** Bytes, of all but the open piece. */
   #waiting = 0;
   /** Lines that are being written. */
   #underWay = 0;
@@ -39,17 +40,14 @@ export class LineQueue implements AsyncDisposable {
 
   /** Whether that would be so with so many more bytes. */
   isFullWith(more: number): boolean {
-    return this.#waiting + more >= this.#options.limit;
+    return this.#waiting + (this.#open?.size ?? 0) + more >= this.#options.limit;
   }
 
   /** Takes a line, without its end, even when full: whoever must not, asks before. */
   add(line: string): void {
-    if (this.#open?.fits(line) === false) {
-      this.#full.push(this.#open);
-      this.#open = undefined;
-    }
+    if (this.#open?.fits(line) === false) this.#close(this.#open);
     this.#open ??= this.#pool.take(line);
-    this.#waiting += this.#open.add(line);
+    this.#open.add(line);
     this.#schedule();
   }
 
@@ -107,24 +105,35 @@ export class LineQueue implements AsyncDisposable {
   async #write(): Promise<void> {
     const piece = this.#take();
     if (piece === undefined) return;
-    const { bytes, lines } = piece;
+    const { bytes, lines, size } = piece;
     this.#underWay = lines;
     try {
       await this.#options.writer.write(bytes);
     } catch (error) {
-      this.#options.onLost(lines, error);
+      if (error instanceof SomeLost) this.#options.onLost(error.count, error.cause);
+      else this.#options.onLost(lines, error);
     }
     this.#underWay = 0;
     this.#pool.give(piece);
-    this.#waiting -= bytes.length;
+    this.#waiting -= size;
     if (this.full) return;
     this.#room?.resolve();
     this.#room = undefined;
   }
 
   #take(): Piece | undefined {
-    const piece = this.#full.shift() ?? this.#open;
-    if (piece === this.#open) this.#open = undefined;
+    const full = this.#full.shift();
+    if (full !== undefined) return full;
+    const piece = this.#open;
+    this.#waiting += piece?.size ?? 0;
+    this.#open = undefined;
     return piece;
+  }
+
+  #close(piece: Piece): void {
+    piece.full = true;
+    this.#waiting += piece.size;
+    this.#full.push(piece);
+    this.#open = undefined;
   }
 }

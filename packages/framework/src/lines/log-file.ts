@@ -1,12 +1,15 @@
-import { type FileHandle, open, readdir, rename, stat, unlink } from "node:fs/promises";
+import { type FileHandle, lstat, open, readdir, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
-import type { LineWriter } from "./target.ts";
+import type { LineWriter, Trouble } from "./target.ts";
 
-/** A file that is begun anew before it grows too long (Kubernetes' `--audit-log-max*` flags). */
+/**
+ * A file that is begun anew before it grows too long (Kubernetes' `--audit-log-max*` flags; of each, 0 is no bound). One
+ * that cannot be renamed is written on, which the log says; links and devices are never renamed.
+ */
 export interface LogFileOptions {
   /** Made readable to its owner alone. Its folder must be there. Two servers cannot share one. */
   readonly path: string;
-  /** Bytes after which it is renamed to `<name>-<time>.<extension>` and begun anew (`maxsize`). @default 100 MiB; Infinity: never */
+  /** Bytes after which it is renamed to `<name>-<time>.<extension>` and begun anew (`maxsize`). @default 100 MiB */
   readonly maxSize?: number;
   /** How many renamed ones are kept (`maxbackup`). @default all */
   readonly maxBackups?: number;
@@ -26,9 +29,12 @@ export class LogFile implements LineWriter {
   #size = 0;
   /** A write that failed may have left a part of a line. */
   #torn = false;
+  readonly #trouble: Trouble;
+  #troubled = false;
 
-  constructor({ path, maxSize = 100 * 2 ** 20, maxBackups = Infinity, maxAge = Infinity }: LogFileOptions) {
-    this.#options = { path, maxSize, maxBackups, maxAge };
+  constructor({ path, maxSize = 100 * 2 ** 20, maxBackups = 0, maxAge = 0 }: LogFileOptions, trouble: Trouble) {
+    this.#options = { path, maxSize: bound(maxSize), maxBackups: bound(maxBackups), maxAge: bound(maxAge) };
+    this.#trouble = trouble;
   }
 
   async open(): Promise<void> {
@@ -67,13 +73,35 @@ export class LogFile implements LineWriter {
     this.#handle = undefined;
   }
 
+  /** Never rejects: what stands there is written on, and this is tried again when it has grown by as much. */
   async #rotate(): Promise<void> {
+    const old = this.#handle;
+    this.#size = 0;
+    try {
+      if (!(await this.#moved())) return;
+      await this.open();
+      this.#torn = false;
+      await old?.close();
+      await this.#removeOld();
+      this.#troubled = false;
+    } catch (error) {
+      // Once: a log that said so each time would fill itself.
+      if (!this.#troubled) this.#trouble(error);
+      this.#troubled = true;
+    }
+  }
+
+  /** Whether the file is no longer where it was. */
+  async #moved(): Promise<boolean> {
     const { path } = this.#options;
-    await this.close();
-    await rename(path, await this.#freeName());
-    this.#torn = false;
-    await this.open();
-    await this.#removeOld();
+    try {
+      if (!(await lstat(path)).isFile()) return false;
+      await rename(path, await this.#freeName());
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return true; // somebody else was first
+      throw error;
+    }
   }
 
   /** Two within a millisecond would have one name. */
@@ -120,4 +148,8 @@ export class LogFile implements LineWriter {
       }))
       .sort((a, b) => b.time - a.time);
   }
+}
+
+function bound(given: number): number {
+  return given === 0 ? Infinity : given;
 }

@@ -9,6 +9,8 @@ export class Piece {
   readonly #buffer: Buffer;
   #length = 0;
   lines = 0;
+  /** Whether it waits, and the next line did not fit. */
+  full = false;
 
   constructor(buffer: Buffer) {
     this.#buffer = buffer;
@@ -23,18 +25,21 @@ export class Piece {
     return this.#buffer;
   }
 
-  /** Whether a line fits, whatever its characters are. */
-  fits(line: string): boolean {
-    return this.#length + mostBytes(line) <= this.#buffer.length;
+  /** What it is to be counted as, bytes: what lies idle behind the last line is memory too. */
+  get size(): number {
+    return this.full ? this.#buffer.length : this.#length;
   }
 
-  /** @returns the bytes that it takes */
-  add(line: string): number {
-    const written = this.#buffer.write(line, this.#length) + 1;
-    this.#length += written;
+  fits(line: string): boolean {
+    const room = this.#buffer.length - this.#length;
+    return mostBytes(line) <= room || bytesOf(line) <= room;
+  }
+
+  /** Adds a line that fits. */
+  add(line: string): void {
+    this.#length += this.#buffer.write(line, this.#length) + 1;
     this.#buffer[this.#length - 1] = NEWLINE;
     this.lines += 1;
-    return written;
   }
 }
 
@@ -47,7 +52,8 @@ export class Pieces {
 
   /** For a line and, most times, others. */
   take(line: string): Piece {
-    if (mostBytes(line) > SIZE) return new Piece(Buffer.allocUnsafeSlow(mostBytes(line)));
+    const size = mostBytes(line) > SIZE ? bytesOf(line) : 0;
+    if (size > SIZE) return new Piece(Buffer.allocUnsafeSlow(size));
     return new Piece(this.#free.pop() ?? Buffer.allocUnsafeSlow(SIZE));
   }
 
@@ -56,7 +62,11 @@ export class Pieces {
   }
 }
 
-/** UTF-8 takes at most three bytes for each unit of a string, and the line ends. */
+/** What tells without a look at the line: UTF-8 takes at most three bytes for each unit of a string. */
 function mostBytes(line: string): number {
   return 3 * line.length + 1;
+}
+
+function bytesOf(line: string): number {
+  return Buffer.byteLength(line) + 1;
 }

@@ -4,7 +4,7 @@ import { LogFile, type LogFileOptions } from "./log-file.ts";
 
 /**
  * Where lines go: the path of a file, a file that is rotated, a stream (`process.stdout`; it is not ended), or a
- * function, which gets each line without its end, the next one once its promise has resolved.
+ * function, which gets each line without its end, the next one once its promise has settled.
  */
 export type LineTarget = string | LogFileOptions | Writable | ((line: string) => Awaitable<void>);
 
@@ -12,15 +12,31 @@ export type LineTarget = string | LogFileOptions | Writable | ((line: string) =>
 export interface LineWriter {
   /** Opens what has to be. @throws Error that says in plain words what cannot be written */
   open(): Promise<void>;
-  /** Writes whole lines, one call at a time. Rejects when they are lost. The bytes are the caller's again afterwards. */
+  /**
+   * Writes whole lines, one call at a time. Rejects when they are lost, with {@link SomeLost} when not all are. The bytes
+   * are the caller's again afterwards.
+   */
   write(bytes: Buffer): Promise<void>;
   close(): Promise<void>;
 }
 
-export function writerTo(target: LineTarget): LineWriter {
-  if (typeof target === "string") return new LogFile({ path: target });
+/** Some of the lines could not be written, the last of them for `cause`. */
+export class SomeLost extends Error {
+  readonly count: number;
+
+  constructor(count: number, cause: unknown) {
+    super("lines lost", { cause });
+    this.count = count;
+  }
+}
+
+/** Told of what goes wrong without a line being lost. */
+export type Trouble = (error: unknown) => void;
+
+export function writerTo(target: LineTarget, trouble: Trouble): LineWriter {
+  if (typeof target === "string") return new LogFile({ path: target }, trouble);
   if (typeof target === "function") return new Calls(target);
-  return "path" in target && !("write" in target) ? new LogFile(target) : new Stream(target as Writable);
+  return "path" in target && !("write" in target) ? new LogFile(target, trouble) : new Stream(target as Writable);
 }
 
 const NOTHING = (): Promise<void> => Promise.resolve();
@@ -35,7 +51,14 @@ class Calls implements LineWriter {
   }
 
   async write(bytes: Buffer): Promise<void> {
-    for (const line of bytes.toString("utf8", 0, bytes.length - 1).split("\n")) await this.#call(line);
+    let lost: SomeLost | undefined;
+    for (const line of bytes.toString("utf8", 0, bytes.length - 1).split("\n"))
+      try {
+        await this.#call(line);
+      } catch (error) {
+        lost = new SomeLost((lost?.count ?? 0) + 1, error);
+      }
+    if (lost !== undefined) throw lost;
   }
 }
 

@@ -21,21 +21,21 @@ export type RequestLabels = readonly [string, string, string, string, string, st
 const OTHER = "other";
 
 /** Kubernetes' words for verbs in metrics: those of HTTP, and what they come to. */
-const VERBS: Readonly<Record<string, string>> = {
-  get: "GET",
-  list: "LIST",
-  watch: "WATCH",
-  create: "POST",
-  update: "PUT",
-  patch: "PATCH",
-  delete: "DELETE",
-  deletecollection: "DELETECOLLECTION",
-  proxy: "PROXY",
-  post: "POST",
-  put: "PUT",
-  head: "GET",
-  options: "OPTIONS",
-};
+const VERBS: ReadonlyMap<string, string> = new Map([
+  ["get", "GET"],
+  ["list", "LIST"],
+  ["watch", "WATCH"],
+  ["create", "POST"],
+  ["update", "PUT"],
+  ["patch", "PATCH"],
+  ["delete", "DELETE"],
+  ["deletecollection", "DELETECOLLECTION"],
+  ["proxy", "PROXY"],
+  ["post", "POST"],
+  ["put", "PUT"],
+  ["head", "GET"],
+  ["options", "OPTIONS"],
+]);
 
 /** Paths outside of views that are answered. */
 const OWN_PATHS: ReadonlySet<string> = new Set(["/livez", "/readyz", "/metrics"]);
@@ -55,12 +55,12 @@ export function labelsOf(exchange: Exchange): RequestLabels {
 }
 
 function verbOf({ req, search, served }: Exchange, info: RequestInfo | undefined): string {
-  if (info === undefined) return VERBS[(req.method ?? "").toLowerCase()] ?? OTHER;
+  if (info === undefined) return VERBS.get((req.method ?? "").toLowerCase()) ?? OTHER;
   const { verb, subresource } = info;
   if (verb === "watch" && /[?&]sendInitialEvents=true/.test(search)) return "WATCHLIST";
   if (verb === "patch" && req.headers["content-type"]?.startsWith("application/apply-patch") === true) return "APPLY";
   if (subresource !== "" && served?.named.get(subresource)?.form === "connect") return "CONNECT";
-  return VERBS[verb] ?? OTHER;
+  return VERBS.get(verb) ?? OTHER;
 }
 
 /** What a refused request was about is known where the view serves the same to everybody. */

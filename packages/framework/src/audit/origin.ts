@@ -1,6 +1,24 @@
+import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 
-import type { Exchange } from "../exchange.ts";
+/** Where a request came from, and by which program. */
+export interface Origin {
+  /** The connection's other end; not every connection has an address. */
+  readonly peer: string | undefined;
+  readonly forwarded: string | string[] | undefined;
+  readonly real: string | string[] | undefined;
+  readonly agent: string | undefined;
+}
+
+/** To be asked for when the request begins: a connection that has ended does not know, and headers may be written over. */
+export function originOf({ headers, socket }: IncomingMessage): Origin {
+  return {
+    peer: socket.remoteAddress,
+    forwarded: headers["x-forwarded-for"],
+    real: headers["x-real-ip"],
+    agent: headers["user-agent"],
+  };
+}
 
 /** The most that are recorded of what a request says of its way. */
 const MOST = 16;
@@ -9,10 +27,8 @@ const MOST = 16;
  * Where a request came from, as Kubernetes records it: what `X-Forwarded-For` and `X-Real-Ip` say, then the connection's
  * own peer. Whoever asks can write all but the last.
  */
-export function sourceIps({ req: { headers }, peer: address }: Exchange): readonly string[] {
+export function sourceIps({ peer: address, forwarded, real }: Origin): readonly string[] {
   const peer = plain(address ?? "");
-  const forwarded = headers["x-forwarded-for"];
-  const real = headers["x-real-ip"];
   if (forwarded === undefined && real === undefined) return peer === "" ? [] : [peer];
   const told = listed(forwarded);
   const own = listed(real)[0];
