@@ -182,6 +182,17 @@ describe("an issuer", () => {
       expect(await server.ask(issuer.token())).to.include({ name: "jane" });
     });
 
+  it("that answers with an upgrade is not waited for, and is asked again", async () => {
+    await using issuer = await TestIssuer.start();
+    await using server = await startJwt([issuer.config()]);
+    const headers = { Connection: "Upgrade", Upgrade: "websocket" };
+    issuer.answer = () => ({ status: 101, headers, body: "" });
+    expect(await server.ask(issuer.token())).to.equal(undefined);
+    expectFault(/not fetched .*answered 101/);
+    issuer.answer = () => undefined;
+    expect(await server.ask(issuer.token())).to.include({ name: "jane" });
+  });
+
   const large = JSON.stringify({ issuer: "x", pad: "x".repeat(2 * 1024 * 1024) });
   const nonsense: Record<
     string,
