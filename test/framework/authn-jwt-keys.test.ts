@@ -260,6 +260,14 @@ describe("an issuer", () => {
     expect(issuer.paths).to.deep.equal([]);
   });
 
+  it("may have an empty discoveryURL, which is none, as in Kubernetes", async () => {
+    await using issuer = await TestIssuer.start();
+    await using server = await startJwt([
+      { ...issuer.config(), issuer: { ...issuer.config().issuer, discoveryURL: "" } },
+    ]);
+    expect(await server.ask(issuer.token())).to.include({ name: "jane" });
+  });
+
   it("may be asked elsewhere, and must still say who it is", async () => {
     await using issuer = await TestIssuer.start();
     const url = "https://issuer.example";

@@ -5,7 +5,7 @@ import { MappingCompiler } from "./compiled.ts";
 import { Issuer } from "./issuer.ts";
 import { FetchedKeys, givenKeys } from "./key-source.ts";
 import { ClaimMapper } from "./mapping.ts";
-import type { JwtAuthenticator, JwtSettings } from "./options.ts";
+import type { JwtAuthenticator, JwtIssuer, JwtSettings } from "./options.ts";
 import { Refusal, Refusals } from "./refusal.ts";
 import { isCompact, readToken, type UnverifiedToken } from "./token.ts";
 import { issuerProblems } from "./validate-issuer.ts";
@@ -51,19 +51,27 @@ function issuersOf(
   const discoveryUrls = new Set<string>();
   for (const [at, one] of all.slice(0, MOST_ISSUERS).entries()) {
     const path = `jwt[${at}]`;
-    const { url, discoveryURL = "", audiences, keys } = one.issuer;
-    const problems = issuerProblems(one.issuer, `${path}.issuer`);
+    const given = withoutEmpty(one.issuer);
+    const { url, discoveryURL, audiences, keys } = given;
+    const problems = issuerProblems(given, `${path}.issuer`);
     causes.push(...problems);
     const mapper = new ClaimMapper(one, new MappingCompiler(path, causes).compile(one));
     if (issuers.has(url)) causes.push(fieldDuplicate(`${path}.issuer.url`, url));
-    if (discoveryUrls.has(discoveryURL)) causes.push(fieldDuplicate(`${path}.issuer.discoveryURL`, discoveryURL));
-    if (discoveryURL !== "") discoveryUrls.add(discoveryURL);
+    if (discoveryURL !== undefined) {
+      if (discoveryUrls.has(discoveryURL)) causes.push(fieldDuplicate(`${path}.issuer.discoveryURL`, discoveryURL));
+      discoveryUrls.add(discoveryURL);
+    }
     if (problems.length > 0) continue;
-    const source = keys === undefined ? new FetchedKeys(one.issuer, settings) : givenKeys(keys);
+    const source = keys === undefined ? new FetchedKeys(given, settings) : givenKeys(keys);
     const { clockSkew = 0 } = settings;
     issuers.set(url, new Issuer({ audiences, keys: source, mapper, clockSkew, refusals: new Refusals(settings.log) }));
   }
   return issuers;
+}
+
+/** In Kubernetes' file what is empty is not given. */
+function withoutEmpty({ discoveryURL = "", certificateAuthority = "", ...rest }: JwtIssuer): JwtIssuer {
+  return { ...rest, ...(discoveryURL && { discoveryURL }), ...(certificateAuthority && { certificateAuthority }) };
 }
 
 /** Finds the issuer of a token. Each tells of its own refusals, so that a flood of others' does not drown them. */

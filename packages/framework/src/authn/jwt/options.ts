@@ -13,7 +13,7 @@ export interface JwtAuthenticator {
   readonly userValidationRules?: readonly UserValidationRule[];
 }
 
-/** Who signs the tokens, and for whom. */
+/** Who signs the tokens, and for whom. A {@link discoveryURL} or {@link certificateAuthority} that is empty is none, as in Kubernetes. */
 export interface JwtIssuer {
   /**
    * What `iss` must be, to the letter. An `https` URL: where its keys are is asked at
