@@ -33,8 +33,8 @@ export interface CoreOptions {
   /**
    * Who may go on as whom (Kubernetes' impersonation, `kubectl --as`). Asked once for each part of what `Impersonate-*`
    * headers name, with the verb `impersonate` and the resource `users`, `groups` or `serviceaccounts`, or, in the group
-   * `authentication.k8s.io`, `userextras` (the key as subresource) or `uids`. Whoever may impersonate anybody can do what
-   * anybody can. @default nobody
+   * `authentication.k8s.io`, `userextras` (the key as subresource) or `uids`. A request may name 2,500 groups and as many
+   * values of extra. Whoever may impersonate anybody can do what anybody can. @default nobody
    */
   readonly impersonation?: Authorizer<unknown>;
   /** @default errors and warnings become process warnings */
