@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { ClientRequest, IncomingMessage } from "node:http";
+import { delayOf } from "../../numbers.ts";
 
 /** The longest answer that is read of an issuer, bytes. */
 const LONGEST_ANSWER = 1024 * 1024;
@@ -18,7 +19,7 @@ export interface FetchOptions {
  */
 export async function fetchText(url: string, { ca, timeout }: FetchOptions): Promise<string> {
   const target = parsed(url);
-  const signal = AbortSignal.timeout(timeout);
+  const signal = AbortSignal.timeout(delayOf(timeout));
   try {
     // Whatever becomes of the request: who asks for keys must not wait for ever.
     return await Promise.race([get(target, { ca, signal }), end(signal)]);

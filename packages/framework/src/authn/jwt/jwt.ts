@@ -1,5 +1,6 @@
 import { fieldDuplicate, fieldTooMany, formatCauses, type StatusCause } from "@virtual-workspaces/apimachinery";
 import { type Log, warningLog } from "../../log.ts";
+import { whole } from "../../numbers.ts";
 import { bearerTokens, type TokenAuthenticator, type TokenVerdict } from "../bearer-tokens.ts";
 import { MappingCompiler } from "./compiled.ts";
 import { Issuer } from "./issuer.ts";
@@ -23,7 +24,8 @@ const MOST_ISSUERS = 64;
  * gave any, its tokens are nobody's, and others' are not affected. Distributed claims are not supported: tokens whose
  * groups would have to be fetched are refused.
  *
- * @throws Error that names each field at fault as Kubernetes does: `jwt[0].issuer.url: Required value`
+ * @throws Error that names each field at fault as Kubernetes does: `jwt[0].issuer.url: Required value`; and on a time
+ *   in `settings` that is none
  */
 export function jwt(
   authenticators: JwtAuthenticator | readonly JwtAuthenticator[],
@@ -49,6 +51,7 @@ function issuersOf(
   const issuers = new Map<string, Issuer>();
   if (all.length > MOST_ISSUERS) causes.push(fieldTooMany("jwt", all.length, MOST_ISSUERS));
   const discoveryUrls = new Set<string>();
+  const clockSkew = whole("clockSkew", settings.clockSkew ?? 0, 0);
   for (const [at, one] of all.slice(0, MOST_ISSUERS).entries()) {
     const path = `jwt[${at}]`;
     const given = withoutEmpty(one.issuer);
@@ -63,7 +66,6 @@ function issuersOf(
     }
     if (problems.length > 0) continue;
     const source = keys === undefined ? new FetchedKeys(given, settings) : givenKeys(keys);
-    const { clockSkew = 0 } = settings;
     issuers.set(url, new Issuer({ audiences, keys: source, mapper, clockSkew, refusals: new Refusals(settings.log) }));
   }
   return issuers;

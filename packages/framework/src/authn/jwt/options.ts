@@ -94,7 +94,7 @@ export interface UserValidationRule {
   readonly message?: string;
 }
 
-/** How tokens are looked at, which Kubernetes' file does not say. */
+/** How tokens are looked at, which Kubernetes' file does not say. Times are whole numbers, or `Infinity`. */
 export interface JwtSettings {
   /**
    * Told why tokens are refused (`info`, a few lines a second at most) and that keys could not be fetched (`warn`). It
