@@ -77,7 +77,10 @@ export class Server implements AsyncDisposable {
   constructor(options: ServerOptions) {
     this.#options = options;
     const { tls, authentication } = options;
-    const authorities = authentication.flatMap(({ clientCa }) => clientCa ?? []);
+    const authorities = {
+      pem: authentication.flatMap(({ clientCa }) => clientCa ?? []),
+      files: authentication.flatMap(({ clientCaFile }) => clientCaFile ?? []),
+    };
     this.#tls = tls === undefined ? undefined : new ServingTls(tls, authorities);
     this.#core = new ServerCore(options, { clientCa: this.#tls?.clientCa ?? [] });
     this.#handlers = handlers(this.#core);
