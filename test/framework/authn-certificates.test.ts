@@ -1,18 +1,24 @@
 // TLS client certificates, by real handshakes: who is let in, who is nobody, and what a connection remembers.
 import { once } from "node:events";
+import { rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttps } from "node:https";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { type ConnectionOptions, connect, type SecureVersion, type TLSSocket } from "node:tls";
 import {
   type Authenticator,
   clientCertificates,
   createServer,
+  requestHeader,
   staticTokens,
   type TlsOptions,
   virtualWorkspaces,
 } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";
+import { type Tree, tree } from "../_setup/tree.ts";
 import { Authority, CLIENT_AUTH, type KeyPair, SERVER_AUTH } from "../_support/certificates.ts";
 import { type Whoami, whoami } from "../_support/whoami.ts";
 import { Wire } from "../_support/wire.ts";
@@ -178,6 +184,74 @@ describe("client certificates", () => {
 
   it("need an authority to be checked against", () => {
     expect(() => clientCertificates({ ca: "none" })).to.throw("client certificates: ca holds no PEM certificate");
+  });
+
+  describe("by authorities in files", () => {
+    let folder: Tree;
+    beforeEach(() => {
+      folder = tree({ "ca.crt": clients.cert, "proxies.crt": clients.cert, none: "none" });
+    });
+    afterEach(() => folder[Symbol.dispose]());
+    const file = (name: string): string => join(folder.path, name);
+
+    async function startFollowing() {
+      const { log, records } = testLog();
+      const authentication = [
+        requestHeader({ caFile: file("proxies.crt"), allowedNames: ["proxy"] }),
+        clientCertificates({ caFile: file("ca.crt") }),
+      ];
+      const server = createServer({ virtualWorkspaces: [whoami()], authentication, tls: serverKeys, log });
+      const { port } = await server.listen({ port: 0 });
+      return { port, records, [Symbol.asyncDispose]: () => server.close() };
+    }
+
+    it("follow them, on open connections too: whose authority is taken out is nobody", async () => {
+      await using server = await startFollowing();
+      const [before, after] = [clients.issue({ name: "before" }), others.issue({ name: "after" })];
+      using open = await Wire.open(server.port, { tls: { ca: servers.cert, ...before } });
+      expect((await ask(open))?.name).to.equal("before");
+      expect(await who(server.port, after)).to.equal(undefined);
+      writeFileSync(file("ca.crt"), others.cert);
+      while ((await who(server.port, after)) === undefined);
+      expect((await who(server.port, after))?.name).to.equal("after");
+      expect(await ask(open)).to.equal(undefined);
+      expect(await who(server.port, before)).to.equal(undefined);
+    });
+
+    it("follow them where proxies are believed, each its own", async () => {
+      await using server = await startFollowing();
+      const headers = ["X-Remote-User: alice"];
+      const proxy = others.issue({ name: "proxy" });
+      expect(await who(server.port, proxy, { headers })).to.equal(undefined);
+      writeFileSync(file("proxies.crt"), others.cert);
+      while ((await who(server.port, proxy, { headers })) === undefined);
+      expect((await who(server.port, proxy, { headers }))?.name).to.equal("alice");
+      expect((await who(server.port, clients.issue({ name: "proxy" }), { headers }))?.name).to.equal("proxy");
+      expect(await who(server.port, others.issue({ name: "admin" }))).to.equal(undefined);
+    });
+
+    it("stay with those of before while a file cannot be used, which is told", async () => {
+      await using server = await startFollowing();
+      const keys = clients.issue({ name: "me" });
+      for (const spoil of [() => writeFileSync(file("ca.crt"), "none"), () => rmSync(file("ca.crt"))]) {
+        const told = server.records.length;
+        spoil();
+        while (server.records.length === told) expect((await who(server.port, keys))?.name).to.equal("me");
+      }
+      expectFault(/not reloaded.*caFile .*ca.crt holds no PEM certificate/);
+      expectFault(/not reloaded.*caFile .*ca.crt cannot be read: ENOENT/);
+      await setTimeout(1100); // as seldom as the file is looked at
+      expect((await who(server.port, keys))?.name).to.equal("me");
+    });
+
+    it("need one that can be used to begin with", () => {
+      expect(() => clientCertificates({ caFile: file("nope") })).to.throw(
+        /^client certificates: caFile .*nope cannot be read: ENOENT$/,
+      );
+      expect(() => requestHeader({ caFile: file("none") })).to.throw(
+        /^request headers: caFile .*none holds no PEM certificate$/,
+      );
+    });
   });
 
   for (const version of ["TLSv1.2", "TLSv1.3"] satisfies SecureVersion[]) {

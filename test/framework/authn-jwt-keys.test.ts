@@ -182,6 +182,17 @@ describe("an issuer", () => {
       expect(await server.ask(issuer.token())).to.include({ name: "jane" });
     });
 
+  it("that answers with an upgrade is not waited for, and is asked again", async () => {
+    await using issuer = await TestIssuer.start();
+    await using server = await startJwt([issuer.config()]);
+    const headers = { Connection: "Upgrade", Upgrade: "websocket" };
+    issuer.answer = () => ({ status: 101, headers, body: "" });
+    expect(await server.ask(issuer.token())).to.equal(undefined);
+    expectFault(/not fetched .*answered 101/);
+    issuer.answer = () => undefined;
+    expect(await server.ask(issuer.token())).to.include({ name: "jane" });
+  });
+
   const large = JSON.stringify({ issuer: "x", pad: "x".repeat(2 * 1024 * 1024) });
   const nonsense: Record<
     string,
@@ -247,6 +258,27 @@ describe("an issuer", () => {
       expectFault(NOT_FETCHED);
     }
     expect(issuer.paths).to.deep.equal([]);
+  });
+
+  it("may take as long as it likes, and is not asked by times that are none", async () => {
+    await using issuer = await TestIssuer.start();
+    await using server = await startJwt([issuer.config()], { fetchTimeout: Number.POSITIVE_INFINITY });
+    expect(await server.ask(issuer.token())).to.include({ name: "jane" });
+    for (const [settings, message] of [
+      [{ fetchTimeout: 0 }, "fetchTimeout must be a whole number from 1 on, or Infinity; it is 0"],
+      [{ fetchCooldown: -1 }, "fetchCooldown must be a whole number from 0 on, or Infinity; it is -1"],
+      [{ refreshKeysEvery: 0 }, "refreshKeysEvery must be a whole number from 1 on, or Infinity; it is 0"],
+      [{ clockSkew: Number.NaN }, "clockSkew must be a whole number from 0 on, or Infinity; it is NaN"],
+    ] as const)
+      expect(() => jwt(issuer.config(), settings)).to.throw(message);
+  });
+
+  it("may have an empty discoveryURL, which is none, as in Kubernetes", async () => {
+    await using issuer = await TestIssuer.start();
+    await using server = await startJwt([
+      { ...issuer.config(), issuer: { ...issuer.config().issuer, discoveryURL: "" } },
+    ]);
+    expect(await server.ask(issuer.token())).to.include({ name: "jane" });
   });
 
   it("may be asked elsewhere, and must still say who it is", async () => {

@@ -21,6 +21,8 @@ const tokens = staticTokens({
   [SECRET]: { name: "alice", uid: "1", groups: ["g"] },
   "bob:token==": { name: "bob" },
   schlüssel: { name: "zoë" },
+  // Its last byte in UTF-8, A0, is a space in Latin-1.
+  voilà: { name: "zoé" },
   constructor: { name: "named like an object's own" },
 });
 
@@ -69,6 +71,10 @@ describe("bearer tokens", () => {
     [`Authorization: Bearer   ${SECRET}  `]: "alice",
     "Authorization: Bearer bob:token==": "bob",
     [`Authorization: Bearer ${latin1("schlüssel")}`]: "zoë",
+    [`Authorization: Bearer ${latin1("voilà")}`]: "zoé",
+    [`Authorization: Bearer \t ${latin1("voilà")} \t`]: "zoé",
+    [`Authorization: Bearer ${latin1(`\u00a0${SECRET}`)}`]: undefined,
+    [`Authorization: Bearer \xa0${SECRET}`]: undefined,
     "Authorization: Bearer constructor": "named like an object's own",
     "Authorization: Bearer schlüssel": undefined,
     "Authorization: Bearer toString": undefined,
@@ -115,6 +121,23 @@ describe("bearer tokens", () => {
     );
     expect(user).to.deep.include({ name: "alice", uid: "1", groups: ["g", "system:authenticated"], extra: {} });
     expect(Object.isFrozen(user) && Object.isFrozen(user?.groups)).to.equal(true);
+  });
+});
+
+describe("a user", () => {
+  it("is its own and stays as it is, whatever becomes of what it was made from", () => {
+    const groups = ["g"];
+    const scopes = ["read"];
+    const user = new User({ name: "alice", groups, extra: { scopes, ["__proto__"]: ["x"] } });
+    groups.push("system:masters");
+    scopes.push("write");
+    expect(user.groups).to.deep.equal(["g"]);
+    expect(Object.entries(user.extra)).to.deep.equal([
+      ["scopes", ["read"]],
+      ["__proto__", ["x"]],
+    ]);
+    expect(() => (user.extra["scopes"] as string[]).push("write")).to.throw(TypeError);
+    expect(() => (user.groups as string[]).push("system:masters")).to.throw(TypeError);
   });
 });
 

@@ -172,6 +172,37 @@ describe("impersonation", () => {
     expectFault(/the rule is away/);
   });
 
+  it("asks once for what is named again and again", async () => {
+    await using server = await start(yes);
+    const again = [...Array(5000).fill("Impersonate-Group: g"), ...Array(5000).fill("Impersonate-Extra-k: v")];
+    const { groups } = await server.ask("Impersonate-User: alice", ...again, "Impersonate-Extra-other: v");
+    expect(groups).to.deep.equal(["g", AUTHENTICATED]);
+    expect(server.asked.map(({ about }) => about)).to.deep.equal([
+      "impersonate||users|||alice",
+      "impersonate||groups|||g",
+      "impersonate|authentication.k8s.io|userextras|k||v",
+      "impersonate|authentication.k8s.io|userextras|other||v",
+    ]);
+  });
+
+  it("may name 2,500 groups and as many values of extra; more are refused before any rule is asked", async () => {
+    await using server = await start(yes);
+    const group = (_: unknown, at: number): string => `Impersonate-Group: g${at}`;
+    const extra = (_: unknown, at: number): string => `Impersonate-Extra-k${at % 2}: v${at}`;
+    const most = [...Array.from({ length: 2500 }, group), ...Array.from({ length: 2500 }, extra)];
+    expect((await server.ask("Impersonate-User: a", ...most)).groups).to.have.length(2501);
+    expect(server.asked.splice(0)).to.have.length(5001);
+    for (const [line, header] of [
+      [group, "impersonate-group"],
+      [extra, "impersonate-extra-*"],
+    ] as const) {
+      const answer = await server.ask("Impersonate-User: a", ...Array.from({ length: 2501 }, line));
+      const message = `the header ${header} names 2501 different values: at most 2500 are taken`;
+      expect(answer).to.include({ kind: "Status", code: 400, message });
+    }
+    expect(server.asked).to.deep.equal([]);
+  });
+
   const bad: Record<string, [lines: readonly string[], message: string]> = {
     "groups of nobody": [["Impersonate-Group: a"], "to impersonate somebody, name them: impersonate-user is missing"],
     "extra of nobody": [["Impersonate-Extra-a: a"], "to impersonate somebody, name them: impersonate-user is missing"],

@@ -1,7 +1,8 @@
 // What limits may be: a wrong one is found when the server is made, not when it is needed.
+import { setTimeout } from "node:timers/promises";
 import { createServer, type RequestLimits } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { Gated } from "../_support/gated.ts";
+import { Gated, NOTES } from "../_support/gated.ts";
 import { Wire } from "../_support/wire.ts";
 
 const make = (limits: RequestLimits) => () => createServer({ virtualWorkspaces: [], authentication: [], limits });
@@ -22,6 +23,10 @@ describe("limits on requests", () => {
   for (const [options, message] of [
     [{ maxConnections: 0 }, "maxConnections must be a whole number from 1 on, or Infinity; it is 0"],
     [{ headersTimeout: -1 }, "headersTimeout must be a whole number from 1 on, or Infinity; it is -1"],
+    [{ requestTimeout: 0 }, "requestTimeout must be a whole number from 1 on, or Infinity; it is 0"],
+    [{ closeTimeout: Number.NaN }, "closeTimeout must be a whole number from 0 on, or Infinity; it is NaN"],
+    [{ minWatchTimeout: 0.5 }, "minWatchTimeout must be a whole number from 1 on, or Infinity; it is 0.5"],
+    [{ bookmarkEvery: 0 }, "bookmarkEvery must be a whole number from 1 on, or Infinity; it is 0"],
   ] as const) {
     it(`say what is wrong with them: ${message}`, () => {
       expect(() => createServer({ virtualWorkspaces: [], authentication: [], ...options })).to.throw(message);
@@ -49,6 +54,27 @@ describe("limits on requests", () => {
       wire.socket.destroy();
     }
   });
+});
+
+describe("times", () => {
+  for (const time of [Number.POSITIVE_INFINITY, 2 ** 31])
+    it(`may be ${time} ms, of which Node's timers make 1`, async () => {
+      const times = { requestTimeout: time, closeTimeout: time, minWatchTimeout: time, bookmarkEvery: time };
+      await using gated = await Gated.start(times);
+      using watch = await gated.ask("a", `GET /services/watched${NOTES}?watch=true&allowWatchBookmarks=true`);
+      using slow = await gated.get("a", "x");
+      await gated.has(1);
+      await setTimeout(30);
+      const closing = gated.server.close();
+      await setTimeout(30);
+      gated.open();
+      expect(await slow.answer()).to.have.property("status", 200);
+      const { body = "" } = (await watch.answer()) ?? {};
+      // A bookmark when it begins, and one at its end.
+      const types = [...body.matchAll(/"type":"(\w+)"/g)].map(([, type]) => type);
+      expect(types).to.deep.equal(["ADDED", "BOOKMARK", "BOOKMARK"]);
+      await closing;
+    });
 });
 
 describe("connections", () => {

@@ -109,6 +109,20 @@ describe("generated certificates", () => {
     expect(new Set(modes)).to.deep.equal(new Set([0o600]));
   });
 
+  it("name users and groups to the letter, whatever they are called, and are kept all the same", async () => {
+    const names = ["a,b", "a+b", 'q"x', "a\\b", "#x", "#0c0161", "Zoë", " x ", "a=b;c<d>", "two\nlines", "日本"];
+    const users = names.flatMap((name, at) => [
+      { name, groups: names.slice(0, at) },
+      { name: `${name}!`, groups: [name] },
+    ]);
+    const first = await ensure(0, { users });
+    expect(await ensure(0, { users })).to.deep.equal(first);
+    for (const { name, groups } of users) {
+      const { subject } = await handshake(first, name);
+      expect({ name: subject.CN, groups: [subject.O ?? []].flat() }).to.deep.equal({ name, groups });
+    }
+  });
+
   it("are renewed a month before their end, under the same authority; the authority's own end renews all", async () => {
     const first = await ensure();
     expect(await ensure(365 - 32)).to.deep.equal(first);

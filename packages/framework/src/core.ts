@@ -15,6 +15,7 @@ import { type Log, warningLog } from "./log.ts";
 import { Meters } from "./metrics/meters.ts";
 import { type Metrics, ServerMetrics } from "./metrics/metrics.ts";
 import { Mounted } from "./mounted.ts";
+import { delayOf, whole } from "./numbers.ts";
 import type { Observer } from "./observe/observer.ts";
 import { OpenApiDocuments } from "./openapi/documents.ts";
 import { PathMatcher } from "./path.ts";
@@ -34,8 +35,8 @@ export interface CoreOptions {
   /**
    * Who may go on as whom (Kubernetes' impersonation, `kubectl --as`). Asked once for each part of what `Impersonate-*`
    * headers name, with the verb `impersonate` and the resource `users`, `groups` or `serviceaccounts`, or, in the group
-   * `authentication.k8s.io`, `userextras` (the key as subresource) or `uids`. Whoever may impersonate anybody can do what
-   * anybody can. @default nobody
+   * `authentication.k8s.io`, `userextras` (the key as subresource) or `uids`. A request may name 2,500 groups and as many
+   * values of extra. Whoever may impersonate anybody can do what anybody can. @default nobody
    */
   readonly impersonation?: Authorizer<unknown>;
   /** @default errors and warnings become process warnings */
@@ -47,15 +48,15 @@ export interface CoreOptions {
   readonly onRequest?: (record: RequestRecord) => Awaitable<void>;
   /** The audit log, made by {@link audit}. @default none */
   readonly audit?: Audit;
-  /** How long a request that is no watch may take, ms. @default 60000 */
+  /** How long a request that is no watch may take, ms. `Infinity`: as long as it likes. @default 60000 */
   readonly requestTimeout?: number;
   /** How much is done at a time, and who waits. @default 400 requests, each user and virtual workspace in turn */
   readonly limits?: RequestLimits;
   /** How often one address may fail to authenticate. @default 100 times, then once a second; loopback as often as it likes */
   readonly strangers?: StrangerLimits;
-  /** How long a watch lasts whose client does not say, ms; up to twice that, at random. @default 1800000 */
+  /** How long a watch lasts whose client does not say, ms; up to twice that, at random. `Infinity`: until it leaves. @default 1800000 */
   readonly minWatchTimeout?: number;
-  /** Time between bookmarks, ms. @default 60000 */
+  /** Time between bookmarks, ms. `Infinity`: none but when a watch begins and when it ends. @default 60000 */
   readonly bookmarkEvery?: number;
 }
 
@@ -96,7 +97,7 @@ export class ServerCore implements AsyncDisposable {
     this.authentication = Object.freeze([...options.authentication]);
     this.identityHeaders = new IdentityHeaders(this.authentication.flatMap((one) => one.identityHeaders ?? []));
     this.impersonation = options.impersonation ?? (() => deny("nobody may impersonate anybody here"));
-    this.deadline = options.requestTimeout ?? 60_000;
+    this.deadline = whole("requestTimeout", options.requestTimeout ?? 60_000, 1);
     this.fairness = new Fairness(resolveLimits(options.limits ?? {}, options.virtualWorkspaces.length), this.deadline);
     this.meters.waiting = () => this.fairness.stats.queued;
     this.strangers = new Strangers(options.strangers ?? {}, this.identityHeaders);
@@ -106,14 +107,13 @@ export class ServerCore implements AsyncDisposable {
     if (metrics !== undefined) this.metrics = new Mounted(metrics.workspace, this.log, this.impersonation);
     const observers = [onRequest && accessLog(onRequest), this.auditor, metrics?.requests];
     this.observers = observers.filter((one) => one !== undefined);
-    this.#minWatchTimeout = options.minWatchTimeout ?? 1_800_000;
+    this.#minWatchTimeout = whole("minWatchTimeout", options.minWatchTimeout ?? 1_800_000, 1);
     this.matcher = new PathMatcher(
       options.virtualWorkspaces.map((workspace) => new Mounted(workspace, this.log, this.impersonation)),
     );
     this.revalidation = new Revalidation(this.log);
-    const { bookmarkEvery } = options;
     this.hub = new WatchHub({
-      ...(bookmarkEvery === undefined ? {} : { bookmarkEvery }),
+      bookmarkEvery: whole("bookmarkEvery", options.bookmarkEvery ?? 60_000, 1),
       onError: (error, { definition }) =>
         this.log({
           level: "warn",
@@ -151,8 +151,8 @@ export class ServerCore implements AsyncDisposable {
 
   /** How long a watch may last, ms: what the client asked, else as Kubernetes a random time, so that they do not all return at once. */
   watchTimeout(seconds: number | undefined): number {
-    if (seconds !== undefined && seconds > 0) return Math.min(seconds * 1000, 2 ** 31 - 1);
-    return this.#minWatchTimeout * (1 + Math.random());
+    const asked = seconds !== undefined && seconds > 0;
+    return delayOf(asked ? seconds * 1000 : this.#minWatchTimeout * (1 + Math.random()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

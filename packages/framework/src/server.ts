@@ -9,11 +9,11 @@ import { Connections } from "./connections.ts";
 import { type CoreOptions, ServerCore } from "./core.ts";
 import { respondStatus } from "./encode/respond.ts";
 import { loadExpress, route } from "./express.ts";
-import { whole } from "./fairness/request-limits.ts";
 import { type Handlers, handlers } from "./handlers.ts";
 import { LISTENER_LIMITS } from "./limits.ts";
 import { createListener } from "./listener.ts";
 import { METRICS_PATH, type Metrics } from "./metrics/metrics.ts";
+import { delayOf, whole } from "./numbers.ts";
 import { SERVICES } from "./path.ts";
 import type { TlsOptions } from "./tls/options.ts";
 import { ServingTls } from "./tls/serving.ts";
@@ -37,7 +37,7 @@ export interface ServerOptions extends CoreOptions {
   readonly headersTimeout?: number;
   /** Prometheus metrics at `/metrics`, made by {@link metrics}. @default none */
   readonly metrics?: Metrics;
-  /** How long `close` waits for requests under way, ms. @default 10000 */
+  /** How long `close` waits for requests under way, ms; 0: for none. `Infinity`: for as long as they take. @default 10000 */
   readonly closeTimeout?: number;
 }
 
@@ -67,6 +67,7 @@ export class Server implements AsyncDisposable {
   readonly #http: HttpServer;
   readonly #handlers: Handlers;
   readonly #connections: Connections;
+  readonly #closeTimeout: number;
   /** What TLS clients may choose from. */
   #protocols = HTTP_1;
   #app: Express | undefined;
@@ -76,7 +77,10 @@ export class Server implements AsyncDisposable {
   constructor(options: ServerOptions) {
     this.#options = options;
     const { tls, authentication } = options;
-    const authorities = authentication.flatMap(({ clientCa }) => clientCa ?? []);
+    const authorities = {
+      pem: authentication.flatMap(({ clientCa }) => clientCa ?? []),
+      files: authentication.flatMap(({ clientCaFile }) => clientCaFile ?? []),
+    };
     this.#tls = tls === undefined ? undefined : new ServingTls(tls, authorities);
     this.#core = new ServerCore(options, { clientCa: this.#tls?.clientCa ?? [] });
     this.#handlers = handlers(this.#core);
@@ -87,6 +91,7 @@ export class Server implements AsyncDisposable {
     const { headersTimeout = LISTENER_LIMITS.headersTimeout as number } = options;
     this.#http.headersTimeout =
       whole("headersTimeout", headersTimeout, 1) === Number.POSITIVE_INFINITY ? 0 : headersTimeout;
+    this.#closeTimeout = delayOf(whole("closeTimeout", options.closeTimeout ?? 10_000, 0));
     this.#connections = new Connections(this.#http, { tls: tls !== undefined });
     this.#http.on("request", this.#request);
     this.#http.on("tlsClientError", () => {
@@ -181,7 +186,7 @@ export class Server implements AsyncDisposable {
     this.#tls?.[Symbol.dispose]();
     this.#core.drain();
     const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));
-    const impatient = setTimeout(() => this.#connections.cut(), this.#options.closeTimeout ?? 10_000);
+    const impatient = setTimeout(() => this.#connections.cut(), this.#closeTimeout);
     await Promise.all([closed, this.#connections.gone]);
     clearTimeout(impatient);
     await this.#core[Symbol.asyncDispose]();

@@ -17,7 +17,7 @@ export class User implements Identity {
     this.name = identity.name;
     this.uid = identity.uid ?? "";
     this.groups = Object.freeze([...(identity.groups ?? [])]);
-    this.extra = Object.freeze({ ...identity.extra });
+    this.extra = frozen(identity.extra ?? {});
     Object.freeze(this);
   }
 
@@ -25,6 +25,11 @@ export class User implements Identity {
   in(group: string): boolean {
     return this.groups.includes(group);
   }
+}
+
+function frozen(extra: Identity["extra"]): Identity["extra"] {
+  const copies = Object.entries(extra).map(([key, values]) => [key, Object.freeze([...values])] as const);
+  return Object.freeze(Object.fromEntries(copies));
 }
 
 /** Whether a value is a user with a name, whichever copy of this package made it. */

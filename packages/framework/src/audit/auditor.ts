@@ -3,6 +3,7 @@ import type { Exchange } from "../exchange.ts";
 import { LineQueue } from "../lines/line-queue.ts";
 import { type LineWriter, writerTo } from "../lines/target.ts";
 import type { Log } from "../log.ts";
+import { delayOf } from "../numbers.ts";
 import type { Observer } from "../observe/observer.ts";
 import type { Audit } from "./audit.ts";
 import { eventLine } from "./event.ts";
@@ -161,7 +162,7 @@ export class Auditor implements Observer, AsyncDisposable {
     const late = setTimeout(() => {
       this.stats.rejected += 1;
       reject(ApiError.serviceUnavailable("the audit log cannot be written fast enough; try again", 1));
-    }, this.#patience);
+    }, delayOf(this.#patience));
     const leave = (): void => reject(signal.reason);
     signal.addEventListener("abort", leave, { once: true });
     try {

@@ -21,6 +21,8 @@ export interface Authenticator {
    * checks it against the authorities of all authenticators together, so each must still check that it is one of its own.
    */
   readonly clientCa?: string | Buffer;
+  /** The same from a file, which the server reads again when it changes. */
+  readonly clientCaFile?: string;
   /**
    * Headers besides Kubernetes' own that say who asks, in lower case; `x-*` stands for all that begin with `x-`. They
    * never reach raw handlers.

@@ -9,7 +9,19 @@ export function bearerToken({ headers }: Pick<IncomingMessage, "headers">): stri
   const { authorization } = headers;
   if (authorization === undefined) return subprotocolToken(headers);
   if (authorization.slice(0, 7).toLowerCase() !== "bearer ") return undefined;
-  return utf8(authorization.slice(7).trim()) || undefined;
+  return utf8(withoutBlanks(authorization.slice(7))) || undefined;
+}
+
+/** Without what HTTP takes for blanks. Node gives bytes as characters: more than that may be the end of a letter. */
+function withoutBlanks(text: string): string {
+  let [from, to] = [0, text.length];
+  while (from < to && isBlank(text.charCodeAt(from))) from++;
+  while (from < to && isBlank(text.charCodeAt(to - 1))) to--;
+  return text.slice(from, to);
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09;
 }
 
 function subprotocolToken(headers: IncomingMessage["headers"]): string | undefined {

@@ -1,3 +1,4 @@
+import { whole } from "../numbers.ts";
 import type { Awaitable } from "../storage.ts";
 import type { User } from "../user.ts";
 import type { Authenticator } from "./authenticator.ts";
@@ -23,7 +24,7 @@ export interface TokenVerifier {
    * @param token as it was sent, UTF-8 decoded, never empty
    */
   verify(token: string): Awaitable<TokenVerdict | undefined>;
-  /** How long a yes is remembered, ms; 0 is not at all. A no never is. @default 10000, as in Kubernetes */
+  /** How long a yes is remembered, ms; 0 is not at all, `Infinity` until it ends. A no never is. @default 10000, as in Kubernetes */
   readonly remember?: number;
 }
 
@@ -37,9 +38,11 @@ export interface TokenAuthenticator extends Authenticator {
  * Takes tokens from `Authorization: Bearer`, or, for browsers, which cannot set headers of a WebSocket, from the
  * subprotocol that Kubernetes takes them from. At most 10,000 verdicts are remembered, each under its token's SHA-256:
  * the tokens themselves are not kept.
+ *
+ * @throws Error when `remember` is no time
  */
 export function bearerTokens({ name, verify, remember = 10_000 }: TokenVerifier): TokenAuthenticator {
-  const authenticateToken = remember > 0 ? new Verdicts(verify, remember).of : userBy(verify);
+  const authenticateToken = whole("remember", remember, 0) > 0 ? new Verdicts(verify, remember).of : userBy(verify);
   return {
     name,
     authenticateToken,

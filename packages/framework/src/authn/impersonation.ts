@@ -3,7 +3,7 @@ import type { RequestInfo } from "../request-info.ts";
 import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User } from "../user.ts";
 import { extraTexts, headerText, headerTexts } from "./headers.ts";
 
-/** As whom a caller wants to be taken, and what has to be allowed for that, one question for each part. */
+/** As whom a caller wants to be taken, and what has to be allowed for that, one question for each part that differs. */
 export interface Impersonation {
   readonly user: User;
   readonly questions: readonly RequestInfo[];
@@ -13,22 +13,29 @@ const USER = "impersonate-user";
 const UID = "impersonate-uid";
 const GROUP = "impersonate-group";
 const EXTRA = "impersonate-extra-";
+/** The most groups, and the most values of extra, that one request may name: each is a question to the rule. */
+const MOST = 2500;
 const SERVICE_ACCOUNT = "system:serviceaccount:";
 
 /**
  * What the `Impersonate-*` headers ask for, as Kubernetes reads them. `undefined`: nothing, which is what almost every
  * request asks, so that is found out first.
  *
- * @throws ApiError 400 on headers that contradict each other, are empty or no UTF-8
+ * @throws ApiError 400 on headers that contradict each other, are empty, no UTF-8 or too many
  */
 export function impersonationOf(rawHeaders: readonly string[]): Impersonation | undefined {
   if (!rawHeaders.some(isImpersonation)) return undefined;
   const name = headerText(rawHeaders, USER);
   const uid = headerText(rawHeaders, UID);
-  const groups = headerTexts(rawHeaders, GROUP);
+  const groups = [...new Set(headerTexts(rawHeaders, GROUP))];
   const extra = extraTexts(rawHeaders, [EXTRA]);
   if (name === undefined) throw ApiError.badRequest(`to impersonate somebody, name them: ${USER} is missing`);
   if ([name, uid, ...groups].includes("")) throw ApiError.badRequest("a header that begins with impersonate- is empty");
+  const extraQuestions = Object.entries(extra).flatMap(([subresource, values]) =>
+    [...new Set(values)].map((value) => question(AUTHENTICATION, "userextras", { name: value, subresource })),
+  );
+  refuseMany(GROUP, groups);
+  refuseMany(`${EXTRA}*`, extraQuestions);
   const account = serviceAccountOf(name);
   return {
     user: impersonated({ name, uid, groups: groups.length > 0 ? groups : (account?.groups ?? []), extra }),
@@ -37,15 +44,18 @@ export function impersonationOf(rawHeaders: readonly string[]): Impersonation | 
         ? question("", "users", { name })
         : question("", "serviceaccounts", { name: account.name, namespace: account.namespace }),
       ...groups.map((group) => question("", "groups", { name: group })),
-      ...Object.entries(extra).flatMap(([subresource, values]) =>
-        values.map((value) => question(AUTHENTICATION, "userextras", { name: value, subresource })),
-      ),
+      ...extraQuestions,
       ...(uid === undefined ? [] : [question(AUTHENTICATION, "uids", { name: uid })]),
     ],
   };
 }
 
 const AUTHENTICATION = "authentication.k8s.io";
+
+function refuseMany(header: string, named: readonly unknown[]): void {
+  if (named.length > MOST)
+    throw ApiError.badRequest(`the header ${header} names ${named.length} different values: at most ${MOST} are taken`);
+}
 
 /** Names stand at even places; a value that begins so costs a closer look and no more. */
 function isImpersonation(text: string): boolean {

@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
 import { connectionOf } from "../connection.ts";
 import type { ConnectionFacts } from "./authenticator.ts";
+import { Authorities, type CaSource } from "./authorities.ts";
 
 /** Extended key usage of TLS clients. */
 const CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
@@ -18,60 +19,65 @@ export interface Subject {
 
 /** Which authorities vouch. */
 interface Trust {
-  /** PEM of one or more authorities. */
-  readonly ca: string | Buffer;
+  readonly source: CaSource;
   /** The authenticator's, for complaints. */
   readonly name: string;
 }
 
-/** What is known of a connection: nobody, or somebody until one of the certificates ends. */
-interface Verdict<T> {
+/** Nobody, or somebody until one of the certificates ends. */
+interface Finding<T> {
   readonly peer: T | undefined;
   readonly until: number;
 }
 
-const NOBODY: Verdict<never> = { peer: undefined, until: Number.POSITIVE_INFINITY };
+/** What is known of a connection as long as these authorities vouch. */
+interface Verdict<T> extends Finding<T> {
+  readonly by: readonly X509Certificate[];
+}
+
+const NOBODY: Finding<never> = { peer: undefined, until: Number.POSITIVE_INFINITY };
 
 /**
  * The clients that certain authorities vouch for. Two must agree: the handshake, which checks usages, path lengths and
  * signatures against every authority that the server trusts, and a chain of our own to these.
  */
 export class Peers<T> {
-  readonly #ca: string | Buffer;
-  readonly #authorities: readonly X509Certificate[];
+  readonly #ca: string | Buffer | undefined;
+  readonly #authorities: Authorities;
   readonly #known: (subject: Subject) => T | undefined;
   // One for each connection: it cannot change its certificate (TLS renegotiation and re-authentication are off).
   readonly #verdicts = new WeakMap<object, Verdict<T>>();
 
   /**
    * @param known what a subject is to whoever asks, `undefined` for nobody
-   * @throws Error when `ca` holds no certificate
+   * @throws Error when the source holds no certificate
    */
-  constructor({ ca, name }: Trust, known: (subject: Subject) => T | undefined) {
-    this.#ca = ca;
-    this.#authorities = pemCertificates(ca);
+  constructor({ source, name }: Trust, known: (subject: Subject) => T | undefined) {
+    this.#ca = "ca" in source ? source.ca : undefined;
+    this.#authorities = new Authorities(source, name);
     this.#known = known;
-    if (this.#authorities.length === 0) throw new Error(`${name}: ca holds no PEM certificate`);
   }
 
   /** Who is at the other end, by a certificate that is good now. */
   of(request: IncomingMessage, { clientCa }: ConnectionFacts): T | undefined {
     const socket = connectionOf(request);
+    const by = this.#authorities.now;
     let verdict = this.#verdicts.get(socket);
-    if (verdict === undefined) {
+    if (verdict?.by !== by) {
       const alone = clientCa.length > 0 && clientCa.every((one) => one === this.#ca);
-      verdict = "getPeerX509Certificate" in socket ? this.#verdictOn(socket as TLSSocket, alone) : NOBODY;
+      const finding = "getPeerX509Certificate" in socket ? this.#verdictOn(socket as TLSSocket, by, alone) : NOBODY;
+      verdict = { ...finding, by };
       this.#verdicts.set(socket, verdict);
     }
     return Date.now() <= verdict.until ? verdict.peer : undefined;
   }
 
   /** @param alone whether the handshake trusted no other authorities, so that its word is enough */
-  #verdictOn(socket: TLSSocket, alone: boolean): Verdict<T> {
+  #verdictOn(socket: TLSSocket, authorities: readonly X509Certificate[], alone: boolean): Finding<T> {
     const leaf = socket.getPeerX509Certificate();
     if (leaf === undefined || !socket.authorized || !mayAuthenticateClients(leaf)) return NOBODY;
     const certificate = socket.getPeerCertificate(true);
-    const chain = chainTo(this.#authorities, [leaf, ...issuersOf(certificate)]) ?? (alone ? [leaf] : undefined);
+    const chain = chainTo(authorities, [leaf, ...issuersOf(certificate)]) ?? (alone ? [leaf] : undefined);
     const { CN: name, O: organizations } = certificate.subject;
     // Node gives an attribute as a list where it stands more than once: a certificate of two names is nobody's.
     if (chain === undefined || typeof name !== "string" || name === "") return NOBODY;
@@ -118,11 +124,6 @@ function mayAuthenticateClients(certificate: X509Certificate): boolean {
   // `keyUsage` is Node's name for the extended key usages, by OID.
   const usages = certificate.keyUsage as readonly string[] | undefined;
   return isValidNow(certificate) && (usages === undefined || usages.includes(CLIENT_AUTH));
-}
-
-function pemCertificates(pem: string | Buffer): X509Certificate[] {
-  const blocks = pem.toString().match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
-  return blocks.map((block) => new X509Certificate(block));
 }
 
 function listOf(value: string | string[] | undefined): readonly string[] {

@@ -1,12 +1,14 @@
 import { authenticatedUser, type User } from "../user.ts";
 import type { Authenticator } from "./authenticator.ts";
+import { type CaSource, handshakeTrust } from "./authorities.ts";
 import { extraTexts, headerText, headerTexts } from "./headers.ts";
 import { Peers } from "./peers.ts";
 
-/** Whose word counts about who asks, and in which headers they give it (Kubernetes' `--requestheader-*` flags). */
-export interface RequestHeaderOptions {
-  /** PEM of one or more authorities. Only clients with a certificate of one of these are believed. */
-  readonly ca: string | Buffer;
+/**
+ * Whose word counts about who asks: that of clients with a certificate of one of these authorities, and no others; and in
+ * which headers they give it (Kubernetes' `--requestheader-*` flags).
+ */
+export type RequestHeaderOptions = CaSource & {
   /** Common names that such a certificate may have. @default any: then nobody but proxies may get one of that authority */
   readonly allowedNames?: readonly string[];
   /** The first that has a value names the user. @default ["X-Remote-User"] */
@@ -17,7 +19,7 @@ export interface RequestHeaderOptions {
   readonly groupHeaders?: readonly string[];
   /** What follows is the key, percent-decoded, in lower case. @default ["X-Remote-Extra-"] */
   readonly extraHeaderPrefixes?: readonly string[];
-}
+};
 
 const NAME = "request headers";
 
@@ -26,21 +28,21 @@ const NAME = "request headers";
  * a kube-apiserver in front of an aggregated one. The headers of anybody else mean nothing. A user or uid that comes
  * twice, and bytes that are no UTF-8, are 400: such a header was not the proxy's alone.
  *
- * @throws Error when `ca` holds no certificate
+ * @throws Error when `ca` or `caFile` holds no certificate, or the file cannot be read
  */
 export function requestHeader(options: RequestHeaderOptions): Authenticator {
-  const { ca, allowedNames = [] } = options;
+  const { allowedNames = [] } = options;
   const users = lowerCase(options.userHeaders ?? ["X-Remote-User"]);
   const uids = lowerCase(options.uidHeaders ?? ["X-Remote-Uid"]);
   const groups = lowerCase(options.groupHeaders ?? ["X-Remote-Group"]);
   const prefixes = lowerCase(options.extraHeaderPrefixes ?? ["X-Remote-Extra-"]);
   const proxies = new Peers(
-    { ca, name: NAME },
+    { source: options, name: NAME },
     ({ name }) => allowedNames.length === 0 || allowedNames.includes(name) || undefined,
   );
   return {
     name: NAME,
-    clientCa: ca,
+    ...handshakeTrust(options),
     identityHeaders: [...users, ...uids, ...groups, ...prefixes.map((prefix) => `${prefix}*`)],
     authenticate: (request, connection): User | undefined => {
       if (proxies.of(request, connection) === undefined) return undefined;

@@ -1,5 +1,6 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
+import { delayOf } from "../numbers.ts";
 import type { User } from "../user.ts";
 import { LongRunning } from "./long-running.ts";
 import { FairQueue } from "./queue.ts";
@@ -13,8 +14,6 @@ import { Turn } from "./turn.ts";
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 /** In Kubernetes' words; made once: a flood of refusals should cost as little as it can. */
 const TOO_MANY = ApiError.tooManyRequests("too many requests, please try again later", 1);
-/** The longest that a timer can run, ms. */
-const LONGEST_TIMEOUT = 2 ** 31 - 1;
 const LEFT = ApiError.serviceUnavailable("the client left");
 /** What a seat is charged at least, ms: so that who takes turns does so even below what the clock can tell. */
 const LEAST = 0.01;
@@ -45,7 +44,7 @@ export class Fairness implements Seating {
   /** @param mostTime that a seat is had, ms */
   constructor(limits: ResolvedLimits, mostTime: number) {
     this.#limits = limits;
-    this.#mostTime = Math.min(mostTime, LONGEST_TIMEOUT);
+    this.#mostTime = delayOf(mostTime);
     // Where nothing can wait for the next turn, nothing is to be refused for being late in this one.
     const nobodyWaits = limits.queue === 0 || limits.queuePerUser === 0;
     this.#turn = new Turn(nobodyWaits ? Number.POSITIVE_INFINITY : limits.turn);
@@ -145,7 +144,7 @@ export class Fairness implements Seating {
       exchange.core.meters.rejected.add("time-out" satisfies RefusalReason);
       this.#dismiss(seat)?.reject(TOO_MANY);
     };
-    seat.timer = setTimeout(giveUp, Math.min(queueFor, LONGEST_TIMEOUT)).unref();
+    seat.timer = setTimeout(giveUp, delayOf(queueFor)).unref();
     exchange.res.once("close", () => {
       if (seat.turn !== undefined) this.leave(seat);
     });

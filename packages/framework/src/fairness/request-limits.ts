@@ -1,3 +1,5 @@
+import { whole } from "../numbers.ts";
+
 /**
  * How much a server does at a time, and who waits (Kubernetes' API Priority and Fairness). Numbers are whole; `Infinity`
  * lifts a bound, 0 is for the bounds that say so. What is over them waits its turn: first by virtual workspace, then by
@@ -59,12 +61,6 @@ export function resolveLimits(limits: RequestLimits, virtualWorkspaces: number):
   if (unknown !== undefined)
     throw new Error(`limits.${unknown} is no limit: there are ${Object.keys(resolved).join(", ")}`);
   return resolved;
-}
-
-/** @throws Error on what is neither a whole number from `least` on nor Infinity */
-export function whole(name: string, value: number, least: number): number {
-  if (value === Number.POSITIVE_INFINITY || (Number.isSafeInteger(value) && value >= least)) return value;
-  throw new Error(`${name} must be a whole number from ${least} on, or Infinity; it is ${value}`);
 }
 
 function part(name: string, value: number): number {

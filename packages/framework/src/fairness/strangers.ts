@@ -2,8 +2,8 @@ import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { IdentityHeaders } from "../authn/identity-headers.ts";
+import { whole } from "../numbers.ts";
 import { networkOf } from "./address.ts";
-import { whole } from "./request-limits.ts";
 
 /**
  * How much of authentication one remote address may use up without having proved anything: an IPv4 address, or the /64 of

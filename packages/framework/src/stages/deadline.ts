@@ -2,6 +2,7 @@ import { ApiError, quote } from "@virtual-workspaces/apimachinery";
 import { closeBehindAnswer } from "../body/unread.ts";
 import { respondStatus } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
+import { delayOf } from "../numbers.ts";
 
 /**
  * Bounds how long a request may take (Kubernetes' request timeout), to less if the client says so by `timeout`: from
@@ -19,7 +20,7 @@ export function deadline(exchange: Exchange): void {
     const error = ApiError.timeout(`the request did not finish within ${allowed / 1000} s`, 0);
     exchange.expire(error);
     respondStatus(res, error);
-  }, allowed);
+  }, delayOf(allowed));
   timer.unref();
   exchange.deadline = timer;
   res.once("close", () => clearTimeout(timer));

@@ -7,17 +7,27 @@ export interface Material {
   /** For clients that ask for no name, or for none of these. */
   readonly pair: Pair;
   readonly byName: ReadonlyMap<string, Pair>;
-  /** PEM; undefined without such a file. */
-  readonly clientCa: string | undefined;
+  /** PEM, for each file with client authorities. */
+  readonly clientCa: readonly string[];
 }
 
-/** Reads it. @throws Error that names the option, and what to do about it */
-export function readMaterial(options: TlsOptions): Material {
+/**
+ * Reads it.
+ *
+ * @param caFiles those of the authenticators
+ * @throws Error that names the option, and what to do about it
+ */
+export function readMaterial(options: TlsOptions, caFiles: readonly string[]): Material {
   const { sni = [], clientCaFile } = options;
-  const clientCa = clientCaFile === undefined ? undefined : readText(clientCaFile, "tls.clientCaFile");
-  if (clientCa !== undefined && !clientCa.includes("-----BEGIN CERTIFICATE-----"))
-    throw new Error(`tls.clientCaFile ${clientCaFile} holds no PEM certificate`);
+  const own = clientCaFile === undefined ? [] : [readCa(clientCaFile, "tls.clientCaFile")];
+  const clientCa = [...own, ...caFiles.map((file) => readCa(file, "caFile"))];
   return { pair: readPair(options, "tls"), byName: readByName(sni), clientCa };
+}
+
+function readCa(file: string, option: string): string {
+  const pem = readText(file, option);
+  if (!pem.includes("-----BEGIN CERTIFICATE-----")) throw new Error(`${option} ${file} holds no PEM certificate`);
+  return pem;
 }
 
 /** Whether both say the same. */

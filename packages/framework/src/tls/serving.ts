@@ -20,6 +20,14 @@ const CIPHERS = [
   "ECDHE-RSA-CHACHA20-POLY1305",
 ].join(":");
 
+/** Those of the authenticators. */
+export interface ClientAuthorities {
+  /** PEM. */
+  readonly pem: readonly (string | Buffer)[];
+  /** Files with it. */
+  readonly files: readonly string[];
+}
+
 /** Looks up the context for a name that a client asks for. */
 type SniCallback = (name: string, choose: (error: Error | null, context?: SecureContext) => void) => void;
 
@@ -27,17 +35,19 @@ type SniCallback = (name: string, choose: (error: Error | null, context?: Secure
 export class ServingTls implements Disposable {
   readonly #options: TlsOptions;
   readonly #authorities: readonly (string | Buffer)[];
+  readonly #caFiles: readonly string[];
   #material: Material;
   #byName: ReadonlyMap<string, SecureContext>;
   #watch: FileWatch | undefined;
   /** What was wrong when the files were read last, so that it is told once. */
   #problem = "";
 
-  /** @param authorities PEM of those of the authenticators @throws Error on what cannot be used */
-  constructor(options: TlsOptions, authorities: readonly (string | Buffer)[]) {
+  /** @throws Error on what cannot be used */
+  constructor(options: TlsOptions, { pem, files }: ClientAuthorities) {
     this.#options = options;
-    this.#authorities = [...authorities, ...(options.clientCa === undefined ? [] : [options.clientCa])];
-    this.#material = readMaterial(options);
+    this.#authorities = [...pem, ...(options.clientCa === undefined ? [] : [options.clientCa])];
+    this.#caFiles = files;
+    this.#material = readMaterial(options, files);
     this.#byName = this.#contexts(this.#material);
   }
 
@@ -46,8 +56,7 @@ export class ServingTls implements Disposable {
    * else: it may be another one by the next handshake.
    */
   get clientCa(): readonly (string | Buffer)[] {
-    const { clientCa } = this.#material;
-    return clientCa === undefined ? this.#authorities : [...this.#authorities, Buffer.from(clientCa)];
+    return [...this.#authorities, ...this.#material.clientCa.map((pem) => Buffer.from(pem))];
   }
 
   /** What a listener begins with. */
@@ -60,7 +69,7 @@ export class ServingTls implements Disposable {
 
   /** Gives `server` what files hold as they change, until it is disposed. */
   follow(server: Server, log: Log): void {
-    const files = filesOf(this.#options);
+    const files = [...filesOf(this.#options), ...this.#caFiles];
     if (files.length > 0) this.#watch ??= new FileWatch(files, () => this.#reload(server, log));
   }
 
@@ -70,7 +79,7 @@ export class ServingTls implements Disposable {
 
   #reload(server: Server, log: Log): void {
     try {
-      const material = readMaterial(this.#options);
+      const material = readMaterial(this.#options, this.#caFiles);
       this.#problem = "";
       if (isSame(material, this.#material)) return;
       const byName = this.#contexts(material);
@@ -95,7 +104,7 @@ export class ServingTls implements Disposable {
 
   /** Every context must have all of it: one that is chosen by name takes the place of the server's whole. */
   #contextOf({ cert, key }: Pair, { clientCa }: Material): SecureContextOptions {
-    const ca = [...this.#authorities, ...(clientCa === undefined ? [] : [clientCa])];
+    const ca = [...this.#authorities, ...clientCa];
     return { cert, key, minVersion: "TLSv1.2", ciphers: CIPHERS, ...(ca.length === 0 ? PLAIN : { ...ASKING, ca }) };
   }
 }

@@ -1,4 +1,5 @@
 import type { ResourceDefinition } from "../definition.ts";
+import { delayOf } from "../numbers.ts";
 import type { ServedResource } from "../served.ts";
 import type { Awaitable, CacheLease, Scope, Storage } from "../storage.ts";
 import type { WatchCache } from "./cache.ts";
@@ -42,7 +43,7 @@ export class WatchHub implements AsyncDisposable {
 
   constructor(options: HubOptions) {
     this.#options = { linger: 60_000, bookmarkEvery: 60_000, ...options };
-    this.#bookmarks = setInterval(() => this.#bookmark(), this.#options.bookmarkEvery).unref();
+    this.#bookmarks = setInterval(() => this.#bookmark(), delayOf(this.#options.bookmarkEvery)).unref();
   }
 
   /** A share in the cache that answers `scope`. @throws what the source's list throws */

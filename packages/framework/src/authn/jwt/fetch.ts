@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import type { IncomingMessage } from "node:http";
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { delayOf } from "../../numbers.ts";
 
 /** The longest answer that is read of an issuer, bytes. */
 const LONGEST_ANSWER = 1024 * 1024;
@@ -18,9 +19,10 @@ export interface FetchOptions {
  */
 export async function fetchText(url: string, { ca, timeout }: FetchOptions): Promise<string> {
   const target = parsed(url);
-  const signal = AbortSignal.timeout(timeout);
+  const signal = AbortSignal.timeout(delayOf(timeout));
   try {
-    return await get(target, { ca, signal });
+    // Whatever becomes of the request: who asks for keys must not wait for ever.
+    return await Promise.race([get(target, { ca, signal }), end(signal)]);
   } catch (error) {
     const why = signal.aborted ? `no whole answer within ${timeout} ms` : (error as Error).message;
     throw new Error(`GET ${target.origin}${target.pathname}: ${why}`);
@@ -33,21 +35,35 @@ function parsed(url: string): URL {
   return target;
 }
 
+function end(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
+}
+
 async function get(target: URL, { ca, signal }: { ca: string | undefined; signal: AbortSignal }): Promise<string> {
   const { Agent, get: request } = await import("node:https");
   // A connection of its own, never one that another issuer's authorities have vouched for.
   const agent = new Agent({ keepAlive: false, maxCachedSessions: 0 });
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const headers = { Accept: "application/json" };
-    const options = { agent, headers, signal, rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) };
-    request(target, options, resolve).once("error", reject);
-  });
+  const headers = { Accept: "application/json" };
+  const options = { agent, headers, signal, rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) };
+  const response = await answerTo(request(target, options));
   try {
     if (response.statusCode !== 200) throw new Error(`answered ${response.statusCode}`);
     return await read(response);
   } finally {
     response.destroy();
   }
+}
+
+/** Node ends a request that is answered with an upgrade nobody listens for, and tells neither of a response nor of an error. */
+function answerTo(request: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request.once("response", resolve).once("error", reject);
+    request.once("close", () => reject(new Error("ended without an answer")));
+    request.once("upgrade", ({ statusCode }, socket) => {
+      socket.destroy();
+      reject(new Error(`answered ${statusCode}`));
+    });
+  });
 }
 
 async function read(response: IncomingMessage): Promise<string> {

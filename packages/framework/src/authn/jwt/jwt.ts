@@ -1,11 +1,12 @@
 import { fieldDuplicate, fieldTooMany, formatCauses, type StatusCause } from "@virtual-workspaces/apimachinery";
 import { type Log, warningLog } from "../../log.ts";
+import { whole } from "../../numbers.ts";
 import { bearerTokens, type TokenAuthenticator, type TokenVerdict } from "../bearer-tokens.ts";
 import { MappingCompiler } from "./compiled.ts";
 import { Issuer } from "./issuer.ts";
 import { FetchedKeys, givenKeys } from "./key-source.ts";
 import { ClaimMapper } from "./mapping.ts";
-import type { JwtAuthenticator, JwtSettings } from "./options.ts";
+import type { JwtAuthenticator, JwtIssuer, JwtSettings } from "./options.ts";
 import { Refusal, Refusals } from "./refusal.ts";
 import { isCompact, readToken, type UnverifiedToken } from "./token.ts";
 import { issuerProblems } from "./validate-issuer.ts";
@@ -23,7 +24,8 @@ const MOST_ISSUERS = 64;
  * gave any, its tokens are nobody's, and others' are not affected. Distributed claims are not supported: tokens whose
  * groups would have to be fetched are refused.
  *
- * @throws Error that names each field at fault as Kubernetes does: `jwt[0].issuer.url: Required value`
+ * @throws Error that names each field at fault as Kubernetes does: `jwt[0].issuer.url: Required value`; and on a time
+ *   in `settings` that is none
  */
 export function jwt(
   authenticators: JwtAuthenticator | readonly JwtAuthenticator[],
@@ -49,21 +51,29 @@ function issuersOf(
   const issuers = new Map<string, Issuer>();
   if (all.length > MOST_ISSUERS) causes.push(fieldTooMany("jwt", all.length, MOST_ISSUERS));
   const discoveryUrls = new Set<string>();
+  const clockSkew = whole("clockSkew", settings.clockSkew ?? 0, 0);
   for (const [at, one] of all.slice(0, MOST_ISSUERS).entries()) {
     const path = `jwt[${at}]`;
-    const { url, discoveryURL = "", audiences, keys } = one.issuer;
-    const problems = issuerProblems(one.issuer, `${path}.issuer`);
+    const given = withoutEmpty(one.issuer);
+    const { url, discoveryURL, audiences, keys } = given;
+    const problems = issuerProblems(given, `${path}.issuer`);
     causes.push(...problems);
     const mapper = new ClaimMapper(one, new MappingCompiler(path, causes).compile(one));
     if (issuers.has(url)) causes.push(fieldDuplicate(`${path}.issuer.url`, url));
-    if (discoveryUrls.has(discoveryURL)) causes.push(fieldDuplicate(`${path}.issuer.discoveryURL`, discoveryURL));
-    if (discoveryURL !== "") discoveryUrls.add(discoveryURL);
+    if (discoveryURL !== undefined) {
+      if (discoveryUrls.has(discoveryURL)) causes.push(fieldDuplicate(`${path}.issuer.discoveryURL`, discoveryURL));
+      discoveryUrls.add(discoveryURL);
+    }
     if (problems.length > 0) continue;
-    const source = keys === undefined ? new FetchedKeys(one.issuer, settings) : givenKeys(keys);
-    const { clockSkew = 0 } = settings;
+    const source = keys === undefined ? new FetchedKeys(given, settings) : givenKeys(keys);
     issuers.set(url, new Issuer({ audiences, keys: source, mapper, clockSkew, refusals: new Refusals(settings.log) }));
   }
   return issuers;
+}
+
+/** In Kubernetes' file what is empty is not given. */
+function withoutEmpty({ discoveryURL = "", certificateAuthority = "", ...rest }: JwtIssuer): JwtIssuer {
+  return { ...rest, ...(discoveryURL && { discoveryURL }), ...(certificateAuthority && { certificateAuthority }) };
 }
 
 /** Finds the issuer of a token. Each tells of its own refusals, so that a flood of others' does not drown them. */

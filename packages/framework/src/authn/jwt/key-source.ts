@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
 import type { Log } from "../../log.ts";
+import { whole } from "../../numbers.ts";
 import type { Awaitable } from "../../storage.ts";
 import { fetchText } from "./fetch.ts";
 import { type KeySet, keySetOf, keySetOfPem } from "./key-set.ts";
@@ -37,10 +38,16 @@ export class FetchedKeys implements KeySource {
   #fault: string | undefined;
   #fetching: Promise<void> | undefined;
 
+  /** @throws Error on a time that is none */
   constructor(issuer: JwtIssuer, settings: JwtSettings & { readonly log: Log }) {
     const { log, refreshKeysEvery = 600_000, fetchCooldown = 10_000, fetchTimeout = 10_000 } = settings;
     this.#issuer = issuer;
-    this.#settings = { log, refreshKeysEvery, fetchCooldown, fetchTimeout };
+    this.#settings = {
+      log,
+      refreshKeysEvery: whole("refreshKeysEvery", refreshKeysEvery, 1),
+      fetchCooldown: whole("fetchCooldown", fetchCooldown, 0),
+      fetchTimeout: whole("fetchTimeout", fetchTimeout, 1),
+    };
   }
 
   current(): Awaitable<KeySet> {

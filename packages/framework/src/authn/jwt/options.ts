@@ -13,7 +13,7 @@ export interface JwtAuthenticator {
   readonly userValidationRules?: readonly UserValidationRule[];
 }
 
-/** Who signs the tokens, and for whom. */
+/** Who signs the tokens, and for whom. A {@link discoveryURL} or {@link certificateAuthority} that is empty is none, as in Kubernetes. */
 export interface JwtIssuer {
   /**
    * What `iss` must be, to the letter. An `https` URL: where its keys are is asked at
@@ -94,7 +94,7 @@ export interface UserValidationRule {
   readonly message?: string;
 }
 
-/** How tokens are looked at, which Kubernetes' file does not say. */
+/** How tokens are looked at, which Kubernetes' file does not say. Times are whole numbers, or `Infinity`. */
 export interface JwtSettings {
   /**
    * Told why tokens are refused (`info`, a few lines a second at most) and that keys could not be fetched (`warn`). It

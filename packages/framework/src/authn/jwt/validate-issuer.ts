@@ -3,14 +3,16 @@ import { fieldDuplicate, fieldInvalid, fieldRequired, type StatusCause } from "@
 import { givenKeys } from "./key-source.ts";
 import type { JwtIssuer } from "./options.ts";
 
-/** What is wrong with an issuer, in Kubernetes' words. */
+/** What is wrong with an issuer, in Kubernetes' words. Of what may be left out nothing is empty. */
 export function issuerProblems(issuer: JwtIssuer, path: string): StatusCause[] {
-  const { url, discoveryURL = "", certificateAuthority = "", keys } = issuer;
+  const { url, discoveryURL, certificateAuthority, keys } = issuer;
   return [
     ...(url === "" ? [fieldRequired(`${path}.url`)] : keys === undefined ? urlProblems(url, `${path}.url`) : []),
     ...discoveryProblems(issuer, `${path}.discoveryURL`),
     ...audienceProblems(issuer, path),
-    ...(certificateAuthority === "" ? [] : authorityProblems(certificateAuthority, `${path}.certificateAuthority`)),
+    ...(certificateAuthority === undefined
+      ? []
+      : authorityProblems(certificateAuthority, `${path}.certificateAuthority`)),
     ...(keys === undefined ? [] : keyProblems(keys, { discoveryURL, path })),
   ];
 }
@@ -28,8 +30,8 @@ function urlProblems(url: string, field: string): StatusCause[] {
   return problems.filter(([holds]) => holds).map(([, text]) => fieldInvalid(field, url, text));
 }
 
-function discoveryProblems({ url, discoveryURL = "" }: JwtIssuer, field: string): StatusCause[] {
-  if (discoveryURL === "") return [];
+function discoveryProblems({ url, discoveryURL }: JwtIssuer, field: string): StatusCause[] {
+  if (discoveryURL === undefined) return [];
   const same = url !== "" && url.replace(/\/+$/, "") === discoveryURL.replace(/\/+$/, "");
   return [
     ...(same ? [fieldInvalid(field, discoveryURL, "discoveryURL must be different from URL")] : []),
@@ -69,12 +71,12 @@ function firstFault(blocks: readonly string[]): string | undefined {
 
 function keyProblems(
   keys: NonNullable<JwtIssuer["keys"]>,
-  { discoveryURL, path }: { readonly discoveryURL: string; readonly path: string },
+  { discoveryURL, path }: { readonly discoveryURL: string | undefined; readonly path: string },
 ): StatusCause[] {
   const fault = faultOf(() => givenKeys(keys));
   return [
     ...(fault === undefined ? [] : [fieldInvalid(`${path}.keys`, "<omitted>", fault)]),
-    ...(discoveryURL === ""
+    ...(discoveryURL === undefined
       ? []
       : [fieldInvalid(`${path}.discoveryURL`, discoveryURL, "keys are given: leave it out")]),
   ];

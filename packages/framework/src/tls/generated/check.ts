@@ -1,4 +1,5 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import type { CertifiedSubject, KeyPair, Purpose, ServerPurpose } from "./issue.ts";
 
 /** A certificate with less than this left is made anew, ms. */
@@ -24,7 +25,7 @@ export function isGood(
       certificate.checkIssued(authority) &&
       certificate.verify(authority.publicKey) &&
       isCurrent(certificate, expected.now) &&
-      certificate.subject === distinguishedName(expected.subject) &&
+      isDeepStrictEqual({ ...certificate.toLegacyObject().subject }, attributesOf(expected.subject)) &&
       (expected.purpose?.kind !== "server" || isFor(certificate, expected.purpose))
     );
   } catch {
@@ -45,7 +46,8 @@ function isCurrent({ validFrom, validTo }: X509Certificate, now: Date): boolean 
   return Date.parse(validFrom) <= now.getTime() && Date.parse(validTo) - now.getTime() > RENEW_BEFORE;
 }
 
-/** As Node prints it. */
-function distinguishedName({ name, groups }: CertifiedSubject): string {
-  return [...groups.map((group) => `O=${group}`), `CN=${name}`].join("\n");
+/** As Node tells them, unescaped: a list only where there are several. */
+function attributesOf({ name, groups }: CertifiedSubject): Readonly<Record<string, unknown>> {
+  const [group, ...more] = groups;
+  return { ...(group !== undefined && { O: more.length === 0 ? group : groups }), CN: name };
 }

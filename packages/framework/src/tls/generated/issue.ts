@@ -48,9 +48,11 @@ export async function issue({ subject, purpose, now }: CertificateRequest, autho
   const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
   const issuer = authority === undefined ? undefined : new x509.X509Certificate(authority.cert);
   const days = purpose.kind === "authority" ? 3650 : 365;
+  const name = new x509.Name(nameOf(subject));
   const certificate = await x509.X509CertificateGenerator.create({
-    subject: nameOf(subject),
-    issuer: issuer?.subject ?? new x509.Name(nameOf(subject)).toString(),
+    subject: name,
+    // To the byte: an authority of before may be encoded otherwise, and verifiers compare bytes.
+    issuer: issuer?.subjectName ?? name,
     notBefore: new Date(now.getTime() - LEEWAY),
     notAfter: new Date(now.getTime() + days * DAY),
     publicKey: keys.publicKey,
@@ -72,8 +74,9 @@ async function loadX509(): Promise<typeof X509> {
   return import("@peculiar/x509");
 }
 
-function nameOf({ name, groups }: CertifiedSubject): X509.JsonName {
-  return [...groups.map((group) => ({ O: [group] })), { CN: [name] }];
+/** Said to be text: of a bare one the library reads `#` and what follows as DER. */
+function nameOf({ name, groups }: CertifiedSubject): X509.JsonNameParams {
+  return [...groups.map((group) => ({ O: [{ utf8String: group }] })), { CN: [{ utf8String: name }] }];
 }
 
 function signingKey({ key }: KeyPair): Promise<webcrypto.CryptoKey> {
