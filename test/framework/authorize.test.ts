@@ -145,6 +145,7 @@ describe("what a rule is asked", () => {
     namespace: "",
     name: "",
     longRunning: false,
+    upgrade: false,
     ...fields,
   });
   const quotes = { isResource: true, group: "test.dev", version: "v1", resource: "quotes" };
