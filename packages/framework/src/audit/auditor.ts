@@ -69,11 +69,6 @@ export class Auditor implements Observer, AsyncDisposable {
     }
   }
 
-  began(exchange: Exchange): void {
-    // A connection that has ended does not know.
-    exchange.peer = exchange.req.socket.remoteAddress;
-  }
-
   /** The caller is known, and nothing is done yet. A promise holds the request back until there is room for its events. */
   received(exchange: Exchange): void | Promise<void> {
     const record = this.#record(exchange);
