@@ -9,6 +9,7 @@ import { type CoreOptions, ServerCore } from "./core.ts";
 import { respondStatus } from "./encode/respond.ts";
 import { loadExpress, route } from "./express.ts";
 import { whole } from "./fairness/request-limits.ts";
+import { isServed } from "./h2c.ts";
 import { type Handlers, handlers } from "./handlers.ts";
 import { LISTENER_LIMITS } from "./limits.ts";
 import { createListener } from "./listener.ts";
@@ -205,6 +206,7 @@ export class Server implements AsyncDisposable {
 
   readonly #request = (req: IncomingMessage, res: ServerResponse): void => {
     const isHttp1 = req.httpVersionMajor === 1; // the others are known by their streams
+    if (isHttp1 && !isServed(req, res)) return;
     if (isHttp1 && this.#connections.answer(req.socket, res) > MOST_PIPELINED) {
       res.shouldKeepAlive = false;
       respondStatus(
