@@ -292,6 +292,15 @@ describe("an upgrade", () => {
     }
   });
 
+  it("is none without a word of it in Connection: the connection stays", async () => {
+    await using server = await start({ handle: (_req, res) => void res.end("x") });
+    using wire = await server.wire();
+    for (let at = 0; at < 2; at++) {
+      wire.request("GET /services/raw/at/here/x HTTP/1.1", ...GOOD, "Upgrade: h2c");
+      expect(await wire.answer()).to.include({ status: 200, body: "x" });
+    }
+  });
+
   it("to HTTP/2 is the last request of its connection: Node loses a part of what comes behind it", async () => {
     const asked: string[] = [];
     const gate = Promise.withResolvers<void>();

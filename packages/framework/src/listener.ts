@@ -1,6 +1,6 @@
-import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from "node:http";
+import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import { offersHttp2Alone } from "./h2c.ts";
+import { shouldUpgradeCallback } from "./h2c.ts";
 import { LISTENER_LIMITS, MAX_HEADERS_COUNT } from "./limits.ts";
 import { refuseMalformed } from "./malformed.ts";
 import type { ServingTls } from "./tls/serving.ts";
@@ -19,9 +19,6 @@ export function createListener(tls?: ListenerTls): HttpServer {
   refuseMalformed(server);
   return server;
 }
-
-/** Nodes before 24.9 do not ask: `handlers.ts` does what can be done there. */
-const shouldUpgradeCallback = (req: IncomingMessage): boolean => !offersHttp2Alone(req);
 
 function tlsListener({ serving, protocols }: ListenerTls): HttpServer {
   return createHttpsServer({
