@@ -28,7 +28,8 @@ export function serveHttp2(
   });
   // All of them, also those that are answered without being a request for anybody.
   sessions.on("stream", (stream: ServerHttp2Stream) => {
-    const { carrier } = stream.session as Partial<Carried>;
+    // One that was reset at once has no session any more.
+    const carrier = (stream.session as Partial<Carried> | undefined)?.carrier;
     if (carrier !== undefined) connections.answer(carrier, stream);
   });
   // As all that handles requests knows them.
