@@ -192,6 +192,25 @@ describe("the middleware", () => {
     expect(statusOf((await refused.answer()) as WireAnswer)).to.include({ code: 400 });
   });
 
+  it("serves what offers to go on in HTTP/2, which the server takes for an upgrade, unless it has lost a body", async () => {
+    const middleware = virtualWorkspaces(options());
+    await using own = await startOwn(middleware, express().use(middleware));
+    const head = [...GOOD, "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__"];
+    const answer = await own.ask("GET", `${NOTES}/a`, head);
+    expect(answer).to.have.property("status", 200);
+    expect(answer.headers).to.include({ connection: "close" });
+    expect(JSON.parse(answer.body)).to.have.nested.property("metadata.name", "a");
+    expect(statusOf(await own.ask("GET", `${NOTES}/b`, head))).to.include({ code: 404 });
+    expect(statusOf(await own.ask("DELETE", `${NOTES}/b`, head))).to.include({ code: 405 });
+    expect(statusOf(await own.ask("POST", NOTES, [...head, "Content-Length: 2"]))).to.include({ code: 400 });
+    using watch = await Wire.open(own.port);
+    watch.request(`GET ${NOTES}?watch=true HTTP/1.1`, ...head);
+    await watch.begun();
+    expect((await watch.read(12)).toString()).to.equal("HTTP/1.1 200");
+    middleware.drain();
+    expect(await watch.end()).to.equal("end");
+  });
+
   it("refuses a header block that the server may have shortened", async () => {
     const many = (count: number) => Array.from({ length: count - GOOD.length }, (_, at) => `X-Group: ${at}`);
     for (const [limits, limit] of [

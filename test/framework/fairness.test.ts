@@ -112,6 +112,30 @@ describe("requests under way", () => {
     await gated.counts({ longRunning: 0 });
   });
 
+  it("are cut then, when their user has as many long-running ones as may be, and others have their places", async () => {
+    const limits = { longRunning: 3, longRunningPerUser: 2 };
+    await using gated = await Gated.start({ limits, requestTimeout: 100 });
+    const stuck = await Promise.all(
+      ["stream", "stuck", "stream", "stuck", "stream", "stuck"].map((path) =>
+        gated.ask("a", `GET /services/raw/${path}`),
+      ),
+    );
+    await gated.has(6);
+    await gated.counts({ inFlight: 0, longRunning: 2 });
+    const cut = (): Wire[] => stuck.filter(({ ended }) => ended !== undefined);
+    while (cut().length < 4) await new Promise((resolve) => setImmediate(resolve));
+    using watch = await gated.ask("b", `GET /services/watched${NOTES}?watch=true`);
+    await watch.begun();
+    expect((await watch.read(12)).toString()).to.equal("HTTP/1.1 200");
+    gated.open();
+    for (const wire of stuck.filter(({ ended }) => ended === undefined)) {
+      await wire.begun();
+      expect((await wire.answer())?.body).to.match(/^(begun)?done$/);
+    }
+    for (const wire of stuck) wire.socket.destroy();
+    await gated.counts({ longRunning: 1 });
+  });
+
   it("need no second place for what they do themselves: applies that are made again", async () => {
     await using gated = await Gated.start({ limits: ONE });
     const apply = async (user: string, at: number): Promise<Wire> => {

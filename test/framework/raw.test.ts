@@ -1,5 +1,6 @@
 // The raw escape hatch: what a handler is given, what becomes of its failures, and connections that are handed over.
 import { once } from "node:events";
+import { text } from "node:stream/consumers";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
   allow,
@@ -256,6 +257,73 @@ describe("an upgrade", () => {
       code: 400,
       message: "virtual workspace raw does not take upgrades; ask without the Upgrade header",
     });
+  });
+
+  const offer = (protocol: string) => [
+    ...GOOD,
+    `Upgrade: ${protocol}`,
+    "HTTP2-Settings: AAMAAABkAAQAAP__",
+    "Connection: Upgrade, HTTP2-Settings",
+  ];
+
+  it("to HTTP/2 is not taken, and the request served as any other, with its body", async () => {
+    await using server = await start({
+      handle: async (req, res) => void res.end(await text(req)),
+      upgrade: () => expect.fail("asked"),
+    });
+    server.server.app.get("/own", (_req, res) => void res.send("own"));
+    for (const protocol of ["h2c", "H2C", "h2c, h2c"]) {
+      using wire = await server.wire();
+      wire.request("POST /services/raw/at/here/x HTTP/1.1", ...offer(protocol), "Content-Length: 4");
+      wire.send("body");
+      const answer = await wire.answer();
+      expect(answer).to.include({ status: 200, body: "body" });
+      expect(answer?.headers).to.include({ connection: "close" });
+      expect(await wire.end()).to.equal("end");
+    }
+    expect(await server.ask("/x", ...offer("h2c"))).to.include({ status: 200, body: "" });
+    for (const [path, body] of [
+      ["/livez", "ok"],
+      ["/own", "own"],
+    ]) {
+      using wire = await server.wire();
+      wire.request(`GET ${path} HTTP/1.1`, ...offer("h2c"));
+      expect(await wire.answer()).to.include({ status: 200, body });
+    }
+  });
+
+  it("is none without a word of it in Connection: the connection stays", async () => {
+    await using server = await start({ handle: (_req, res) => void res.end("x") });
+    using wire = await server.wire();
+    for (let at = 0; at < 2; at++) {
+      wire.request("GET /services/raw/at/here/x HTTP/1.1", ...GOOD, "Upgrade: h2c");
+      expect(await wire.answer()).to.include({ status: 200, body: "x" });
+    }
+  });
+
+  it("to HTTP/2 is the last request of its connection: Node loses a part of what comes behind it", async () => {
+    const asked: string[] = [];
+    const gate = Promise.withResolvers<void>();
+    await using server = await start({
+      handle: async (_req, res, { tail }) => {
+        asked.push(tail);
+        await gate.promise;
+        res.end(tail);
+      },
+    });
+    using wire = await server.wire();
+    const [first, hidden] = ["/1", "/2"].map((tail) => `POST /services/raw/at/here${tail} HTTP/1.1`);
+    const plain = [hidden, ...GOOD, "Content-Length: 0", "", ""].join("\r\n");
+    wire.send(`${[first, ...offer("h2c"), "Content-Length: 1", "", ""].join("\r\n")}xPOST /lost HTTP/1.1\r\nX: `);
+    while (asked.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    wire.send(plain);
+    using other = await server.wire();
+    other.request("GET /livez HTTP/1.1", "Host: x");
+    await other.answer();
+    gate.resolve();
+    expect(await wire.answer()).to.include({ status: 200, body: "/1" });
+    expect(await wire.rest()).to.equal("");
+    expect(asked).to.deep.equal(["/1"]);
   });
 
   it("whose handler throws before it has written is a Status", async () => {

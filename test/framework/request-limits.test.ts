@@ -2,6 +2,7 @@
 import { setTimeout } from "node:timers/promises";
 import { createServer, type RequestLimits } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { computed } from "../_support/cpu.ts";
 import { Gated, NOTES } from "../_support/gated.ts";
 import { Wire } from "../_support/wire.ts";
 
@@ -116,4 +117,26 @@ describe("connections", () => {
     expect(codes.pop()).to.equal(429);
     expect(new Set(codes)).to.deep.equal(new Set([200]));
   });
+});
+
+describe("a query", () => {
+  const ask = async (gated: Gated, path: string, parameters: number) => {
+    using wire = await gated.ask("a", `GET ${path}?${"a&".repeat(parameters - 1)}a`);
+    return await wire.answer();
+  };
+
+  for (const path of ["/livez", "/readyz", `/services/watched${NOTES}`, "/services/unknown"]) {
+    it(`of too many parameters is refused before it is read: ${path}`, async () => {
+      await using gated = await Gated.start();
+      const began = computed();
+      const refused = await ask(gated, path, 500_000);
+      expect(computed() - began).to.be.below(500);
+      expect(refused).to.have.property("status", 400);
+      expect(JSON.parse(refused?.body ?? "")).to.include({
+        message: "the query has more than 1000 parameters: send fewer",
+      });
+      expect((await ask(gated, path, 1001))?.status).to.equal(400);
+      expect((await ask(gated, path, 1000))?.status).to.be.oneOf([200, 404]);
+    });
+  }
 });

@@ -15,6 +15,7 @@ import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { Note } from "../_support/note.ts";
 import { createAuthority } from "../_support/server.ts";
+import { Wire } from "../_support/wire.ts";
 
 const NOTES = "/services/notes/apis/test.dev/v1/notes";
 
@@ -69,5 +70,52 @@ describe("a server that accepts connections of others", () => {
       expect(watch.complete).to.equal(true);
       await once(door.close(), "close");
     });
+
+    it(`bounds them ${tls ? "with" : "without"} TLS as if it listened`, async () => {
+      await using server = createServer({
+        virtualWorkspaces: [],
+        authentication: [],
+        ...(tls ? { tls: authority.server } : {}),
+        maxConnections: 2,
+        headersTimeout: 100,
+        log: testLog().log,
+      });
+      await server.start();
+      const told: string[] = [];
+      const door = createTcpServer({ pauseOnConnect: true }, (socket: Socket) => {
+        const { setNoDelay, setKeepAlive } = socket;
+        socket.setNoDelay = (on) => {
+          told.push(`noDelay ${on}`);
+          return setNoDelay.call(socket, on);
+        };
+        socket.setKeepAlive = ((on?: boolean, delay?: number) => {
+          told.push(`keepAlive ${on} ${delay}`);
+          return setKeepAlive.call(socket, on, delay);
+        }) as Socket["setKeepAlive"];
+        server.accept(socket);
+      });
+      await once(door.listen(0, "127.0.0.1"), "listening");
+      const { port } = door.address() as AddressInfo;
+      const options = { patience: 9000, ...(tls ? { tls: { ca: authority.ca } } : {}) };
+      {
+        using silent = await Wire.open(port, options);
+        using trickling = await Wire.open(port, options);
+        trickling.send("GET /livez HTTP/1.1\r\n");
+        using third = await Wire.open(port, { patience: 9000 });
+        await third.end();
+        expect([silent.ended, trickling.ended]).to.deep.equal([undefined, undefined]);
+        expect(told).to.deep.equal([1, 2].flatMap(() => ["noDelay true", "keepAlive true 180000"]));
+        for (const wire of [silent, trickling]) expect(await wire.answer()).to.have.property("status", 408);
+        await Promise.all([silent.end(), trickling.end()]);
+      }
+      // Those that have gone leave their places.
+      const probe = async (): Promise<string | undefined> => {
+        using wire = await Wire.open(port, options);
+        wire.request("GET /livez HTTP/1.1", "Host: x");
+        return (await wire.answer())?.body;
+      };
+      while ((await probe().catch(() => undefined)) !== "ok");
+      await once(door.close(), "close");
+    }).timeout(15_000);
   }
 });

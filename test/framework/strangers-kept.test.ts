@@ -1,15 +1,11 @@
 // Why not through the front door: it takes more addresses than a machine has.
-import type { IncomingMessage } from "node:http";
 import { expect } from "chai";
 import { IdentityHeaders } from "../../packages/framework/src/authn/identity-headers.ts";
+import type { Exchange } from "../../packages/framework/src/exchange.ts";
 import { Strangers } from "../../packages/framework/src/fairness/strangers.ts";
 
-const from = (remoteAddress: string): IncomingMessage =>
-  ({
-    headers: {},
-    rawHeaders: ["Authorization", "Bearer wrong"],
-    socket: { remoteAddress },
-  }) as unknown as IncomingMessage;
+const from = (peer: string): Exchange =>
+  ({ req: { headers: {}, rawHeaders: ["Authorization", "Bearer wrong"] }, peer }) as unknown as Exchange;
 
 describe("addresses that have failed", () => {
   it("are kept in a table that does not grow: the last ones", () => {

@@ -1,4 +1,5 @@
 // What an address may use up of authentication before it has proved anything.
+import { type ClientHttp2Stream, constants } from "node:http2";
 import {
   type Authenticator,
   allow,
@@ -10,18 +11,23 @@ import {
 } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
+import { Authority, SERVER_AUTH } from "../_support/certificates.ts";
+import { Http2Client } from "../_support/http2.ts";
 import { Wire, type WireAnswer } from "../_support/wire.ts";
 
 const PATH = "GET /services/who/ HTTP/1.1";
+const servers = Authority.root("servers");
+const keys = servers.issue({ name: "server", usages: [SERVER_AUTH] });
 
 /** A server that trusts no address unless told so, and an authenticator that waits for the test. */
-async function start(strangers: StrangerLimits = {}) {
+async function start(strangers: StrangerLimits = {}, { tls = false } = {}) {
   const asked: string[] = [];
   const gate = Promise.withResolvers<void>();
   const slow: Authenticator = {
     name: "slow",
     authenticate: ({ headers }) => {
       asked.push(headers.authorization ?? "");
+      if (headers.authorization?.startsWith("Bearer late") === true) return gate.promise.then(() => undefined);
       if (headers.authorization !== "Bearer slow") return undefined;
       return gate.promise.then(() => authenticatedUser({ name: "slow" }));
     },
@@ -38,6 +44,7 @@ async function start(strangers: StrangerLimits = {}) {
     authentication: [staticTokens({ good: { name: "alice" } }), slow],
     log: testLog().log,
     strangers: { trusted: [], ...strangers },
+    ...(tls && { tls: keys }),
   });
   const { port } = await server.listen({ port: 0, host: "::" });
   const ask = async (token: string | undefined, from?: string): Promise<Wire> => {
@@ -53,7 +60,8 @@ async function start(strangers: StrangerLimits = {}) {
     gate.resolve();
     return server.close();
   };
-  return { ask, answer, asked, gate, [Symbol.asyncDispose]: end };
+  const http2 = (): Promise<Http2Client> => Http2Client.open(port, { ca: servers.cert });
+  return { ask, answer, http2, asked, gate, [Symbol.asyncDispose]: end };
 }
 
 describe("failed authentications", () => {
@@ -123,6 +131,42 @@ describe("failed authentications", () => {
       expect(await wire.answer()).to.have.property("status", 404);
     }
   });
+});
+
+describe("failed authentications over HTTP/2", () => {
+  it("count the same", async () => {
+    await using server = await start({ failures: 2, forgiveEvery: 60_000 }, { tls: true });
+    const ask = async (token: string) => {
+      using client = await server.http2();
+      return (await client.get("/services/who/", { authorization: `Bearer ${token}` })).status;
+    };
+    const codes: number[] = [];
+    for (const token of ["wrong", "wrong", "wrong", "good"]) codes.push(await ask(token));
+    expect(codes).to.deep.equal([401, 401, 429, 429]);
+  });
+
+  for (const [how, leave] of [
+    ["reset", (_: Http2Client, stream: ClientHttp2Stream) => stream.close(constants.NGHTTP2_CANCEL)],
+    ["cut with their session", (client: Http2Client) => client.session.destroy()],
+  ] as const) {
+    it(`count though their requests are ${how} before they fail`, async () => {
+      await using server = await start({ failures: 2, forgiveEvery: 60_000 }, { tls: true });
+      for (let at = 0; at < 2; at++) {
+        using client = await server.http2();
+        const stream = client.begin({ path: "/services/who/", headers: { authorization: `Bearer late-${at}` } });
+        while (server.asked.length <= at) await new Promise((resolve) => setImmediate(resolve));
+        leave(client, stream);
+        await new Promise((resolve) => stream.once("close", resolve));
+        // What is asked for behind the reset is answered behind it.
+        if (!client.session.destroyed) await client.get("/livez");
+      }
+      server.gate.resolve();
+      using client = await server.http2();
+      const { status } = await client.get("/services/who/", { authorization: "Bearer good" });
+      expect(status).to.equal(429);
+      expect(server.asked).to.have.length(2);
+    });
+  }
 });
 
 describe("authentications under way", () => {

@@ -1,16 +1,19 @@
-import type { EventEmitter } from "node:events";
 import type { Server } from "node:http";
-import type { ServerHttp2Session } from "node:http2";
+import type { ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import { LISTENER_LIMITS } from "./limits.ts";
+import { Outgoing, type Outlet } from "./outgoing.ts";
 
-/** How often HTTP/2 sessions are looked at that might have been idle for too long, ms. */
+/** How often connections are looked at that might have been idle, or have taken nothing of an answer, for too long, ms. */
 const SWEEP = 5_000;
+
+/** `NGHTTP2_CANCEL`: the module would have to be loaded for it. */
+const CANCEL = 8;
 
 /** One that is open. */
 interface Connection {
-  /** Under way. */
-  answers: number;
+  /** Under way, in the order of their requests. */
+  readonly answers: Set<Outgoing>;
   /** Since when there are none, by the monotonic clock, ms. */
   idleSince: number;
   /** How long there may be none, ms. */
@@ -22,7 +25,8 @@ interface Connection {
 /**
  * The connections of a server, and how many answers are under way on each, so that closing takes the idle ones at once
  * and the others behind their last answer. Node's own way cuts an answer whose end is written but not yet sent, and
- * knows neither upgraded connections nor TLS handshakes, nor when a session of HTTP/2 has been idle for too long.
+ * knows neither upgraded connections nor TLS handshakes, nor when a session of HTTP/2 has been idle for too long, or the
+ * client of an answer has not taken it.
  */
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
@@ -39,21 +43,29 @@ export class Connections {
     server.closeIdleConnections = () => this.#closeIdle();
   }
 
+  /** How many there are. */
+  get size(): number {
+    return this.#open.size + this.#handshakes.size;
+  }
+
   /** `socket` carries HTTP/2. */
   carries(socket: Socket, session: ServerHttp2Session): void {
     const connection = this.#open.get(socket);
     if (connection === undefined) return;
     connection.session = session;
-    this.#sweeping ??= setInterval(() => this.#sweep(), SWEEP).unref();
   }
 
-  /** An answer is under way on `socket` until `stream` closes. @returns how many are */
-  answer(socket: Socket, stream: EventEmitter): number {
+  /** An answer is under way on `socket` until `outlet` closes. @returns how many are */
+  answer(socket: Socket, outlet: Outlet): number {
     const connection = this.#open.get(socket);
     if (connection === undefined) return 0;
-    connection.answers++;
-    stream.once("close", () => this.#answered(socket, connection));
-    return connection.answers;
+    const answer = new Outgoing(outlet);
+    connection.answers.add(answer);
+    outlet.once("close", () => {
+      connection.answers.delete(answer);
+      this.#answered(socket, connection);
+    });
+    return connection.answers.size;
   }
 
   /** Resolves when, after closing has begun, the last connection has closed and whoever listens to that has heard. */
@@ -84,17 +96,17 @@ export class Connections {
   #opened(socket: Socket): void {
     this.#handshakes.delete(peerOf(socket));
     const { headersTimeout: patience = 0 } = LISTENER_LIMITS;
-    this.#open.set(socket, { answers: 0, idleSince: performance.now(), patience, session: undefined });
+    this.#open.set(socket, { answers: new Set(), idleSince: performance.now(), patience, session: undefined });
     socket.once("close", () => {
       this.#open.delete(socket);
       this.#closed();
     });
     if (this.#closing) socket.destroy();
+    else this.#sweeping ??= setInterval(() => this.#sweep(), SWEEP).unref();
   }
 
   #answered(socket: Socket, connection: Connection): void {
-    connection.answers--;
-    if (connection.answers > 0) return;
+    if (connection.answers.size > 0) return;
     connection.idleSince = performance.now();
     connection.patience = LISTENER_LIMITS.keepAliveTimeout ?? 0;
     if (this.#closing && connection.session === undefined && this.#open.has(socket)) socket.destroySoon();
@@ -102,8 +114,14 @@ export class Connections {
 
   #sweep(): void {
     const now = performance.now();
-    for (const { session, answers, idleSince, patience } of this.#open.values())
-      if (session !== undefined && answers === 0 && now - idleSince > patience) session.close();
+    for (const [socket, connection] of this.#open) {
+      const { session, answers, idleSince, patience } = connection;
+      cutStuck(socket, connection, now);
+      if (session === undefined || answers.size > 0 || now - idleSince <= patience) continue;
+      // Who has been told, and is still there, takes not even that.
+      if (session.closed) socket.destroy();
+      else session.close();
+    }
   }
 
   #closeIdle(): void {
@@ -111,14 +129,27 @@ export class Connections {
     clearInterval(this.#sweeping);
     this.closeSessions();
     for (const [socket, { answers, session }] of this.#open)
-      if (answers === 0 && session === undefined) socket.destroySoon();
+      if (answers.size === 0 && session === undefined) socket.destroySoon();
     for (const socket of this.#handshakes.values()) socket.destroy();
     this.#closed();
   }
 
   #closed(): void {
-    if (this.#closing && this.#open.size + this.#handshakes.size === 0) this.#gone.resolve();
+    if (this.#closing && this.size === 0) this.#gone.resolve();
   }
+}
+
+/** Ends what its client does not take: over HTTP/1.1, where answers wait for each other, the connection. */
+function cutStuck(socket: Socket, { session, answers }: Connection, now: number): void {
+  for (const answer of answers) {
+    if (answer.isStuck(now, socket)) cut(answer.outlet, session);
+    if (session === undefined) return;
+  }
+}
+
+function cut(outlet: Outlet, session: ServerHttp2Session | undefined): void {
+  if (session === undefined) outlet.destroy();
+  else (outlet as ServerHttp2Stream).close(CANCEL);
 }
 
 function peerOf({ remoteAddress, remotePort }: Socket): string {

@@ -4,6 +4,7 @@ import type { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Origin } from "./audit/origin.ts";
 import type { AuditRecord } from "./audit/record.ts";
 import type { Decision } from "./authorization.ts";
+import { connectionOf } from "./connection.ts";
 import type { ServerCore } from "./core.ts";
 import { Warnings } from "./encode/warnings.ts";
 import type { Seat } from "./fairness/seat.ts";
@@ -27,6 +28,8 @@ export class Exchange {
   /** The client's `Audit-ID`, as in Kubernetes, if that is short and plain; else a new one. */
   readonly requestId: string;
   readonly startedAt: number = performance.now();
+  /** The address that the connection came from, noted at once: one that has ended, or a stream of HTTP/2, does not know. */
+  readonly peer: string | undefined;
   /** The path of the request target as it came. */
   readonly path: string;
   /** The query with its question mark, or "". */
@@ -83,6 +86,7 @@ export class Exchange {
     this.res = message.res;
     this.upgradeHead = message.head;
     this.requestId = givenId(message.req) ?? randomUUID();
+    this.peer = connectionOf(message.req).remoteAddress;
     const url = message.req.url ?? "/";
     const at = url.indexOf("?");
     this.path = at === -1 ? url : url.slice(0, at);

@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 import { boundRest } from "./body/unread.ts";
 import type { ServerCore } from "./core.ts";
 import { Exchange } from "./exchange.ts";
+import { isPlain } from "./h2c.ts";
 import { ignore, responseOn } from "./malformed.ts";
 import { observe } from "./observe/observer.ts";
 import { run } from "./pipeline.ts";
@@ -21,20 +22,22 @@ export function handlers(core: ServerCore): Handlers {
     if (observers.length > 0) observe(exchange, observers);
     void tracing.run(exchange, run);
   };
+  const request = (req: IncomingMessage, res: ServerResponse): void => {
+    res.on("error", ignore);
+    // Somebody in front of a middleware took their time, and the client has left.
+    if (res.destroyed) return;
+    boundRest(req, res);
+    handle(new Exchange(core, { req, res }));
+  };
   return {
-    request: (req, res) => {
-      res.on("error", ignore);
-      // Somebody in front of a middleware took their time, and the client has left.
-      if (res.destroyed) return;
-      boundRest(req, res);
-      handle(new Exchange(core, { req, res }));
-    },
+    request,
     upgrade: (req, socket, head) => {
       socket.on("error", ignore);
       // Node makes no response for upgrades; ours is there to refuse with.
       const res = responseOn(socket as Socket, req);
       if (res === undefined) return;
-      handle(new Exchange(core, { req, res, head }));
+      if (isPlain(req)) request(req, res);
+      else handle(new Exchange(core, { req, res, head }));
     },
   };
 }

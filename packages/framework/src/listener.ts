@@ -1,5 +1,6 @@
 import { createServer as createHttpServer, type Server as HttpServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
+import { shouldUpgradeCallback } from "./h2c.ts";
 import { LISTENER_LIMITS, MAX_HEADERS_COUNT } from "./limits.ts";
 import { refuseMalformed } from "./malformed.ts";
 import type { ServingTls } from "./tls/serving.ts";
@@ -13,7 +14,7 @@ export interface ListenerTls {
 
 /** A Node server with our limits, that has no request handler yet. */
 export function createListener(tls?: ListenerTls): HttpServer {
-  const server = tls === undefined ? createHttpServer(LISTENER_LIMITS) : tlsListener(tls);
+  const server = tls === undefined ? createHttpServer({ ...LISTENER_LIMITS, shouldUpgradeCallback }) : tlsListener(tls);
   server.maxHeadersCount = MAX_HEADERS_COUNT;
   refuseMalformed(server);
   return server;
@@ -22,6 +23,7 @@ export function createListener(tls?: ListenerTls): HttpServer {
 function tlsListener({ serving, protocols }: ListenerTls): HttpServer {
   return createHttpsServer({
     ...LISTENER_LIMITS,
+    shouldUpgradeCallback,
     ...serving.listenerOptions,
     handshakeTimeout: LISTENER_LIMITS.headersTimeout,
     // A client that offers none of ours is refused; one that offers nothing speaks HTTP/1.1.

@@ -24,7 +24,7 @@ export type Stage = (exchange: Exchange) => void | Promise<void>;
  * answered. A path that no view serves is refused after authentication: strangers do not learn what there is.
  */
 const pipeline: readonly Stage[] = [
-  accept, //       request id, draining                                       503
+  accept, //       method, host, request id, size of the query, draining      400 405 431 503
   health, //       /livez, /readyz                                            200 404 503
   match, //        path → virtual workspace, parameters, tail                 400
   info, //         tail → verb, group, version, resource, namespace, name     400

@@ -4,11 +4,11 @@ import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Express } from "express";
-import { connectionOf } from "./connection.ts";
 import { Connections } from "./connections.ts";
 import { type CoreOptions, ServerCore } from "./core.ts";
 import { respondStatus } from "./encode/respond.ts";
 import { loadExpress, route } from "./express.ts";
+import { isServed } from "./h2c.ts";
 import { type Handlers, handlers } from "./handlers.ts";
 import { LISTENER_LIMITS } from "./limits.ts";
 import { createListener } from "./listener.ts";
@@ -68,6 +68,9 @@ export class Server implements AsyncDisposable {
   readonly #handlers: Handlers;
   readonly #connections: Connections;
   readonly #closeTimeout: number;
+  readonly #maxConnections: number;
+  /** Whether Node looks after connections that it has not accepted. */
+  #looksAfter = false;
   /** What TLS clients may choose from. */
   #protocols = HTTP_1;
   #app: Express | undefined;
@@ -85,20 +88,22 @@ export class Server implements AsyncDisposable {
     this.#core = new ServerCore(options, { clientCa: this.#tls?.clientCa ?? [] });
     this.#handlers = handlers(this.#core);
     this.#http = createListener(this.#tls && { serving: this.#tls, protocols: () => this.#protocols });
-    const { maxConnections = 50_000 } = options;
-    if (whole("maxConnections", maxConnections, 1) !== Number.POSITIVE_INFINITY)
-      this.#http.maxConnections = maxConnections;
+    this.#maxConnections = whole("maxConnections", options.maxConnections ?? 50_000, 1);
+    if (this.#maxConnections !== Number.POSITIVE_INFINITY) this.#http.maxConnections = this.#maxConnections;
     const { headersTimeout = LISTENER_LIMITS.headersTimeout as number } = options;
     this.#http.headersTimeout =
       whole("headersTimeout", headersTimeout, 1) === Number.POSITIVE_INFINITY ? 0 : headersTimeout;
     this.#closeTimeout = delayOf(whole("closeTimeout", options.closeTimeout ?? 10_000, 0));
     this.#connections = new Connections(this.#http, { tls: tls !== undefined });
     this.#http.on("request", this.#request);
+    this.#http.on("checkExpectation", (req: IncomingMessage, res: ServerResponse) => {
+      this.#connections.answer(req.socket, res);
+    });
     this.#http.on("tlsClientError", () => {
       this.#core.meters.tlsHandshakeErrors += 1;
     });
     this.#http.on("upgrade", (req: IncomingMessage, socket: Duplex, head: Buffer) => {
-      this.#connections.answer(req.socket, socket);
+      this.#connections.answer(req.socket, socket as Socket);
       this.#handlers.upgrade(req, socket, head);
     });
   }
@@ -145,6 +150,13 @@ export class Server implements AsyncDisposable {
 
   /** Serves a connection that somebody else has accepted, another process for one. It becomes this server's own. */
   accept(socket: Socket): void {
+    if (this.#connections.size >= this.#maxConnections || this.#closed !== undefined) {
+      socket.destroy();
+      return;
+    }
+    // What Node does with those that it accepts itself; it looks after heads that do not end once it is told to listen.
+    this.#looksAfter ||= this.#http.listening || this.#http.emit("listening");
+    socket.setNoDelay(LISTENER_LIMITS.noDelay).setKeepAlive(true, LISTENER_LIMITS.keepAliveInitialDelay);
     this.#http.emit("connection", socket);
     if (this.#options.tls === undefined) socket.resume(); // TLS reads by itself
   }
@@ -198,8 +210,9 @@ export class Server implements AsyncDisposable {
   }
 
   readonly #request = (req: IncomingMessage, res: ServerResponse): void => {
-    const answers = this.#connections.answer(connectionOf(req), res);
-    if (req.httpVersionMajor === 1 && answers > MOST_PIPELINED) {
+    const isHttp1 = req.httpVersionMajor === 1; // the others are known by their streams
+    if (isHttp1 && !isServed(req, res)) return;
+    if (isHttp1 && this.#connections.answer(req.socket, res) > MOST_PIPELINED) {
       res.shouldKeepAlive = false;
       respondStatus(
         res,
@@ -210,7 +223,7 @@ export class Server implements AsyncDisposable {
     const { url = "/" } = req;
     const answer = (): void => this.#handlers.request(req, res);
     // What comes by HTTP/2 while its connection is being closed for the application's sake never was its business.
-    if (this.#app === undefined || isOurs(url) || this.#isMetrics(url) || req.httpVersionMajor === 2) answer();
+    if (this.#app === undefined || isOurs(url) || this.#isMetrics(url) || !isHttp1) answer();
     else route(this.#app, { req, res, log: this.#core.log }, answer);
   };
 

@@ -62,7 +62,7 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
   readonly setup?: (context: SetupContext) => Awaitable<AsyncDisposable | Disposable | undefined>;
   /** The raw escape hatch: serves whatever `resources` do not. It owns the response. Authorization has been asked. */
   readonly handle?: (req: IncomingMessage, res: ServerResponse, request: RawRequest<Params>) => Awaitable<void>;
-  /** The same for `Connection: Upgrade`. Without it upgrades are refused with a Status. */
+  /** The same for `Connection: Upgrade`. Without it upgrades are refused with a Status; an offer of `h2c` is none. */
   readonly upgrade?: (
     req: IncomingMessage,
     socket: Duplex,

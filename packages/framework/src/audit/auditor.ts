@@ -76,7 +76,7 @@ export class Auditor implements Observer, AsyncDisposable {
   }
 
   began(exchange: Exchange): void {
-    exchange.origin = originOf(exchange.req);
+    exchange.origin = originOf(exchange);
   }
 
   /** The caller is known, and nothing is done yet. A promise holds the request back until there is room for its events. */

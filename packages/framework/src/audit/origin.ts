@@ -1,5 +1,5 @@
-import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
+import type { Exchange } from "../exchange.ts";
 
 /** Where a request came from, and by which program. */
 export interface Origin {
@@ -11,9 +11,9 @@ export interface Origin {
 }
 
 /** To be asked for when the request begins: a connection that has ended does not know, and headers may be written over. */
-export function originOf({ headers, socket }: IncomingMessage): Origin {
+export function originOf({ req: { headers }, peer }: Pick<Exchange, "req" | "peer">): Origin {
   return {
-    peer: socket.remoteAddress,
+    peer,
     forwarded: headers["x-forwarded-for"],
     real: headers["x-real-ip"],
     agent: headers["user-agent"],

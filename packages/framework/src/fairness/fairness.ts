@@ -106,7 +106,9 @@ export class Fairness implements Seating {
 
   overstay(seat: Seat): void {
     const { exchange } = seat;
-    if (!exchange.res.destroyed && !exchange.info.longRunning) this.longRunning.add(exchange);
+    // Cut, not refused: a handler that has it all to itself might throw, unheard, when it then answers all the same.
+    const counted = exchange.res.destroyed || exchange.info.longRunning;
+    if (!counted && this.longRunning.take(exchange) !== undefined) exchange.res.destroy();
     seat.release();
   }
 

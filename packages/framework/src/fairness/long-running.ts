@@ -29,18 +29,12 @@ export class LongRunning {
     const { longRunning, longRunningPerUser } = this.#limits;
     const { name } = exchange.user as User;
     if (this.#open >= longRunning || (this.#users.get(name) ?? 0) >= longRunningPerUser) return TOO_MANY;
-    this.add(exchange);
-    return undefined;
-  }
-
-  /** Counts a request that turned out to take long: it is under way, and stays. */
-  add(exchange: Exchange): void {
     const stream = streamOf(exchange);
-    if (stream.destroyed) return;
-    const { name } = exchange.user as User;
+    if (stream.destroyed) return undefined;
     this.#open += 1;
     this.#users.set(name, (this.#users.get(name) ?? 0) + 1);
     stream.once("close", () => this.#closed(name));
+    return undefined;
   }
 
   #closed(name: string): void {

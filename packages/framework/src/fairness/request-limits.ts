@@ -10,7 +10,8 @@ export interface RequestLimits {
   /**
    * Requests under way at a time (`--max-requests-inflight`). A list above 128 KiB counts once for every 128 KiB, at most
    * ten times. Long-running requests count until they have begun, with their initial events; whatever else takes longer
-   * than `requestTimeout` no longer counts, or is long-running if its client is still there. @default 400
+   * than `requestTimeout` no longer counts, or is long-running if its client is still there, or cut if there are too many
+   * of these. @default 400
    */
   readonly inFlight?: number;
   /** Of these, those that are neither GET, HEAD nor OPTIONS (`--max-mutating-requests-inflight`). @default half of `inFlight` */

@@ -1,7 +1,7 @@
-import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { IdentityHeaders } from "../authn/identity-headers.ts";
+import type { Exchange } from "../exchange.ts";
 import { whole } from "../numbers.ts";
 import { networkOf } from "./address.ts";
 
@@ -60,9 +60,9 @@ export class Strangers {
   }
 
   /** Why somebody is not let try, 429: they have failed too often, or try too much at a time. */
-  refusal(req: IncomingMessage): ApiError | undefined {
+  refusal({ peer, req }: Exchange): ApiError | undefined {
     if (this.#known.size === 0) return undefined;
-    const stranger = this.#known.get(networkOf(req.socket.remoteAddress) ?? "");
+    const stranger = this.#known.get(networkOf(peer) ?? "");
     if (stranger === undefined || !this.#identityHeaders.bringsCredentials(req)) return undefined;
     this.#forgive(stranger);
     if (stranger.pending >= this.#pending)
@@ -73,8 +73,8 @@ export class Strangers {
   }
 
   /** Counts an authentication for as long as it is under way. */
-  during(req: IncomingMessage, pending: Promise<void>): Promise<void> {
-    const stranger = this.#stranger(req);
+  during({ peer }: Exchange, pending: Promise<void>): Promise<void> {
+    const stranger = this.#stranger(peer);
     if (stranger === undefined) return pending;
     stranger.pending += 1;
     return pending.finally(() => {
@@ -83,17 +83,16 @@ export class Strangers {
   }
 
   /** Counts a failed one. */
-  failed(req: IncomingMessage): void {
+  failed({ peer, req }: Exchange): void {
     if (!this.#identityHeaders.bringsCredentials(req)) return;
-    const stranger = this.#stranger(req);
+    const stranger = this.#stranger(peer);
     if (stranger !== undefined) stranger.left = Math.max(0, stranger.left - 1);
   }
 
   /** Makes it the last to be forgotten. */
-  #stranger({ socket }: IncomingMessage): Stranger | undefined {
-    const { remoteAddress } = socket;
-    const network = networkOf(remoteAddress);
-    if (network === undefined || this.#isTrusted(remoteAddress ?? "")) return undefined;
+  #stranger(peer: string | undefined): Stranger | undefined {
+    const network = networkOf(peer);
+    if (network === undefined || this.#isTrusted(peer ?? "")) return undefined;
     const stranger = this.#known.get(network) ?? { left: this.#failures, at: performance.now(), pending: 0 };
     this.#forgive(stranger);
     this.#known.delete(network);

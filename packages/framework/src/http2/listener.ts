@@ -1,5 +1,5 @@
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node:http";
-import { createServer as createHttp2Server, type ServerHttp2Session } from "node:http2";
+import { createServer as createHttp2Server, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import type { Carried } from "../connection.ts";
 import type { Connections } from "../connections.ts";
@@ -25,6 +25,12 @@ export function serveHttp2(
     ...HTTP2_LIMITS,
     Http2ServerRequest: Http2Request,
     Http2ServerResponse: Http2Response as never,
+  });
+  // All of them, also those that are answered without being a request for anybody.
+  sessions.on("stream", (stream: ServerHttp2Stream) => {
+    // One that was reset at once has no session any more.
+    const carrier = (stream.session as Partial<Carried> | undefined)?.carrier;
+    if (carrier !== undefined) connections.answer(carrier, stream);
   });
   // As all that handles requests knows them.
   sessions.on("request", onRequest as never);

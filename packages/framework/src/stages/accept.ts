@@ -4,6 +4,9 @@ import type { Exchange } from "../exchange.ts";
 import { mayBeShortened } from "../limits.ts";
 import { problem } from "../malformed.ts";
 
+/** Of a query: no client of Kubernetes comes near. Node reads as many in a millisecond, and more in quadratic time. */
+const MOST_PARAMETERS = 1000;
+
 const KNOWN: ReadonlySet<string> = new Set(METHODS);
 
 /** Gives the request its id, under Kubernetes' name for it, and turns away what comes after the server began to drain. */
@@ -14,6 +17,7 @@ export function accept(exchange: Exchange): void {
   if (!KNOWN.has(req.method ?? "")) throw problem(405, "the method is none of HTTP's: write it in capitals");
   if (req.headers.host === undefined && req.httpVersion !== "1.0")
     throw ApiError.badRequest("the Host header is missing");
+  refuseCrowded(exchange.search);
   refuseDoubled(req.rawHeaders);
   refuseEncoded(req, res);
   if (mayBeShortened(req)) throw problem(431, "too many header lines: set maxHeadersCount of the server to 0");
@@ -26,6 +30,17 @@ export function accept(exchange: Exchange): void {
 export function shuttingDown({ res }: Exchange): ApiError {
   res.setHeader("Connection", "close");
   return ApiError.serviceUnavailable("the server is shutting down; try again", 1);
+}
+
+/** Before anything reads it. */
+function refuseCrowded(search: string): void {
+  if (search.length < MOST_PARAMETERS) return;
+  let parameters = 1;
+  for (let at = search.indexOf("&"); at !== -1; at = search.indexOf("&", at + 1)) {
+    parameters++;
+    if (parameters > MOST_PARAMETERS)
+      throw ApiError.badRequest(`the query has more than ${MOST_PARAMETERS} parameters: send fewer`);
+  }
 }
 
 /** Lines of which Node would believe the first, and whoever stands before or behind us perhaps another. */

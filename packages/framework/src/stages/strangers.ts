@@ -9,19 +9,20 @@ import type { Stage } from "../pipeline.ts";
  */
 export function bounded(authenticate: Stage): Stage {
   return (exchange) => {
-    const { req, core } = exchange;
-    const refusal = core.strangers.refusal(req);
+    const { core } = exchange;
+    const refusal = core.strangers.refusal(exchange);
     if (refusal !== undefined) return core.fairness.refusals.later(exchange, refusal, "failed-authentications");
     try {
       const pending = authenticate(exchange);
-      return pending && core.strangers.during(req, pending).catch((error: unknown) => failed(exchange, error));
+      return pending && core.strangers.during(exchange, pending).catch((error: unknown) => failed(exchange, error));
     } catch (error) {
       return failed(exchange, error);
     }
   };
 }
 
-function failed({ req, core, user }: Exchange, error: unknown): never {
-  if (user === undefined && isApiError(error) && error.code === 401) core.strangers.failed(req);
+function failed(exchange: Exchange, error: unknown): never {
+  const { core, user } = exchange;
+  if (user === undefined && isApiError(error) && error.code === 401) core.strangers.failed(exchange);
   throw error;
 }
