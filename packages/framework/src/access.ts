@@ -48,11 +48,11 @@ export function accessLog(tell: (record: RequestRecord) => Awaitable<void>): Obs
 }
 
 function recordOf(exchange: Exchange, stage: RequestRecord["stage"]): RequestRecord {
-  const { requestId, path, req, startedAt } = exchange;
+  const { requestId, method, path, startedAt } = exchange;
   return {
     stage,
     requestId,
-    method: req.method ?? "",
+    method,
     verb: infoOf(exchange)?.verb ?? "",
     path,
     user: exchange.user?.name,

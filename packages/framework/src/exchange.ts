@@ -30,6 +30,8 @@ export class Exchange {
   readonly startedAt: number = performance.now();
   /** The address that the connection came from, noted at once: one that has ended, or a stream of HTTP/2, does not know. */
   readonly peer: string | undefined;
+  /** As it came: handlers may write over the request's own. */
+  readonly method: string;
   /** The path of the request target as it came. */
   readonly path: string;
   /** The query with its question mark, or "". */
@@ -87,6 +89,7 @@ export class Exchange {
     this.upgradeHead = message.head;
     this.requestId = givenId(message.req) ?? randomUUID();
     this.peer = connectionOf(message.req).remoteAddress;
+    this.method = message.req.method ?? "";
     const url = message.req.url ?? "/";
     const at = url.indexOf("?");
     this.path = at === -1 ? url : url.slice(0, at);

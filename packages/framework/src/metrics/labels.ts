@@ -54,8 +54,8 @@ export function labelsOf(exchange: Exchange): RequestLabels {
   return [view, verb, group, version, plural, subresourceOf(info, served), scopeOf(info)];
 }
 
-function verbOf({ req, search, served }: Exchange, info: RequestInfo | undefined): string {
-  if (info === undefined) return VERBS.get((req.method ?? "").toLowerCase()) ?? OTHER;
+function verbOf({ req, method, search, served }: Exchange, info: RequestInfo | undefined): string {
+  if (info === undefined) return VERBS.get(method.toLowerCase()) ?? OTHER;
   const { verb, subresource } = info;
   if (verb === "watch" && /[?&]sendInitialEvents=true/.test(search)) return "WATCHLIST";
   if (verb === "patch" && req.headers["content-type"]?.startsWith("application/apply-patch") === true) return "APPLY";

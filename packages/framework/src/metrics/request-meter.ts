@@ -152,6 +152,6 @@ export class RequestMeter implements Observer {
   }
 }
 
-function kindOf({ req: { method } }: Exchange): "readOnly" | "mutating" {
+function kindOf({ method }: Exchange): "readOnly" | "mutating" {
   return method === "GET" || method === "HEAD" || method === "OPTIONS" ? "readOnly" : "mutating";
 }
