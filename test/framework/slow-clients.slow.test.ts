@@ -3,7 +3,7 @@
 import { once } from "node:events";
 import { constants } from "node:http2";
 import { setTimeout as delay } from "node:timers/promises";
-import { allow, createServer, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
+import { createServer, staticTokens } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { Authority, SERVER_AUTH } from "../_support/certificates.ts";
@@ -12,18 +12,6 @@ import { Http2Client } from "../_support/http2.ts";
 import { whoami } from "../_support/whoami.ts";
 import { Wire } from "../_support/wire.ts";
 
-/** As much as a connection takes at once, and a little more, which then waits. */
-const full = defineVirtualWorkspace({
-  name: "full",
-  path: "/",
-  authorize: () => allow(),
-  handle: async (_req, res) => {
-    while (res.write(PIECE) || (await Promise.race([once(res, "drain"), delay(1000, null)])) !== null);
-    res.end();
-  },
-});
-const PIECE = Buffer.alloc(64 * 1024, "x");
-
 const servers = Authority.root("servers");
 const keys = servers.issue({ name: "server", usages: [SERVER_AUTH] });
 const TLS = { ca: servers.cert };
@@ -31,7 +19,7 @@ const patience = 300_000;
 
 async function start() {
   const server = createServer({
-    virtualWorkspaces: [whoami(), full],
+    virtualWorkspaces: [whoami()],
     authentication: [staticTokens({ token: { name: "alice" } })],
     tls: keys,
     log: testLog().log,
@@ -54,22 +42,6 @@ async function trickle(socket: Wire["socket"], write: () => void): Promise<numbe
   if (!socket.destroyed) await new Promise((resolve) => socket.once("close", resolve));
   clearInterval(timer);
   return seconds(began);
-}
-
-/** Reads the rest. @returns whether the answer came to its end */
-function ends(socket: Wire["socket"]): Promise<boolean> {
-  let last = Buffer.alloc(0);
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  socket.on("data", (piece: Buffer) => {
-    last = Buffer.concat([last, piece]).subarray(-5);
-    if (last.toString() !== "0\r\n\r\n") return;
-    resolve(true);
-    socket.destroy();
-  });
-  const cut = (): void => resolve(false);
-  if (socket.destroyed) cut();
-  socket.once("end", cut).once("close", cut).resume();
-  return promise;
 }
 
 describe("slow clients", function () {
@@ -135,23 +107,6 @@ describe("slow clients", function () {
     expect(client.session.destroyed).to.equal(false);
     await client.closed;
     expect(seconds(began)).to.be.within(150, 175);
-  });
-
-  it("that never take their answers over HTTP/1.1 are cut, and those that take a little are not", async () => {
-    await using server = await start();
-    const ask = async (): Promise<Wire["socket"]> => {
-      const { socket } = await server.open();
-      socket.pause();
-      socket.write("GET /services/full/ HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer token\r\n\r\n");
-      return socket;
-    };
-    const [stuck, slow] = await Promise.all([ask(), ask()]);
-    const sip = setInterval(() => slow.read(), 1000);
-    await delay(190_000);
-    clearInterval(sip);
-    const whole = await Promise.all([stuck, slow].map(ends));
-    expect(whole).to.deep.equal([false, true]);
-    stuck.destroy();
   });
 
   it("that send a body for ever behind the refusal that they have got are cut", async () => {
