@@ -13,6 +13,28 @@ export function utf8(value: string): string | undefined {
   }
 }
 
+/** Names of headers; `x-*` stands for all that begin with `x-`. */
+export class HeaderNames {
+  readonly #names: ReadonlySet<string>;
+  readonly #prefixes: readonly string[];
+
+  /** @param names in lower case */
+  constructor(names: readonly string[]) {
+    this.#names = new Set(names.filter((name) => !name.endsWith("*")));
+    this.#prefixes = [...new Set(names.filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1)))];
+  }
+
+  /** @param name in lower case */
+  has(name: string): boolean {
+    return this.#names.has(name) || this.#prefixes.some((prefix) => name.startsWith(prefix));
+  }
+
+  /** Of all lines those of these headers, names and values in turn as they came. */
+  linesOf(rawHeaders: readonly string[]): string[] {
+    return rawHeaders.filter((_text, at) => this.has((rawHeaders[at - (at % 2)] as string).toLowerCase()));
+  }
+}
+
 /**
  * What stands in the lines of a header, in order and not joined.
  *

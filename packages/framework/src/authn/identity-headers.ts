@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { clientCertificate } from "../connection.ts";
 import { SUBPROTOCOL } from "./bearer-token.ts";
+import { HeaderNames } from "./headers.ts";
 
 /** Those that Kubernetes, kcp and their proxies believe; the rest is the authenticators' to name. */
 const ALWAYS = ["authorization", "impersonate-*", "x-remote-*"];
@@ -9,20 +10,16 @@ const PROTOCOL = "sec-websocket-protocol";
 
 /** The headers that say who asks: they are for this server, and nobody behind it may take them for its word. */
 export class IdentityHeaders {
-  readonly #names: ReadonlySet<string>;
-  readonly #prefixes: readonly string[];
+  readonly #names: HeaderNames;
 
   /** @param more in lower case; `x-*` stands for all that begin with `x-` */
   constructor(more: readonly string[]) {
-    const all = [...new Set([...ALWAYS, ...more])];
-    this.#names = new Set(all.filter((name) => !name.endsWith("*")));
-    this.#prefixes = all.filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1));
+    this.#names = new HeaderNames([...ALWAYS, ...more]);
   }
 
   /** Whether a header says who asks, to us or to a server behind us that takes `_` for `-`. */
   has(header: string): boolean {
-    const name = header.toLowerCase().replaceAll("_", "-");
-    return this.#names.has(name) || this.#prefixes.some((prefix) => name.startsWith(prefix));
+    return this.#names.has(header.toLowerCase().replaceAll("_", "-"));
   }
 
   /** Whether a request says who asks, by a header, a browser's subprotocol, a cookie or a client certificate. */

@@ -1,7 +1,8 @@
+import { BoundedCache } from "../bounded-cache.ts";
 import { authenticatedUser, type User } from "../user.ts";
 import type { Authenticator } from "./authenticator.ts";
 import { type CaSource, handshakeTrust } from "./authorities.ts";
-import { extraTexts, headerText, headerTexts } from "./headers.ts";
+import { extraTexts, HeaderNames, headerText, headerTexts } from "./headers.ts";
 import { Peers } from "./peers.ts";
 
 /**
@@ -40,24 +41,41 @@ export function requestHeader(options: RequestHeaderOptions): Authenticator {
     { source: options, name: NAME },
     ({ name }) => allowedNames.length === 0 || allowedNames.includes(name) || undefined,
   );
+  const identityHeaders = [...users, ...uids, ...groups, ...prefixes.map((prefix) => `${prefix}*`)];
+  const own = new HeaderNames(identityHeaders);
+  const known = new BoundedCache<Known>({ capacity: REMEMBERED, weigh: ({ size }) => size });
   return {
     name: NAME,
     ...handshakeTrust(options),
-    identityHeaders: [...users, ...uids, ...groups, ...prefixes.map((prefix) => `${prefix}*`)],
+    identityHeaders,
     authenticate: (request, connection): User | undefined => {
       if (proxies.of(request, connection) === undefined) return undefined;
-      const { rawHeaders } = request;
-      const name = first(rawHeaders, users);
-      if (name === undefined) return undefined;
-      return authenticatedUser({
-        name,
-        uid: first(rawHeaders, uids) ?? "",
-        groups: groups.flatMap((header) => headerTexts(rawHeaders, header)).filter((group) => group !== ""),
-        extra: extraTexts(rawHeaders, prefixes),
-      });
+      const told = own.linesOf(request.rawHeaders);
+      const key = told.join("\n"); // which no line can hold
+      return known.get(key, () => ({ user: userBy(told), size: key.length })).user;
     },
   };
+
+  function userBy(told: readonly string[]): User | undefined {
+    const name = first(told, users);
+    if (name === undefined) return undefined;
+    return authenticatedUser({
+      name,
+      uid: first(told, uids) ?? "",
+      groups: groups.flatMap((header) => headerTexts(told, header)).filter((group) => group !== ""),
+      extra: extraTexts(told, prefixes),
+    });
+  }
 }
+
+/** Whom certain lines name, and how long these are. */
+interface Known {
+  readonly user: User | undefined;
+  readonly size: number;
+}
+
+/** Lines that are remembered, characters: a proxy says the same of a user again and again. */
+const REMEMBERED = 2 ** 22;
 
 /** What the first of several headers says that says anything. */
 function first(rawHeaders: readonly string[], names: readonly string[]): string | undefined {

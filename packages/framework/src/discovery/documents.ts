@@ -6,9 +6,9 @@ import {
   apiVersionsDocument,
   type DiscoveredResource,
 } from "@virtual-workspaces/apimachinery";
+import { BoundedCache } from "../bounded-cache.ts";
 import { yamlOf } from "../encode/yaml.ts";
 import type { Advertised } from "../served.ts";
-import { BoundedCache } from "./bounded-cache.ts";
 import { contentKey, discovered } from "./discovered.ts";
 import { etagOf } from "./etag.ts";
 import {

@@ -1,5 +1,5 @@
+import { BoundedCache } from "../bounded-cache.ts";
 import { accepts, parseAccept } from "../discovery/accept.ts";
-import { BoundedCache } from "../discovery/bounded-cache.ts";
 import { contentKey } from "../discovery/discovered.ts";
 import { contentHash } from "../discovery/etag.ts";
 import type { Advertised } from "../served.ts";
