@@ -10,6 +10,8 @@ import { run } from "../../tools/run.mjs";
 import { type Tree, tree } from "../_setup/tree.ts";
 import { installNode, OLDEST } from "./old-node.ts";
 import { Program } from "./program.ts";
+// Its tests too: both build the packages, which must not happen at the same time.
+import "./floor.ts";
 
 const QUOTE = "/services/quotes/clusters/root/apis/example.dev/v1/quotes/ssh";
 const BOARDS = "/services/boards/clusters/root/apis/example.dev/v1/boards";
