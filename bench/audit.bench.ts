@@ -56,7 +56,7 @@ report("audit", [
     value: rounds.ratio(["metrics", "plain"], "cpu"),
     unit: "ratio",
     rival: "metrics off",
-    atMost: 1.2,
+    atMost: 1.1,
   }),
   figure({ what: "CPU per GET", value: rounds.of("plain", "cpu"), unit: "µs" }),
   figure({ what: "CPU per GET, audit on", value: rounds.of("audit", "cpu"), unit: "µs" }),

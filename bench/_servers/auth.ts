@@ -1,17 +1,14 @@
 // What is measured: one view, once for each way to say who asks.
 import {
-  authenticated,
   clientCertificates,
   createServer,
-  defineResource,
-  defineVirtualWorkspace,
   jwt,
   requestHeader,
   type ServerOptions,
-  staticTokens,
   type TlsOptions,
 } from "@virtual-workspaces/framework";
 import { serveCommands } from "../_harness/commands.ts";
+import { tokens, view, widgets } from "./widget-view.ts";
 
 /** Whom the servers believe, and what they show. */
 export interface Trust {
@@ -21,23 +18,7 @@ export interface Trust {
   readonly signer: string;
 }
 
-const Widget = defineResource({
-  group: "bench.example",
-  version: "v1",
-  kind: "Widget",
-  scope: "Cluster",
-  spec: { type: "object", properties: { text: { type: "string" } } },
-});
-const widgets = Widget.collection();
-const view = defineVirtualWorkspace({
-  name: "bench",
-  path: "/",
-  authorize: authenticated(),
-  resources: [Widget.serve(widgets)],
-});
-
-const statics = staticTokens({ "bench-token": { name: "alice", groups: ["team"] } });
-const tokens = ({ signer }: Trust) =>
+const signed = ({ signer }: Trust) =>
   jwt({
     issuer: { url: "bench", audiences: ["bench"], keys: signer },
     claimMappings: { username: { claim: "sub", prefix: "" }, groups: { claim: "groups", prefix: "" } },
@@ -56,11 +37,11 @@ type Way = (trust: Trust) => Pick<ServerOptions, "authentication" | "tls">;
 
 /** Each by its name; ../auth.bench.ts has what clients send. */
 const ways = {
-  static: () => ({ authentication: [statics] }),
-  jwt: (trust) => ({ authentication: [tokens(trust)] }),
-  jwtNew: (trust) => ({ authentication: [tokens(trust)] }),
+  static: () => ({ authentication: [tokens] }),
+  jwt: (trust) => ({ authentication: [signed(trust)] }),
+  jwtNew: (trust) => ({ authentication: [signed(trust)] }),
   jwtRules: (trust) => ({ authentication: [rules(trust)] }),
-  staticTls: ({ tls }) => ({ authentication: [statics], tls }),
+  staticTls: ({ tls }) => ({ authentication: [tokens], tls }),
   requestHeader: ({ tls, ca }) => ({ authentication: [requestHeader({ ca })], tls }),
   certificate: ({ tls, ca }) => ({ authentication: [clientCertificates({ ca })], tls }),
 } satisfies Readonly<Record<string, Way>>;

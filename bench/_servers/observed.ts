@@ -2,26 +2,10 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  audit,
-  authenticated,
-  createServer,
-  defineResource,
-  defineVirtualWorkspace,
-  metrics,
-  type Server,
-  staticTokens,
-} from "@virtual-workspaces/framework";
+import { audit, authenticated, createServer, metrics, type Server } from "@virtual-workspaces/framework";
 import { serveCommands } from "../_harness/commands.ts";
+import { tokens, view, widgets } from "./widget-view.ts";
 
-const Widget = defineResource({
-  group: "bench.example",
-  version: "v1",
-  kind: "Widget",
-  scope: "Cluster",
-  spec: { type: "object", properties: { text: { type: "string" } } },
-});
-const widgets = Widget.collection();
 const folder = mkdtempSync(join(tmpdir(), "virtual-workspaces-bench-"));
 const file = join(folder, "audit.log");
 process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -35,15 +19,8 @@ const commands = {
   listen: async (by: { readonly audit?: "ends" | "every-stage"; readonly metrics?: boolean }): Promise<number> => {
     widgets.in("").set("w", { text: "x".repeat(1900) });
     server = createServer({
-      virtualWorkspaces: [
-        defineVirtualWorkspace({
-          name: "bench",
-          path: "/",
-          authorize: authenticated(),
-          resources: [Widget.serve(widgets)],
-        }),
-      ],
-      authentication: [staticTokens({ "bench-token": { name: "alice", groups: ["team"] } })],
+      virtualWorkspaces: [view],
+      authentication: [tokens],
       ...(by.audit && {
         audit: audit({ policy: by.audit === "ends" ? ends : everyStage, to: { path: file, maxBackups: 1 } }),
       }),

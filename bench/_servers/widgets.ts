@@ -1,34 +1,10 @@
 // What is measured: a view of a collection, with token authentication on.
-import {
-  authenticated,
-  createServer,
-  defineResource,
-  defineVirtualWorkspace,
-  staticTokens,
-} from "@virtual-workspaces/framework";
+import { createServer } from "@virtual-workspaces/framework";
 import { serveCommands } from "../_harness/commands.ts";
 import { peakMemory } from "../_harness/peak-memory.ts";
+import { tokens, view, widgets } from "./widget-view.ts";
 
-const Widget = defineResource({
-  group: "bench.example",
-  version: "v1",
-  kind: "Widget",
-  scope: "Cluster",
-  spec: { type: "object", properties: { text: { type: "string" } } },
-});
-const widgets = Widget.collection();
-
-const server = createServer({
-  virtualWorkspaces: [
-    defineVirtualWorkspace({
-      name: "bench",
-      path: "/",
-      authorize: authenticated(),
-      resources: [Widget.serve(widgets)],
-    }),
-  ],
-  authentication: [staticTokens({ "bench-token": { name: "alice", groups: ["team"] } })],
-});
+const server = createServer({ virtualWorkspaces: [view], authentication: [tokens] });
 
 const commands = {
   ...peakMemory,

@@ -59,7 +59,7 @@ export function requestInfo(request: RequestTarget): RequestInfo {
   if (tail.includes("%") || tail.includes("//"))
     refuseAmbiguous(tail, segments.slice(0, segments.length - Math.max(0, parts.length - 3)));
   const path = `/${plain.join("/")}`;
-  if (!isResource) return nonResource(method, path);
+  if (!isResource) return pathInfo(method.toLowerCase(), path);
   const [resource = "", name = "", third = ""] = parts;
   const subresource = special === "proxy" ? "" : third;
   const verb = special ?? verbOf(request, name);
@@ -149,10 +149,10 @@ function decodeAll(text: string): string {
 }
 
 /** A request that is about a path and nothing else. */
-function nonResource(method: string, path: string): RequestInfo {
+export function pathInfo(verb: string, path: string): RequestInfo {
   return {
     isResource: false,
-    verb: method.toLowerCase(),
+    verb,
     path,
     group: "",
     version: "",

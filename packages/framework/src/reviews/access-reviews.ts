@@ -1,10 +1,10 @@
 import { ApiError, fieldInvalid, OMITTED_VALUE, type StatusCause } from "@virtual-workspaces/apimachinery";
-import type { RequestInfo } from "../request-info.ts";
+import { pathInfo, type RequestInfo } from "../request-info.ts";
 import type { ObjectOf } from "../resource-schema.ts";
 import type { ServedResource } from "../served.ts";
 import type { RequestOptions, Scope, Storage, WriteOptions } from "../storage.ts";
 import { type AccessContent, type AccessStatus, SelfSubjectAccessReview } from "./kinds.ts";
-import { askerOf, pathInfo, type Questions, resourceInfo } from "./questions.ts";
+import { askerOf, type Questions, resourceInfo } from "./questions.ts";
 
 type Review = ObjectOf<AccessContent>;
 type Spec = NonNullable<AccessContent["spec"]>;

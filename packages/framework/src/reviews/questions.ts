@@ -103,9 +103,3 @@ export function resourceInfo(attributes: Attributes, list: readonly ServedResour
     upgrade: false,
   };
 }
-
-/** A request about a path. */
-export function pathInfo(verb: string, path: string): RequestInfo {
-  const nothing = { group: "", version: "", resource: "", subresource: "", namespace: "", name: "" };
-  return { isResource: false, verb, path, ...nothing, longRunning: false, upgrade: false };
-}

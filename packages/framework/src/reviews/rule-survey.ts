@@ -1,10 +1,10 @@
 import type { NonResourceRule, ResourceRule, Rules } from "../authorization.ts";
-import type { RequestInfo } from "../request-info.ts";
+import { pathInfo, type RequestInfo } from "../request-info.ts";
 import type { Asker } from "../serve/hook-request.ts";
 import type { ServedResource } from "../served.ts";
 import type { User } from "../user.ts";
 import { mayReview } from "./basic-user.ts";
-import { pathInfo, type Questions, resourceInfo } from "./questions.ts";
+import { type Questions, resourceInfo } from "./questions.ts";
 
 /** What a survey is about. */
 export interface Surveyed {

@@ -11,6 +11,7 @@ import { PieceWriter } from "../encode/pieces.ts";
 import { eventBytes } from "../encode/representation.ts";
 import { startStream } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
+import { delayOf } from "../numbers.ts";
 import type { ServedResource } from "../served.ts";
 import type { CacheLease } from "../storage.ts";
 import type { Snapshot } from "../watch/cache.ts";
@@ -123,13 +124,10 @@ async function begin(exchange: Exchange, { subscriber, lane, options }: Beginnin
 /** A version that has not come yet is waited for, as long as the client has patience. */
 async function positionOf(exchange: Exchange, cache: ReadableCache, version: string): Promise<number | "expired"> {
   if (cache.position(version) === "ahead")
-    await cache.reach(version, { signal: exchange.signal, timeout: LONGEST_TIMEOUT });
+    await cache.reach(version, { signal: exchange.signal, timeout: delayOf(Number.POSITIVE_INFINITY) });
   const position = cache.position(version);
   return position === "ahead" ? "expired" : position;
 }
-
-/** The longest that a timer can run, ms. */
-const LONGEST_TIMEOUT = 2 ** 31 - 1;
 
 function* initialEvents(snapshot: Snapshot, lane: Lane, bookmark: boolean): Generator<Buffer> {
   const { selection, representation } = lane;
