@@ -55,13 +55,16 @@ describe("slow clients", function () {
       expect((await wire.answer())?.body).to.equal("ok");
       expect((await client.get("/livez")).text).to.equal("ok");
     };
+    using quiet = await server.open();
+    quiet.request("GET /livez HTTP/1.1", "Host: x");
+    expect((await quiet.answer())?.body).to.equal("ok");
     await ask();
     await idle.get("/livez");
     const began = performance.now();
     await delay(100_000);
     expect(idle.session.destroyed).to.equal(false);
     await ask();
-    await idle.closed;
+    await Promise.all([idle.closed, quiet.end()]);
     expect(seconds(began)).to.be.within(119, 130);
     expect(idle.goaways).to.deep.equal([0]);
     await ask();
