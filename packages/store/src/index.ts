@@ -1,0 +1,17 @@
+export type {
+  Batch,
+  Condition,
+  Entry,
+  KeyRange,
+  Lease,
+  Operation,
+  Outcome,
+  RangeOptions,
+  RangeResult,
+  Store,
+  StoreEvent,
+  Transaction,
+  Watch,
+  WatchOptions,
+} from "./store.ts";
+export { isStoreError, StoreError, type StoreErrorCode } from "./store-error.ts";
