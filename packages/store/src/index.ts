@@ -1,3 +1,4 @@
+export { PersistentCollection, type PersistentOptions, persistent } from "./registry/persistent.ts";
 export type {
   Batch,
   Condition,
