@@ -1,5 +1,5 @@
 // A server over a store: what is stopped and started again in these tests is all but the store.
-import { allow, defineResource, defineVirtualWorkspace, type ServedResource } from "@virtual-workspaces/framework";
+import { allow, defineResource, defineVirtualWorkspace, type ServedResource, type ServerOptions } from "@virtual-workspaces/framework";
 import { type PersistentOptions, persistent, type Store } from "@virtual-workspaces/store";
 import { type PlainServer, startPlain } from "../../_support/plain.ts";
 
@@ -33,22 +33,28 @@ export const note = (name: string, n: number, big?: string): object => ({
 });
 
 /** Serves notes and memos of a store, which it leaves open. */
-export function startNotes(store: Store, options: PersistentOptions = {}): Promise<PlainServer> {
+export function startNotes(
+  store: Store,
+  options: PersistentOptions = {},
+  server: Partial<ServerOptions> = {},
+): Promise<PlainServer> {
   const keep = persistent(store, options);
-  return serve([Note.serve(Note.collection(keep)), Memo.serve(Memo.collection(keep))]);
+  return serve([Note.serve(Note.collection(keep)), Memo.serve(Memo.collection(keep))], server);
 }
 
 /** Serves whatever it is given where notes are. */
-export function serve(resources: readonly ServedResource[]): Promise<PlainServer> {
-  return startPlain([
-    defineVirtualWorkspace({
-      name: "notes",
-      path: "/clusters/:cluster",
-      wildcard: true,
-      authorize: () => allow(),
-      resources,
-    }),
-  ]);
+export function serve(
+  resources: readonly ServedResource[],
+  options: Partial<ServerOptions> = {},
+): Promise<PlainServer> {
+  const view = defineVirtualWorkspace({
+    name: "notes",
+    path: "/clusters/:cluster",
+    wildcard: true,
+    authorize: () => allow(),
+    resources,
+  });
+  return startPlain([view], options);
 }
 
 /** The version of the notes as a list tells it. */

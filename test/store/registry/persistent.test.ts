@@ -118,6 +118,15 @@ describe("objects in a store", () => {
     expect((await server.get(`${NOTES}/big`)).status).to.equal(404);
   });
 
+  it("give bookmarks that move on while only other kinds are written", async () => {
+    await using quick = await startNotes(store, { progressEvery: 5 }, { bookmarkEvery: 10 });
+    await using watch = await quick.watch(`${NOTES}?watch=true&allowWatchBookmarks=true`);
+    const memo = { apiVersion: "test.dev/v1", kind: "Memo", metadata: { name: "m" } };
+    const { metadata } = (await quick.send(`POST ${MEMOS}`, memo)).body;
+    const events = await watch.until(({ object }) => object.metadata.resourceVersion === metadata.resourceVersion);
+    expect(new Set(events.map(({ type }) => type))).to.deep.equal(new Set(["BOOKMARK"]));
+  });
+
   it("live as long as they are given", async () => {
     await using brief = await serve([Note.serve(Note.collection(persistent(store, { ttl: 1 })))]);
     const { body } = await brief.send(`POST ${NOTES}`, note("brief", 1));
