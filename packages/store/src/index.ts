@@ -1,3 +1,4 @@
+export { type KeepHistoryOptions, keepHistory } from "./history/keep-history.ts";
 export { type MemoryStoreOptions, memoryStore } from "./memory/memory-store.ts";
 export type {
   Batch,
