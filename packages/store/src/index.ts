@@ -1,3 +1,5 @@
+export { type KeepHistoryOptions, keepHistory } from "./history/keep-history.ts";
+export { type MemoryStoreOptions, memoryStore } from "./memory/memory-store.ts";
 export { PersistentCollection, type PersistentOptions, persistent } from "./registry/persistent.ts";
 export type {
   Batch,

@@ -1,5 +1,11 @@
 // A server over a store: what is stopped and started again in these tests is all but the store.
-import { allow, defineResource, defineVirtualWorkspace, type ServedResource, type ServerOptions } from "@virtual-workspaces/framework";
+import {
+  allow,
+  defineResource,
+  defineVirtualWorkspace,
+  type ServedResource,
+  type ServerOptions,
+} from "@virtual-workspaces/framework";
 import { type PersistentOptions, persistent, type Store } from "@virtual-workspaces/store";
 import { type PlainServer, startPlain } from "../../_support/plain.ts";
 

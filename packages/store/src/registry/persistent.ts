@@ -61,7 +61,12 @@ export class PersistentCollection<T extends object = object>
     const keeper = new StoreKeeper(place, ttl);
     super(resource, { ...others, versions, keeper, when: "later" });
     this.#keeper = keeper;
-    this.#follower = new SharedFollower(place, { history, linger, progressEvery, onError: (error) => onError(error, resource) });
+    this.#follower = new SharedFollower(place, {
+      history,
+      linger,
+      progressEvery,
+      onError: (error) => onError(error, resource),
+    });
   }
 
   get({ cluster }: Scope, { namespace, name }: ObjectKey): Awaitable<Encoded | undefined> {
