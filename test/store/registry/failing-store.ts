@@ -16,6 +16,7 @@ export class FailingStore implements Store {
   readonly compact: Store["compact"] = (revision) => this.inner.compact(revision);
   readonly renew: Store["renew"] = (lease) => this.inner.renew(lease);
   readonly revoke: Store["revoke"] = (lease) => this.inner.revoke(lease);
+  readonly remaining: Store["remaining"] = (id) => this.inner.remaining(id);
   /** How many watches are open. */
   watching = 0;
   readonly #failing = new Map<Call, { readonly code: StoreErrorCode; readonly done: boolean; times: number }>();
