@@ -80,7 +80,6 @@ export function linesOf(batches: readonly Batch[], prefix: string): string[] {
   );
 }
 
-// biome-ignore lint/complexity/useMaxParams: what a line says
 function line(revision: number, key: string, ...states: (Omit<Shown, "key"> | undefined)[]): string {
   const text = states.map((at) => (at === undefined ? "-" : `${at.value}@${at.createRevision},${at.modRevision}`));
   return `${revision} ${key} ${text.join(" ")}`;

@@ -31,6 +31,8 @@ export interface Engine {
   readonly largestValue?: number;
   /** Whether keys outlive the store, so that it can be opened again. @default false */
   readonly durable?: boolean;
+  /** How many random histories are played, of up to 40 steps each. @default 60 */
+  readonly histories?: number;
 }
 
 /** The store of the running test, and short ways to speak to it. */
