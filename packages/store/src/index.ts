@@ -1,3 +1,4 @@
+export { type LmdbStoreOptions, lmdbStore } from "./lmdb/open.ts";
 export { type MemoryStoreOptions, memoryStore } from "./memory/memory-store.ts";
 export type {
   Batch,

@@ -9,7 +9,8 @@ const BROKEN = new Set<unknown>(["EIO", errno.EIO, -30797, -30796, -30793, -3077
 const NEWER = -30794;
 
 const REMEDIES = {
-  NoSpace: "the disk is full: make room, or compact the history; nothing was lost, and writing goes on when there is space",
+  NoSpace:
+    "the disk is full: make room, or compact the history; nothing was lost, and writing goes on when there is space",
   ReadOnly: "it cannot be written: give this user the right to write there, or open it with readOnly",
   Damaged: "it is damaged: restore a backup into an empty directory, or move this one away to begin anew",
   NewerFormat: "it was written by a newer version of this package: install that version again, or restore a backup",

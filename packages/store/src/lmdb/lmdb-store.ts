@@ -18,7 +18,6 @@ import { prepare } from "./draft.ts";
 import type { Folder } from "./folder.ts";
 import { Leases, leaseNumber, loadLeases } from "./leases.ts";
 import { Reader } from "./reader.ts";
-import type { State } from "./state.ts";
 import { Writer } from "./writer.ts";
 
 type Cancel = { readonly signal?: AbortSignal };
@@ -35,8 +34,8 @@ export class LmdbStore implements Store {
   #compacted: number;
   #closing: Promise<void> | undefined;
 
-  constructor(folder: Folder, state: State) {
-    const { dir, tables } = folder;
+  constructor(folder: Folder) {
+    const { dir, tables, state } = folder;
     this.name = `lmdb at ${dir}`;
     this.#folder = folder;
     this.#compacted = state.compacted;

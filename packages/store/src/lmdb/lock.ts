@@ -1,5 +1,5 @@
 import { closeSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { type Server, connect, createServer } from "node:net";
+import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { StoreError } from "../store-error.ts";
@@ -66,7 +66,8 @@ class ClaimFolder implements Disposable {
       const file = `${since}-${process.pid}-${Math.random().toString(36).slice(2, 10)}`;
       // It answers before it can be found.
       const server = await listen(join(this.#short, `new-${file}`));
-      if (this.#publish(file)) return { file, since, pid: process.pid, [Symbol.asyncDispose]: () => this.#drop(file, server) };
+      if (this.#publish(file))
+        return { file, since, pid: process.pid, [Symbol.asyncDispose]: () => this.#drop(file, server) };
       await close(server);
     }
   }

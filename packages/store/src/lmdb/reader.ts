@@ -154,7 +154,6 @@ export class Reader implements History {
   }
 }
 
-
 function bound(key: string): Buffer {
   return key === "" ? Buffer.of(0) : Buffer.from(key).subarray(0, LONGEST_BOUND);
 }

@@ -30,6 +30,8 @@ export function encodeState(state: State): Buffer {
 /** @returns `undefined` when these are not bytes that were written so */
 export function decodeState(bytes: Buffer | undefined): State | undefined {
   if (bytes?.length !== SIZE || crc32(bytes.subarray(4)) !== bytes.readUInt32BE(0)) return undefined;
-  const [revision = 0, compacted = 0, swept = 0, lease = 0] = FIELDS.map((_, index) => readInteger(bytes, 4 + 8 * index));
+  const [revision = 0, compacted = 0, swept = 0, lease = 0] = FIELDS.map((_, index) =>
+    readInteger(bytes, 4 + 8 * index),
+  );
   return { revision, compacted, swept, lease };
 }

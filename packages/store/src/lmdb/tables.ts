@@ -1,5 +1,5 @@
 import { type Database, open } from "lmdb";
-import { decodeState, encodeState, FIRST, type State } from "./state.ts";
+import { decodeState, encodeState, type State } from "./state.ts";
 
 /** A table: bytes by bytes, in their order. */
 export type Table = Database<Buffer, Buffer>;
@@ -71,10 +71,10 @@ export function openTables(dir: string, { readOnly }: TableOptions): Tables {
 }
 
 /** Makes an empty store in an empty folder. */
-export async function createTables(dir: string): Promise<void> {
+export async function createTables(dir: string, state: State): Promise<void> {
   const tables = openTables(dir, { readOnly: false });
   try {
-    tables.batchSync(() => tables.setState(FIRST));
+    tables.batchSync(() => tables.setState(state));
   } finally {
     await tables.close();
   }

@@ -143,10 +143,18 @@ export class Writer {
       tables.batchSync(() => undefined);
       found = tables.state();
     } catch (cause) {
-      this.#broken = new StoreError("Unavailable", `the store in ${dir} cannot go on writing: start this process anew`, { cause });
-      throw new StoreError("Unknown", `the store in ${dir} failed while it wrote: start this process anew to see what is there`, {
-        cause: error,
-      });
+      this.#broken = new StoreError(
+        "Unavailable",
+        `the store in ${dir} cannot go on writing: start this process anew`,
+        { cause },
+      );
+      throw new StoreError(
+        "Unknown",
+        `the store in ${dir} failed while it wrote: start this process anew to see what is there`,
+        {
+          cause: error,
+        },
+      );
     }
     const done = found !== undefined && isDeepStrictEqual(found, draft.state) && draft.state !== this.#state;
     if (!done) throw faultOf(error, dir);
@@ -159,6 +167,7 @@ function answerOf({ work, resolve, reject }: Job, draft: Draft): () => void {
     const answer = work(draft);
     return () => resolve(answer as never);
   } catch (error) {
-    return () => reject(isStoreError(error) ? error : new StoreError("Damaged", "the store cannot be read", { cause: error }));
+    return () =>
+      reject(isStoreError(error) ? error : new StoreError("Damaged", "the store cannot be read", { cause: error }));
   }
 }
