@@ -61,7 +61,7 @@ export class HistoryKeeper {
     const at = now();
     this.#samples.push({ at, revision: head });
     const young = this.#samples.findIndex((sample) => sample.at > at - age);
-    this.#samples = this.#samples.slice(Math.max(0, (young === -1 ? this.#samples.length : young) - 1));
+    this.#samples = this.#samples.slice(Math.max(0, young - 1));
     const [oldest] = this.#samples;
     const tooOld = oldest !== undefined && oldest.at <= at - age ? oldest.revision : 0;
     return Math.max(tooOld, head - revisions);
