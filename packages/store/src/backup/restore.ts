@@ -84,7 +84,7 @@ async function checkNew(store: Store, info: BackupInfo): Promise<void> {
   if (revision < least)
     throw new StoreError(
       "Invalid",
-      `${store.name} is at revision ${revision}, and must be at ${least} for clients to notice that a store was lost: ` +
+      `${store.name} is at revision ${revision}, and must be at ${least} for clients to notice what was lost: ` +
         `open the new store with { revision: ${least} }. An etcd is restored from its own snapshots, with ` +
         "`etcdutl snapshot restore --bump-revision 1000000000 --mark-compacted`",
     );
