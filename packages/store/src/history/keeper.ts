@@ -48,8 +48,8 @@ export class HistoryKeeper {
       });
       if (!outcome.committed) return; // another one was faster
     } catch (error) {
-      if (!isStoreError(error) || error.code !== "NoSpace") throw error;
-      // Nobody can make a note of it, and compaction is what makes room.
+      // Without space nobody can make a note, and compaction is what makes room. It does no harm done twice.
+      if (!isStoreError(error) || (error.code !== "NoSpace" && error.code !== "Unknown")) throw error;
     }
     this.#owed = target;
     await this.#pay();
