@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { lmdbStore, type Store } from "@virtual-workspaces/store";
+import { backup, lmdbStore, readBackup, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { tree } from "../../_setup/tree.ts";
 import { put, refused } from "../contract/subject.ts";
@@ -92,8 +92,14 @@ describe("the lock of a store on lmdb", () => {
     expect((await reader.get("b"))?.modRevision).to.equal(3);
     await refused("ReadOnly", () => reader.commit({ conditions: [], operations: [put("c", "1")] }));
     await refused("ReadOnly", () => reader.watch({ from: "", to: "z" }, { after: 1 })[Symbol.asyncIterator]().next());
+    const lease = await store.grant(100);
+    await store.commit({ conditions: [], operations: [put("c", "1", lease)] });
+    await backup(reader, join(folder.path, "backup"));
+    expect(await readBackup(join(folder.path, "backup"))).to.deep.include({ revision: 4 });
+    expect(await reader.remaining(lease.id)).to.be.within(90, 100);
+    await refused("LeaseNotFound", () => reader.remaining("12345"));
     await close(store);
-    expect(await reader.head()).to.equal(3);
+    expect(await reader.head()).to.equal(4);
     await close(reader);
     await refused("Closed", () => reader.head());
   });
