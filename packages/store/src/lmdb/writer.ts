@@ -2,9 +2,9 @@ import { statfsSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { Change } from "../engine/change.ts";
 import type { Outcome } from "../store.ts";
-import { isStoreError, StoreError } from "../store-error.ts";
+import { StoreError } from "../store-error.ts";
 import { Draft, type Ground, type Prepared } from "./draft.ts";
-import { writeFault } from "./faults.ts";
+import { faultOf, writeFault } from "./faults.ts";
 import type { State } from "./state.ts";
 import type { Tables } from "./tables.ts";
 
@@ -111,20 +111,22 @@ export class Writer {
   }
 
   async #group(jobs: readonly Job[]): Promise<void> {
-    const { tables, ground, committed } = this.#options;
+    const { dir, tables, ground, committed } = this.#options;
     const draft = new Draft({ ...ground, tables, state: this.#state });
-    const answers = jobs.map((job) => answerOf(job, draft));
+    const answers = jobs.map((job) => answerOf(job, draft, dir));
     try {
       if (this.#broken !== undefined) throw this.#broken;
-      if (!draft.isEmpty) await this.#write(draft);
+      if (!draft.isEmpty && !answers.every(({ failed }) => failed)) {
+        await this.#write(draft);
+        this.#state = draft.state;
+        draft.settle();
+        committed(draft.changes);
+      }
     } catch (error) {
       for (const { reject } of jobs) reject(error);
       return;
     }
-    this.#state = draft.state;
-    draft.settle();
-    committed(draft.changes);
-    for (const answer of answers) answer();
+    for (const answer of answers) answer.give();
   }
 
   async #write(draft: Draft): Promise<void> {
@@ -175,13 +177,18 @@ function isNearlyFull(dir: string): boolean {
   }
 }
 
+interface Answer {
+  /** Whether the job has thrown, and so asks for nothing to be written. */
+  readonly failed: boolean;
+  give(): void;
+}
+
 /** Does a job's part of the group, and keeps the answer for later. */
-function answerOf({ work, resolve, reject }: Job, draft: Draft): () => void {
+function answerOf({ work, resolve, reject }: Job, draft: Draft, dir: string): Answer {
   try {
     const answer = work(draft);
-    return () => resolve(answer as never);
+    return { failed: false, give: () => resolve(answer as never) };
   } catch (error) {
-    return () =>
-      reject(isStoreError(error) ? error : new StoreError("Damaged", "the store cannot be read", { cause: error }));
+    return { failed: true, give: () => reject(faultOf(error, dir)) };
   }
 }
