@@ -4,7 +4,7 @@ import { sortable } from "../engine/key-order.ts";
 import type { History, HistoryPage, HistoryQuery } from "../engine/watch-hub.ts";
 import type { Entry, KeyRange, RangeOptions, RangeResult } from "../store.ts";
 import { StoreError } from "../store-error.ts";
-import { damaged } from "./faults.ts";
+import { damaged, faultOf } from "./faults.ts";
 import { integerKey, NOWHERE, type Place, placeOf, readInteger, revisionOf } from "./place.ts";
 import { decodeRecord, entryOf, type LogRecord } from "./record.ts";
 import type { State } from "./state.ts";
@@ -16,6 +16,11 @@ const SLICE_BYTES = 2 ** 20;
 
 /** No key is longer, so what follows does not matter to their order. */
 const LONGEST_BOUND = 1025;
+
+interface Row {
+  readonly key: Buffer;
+  readonly value: Buffer;
+}
 
 export type Reading = Pick<Tables, "keys" | "log">;
 
@@ -45,17 +50,18 @@ export class Reader implements History {
 
   /** The newest entry of a key in the log, even if it is not to be seen yet. */
   newest(key: string): LogRecord | undefined {
-    const place = this.placeOfKey(Buffer.from(key));
-    return place === NOWHERE ? undefined : this.record(place);
+    const place = this.#bytes(this.#keys, Buffer.from(key));
+    return place && this.record(place);
   }
 
   placeOfKey(key: Buffer): Place {
-    const bytes = this.#keys.getBinary(key);
+    const bytes = this.#bytes(this.#keys, key);
     return bytes === undefined ? NOWHERE : readInteger(bytes, 0);
   }
 
   get(key: string): Entry | undefined {
-    return entryOf(this.#at(this.placeOfKey(Buffer.from(key)), this.#source.bounds().revision));
+    const newest = this.#bytes(this.#keys, Buffer.from(key));
+    return newest && entryOf(this.#at(newest, this.#source.bounds().revision));
   }
 
   async range(range: KeyRange, options: RangeOptions = {}): Promise<RangeResult> {
@@ -81,8 +87,8 @@ export class Reader implements History {
       const from: Buffer = start;
       start = undefined;
       let seen = 0;
-      for (const { key, value } of this.#keys.getRange({ start: from, end })) {
-        const entry = entryOf(this.#at(readInteger(value, 0), revision));
+      for (const { key, value } of this.scan(this.#keys, { start: from, end })) {
+        const entry = entryOf(this.#at(value, revision));
         if (entry !== undefined) {
           if (entries.length === limit) return { entries, revision, more: true };
           entries.push(entry);
@@ -103,7 +109,7 @@ export class Reader implements History {
     const changes: { readonly revision: number; readonly events: KeptEvent[] }[] = [];
     const range = { start: integerKey(placeOf(after + 1, 0)), end: integerKey(placeOf(upTo + 1, 0)) };
     let [seen, bytes, through] = [0, 0, after];
-    for (const { key, value } of this.#log.getRange(range)) {
+    for (const { key, value } of this.scan(this.#log, range)) {
       const place = readInteger(key, 0);
       const revision = revisionOf(place);
       if (revision !== through && (seen >= SLICE || bytes >= SLICE_BYTES)) return { changes, upTo: through };
@@ -113,7 +119,7 @@ export class Reader implements History {
       const record = this.decoded(value, place);
       const order = sortable(record.key);
       if (!has(order)) continue;
-      const before = previous && record.previous !== NOWHERE ? this.record(record.previous) : undefined;
+      const before = previous && record.previous !== NOWHERE ? this.record(integerKey(record.previous)) : undefined;
       const event = { key: record.key, order, entry: entryOf(record), previous: entryOf(before) };
       const last = changes.at(-1);
       if (last?.revision === revision) last.events.push(event);
@@ -122,9 +128,10 @@ export class Reader implements History {
     return { changes, upTo };
   }
 
-  /** @returns `undefined` where compaction has been */
-  record(place: Place): LogRecord | undefined {
-    const bytes = this.#log.getBinary(integerKey(place));
+  /** What stands at the place that these bytes say. @returns `undefined` where compaction has been */
+  record(at: Buffer): LogRecord | undefined {
+    const bytes = this.#bytes(this.#log, at);
+    const place = readInteger(at, 0);
     if (bytes !== undefined) return this.decoded(bytes, place);
     if (revisionOf(place) <= this.compacted) return undefined;
     throw damaged(this.#source.dir, `nothing stands at ${place} in the log`);
@@ -137,19 +144,35 @@ export class Reader implements History {
     if (revision < compacted) throw StoreError.compacted(revision, compacted);
   }
 
-  #at(newest: Place, revision: number): LogRecord | undefined {
-    let place = newest;
-    while (place !== NOWHERE) {
-      const record = this.record(place);
-      if (record === undefined || revisionOf(place) <= revision) return record;
-      place = record.previous;
-    }
-    return undefined;
-  }
-
   decoded(bytes: Buffer, place: Place): LogRecord {
     const record = decodeRecord(bytes, place);
     if (record === undefined) throw damaged(this.#source.dir, `the checksum at ${place} in the log does not hold`);
+    return record;
+  }
+
+  #bytes(table: Table, key: Buffer): Buffer | undefined {
+    try {
+      return table.getBinary(key);
+    } catch (error) {
+      throw faultOf(error, this.#source.dir);
+    }
+  }
+
+  /** What stands in a part of a table; to be gone through in one turn of the event loop. */
+  *scan(table: Table, range: { readonly start: Buffer; readonly end: Buffer }): Iterable<Row> {
+    try {
+      yield* table.getRange(range);
+    } catch (error) {
+      throw faultOf(error, this.#source.dir);
+    }
+  }
+
+  /** Goes back from a key's newest entry to the one of a revision. */
+  #at(newest: Buffer, revision: number): LogRecord | undefined {
+    let record = this.record(newest);
+    while (record !== undefined && revisionOf(record.place) > revision) {
+      record = record.previous === NOWHERE ? undefined : this.record(integerKey(record.previous));
+    }
     return record;
   }
 }

@@ -1,15 +1,19 @@
+import { statfsSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { Change } from "../engine/change.ts";
 import type { Outcome } from "../store.ts";
-import { isStoreError, StoreError } from "../store-error.ts";
+import { StoreError } from "../store-error.ts";
 import { Draft, type Ground, type Prepared } from "./draft.ts";
-import { faultOf } from "./faults.ts";
+import { faultOf, writeFault } from "./faults.ts";
 import type { State } from "./state.ts";
 import type { Tables } from "./tables.ts";
 
 /** A group is taken to be full: its writer's turn should not become long. */
 const MOST_TRANSACTIONS = 1024;
 const MOST_BYTES = 16 * 2 ** 20;
+
+/** Free bytes: some groups' worth. */
+const NEARLY_FULL = 4 * MOST_BYTES;
 
 /** What a writer writes on, and whom it tells. */
 export interface WriterOptions {
@@ -107,26 +111,28 @@ export class Writer {
   }
 
   async #group(jobs: readonly Job[]): Promise<void> {
-    const { tables, ground, committed } = this.#options;
+    const { dir, tables, ground, committed } = this.#options;
     const draft = new Draft({ ...ground, tables, state: this.#state });
-    const answers = jobs.map((job) => answerOf(job, draft));
+    const answers = jobs.map((job) => answerOf(job, draft, dir));
     try {
       if (this.#broken !== undefined) throw this.#broken;
-      if (!draft.isEmpty) await this.#write(draft);
+      if (!draft.isEmpty && !answers.every(({ failed }) => failed)) {
+        await this.#write(draft);
+        this.#state = draft.state;
+        draft.settle();
+        committed(draft.changes);
+      }
     } catch (error) {
       for (const { reject } of jobs) reject(error);
       return;
     }
-    this.#state = draft.state;
-    draft.settle();
-    committed(draft.changes);
-    for (const answer of answers) answer();
+    for (const answer of answers) answer.give();
   }
 
   async #write(draft: Draft): Promise<void> {
     const { tables } = this.#options;
     try {
-      if (this.#careful) tables.batchSync(() => draft.apply());
+      if (this.#careful || isNearlyFull(this.#options.dir)) tables.batchSync(() => draft.apply());
       else await tables.batch(() => draft.apply());
       this.#careful = false;
     } catch (error) {
@@ -157,17 +163,32 @@ export class Writer {
       );
     }
     const done = found !== undefined && isDeepStrictEqual(found, draft.state) && draft.state !== this.#state;
-    if (!done) throw faultOf(error, dir);
+    if (!done) throw writeFault(error, dir);
   }
 }
 
+/** Where a group may fail for want of space it is written in a way that fails plainly, although others wait for it. */
+function isNearlyFull(dir: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dir);
+    return bavail * bsize < NEARLY_FULL;
+  } catch {
+    return true;
+  }
+}
+
+interface Answer {
+  /** Whether the job has thrown, and so asks for nothing to be written. */
+  readonly failed: boolean;
+  give(): void;
+}
+
 /** Does a job's part of the group, and keeps the answer for later. */
-function answerOf({ work, resolve, reject }: Job, draft: Draft): () => void {
+function answerOf({ work, resolve, reject }: Job, draft: Draft, dir: string): Answer {
   try {
     const answer = work(draft);
-    return () => resolve(answer as never);
+    return { failed: false, give: () => resolve(answer as never) };
   } catch (error) {
-    return () =>
-      reject(isStoreError(error) ? error : new StoreError("Damaged", "the store cannot be read", { cause: error }));
+    return { failed: true, give: () => reject(faultOf(error, dir)) };
   }
 }
