@@ -1,3 +1,5 @@
+export type { EtcdOptions, EtcdTls } from "./etcd/options.ts";
+export { etcdStore } from "./etcd/store.ts";
 export type {
   Batch,
   Condition,

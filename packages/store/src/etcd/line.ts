@@ -1,0 +1,194 @@
+import type { ClientDuplexStream } from "@grpc/grpc-js";
+import { StoreError } from "../store-error.ts";
+import type { Following } from "./following.ts";
+import { WatchCreateRequest, type WatchRequest, type WatchResponse } from "./generated/rpc.ts";
+import type { Member } from "./member.ts";
+
+/** How long a slow reader may hold up the others before its watch is taken off the line, ms. */
+const HOLD = 50;
+
+/** A watch as etcd knows it on this line. */
+interface Leg {
+  readonly id: number;
+  readonly following: Following;
+  /** Whether etcd was asked to begin at what was told already. */
+  readonly exact: boolean;
+  /** How many progress requests etcd may answer without knowing of it. */
+  before: number;
+  /** The revision that etcd had when it began; `undefined` until then. */
+  began: number | undefined;
+}
+
+/** What a line tells whoever has opened it. */
+export interface LineEvents {
+  /** A watch was denied, which may be for the token's age. */
+  denied(following: Following, reason: string): void;
+  /** Whether a member is new enough for its progress notices to be believed. */
+  trusted(member: Member): Promise<boolean>;
+  /** Something has come. */
+  news(): void;
+}
+
+/** One stream to a member, with all watches of the store on it. When it breaks, another takes them up. */
+export class Line {
+  readonly member: Member;
+  /** Whether its answers to {@link requestProgress} can be believed. */
+  readonly trusted: () => Promise<boolean>;
+  /** Resolves with why it broke. */
+  readonly broken: Promise<Error>;
+  /** Whether etcd has said anything on it. */
+  heard = false;
+  readonly #call: ClientDuplexStream<WatchRequest, WatchResponse>;
+  readonly #events: LineEvents;
+  readonly #legs = new Map<number, Leg>();
+  readonly #byFollowing = new Map<Following, Leg>();
+  /** Those that etcd has not answered: it does so in their order. */
+  readonly #asked: Leg[] = [];
+  readonly #held = new Set<Following>();
+  #release: NodeJS.Timeout | undefined;
+  #ids = 0;
+  #requests = 0;
+  #over = false;
+  #notices = 0;
+
+  constructor(call: ClientDuplexStream<WatchRequest, WatchResponse>, member: Member, events: LineEvents) {
+    this.member = member;
+    let trusted: Promise<boolean> | undefined;
+    this.trusted = () => {
+      trusted ??= events.trusted(member);
+      trusted.catch(() => (trusted = undefined));
+      return trusted;
+    };
+    this.#call = call;
+    this.#events = events;
+    this.broken = new Promise((resolve) => {
+      call.on("error", resolve);
+      call.on("end", () => resolve(new Error("etcd has ended the stream")));
+    });
+    call.on("data", (response: WatchResponse) => this.#receive(response));
+  }
+
+  has(following: Following): boolean {
+    return this.#byFollowing.has(following);
+  }
+
+  /** Whether etcd has begun to send what happens. */
+  follows(following: Following): boolean {
+    return this.#byFollowing.get(following)?.began !== undefined;
+  }
+
+  /**
+   * Puts a watch on the line. etcd refuses one that begins before a compaction, and would let pass one that begins at it,
+   * though what was deleted there is gone; so it is asked to begin at what is known already. `exact: false` saves the time
+   * that this costs where nothing newer than that is known of; if etcd knows more, it is asked again.
+   */
+  add(following: Following, exact: boolean): void {
+    if (following.bounds === undefined) return;
+    const leg: Leg = { id: ++this.#ids, following, exact, before: 0, began: undefined };
+    this.#legs.set(leg.id, leg);
+    this.#byFollowing.set(following, leg);
+    this.#asked.push(leg);
+    const createRequest = WatchCreateRequest.fromPartial({
+      ...following.bounds,
+      startRevision: exact ? following.sure : following.sure + 1,
+      prevKv: following.previous,
+      watchId: leg.id,
+      fragment: true,
+    });
+    this.#write({ createRequest });
+  }
+
+  /** Takes a watch off. */
+  remove(following: Following): void {
+    const leg = this.#byFollowing.get(following);
+    if (leg === undefined) return;
+    this.#byFollowing.delete(following);
+    this.#legs.delete(leg.id);
+    this.#write({ cancelRequest: { watchId: leg.id } });
+    following.interrupted();
+    this.resume(following);
+  }
+
+  /** Asks how far etcd is: it answers when everything before has been sent, or not at all. */
+  requestProgress(): void {
+    this.#requests++;
+    this.#write({ progressRequest: {} });
+  }
+
+  /** A reader that was too slow has caught up. */
+  resume(following: Following): void {
+    if (!this.#held.delete(following) || this.#held.size > 0) return;
+    clearTimeout(this.#release);
+    this.#call.resume();
+  }
+
+  /** Breaks it. */
+  drop(): void {
+    this.#over = true;
+    clearTimeout(this.#release);
+    this.#call.cancel();
+    for (const { following } of this.#legs.values()) following.interrupted();
+    this.#legs.clear();
+    this.#byFollowing.clear();
+  }
+
+  #write(request: WatchRequest): void {
+    if (!this.#over) this.#call.write(request);
+  }
+
+  #receive(response: WatchResponse): void {
+    this.heard = true;
+    const leg = response.created ? this.#asked.shift() : this.#legs.get(response.watchId);
+    if (leg !== undefined && this.#legs.get(leg.id) !== leg) return; // taken off meanwhile
+    if (response.created && !response.canceled) this.#begun(leg, response);
+    else if (response.canceled) this.#canceled(leg, response);
+    else if (response.events.length === 0 && !response.fragment) this.#notice(response);
+    else if (leg !== undefined) this.#told(leg, response);
+    this.#events.news();
+  }
+
+  #begun(leg: Leg | undefined, { header }: WatchResponse): void {
+    if (leg === undefined) return;
+    const revision = header?.revision ?? 0;
+    if (!leg.exact && revision > leg.following.sure) {
+      this.remove(leg.following);
+      return this.add(leg.following, true);
+    }
+    leg.following.denied = false;
+    leg.began = revision;
+    leg.before = this.#requests;
+  }
+
+  #told({ following }: Leg, response: WatchResponse): void {
+    following.receive(response);
+    if (!following.full || following.over) return;
+    if (this.#held.size === 0) {
+      this.#call.pause();
+      this.#release = setTimeout(() => this.#takeOff(), HOLD);
+    }
+    this.#held.add(following);
+  }
+
+  /** Who has not caught up is followed again when it has; the others wait no longer. */
+  #takeOff(): void {
+    for (const following of [...this.#held]) this.remove(following);
+  }
+
+  #canceled(leg: Leg | undefined, { compactRevision, cancelReason }: WatchResponse): void {
+    if (leg === undefined) return;
+    const { following } = leg;
+    this.#legs.delete(leg.id);
+    this.#byFollowing.delete(following);
+    if (compactRevision > 0) following.fail(StoreError.compacted(following.sure, compactRevision));
+    else if (/permission|auth|user/.test(cancelReason)) this.#events.denied(following, cancelReason);
+    else this.drop(); // for a reason that may pass: all begin anew
+  }
+
+  /** etcd is at a revision, and has sent all before to those watches that it knew of when it was asked. */
+  #notice({ header }: WatchResponse): void {
+    this.#notices++;
+    const revision = header?.revision ?? 0;
+    for (const { following, began, before } of this.#legs.values())
+      if (began !== undefined && (revision > began || this.#notices > before)) following.progress(revision, true);
+  }
+}

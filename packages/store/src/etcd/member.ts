@@ -1,0 +1,140 @@
+import {
+  type ChannelCredentials,
+  Client,
+  type ClientDuplexStream,
+  type ClientOptions,
+  type ClientUnaryCall,
+  connectivityState,
+  credentials,
+  type Metadata,
+  type ServiceError,
+} from "@grpc/grpc-js";
+import { Refused } from "./errors.ts";
+import type { Method } from "./methods.ts";
+import type { Settings } from "./options.ts";
+
+/** How long a member may take for a connection, and leave calls without any answer before it counts as hung, ms. */
+const PATIENCE = 2000;
+
+/** For one call. */
+export interface CallOptions {
+  readonly metadata: Metadata;
+  /** When to give up, as of `Date.now()`. */
+  readonly deadline: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** One member of etcd: a channel to it, and whether it answers. */
+export class Member implements Disposable {
+  readonly name: string;
+  readonly #client: Client;
+  readonly #calls = new Set<ClientUnaryCall>();
+  /** Since when calls wait without one being answered. */
+  #silentSince = 0;
+
+  constructor(address: string, settings: Settings) {
+    this.name = `etcd at ${address}`;
+    this.#client = new Client(address, channelCredentials(settings), channelOptions(settings));
+  }
+
+  /** Whether calls have waited for it for longer than a member that lives would need. */
+  get hangs(): boolean {
+    return this.#calls.size > 0 && performance.now() - this.#silentSince > PATIENCE;
+  }
+
+  /** Whether there is a connection. */
+  get connected(): boolean {
+    return this.#client.getChannel().getConnectivityState(true) === connectivityState.READY;
+  }
+
+  /**
+   * Makes one, so that nothing is sent before there is. Resolves also when it cannot: calls then fail with the reason.
+   *
+   * @throws Refused when it takes too long
+   */
+  connect(deadline: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const until = Math.min(deadline, Date.now() + PATIENCE);
+      const look = (): void => {
+        const channel = this.#client.getChannel();
+        const state = channel.getConnectivityState(true);
+        if (state !== connectivityState.IDLE && state !== connectivityState.CONNECTING) return resolve();
+        channel.watchConnectivityState(state, until, (late) =>
+          late === undefined ? look() : reject(new Refused(`no connection within ${PATIENCE} ms`)),
+        );
+      };
+      look();
+    });
+  }
+
+  /** Asks once. Rejects with a `ServiceError`, or with the signal's reason. */
+  call<In, Out>(method: Method<In, Out>, bytes: Buffer, options: CallOptions): Promise<Out> {
+    const { metadata, deadline, signal } = options;
+    if (this.#calls.size === 0) this.#silentSince = performance.now();
+    return new Promise<Out>((resolve, reject) => {
+      const abort = (): void => {
+        call.cancel();
+        reject(signal?.reason);
+      };
+      const done = (): void => {
+        this.#calls.delete(call);
+        signal?.removeEventListener("abort", abort);
+      };
+      const call = this.#client.makeUnaryRequest(
+        method.path,
+        asIs,
+        method.decode,
+        bytes,
+        metadata,
+        { deadline },
+        (error: ServiceError | null, answer?: Out) => {
+          done();
+          if (error !== null) return reject(error);
+          this.#silentSince = performance.now();
+          resolve(answer as Out);
+        },
+      );
+      this.#calls.add(call);
+      signal?.addEventListener("abort", abort, { once: true });
+    });
+  }
+
+  /** Opens a stream of messages both ways. */
+  stream<In, Out>(method: Method<In, Out>, metadata: Metadata): ClientDuplexStream<In, Out> {
+    return this.#client.makeBidiStreamRequest(method.path, method.encode, method.decode, metadata);
+  }
+
+  [Symbol.dispose](): void {
+    for (const call of this.#calls) call.cancel();
+    this.#client.close();
+  }
+}
+
+const asIs = (bytes: Buffer): Buffer => bytes;
+
+function channelCredentials({ secure, tls }: Settings): ChannelCredentials {
+  if (!secure) return credentials.createInsecure();
+  const bytes = (pem: string | Buffer | undefined): Buffer | null => (pem === undefined ? null : Buffer.from(pem));
+  return credentials.createSsl(bytes(tls.ca), bytes(tls.key), bytes(tls.cert));
+}
+
+function channelOptions({ tls: { serverName } }: Settings): ClientOptions {
+  return {
+    "grpc.max_receive_message_length": -1,
+    "grpc.max_send_message_length": -1,
+    // A member that hangs answers no ping either. etcd takes more than one in 5 s for an attack.
+    "grpc.keepalive_time_ms": 5500,
+    "grpc.keepalive_timeout_ms": 3000,
+    "grpc.initial_reconnect_backoff_ms": 50,
+    "grpc.max_reconnect_backoff_ms": 1000,
+    // What is done again is decided in one place, by what may have been done.
+    "grpc.enable_retries": 0,
+    "grpc.service_config_disable_resolution": 1,
+    "grpc.use_local_subchannel_pool": 1,
+    "grpc.enable_http_proxy": 0,
+    ...(serverName !== undefined && {
+      "grpc.ssl_target_name_override": serverName,
+      "grpc.default_authority": serverName,
+    }),
+  };
+}

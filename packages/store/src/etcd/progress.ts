@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isStoreError } from "../store-error.ts";
+import type { Following } from "./following.ts";
+import type { Line } from "./line.ts";
+import type { Member } from "./member.ts";
+import type { Members } from "./members.ts";
+import { status } from "./methods.ts";
+import type { Reader } from "./reading.ts";
+
+/** From which release of each line on progress notices are sent in order with events. */
+const TRUSTED: readonly (readonly [minor: number, patch: number])[] = [
+  [4, 25],
+  [5, 8],
+];
+
+/** Whether a member is new enough for its progress notices to be believed. */
+export async function trusted(members: Members, member: Member): Promise<boolean> {
+  const { version } = await members.askOne(status, {}, member);
+  const [major = 0, minor = 0, patch = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
+  const since = TRUSTED.find(([line]) => line === minor)?.[1];
+  return major > 3 || (major === 3 && (since === undefined ? minor > 5 : patch >= since));
+}
+
+/** How long to wait for what may come by itself before asking again, ms. */
+const AGAIN = 100;
+
+/**
+ * Finds out for quiet watches that nothing happened. Of a member that can be trusted to, it is asked; others may say that
+ * they are at a revision while events before it are still to be sent (etcd-io/etcd#15220), and there it is concluded from
+ * what stands in the range: as many keys as at the last revision told, and none newer. Keys that came and went meanwhile
+ * escape this; their events come later, and end the watch with an error rather than being lost.
+ */
+export class Progress {
+  readonly #members: Members;
+  readonly #reader: Reader;
+  readonly #line: () => Line | undefined;
+  readonly #wanting = new Set<Following>();
+  #news = new AbortController();
+  #running = false;
+
+  constructor(members: Members, reader: Reader, line: () => Line | undefined) {
+    this.#members = members;
+    this.#reader = reader;
+    this.#line = line;
+  }
+
+  /** Sees to it that a watch is told of the revision that etcd has now, or a later one. */
+  want(following: Following): void {
+    if (following.goal === undefined) following.goal = Number.POSITIVE_INFINITY; // until etcd has been asked
+    else following.again = true; // it may have been asked already
+    this.#wanting.add(following);
+    if (!this.#running) void this.#run();
+  }
+
+  /** Something has come from etcd. */
+  news(): void {
+    if (this.#running) this.#news.abort();
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    while (this.#wanting.size > 0 && !this.#members.closed.aborted) {
+      await this.#round().catch(() => this.#pause());
+      for (const following of this.#wanting)
+        if (following.over || following.goal === undefined) this.#wanting.delete(following);
+    }
+    this.#running = false;
+  }
+
+  async #round(): Promise<void> {
+    const unasked = [...this.#wanting].filter(({ goal }) => goal === Number.POSITIVE_INFINITY);
+    if (unasked.length > 0) {
+      const head = await this.#reader.head(this.#members.closed);
+      for (const following of unasked) if (following.goal !== undefined) following.goal = head;
+    }
+    const line = this.#line();
+    for (const following of this.#wanting) following.progress(following.told, false);
+    const behind = [...this.#wanting].filter((following) => following.goal !== undefined && line?.follows(following));
+    this.#news = new AbortController();
+    if (line === undefined || behind.length === 0) return this.#wanting.size > 0 ? this.#pause() : undefined;
+    if (await line.trusted()) line.requestProgress();
+    else await Promise.all(behind.map((following) => this.#conclude(following)));
+    if (behind.some(({ goal }) => goal !== undefined)) await this.#pause();
+  }
+
+  async #conclude(following: Following): Promise<void> {
+    const { bounds, told, goal } = following;
+    if (bounds === undefined || goal === undefined) return;
+    const signal = this.#members.closed;
+    try {
+      const newer = { ...bounds, limit: 1, keysOnly: true, minModRevision: told + 1, revision: goal };
+      const [now, then] = await Promise.all([
+        this.#reader.ask(newer, signal),
+        this.#reader.ask({ ...bounds, countOnly: true, revision: told }, signal),
+      ]);
+      if (now.kvs.length === 0 && now.count === then.count && following.told === told) following.progress(goal, false);
+    } catch (error) {
+      if (isStoreError(error) && error.code === "Compacted") following.fail(error);
+      else throw error;
+    }
+  }
+
+  /** Until something comes, but not for long. */
+  async #pause(): Promise<void> {
+    const signal = AbortSignal.any([this.#news.signal, this.#members.closed]);
+    await sleep(AGAIN, undefined, { signal }).catch(() => undefined);
+  }
+}
