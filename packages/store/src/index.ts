@@ -1,5 +1,6 @@
 export type { EtcdOptions, EtcdTls } from "./etcd/options.ts";
 export { etcdStore } from "./etcd/store.ts";
+export { type MemoryStoreOptions, memoryStore } from "./memory/memory-store.ts";
 export type {
   Batch,
   Condition,
