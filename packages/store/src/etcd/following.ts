@@ -20,7 +20,7 @@ export interface FollowingHost {
 
 /** A range being followed by one reader: what has come and is not read yet, and how far it is told of. */
 export class Following implements Watch {
-  readonly bounds: Bounds | undefined;
+  readonly bounds: Bounds;
   readonly previous: boolean;
   /** Every event up to here has been kept for the reader or read. */
   told: number;

@@ -1,8 +1,5 @@
-import { StoreError } from "../store-error.ts";
 import type { Entry, KeyRange } from "../store.ts";
 import type { KeyValue } from "./generated/rpc.ts";
-
-const LONGEST = 1024;
 
 /** A range as etcd has it. */
 export interface Bounds {
@@ -19,13 +16,8 @@ export class Keys {
     this.#prefix = Buffer.from(prefix);
   }
 
-  /** @throws StoreError `Invalid` for one that is empty or no text, `TooLarge` */
   encode(key: string): Buffer {
-    if (key === "" || !key.isWellFormed()) throw new StoreError("Invalid", `a key is text of at least one byte`);
-    const bytes = this.#bound(key);
-    if (bytes.length - this.#prefix.length > LONGEST)
-      throw new StoreError("TooLarge", `a key has at most ${LONGEST} bytes, this has more: ${key.slice(0, 80)}...`);
-    return bytes;
+    return Buffer.concat([this.#prefix, Buffer.from(key)]);
   }
 
   /** What no key of the store stands at, though its permissions reach it. */
@@ -33,22 +25,19 @@ export class Keys {
     return this.#prefix;
   }
 
-  /** `undefined` for a range that can hold nothing. */
-  bounds({ from, to }: KeyRange): Bounds | undefined {
-    const bounds = { key: this.#bound(from), rangeEnd: this.#bound(to) };
-    return Buffer.compare(bounds.key, bounds.rangeEnd) < 0 ? bounds : undefined;
+  bounds({ from, to }: KeyRange): Bounds {
+    const bounds = { key: this.encode(from), rangeEnd: this.encode(to) };
+    if (Buffer.compare(bounds.key, bounds.rangeEnd) < 0) return bounds;
+    return { key: this.none, rangeEnd: after(this.none) }; // etcd reads an end before the beginning in ways of its own
   }
 
   decode(key: Buffer): string {
     return key.toString("utf8", this.#prefix.length);
   }
 
-  entry({ key, value, createRevision, modRevision }: KeyValue): Entry {
-    return { key: this.decode(key), value, createRevision, modRevision };
-  }
-
-  #bound(text: string): Buffer {
-    return Buffer.concat([this.#prefix, Buffer.from(text)]);
+  entry({ key, value, createRevision, modRevision, lease }: KeyValue): Entry {
+    const entry = { key: this.decode(key), value, createRevision, modRevision };
+    return lease === "0" ? entry : { ...entry, lease };
   }
 }
 

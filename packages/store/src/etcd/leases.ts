@@ -1,18 +1,17 @@
-import { StoreError } from "../store-error.ts";
+import { grantedTtl } from "../engine/limits.ts";
 import type { Lease } from "../store.ts";
+import { StoreError } from "../store-error.ts";
 import { verdict } from "./errors.ts";
 import type { LeaseKeepAliveResponse } from "./generated/rpc.ts";
 import type { Members } from "./members.ts";
-import { leaseGrant, leaseKeepAlive, leaseRevoke } from "./methods.ts";
+import { leaseGrant, leaseKeepAlive, leaseRevoke, leaseTimeToLive } from "./methods.ts";
 
 /** How long etcd may take to renew a lease, ms. */
 const RENEW = 5000;
 
 /** Asked again when its answer is lost: a lease that nobody knows of ends by itself. */
 export async function grant(members: Members, ttl: number): Promise<Lease> {
-  if (!Number.isSafeInteger(ttl) || ttl < 1)
-    throw new StoreError("Invalid", `a time to live is an integer from 1, not ${ttl}`);
-  const { ID, TTL, error } = await members.ask(leaseGrant, { TTL: ttl });
+  const { ID, TTL, error } = await members.ask(leaseGrant, { TTL: grantedTtl(ttl) });
   if (error !== "") throw new StoreError("Unavailable", `etcd granted no lease: ${error}`);
   return { id: ID, ttl: TTL };
 }
@@ -21,11 +20,18 @@ export async function revoke(members: Members, { id }: Lease): Promise<void> {
   await members.ask(leaseRevoke, { ID: checked(id) }, { repeatable: false });
 }
 
+/** What is left, s. */
+export async function remaining(members: Members, id: string): Promise<number> {
+  const { TTL } = await members.ask(leaseTimeToLive, { ID: checked(id) });
+  if (TTL < 0) throw over(id);
+  return TTL;
+}
+
 /** One message on a stream of its own, which is how etcd has it. */
 export async function renew(members: Members, { id }: Lease): Promise<Lease> {
   checked(id);
   const { TTL } = await once(members, id);
-  if (TTL <= 0) throw new StoreError("LeaseNotFound", `lease ${id} is over, or never was`);
+  if (TTL <= 0) throw over(id);
   return { id, ttl: TTL };
 }
 
@@ -55,6 +61,8 @@ async function once(members: Members, id: string): Promise<LeaseKeepAliveRespons
 
 function checked(id: string): string {
   if (!/^-?\d{1,19}$/.test(id) || BigInt.asIntN(64, BigInt(id)) !== BigInt(id))
-    throw new StoreError("LeaseNotFound", `no lease is called ${id}`);
+    throw over(id);
   return id;
 }
+
+const over = (id: string): StoreError => new StoreError("LeaseNotFound", `the lease ${id} is over, or never was`);

@@ -83,7 +83,6 @@ export class Line {
    * that this costs where nothing newer than that is known of; if etcd knows more, it is asked again.
    */
   add(following: Following, exact: boolean): void {
-    if (following.bounds === undefined) return;
     const leg: Leg = { id: ++this.#ids, following, exact, before: 0, began: undefined };
     this.#legs.set(leg.id, leg);
     this.#byFollowing.set(following, leg);

@@ -55,6 +55,11 @@ export const leaseKeepAlive: Method<rpc.LeaseKeepAliveRequest, rpc.LeaseKeepAliv
   rpc.LeaseKeepAliveRequest,
   rpc.LeaseKeepAliveResponse,
 );
+export const leaseTimeToLive: Method<rpc.LeaseTimeToLiveRequest, rpc.LeaseTimeToLiveResponse> = method(
+  "Lease/LeaseTimeToLive",
+  rpc.LeaseTimeToLiveRequest,
+  rpc.LeaseTimeToLiveResponse,
+);
 export const authenticate: Method<rpc.AuthenticateRequest, rpc.AuthenticateResponse> = method(
   "Auth/Authenticate",
   rpc.AuthenticateRequest,

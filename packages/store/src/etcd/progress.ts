@@ -85,7 +85,7 @@ export class Progress {
 
   async #conclude(following: Following): Promise<void> {
     const { bounds, told, goal } = following;
-    if (bounds === undefined || goal === undefined) return;
+    if (goal === undefined) return;
     const signal = this.#members.closed;
     try {
       const newer = { ...bounds, limit: 1, keysOnly: true, minModRevision: told + 1, revision: goal };

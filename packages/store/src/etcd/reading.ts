@@ -1,4 +1,4 @@
-import { isStoreError, StoreError } from "../store-error.ts";
+import { isStoreError } from "../store-error.ts";
 import type { Entry, KeyRange, RangeOptions, RangeResult } from "../store.ts";
 import { type DeepPartial, type KeyValue, RangeRequest, type RangeResponse } from "./generated/rpc.ts";
 import { after, type Bounds, type Keys } from "./keys.ts";
@@ -43,7 +43,7 @@ export class Reader {
 
   async range(asked: KeyRange, options: RangeOptions = {}): Promise<RangeResult> {
     const { revision = 0, limit = Number.POSITIVE_INFINITY, signal } = options;
-    const bounds = this.#keys.bounds(asked) ?? { key: this.#keys.none, rangeEnd: after(this.#keys.none) };
+    const bounds = this.#keys.bounds(asked);
     for (let tries = 0; ; tries++)
       try {
         return await this.#pages({ bounds, revision, limit, signal });
@@ -87,10 +87,4 @@ export class Reader {
 function entriesIn(bytes: number, sample: readonly KeyValue[]): number {
   const size = sample.reduce((sum, { key, value }) => sum + key.length + value.length + 32, 0);
   return Math.max(1, Math.floor((bytes / size) * sample.length));
-}
-
-/** @throws StoreError `Invalid` for what is no revision */
-export function checkRevision(revision: number, least: number): void {
-  if (!Number.isSafeInteger(revision) || revision < least)
-    throw new StoreError("Invalid", `a revision is an integer from ${least}, not ${revision}`);
 }

@@ -11,12 +11,13 @@ import type {
   Watch,
   WatchOptions,
 } from "../store.ts";
+import { checkCount, checkRangeOptions } from "../engine/limits.ts";
 import { Keys } from "./keys.ts";
-import { grant, renew, revoke } from "./leases.ts";
+import { grant, remaining, renew, revoke } from "./leases.ts";
 import { Members } from "./members.ts";
 import { compact, txn } from "./methods.ts";
 import { type EtcdOptions, settings } from "./options.ts";
-import { checkRevision, Reader } from "./reading.ts";
+import { Reader } from "./reading.ts";
 import { decodeOutcome, encodeTransaction } from "./transaction.ts";
 import { Watches } from "./watches.ts";
 
@@ -55,14 +56,11 @@ class EtcdStore implements Store {
   }
 
   async range(range: KeyRange, options: RangeOptions = {}): Promise<RangeResult> {
-    const { limit, revision } = options;
-    if (revision !== undefined) checkRevision(revision, 1);
-    if (limit !== undefined && (!Number.isSafeInteger(limit) || limit < 1))
-      throw new StoreError("Invalid", `a limit is an integer from 1, not ${limit}`);
+    checkRangeOptions(options);
     try {
       return await this.#reader.range(range, options);
     } catch (error) {
-      throw await this.#explained(error, revision ?? 0);
+      throw await this.#explained(error, options.revision ?? 0);
     }
   }
 
@@ -79,7 +77,7 @@ class EtcdStore implements Store {
   }
 
   async compact(revision: number): Promise<void> {
-    checkRevision(revision, 0);
+    checkCount("the revision to compact", revision, 0);
     try {
       await this.#members.ask(compact, { revision });
     } catch (error) {
@@ -87,7 +85,7 @@ class EtcdStore implements Store {
     }
   }
 
-  grant(ttl: number): Promise<Lease> {
+  async grant(ttl: number): Promise<Lease> {
     return grant(this.#members, ttl);
   }
 
@@ -102,6 +100,10 @@ class EtcdStore implements Store {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#watches[Symbol.dispose]();
     this.#members[Symbol.dispose]();
+  }
+
+  remaining(id: string): Promise<number> {
+    return remaining(this.#members, id);
   }
 
   /** What etcd says of a revision, with the one that it leaves out. */

@@ -1,20 +1,15 @@
-import { StoreError } from "../store-error.ts";
+import { checkTransaction } from "../engine/limits.ts";
 import type { Condition, Entry, Operation, Outcome, Transaction } from "../store.ts";
 import { Compare, RequestOp, type TxnRequest, type TxnResponse } from "./generated/rpc.ts";
 import type { Keys } from "./keys.ts";
 
-const MOST_OPERATIONS = 128;
-const LARGEST_VALUE = 8 * 1024 * 1024;
 const EQUAL = 0;
 const MOD = 2;
 
-/** @throws StoreError `Invalid` or `TooLarge`, of what makes no sense wherever it is asked */
-export function encodeTransaction({ conditions, operations }: Transaction, keys: Keys): TxnRequest {
-  for (const [what, { length }] of Object.entries({ operations, conditions }))
-    if (length > MOST_OPERATIONS)
-      throw new StoreError("TooLarge", `a transaction has at most ${MOST_OPERATIONS} ${what}, not ${length}`);
-  if (new Set(operations.map(({ key }) => key)).size < operations.length)
-    throw new StoreError("Invalid", "a transaction names a key once in its operations");
+/** @throws StoreError `Invalid` or `TooLarge`, for what no engine takes */
+export function encodeTransaction(transaction: Transaction, keys: Keys): TxnRequest {
+  checkTransaction(transaction);
+  const { conditions, operations } = transaction;
   const conditioned = conditions.map(({ key }) => keys.encode(key));
   return {
     compare: conditions.map((condition, index) => compare(condition, conditioned[index] as Buffer)),
@@ -35,8 +30,6 @@ export function decodeOutcome({ succeeded, header, responses }: TxnResponse, key
 }
 
 function compare({ modRevision }: Condition, key: Buffer): Compare {
-  if (!Number.isSafeInteger(modRevision) || modRevision < 0)
-    throw new StoreError("Invalid", `a condition names a revision, or 0, not ${modRevision}`);
   return { result: EQUAL, target: MOD, key, modRevision };
 }
 
@@ -44,8 +37,6 @@ function encodeOperation(operation: Operation, keys: Keys): RequestOp {
   const key = keys.encode(operation.key);
   if (operation.type === "delete") return { requestDeleteRange: { key } };
   const { value, lease } = operation;
-  if (value.byteLength > LARGEST_VALUE)
-    throw new StoreError("TooLarge", `a value has at most ${LARGEST_VALUE} bytes, not ${value.byteLength}`);
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   return { requestPut: { key, value: bytes, lease: lease?.id ?? "0" } };
 }

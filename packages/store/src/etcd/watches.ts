@@ -36,10 +36,9 @@ export class Watches implements FollowingHost, Disposable {
 
   follow(range: KeyRange, options: WatchOptions): Watch {
     const following = new Following(range, options, { keys: this.#keys, host: this });
-    if (this.#members.closed.aborted || options.signal?.aborted) following.end();
-    else if (following.bounds === undefined) following.fail(new StoreError("Invalid", "a watch of a range without keys"));
-    else if (!Number.isSafeInteger(options.after) || options.after < 0)
-      following.fail(new StoreError("Invalid", `a watch goes on after a revision, not after ${options.after}`));
+    const refusal = this.#refusal(options);
+    if (refusal !== undefined) following.fail(refusal);
+    else if (options.signal?.aborted) following.end();
     else {
       this.#all.add(following);
       if (this.#line === undefined) void this.#keepLine();
@@ -106,6 +105,13 @@ export class Watches implements FollowingHost, Disposable {
     if (found.is === "token") this.#members.forgetToken();
     if (found.is === "final") for (const following of [...this.#all]) following.fail(found.error);
     return line;
+  }
+
+  #refusal({ after }: WatchOptions): StoreError | undefined {
+    if (this.#members.closed.aborted) return StoreError.closed(this.#members.name);
+    if (!Number.isSafeInteger(after) || after < 0)
+      return new StoreError("Invalid", `a watch goes on after a revision, an integer from 0, not after ${after}`);
+    return undefined;
   }
 
   #add(line: Line, following: Following): void {

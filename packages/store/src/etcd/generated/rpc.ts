@@ -27,6 +27,7 @@ export interface KeyValue {
   createRevision: number;
   modRevision: number;
   value: Buffer;
+  lease: string;
 }
 
 export interface RangeRequest {
@@ -159,6 +160,14 @@ export interface LeaseKeepAliveResponse {
   TTL: number;
 }
 
+export interface LeaseTimeToLiveRequest {
+  ID: string;
+}
+
+export interface LeaseTimeToLiveResponse {
+  TTL: number;
+}
+
 export interface AuthenticateRequest {
   name: string;
   password: string;
@@ -231,7 +240,7 @@ export const ResponseHeader: MessageFns<ResponseHeader> = {
 };
 
 function createBaseKeyValue(): KeyValue {
-  return { key: Buffer.alloc(0), createRevision: 0, modRevision: 0, value: Buffer.alloc(0) };
+  return { key: Buffer.alloc(0), createRevision: 0, modRevision: 0, value: Buffer.alloc(0), lease: "0" };
 }
 
 export const KeyValue: MessageFns<KeyValue> = {
@@ -247,6 +256,9 @@ export const KeyValue: MessageFns<KeyValue> = {
     }
     if (message.value.length !== 0) {
       writer.uint32(42).bytes(message.value);
+    }
+    if (message.lease !== "0") {
+      writer.uint32(48).int64(message.lease);
     }
     return writer;
   },
@@ -296,6 +308,14 @@ export const KeyValue: MessageFns<KeyValue> = {
             message.value = Buffer.from(reader.bytes());
             continue;
           }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.lease = reader.int64().toString();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -317,6 +337,7 @@ export const KeyValue: MessageFns<KeyValue> = {
     message.createRevision = object.createRevision ?? 0;
     message.modRevision = object.modRevision ?? 0;
     message.value = object.value ?? Buffer.alloc(0);
+    message.lease = object.lease ?? "0";
     return message;
   },
 };
@@ -2059,6 +2080,116 @@ export const LeaseKeepAliveResponse: MessageFns<LeaseKeepAliveResponse> = {
   fromPartial<I extends Exact<DeepPartial<LeaseKeepAliveResponse>, I>>(object: I): LeaseKeepAliveResponse {
     const message = createBaseLeaseKeepAliveResponse();
     message.ID = object.ID ?? "0";
+    message.TTL = object.TTL ?? 0;
+    return message;
+  },
+};
+
+function createBaseLeaseTimeToLiveRequest(): LeaseTimeToLiveRequest {
+  return { ID: "0" };
+}
+
+export const LeaseTimeToLiveRequest: MessageFns<LeaseTimeToLiveRequest> = {
+  encode(message: LeaseTimeToLiveRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.ID !== "0") {
+      writer.uint32(8).int64(message.ID);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LeaseTimeToLiveRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLeaseTimeToLiveRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.ID = reader.int64().toString();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<LeaseTimeToLiveRequest>, I>>(base?: I): LeaseTimeToLiveRequest {
+    return LeaseTimeToLiveRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<LeaseTimeToLiveRequest>, I>>(object: I): LeaseTimeToLiveRequest {
+    const message = createBaseLeaseTimeToLiveRequest();
+    message.ID = object.ID ?? "0";
+    return message;
+  },
+};
+
+function createBaseLeaseTimeToLiveResponse(): LeaseTimeToLiveResponse {
+  return { TTL: 0 };
+}
+
+export const LeaseTimeToLiveResponse: MessageFns<LeaseTimeToLiveResponse> = {
+  encode(message: LeaseTimeToLiveResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.TTL !== 0) {
+      writer.uint32(24).int64(message.TTL);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LeaseTimeToLiveResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLeaseTimeToLiveResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.TTL = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<LeaseTimeToLiveResponse>, I>>(base?: I): LeaseTimeToLiveResponse {
+    return LeaseTimeToLiveResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<LeaseTimeToLiveResponse>, I>>(object: I): LeaseTimeToLiveResponse {
+    const message = createBaseLeaseTimeToLiveResponse();
     message.TTL = object.TTL ?? 0;
     return message;
   },
