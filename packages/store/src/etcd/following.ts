@@ -31,6 +31,8 @@ export class Following implements Watch {
   sure: number;
   /** The revision that progress was asked for, once it is known. */
   goal: number | undefined;
+  /** The revision of the last batch since progress was asked for. */
+  shown = 0;
   /** Whether progress was asked for once more since. */
   again = false;
   /** Whether etcd has refused it to a token of ours once. */
@@ -101,6 +103,14 @@ export class Following implements Watch {
     this.#partial = [];
   }
 
+  /** Progress is to be told of when it has come to a revision, unless a batch has told of that already. */
+  aim(goal: number): void {
+    if (this.goal === undefined) return;
+    this.goal = goal;
+    if (this.shown >= goal) this.#answered();
+    else this.progress(this.told, false);
+  }
+
   /** Nothing further happened up to a revision; `sure` when etcd's order of sending says so. */
   progress(revision: number, sure: boolean): void {
     if (this.over || this.#partial.length > 0) return;
@@ -167,10 +177,8 @@ export class Following implements Watch {
   }
 
   #keep(batch: Batch, size: number): void {
-    if (this.goal !== undefined && batch.revision >= this.goal) {
-      this.goal = this.again ? Number.POSITIVE_INFINITY : undefined;
-      this.again = false;
-    }
+    this.shown = batch.revision;
+    if (this.goal !== undefined && batch.revision >= this.goal) this.#answered();
     if (this.#waiting !== undefined) {
       this.#waiting.resolve({ done: false, value: batch });
       this.#waiting = undefined;
@@ -178,6 +186,12 @@ export class Following implements Watch {
     }
     this.#kept.push({ batch, size });
     this.#size += size;
+  }
+
+  #answered(): void {
+    this.goal = this.again ? Number.POSITIVE_INFINITY : undefined;
+    this.again = false;
+    this.shown = 0;
   }
 
   #next(): Promise<IteratorResult<Batch, undefined>> {

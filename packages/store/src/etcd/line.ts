@@ -6,6 +6,11 @@ import type { Member } from "./member.ts";
 
 /** How long a slow reader may hold up the others before its watch is taken off the line, ms. */
 const HOLD = 50;
+/** Questions at once about progress. */
+const MOST_REQUESTS = 64;
+/** How long a watch that began in the past must have been quiet before etcd has sent the past, ms: etcd takes 100. */
+const SETTLED = 500;
+const FENCES = 4;
 
 /** A watch as etcd knows it on this line. */
 interface Leg {
@@ -17,6 +22,8 @@ interface Leg {
   before: number;
   /** The revision that etcd had when it began; `undefined` until then. */
   began: number | undefined;
+  /** Since when nothing has come, as of `performance.now()`. */
+  quietSince: number;
 }
 
 /** What a line tells whoever has opened it. */
@@ -48,7 +55,11 @@ export class Line {
   #release: NodeJS.Timeout | undefined;
   #ids = 0;
   #requests = 0;
+  /** Whether etcd has answered since it was asked last. */
+  #answered = false;
   #over = false;
+  /** Set where notices are not believed. */
+  #fence: (() => void) | undefined;
   #notices = 0;
 
   constructor(call: ClientDuplexStream<WatchRequest, WatchResponse>, member: Member, events: LineEvents) {
@@ -83,7 +94,7 @@ export class Line {
    * that this costs where nothing newer than that is known of; if etcd knows more, it is asked again.
    */
   add(following: Following, exact: boolean): void {
-    const leg: Leg = { id: ++this.#ids, following, exact, before: 0, began: undefined };
+    const leg: Leg = { id: ++this.#ids, following, exact, before: 0, began: undefined, quietSince: 0 };
     this.#legs.set(leg.id, leg);
     this.#byFollowing.set(following, leg);
     this.#asked.push(leg);
@@ -108,10 +119,35 @@ export class Line {
     this.resume(following);
   }
 
-  /** Asks how far etcd is: it answers when everything before has been sent, or not at all. */
+  /**
+   * Asks how far etcd is. It answers when it has sent all that was before, or not at all; and since nothing says which
+   * question an answer is to, a watch believes the one that must be to a question after its beginning.
+   */
   requestProgress(): void {
-    this.#requests++;
-    this.#write({ progressRequest: {} });
+    const missing = this.#answered ? Math.max(1, ...this.#legs.values().map(({ before }) => before - this.#notices + 1)) : 1;
+    this.#answered = false;
+    for (let count = Math.min(missing, MOST_REQUESTS); count > 0; count--) {
+      this.#requests++;
+      this.#write({ progressRequest: {} });
+    }
+  }
+
+  /** Whether etcd sends what happens as it happens, or has had the time to send what happened before. */
+  settled(following: Following): boolean {
+    const leg = this.#byFollowing.get(following);
+    if (leg?.began === undefined) return false;
+    return !leg.exact || performance.now() - leg.quietSince > SETTLED;
+  }
+
+  /** Resolves when a member that cannot be trusted has answered a few questions, and so has very likely sent the rest. */
+  async fence(): Promise<void> {
+    for (let count = 0; count < FENCES && !this.#over; count++) {
+      const answered = new Promise<void>((resolve) => {
+        this.#fence = resolve;
+      });
+      this.#write({ progressRequest: {} });
+      await Promise.race([answered, this.broken]);
+    }
   }
 
   /** A reader that was too slow has caught up. */
@@ -156,9 +192,12 @@ export class Line {
     leg.following.denied = false;
     leg.began = revision;
     leg.before = this.#requests;
+    leg.quietSince = performance.now();
   }
 
-  #told({ following }: Leg, response: WatchResponse): void {
+  #told(leg: Leg, response: WatchResponse): void {
+    const { following } = leg;
+    leg.quietSince = performance.now();
     following.receive(response);
     if (!following.full || following.over) return;
     if (this.#held.size === 0) {
@@ -185,7 +224,9 @@ export class Line {
 
   /** etcd is at a revision, and has sent all before to those watches that it knew of when it was asked. */
   #notice({ header }: WatchResponse): void {
+    if (this.#fence !== undefined) return this.#fence();
     this.#notices++;
+    this.#answered = true;
     const revision = header?.revision ?? 0;
     for (const { following, began, before } of this.#legs.values())
       if (began !== undefined && (revision > began || this.#notices > before)) following.progress(revision, true);

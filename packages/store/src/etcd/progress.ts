@@ -47,7 +47,7 @@ export class Progress {
   /** Sees to it that a watch is told of the revision that etcd has now, or a later one. */
   want(following: Following): void {
     if (following.goal === undefined) following.goal = Number.POSITIVE_INFINITY; // until etcd has been asked
-    else following.again = true; // it may have been asked already
+    else following.again = true; // etcd may have been asked already
     this.#wanting.add(following);
     if (!this.#running) void this.#run();
   }
@@ -71,21 +71,31 @@ export class Progress {
     const unasked = [...this.#wanting].filter(({ goal }) => goal === Number.POSITIVE_INFINITY);
     if (unasked.length > 0) {
       const head = await this.#reader.head(this.#members.closed);
-      for (const following of unasked) if (following.goal !== undefined) following.goal = head;
+      for (const following of unasked) following.aim(head);
     }
     const line = this.#line();
-    for (const following of this.#wanting) following.progress(following.told, false);
     const behind = [...this.#wanting].filter((following) => following.goal !== undefined && line?.follows(following));
     this.#news = new AbortController();
     if (line === undefined || behind.length === 0) return this.#wanting.size > 0 ? this.#pause() : undefined;
     if (await line.trusted()) line.requestProgress();
-    else await Promise.all(behind.map((following) => this.#conclude(following)));
+    else await this.#concludeAll(line, behind);
     if (behind.some(({ goal }) => goal !== undefined)) await this.#pause();
   }
 
-  async #conclude(following: Following): Promise<void> {
+  async #concludeAll(line: Line, behind: readonly Following[]): Promise<void> {
+    const settled = behind.filter((following) => line.settled(following));
+    const told = settled.map((following) => following.told);
+    const quiet = await Promise.all(settled.map((following) => this.#isQuiet(following)));
+    if (quiet.includes(true)) await line.fence(); // what is under way comes first
+    for (const [index, following] of settled.entries())
+      if (quiet[index] && following.told === told[index] && following.goal !== undefined)
+        following.progress(following.goal, false);
+  }
+
+  /** Whether as many keys stand in the range at its goal as when it was told last, and none is newer. */
+  async #isQuiet(following: Following): Promise<boolean> {
     const { bounds, told, goal } = following;
-    if (goal === undefined) return;
+    if (goal === undefined) return false;
     const signal = this.#members.closed;
     try {
       const newer = { ...bounds, limit: 1, keysOnly: true, minModRevision: told + 1, revision: goal };
@@ -93,10 +103,11 @@ export class Progress {
         this.#reader.ask(newer, signal),
         this.#reader.ask({ ...bounds, countOnly: true, revision: told }, signal),
       ]);
-      if (now.kvs.length === 0 && now.count === then.count && following.told === told) following.progress(goal, false);
+      return now.kvs.length === 0 && now.count === then.count;
     } catch (error) {
-      if (isStoreError(error) && error.code === "Compacted") following.fail(error);
-      else throw error;
+      if (!isStoreError(error) || error.code !== "Compacted") throw error;
+      following.fail(error);
+      return false;
     }
   }
 
