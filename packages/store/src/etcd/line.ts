@@ -6,11 +6,8 @@ import type { Member } from "./member.ts";
 
 /** How long a slow reader may hold up the others before its watch is taken off the line, ms. */
 const HOLD = 50;
-/** Questions at once about progress. */
-const MOST_REQUESTS = 64;
 /** How long a watch that began in the past must have been quiet before etcd has sent the past, ms: etcd takes 100. */
 const SETTLED = 500;
-const FENCES = 4;
 
 /** A watch as etcd knows it on this line. */
 interface Leg {
@@ -32,15 +29,11 @@ export interface LineEvents {
   denied(following: Following, reason: string): void;
   /** Whether a member is new enough for its progress notices to be believed. */
   trusted(member: Member): Promise<boolean>;
-  /** Something has come. */
-  news(): void;
 }
 
 /** One stream to a member, with all watches of the store on it. When it breaks, another takes them up. */
 export class Line {
   readonly member: Member;
-  /** Whether its answers to {@link requestProgress} can be believed. */
-  readonly trusted: () => Promise<boolean>;
   /** Resolves with why it broke. */
   readonly broken: Promise<Error>;
   /** Whether etcd has said anything on it. */
@@ -55,21 +48,13 @@ export class Line {
   #release: NodeJS.Timeout | undefined;
   #ids = 0;
   #requests = 0;
-  /** Whether etcd has answered since it was asked last. */
-  #answered = false;
+  #answer: PromiseWithResolvers<void> | undefined;
+  #believed: boolean | undefined;
   #over = false;
-  /** Set where notices are not believed. */
-  #fence: (() => void) | undefined;
   #notices = 0;
 
   constructor(call: ClientDuplexStream<WatchRequest, WatchResponse>, member: Member, events: LineEvents) {
     this.member = member;
-    let trusted: Promise<boolean> | undefined;
-    this.trusted = () => {
-      trusted ??= events.trusted(member);
-      trusted.catch(() => (trusted = undefined));
-      return trusted;
-    };
     this.#call = call;
     this.#events = events;
     this.broken = new Promise((resolve) => {
@@ -120,16 +105,21 @@ export class Line {
   }
 
   /**
-   * Asks how far etcd is. It answers when it has sent all that was before, or not at all; and since nothing says which
-   * question an answer is to, a watch believes the one that must be to a question after its beginning.
+   * Asks how far etcd is, and resolves with its next answer. It answers when it has sent all that was before, or not at
+   * all; and since nothing says which question an answer is to, a watch believes the one that must be to a question after
+   * its beginning: after some that were not answered that takes as many more.
    */
-  requestProgress(): void {
-    const missing = this.#answered ? Math.max(1, ...this.#legs.values().map(({ before }) => before - this.#notices + 1)) : 1;
-    this.#answered = false;
-    for (let count = Math.min(missing, MOST_REQUESTS); count > 0; count--) {
-      this.#requests++;
-      this.#write({ progressRequest: {} });
-    }
+  async requestProgress(): Promise<void> {
+    this.#requests++;
+    this.#answer ??= Promise.withResolvers();
+    this.#write({ progressRequest: {} });
+    await Promise.race([this.#answer.promise, this.broken]);
+  }
+
+  /** Whether etcd's answers to {@link requestProgress} are believed. */
+  async believed(): Promise<boolean> {
+    this.#believed ??= await this.#events.trusted(this.member);
+    return this.#believed;
   }
 
   /** Whether etcd sends what happens as it happens, or has had the time to send what happened before. */
@@ -137,17 +127,6 @@ export class Line {
     const leg = this.#byFollowing.get(following);
     if (leg?.began === undefined) return false;
     return !leg.exact || performance.now() - leg.quietSince > SETTLED;
-  }
-
-  /** Resolves when a member that cannot be trusted has answered a few questions, and so has very likely sent the rest. */
-  async fence(): Promise<void> {
-    for (let count = 0; count < FENCES && !this.#over; count++) {
-      const answered = new Promise<void>((resolve) => {
-        this.#fence = resolve;
-      });
-      this.#write({ progressRequest: {} });
-      await Promise.race([answered, this.broken]);
-    }
   }
 
   /** A reader that was too slow has caught up. */
@@ -179,7 +158,6 @@ export class Line {
     else if (response.canceled) this.#canceled(leg, response);
     else if (response.events.length === 0 && !response.fragment) this.#notice(response);
     else if (leg !== undefined) this.#told(leg, response);
-    this.#events.news();
   }
 
   #begun(leg: Leg | undefined, { header }: WatchResponse): void {
@@ -215,8 +193,7 @@ export class Line {
   #canceled(leg: Leg | undefined, { compactRevision, cancelReason }: WatchResponse): void {
     if (leg === undefined) return;
     const { following } = leg;
-    this.#legs.delete(leg.id);
-    this.#byFollowing.delete(following);
+    this.remove(following); // etcd tells of no progress while it holds one that it has canceled for a compaction
     if (compactRevision > 0) following.fail(StoreError.compacted(following.sure, compactRevision));
     else if (/permission|auth|user/.test(cancelReason)) this.#events.denied(following, cancelReason);
     else this.drop(); // for a reason that may pass: all begin anew
@@ -224,9 +201,10 @@ export class Line {
 
   /** etcd is at a revision, and has sent all before to those watches that it knew of when it was asked. */
   #notice({ header }: WatchResponse): void {
-    if (this.#fence !== undefined) return this.#fence();
     this.#notices++;
-    this.#answered = true;
+    this.#answer?.resolve();
+    this.#answer = undefined;
+    if (!this.#believed) return;
     const revision = header?.revision ?? 0;
     for (const { following, began, before } of this.#legs.values())
       if (began !== undefined && (revision > began || this.#notices > before)) following.progress(revision, true);

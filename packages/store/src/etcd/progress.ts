@@ -21,8 +21,12 @@ export async function trusted(members: Members, member: Member): Promise<boolean
   return major > 3 || (major === 3 && (since === undefined ? minor > 5 : patch >= since));
 }
 
-/** How long to wait for what may come by itself before asking again, ms. */
-const AGAIN = 100;
+/** How long to wait for what comes by itself before looking again, ms. */
+const AGAIN = 25;
+/** How long etcd may take for an answer, if it gives one, ms. */
+const UNANSWERED = 100;
+/** Answers to await before what has not come is taken not to come. */
+const FENCES = 4;
 
 /**
  * Finds out for quiet watches that nothing happened. Of a member that can be trusted to, it is asked; others may say that
@@ -35,7 +39,6 @@ export class Progress {
   readonly #reader: Reader;
   readonly #line: () => Line | undefined;
   readonly #wanting = new Set<Following>();
-  #news = new AbortController();
   #running = false;
 
   constructor(members: Members, reader: Reader, line: () => Line | undefined) {
@@ -52,15 +55,10 @@ export class Progress {
     if (!this.#running) void this.#run();
   }
 
-  /** Something has come from etcd. */
-  news(): void {
-    if (this.#running) this.#news.abort();
-  }
-
   async #run(): Promise<void> {
     this.#running = true;
     while (this.#wanting.size > 0 && !this.#members.closed.aborted) {
-      await this.#round().catch(() => this.#pause());
+      await this.#round().catch(() => this.#pause(UNANSWERED));
       for (const following of this.#wanting)
         if (following.over || following.goal === undefined) this.#wanting.delete(following);
     }
@@ -74,19 +72,28 @@ export class Progress {
       for (const following of unasked) following.aim(head);
     }
     const line = this.#line();
-    const behind = [...this.#wanting].filter((following) => following.goal !== undefined && line?.follows(following));
-    this.#news = new AbortController();
-    if (line === undefined || behind.length === 0) return this.#wanting.size > 0 ? this.#pause() : undefined;
-    if (await line.trusted()) line.requestProgress();
-    else await this.#concludeAll(line, behind);
-    if (behind.some(({ goal }) => goal !== undefined)) await this.#pause();
+    const behind = [...this.#wanting].filter(({ goal }) => goal !== undefined);
+    if (behind.length === 0) return;
+    const followed = behind.filter((following) => line?.follows(following));
+    if (line === undefined || followed.length === 0) return this.#pause(AGAIN);
+    if (await line.believed()) return this.#asked(line);
+    await this.#concludeAll(line, followed);
+    if (followed.some(({ goal }) => goal !== undefined)) await this.#pause(AGAIN);
+  }
+
+  /** Asks, and waits for the answer, but not for long: there may be none. */
+  async #asked(line: Line): Promise<void> {
+    const patience = new AbortController();
+    await Promise.race([line.requestProgress(), this.#pause(UNANSWERED, patience.signal)]);
+    patience.abort();
   }
 
   async #concludeAll(line: Line, behind: readonly Following[]): Promise<void> {
     const settled = behind.filter((following) => line.settled(following));
     const told = settled.map((following) => following.told);
     const quiet = await Promise.all(settled.map((following) => this.#isQuiet(following)));
-    if (quiet.includes(true)) await line.fence(); // what is under way comes first
+    // What is under way comes first, very likely: etcd sends answers beside events, and chooses among them at random.
+    if (quiet.includes(true)) for (let count = 0; count < FENCES; count++) await this.#asked(line);
     for (const [index, following] of settled.entries())
       if (quiet[index] && following.told === told[index] && following.goal !== undefined)
         following.progress(following.goal, false);
@@ -111,9 +118,8 @@ export class Progress {
     }
   }
 
-  /** Until something comes, but not for long. */
-  async #pause(): Promise<void> {
-    const signal = AbortSignal.any([this.#news.signal, this.#members.closed]);
-    await sleep(AGAIN, undefined, { signal }).catch(() => undefined);
+  async #pause(ms: number, over: AbortSignal = this.#members.closed): Promise<void> {
+    const signal = AbortSignal.any([over, this.#members.closed]);
+    await sleep(ms, undefined, { signal }).catch(() => undefined);
   }
 }

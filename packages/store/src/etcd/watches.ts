@@ -91,7 +91,6 @@ export class Watches implements FollowingHost, Disposable {
       line = new Line(await this.#members.stream(watch, member), member, {
         denied: (following, reason) => this.#denied(following, reason),
         trusted: (asked) => trusted(this.#members, asked),
-        news: () => this.#progress.news(),
       });
       this.#line = line;
       for (const following of this.#all) this.#add(line, following);
