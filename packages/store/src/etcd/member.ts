@@ -6,15 +6,18 @@ import {
   type ClientUnaryCall,
   connectivityState,
   credentials,
-  type Metadata,
+  Metadata,
   type ServiceError,
+  status as Status,
 } from "@grpc/grpc-js";
 import { Refused } from "./errors.ts";
-import type { Method } from "./methods.ts";
+import { type Method, status } from "./methods.ts";
 import type { Settings } from "./options.ts";
 
-/** How long a member may take for a connection, and leave calls without any answer before it counts as hung, ms. */
+/** How long a member may take for a connection, and leave calls without any answer before it is asked how it is, ms. */
 const PATIENCE = 2000;
+/** How long a member that lives may take to say how it is, which needs neither a disk nor the others, ms. */
+const PROBE = 1500;
 
 /** For one call. */
 export interface CallOptions {
@@ -24,11 +27,19 @@ export interface CallOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** One member of etcd: a channel to it, and whether it answers. */
+/**
+ * One member of etcd: a channel to it, and whether it answers. One that hangs (stopped, cut off, swapping) keeps its
+ * connections and lets calls wait; so when none has been answered for a while it is probed, and if that is not answered
+ * either, all calls that wait for it fail.
+ */
 export class Member implements Disposable {
   readonly name: string;
   readonly #client: Client;
+  /** Told when calls to it were given up. */
+  onhang: (() => void) | undefined;
   readonly #calls = new Set<ClientUnaryCall>();
+  #hangs = false;
+  #guard: NodeJS.Timeout | undefined;
   /** Since when calls wait without one being answered. */
   #silentSince = 0;
 
@@ -37,9 +48,9 @@ export class Member implements Disposable {
     this.#client = new Client(address, channelCredentials(settings), channelOptions(settings));
   }
 
-  /** Whether calls have waited for it for longer than a member that lives would need. */
+  /** Whether it did not answer when it was probed last, nor since. */
   get hangs(): boolean {
-    return this.#calls.size > 0 && performance.now() - this.#silentSince > PATIENCE;
+    return this.#hangs;
   }
 
   /** Whether there is a connection. */
@@ -90,11 +101,12 @@ export class Member implements Disposable {
         (error: ServiceError | null, answer?: Out) => {
           done();
           if (error !== null) return reject(error);
-          this.#silentSince = performance.now();
+          this.#answered();
           resolve(answer as Out);
         },
       );
       this.#calls.add(call);
+      this.#watchOut(PATIENCE);
       signal?.addEventListener("abort", abort, { once: true });
     });
   }
@@ -105,8 +117,42 @@ export class Member implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const call of this.#calls) call.cancel();
+    clearTimeout(this.#guard);
+    this.#giveUp();
     this.#client.close();
+  }
+
+  #answered(): void {
+    this.#silentSince = performance.now();
+    this.#hangs = false;
+  }
+
+  #watchOut(ms: number): void {
+    this.#guard ??= setTimeout(() => this.#look(), ms).unref();
+  }
+
+  /** Probes it if calls have waited too long. */
+  #look(): void {
+    this.#guard = undefined;
+    if (this.#calls.size === 0) return;
+    const left = this.#silentSince + PATIENCE - performance.now();
+    if (left > 0) return this.#watchOut(left);
+    const asked = status.encode({});
+    const options = { deadline: Date.now() + PROBE };
+    this.#client.makeUnaryRequest(status.path, asIs, status.decode, asked, new Metadata(), options, (error) => {
+      if (error?.code === Status.DEADLINE_EXCEEDED) {
+        this.#hangs = true;
+        this.#giveUp();
+        this.onhang?.();
+      } else {
+        this.#answered(); // any word will do, and also a broken connection
+        if (this.#calls.size > 0) this.#watchOut(PATIENCE);
+      }
+    });
+  }
+
+  #giveUp(): void {
+    for (const call of [...this.#calls]) call.cancel();
   }
 }
 

@@ -44,6 +44,7 @@ export class Members implements Disposable {
     this.name = settings.name;
     this.#login = new Login(settings.login);
     this.#members = settings.addresses.map((address) => new Member(address, settings));
+    for (const member of this.#members) member.onhang = () => this.leave(member);
     this.#current = Math.floor(Math.random() * this.#members.length); // of many stores each member has its share
   }
 
