@@ -67,7 +67,7 @@ export class EtcdCluster implements AsyncDisposable {
     const ports = await freePorts(2 * count);
     const places = Array.from({ length: count }, (_, index) => ({
       name: `m${index}`,
-      client: `${options.tls ? "https" : "http"}://127.0.0.1:${ports[2 * index]}`,
+      client: `${options.tls ? "https" : "http"}://localhost:${ports[2 * index]}`,
       peer: `http://127.0.0.1:${ports[2 * index + 1]}`,
       folder: join(folder, `m${index}`),
     }));
@@ -92,7 +92,7 @@ export class EtcdCluster implements AsyncDisposable {
     const flags: EtcdFlags = {
       name,
       "data-dir": folder,
-      "listen-client-urls": client,
+      "listen-client-urls": client.replace("localhost", "127.0.0.1"), // it binds addresses only
       "advertise-client-urls": client,
       "listen-peer-urls": peer,
       "initial-advertise-peer-urls": peer,

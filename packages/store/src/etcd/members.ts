@@ -109,6 +109,7 @@ export class Members implements Disposable {
   async #ask<In, Out>(asking: Asking<In, Out>): Promise<Out> {
     const { deadline, repeatable, signal } = asking;
     let tokens = 0;
+    let refusal: StoreError | undefined;
     for (let failures = 1; ; ) {
       signal?.throwIfAborted();
       if (this.closed.aborted) throw StoreError.closed(this.name);
@@ -118,7 +119,9 @@ export class Members implements Disposable {
       const { error } = found;
       if (found.is === "lost" && !repeatable) throw unknown(error);
       if (this.closed.aborted) throw StoreError.closed(this.name);
-      if (found.is === "final" || Date.now() >= deadline) throw error;
+      if (found.is === "refused") refusal = error;
+      if (found.is === "final") throw error;
+      if (Date.now() >= deadline) throw refusal ?? error; // which says more than that the time is over
       if (found.is === "token") {
         if (tokens++ > 0) throw error;
         continue;
