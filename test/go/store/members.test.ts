@@ -2,6 +2,9 @@ import { expect } from "chai";
 import { EtcdCluster, etcdThere, versions } from "../support/etcd.ts";
 import { Load } from "./load.ts";
 
+/** Who is killed or stopped in turn: with the newest each, so that it hits the leader and the one in use. */
+const victims = { "3.4": [0], "3.6": [0, 1, 2] };
+
 for (const version of versions)
   describe(`three members of etcd ${version} under 64 writers`, function () {
     this.timeout(60_000);
@@ -11,7 +14,7 @@ for (const version of versions)
       await using cluster = await EtcdCluster.start({ version, members: 3 });
       await using store = await cluster.store();
       const load = await Load.start(store);
-      for (const victim of [0, 1, 2]) {
+      for (const victim of victims[version]) {
         await load.more(300);
         await cluster.kill(victim);
         await load.more(300);
@@ -25,7 +28,7 @@ for (const version of versions)
       await using cluster = await EtcdCluster.start({ version, members: 3 });
       await using store = await cluster.store();
       const load = await Load.start(store);
-      for (const victim of [0, 1, 2]) {
+      for (const victim of victims[version]) {
         await load.more(300);
         cluster.signal("SIGSTOP", victim);
         const stopped = performance.now();

@@ -13,7 +13,11 @@ async function fill(store: Store, count: number, value: Buffer): Promise<void> {
   const fillPart = async (): Promise<void> => {
     for (let start = starts.shift(); start !== undefined; start = starts.shift()) {
       const from = start;
-      const operations = Array.from({ length: 100 }, (_, index) => ({ type: "put" as const, key: key(from + index), value }));
+      const operations = Array.from({ length: 100 }, (_, index) => ({
+        type: "put" as const,
+        key: key(from + index),
+        value,
+      }));
       await store.commit({ conditions: [], operations });
     }
   };
@@ -29,7 +33,9 @@ for (const version of versions)
       await using cluster = await EtcdCluster.start({ version });
       await using store = await cluster.store();
       const load = await Load.start(store);
-      const quiet = store.watch({ from: "quiet/", to: "quiet0" }, { after: await store.head() })[Symbol.asyncIterator]();
+      const quiet = store
+        .watch({ from: "quiet/", to: "quiet0" }, { after: await store.head() })
+        [Symbol.asyncIterator]();
       for (let round = 0; round < 3; round++) {
         await load.more(200);
         await cluster.kill();

@@ -1,5 +1,5 @@
-import { StoreError } from "../store-error.ts";
 import type { Batch, KeyRange, StoreEvent, Watch, WatchOptions } from "../store.ts";
+import { StoreError } from "../store-error.ts";
 import type { Event, WatchResponse } from "./generated/rpc.ts";
 import type { Bounds, Keys } from "./keys.ts";
 
@@ -153,7 +153,10 @@ export class Following implements Watch {
     if (revision === this.sure) return; // etcd was asked to begin there
     if (revision <= this.told)
       return this.fail(
-        new StoreError("Compacted", `something happened at revision ${revision} after ${this.told} was told: start over`),
+        new StoreError(
+          "Compacted",
+          `something happened at revision ${revision} after ${this.told} was told: start over`,
+        ),
       );
     const told: StoreEvent[] = [];
     let size = 0;

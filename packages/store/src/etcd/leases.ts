@@ -60,8 +60,7 @@ async function once(members: Members, id: string): Promise<LeaseKeepAliveRespons
 }
 
 function checked(id: string): string {
-  if (!/^-?\d{1,19}$/.test(id) || BigInt.asIntN(64, BigInt(id)) !== BigInt(id))
-    throw over(id);
+  if (!/^-?\d{1,19}$/.test(id) || BigInt.asIntN(64, BigInt(id)) !== BigInt(id)) throw over(id);
   return id;
 }
 

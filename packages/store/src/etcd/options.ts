@@ -67,7 +67,12 @@ export function settings(options: EtcdOptions): Settings {
 
 function endpoint(text: string): URL {
   const url = URL.parse(text);
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || !/^\/?$/.test(url.pathname + url.search))
+  if (
+    url === null ||
+    !/^https?:$/.test(url.protocol) ||
+    url.username !== "" ||
+    !/^\/?$/.test(url.pathname + url.search)
+  )
     throw invalid("endpoints: each is a URL like https://host:2379, without a user and a path");
   return url;
 }

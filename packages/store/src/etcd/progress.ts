@@ -49,7 +49,8 @@ export class Progress {
 
   /** Sees to it that a watch is told of the revision that etcd has now, or a later one. */
   want(following: Following): void {
-    if (following.goal === undefined) following.goal = Number.POSITIVE_INFINITY; // until etcd has been asked
+    if (following.goal === undefined)
+      following.goal = Number.POSITIVE_INFINITY; // until etcd has been asked
     else following.again = true; // etcd may have been asked already
     this.#wanting.add(following);
     if (!this.#running) void this.#run();

@@ -1,5 +1,5 @@
-import { isStoreError } from "../store-error.ts";
 import type { Entry, KeyRange, RangeOptions, RangeResult } from "../store.ts";
+import { isStoreError } from "../store-error.ts";
 import { type DeepPartial, type KeyValue, RangeRequest, type RangeResponse } from "./generated/rpc.ts";
 import { after, type Bounds, type Keys } from "./keys.ts";
 import type { Members } from "./members.ts";
@@ -72,7 +72,10 @@ export class Reader {
     let at = revision;
     for (let page = FIRST; ; ) {
       const most = Math.min(page, limit - entries.length);
-      const { kvs, more, header } = await this.ask({ key, rangeEnd: bounds.rangeEnd, revision: at, limit: most }, signal);
+      const { kvs, more, header } = await this.ask(
+        { key, rangeEnd: bounds.rangeEnd, revision: at, limit: most },
+        signal,
+      );
       if (at === 0) at = header?.revision ?? 0;
       for (const entry of kvs) entries.push(this.#keys.entry(entry));
       const last = kvs.at(-1);

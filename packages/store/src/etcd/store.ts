@@ -1,4 +1,4 @@
-import { isStoreError, StoreError } from "../store-error.ts";
+import { checkCount, checkRangeOptions } from "../engine/limits.ts";
 import type {
   Entry,
   KeyRange,
@@ -11,7 +11,7 @@ import type {
   Watch,
   WatchOptions,
 } from "../store.ts";
-import { checkCount, checkRangeOptions } from "../engine/limits.ts";
+import { isStoreError, StoreError } from "../store-error.ts";
 import { Keys } from "./keys.ts";
 import { grant, remaining, renew, revoke } from "./leases.ts";
 import { Members } from "./members.ts";
@@ -113,7 +113,9 @@ class EtcdStore implements Store {
     if (error.code !== "Compacted") return error;
     // Only to a watch does etcd say how far it has compacted.
     const watch = this.watch(NOTHING, { after: 0, signal: AbortSignal.timeout(COMPACTED) });
-    const told = await watch[Symbol.asyncIterator]().next().catch((told: unknown) => told);
+    const told = await watch[Symbol.asyncIterator]()
+      .next()
+      .catch((told: unknown) => told);
     const compacted = isStoreError(told) ? told.compacted : undefined;
     return compacted === undefined ? error : StoreError.compacted(asked, compacted);
   }

@@ -1,6 +1,6 @@
 import { checkTransaction } from "../engine/limits.ts";
 import type { Condition, Entry, Operation, Outcome, Transaction } from "../store.ts";
-import { Compare, RequestOp, type TxnRequest, type TxnResponse } from "./generated/rpc.ts";
+import { type Compare, RequestOp, type TxnRequest, type TxnResponse } from "./generated/rpc.ts";
 import type { Keys } from "./keys.ts";
 
 const EQUAL = 0;

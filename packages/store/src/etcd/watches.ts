@@ -1,5 +1,5 @@
-import { StoreError } from "../store-error.ts";
 import type { KeyRange, Watch, WatchOptions } from "../store.ts";
+import { StoreError } from "../store-error.ts";
 import { verdict } from "./errors.ts";
 import { Following, type FollowingHost } from "./following.ts";
 import type { Keys } from "./keys.ts";
