@@ -2,7 +2,7 @@
 // from test/go/etcd. `etcd.mjs` fetches Debian's package where there is apt and no etcd on the PATH, and unpacks it below
 // node_modules: no root is needed, nothing is installed.
 import { spawnSync } from "node:child_process";
-import { existsSync, globSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { root } from "./install.mjs";
 
@@ -10,7 +10,7 @@ const PACKAGE = "etcd-server";
 const folder = join(root, "node_modules/.cache/etcd");
 const unpacked = join(folder, "unpacked/usr/bin/etcd");
 
-export const ETCD_REMEDY = `etcd 3.4 is not there: put an etcd on the PATH, or, on Debian and Ubuntu, run \`node tools/etcd.mjs\` (after \`apt-get update\` if the package ${PACKAGE} is not found)`;
+export const ETCD_REMEDY = `etcd 3.4 is not there: put an etcd on the PATH, or, on Debian and Ubuntu, run \`node tools/bootstrap.mjs tools/etcd.mjs\` (after \`apt-get update\` if the package ${PACKAGE} is not found)`;
 
 /** The program, or undefined. @returns {string | undefined} */
 export function findEtcd() {
@@ -25,7 +25,7 @@ function fetchEtcd() {
   mkdirSync(partial, { recursive: true });
   try {
     command("apt-get", ["download", PACKAGE], partial);
-    const [archive] = globSync("*.deb", { cwd: partial });
+    const [archive] = readdirSync(partial).filter((file) => file.endsWith(".deb"));
     if (archive === undefined) throw new Error(`apt-get has left no package. ${ETCD_REMEDY}`);
     command("dpkg", ["-x", archive, "unpacked"], partial);
     renameSync(join(partial, "unpacked"), join(folder, "unpacked"));
@@ -40,7 +40,7 @@ function command(program, args, cwd) {
   if (status !== 0) throw new Error(`${program} ${args.join(" ")}: ${error?.message ?? stderr}\n${ETCD_REMEDY}`);
 }
 
-if (import.meta.main) {
+if (process.argv[1] === import.meta.filename) {
   try {
     if (findEtcd() === undefined) fetchEtcd();
     console.log(findEtcd());

@@ -5,8 +5,8 @@ for (const version of versions)
   describe(`etcd ${version}`, () => {
     let cluster: EtcdCluster;
 
-    before(etcdThere(version));
-    before(async () => {
+    before(async function () {
+      await etcdThere(version).call(this);
       cluster = await EtcdCluster.start({ version });
     });
     after(() => cluster?.[Symbol.asyncDispose]());

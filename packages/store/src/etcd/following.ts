@@ -1,12 +1,11 @@
-import type { Batch, KeyRange, StoreEvent, Watch, WatchOptions } from "../store.ts";
+import type { Batch, KeyRange, Watch, WatchOptions } from "../store.ts";
 import { StoreError } from "../store-error.ts";
+import { lacksPrevious, sizeOf, toStoreEvent } from "./events.ts";
 import type { Event, WatchResponse } from "./generated/rpc.ts";
 import type { Bounds, Keys } from "./keys.ts";
 
 /** What is not read may take so much memory, bytes, and then etcd has to wait. */
 const FULL = 4 * 1024 * 1024;
-const DELETE = 1;
-const OVERHEAD = 512;
 
 /** What a reader needs done. */
 export interface FollowingHost {
@@ -152,31 +151,22 @@ export class Following implements Watch {
   #happened(revision: number, events: readonly Event[]): void {
     if (revision === this.sure) return; // etcd was asked to begin there
     if (revision <= this.told)
-      return this.fail(
-        new StoreError(
-          "Compacted",
-          `something happened at revision ${revision} after ${this.told} was told: start over`,
-        ),
+      this.#startOver(`something happened at revision ${revision}, and ${this.told} had been told`);
+    else if (this.previous && events.some(lacksPrevious))
+      this.#startOver(`what stood before revision ${revision} has been compacted`);
+    else {
+      this.told = revision;
+      this.sure = revision;
+      const told = events.map((event) => toStoreEvent(event, this.#keys));
+      this.#keep(
+        { revision, events: told },
+        events.reduce((sum, event) => sum + sizeOf(event), 0),
       );
-    const told: StoreEvent[] = [];
-    let size = 0;
-    for (const event of events) {
-      const { kv, prevKv } = event;
-      if (kv === undefined) continue;
-      size += kv.key.length + kv.value.length + (prevKv?.value.length ?? 0) + OVERHEAD;
-      const deleted = event.type === DELETE;
-      // etcd leaves it out silently when it was compacted meanwhile.
-      if (this.previous && prevKv === undefined && (deleted || kv.createRevision < kv.modRevision))
-        return this.fail(new StoreError("Compacted", `what stood before revision ${revision} has been compacted`));
-      told.push({
-        key: this.#keys.decode(kv.key),
-        entry: deleted ? undefined : this.#keys.entry(kv),
-        previous: prevKv && this.#keys.entry(prevKv),
-      });
     }
-    this.told = revision;
-    this.sure = revision;
-    this.#keep({ revision, events: told }, size);
+  }
+
+  #startOver(why: string): void {
+    this.fail(new StoreError("Compacted", `${why}: read the range anew`));
   }
 
   #keep(batch: Batch, size: number): void {

@@ -144,6 +144,7 @@ export class Line {
     for (const { following } of this.#legs.values()) following.interrupted();
     this.#legs.clear();
     this.#byFollowing.clear();
+    this.#call.resume(); // its end comes after what it still holds
   }
 
   #write(request: WatchRequest): void {
@@ -165,7 +166,8 @@ export class Line {
     const revision = header?.revision ?? 0;
     if (!leg.exact && revision > leg.following.sure) {
       this.remove(leg.following);
-      return this.add(leg.following, true);
+      this.add(leg.following, true);
+      return;
     }
     leg.following.denied = false;
     leg.began = revision;

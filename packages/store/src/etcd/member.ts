@@ -69,10 +69,11 @@ export class Member implements Disposable {
       const look = (): void => {
         const channel = this.#client.getChannel();
         const state = channel.getConnectivityState(true);
-        if (state !== connectivityState.IDLE && state !== connectivityState.CONNECTING) return resolve();
-        channel.watchConnectivityState(state, until, (late) =>
-          late === undefined ? look() : reject(new Refused(`no connection within ${PATIENCE} ms`)),
-        );
+        if (state !== connectivityState.IDLE && state !== connectivityState.CONNECTING) resolve();
+        else
+          channel.watchConnectivityState(state, until, (late) =>
+            late === undefined ? look() : reject(new Refused(`no connection within ${PATIENCE} ms`)),
+          );
       };
       look();
     });
@@ -100,9 +101,10 @@ export class Member implements Disposable {
         { deadline },
         (error: ServiceError | null, answer?: Out) => {
           done();
-          if (error !== null) return reject(error);
-          this.#answered();
-          resolve(answer as Out);
+          if (error === null) {
+            this.#answered();
+            resolve(answer as Out);
+          } else reject(error);
         },
       );
       this.#calls.add(call);
@@ -136,7 +138,11 @@ export class Member implements Disposable {
     this.#guard = undefined;
     if (this.#calls.size === 0) return;
     const left = this.#silentSince + PATIENCE - performance.now();
-    if (left > 0) return this.#watchOut(left);
+    if (left > 0) this.#watchOut(left);
+    else this.#probe();
+  }
+
+  #probe(): void {
     const asked = status.encode({});
     const options = { deadline: Date.now() + PROBE };
     this.#client.makeUnaryRequest(status.path, asIs, status.decode, asked, new Metadata(), options, (error) => {

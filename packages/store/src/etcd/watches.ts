@@ -118,7 +118,10 @@ export class Watches implements FollowingHost, Disposable {
   }
 
   #denied(following: Following, reason: string): void {
-    if (following.denied) return following.fail(new StoreError("Denied", `${this.#members.name}: ${reason}`));
+    if (following.denied) {
+      following.fail(new StoreError("Denied", `${this.#members.name}: ${reason}`));
+      return;
+    }
     following.denied = true;
     this.#members.forgetToken();
     this.#line?.drop();
