@@ -1,3 +1,4 @@
+export type { Host } from "./host.ts";
 export type {
   Batch,
   Condition,
