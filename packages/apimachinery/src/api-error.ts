@@ -154,6 +154,11 @@ export class ApiError extends Error {
     return failure("ServiceUnavailable", message, details);
   }
 
+  /** 507: there is no room to keep it. Kubernetes knows no reason for that: clients see that it is not theirs to mend. */
+  static insufficientStorage(message: string): ApiError {
+    return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 507 });
+  }
+
   /** 504: not done in time; it may still be done. */
   static timeout(message: string, retryAfterSeconds: number): ApiError {
     return failure("Timeout", `Timeout: ${message}`, { retryAfterSeconds });

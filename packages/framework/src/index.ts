@@ -135,6 +135,8 @@ export type { SniCertificate, TlsCertificate, TlsOptions } from "./tls/options.t
 
 // Storages of one's own.
 
+export type { Keeper, Swapped, SwapTerms } from "./collection/keeper.ts";
+export { type Answer, Registry, type RegistryOptions, type Timing } from "./collection/registry.ts";
 export { CLUSTER_ANNOTATION, decodeObject, type Encoded, encodeObject, type SelectableField } from "./encoded.ts";
 export type {
   Awaitable,
@@ -147,6 +149,7 @@ export type {
   ItemList,
   ListRequest,
   ListResult,
+  Past,
   PatchOptions,
   RequestOptions,
   Scope,
@@ -166,4 +169,5 @@ export { CacheEvent, type EventType } from "./watch/event.ts";
 export { Minter } from "./watch/minter.ts";
 export type { Objects } from "./watch/objects.ts";
 export type { ReadableCache } from "./watch/readable-cache.ts";
+export { asDefined } from "./write/as-defined.ts";
 export { type KindVersion, KindVersions } from "./write/kind-versions.ts";

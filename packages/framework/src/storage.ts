@@ -11,6 +11,7 @@ import type {
 import type { ResourceDefinition } from "./definition.ts";
 import type { Encoded } from "./encoded.ts";
 import type { Identity, User } from "./user.ts";
+import type { CacheEvent } from "./watch/event.ts";
 import type { ReadableCache } from "./watch/readable-cache.ts";
 import type { KindVersions } from "./write/kind-versions.ts";
 
@@ -104,9 +105,29 @@ export interface ChangesOptions {
   readonly signal: AbortSignal;
 }
 
+/** What a storage remembers of the time before its watch cache does: a store on disk has more room for it. */
+export interface Past {
+  /**
+   * What happened after a version, oldest first, each change with what was there before; ends with what the cache holds
+   * when it is asked. @throws ApiError 410 when that is not known any more either
+   */
+  changes(after: string, options: ChangesOptions): AsyncIterable<CacheEvent>;
+  /**
+   * The objects of a logical cluster and namespace ("" for all of either) as they were at a version, behind the key
+   * `after`, in the order of a cache. @throws ApiError 410
+   */
+  objects(
+    version: string,
+    range: Omit<ObjectKey, "name"> & { readonly after: string },
+    options: ChangesOptions,
+  ): AsyncIterable<Encoded>;
+}
+
 /** A share in a watch cache. Whoever holds one releases it exactly once. */
 export interface CacheLease extends Disposable {
   readonly cache: ReadableCache;
+  /** @default nothing is remembered but what the cache does */
+  readonly past?: Past;
   /** Resolves when the cache is no staler than its source was when this was called. */
   readonly confirm: (request: { readonly signal: AbortSignal }) => Awaitable<void>;
 }

@@ -1,4 +1,5 @@
 export type { Host } from "./host.ts";
+export { PersistentCollection, type PersistentOptions, persistent } from "./registry/persistent.ts";
 export type {
   Batch,
   Condition,

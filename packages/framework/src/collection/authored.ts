@@ -53,11 +53,11 @@ export function specOf(object: object): unknown {
   return "spec" in object ? object.spec : "metadata" in object ? contentOf(object) : object;
 }
 
-/** An author's write as the object that it becomes, with what a collection mints; `before` is the one that it replaces. */
+/** An author's write as the object that it becomes, but for its resource version; `before` is the one that it replaces. */
 export function stamped(
   next: Comparable,
   before: KubeObject | undefined,
-  { key, definition, now, resourceVersion }: Minted,
+  { key, definition, now }: Minted,
 ): KubeObject {
   const { finalizers: _held, ...kept } = before?.metadata ?? {
     name: key.name,
@@ -73,7 +73,6 @@ export function stamped(
     metadata: {
       ...kept,
       generation: (kept.generation ?? 0) + (respecified ? 1 : 0),
-      resourceVersion,
       ...(labels === undefined ? {} : { labels }),
       ...(annotations === undefined ? {} : { annotations }),
       ...(finalizers === undefined ? {} : { finalizers: [...finalizers] }),
@@ -86,5 +85,4 @@ interface Minted {
   readonly key: ObjectKey;
   readonly definition: ResourceDefinition;
   readonly now: Date;
-  readonly resourceVersion: string;
 }

@@ -3,18 +3,22 @@ import { groupResourceOf } from "../definition.ts";
 import { contentOf } from "../encoded.ts";
 import type { ObjectOf } from "../resource-schema.ts";
 import type { ObjectDetails } from "./authored.ts";
-import type { Collection } from "./collection.ts";
+import type { Answer, Registry, Timing } from "./registry.ts";
 
 /** What `set` takes: the spec where the kind has one, else the whole content. */
 export type SetValue<T> = T extends { spec: infer Spec } ? Spec : T;
 
-/** The objects of a collection in one logical cluster and namespace. */
-export class CollectionPart<T extends object> {
-  readonly #collection: Collection<T>;
+/**
+ * The objects of a registry in one logical cluster and namespace.
+ *
+ * @typeParam When whether it answers at once: a collection does, what is kept in a store gives promises
+ */
+export class CollectionPart<T extends object, When extends Timing = "now"> {
+  readonly #registry: Registry<T, When>;
   readonly #part: Omit<ObjectKey, "name">;
 
-  constructor(collection: Collection<T>, part: Omit<ObjectKey, "name">) {
-    this.#collection = collection;
+  constructor(registry: Registry<T, When>, part: Omit<ObjectKey, "name">) {
+    this.#registry = registry;
     this.#part = part;
   }
 
@@ -26,10 +30,10 @@ export class CollectionPart<T extends object> {
    * @returns the object as it now stands, or as it was when it went: a copy.
    * @throws ApiError 422 on a name that is no DNS subdomain.
    */
-  set(name: string, value: SetValue<T>, details: ObjectDetails = {}): ObjectOf<T> {
-    const { schema } = this.#collection.resource;
+  set(name: string, value: SetValue<T>, details: ObjectDetails = {}): Answer<When, ObjectOf<T>> {
+    const { schema } = this.#registry.resource;
     const whole = schema.properties?.["spec"] === undefined;
-    return this.#collection.write(this.#key(name), details, (before) =>
+    return this.#registry.write(this.#key(name), details, (before) =>
       whole
         ? (value as object)
         : { spec: value, ...(before?.["status"] === undefined ? {} : { status: before["status"] }) },
@@ -41,16 +45,19 @@ export class CollectionPart<T extends object> {
    *
    * @throws ApiError 404 when there is none of that name.
    */
-  setStatus(name: string, value: T extends { status?: infer Status } ? NonNullable<Status> : never): ObjectOf<T> {
-    return this.#collection.write(this.#key(name), {}, (before) => {
-      if (before === undefined) throw ApiError.notFound(groupResourceOf(this.#collection.resource), name);
+  setStatus(
+    name: string,
+    value: T extends { status?: infer Status } ? NonNullable<Status> : never,
+  ): Answer<When, ObjectOf<T>> {
+    return this.#registry.write(this.#key(name), {}, (before) => {
+      if (before === undefined) throw ApiError.notFound(groupResourceOf(this.#registry.resource), name);
       return { ...contentOf(before), status: value };
     });
   }
 
   /** A copy of the object, `undefined` when there is none. */
-  get(name: string): ObjectOf<T> | undefined {
-    return this.#collection.read(this.#key(name));
+  get(name: string): Answer<When, ObjectOf<T> | undefined> {
+    return this.#registry.read(this.#key(name));
   }
 
   /**
@@ -59,13 +66,13 @@ export class CollectionPart<T extends object> {
    *
    * @returns whether there was one
    */
-  delete(name: string, options: { readonly gracePeriodSeconds?: number } = {}): boolean {
-    return this.#collection.remove(this.#key(name), options);
+  delete(name: string, options: { readonly gracePeriodSeconds?: number } = {}): Answer<When, boolean> {
+    return this.#registry.remove(this.#key(name), options);
   }
 
   /** Copies of all objects here, by name. */
-  list(): ObjectOf<T>[] {
-    return [...this.#collection.all(this.#part)];
+  list(): Answer<When, ObjectOf<T>[]> {
+    return this.#registry.all(this.#part);
   }
 
   #key(name: string): ObjectKey {

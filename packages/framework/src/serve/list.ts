@@ -10,7 +10,7 @@ import { negotiate } from "../encode/negotiate.ts";
 import type { Encoded } from "../encoded.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
-import type { CacheLease } from "../storage.ts";
+import type { CacheLease, Past } from "../storage.ts";
 import type { Snapshot } from "../watch/cache.ts";
 import { cacheKey, visitIn } from "../watch/objects.ts";
 import { Selection } from "../watch/selection.ts";
@@ -49,18 +49,26 @@ async function readPage(exchange: Exchange, resource: ServedResource, request: P
   const lease = await exchange.core.hub.lease(resource, scopeOf(exchange));
   try {
     const { snapshot, after } = await snapshotFor(exchange, lease, request.options);
+    if ("past" in snapshot) return await pastPage(snapshot, { ...request, after }, exchange);
     return pageOf(snapshot, { ...request, after });
   } finally {
     lease[Symbol.dispose]();
   }
 }
 
-/** The state to list, and the key after which to start. */
-async function snapshotFor(
-  exchange: Exchange,
-  lease: CacheLease,
-  options: ListOptions,
-): Promise<{ snapshot: Snapshot; after: string }> {
+/** A state that the cache remembers no more, but the storage does. */
+interface PastState {
+  readonly past: Past;
+  readonly version: string;
+}
+
+/** A state to list, and the key after which to start. */
+interface Start {
+  readonly snapshot: Snapshot | PastState;
+  readonly after: string;
+}
+
+async function snapshotFor(exchange: Exchange, lease: CacheLease, options: ListOptions): Promise<Start> {
   if (options.continue !== undefined) return continued(lease, options);
   await freshen(exchange, lease, options.resourceVersion);
   if (!isExact(options)) return { snapshot: lease.cache.snapshot(), after: "" };
@@ -71,7 +79,7 @@ const TOO_OLD = "The resourceVersion for the provided list is too old.";
 const TOKEN_TOO_OLD =
   "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.";
 
-function continued(lease: CacheLease, options: ListOptions): { snapshot: Snapshot; after: string } {
+function continued(lease: CacheLease, options: ListOptions): Start {
   if (options.resourceVersion !== undefined && options.resourceVersion !== "0") {
     throw ApiError.badRequest("specifying resource version is not allowed when using continue");
   }
@@ -85,8 +93,9 @@ function isExact({ resourceVersion, resourceVersionMatch, limit }: ListOptions):
   return resourceVersionMatch === "Exact" || (resourceVersionMatch === undefined && limit !== undefined);
 }
 
-function exact({ cache }: CacheLease, version: string, tooOld: string): Snapshot {
+function exact({ cache, past }: CacheLease, version: string, tooOld: string): Snapshot | PastState {
   const snapshot = cache.at(version);
+  if (snapshot === "expired" && past !== undefined && !cache.isForeign(version)) return { past, version };
   if (snapshot === "expired") throw ApiError.expired(cache.isForeign(version) ? FOREIGN : tooOld);
   if (snapshot === "ahead") throw ApiError.tooLargeResourceVersion(version, cache.head);
   return snapshot;
@@ -103,11 +112,32 @@ function pageOf(snapshot: Snapshot, { options, selection, after }: PageRequest &
     else remaining += 1;
     return remaining === 0 || !isSelective;
   });
-  const { version } = snapshot;
-  const last = items.at(-1);
-  if (remaining === 0 || last === undefined) return { items, meta: { resourceVersion: version } };
-  const token = encodeContinue({ resourceVersion: version, start: last.key });
   // Kubernetes does not count what it would have to select.
-  const rest = isSelective ? {} : { remainingItemCount: remaining };
+  return cut(items, snapshot.version, isSelective || remaining === 0 ? remaining > 0 : remaining);
+}
+
+/** What is left is not counted: that would be to read all of it, page by page. */
+async function pastPage(
+  { past, version }: PastState,
+  { options, selection, after }: PageRequest & { readonly after: string },
+  { signal }: Exchange,
+): Promise<Page> {
+  const { limit = Number.POSITIVE_INFINITY } = options;
+  const { cluster, namespace } = selection;
+  const items: Encoded[] = [];
+  for await (const object of past.objects(version, { cluster, namespace, after }, { signal })) {
+    if (!selection.matches(object)) continue;
+    if (items.length === limit) return cut(items, version, true);
+    items.push(object);
+  }
+  return cut(items, version, false);
+}
+
+/** @param remaining how many more there are, or whether there are any */
+function cut(items: readonly Encoded[], version: string, remaining: number | boolean): Page {
+  const last = items.at(-1);
+  if (remaining === false || last === undefined) return { items, meta: { resourceVersion: version } };
+  const token = encodeContinue({ resourceVersion: version, start: last.key });
+  const rest = remaining === true ? {} : { remainingItemCount: remaining };
   return { items, meta: { resourceVersion: version, continue: token, ...rest } };
 }

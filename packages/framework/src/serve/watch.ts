@@ -13,7 +13,7 @@ import { startStream } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
 import { delayOf } from "../numbers.ts";
 import type { ServedResource } from "../served.ts";
-import type { CacheLease } from "../storage.ts";
+import type { CacheLease, Past } from "../storage.ts";
 import type { Snapshot } from "../watch/cache.ts";
 import type { Fanout } from "../watch/fanout.ts";
 import type { Lane } from "../watch/lane.ts";
@@ -88,7 +88,7 @@ function open(exchange: Exchange, resource: ServedResource, { lease, options, la
   startStream(res, lane.representation.contentType);
   // What was asked before the server began to stop, and opens only now.
   if (core.draining) subscriber.end();
-  const begun = begin(exchange, { subscriber, lane, options }).catch((error: unknown) => {
+  const begun = begin(exchange, { subscriber, lane, options, past: lease.past }).catch((error: unknown) => {
     if (!res.destroyed) exchange.log({ level: "error", message: "watch failed", error: String(error) });
     res.destroy();
   });
@@ -100,10 +100,12 @@ interface Beginning {
   readonly subscriber: Subscriber;
   readonly lane: Lane;
   readonly options: ListOptions;
+  readonly past: Past | undefined;
 }
 
 /** Writes what the client has missed, then lets the lane take over. */
-async function begin(exchange: Exchange, { subscriber, lane, options }: Beginning): Promise<void> {
+async function begin(exchange: Exchange, beginning: Beginning): Promise<void> {
+  const { subscriber, lane, options, past } = beginning;
   const { cache } = lane;
   if (options.sendInitialEvents === true) {
     const snapshot = cache.snapshot();
@@ -117,8 +119,47 @@ async function begin(exchange: Exchange, { subscriber, lane, options }: Beginnin
   if (version === undefined || version === "0") return subscriber.start(cache.next);
   const position = await positionOf(exchange, cache, version);
   if (position !== "expired") return subscriber.start(position);
-  const why = cache.isForeign(version) ? FOREIGN : `too old resource version: ${version} (${cache.head})`;
-  subscriber.start(ApiError.expired(why));
+  if (cache.isForeign(version)) subscriber.start(ApiError.expired(FOREIGN));
+  else if (past === undefined) subscriber.start(tooOld(version, cache));
+  else subscriber.start(await caughtUp(exchange, beginning, { past, version }));
+}
+
+/** Writes what the storage remembers and the cache does not. @returns where the cache goes on, or why nothing does */
+async function caughtUp(
+  exchange: Exchange,
+  { subscriber, lane }: Beginning,
+  { past, version }: { readonly past: Past; readonly version: string },
+): Promise<number | ApiError> {
+  const { cache } = lane;
+  subscriber.hold();
+  const writer = new PieceWriter(exchange.res, exchange.core.pieces);
+  const outcome = await writePast(exchange, { lane, past, writer }, version).catch((error: unknown) => {
+    if (exchange.res.destroyed || !isApiError(error)) throw error;
+    return error.code === 410 ? tooOld(version, cache) : error;
+  });
+  await writer.finish();
+  return outcome;
+}
+
+/** @throws ApiError 410 when the storage does not remember either */
+async function writePast(
+  { signal }: Exchange,
+  { lane, past, writer }: { readonly lane: Lane; readonly past: Past; readonly writer: PieceWriter },
+  version: string,
+): Promise<number> {
+  const { cache } = lane;
+  for (let reached = version; ; ) {
+    const { head } = cache;
+    for await (const event of past.changes(reached, { signal })) await writer.addAll(lane.pieces(event));
+    reached = head;
+    // A slow reader takes so long that the cache has forgotten again what it knew.
+    const position = cache.position(reached);
+    if (typeof position === "number") return position;
+  }
+}
+
+function tooOld(version: string, { head }: ReadableCache): ApiError {
+  return ApiError.expired(`too old resource version: ${version} (${head})`);
 }
 
 /** A version that has not come yet is waited for, as long as the client has patience. */

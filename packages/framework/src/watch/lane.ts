@@ -136,6 +136,13 @@ export class Lane {
     return events;
   }
 
+  /** One event as this lane's clients see it, for a single watch. @throws as {@link batch} */
+  pieces(event: CacheEvent): readonly Buffer[] {
+    const pieces: Buffer[] = [];
+    this.sent.events += this.#render(event, pieces);
+    return pieces;
+  }
+
   #write(subscriber: Subscriber, chunk: Chunk): void {
     this.#stats.delivered += 1;
     if (!subscriber.write(chunk)) {

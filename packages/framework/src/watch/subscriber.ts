@@ -46,6 +46,11 @@ export class Subscriber {
     this.#stream.onceDrained(this.#resume);
   }
 
+  /** Something is written before it starts: until then it cannot end. */
+  hold(): void {
+    this.#begun = false;
+  }
+
   /**
    * The initial events are out: goes on from `from` until there is nothing left, then joins the lane. An error instead
    * of a position ends the watch.

@@ -1,0 +1,137 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type Encoded, type HistoryOptions, WatchCache } from "@virtual-workspaces/framework";
+import type { Batch, Entry, Watch } from "../store.ts";
+import { isStoreError } from "../store-error.ts";
+import type { Place } from "./store-keeper.ts";
+
+/** Entries that are read in one go. */
+const PAGE = 1000;
+/** How long a reader waits for the cache to catch up, ms (Kubernetes' watch cache: 3 s). */
+const PATIENCE = 3_000;
+/** Milliseconds between attempts on a failing store: doubled each time, with jitter. */
+const RETRY = { first: 100, last: 10_000 } as const;
+const LOST = "too old resource version: the history that this watch was to go on with is gone";
+
+export interface FollowerOptions {
+  readonly history?: HistoryOptions | undefined;
+  /** Told of failures of the store; the follower goes on trying. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Keeps a watch cache in step with the objects of a kind in a store, of all logical clusters, until disposed. */
+export class Follower implements AsyncDisposable {
+  readonly cache: WatchCache;
+  readonly #place: Place;
+  readonly #options: FollowerOptions;
+  readonly #stop = new AbortController();
+  #watch: Watch | undefined;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(place: Place, options: FollowerOptions) {
+    this.#place = place;
+    this.#options = options;
+    this.cache = new WatchCache({
+      version: "0",
+      ...(options.history === undefined ? {} : { history: options.history }),
+    });
+  }
+
+  /** Reads all there is, and starts to follow. @throws StoreError */
+  async start(): Promise<void> {
+    await this.#fill();
+    this.#running = this.#follow();
+  }
+
+  /**
+   * Resolves when the cache has all that the store had when this was called.
+   *
+   * @throws StoreError when it cannot be asked, ApiError 504 when it does not tell
+   */
+  async confirm(signal: AbortSignal): Promise<void> {
+    const head = String(await this.#place.store.head({ signal }));
+    if (this.cache.reached(head)) return;
+    this.#watch?.requestProgress();
+    await this.cache.reach(head, { signal, timeout: PATIENCE });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  /** Whatever cannot be continued ends open watches: they list again. */
+  async #fill(): Promise<void> {
+    for (;;) {
+      try {
+        const { revision, objects } = await this.#readAll();
+        this.cache.reset(objects, String(revision), LOST);
+        return;
+      } catch (error) {
+        // What is read page by page at one revision may be compacted on the way.
+        if (!isStoreError(error) || error.code !== "Compacted") throw error;
+      }
+    }
+  }
+
+  async #readAll(): Promise<{ readonly revision: number; readonly objects: readonly Encoded[] }> {
+    const { store, keys } = this.#place;
+    const { to } = keys.all;
+    const { signal } = this.#stop;
+    const objects: Encoded[] = [];
+    for (let { from } = keys.all, revision: number | undefined; ; ) {
+      const options = { limit: PAGE, signal, ...(revision === undefined ? {} : { revision }) };
+      const page = await store.range({ from, to }, options);
+      revision = page.revision;
+      for (const entry of page.entries) objects.push(this.#encoded(entry));
+      const last = page.entries.at(-1);
+      if (!page.more || last === undefined) return { revision, objects };
+      from = `${last.key}\0`;
+    }
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#stop;
+    for (let wait: number = RETRY.first, lost = false; !signal.aborted; ) {
+      const before = this.cache.head;
+      try {
+        if (lost) await this.#fill();
+        lost = false;
+        await this.#read();
+        return;
+      } catch (error) {
+        if (signal.aborted || isClosed(error)) return;
+        lost ||= isStoreError(error) && error.code === "Compacted";
+        this.#options.onError(error);
+      }
+      if (this.cache.head !== before) wait = RETRY.first;
+      const pause = delay(wait * (0.5 + Math.random() / 2), undefined, { signal, ref: false });
+      await pause.catch(() => undefined);
+      wait = Math.min(wait * 2, RETRY.last);
+    }
+  }
+
+  /** Follows until the store is closed or we are stopped. @throws StoreError `Compacted` when history is missing */
+  async #read(): Promise<void> {
+    const { store, keys } = this.#place;
+    this.#watch = store.watch(keys.all, { after: Number(this.cache.head), signal: this.#stop.signal });
+    for await (const batch of this.#watch) this.#apply(batch);
+  }
+
+  #apply({ revision, events }: Batch): void {
+    const version = String(revision);
+    for (const { key, entry } of events) {
+      if (entry === undefined) this.cache.delete(this.#place.keys.parse(key), version);
+      else this.cache.set(this.#encoded(entry), version);
+    }
+    this.cache.advance(version);
+  }
+
+  #encoded(entry: Entry): Encoded {
+    const { keys, records } = this.#place;
+    return records.read(entry, keys.parse(entry.key));
+  }
+}
+
+function isClosed(error: unknown): boolean {
+  return isStoreError(error) && error.code === "Closed";
+}

@@ -1,0 +1,90 @@
+import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import {
+  type Awaitable,
+  type CacheLease,
+  type Encoded,
+  type HistoryOptions,
+  KindVersions,
+  type ObjectOf,
+  Registry,
+  type RegistryOptions,
+  type ResourceDefinition,
+  type Scope,
+  type Storage,
+  type TypedDefinition,
+} from "@virtual-workspaces/framework";
+import type { Store } from "../store.ts";
+import { Keys } from "./keys.ts";
+import { Records } from "./record.ts";
+import { SharedFollower } from "./shared-follower.ts";
+import { type Place, StoreKeeper } from "./store-keeper.ts";
+
+/** How objects are kept in a store. */
+export interface PersistentOptions extends Pick<RegistryOptions, "garbageCollected" | "now"> {
+  /** How long an object lives that is not written again, s: for kinds like events. @default for ever */
+  readonly ttl?: number;
+  /**
+   * How much of the past is kept in memory, for watches that resume and fall behind; what is older is read from the store's
+   * own history.
+   */
+  readonly history?: HistoryOptions;
+  /** How long objects stay in memory when nobody lists or watches them any more, ms. @default 60000 */
+  readonly linger?: number;
+  /** Told of failures of the store behind open watches, which go on when it is back. @default a process warning */
+  readonly onError?: (error: unknown, resource: ResourceDefinition) => void;
+}
+
+/**
+ * The objects of a kind in a store, of all logical clusters: a storage that is written and read as a collection is, by an
+ * author with promises. Resource versions are the store's revisions, one line for all its kinds. Reads of one object ask
+ * the store; lists and watches are served from memory, which holds the objects of the kind as JSON while somebody lists
+ * or watches them, and are no staler than the store.
+ */
+export class PersistentCollection<T extends object = object>
+  extends Registry<T, "later">
+  implements Storage<ObjectOf<T>>
+{
+  readonly #keeper: StoreKeeper;
+  readonly #follower: SharedFollower;
+
+  /** @throws RangeError on a time to live below a second */
+  constructor(resource: TypedDefinition<T>, options: PersistentOptions & { readonly store: Store }) {
+    const { store, ttl, history, linger, onError = warn, ...others } = options;
+    if (ttl !== undefined && !(ttl >= 1)) throw new RangeError(`ttl is ${ttl}: give seconds, 1 or more`);
+    const versions = new KindVersions(resource);
+    const place: Place = { store, keys: new Keys(resource), records: new Records(resource, versions) };
+    const keeper = new StoreKeeper(place, ttl);
+    super(resource, { ...others, versions, keeper, when: "later" });
+    this.#keeper = keeper;
+    this.#follower = new SharedFollower(place, { history, linger, onError: (error) => onError(error, resource) });
+  }
+
+  get({ cluster }: Scope, { namespace, name }: ObjectKey): Awaitable<Encoded | undefined> {
+    return this.#keeper.get({ cluster, namespace, name });
+  }
+
+  cache(): Awaitable<CacheLease> {
+    return this.#follower.lease();
+  }
+}
+
+/**
+ * Keeps kinds in a store: where a view has `Note.collection()`, write `Note.collection(persistent(store))`.
+ *
+ * A kind is found again by its group and plural. What was written under an older definition is read as the kind is defined
+ * now: converted, pruned, defaults filled in.
+ *
+ * @throws RangeError on a time to live below a second
+ */
+export function persistent(
+  store: Store,
+  options: PersistentOptions = {},
+): <T extends object>(definition: TypedDefinition<T>) => PersistentCollection<T> {
+  return (definition) => new PersistentCollection(definition, { ...options, store });
+}
+
+function warn(error: unknown, { plural }: ResourceDefinition): void {
+  process.emitWarning(
+    `${plural} cannot be followed for now: ${error instanceof Error ? error.message : String(error)}`,
+  );
+}

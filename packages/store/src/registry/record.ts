@@ -1,0 +1,137 @@
+import { createHash } from "node:crypto";
+import { apiVersionOf, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import {
+  asDefined,
+  decodeObject,
+  type Encoded,
+  encodeObject,
+  type KindVersions,
+  type ResourceDefinition,
+} from "@virtual-workspaces/framework";
+import type { Entry } from "../store.ts";
+import { StoreError } from "../store-error.ts";
+
+/** Written into each record, so that a later form can be told from this one. */
+const FORMAT = 1;
+/** Format (1 byte), length of the index, length of the body's head (4 bytes each). */
+const PREFIX = 9;
+
+/** What routing and selecting need of an object, beside it: reading a record parses no object. */
+interface Index {
+  /** Of the definition that the object conforms to. */
+  readonly schema: string;
+  readonly uid: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Those of the kind's selectable fields. */
+  readonly fields?: Readonly<Record<string, string>>;
+}
+
+/** An object as it will be kept, and as it will be answered once its revision is known. */
+export interface Draft {
+  readonly record: Buffer;
+  /** How many bytes the object has. */
+  readonly length: number;
+  at(revision: number): Encoded;
+}
+
+/**
+ * How objects of a kind are kept: an index, then the object's JSON without its resource version, which is the revision
+ * of the record and is put in when it is read. Bytes are copied, never parsed, unless the definition has changed since
+ * they were written: the object is then made what it would be now.
+ */
+export class Records {
+  readonly #definition: ResourceDefinition;
+  readonly #versions: KindVersions;
+  readonly #schema: string;
+
+  constructor(definition: ResourceDefinition, versions: KindVersions) {
+    this.#definition = definition;
+    this.#versions = versions;
+    const { kind, schema, selectableFields } = definition;
+    const content = [apiVersionOf(definition), kind, schema, selectableFields.map(({ name }) => name)];
+    this.#schema = createHash("sha256").update(JSON.stringify(content)).digest("base64url").slice(0, 12);
+  }
+
+  draft(key: ObjectKey, object: KubeObject): Draft {
+    const encoded = this.#encode(key, object);
+    const { uid, labels, bytes } = encoded;
+    const head = headLength(object);
+    const fields = this.#ownFields(encoded);
+    const index: Index = {
+      schema: this.#schema,
+      uid,
+      ...(isEmpty(labels) ? {} : { labels }),
+      ...(isEmpty(fields) ? {} : { fields }),
+    };
+    return {
+      record: recordOf(Buffer.from(JSON.stringify(index)), bytes, head),
+      length: bytes.length,
+      at: (revision) => withVersion(encoded, head, revision),
+    };
+  }
+
+  /** @throws StoreError `NewerFormat`, `Damaged`; ApiError what a conversion throws */
+  read({ value, modRevision }: Entry, key: ObjectKey): Encoded {
+    if (value[0] !== FORMAT) throw unreadable(value[0], key);
+    const indexLength = value.readUInt32LE(1);
+    const body = value.subarray(PREFIX + indexLength);
+    const index = JSON.parse(value.toString("utf8", PREFIX, PREFIX + indexLength)) as Index;
+    const { schema, uid, labels = {}, fields = {} } = index;
+    const encoded = { key, uid, resourceVersion: "", labels, fields: { ...nameFields(key), ...fields }, bytes: body };
+    if (schema === this.#schema) return withVersion(encoded, value.readUInt32LE(5), modRevision);
+    const object = asDefined(decodeObject(encoded), this.#definition, this.#versions);
+    return withVersion(this.#encode(key, object), headLength(object), modRevision);
+  }
+
+  #encode(key: ObjectKey, { apiVersion, kind, metadata, ...content }: KubeObject): Encoded {
+    const { resourceVersion: _given, ...kept } = metadata;
+    const object = { apiVersion, kind, metadata: kept, ...content };
+    return encodeObject(object, key.cluster, this.#definition.selectableFields);
+  }
+
+  #ownFields({ fields }: Encoded): Record<string, string> {
+    return Object.fromEntries(this.#definition.selectableFields.map(({ name }) => [name, fields[name] ?? ""] as const));
+  }
+}
+
+function recordOf(index: Buffer, body: Buffer, head: number): Buffer {
+  const record = Buffer.allocUnsafeSlow(PREFIX + index.length + body.length);
+  record[0] = FORMAT;
+  record.writeUInt32LE(index.length, 1);
+  record.writeUInt32LE(head, 5);
+  record.set(index, PREFIX);
+  record.set(body, PREFIX + index.length);
+  return record;
+}
+
+/** How many bytes are before the first member of the metadata, which always has one. */
+function headLength({ apiVersion, kind }: KubeObject): number {
+  return Buffer.byteLength(`{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)},"metadata":{`);
+}
+
+/** The object with its resource version as the first member of its metadata. */
+function withVersion({ key, uid, labels, fields, bytes }: Encoded, head: number, revision: number): Encoded {
+  const resourceVersion = String(revision);
+  const member = `"resourceVersion":"${resourceVersion}",`;
+  const whole = Buffer.allocUnsafeSlow(bytes.length + member.length);
+  bytes.copy(whole, 0, 0, head);
+  whole.write(member, head, "latin1");
+  bytes.copy(whole, head + member.length, head);
+  return { key, uid, resourceVersion, labels, fields, bytes: whole };
+}
+
+function nameFields({ namespace, name }: ObjectKey): Record<string, string> {
+  return { "metadata.name": name, ...(namespace === "" ? {} : { "metadata.namespace": namespace }) };
+}
+
+function isEmpty(record: object): boolean {
+  for (const _name in record) return false;
+  return true;
+}
+
+function unreadable(format: number | undefined, { cluster, namespace, name }: ObjectKey): StoreError {
+  const which = [cluster, namespace, name].filter((part) => part !== "").join("/");
+  if (format !== undefined && format > FORMAT)
+    return new StoreError("NewerFormat", `${which} was kept by a newer version of this package: install that one`);
+  return new StoreError("Damaged", `what is kept under ${which} is no object: restore it from a backup, or remove it`);
+}

@@ -1,0 +1,71 @@
+import type { Awaitable, CacheLease } from "@virtual-workspaces/framework";
+import { answered } from "./answers.ts";
+import { Follower, type FollowerOptions } from "./follower.ts";
+import { StorePast } from "./past.ts";
+import type { Place } from "./store-keeper.ts";
+
+/** How long objects stay in memory when nobody reads them, ms. */
+const LINGER = 60_000;
+
+export interface SharedFollowerOptions extends FollowerOptions {
+  readonly linger?: number | undefined;
+}
+
+/** One follower for all readers of a kind: it begins with the first and ends some time after the last. */
+export class SharedFollower {
+  readonly #place: Place;
+  readonly #options: SharedFollowerOptions;
+  #current: Promise<Follower> | Follower | undefined;
+  #holders = 0;
+  #ending: NodeJS.Timeout | undefined;
+
+  constructor(place: Place, options: SharedFollowerOptions) {
+    this.#place = place;
+    this.#options = options;
+  }
+
+  /** @throws ApiError 503 when the store cannot be read */
+  lease(): Awaitable<CacheLease> {
+    this.#holders += 1;
+    clearTimeout(this.#ending);
+    this.#current ??= this.#begin();
+    return this.#current instanceof Promise
+      ? this.#current.then((follower) => this.#share(follower))
+      : this.#share(this.#current);
+  }
+
+  async #begin(): Promise<Follower> {
+    const follower = new Follower(this.#place, this.#options);
+    try {
+      await answered(() => follower.start());
+      this.#current = follower;
+      return follower;
+    } catch (error) {
+      this.#current = undefined;
+      this.#holders = 0;
+      throw error;
+    }
+  }
+
+  #share(follower: Follower): CacheLease {
+    let held = true;
+    return {
+      cache: follower.cache,
+      past: new StorePast(this.#place, follower.cache),
+      confirm: ({ signal }) => answered(() => follower.confirm(signal)),
+      [Symbol.dispose]: () => {
+        if (held) this.#release(follower);
+        held = false;
+      },
+    };
+  }
+
+  #release(follower: Follower): void {
+    this.#holders -= 1;
+    if (this.#holders > 0) return;
+    this.#ending = setTimeout(() => {
+      this.#current = undefined;
+      void follower[Symbol.asyncDispose]();
+    }, this.#options.linger ?? LINGER).unref();
+  }
+}

@@ -1,0 +1,83 @@
+import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { Awaitable, Encoded, Keeper, Swapped, SwapTerms } from "@virtual-workspaces/framework";
+import type { Entry, Operation, Store } from "../store.ts";
+import { isStoreError } from "../store-error.ts";
+import { answered } from "./answers.ts";
+import type { Keys } from "./keys.ts";
+import type { Draft, Records } from "./record.ts";
+
+/** Where the objects of a kind are kept, and how. */
+export interface Place {
+  readonly store: Store;
+  readonly keys: Keys;
+  readonly records: Records;
+}
+
+/** The objects of a kind in a store: their resource versions are its revisions. */
+export class StoreKeeper implements Keeper {
+  readonly #place: Place;
+  readonly #ttl: number | undefined;
+
+  /** @param ttl how long an object lives that is not written again, s */
+  constructor(place: Place, ttl: number | undefined) {
+    this.#place = place;
+    this.#ttl = ttl;
+  }
+
+  get(key: ObjectKey): Awaitable<Encoded | undefined> {
+    const { store, keys } = this.#place;
+    return answered(() => {
+      const entry = store.get(keys.of(key));
+      return entry instanceof Promise ? entry.then((found) => this.#read(found, key)) : this.#read(entry, key);
+    });
+  }
+
+  async all(part: Omit<ObjectKey, "name">): Promise<Encoded[]> {
+    const { store, keys, records } = this.#place;
+    const { entries } = await answered(() => store.range(keys.within(part)));
+    return entries.map((entry) => records.read(entry, keys.parse(entry.key)));
+  }
+
+  async swap(key: ObjectKey, next: KubeObject | undefined, { version, most }: SwapTerms): Promise<Swapped> {
+    if (!/^(?:[1-9]\d{0,15})?$/.test(version)) return { kind: "stale", current: await this.get(key) };
+    const draft = next === undefined ? undefined : this.#place.records.draft(key, next);
+    if (draft !== undefined && draft.length > most) return { kind: "large", length: draft.length };
+    return answered(() => this.#commit(key, draft, Number(version)));
+  }
+
+  async #commit(key: ObjectKey, draft: Draft | undefined, modRevision: number): Promise<Swapped> {
+    const { store, keys } = this.#place;
+    const at = keys.of(key);
+    const transaction = { conditions: [{ key: at, modRevision }], operations: [await this.#operation(at, draft)] };
+    try {
+      const outcome = await store.commit(transaction);
+      if (outcome.committed) return done(draft, outcome.revision);
+      return { kind: "stale", current: this.#read(outcome.current[0], key) };
+    } catch (error) {
+      if (isStoreError(error) && error.code === "Unknown") return this.#found(at, draft, error);
+      throw error;
+    }
+  }
+
+  /** The answer was lost: if it is there, it was done. That it is not says nothing: it may come yet. */
+  async #found(at: string, draft: Draft | undefined, error: unknown): Promise<Swapped> {
+    const entry = await this.#place.store.get(at);
+    if (draft === undefined || entry?.value.equals(draft.record) !== true) throw error;
+    return done(draft, entry.modRevision);
+  }
+
+  async #operation(key: string, draft: Draft | undefined): Promise<Operation> {
+    if (draft === undefined) return { type: "delete", key };
+    const put = { type: "put", key, value: draft.record } as const;
+    // One for each: what shares a lease ends at one revision, and a watch could not resume between two of them.
+    return this.#ttl === undefined ? put : { ...put, lease: await this.#place.store.grant(this.#ttl) };
+  }
+
+  #read(entry: Entry | undefined, key: ObjectKey): Encoded | undefined {
+    return entry === undefined ? undefined : this.#place.records.read(entry, key);
+  }
+}
+
+function done(draft: Draft | undefined, revision: number): Swapped {
+  return { kind: "done", version: String(revision), object: draft?.at(revision) };
+}
