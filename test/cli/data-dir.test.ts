@@ -74,7 +74,7 @@ describe("virtual-workspaces dev --data-dir", function () {
       await writers.more(1);
     }
     dev.save("note.ts", hostedText({ first: 'console.log("the last");' }));
-    await dev.until(/^the last\n[^]*^Reloaded in/m);
+    await dev.until(/^the last\n[\s\S]*^Reloaded in/m);
     await writers.more(5);
     await writers.stop();
     expect([...writers.codes.keys()]).to.deep.equal([201]);

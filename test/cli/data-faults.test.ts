@@ -23,8 +23,6 @@ describe("a data folder", function () {
       .and.match(/^virtual-workspaces dev: /);
     expect(dev.text.trimEnd().split("\n"), "no stack").to.have.length(1);
   };
-  const filesOf = (folder: string): Map<string, string> =>
-    new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "base64")]));
 
   it("that another process has is named with it, and is served on", async () => {
     await using dev = await start();

@@ -12,7 +12,7 @@ describe("virtual-workspaces dev with functions of the host", function () {
   const saved = (dev: Dev, times: number): Promise<void> => dev.until(/^Reloaded in/m, times);
 
   it("gives them a store in memory, once for each time that they are served, and says what that means", async () => {
-    const first = "console.log(`called with ${store.name} at ${await store.head()}`);";
+    const first = 'console.log("called with", store.name, "at", await store.head());';
     await using dev = await Dev.start({
       files: { "note.ts": hostedText({ first }), "task.ts": viewText({ name: "task" }) },
     });
@@ -37,7 +37,7 @@ describe("virtual-workspaces dev with functions of the host", function () {
   it("refuses one that returns no view, and shows the stack of one that throws", async () => {
     using folder = tree({
       "nothing.ts": "export default () => undefined;",
-      "throws.ts": "export default async (host) => { throw new Error(`no luck with ${host.store.name}`); };",
+      "throws.ts": "export default async (host) => { throw new Error('no luck with ' + host.store.name); };",
     });
     for (const [file, why] of [
       ["nothing.ts", /nothing\.ts: its default export is a function that returned no view\. Write `export default/],

@@ -50,7 +50,9 @@ export class StoreError extends Error {
   }
 
   static compacted(asked: number, compacted: number): StoreError {
-    return new StoreError("Compacted", `revision ${asked} has been compacted: the oldest is ${compacted}`, { compacted });
+    return new StoreError("Compacted", `revision ${asked} has been compacted: the oldest is ${compacted}`, {
+      compacted,
+    });
   }
 
   static future(asked: number, head: number): StoreError {

@@ -1,6 +1,6 @@
 import { etcdStore, isStoreError, lmdbStore, memoryStore, type Store } from "@virtual-workspaces/store";
 import { Failure } from "../usage.ts";
-import type { StoreChoice } from "./options.ts";
+import { DEFAULT_PREFIX, type StoreChoice } from "./options.ts";
 
 /** How long a process that was killed may still have the folder, ms. */
 const WAIT = 3000;
@@ -10,8 +10,8 @@ export async function openStore(choice: StoreChoice): Promise<Store> {
   return plainly(async () => {
     if (choice.engine === "memory") return memoryStore();
     if (choice.engine === "lmdb") return lmdbStore({ dir: choice.dir, wait: WAIT });
-    const { engine, ...etcd } = choice;
-    return etcdStore(etcd);
+    const { engine: _, ...etcd } = choice;
+    return etcdStore({ prefix: DEFAULT_PREFIX, ...etcd });
   });
 }
 

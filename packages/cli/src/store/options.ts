@@ -18,6 +18,9 @@ export interface EtcdChoice {
   readonly password?: string;
 }
 
+/** Not kube-apiserver's `/registry`: a kind of the same name would be in the same place. */
+export const DEFAULT_PREFIX = "/virtual-workspaces";
+
 /** The flags that choose a store; those of etcd are kube-apiserver's. */
 export const STORE_FLAGS = {
   "data-dir": { type: "string" },
@@ -30,7 +33,7 @@ export const STORE_FLAGS = {
 } as const;
 
 export const ETCD_HELP = `  --etcd-servers <urls>           keep objects in etcd: https://a:2379,https://b:2379
-  --etcd-prefix <path>            below which keys, all of them this project's  (default /virtual-workspaces)
+  --etcd-prefix <path>            below which keys, all of them this project's  (default ${DEFAULT_PREFIX})
   --etcd-cafile <file>            whom to trust as etcd                         (default what Node trusts)
   --etcd-certfile <file>          as whom to speak to etcd, with --etcd-keyfile
   --etcd-keyfile <file>
