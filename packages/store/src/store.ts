@@ -7,6 +7,8 @@ export interface Entry {
   readonly createRevision: number;
   /** The revision that gave it this value: what conditions name. */
   readonly modRevision: number;
+  /** The id of the lease that it goes with. */
+  readonly lease?: string;
 }
 
 /**
@@ -146,4 +148,6 @@ export interface Store extends AsyncDisposable {
   renew(lease: Lease): Promise<Lease>;
   /** Ends it: its keys go. @throws StoreError `LeaseNotFound` */
   revoke(lease: Lease): Promise<void>;
+  /** What is left of the time of the lease with this id, s. @throws StoreError `LeaseNotFound` */
+  remaining(id: string): Promise<number>;
 }

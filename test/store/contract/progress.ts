@@ -1,0 +1,87 @@
+import { expect } from "chai";
+import { told } from "./reader.ts";
+import { type Engine, everything, Subject, under } from "./subject.ts";
+
+export function describeProgress(engine: Engine): void {
+  describe("asking a watch for its progress", () => {
+    const subject = Subject.for(engine);
+
+    it("is answered although nothing happens", async () => {
+      const head = await subject.put("a", "1");
+      const reader = await subject.watch(under("idle/"));
+      reader.requestProgress();
+      expect(await reader.next()).to.deep.equal({ revision: head, events: [] });
+      const next = reader.next();
+      reader.requestProgress();
+      expect(await next).to.deep.equal({ revision: head, events: [] });
+      await reader.leave();
+    });
+
+    it("is answered with a revision not before the question, while others are written", async () => {
+      const reader = await subject.watch(under("idle/"));
+      for (let count = 0; count < 20; count++) {
+        const revision = await subject.put("busy", String(count));
+        reader.requestProgress();
+        const batch = await reader.next();
+        expect(batch.events).to.deep.equal([]);
+        expect(batch.revision).to.be.at.least(revision);
+      }
+      await reader.leave();
+    });
+
+    it("comes after the events of the history", async () => {
+      const base = await subject.store.head();
+      for (const value of ["1", "2", "3"]) await subject.put("a", value);
+      const head = await subject.put("other", "1");
+      const reader = await subject.watch(under("a"), { after: base });
+      reader.requestProgress();
+      const batches = [];
+      while (reader.revision < head) batches.push(await reader.next());
+      expect(told(batches, base)).to.deep.equal(["1: a=1", "2: a=2", "3: a=3", "4:"]);
+      await reader.leave();
+    });
+
+    it("never says a revision before all events up to it, under writers", async () => {
+      const base = await subject.store.head();
+      const [writers, writes] = [4, 50];
+      const reader = await subject.watch(under("w/"), { after: base });
+      let writing = true;
+      const asking = (async () => {
+        while (writing) {
+          reader.requestProgress();
+          await subject.put("busy", "");
+        }
+      })();
+      const reading = (async () => {
+        let events = 0;
+        while (events < writers * writes) events += (await reader.next()).events.length; // the reader checks revisions
+        return events;
+      })();
+      await Promise.all(
+        Array.from({ length: writers }, async (_, writer) => {
+          for (let count = 0; count < writes; count++) await subject.put(`w/${writer}`, String(count));
+        }),
+      );
+      expect(await reading).to.equal(writers * writes);
+      writing = false;
+      await asking;
+      await reader.until(await subject.store.head());
+      await reader.leave();
+    }).timeout(60_000);
+
+    it("lets a watch that was told nothing be resumed from there", async () => {
+      const base = await subject.store.head();
+      for (let count = 0; count < 5; count++) await subject.put("busy", String(count));
+      const reader = await subject.watch(under("idle/"), { after: base });
+      reader.requestProgress();
+      const { revision } = await reader.next();
+      await reader.leave();
+      await subject.store.compact(revision);
+      const resumed = await subject.watch(under("idle/"), { after: revision });
+      const put = await subject.put("idle/a", "1");
+      expect(told([await resumed.next()], put)).to.deep.equal(["0: idle/a=1"]);
+      await resumed.leave();
+      await subject.list(everything, revision);
+    });
+  });
+}

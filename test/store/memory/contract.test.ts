@@ -1,0 +1,10 @@
+import { memoryStore } from "@virtual-workspaces/store";
+import { describeStore } from "../contract/describe-store.ts";
+
+describeStore("the store in memory", {
+  histories: 1000,
+  open: async () => {
+    const store = memoryStore();
+    return { store, close: async () => store[Symbol.asyncDispose]() };
+  },
+});
