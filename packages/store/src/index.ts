@@ -1,6 +1,6 @@
 export type { Host } from "./host.ts";
-export { PersistentCollection, type PersistentOptions, persistent } from "./registry/persistent.ts";
 export { type MemoryStoreOptions, memoryStore } from "./memory/memory-store.ts";
+export { PersistentCollection, type PersistentOptions, persistent } from "./registry/persistent.ts";
 export type {
   Batch,
   Condition,
