@@ -12,8 +12,6 @@ import { describeTransactions } from "./transactions.ts";
 import { describeValues } from "./values.ts";
 import { describeWatching } from "./watching.ts";
 
-export type { Engine, Opened } from "./subject.ts";
-
 /** The suites that an engine must pass, each test with a fresh store. */
 export function describeStore(name: string, engine: Engine): void {
   describe(`${name} keeps the contract of a store:`, () => {

@@ -9,7 +9,6 @@ export interface Tree {
   delete(order: string): boolean;
   clear(): void;
   /** Goes from `low` to below `high` until the callback gives a `break`. */
-  // biome-ignore lint/complexity/useMaxParams: the signature is the library's
   forRange(low: string, high: string, includeHigh: false, visit: (order: string, version: Version) => Visit): unknown;
 }
 
