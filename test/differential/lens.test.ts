@@ -1,12 +1,8 @@
 // What was recorded from the oracle, through writable views: a lens answers as Kubernetes does, or it is none.
 import { defineResource, SOURCE_VERSION_ANNOTATION, view, type WritableSource } from "@virtual-workspaces/framework";
-import { explain } from "./compare.ts";
-import { unintended } from "./intended.ts";
+import { answersAsRecorded } from "./as-recorded.ts";
 import { KINDS } from "./kinds.ts";
-import { Player } from "./play.ts";
-import { answersOf, recordingOf } from "./recorded.ts";
-import { type Between, type Subject, startSubject } from "./subject.ts";
-import { topicsOf } from "./topics.ts";
+import { type Between, startSubject } from "./subject.ts";
 
 const WAYS: Readonly<Record<string, Between>> = {
   "a view of the same kind": (stored) =>
@@ -43,31 +39,6 @@ function bare<T>(value: T): T {
 for (const [name, between] of Object.entries(WAYS)) {
   describe(`${name} answers as Kubernetes does:`, function () {
     this.timeout(20_000);
-    let subject: Subject;
-    let player: Player;
-
-    before(async () => {
-      subject = await startSubject(KINDS, between);
-      player = new Player(subject);
-    });
-
-    after(async () => {
-      player[Symbol.dispose]();
-      await subject[Symbol.asyncDispose]();
-    });
-
-    for (const topic of topicsOf(process.env["TOPICS"])) {
-      it(topic.name, async () => {
-        const recording = recordingOf(topic);
-        const different: string[] = [];
-        for (const one of topic.cases) {
-          if (one.name === TELLING) continue;
-          const answers = [answersOf(recording, one), bare(await player.play(one))] as const;
-          const others = unintended(one, answers, () => undefined);
-          if (others.length > 0) different.push(explain(one, others));
-        }
-        if (different.length > 0) throw new Error(`${different.length} differ:\n${different.join("\n\n")}`);
-      });
-    }
+    answersAsRecorded(() => startSubject(KINDS, between), { bare, without: [TELLING] });
   });
 }

@@ -6,6 +6,7 @@ import {
   type ServedResource,
   type WritableSource,
 } from "@virtual-workspaces/framework";
+import { persistent, type Store } from "@virtual-workspaces/store";
 import { startPlain } from "../_support/plain.ts";
 import type { Target } from "./caller.ts";
 import type { DifferentialKind } from "./kinds/kind.ts";
@@ -34,6 +35,20 @@ export async function startSubject(kinds: readonly DifferentialKind[], between =
       resources = served(kinds, between);
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+/** The same over a store, which is emptied as a client would: its history goes on from case to case. */
+export async function startOverStore(kinds: readonly DifferentialKind[], store: Store): Promise<Subject> {
+  const keep = persistent(store, { garbageCollected: true });
+  const { url, headers, ...subject } = await startSubject(kinds, (stored) => stored.collection(keep));
+  return {
+    url,
+    headers,
+    [Symbol.asyncDispose]: async () => {
+      await subject[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
+    },
   };
 }
 

@@ -112,13 +112,13 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
     Object.freeze(this);
   }
 
+  /** Objects of this kind kept elsewhere: `collection(persistent(store))`, from `@virtual-workspaces/store`. */
+  collection<Kept>(keep: (definition: TypedDefinition<T>) => Kept): Kept;
   /**
    * Objects of this kind kept in memory: set or delete one and every open watch sees it. Versions grow across
    * restarts, the objects do not survive one.
    */
   collection(options?: CollectionOptions): Collection<T>;
-  /** Objects of this kind kept elsewhere: `collection(persistent(store))`, from `@virtual-workspaces/store`. */
-  collection<Kept>(keep: (definition: TypedDefinition<T>) => Kept): Kept;
   collection<Kept>(how: CollectionOptions | ((definition: TypedDefinition<T>) => Kept) = {}): Collection<T> | Kept {
     return typeof how === "function" ? how(this) : new Collection<T>(this, how);
   }

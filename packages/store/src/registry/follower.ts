@@ -6,14 +6,20 @@ import type { Place } from "./store-keeper.ts";
 
 /** Entries that are read in one go. */
 const PAGE = 1000;
+/** From how many revisions ago the past is read into the cache. */
+const RECENT = 4096;
 /** How long a reader waits for the cache to catch up, ms (Kubernetes' watch cache: 3 s). */
 const PATIENCE = 3_000;
+/** How often the store is asked how far it is, ms: bookmarks, which tell of it, come every minute. */
+const PROGRESS = 30_000;
 /** Milliseconds between attempts on a failing store: doubled each time, with jitter. */
 const RETRY = { first: 100, last: 10_000 } as const;
 const LOST = "too old resource version: the history that this watch was to go on with is gone";
 
 export interface FollowerOptions {
   readonly history?: HistoryOptions | undefined;
+  /** How often the store is asked how far it is, ms. @default 30000 */
+  readonly progressEvery?: number | undefined;
   /** Told of failures of the store; the follower goes on trying. */
   readonly onError: (error: unknown) => void;
 }
@@ -36,10 +42,15 @@ export class Follower implements AsyncDisposable {
     });
   }
 
-  /** Reads all there is, and starts to follow. @throws StoreError */
+  /**
+   * Reads all there is, and starts to follow. It begins some revisions ago, so that clients of a server that was started
+   * anew find what they missed in the cache, all in one place. @throws StoreError, ApiError 504
+   */
   async start(): Promise<void> {
-    await this.#fill();
+    const head = await this.#place.store.head();
+    await this.#fill(Math.max(1, head - RECENT));
     this.#running = this.#follow();
+    await this.cache.reach(String(head), { signal: this.#stop.signal, timeout: PATIENCE });
   }
 
   /**
@@ -59,26 +70,27 @@ export class Follower implements AsyncDisposable {
     await this.#running;
   }
 
-  /** Whatever cannot be continued ends open watches: they list again. */
-  async #fill(): Promise<void> {
-    for (;;) {
+  /** Begins anew with what there was at a revision, or as soon after it as is known. Ends open watches: they list again. */
+  async #fill(wanted?: number): Promise<void> {
+    for (let at = wanted; ; ) {
       try {
-        const { revision, objects } = await this.#readAll();
+        const { revision, objects } = await this.#readAll(at);
         this.cache.reset(objects, String(revision), LOST);
         return;
       } catch (error) {
         // What is read page by page at one revision may be compacted on the way.
         if (!isStoreError(error) || error.code !== "Compacted") throw error;
+        at = at === wanted ? error.compacted : undefined;
       }
     }
   }
 
-  async #readAll(): Promise<{ readonly revision: number; readonly objects: readonly Encoded[] }> {
+  async #readAll(at?: number): Promise<{ readonly revision: number; readonly objects: readonly Encoded[] }> {
     const { store, keys } = this.#place;
     const { to } = keys.all;
     const { signal } = this.#stop;
     const objects: Encoded[] = [];
-    for (let { from } = keys.all, revision: number | undefined; ; ) {
+    for (let { from } = keys.all, revision = at; ; ) {
       const options = { limit: PAGE, signal, ...(revision === undefined ? {} : { revision }) };
       const page = await store.range({ from, to }, options);
       revision = page.revision;
@@ -113,8 +125,16 @@ export class Follower implements AsyncDisposable {
   /** Follows until the store is closed or we are stopped. @throws StoreError `Compacted` when history is missing */
   async #read(): Promise<void> {
     const { store, keys } = this.#place;
-    this.#watch = store.watch(keys.all, { after: Number(this.cache.head), signal: this.#stop.signal });
-    for await (const batch of this.#watch) this.#apply(batch);
+    const watch = store.watch(keys.all, { after: Number(this.cache.head), signal: this.#stop.signal });
+    this.#watch = watch;
+    watch.requestProgress();
+    // Where nothing is written bookmarks would else stand still, until what they name has been compacted.
+    const asking = setInterval(() => watch.requestProgress(), this.#options.progressEvery ?? PROGRESS).unref();
+    try {
+      for await (const batch of watch) this.#apply(batch);
+    } finally {
+      clearInterval(asking);
+    }
   }
 
   #apply({ revision, events }: Batch): void {

@@ -30,6 +30,11 @@ export interface PersistentOptions extends Pick<RegistryOptions, "garbageCollect
   readonly history?: HistoryOptions;
   /** How long objects stay in memory when nobody lists or watches them any more, ms. @default 60000 */
   readonly linger?: number;
+  /**
+   * How often the store is asked how far it is while a kind is watched, ms: without, bookmarks of a kind that nobody writes
+   * would stand still while the store's history is compacted. @default 30000
+   */
+  readonly progressEvery?: number;
   /** Told of failures of the store behind open watches, which go on when it is back. @default a process warning */
   readonly onError?: (error: unknown, resource: ResourceDefinition) => void;
 }
@@ -49,14 +54,19 @@ export class PersistentCollection<T extends object = object>
 
   /** @throws RangeError on a time to live below a second */
   constructor(resource: TypedDefinition<T>, options: PersistentOptions & { readonly store: Store }) {
-    const { store, ttl, history, linger, onError = warn, ...others } = options;
+    const { store, ttl, history, linger, progressEvery, onError = warn, ...others } = options;
     if (ttl !== undefined && !(ttl >= 1)) throw new RangeError(`ttl is ${ttl}: give seconds, 1 or more`);
     const versions = new KindVersions(resource);
     const place: Place = { store, keys: new Keys(resource), records: new Records(resource, versions) };
     const keeper = new StoreKeeper(place, ttl);
     super(resource, { ...others, versions, keeper, when: "later" });
     this.#keeper = keeper;
-    this.#follower = new SharedFollower(place, { history, linger, onError: (error) => onError(error, resource) });
+    this.#follower = new SharedFollower(place, {
+      history,
+      linger,
+      progressEvery,
+      onError: (error) => onError(error, resource),
+    });
   }
 
   get({ cluster }: Scope, { namespace, name }: ObjectKey): Awaitable<Encoded | undefined> {

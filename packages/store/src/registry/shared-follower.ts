@@ -43,6 +43,7 @@ export class SharedFollower {
     } catch (error) {
       this.#current = undefined;
       this.#holders = 0;
+      await follower[Symbol.asyncDispose]();
       throw error;
     }
   }

@@ -1,0 +1,84 @@
+// A store in memory that fails where a test says so, as one across a network does.
+import {
+  type Batch,
+  memoryStore,
+  type Store,
+  StoreError,
+  type StoreErrorCode,
+  type Watch,
+} from "@virtual-workspaces/store";
+
+type Call = "head" | "get" | "range" | "commit" | "watch" | "grant";
+
+export class FailingStore implements Store {
+  readonly name = "failing";
+  readonly inner: Store = memoryStore();
+  readonly compact: Store["compact"] = (revision) => this.inner.compact(revision);
+  readonly renew: Store["renew"] = (lease) => this.inner.renew(lease);
+  readonly revoke: Store["revoke"] = (lease) => this.inner.revoke(lease);
+  readonly remaining: Store["remaining"] = (id) => this.inner.remaining(id);
+  /** How many watches are open. */
+  watching = 0;
+  readonly #failing = new Map<Call, { readonly code: StoreErrorCode; readonly done: boolean; times: number }>();
+  readonly #open = new Set<(error: StoreError) => void>();
+
+  /** Lets calls fail. @param done whether they are done nevertheless */
+  fail(call: Call, code: StoreErrorCode, { times = Number.POSITIVE_INFINITY, done = false } = {}): void {
+    this.#failing.set(call, { code, done, times });
+  }
+
+  mend(): void {
+    this.#failing.clear();
+  }
+
+  /** Breaks the watches that are open. */
+  cut(code: StoreErrorCode): void {
+    for (const fail of this.#open) fail(new StoreError(code, "cut by a test"));
+  }
+
+  head: Store["head"] = (options) => this.#ask("head", async () => this.inner.head(options));
+  get: Store["get"] = (key, options) => this.#ask("get", async () => this.inner.get(key, options));
+  range: Store["range"] = (range, options) => this.#ask("range", () => this.inner.range(range, options));
+  commit: Store["commit"] = (transaction) => this.#ask("commit", () => this.inner.commit(transaction));
+  grant: Store["grant"] = (ttl) => this.#ask("grant", () => this.inner.grant(ttl));
+
+  watch: Store["watch"] = (range, options): Watch => {
+    const inner = this.inner.watch(range, options);
+    return {
+      requestProgress: () => inner.requestProgress(),
+      [Symbol.asyncIterator]: () => this.#cuttable(inner),
+    };
+  };
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return Promise.resolve(this.inner[Symbol.asyncDispose]());
+  }
+
+  async *#cuttable(inner: Watch): AsyncGenerator<Batch> {
+    await this.#ask("watch", async () => undefined);
+    const cut = Promise.withResolvers<never>();
+    cut.promise.catch(() => undefined);
+    this.#open.add(cut.reject);
+    this.watching += 1;
+    const batches = inner[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const { done, value } = await Promise.race([batches.next(), cut.promise]);
+        if (done === true) return;
+        yield value;
+      }
+    } finally {
+      this.#open.delete(cut.reject);
+      this.watching -= 1;
+      void batches.return?.();
+    }
+  }
+
+  async #ask<R>(call: Call, ask: () => Promise<R>): Promise<R> {
+    const failing = this.#failing.get(call);
+    if (failing === undefined || failing.times === 0) return ask();
+    failing.times -= 1;
+    if (failing.done) await ask();
+    throw new StoreError(failing.code, `${call} fails by a test`);
+  }
+}

@@ -1,0 +1,101 @@
+// Stores that fail: clients are told what they can do about it, nothing is lost, and watches go on.
+import type { StoreErrorCode } from "@virtual-workspaces/store";
+import { expect } from "chai";
+import { expectFault } from "../../_setup/faults.ts";
+import type { Answer, PlainServer } from "../../_support/plain.ts";
+import { FailingStore } from "./failing-store.ts";
+import { NOTES, note, startNotes, versionOf } from "./notes.ts";
+
+const told = ({ status, headers, body }: Answer): unknown[] => [status, body.reason, headers["retry-after"]];
+
+describe("a store that fails", () => {
+  let store: FailingStore;
+  let server: PlainServer;
+  let troubles: string[];
+
+  beforeEach(async () => {
+    store = new FailingStore();
+    troubles = [];
+    server = await startNotes(store, { linger: 0, onError: (error) => troubles.push((error as Error).message) });
+  });
+
+  afterEach(async () => {
+    await server[Symbol.asyncDispose]();
+    await store[Symbol.asyncDispose]();
+  });
+
+  const OUTCOMES: readonly (readonly [StoreErrorCode, ...unknown[]])[] = [
+    ["Unavailable", 503, "ServiceUnavailable", "1"],
+    ["Closed", 503, "ServiceUnavailable", "1"],
+    ["Unknown", 504, "Timeout", "1"],
+    ["TooLarge", 413, "RequestEntityTooLarge", undefined],
+    ["NoSpace", 507, undefined, undefined],
+  ];
+  for (const [code, ...expected] of OUTCOMES) {
+    it(`refuses writes with what ${code} means to a client, and keeps nothing`, async () => {
+      store.fail("commit", code);
+      const answer = await server.send(`POST ${NOTES}`, note("a", 1));
+      expect(told(answer)).to.deep.equal(expected);
+      expect(answer.body).to.include({ kind: "Status", status: "Failure" });
+      store.mend();
+      expect((await server.get(`${NOTES}/a`)).status).to.equal(404);
+    });
+  }
+
+  it("says nothing to clients of what is not theirs to know", async () => {
+    store.fail("commit", "Denied");
+    const { status, body } = await server.send(`POST ${NOTES}`, note("a", 1));
+    expect([status, body.message.includes("fails by a test")]).to.deep.equal([500, false]);
+    expectFault(/commit fails by a test/);
+  });
+
+  it("refuses reads while it is away, and none when it is back", async () => {
+    await server.send(`POST ${NOTES}`, note("a", 1));
+    for (const call of ["get", "range", "head"] as const) store.fail(call, "Unavailable");
+    for (const path of [`${NOTES}/a`, NOTES, `${NOTES}?watch=true`])
+      expect(told(await server.get(path)), path).to.deep.equal([503, "ServiceUnavailable", "1"]);
+    store.mend();
+    expect((await server.get(`${NOTES}/a`)).status).to.equal(200);
+    expect((await server.get(NOTES)).body.items).to.have.length(1);
+  });
+
+  it("whose answer was lost: what was done is acknowledged, what nobody can tell is not", async () => {
+    store.fail("commit", "Unknown", { times: 1, done: true });
+    const created = await server.send(`POST ${NOTES}`, note("a", 1));
+    expect(created.status).to.equal(201);
+    expect((await server.get(`${NOTES}/a`)).body).to.deep.equal(created.body);
+    store.fail("commit", "Unknown", { times: 1, done: true });
+    expect(told(await server.send(`DELETE ${NOTES}/a`))).to.deep.equal([504, "Timeout", "1"]);
+    expect((await server.get(`${NOTES}/a`)).status).to.equal(404);
+  });
+
+  it("leaves watches open, which go on where they were", async () => {
+    await using watch = await server.watch(`${NOTES}?watch=true&resourceVersion=${await versionOf(server)}`);
+    store.fail("watch", "Unavailable", { times: 2 });
+    store.cut("Unavailable");
+    await server.send(`POST ${NOTES}`, note("a", 1));
+    expect(await watch.take(1)).to.deep.equal(["ADDED a"]);
+    expect(troubles).to.deep.equal(["cut by a test", "watch fails by a test", "watch fails by a test"]);
+  });
+
+  it("ends watches with 410 when it has forgotten what they missed, and lists what is there", async () => {
+    await server.send(`POST ${NOTES}`, note("a", 1));
+    await using watch = await server.watch(`${NOTES}?watch=true&resourceVersion=${await versionOf(server)}`);
+    store.cut("Compacted");
+    const { object } = await watch.next();
+    expect([object.code, object.reason]).to.deep.equal([410, "Expired"]);
+    await server.send(`POST ${NOTES}`, note("b", 1));
+    expect((await server.get(NOTES)).body.items).to.have.length(2);
+  });
+
+  it("is not followed when nobody listens, and again when somebody does", async () => {
+    const watch = await server.watch(`${NOTES}?watch=true`);
+    expect(store.watching).to.equal(1);
+    await watch[Symbol.asyncDispose]();
+    while (store.watching > 0) await new Promise(setImmediate);
+    await server.send(`POST ${NOTES}`, note("a", 1));
+    await using again = await server.watch(`${NOTES}?watch=true`);
+    expect(await again.take(1)).to.deep.equal(["ADDED a"]);
+    expect(store.watching).to.equal(1);
+  });
+});

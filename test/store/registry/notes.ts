@@ -1,0 +1,69 @@
+// A server over a store: what is stopped and started again in these tests is all but the store.
+import {
+  allow,
+  defineResource,
+  defineVirtualWorkspace,
+  type ServedResource,
+  type ServerOptions,
+} from "@virtual-workspaces/framework";
+import { type PersistentOptions, persistent, type Store } from "@virtual-workspaces/store";
+import { type PlainServer, startPlain } from "../../_support/plain.ts";
+
+export const Note = defineResource({
+  group: "test.dev",
+  version: "v1",
+  kind: "Note",
+  scope: "Cluster",
+  spec: { type: "object", required: ["n"], properties: { n: { type: "integer" }, big: { type: "string" } } },
+  status: { type: "object", properties: { seen: { type: "integer" } } },
+  selectableFields: [".spec.n"],
+});
+
+export const Memo = defineResource({
+  group: "test.dev",
+  version: "v1",
+  kind: "Memo",
+  scope: "Namespaced",
+  schema: { type: "object", properties: { text: { type: "string" } } },
+});
+
+export const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes";
+export const ALL_NOTES = "/services/notes/clusters/*/apis/test.dev/v1/notes";
+export const MEMOS = "/services/notes/clusters/root/apis/test.dev/v1/namespaces/default/memos";
+
+export const note = (name: string, n: number, big?: string): object => ({
+  apiVersion: "test.dev/v1",
+  kind: "Note",
+  metadata: { name },
+  spec: { n, ...(big === undefined ? {} : { big }) },
+});
+
+/** Serves notes and memos of a store, which it leaves open. */
+export function startNotes(
+  store: Store,
+  options: PersistentOptions = {},
+  server: Partial<ServerOptions> = {},
+): Promise<PlainServer> {
+  const keep = persistent(store, options);
+  return serve([Note.serve(Note.collection(keep)), Memo.serve(Memo.collection(keep))], server);
+}
+
+/** Serves whatever it is given where notes are. */
+export function serve(
+  resources: readonly ServedResource[],
+  options: Partial<ServerOptions> = {},
+): Promise<PlainServer> {
+  const view = defineVirtualWorkspace({
+    name: "notes",
+    path: "/clusters/:cluster",
+    wildcard: true,
+    authorize: () => allow(),
+    resources,
+  });
+  return startPlain([view], options);
+}
+
+/** The version of the notes as a list tells it. */
+export async function versionOf(server: PlainServer): Promise<string> {
+  return (await server.get(`${NOTES}?limit=1`)).body.metadata.resourceVersion;
+}
