@@ -1,5 +1,6 @@
 export { type KeepHistoryOptions, keepHistory } from "./history/keep-history.ts";
 export type { Host } from "./host.ts";
+export { type LmdbStoreOptions, lmdbStore } from "./lmdb/open.ts";
 export { type MemoryStoreOptions, memoryStore } from "./memory/memory-store.ts";
 export { PersistentCollection, type PersistentOptions, persistent } from "./registry/persistent.ts";
 export type {

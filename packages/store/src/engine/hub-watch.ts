@@ -114,7 +114,8 @@ export class HubWatch implements Watch, AsyncIterator<Batch, undefined> {
     if (this.#position < history.compacted) throw StoreError.compacted(this.#position, history.compacted);
     if (this.#position < head) {
       const has = (order: string): boolean => this.#range.has(order);
-      const { changes, upTo } = history.read({ after: this.#position, upTo: head, has });
+      const previous = this.#options.previous === true;
+      const { changes, upTo } = history.read({ after: this.#position, upTo: head, has, previous });
       for (const change of changes) {
         const own = this.#own(change);
         if (own !== undefined) this.#push(own);

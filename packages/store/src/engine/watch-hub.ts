@@ -10,6 +10,8 @@ export interface HistoryQuery {
   readonly upTo: number;
   /** Whether the key with this {@link sortable} text belongs to it: other events may be left out, to save reading. */
   has(order: string): boolean;
+  /** Whether events should say what stood there before: they may all the same. */
+  readonly previous: boolean;
 }
 
 /** A part of the history, of a size that can be read without keeping others waiting. */

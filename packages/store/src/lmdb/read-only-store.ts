@@ -1,0 +1,92 @@
+import { checkRangeOptions } from "../engine/limits.ts";
+import type { Batch, Entry, KeyRange, Lease, RangeOptions, RangeResult, Store, Watch } from "../store.ts";
+import { StoreError } from "../store-error.ts";
+import { damaged } from "./faults.ts";
+import type { Folder } from "./folder.ts";
+import { Reader } from "./reader.ts";
+import type { State } from "./state.ts";
+
+type Cancel = { readonly signal?: AbortSignal };
+
+/** Reads a store that another process may be writing. */
+export class ReadOnlyStore implements Store {
+  readonly name: string;
+  readonly #folder: Folder;
+  readonly #reader: Reader;
+  #closing: Promise<void> | undefined;
+
+  constructor(folder: Folder) {
+    const { dir, tables } = folder;
+    this.name = `lmdb at ${dir}, to read`;
+    this.#folder = folder;
+    this.#reader = new Reader({ dir, tables, bounds: () => this.#state() });
+  }
+
+  async head(options?: Cancel): Promise<number> {
+    this.#check(options?.signal);
+    return this.#state().revision;
+  }
+
+  get(key: string, options?: Cancel): Entry | undefined {
+    this.#check(options?.signal);
+    return this.#reader.get(key);
+  }
+
+  async range(range: KeyRange, options: RangeOptions = {}): Promise<RangeResult> {
+    this.#check(options.signal);
+    checkRangeOptions(options);
+    return await this.#reader.range(range, options);
+  }
+
+  watch(): Watch {
+    const refused = async (): Promise<IteratorResult<Batch>> => this.#refuse();
+    return { requestProgress() {}, [Symbol.asyncIterator]: () => ({ next: refused }) };
+  }
+
+  async remaining(id: string): Promise<number> {
+    this.#check();
+    throw new StoreError("LeaseNotFound", `lease ${id}: the process that writes knows what is left of it`);
+  }
+
+  async commit(): Promise<never> {
+    return this.#refuse();
+  }
+
+  async compact(): Promise<never> {
+    return this.#refuse();
+  }
+
+  async grant(): Promise<Lease> {
+    return this.#refuse();
+  }
+
+  async renew(): Promise<Lease> {
+    return this.#refuse();
+  }
+
+  async revoke(): Promise<never> {
+    return this.#refuse();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing ??= Promise.resolve(this.#folder[Symbol.asyncDispose]());
+    await this.#closing;
+  }
+
+  #state(): State {
+    const { tables, dir } = this.#folder;
+    const state = tables.state();
+    if (state === undefined) throw damaged(dir, "its state cannot be read");
+    return state;
+  }
+
+  #check(signal?: AbortSignal): void {
+    if (this.#closing !== undefined) throw StoreError.closed(this.name);
+    signal?.throwIfAborted();
+  }
+
+  #refuse(): never {
+    this.#check();
+    throw new StoreError("ReadOnly", `the store in ${this.#folder.dir} was opened to read: open it without readOnly`);
+  }
+}

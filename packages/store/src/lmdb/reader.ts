@@ -1,0 +1,163 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { KeptEvent } from "../engine/change.ts";
+import { sortable } from "../engine/key-order.ts";
+import type { History, HistoryPage, HistoryQuery } from "../engine/watch-hub.ts";
+import type { Entry, KeyRange, RangeOptions, RangeResult } from "../store.ts";
+import { StoreError } from "../store-error.ts";
+import { damaged } from "./faults.ts";
+import { integerKey, NOWHERE, type Place, placeOf, readInteger, revisionOf } from "./place.ts";
+import { decodeRecord, entryOf, type LogRecord } from "./record.ts";
+import type { State } from "./state.ts";
+import type { Table, Tables } from "./tables.ts";
+
+/** As long as others in this process are made to wait: some two milliseconds. */
+const SLICE = 1000;
+const SLICE_BYTES = 2 ** 20;
+
+/** No key is longer, so what follows does not matter to their order. */
+const LONGEST_BOUND = 1025;
+
+export type Reading = Pick<Tables, "keys" | "log">;
+
+/** Where a reader reads, and what it may see. */
+export interface Source {
+  readonly dir: string;
+  readonly tables: Reading;
+  /** The newest revision to be seen and the oldest that is whole, now. */
+  bounds(): Pick<State, "revision" | "compacted">;
+}
+
+/** Reads the tables. Nothing is held from one turn of the event loop to the next: revisions make a reading whole. */
+export class Reader implements History {
+  readonly #source: Source;
+  readonly #keys: Table;
+  readonly #log: Table;
+
+  constructor(source: Source) {
+    this.#source = source;
+    this.#keys = source.tables.keys;
+    this.#log = source.tables.log;
+  }
+
+  get compacted(): number {
+    return this.#source.bounds().compacted;
+  }
+
+  /** The newest entry of a key in the log, even if it is not to be seen yet. */
+  newest(key: string): LogRecord | undefined {
+    const place = this.placeOfKey(Buffer.from(key));
+    return place === NOWHERE ? undefined : this.record(place);
+  }
+
+  placeOfKey(key: Buffer): Place {
+    const bytes = this.#keys.getBinary(key);
+    return bytes === undefined ? NOWHERE : readInteger(bytes, 0);
+  }
+
+  get(key: string): Entry | undefined {
+    return entryOf(this.#at(this.placeOfKey(Buffer.from(key)), this.#source.bounds().revision));
+  }
+
+  async range(range: KeyRange, options: RangeOptions = {}): Promise<RangeResult> {
+    for (;;) {
+      const revision = options.revision ?? this.#source.bounds().revision;
+      try {
+        return await this.#rangeAt(range, revision, options);
+      } catch (error) {
+        // Compacted while it was read: a reading of what stands now begins anew.
+        const again = error instanceof StoreError && error.code === "Compacted" && options.revision === undefined;
+        if (!again) throw error;
+      }
+    }
+  }
+
+  async #rangeAt(range: KeyRange, revision: number, { limit, signal }: RangeOptions): Promise<RangeResult> {
+    const entries: Entry[] = [];
+    const end = bound(range.to);
+    let start: Buffer | undefined = bound(range.from);
+    while (start !== undefined && Buffer.compare(start, end) < 0) {
+      signal?.throwIfAborted();
+      this.check(revision);
+      const from: Buffer = start;
+      start = undefined;
+      let seen = 0;
+      for (const { key, value } of this.#keys.getRange({ start: from, end })) {
+        const entry = entryOf(this.#at(readInteger(value, 0), revision));
+        if (entry !== undefined) {
+          if (entries.length === limit) return { entries, revision, more: true };
+          entries.push(entry);
+        }
+        seen += 1;
+        if (seen === SLICE) {
+          start = after(key);
+          break;
+        }
+      }
+      if (start !== undefined) await nextTurn();
+    }
+    return { entries, revision, more: false };
+  }
+
+  /** A page of what happened, whole revisions. */
+  read({ after, upTo, has, previous }: HistoryQuery): HistoryPage {
+    const changes: { readonly revision: number; readonly events: KeptEvent[] }[] = [];
+    const range = { start: integerKey(placeOf(after + 1, 0)), end: integerKey(placeOf(upTo + 1, 0)) };
+    let [seen, bytes, through] = [0, 0, after];
+    for (const { key, value } of this.#log.getRange(range)) {
+      const place = readInteger(key, 0);
+      const revision = revisionOf(place);
+      if (revision !== through && (seen >= SLICE || bytes >= SLICE_BYTES)) return { changes, upTo: through };
+      seen += 1;
+      bytes += value.length;
+      through = revision;
+      const record = this.decoded(value, place);
+      const order = sortable(record.key);
+      if (!has(order)) continue;
+      const before = previous && record.previous !== NOWHERE ? this.record(record.previous) : undefined;
+      const event = { key: record.key, order, entry: entryOf(record), previous: entryOf(before) };
+      const last = changes.at(-1);
+      if (last?.revision === revision) last.events.push(event);
+      else changes.push({ revision, events: [event] });
+    }
+    return { changes, upTo };
+  }
+
+  /** @returns `undefined` where compaction has been */
+  record(place: Place): LogRecord | undefined {
+    const bytes = this.#log.getBinary(integerKey(place));
+    if (bytes !== undefined) return this.decoded(bytes, place);
+    if (revisionOf(place) <= this.compacted) return undefined;
+    throw damaged(this.#source.dir, `nothing stands at ${place} in the log`);
+  }
+
+  /** @throws StoreError `Future` or `Compacted` */
+  check(revision: number): void {
+    const { revision: newest, compacted } = this.#source.bounds();
+    if (revision > newest) throw StoreError.future(revision, newest);
+    if (revision < compacted) throw StoreError.compacted(revision, compacted);
+  }
+
+  #at(newest: Place, revision: number): LogRecord | undefined {
+    let place = newest;
+    while (place !== NOWHERE) {
+      const record = this.record(place);
+      if (record === undefined || revisionOf(place) <= revision) return record;
+      place = record.previous;
+    }
+    return undefined;
+  }
+
+  decoded(bytes: Buffer, place: Place): LogRecord {
+    const record = decodeRecord(bytes, place);
+    if (record === undefined) throw damaged(this.#source.dir, `the checksum at ${place} in the log does not hold`);
+    return record;
+  }
+}
+
+function bound(key: string): Buffer {
+  return key === "" ? Buffer.of(0) : Buffer.from(key).subarray(0, LONGEST_BOUND);
+}
+
+function after(key: Buffer): Buffer {
+  return Buffer.concat([key, Buffer.of(0)]);
+}

@@ -1,0 +1,92 @@
+import { type Database, open } from "lmdb";
+import { decodeState, encodeState, type State } from "./state.ts";
+
+/** A table: bytes by bytes, in their order. */
+export type Table = Database<Buffer, Buffer>;
+
+/** The file of the engine, open. */
+export interface Tables {
+  /** By key: the place of its newest entry in the log. */
+  readonly keys: Table;
+  /** By place: what happened there (see `record.ts`). Every value is here, once. */
+  readonly log: Table;
+  /** By number: how long a lease is and when it is over. */
+  readonly leases: Table;
+  /** By the number of a lease and a key: nothing. */
+  readonly leased: Table;
+  /** As of the newest group of changes. `undefined`: damaged. */
+  state(): State | undefined;
+  /** Puts the state into the batch that is being made. */
+  setState(state: State): void;
+  /** All or nothing, durable when it resolves; the disk is waited for off this thread. */
+  batch(work: () => void): Promise<void>;
+  /** The same at once: it fails plainly where a batch would write to the error output. */
+  batchSync(work: () => void): void;
+  close(): Promise<void>;
+}
+
+const STATE = Buffer.from("state");
+const BINARY = { encoding: "binary", keyEncoding: "binary" } as const;
+
+// Addresses, not memory: what the file may grow to before it is mapped anew.
+const MAP_SIZE = 64 * 2 ** 30;
+
+/** How the file is opened. */
+export interface TableOptions {
+  readonly readOnly: boolean;
+}
+
+export function openTables(dir: string, { readOnly }: TableOptions): Tables {
+  const options = {
+    path: dir,
+    noSubdir: false,
+    readOnly,
+    mapSize: MAP_SIZE,
+    maxDbs: 8,
+    maxReaders: 1024,
+    overlappingSync: false,
+    permissionsMode: 0o600,
+    ...BINARY,
+  };
+  const root = open<Buffer, Buffer>(options);
+  const table = (name: string): Table => root.openDB<Buffer, Buffer>({ name, ...BINARY });
+  const info = table("info");
+  return {
+    keys: table("keys"),
+    log: table("log"),
+    leases: table("leases"),
+    leased: table("leased"),
+    state: () => decodeState(info.getBinary(STATE)),
+    setState: (state) => void info.put(STATE, encodeState(state)),
+    async batch(work) {
+      try {
+        await root.batch(work);
+      } catch (error) {
+        throw await causeOf(error);
+      }
+    },
+    batchSync: (work) => root.transactionSync(work),
+    close: () => root.close(),
+  };
+}
+
+/** Makes an empty store in an empty folder. */
+export async function createTables(dir: string, state: State): Promise<void> {
+  const tables = openTables(dir, { readOnly: false });
+  try {
+    tables.batchSync(() => tables.setState(state));
+  } finally {
+    await tables.close();
+  }
+}
+
+/** What made a batch fail comes by a promise of its own. */
+async function causeOf(error: unknown): Promise<unknown> {
+  if (!(error instanceof Error) || !("commitError" in error)) return error;
+  try {
+    await error.commitError;
+  } catch (cause) {
+    return cause;
+  }
+  return error;
+}

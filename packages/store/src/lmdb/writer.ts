@@ -1,0 +1,173 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Change } from "../engine/change.ts";
+import type { Outcome } from "../store.ts";
+import { isStoreError, StoreError } from "../store-error.ts";
+import { Draft, type Ground, type Prepared } from "./draft.ts";
+import { faultOf } from "./faults.ts";
+import type { State } from "./state.ts";
+import type { Tables } from "./tables.ts";
+
+/** A group is taken to be full: its writer's turn should not become long. */
+const MOST_TRANSACTIONS = 1024;
+const MOST_BYTES = 16 * 2 ** 20;
+
+/** What a writer writes on, and whom it tells. */
+export interface WriterOptions {
+  readonly dir: string;
+  readonly tables: Tables;
+  readonly state: State;
+  readonly ground: Omit<Ground, "state" | "tables">;
+  /** Called when changes are durable, before anybody is answered. */
+  readonly committed: (changes: readonly Change[]) => void;
+}
+
+/** Adds to the draft of a group. What it returns is the answer, once the group is durable; what it throws is its own. */
+type Work<T> = (draft: Draft) => T;
+
+interface Job {
+  readonly work: Work<unknown>;
+  readonly bytes: number;
+  /** Sees all that was before it, and nobody comes after it in its group. */
+  readonly alone: boolean;
+  readonly resolve: (answer: never) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Group commit: all that waits while one group becomes durable is the next group. One group at a time, so that a group
+ * that fails is undone by forgetting it.
+ */
+export class Writer {
+  readonly #options: WriterOptions;
+  readonly #queue: Job[] = [];
+  #state: State;
+  #running: Promise<void> | undefined;
+  /** The last group failed: the next one is written carefully. */
+  #careful = false;
+  #broken: StoreError | undefined;
+  #closed: StoreError | undefined;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+    this.#state = options.state;
+  }
+
+  /** As of the newest durable group. */
+  get state(): State {
+    return this.#state;
+  }
+
+  get isClosed(): boolean {
+    return this.#closed !== undefined;
+  }
+
+  commit(transaction: Prepared): Promise<Outcome> {
+    return this.#enqueue((draft) => draft.add(transaction), { bytes: transaction.bytes, alone: false });
+  }
+
+  /** Work in a group of its own, on what all groups before have left. */
+  run<T>(work: Work<T>): Promise<T> {
+    return this.#enqueue(work, { bytes: 0, alone: true });
+  }
+
+  /** What was called before is done first; what is called after is refused. */
+  async close(reason: StoreError): Promise<void> {
+    this.#closed ??= reason;
+    await this.#running;
+  }
+
+  #enqueue<T>(work: Work<T>, { bytes, alone }: Pick<Job, "bytes" | "alone">): Promise<T> {
+    const refused = this.#closed ?? this.#broken;
+    if (refused !== undefined) return Promise.reject(refused);
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ work, bytes, alone, resolve, reject });
+      this.#running ??= this.#drain();
+    });
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#queue.length > 0) {
+      // Those who were answered just now come back first.
+      await new Promise((resolve) => setImmediate(resolve));
+      await this.#group(this.#take());
+    }
+    this.#running = undefined;
+  }
+
+  #take(): Job[] {
+    let bytes = 0;
+    let count = 0;
+    for (const job of this.#queue) {
+      if (count > 0 && (job.alone || bytes + job.bytes > MOST_BYTES || count === MOST_TRANSACTIONS)) break;
+      bytes += job.bytes;
+      count += 1;
+      if (job.alone) break;
+    }
+    return this.#queue.splice(0, count);
+  }
+
+  async #group(jobs: readonly Job[]): Promise<void> {
+    const { tables, ground, committed } = this.#options;
+    const draft = new Draft({ ...ground, tables, state: this.#state });
+    const answers = jobs.map((job) => answerOf(job, draft));
+    try {
+      if (this.#broken !== undefined) throw this.#broken;
+      if (!draft.isEmpty) await this.#write(draft);
+    } catch (error) {
+      for (const { reject } of jobs) reject(error);
+      return;
+    }
+    this.#state = draft.state;
+    draft.settle();
+    committed(draft.changes);
+    for (const answer of answers) answer();
+  }
+
+  async #write(draft: Draft): Promise<void> {
+    const { tables } = this.#options;
+    try {
+      if (this.#careful) tables.batchSync(() => draft.apply());
+      else await tables.batch(() => draft.apply());
+      this.#careful = false;
+    } catch (error) {
+      this.#careful = true;
+      this.#settle(draft, error);
+    }
+  }
+
+  /** A group has failed. Whether it is on disk all the same is what the disk says. */
+  #settle(draft: Draft, error: unknown): void {
+    const { dir, tables } = this.#options;
+    let found: State | undefined;
+    try {
+      tables.batchSync(() => undefined);
+      found = tables.state();
+    } catch (cause) {
+      this.#broken = new StoreError(
+        "Unavailable",
+        `the store in ${dir} cannot go on writing: start this process anew`,
+        { cause },
+      );
+      throw new StoreError(
+        "Unknown",
+        `the store in ${dir} failed while it wrote: start this process anew to see what is there`,
+        {
+          cause: error,
+        },
+      );
+    }
+    const done = found !== undefined && isDeepStrictEqual(found, draft.state) && draft.state !== this.#state;
+    if (!done) throw faultOf(error, dir);
+  }
+}
+
+/** Does a job's part of the group, and keeps the answer for later. */
+function answerOf({ work, resolve, reject }: Job, draft: Draft): () => void {
+  try {
+    const answer = work(draft);
+    return () => resolve(answer as never);
+  } catch (error) {
+    return () =>
+      reject(isStoreError(error) ? error : new StoreError("Damaged", "the store cannot be read", { cause: error }));
+  }
+}

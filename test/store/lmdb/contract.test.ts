@@ -1,0 +1,26 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { lmdbStore } from "@virtual-workspaces/store";
+import { describeStore } from "../contract/describe-store.ts";
+
+describeStore("the store on lmdb", {
+  durable: true,
+  histories: 100,
+  open: async () => {
+    const dir = await mkdtemp(join(tmpdir(), "store-"));
+    let store = await lmdbStore({ dir });
+    return {
+      store,
+      reopen: async () => {
+        await store[Symbol.asyncDispose]();
+        store = await lmdbStore({ dir });
+        return store;
+      },
+      close: async () => {
+        await store[Symbol.asyncDispose]();
+        await rm(dir, { recursive: true });
+      },
+    };
+  },
+});
