@@ -16,6 +16,11 @@ export class Generation {
   readonly ended: Promise<number | string>;
   readonly #worker: ChildProcess;
   readonly #answers = new EventEmitter<{ serving: [Loaded]; released: []; failed: [Failure] }>();
+  /**
+   * Connections on their way, kept open here as well until they have arrived: Node would keep those of a process that dies
+   * meanwhile for ever, and so would their clients.
+   */
+  readonly #handing: Socket[] = [];
   #failure: Failure | undefined;
 
   constructor(paths: readonly string[], onFiles: (files: readonly string[]) => void) {
@@ -35,11 +40,13 @@ export class Generation {
       if (message.type === "files") onFiles(message.files);
       else if (message.type === "imported") imported.resolve(message);
       else if (message.type === "serving") this.#answers.emit("serving", message.loaded);
+      else if (message.type === "taken") this.#handing.shift()?.destroy();
       else if (message.type === "released") this.#answers.emit("released");
       else fail(message.problem);
     });
     worker.once("exit", (code, signal) => {
       fail(`the process that loads the modules ended with ${signal ?? `exit code ${code}`}`);
+      for (const connection of this.#handing) connection.destroy();
       ended.resolve(signal ?? code ?? 0);
     });
     this.imported = imported.promise;
@@ -59,8 +66,12 @@ export class Generation {
 
   /** Hands a connection over. */
   readonly take = (connection: Socket): void => {
-    if (this.#worker.connected) this.#send({ type: "connection" }, connection);
-    else connection.destroy();
+    if (!this.#worker.connected) {
+      connection.destroy();
+      return;
+    }
+    this.#handing.push(connection);
+    this.#send({ type: "connection" }, connection);
   };
 
   /** Ends watches cleanly and lets go of the store; a process that does not obey within `patience` ms is killed. */
@@ -91,7 +102,7 @@ export class Generation {
 
   #send(message: ToWorker, connection?: Socket): void {
     // A process that is gone has been heard of by its exit.
-    if (this.#worker.connected) this.#worker.send(message, connection, undefined, () => undefined);
+    if (this.#worker.connected) this.#worker.send(message, connection, { keepOpen: true }, () => undefined);
   }
 }
 

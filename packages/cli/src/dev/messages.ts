@@ -29,6 +29,8 @@ export type FromWorker =
   /** Set up, ready for connections. */
   | { readonly type: "serving"; readonly loaded: Loaded }
   | { readonly type: "released" }
+  /** A connection has arrived, in the order in which they were sent. */
+  | { readonly type: "taken" }
   /** The modules, or what they make together, cannot be served. */
   | { readonly type: "failed"; readonly problem: string }
   /** Files of the module graph, absolute, as they are met. */

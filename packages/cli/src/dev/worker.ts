@@ -25,6 +25,7 @@ export async function work(paths: readonly string[]): Promise<void> {
     tell({ type: "imported", hosted: sources.some(isHosted) });
     for await (const [order, connection] of orders) {
       if (order.type === "connection") {
+        tell({ type: "taken" });
         if (connection !== undefined) serving?.server.accept(connection); // none when its client has left already
       } else if (order.type === "serve") {
         serving = await startServing(sources, order.site);
