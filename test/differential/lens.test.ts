@@ -1,7 +1,8 @@
 // What was recorded from the oracle, through writable views: a lens answers as Kubernetes does, or it is none.
-import { defineResource, SOURCE_VERSION_ANNOTATION, view, type WritableSource } from "@virtual-workspaces/framework";
+import { defineResource, view, type WritableSource } from "@virtual-workspaces/framework";
 import { answersAsRecorded } from "./as-recorded.ts";
 import { KINDS } from "./kinds.ts";
+import { bare, TELLING } from "./lens-answers.ts";
 import { type Between, startSubject } from "./subject.ts";
 
 const WAYS: Readonly<Record<string, Between>> = {
@@ -19,22 +20,6 @@ const WAYS: Readonly<Record<string, Between>> = {
     }) as never;
   },
 };
-
-/** An object of a view always has annotations, and a patch can tell. */
-const TELLING = "with escapes";
-
-/** The answers without what a view says by itself. */
-function bare<T>(value: T): T {
-  if (Array.isArray(value)) return value.map(bare) as T;
-  if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).flatMap(([name, member]) => {
-    if (name !== "annotations" || !Object.hasOwn(member ?? {}, SOURCE_VERSION_ANNOTATION))
-      return [[name, bare(member)]];
-    const { [SOURCE_VERSION_ANNOTATION]: _version, ...annotations } = member;
-    return Object.keys(annotations).length === 0 ? [] : [[name, annotations]];
-  });
-  return Object.fromEntries(entries);
-}
 
 for (const [name, between] of Object.entries(WAYS)) {
   describe(`${name} answers as Kubernetes does:`, function () {

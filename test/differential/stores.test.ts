@@ -1,10 +1,40 @@
 // What was recorded from the oracle, over the stores of this process: where objects are kept makes no difference.
-import { memoryStore } from "@virtual-workspaces/store";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { view, type WritableSource } from "@virtual-workspaces/framework";
+import { lmdbStore, memoryStore, persistent } from "@virtual-workspaces/store";
 import { answersAsRecorded } from "./as-recorded.ts";
 import { KINDS } from "./kinds.ts";
-import { startOverStore } from "./subject.ts";
+import { bare, TELLING } from "./lens-answers.ts";
+import { startOverStore, startSubject } from "./subject.ts";
 
 describe("objects in a store in memory answer as Kubernetes does:", function () {
   this.timeout(20_000);
   answersAsRecorded(() => startOverStore(KINDS, memoryStore()));
+});
+
+describe("objects on disk answer as Kubernetes does:", function () {
+  this.timeout(20_000);
+  let dir: string;
+
+  before(async () => {
+    dir = await mkdtemp(join(tmpdir(), "differential-"));
+  });
+
+  after(() => rm(dir, { recursive: true }));
+
+  answersAsRecorded(async () => startOverStore(KINDS, await lmdbStore({ dir })));
+});
+
+describe("a view of objects in a store answers as Kubernetes does:", function () {
+  this.timeout(20_000);
+  answersAsRecorded(
+    () =>
+      startSubject(KINDS, (stored) => {
+        const from = stored.collection(persistent(memoryStore(), { garbageCollected: true }));
+        return view({ from: from as WritableSource, unmap: (object) => object });
+      }),
+    { bare, without: [TELLING] },
+  );
 });

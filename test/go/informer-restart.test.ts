@@ -1,4 +1,7 @@
 // Informers through the end of a server and the beginning of another: what was missed is made up for, deletes included.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
 import { createAuthority, kubeconfigHome } from "../_support/server.ts";
 import { building } from "./support/build.ts";
@@ -44,6 +47,37 @@ describe("informers through a restart", function () {
       await after.set("goes");
       await client.holds(after.versions);
       await client.end();
+    });
+  }
+
+  for (const command of ["informer", "typed-informer"] as const) {
+    it(`${command}: goes on where it was when a killed process had its objects on disk, without a relist`, async () => {
+      const authority = createAuthority();
+      const dir = await mkdtemp(join(tmpdir(), "quotes-"));
+      try {
+        await using before = new ChildServer(dir);
+        await before.set("stays", "changes", "goes");
+        await before.start(authority);
+        using home = await kubeconfigHome({ authority, port: before.port, contexts: QUOTES });
+        await using client = GoClient.start(command, home);
+        await client.event("synced");
+        await before.set("late");
+        await client.holds(before.versions);
+
+        await before.kill();
+        await using after = new ChildServer(dir);
+        await after.set("new", "changes");
+        await after.delete("goes");
+        await after.start(authority, before.port);
+        await client.holds(after.versions, 30_000);
+
+        expect([...after.versions.keys()]).to.have.members(["stays", "changes", "late", "new"]);
+        expect(client.all("deleted").map(({ key, unseen }) => [key, unseen])).to.deep.equal([["goes", false]]);
+        expect(client.verbs().filter((verb) => verb === "watchlist")).to.have.length(1);
+        await client.end();
+      } finally {
+        await rm(dir, { recursive: true });
+      }
     });
   }
 

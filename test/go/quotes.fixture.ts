@@ -1,7 +1,8 @@
-// A server of quotes in a process of its own, which dies with everything it remembers. Its parent tells it what to hold.
-
+// A server of quotes in a process of its own, which dies with everything it remembers but what is in the folder that it was
+// given, if any. Its parent tells it what to hold.
+import { lmdbStore, persistent } from "@virtual-workspaces/store";
 import { startTls, type TestAuthority, type TlsServer } from "../_support/server.ts";
-import { Quote, quotesView, versions } from "./support/views.ts";
+import { Quote, quotesView, versionsOf } from "./support/views.ts";
 
 /** What the parent says. */
 export type Order =
@@ -15,13 +16,14 @@ export interface Report {
   readonly versions: readonly (readonly [string, string])[];
 }
 
-const quotes = Quote.collection();
+const [dir] = process.argv.slice(2);
+const quotes = dir === undefined ? Quote.collection() : Quote.collection(persistent(await lmdbStore({ dir })));
 const root = quotes.in("root");
 let server: TlsServer | undefined;
 
 async function obey(order: Order): Promise<void> {
-  if ("set" in order) for (const name of order.set) root.set(name, { text: `${name} of process ${process.pid}` });
-  if ("delete" in order) for (const name of order.delete) root.delete(name);
+  if ("set" in order) for (const name of order.set) await root.set(name, { text: `${name} of process ${process.pid}` });
+  if ("delete" in order) for (const name of order.delete) await root.delete(name);
   if ("start" in order) {
     const { authority, port } = order.start;
     const noClients = (): never => {
@@ -32,7 +34,7 @@ async function obey(order: Order): Promise<void> {
       authority: { ...authority, client: noClients },
     });
   }
-  const report: Report = { port: server?.port ?? 0, versions: [...versions(root)] };
+  const report: Report = { port: server?.port ?? 0, versions: [...versionsOf(await root.list())] };
   process.send?.(report);
 }
 

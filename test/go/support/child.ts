@@ -7,13 +7,19 @@ import type { Order, Report } from "../quotes.fixture.ts";
 
 /** A server of quotes in a process of its own. */
 export class ChildServer implements AsyncDisposable {
-  readonly #process: ChildProcess = fork(join(import.meta.dirname, "../quotes.fixture.ts"), {
-    execArgv: ["--conditions=@virtual-workspaces/source"],
-  });
-  readonly #ended: Promise<unknown> = once(this.#process, "exit");
+  readonly #process: ChildProcess;
+  readonly #ended: Promise<unknown>;
   port = 0;
   /** Key to resource version of what it holds. */
   versions = new Map<string, string>();
+
+  /** @param dir where it keeps the quotes; nowhere if it is not given */
+  constructor(dir?: string) {
+    this.#process = fork(join(import.meta.dirname, "../quotes.fixture.ts"), dir === undefined ? [] : [dir], {
+      execArgv: ["--conditions=@virtual-workspaces/source"],
+    });
+    this.#ended = once(this.#process, "exit");
+  }
 
   /** Starts to serve, on any free port unless one is named. */
   start({ ca, server }: TestAuthority, port = 0): Promise<void> {

@@ -1,4 +1,5 @@
 // What the Go clients are shown: quotes, as their own typed client knows them.
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import {
   authenticated,
   type Collection,
@@ -43,5 +44,9 @@ export function quotesView(resources: readonly ServedResource[] | (() => readonl
 
 /** Key to resource version of all objects there: what a client must hold. */
 export function versions(part: CollectionPart<QuoteContent>): Map<string, string> {
-  return new Map(part.list().map(({ metadata }) => [metadata.name ?? "", metadata.resourceVersion ?? ""]));
+  return versionsOf(part.list());
+}
+
+export function versionsOf(objects: readonly Pick<KubeObject, "metadata">[]): Map<string, string> {
+  return new Map(objects.map(({ metadata }) => [metadata.name ?? "", metadata.resourceVersion ?? ""]));
 }

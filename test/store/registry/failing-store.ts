@@ -10,6 +10,13 @@ import {
 
 type Call = "head" | "get" | "range" | "commit" | "watch" | "grant";
 
+/** How a call fails. */
+interface Failure {
+  readonly code: StoreErrorCode;
+  /** Whether it is done nevertheless. */
+  readonly done: boolean;
+}
+
 export class FailingStore implements Store {
   readonly name = "failing";
   readonly inner: Store = memoryStore();
@@ -19,12 +26,18 @@ export class FailingStore implements Store {
   readonly remaining: Store["remaining"] = (id) => this.inner.remaining(id);
   /** How many watches are open. */
   watching = 0;
-  readonly #failing = new Map<Call, { readonly code: StoreErrorCode; readonly done: boolean; times: number }>();
+  readonly #failing = new Map<Call, Failure & { times: number }>();
+  #disturbance: (call: Call) => Failure | undefined = () => undefined;
   readonly #open = new Set<(error: StoreError) => void>();
 
   /** Lets calls fail. @param done whether they are done nevertheless */
   fail(call: Call, code: StoreErrorCode, { times = Number.POSITIVE_INFINITY, done = false } = {}): void {
     this.#failing.set(call, { code, done, times });
+  }
+
+  /** Asks of each call whether it fails. */
+  disturb(how: (call: Call) => Failure | undefined): void {
+    this.#disturbance = how;
   }
 
   mend(): void {
@@ -75,10 +88,16 @@ export class FailingStore implements Store {
   }
 
   async #ask<R>(call: Call, ask: () => Promise<R>): Promise<R> {
+    const failure = this.#disturbance(call) ?? this.#expected(call);
+    if (failure === undefined) return ask();
+    if (failure.done) await ask();
+    throw new StoreError(failure.code, `${call} fails by a test`);
+  }
+
+  #expected(call: Call): Failure | undefined {
     const failing = this.#failing.get(call);
-    if (failing === undefined || failing.times === 0) return ask();
+    if (failing === undefined || failing.times === 0) return undefined;
     failing.times -= 1;
-    if (failing.done) await ask();
-    throw new StoreError(failing.code, `${call} fails by a test`);
+    return failing;
   }
 }

@@ -69,6 +69,14 @@ describe("a store that fails", () => {
     expect((await server.get(`${NOTES}/a`)).status).to.equal(404);
   });
 
+  it("whose answer was lost, and that cannot be asked either: nobody can tell", async () => {
+    store.fail("commit", "Unknown", { times: 1, done: true });
+    store.fail("get", "Unavailable");
+    expect(told(await server.send(`POST ${NOTES}`, note("a", 1)))).to.deep.equal([504, "Timeout", "1"]);
+    store.mend();
+    expect((await server.get(`${NOTES}/a`)).status).to.equal(200);
+  });
+
   it("leaves watches open, which go on where they were", async () => {
     await using watch = await server.watch(`${NOTES}?watch=true&resourceVersion=${await versionOf(server)}`);
     store.fail("watch", "Unavailable", { times: 2 });

@@ -61,9 +61,18 @@ export class StoreKeeper implements Keeper {
 
   /** The answer was lost: if it is there, it was done. That it is not says nothing: it may come yet. */
   async #found(at: string, draft: Draft | undefined, error: unknown): Promise<Swapped> {
-    const entry = await this.#place.store.get(at);
+    const entry = await this.#lookUp(at);
     if (draft === undefined || entry?.value.equals(draft.record) !== true) throw error;
     return done(draft, entry.modRevision);
+  }
+
+  /** A store that cannot be read either does not change what is unknown. */
+  async #lookUp(at: string): Promise<Entry | undefined> {
+    try {
+      return await this.#place.store.get(at);
+    } catch {
+      return undefined;
+    }
   }
 
   async #operation(key: string, draft: Draft | undefined): Promise<Operation> {
