@@ -37,7 +37,7 @@ describe("virtual-workspaces dev --data-dir", function () {
 
   it("reloads without losing or refusing a write", async () => {
     await using dev = await start();
-    const writers = new Writers(dev);
+    await using writers = new Writers(dev);
     for (const times of [1, 2, 3]) {
       await writers.more(5);
       dev.save("note.ts", hostedText());
@@ -51,7 +51,7 @@ describe("virtual-workspaces dev --data-dir", function () {
 
   it("serves on with what it had when what was saved cannot be served, and loses nothing by it", async () => {
     await using dev = await start();
-    const writers = new Writers(dev);
+    await using writers = new Writers(dev);
     await writers.more(5);
     for (const more of ["setup: () => { throw new Error('no set-up'); },", "path: 'wrong',"]) {
       dev.save("note.ts", hostedText({ more }));
@@ -68,7 +68,7 @@ describe("virtual-workspaces dev --data-dir", function () {
 
   it("takes saves that come while another is being taken", async () => {
     await using dev = await start();
-    const writers = new Writers(dev);
+    await using writers = new Writers(dev);
     for (let save = 0; save < 4; save++) {
       dev.save("note.ts", hostedText({ first: `const save = ${save};` }));
       await writers.more(1);
@@ -83,7 +83,7 @@ describe("virtual-workspaces dev --data-dir", function () {
 
   it("has what was acknowledged when the process that serves was killed, after the next save", async () => {
     await using dev = await start();
-    const writers = new Writers(dev);
+    await using writers = new Writers(dev);
     await writers.more(20);
     const [worker = 0] = await dev.children();
     process.kill(worker, "SIGKILL");
@@ -98,7 +98,7 @@ describe("virtual-workspaces dev --data-dir", function () {
 
   it("has what was acknowledged when all of it was killed, and starts at once", async () => {
     await using dev = await start();
-    const writers = new Writers(dev);
+    await using writers = new Writers(dev);
     await writers.more(20);
     const stopped = writers.stop();
     expect((await dev.end("SIGKILL")).code).to.equal(null);

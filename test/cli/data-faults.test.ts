@@ -1,5 +1,5 @@
 // What can be wrong with a data folder: said in one plain line with the remedy, code 1, and nothing is damaged by it.
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { run } from "../../tools/run.mjs";
@@ -91,11 +91,13 @@ describe("a data folder", function () {
     it("whose rights do not suffice", async () => {
       await using dev = await stopped();
       const folder = join(dev.folder.path, "data");
-      chmodSync(folder, 0o500);
+      expect(await run("chmod", ["-R", "a-w", folder])).to.include({ ok: true });
       // In a user namespace that maps nobody, root is nobody.
       const mounts = 'set -- unshare --user "$@"';
       await refused(again(dev, { mounts }), /data.*cannot be written: give this user the right/);
-      chmodSync(folder, 0o700);
+      expect(await run("chmod", ["-R", "u+w", folder])).to.include({ ok: true });
+      await using same = await Dev.start(again(dev));
+      expect((await list(same)).names).to.deep.equal(["one"]);
     });
 
     it("that is full: writes are 507, what is there is served, and writing goes on when there is room", async () => {

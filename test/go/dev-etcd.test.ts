@@ -10,10 +10,9 @@ import { builtKubectl, kubectl, startKubectl } from "./support/kubectl.ts";
 for (const version of versions)
   describe(`virtual-workspaces dev over etcd ${version}`, function () {
     this.timeout(60_000);
-    before(etcdThere(version));
-
     let etcd: EtcdCluster;
-    before(async () => {
+    before(async function () {
+      await etcdThere(version).call(this);
       etcd = await EtcdCluster.start({ version });
     });
     after(() => etcd?.[Symbol.asyncDispose]());
@@ -29,13 +28,13 @@ for (const version of versions)
       await using watch = startKubectl(builtKubectl(), one.home, ["get", "notes", "--watch-only", "-o", "name"]);
       await one.until(/^\S+ WATCH .* begins$/m);
       const file = join(other.folder.path, "milk.json");
-      other.save("milk.json", JSON.stringify({ apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "milk" } }));
+      other.save("milk.json", JSON.stringify({ apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "milk" }, spec: {} }));
       expect(await kubectl(builtKubectl(), other.home, ["create", "-f", file])).to.include({ code: 0, stderr: "" });
       await watch.until("the write through the other", () => watch.lines.includes("note.test.dev/milk"));
       const { version: before } = await list(one);
       expect((await list(other)).version).to.equal(before);
 
-      const writers = new Writers(one);
+      await using writers = new Writers(one);
       await writers.more(20);
       await other.end("SIGKILL");
       await writers.more(20);
@@ -48,7 +47,7 @@ for (const version of versions)
 
     it("reloads without losing or refusing a write", async () => {
       await using dev = await start(etcd.prefix());
-      const writers = new Writers(dev);
+      await using writers = new Writers(dev);
       for (const times of [1, 2]) {
         await writers.more(5);
         dev.save("note.ts", hostedText());

@@ -3,7 +3,6 @@ export type { BackupInfo } from "./backup/header.ts";
 export { checkRestored, type RestoreOptions, readBackup, restore, revisionAfter } from "./backup/restore.ts";
 export { type KeepHistoryOptions, keepHistory } from "./history/keep-history.ts";
 export type { Host } from "./host.ts";
-export { type KeepHistoryOptions, keepHistory } from "./history/keep-history.ts";
 export { type LmdbStoreOptions, lmdbStore } from "./lmdb/open.ts";
 export { type MemoryStoreOptions, memoryStore } from "./memory/memory-store.ts";
 export { PersistentCollection, type PersistentOptions, persistent } from "./registry/persistent.ts";

@@ -72,7 +72,7 @@ export class Dev implements AsyncDisposable {
   readonly folder: Tree;
   readonly state: string;
   readonly ended: Promise<{ readonly code: number | null }>;
-  readonly #child: ChildProcess;
+  readonly pid: number;
   readonly #target: number;
   readonly #waiting = new Set<() => void>();
   #running = true;
@@ -90,7 +90,7 @@ export class Dev implements AsyncDisposable {
     const env = { HOME: this.folder.path, PATH: options.path ?? process.env["PATH"], ...options.env };
     const cwd = options.npmStart ? root : this.folder.path;
     const child = spawn(program, args, { cwd, env, detached: options.terminal ?? false });
-    this.#child = child;
+    this.pid = child.pid ?? 0;
     this.#target = options.terminal ? -this.pid : this.pid;
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (text: string) => {
@@ -110,10 +110,6 @@ export class Dev implements AsyncDisposable {
     const dev = new Dev(options);
     await dev.until(/^(The current context|No view has| {2}curl .*watch=true).*\n\n/m);
     return dev;
-  }
-
-  get pid(): number {
-    return this.#child.pid ?? 0;
   }
 
   get url(): string {
@@ -187,7 +183,7 @@ export class Dev implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#running) this.#child.kill("SIGKILL");
+    if (this.#running) process.kill(this.#target, "SIGKILL");
     await this.ended;
     this.folder[Symbol.dispose]();
   }

@@ -21,8 +21,8 @@ export async function list(dev: Dev): Promise<{ readonly version: string; readon
   return { version: metadata.resourceVersion, names: items.map((item) => item.metadata.name) };
 }
 
-/** Clients that create notes without a pause until they are stopped. */
-export class Writers {
+/** Clients that create notes without a pause until they are stopped, at the end of the block at the latest. */
+export class Writers implements AsyncDisposable {
   /** How often each code came; `lost` are requests that got no answer. */
   readonly codes = new Map<number | "lost", number>();
   readonly acknowledged: string[] = [];
@@ -43,6 +43,10 @@ export class Writers {
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#writing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
   }
 
   async #write(dev: Dev, writer: number): Promise<void> {

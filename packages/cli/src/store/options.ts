@@ -3,10 +3,13 @@ import { resolve } from "node:path";
 import { type Parsed, UsageError } from "../usage.ts";
 
 /** Which store there is, in a form that one process can tell another. */
-export type StoreChoice =
-  | { readonly engine: "memory" }
-  | { readonly engine: "lmdb"; readonly dir: string }
-  | EtcdChoice;
+export type StoreChoice = { readonly engine: "memory" } | FolderChoice | EtcdChoice;
+
+export interface FolderChoice {
+  readonly engine: "lmdb";
+  /** Absolute. */
+  readonly dir: string;
+}
 
 export interface EtcdChoice {
   readonly engine: "etcd";
