@@ -63,6 +63,11 @@ export class Program implements AsyncDisposable {
     }
   }
 
+  /** Sends a signal. */
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
   /** Closes stdin. */
   endInput(): void {
     this.#child.stdin.end();

@@ -1,0 +1,52 @@
+import { type ServiceError, status } from "@grpc/grpc-js";
+import { StoreError, type StoreErrorCode } from "../store-error.ts";
+
+/** What an error of a call means for it. */
+export type Verdict =
+  /** etcd has answered, and asking again changes nothing. */
+  | { readonly is: "final"; readonly error: StoreError }
+  /** It was not done, for certain: another member, or the same one later, may do it. */
+  | { readonly is: "refused"; readonly error: StoreError }
+  /** Our token is not good any more. */
+  | { readonly is: "token"; readonly error: StoreError }
+  /** Nobody knows whether it was done. */
+  | { readonly is: "lost"; readonly error: StoreError };
+
+/** etcd tells errors apart by their texts only: gRPC's codes are shared by several. First match wins. */
+const FINAL: readonly (readonly [RegExp, StoreErrorCode])[] = [
+  [/required revision has been compacted/, "Compacted"],
+  [/required revision is a future revision/, "Future"],
+  [/database space exceeded/, "NoSpace"],
+  [/request is too large|message larger than max|too many operations/, "TooLarge"],
+  [/requested lease not found/, "LeaseNotFound"],
+  [/too large lease TTL|duplicate key given|key is not provided|watch range/, "Invalid"],
+  [/permission denied|authentication failed|user name is empty|user name not found|password/, "Denied"],
+];
+const TOKEN = /invalid auth token|revision of auth store is old/;
+const REFUSED = /No connection established|no leader$|too many requests|raft proposal dropped|not capable|is learner/;
+
+/** A call that was never sent. */
+export class Refused extends Error {}
+
+/** @param at which member it was, for people */
+export function verdict(thrown: unknown, at: string): Verdict {
+  if (thrown instanceof StoreError) return { is: "final", error: thrown };
+  const error = thrown as ServiceError;
+  const text = error.details ?? error.message;
+  const as = (code: StoreErrorCode): StoreError => new StoreError(code, `${at}: ${text}`, { cause: error });
+  const final = FINAL.find(([pattern]) => pattern.test(text));
+  if (thrown instanceof Refused) return { is: "refused", error: as("Unavailable") };
+  if (TOKEN.test(text)) return { is: "token", error: as("Denied") };
+  if (final !== undefined) return { is: "final", error: as(final[1]) };
+  if (REFUSED.test(text)) return { is: "refused", error: as("Unavailable") };
+  if (error.code === status.PERMISSION_DENIED || error.code === status.UNAUTHENTICATED)
+    return { is: "final", error: as("Denied") };
+  if (error.code === status.UNIMPLEMENTED) return { is: "final", error: as("Invalid") };
+  return { is: "lost", error: as("Unavailable") };
+}
+
+/** The error of a transaction whose answer was lost. */
+export function unknown(error: StoreError): StoreError {
+  const text = `${error.message}; the transaction may have been done: read before trying again`;
+  return new StoreError("Unknown", text, { cause: error.cause });
+}

@@ -1,0 +1,67 @@
+import { grantedTtl } from "../engine/limits.ts";
+import type { Lease } from "../store.ts";
+import { StoreError } from "../store-error.ts";
+import { verdict } from "./errors.ts";
+import type { LeaseKeepAliveResponse } from "./generated/rpc.ts";
+import type { Members } from "./members.ts";
+import { leaseGrant, leaseKeepAlive, leaseRevoke, leaseTimeToLive } from "./methods.ts";
+
+/** How long etcd may take to renew a lease, ms. */
+const RENEW = 5000;
+
+/** Asked again when its answer is lost: a lease that nobody knows of ends by itself. */
+export async function grant(members: Members, ttl: number): Promise<Lease> {
+  const { ID, TTL, error } = await members.ask(leaseGrant, { TTL: grantedTtl(ttl) });
+  if (error !== "") throw new StoreError("Unavailable", `etcd granted no lease: ${error}`);
+  return { id: ID, ttl: TTL };
+}
+
+export async function revoke(members: Members, { id }: Lease): Promise<void> {
+  await members.ask(leaseRevoke, { ID: checked(id) }, { repeatable: false });
+}
+
+/** What is left, s. */
+export async function remaining(members: Members, id: string): Promise<number> {
+  const { TTL } = await members.ask(leaseTimeToLive, { ID: checked(id) });
+  if (TTL < 0) throw over(id);
+  return TTL;
+}
+
+/** One message on a stream of its own, which is how etcd has it. */
+export async function renew(members: Members, { id }: Lease): Promise<Lease> {
+  checked(id);
+  const { TTL } = await once(members, id);
+  if (TTL <= 0) throw over(id);
+  return { id, ttl: TTL };
+}
+
+async function once(members: Members, id: string): Promise<LeaseKeepAliveResponse> {
+  const deadline = Date.now() + RENEW;
+  for (let tokens = 0; ; ) {
+    if (members.closed.aborted) throw StoreError.closed(members.name);
+    const member = members.current;
+    try {
+      const call = await members.stream(leaseKeepAlive, member);
+      const late = AbortSignal.any([members.closed, AbortSignal.timeout(deadline - Date.now())]);
+      late.addEventListener("abort", () => call.cancel(), { once: true });
+      return await new Promise<LeaseKeepAliveResponse>((resolve, reject) => {
+        call.once("data", resolve).on("error", reject);
+        call.once("end", () => reject(new Error("the stream has ended")));
+        call.write({ ID: id });
+      }).finally(() => call.cancel());
+    } catch (error) {
+      const found = verdict(error, member.name);
+      if (found.is === "final" || Date.now() >= deadline || (found.is === "token" && tokens++ > 0)) throw found.error;
+      if (found.is === "token") members.forgetToken();
+      else members.leave(member);
+      await members.pause(50);
+    }
+  }
+}
+
+function checked(id: string): string {
+  if (!/^-?\d{1,19}$/.test(id) || BigInt.asIntN(64, BigInt(id)) !== BigInt(id)) throw over(id);
+  return id;
+}
+
+const over = (id: string): StoreError => new StoreError("LeaseNotFound", `the lease ${id} is over, or never was`);

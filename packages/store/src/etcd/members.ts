@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ClientDuplexStream, Metadata } from "@grpc/grpc-js";
+import { StoreError } from "../store-error.ts";
+import { unknown, type Verdict, verdict } from "./errors.ts";
+import { Login } from "./login.ts";
+import { Member } from "./member.ts";
+import type { Method } from "./methods.ts";
+import type { Settings } from "./options.ts";
+
+/** For how long a call goes from member to member, ms. etcd itself gives a proposal up after 7 s. */
+const DEADLINE = 10_000;
+/** How long one member may take for what can be asked again, ms. */
+const ATTEMPT = 4000;
+/** The pause after every member has refused, ms. */
+const PAUSE = 100;
+
+/** What a call is like. */
+export interface AskOptions {
+  /** Whether it may be done twice. @default true */
+  readonly repeatable?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A call on its way. */
+interface Asking<In, Out> {
+  readonly method: Method<In, Out>;
+  readonly bytes: Buffer;
+  readonly deadline: number;
+  readonly repeatable: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** All members, of which one is used until it fails; and who we are to them. */
+export class Members implements Disposable {
+  readonly name: string;
+  /** Told of a member that is not used any more. */
+  onleave: ((member: Member) => void) | undefined;
+  readonly #members: readonly Member[];
+  readonly #login: Login;
+  readonly #closed = new AbortController();
+  #current: number;
+
+  constructor(settings: Settings) {
+    this.name = settings.name;
+    this.#login = new Login(settings.login);
+    this.#members = settings.addresses.map((address) => new Member(address, settings));
+    for (const member of this.#members) member.onhang = () => this.leave(member);
+    this.#current = Math.floor(Math.random() * this.#members.length); // of many stores each member has its share
+  }
+
+  /** Aborts when the store is closed. */
+  get closed(): AbortSignal {
+    return this.#closed.signal;
+  }
+
+  /** The member to use now. */
+  get current(): Member {
+    const member = this.#at();
+    if (!member.hangs) return member;
+    this.leave(member);
+    return this.#at();
+  }
+
+  /** Uses another member from now on, where there is one. */
+  leave(member: Member): void {
+    if (this.#at() !== member || this.#members.length === 1) return;
+    this.#current = (this.#current + 1) % this.#members.length;
+    this.onleave?.(member);
+  }
+
+  /**
+   * Asks until there is an answer, a reason to stop, or no time left.
+   *
+   * @throws StoreError, or the signal's reason
+   */
+  ask<In, Out>(method: Method<In, Out>, message: In, options: AskOptions = {}): Promise<Out> {
+    const { repeatable = true, signal } = options;
+    const bytes = method.encode(message); // now: whoever asks may go on to change what it gave us
+    return this.#ask({ method, bytes, deadline: Date.now() + DEADLINE, repeatable, signal });
+  }
+
+  /** Opens a stream to a member. Throws as {@link ask} does, when there is no connection or no token. */
+  async stream<In, Out>(method: Method<In, Out>, member: Member): Promise<ClientDuplexStream<In, Out>> {
+    if (!member.connected) await member.connect(Date.now() + ATTEMPT);
+    return member.stream(method, await this.#login.metadata(member));
+  }
+
+  /** Asks a certain member, once. */
+  async askOne<In, Out>(method: Method<In, Out>, message: In, member: Member): Promise<Out> {
+    const metadata = await this.#login.metadata(member);
+    const options = { metadata, deadline: Date.now() + ATTEMPT, signal: undefined };
+    return member.call(method, method.encode(message), options);
+  }
+
+  /** Takes the token that streams are opened with for used up. */
+  forgetToken(): void {
+    this.#login.forget();
+  }
+
+  [Symbol.dispose](): void {
+    this.#closed.abort();
+    for (const member of this.#members) member[Symbol.dispose]();
+  }
+
+  #at(): Member {
+    return this.#members[this.#current] as Member;
+  }
+
+  async #ask<In, Out>(asking: Asking<In, Out>): Promise<Out> {
+    const { deadline, repeatable, signal } = asking;
+    let tokens = 0;
+    let refusal: StoreError | undefined;
+    for (let failures = 1; ; ) {
+      signal?.throwIfAborted();
+      if (this.closed.aborted) throw StoreError.closed(this.name);
+      const member = this.current;
+      const found = await this.#attempt(asking, member);
+      if (found.is === "answer") return found.answer;
+      const { error } = found;
+      if (found.is === "lost" && !repeatable) throw unknown(error);
+      if (this.closed.aborted) throw StoreError.closed(this.name);
+      if (found.is === "refused") refusal = error;
+      if (found.is === "final") throw error;
+      if (Date.now() >= deadline) throw refusal ?? error; // which says more than that the time is over
+      if (found.is === "token") {
+        if (tokens++ > 0) throw error;
+        continue;
+      }
+      this.leave(member);
+      if (failures++ % this.#members.length === 0) await this.pause(PAUSE);
+    }
+  }
+
+  /** Waits, but not beyond the end of the store. */
+  async pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.closed }).catch(() => undefined);
+  }
+
+  async #attempt<In, Out>(
+    { method, bytes, deadline, repeatable, signal }: Asking<In, Out>,
+    member: Member,
+  ): Promise<Verdict | { readonly is: "answer"; readonly answer: Out }> {
+    let login: Promise<Metadata> | undefined;
+    try {
+      if (!member.connected) await member.connect(deadline);
+      login = this.#login.metadata(member);
+      const metadata = await login;
+      signal?.throwIfAborted();
+      const until = repeatable ? Math.min(deadline, Date.now() + ATTEMPT) : deadline;
+      return { is: "answer", answer: await member.call(method, bytes, { metadata, deadline: until, signal }) };
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      const found = verdict(error, member.name);
+      if (found.is === "token") this.#login.forget(login);
+      return found;
+    }
+  }
+}

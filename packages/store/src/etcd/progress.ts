@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isStoreError } from "../store-error.ts";
+import type { Following } from "./following.ts";
+import type { Line } from "./line.ts";
+import type { Member } from "./member.ts";
+import type { Members } from "./members.ts";
+import { status } from "./methods.ts";
+import type { Reader } from "./reading.ts";
+
+/** From which release of each line on progress notices are sent in order with events. */
+const TRUSTED: readonly (readonly [minor: number, patch: number])[] = [
+  [4, 25],
+  [5, 8],
+];
+
+/** Whether a member is new enough for its progress notices to be believed. */
+export async function trusted(members: Members, member: Member): Promise<boolean> {
+  const { version } = await members.askOne(status, {}, member);
+  const [major = 0, minor = 0, patch = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
+  const since = TRUSTED.find(([line]) => line === minor)?.[1];
+  return major > 3 || (major === 3 && (since === undefined ? minor > 5 : patch >= since));
+}
+
+/** How long to wait for what comes by itself before looking again, ms. */
+const AGAIN = 25;
+/** How long etcd may take for an answer, if it gives one, ms. */
+const UNANSWERED = 100;
+/** Answers to await before what has not come is taken not to come. */
+const FENCES = 4;
+
+/**
+ * Finds out for quiet watches that nothing happened. Of a member that can be trusted to, it is asked; others may say that
+ * they are at a revision while events before it are still to be sent (etcd-io/etcd#15220), and there it is concluded from
+ * what stands in the range: as many keys as at the last revision told, and none newer. Keys that came and went meanwhile
+ * escape this; their events come later, and end the watch with an error rather than being lost.
+ */
+export class Progress {
+  readonly #members: Members;
+  readonly #reader: Reader;
+  readonly #line: () => Line | undefined;
+  readonly #wanting = new Set<Following>();
+  #running = false;
+
+  constructor(members: Members, reader: Reader, line: () => Line | undefined) {
+    this.#members = members;
+    this.#reader = reader;
+    this.#line = line;
+  }
+
+  /** Sees to it that a watch is told of the revision that etcd has now, or a later one. */
+  want(following: Following): void {
+    if (following.goal === undefined)
+      following.goal = Number.POSITIVE_INFINITY; // until etcd has been asked
+    else following.again = true; // etcd may have been asked already
+    this.#wanting.add(following);
+    if (!this.#running) void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    while (this.#wanting.size > 0 && !this.#members.closed.aborted) {
+      await this.#round().catch(() => this.#pause(UNANSWERED));
+      for (const following of this.#wanting)
+        if (following.over || following.goal === undefined) this.#wanting.delete(following);
+    }
+    this.#running = false;
+  }
+
+  async #round(): Promise<void> {
+    const unasked = [...this.#wanting].filter(({ goal }) => goal === Number.POSITIVE_INFINITY);
+    if (unasked.length > 0) {
+      const head = await this.#reader.head(this.#members.closed);
+      for (const following of unasked) following.aim(head);
+    }
+    const line = this.#line();
+    const behind = [...this.#wanting].filter(({ goal }) => goal !== undefined);
+    if (behind.length === 0) return;
+    const followed = behind.filter((following) => line?.follows(following));
+    if (line === undefined || followed.length === 0) return this.#pause(AGAIN);
+    if (await line.believed()) return this.#asked(line);
+    await this.#concludeAll(line, followed);
+    if (followed.some(({ goal }) => goal !== undefined)) await this.#pause(AGAIN);
+  }
+
+  /** Asks, and waits for the answer, but not for long: there may be none. */
+  async #asked(line: Line): Promise<void> {
+    const patience = new AbortController();
+    await Promise.race([line.requestProgress(), this.#pause(UNANSWERED, patience.signal)]);
+    patience.abort();
+  }
+
+  async #concludeAll(line: Line, behind: readonly Following[]): Promise<void> {
+    const settled = behind.filter((following) => line.settled(following));
+    const told = settled.map((following) => following.told);
+    const quiet = await Promise.all(settled.map((following) => this.#isQuiet(following)));
+    // What is under way comes first, very likely: etcd sends answers beside events, and chooses among them at random.
+    if (quiet.includes(true)) for (let count = 0; count < FENCES; count++) await this.#asked(line);
+    for (const [index, following] of settled.entries())
+      if (quiet[index] && following.told === told[index] && following.goal !== undefined)
+        following.progress(following.goal, false);
+  }
+
+  /** Whether as many keys stand in the range at its goal as when it was told last, and none is newer. */
+  async #isQuiet(following: Following): Promise<boolean> {
+    const { bounds, told, goal } = following;
+    if (goal === undefined) return false;
+    const signal = this.#members.closed;
+    try {
+      const newer = { ...bounds, limit: 1, keysOnly: true, minModRevision: told + 1, revision: goal };
+      const [now, then] = await Promise.all([
+        this.#reader.ask(newer, signal),
+        this.#reader.ask({ ...bounds, countOnly: true, revision: told }, signal),
+      ]);
+      return now.kvs.length === 0 && now.count === then.count;
+    } catch (error) {
+      if (!isStoreError(error) || error.code !== "Compacted") throw error;
+      following.fail(error);
+      return false;
+    }
+  }
+
+  async #pause(ms: number, over: AbortSignal = this.#members.closed): Promise<void> {
+    const signal = AbortSignal.any([over, this.#members.closed]);
+    await sleep(ms, undefined, { signal }).catch(() => undefined);
+  }
+}

@@ -1,0 +1,146 @@
+import { checkCount, checkRangeOptions } from "../engine/limits.ts";
+import type {
+  Entry,
+  KeyRange,
+  Lease,
+  Outcome,
+  RangeOptions,
+  RangeResult,
+  Store,
+  Transaction,
+  Watch,
+  WatchOptions,
+} from "../store.ts";
+import { isStoreError, StoreError } from "../store-error.ts";
+import { Keys } from "./keys.ts";
+import { grant, remaining, renew, revoke } from "./leases.ts";
+import { Members } from "./members.ts";
+import { compact, txn } from "./methods.ts";
+import { type EtcdOptions, settings } from "./options.ts";
+import { Reader } from "./reading.ts";
+import { decodeOutcome, encodeTransaction } from "./transaction.ts";
+import { Watches } from "./watches.ts";
+
+/** The range that holds no key: for what is asked of etcd itself. */
+const NOTHING: KeyRange = { from: "", to: "\0" };
+
+/** How long etcd may take to say how far it has compacted, ms. */
+const COMPACTED = 2000;
+
+interface Given {
+  readonly signal?: AbortSignal;
+}
+
+class EtcdStore implements Store {
+  readonly name: string;
+  readonly #members: Members;
+  readonly #keys: Keys;
+  readonly #reader: Reader;
+  readonly #watches: Watches;
+
+  constructor(options: EtcdOptions) {
+    const resolved = settings(options);
+    this.name = resolved.name;
+    this.#members = new Members(resolved);
+    this.#keys = new Keys(resolved.prefix);
+    this.#reader = new Reader(this.#members, this.#keys);
+    this.#watches = new Watches(this.#members, this.#reader, this.#keys);
+  }
+
+  head({ signal }: Given = {}): Promise<number> {
+    return this.#reader.head(signal);
+  }
+
+  async get(key: string, { signal }: Given = {}): Promise<Entry | undefined> {
+    return this.#reader.get(key, signal);
+  }
+
+  async range(range: KeyRange, options: RangeOptions = {}): Promise<RangeResult> {
+    checkRangeOptions(options);
+    try {
+      return await this.#reader.range(range, options);
+    } catch (error) {
+      throw await this.#explained(error, options.revision ?? 0);
+    }
+  }
+
+  async commit(transaction: Transaction, { signal }: Given = {}): Promise<Outcome> {
+    const message = encodeTransaction(transaction, this.#keys);
+    const answer = await this.#members.ask(txn, message, { repeatable: false, signal });
+    const outcome = decodeOutcome(answer, this.#keys);
+    this.#reader.heardOf(outcome.revision);
+    return outcome;
+  }
+
+  watch(range: KeyRange, options: WatchOptions): Watch {
+    return this.#watches.follow(range, options);
+  }
+
+  async compact(revision: number): Promise<void> {
+    checkCount("the revision to compact", revision, 0);
+    try {
+      await this.#members.ask(compact, { revision });
+    } catch (error) {
+      if (!isStoreError(error) || error.code !== "Compacted") throw await this.#explained(error, revision);
+    }
+  }
+
+  async grant(ttl: number): Promise<Lease> {
+    return grant(this.#members, ttl);
+  }
+
+  renew(lease: Lease): Promise<Lease> {
+    return renew(this.#members, lease);
+  }
+
+  revoke(lease: Lease): Promise<void> {
+    return revoke(this.#members, lease);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#watches[Symbol.dispose]();
+    this.#members[Symbol.dispose]();
+  }
+
+  remaining(id: string): Promise<number> {
+    return remaining(this.#members, id);
+  }
+
+  /** What etcd says of a revision, with the one that it leaves out. */
+  async #explained(error: unknown, asked: number): Promise<unknown> {
+    if (!isStoreError(error)) return error;
+    if (error.code === "Future") return StoreError.future(asked, await this.head());
+    if (error.code !== "Compacted") return error;
+    // Only to a watch does etcd say how far it has compacted.
+    const watch = this.watch(NOTHING, { after: 0, signal: AbortSignal.timeout(COMPACTED) });
+    const told = await watch[Symbol.asyncIterator]()
+      .next()
+      .catch((told: unknown) => told);
+    const compacted = isStoreError(told) ? told.compacted : undefined;
+    return compacted === undefined ? error : StoreError.compacted(asked, compacted);
+  }
+}
+
+/**
+ * A store in etcd, 3.4 or newer, for many processes and machines. Resolves when etcd has answered.
+ *
+ * A call goes to another member while that is safe, for 10 s at most, and then is `Unavailable`; a transaction whose answer
+ * was lost is `Unknown`, and is not tried again. A watch survives the loss of a member, and goes on where it was. etcd
+ * takes 1.5 MiB in a transaction unless it is told otherwise (`--max-request-bytes`).
+ *
+ * A member of etcd before 3.4.25 or 3.5.8 is not believed when it says how far it is: there, progress costs two reads of
+ * the range, and a quiet watch that loses its connection after a compaction may be told `Compacted`. Before 3.4.34 and
+ * 3.5.15 etcd can leave a deletion out of a watch that lags when exactly its revision is compacted.
+ *
+ * @throws StoreError `Invalid` for options that make no sense, `Unavailable` when no member answers, `Denied`
+ */
+export async function etcdStore(options: EtcdOptions): Promise<Store> {
+  const store = new EtcdStore(options);
+  try {
+    await store.head();
+    return store;
+  } catch (error) {
+    await store[Symbol.asyncDispose]();
+    throw error;
+  }
+}

@@ -1,0 +1,129 @@
+import type { KeyRange, Watch, WatchOptions } from "../store.ts";
+import { StoreError } from "../store-error.ts";
+import { verdict } from "./errors.ts";
+import { Following, type FollowingHost } from "./following.ts";
+import type { Keys } from "./keys.ts";
+import { Line } from "./line.ts";
+import type { Member } from "./member.ts";
+import type { Members } from "./members.ts";
+import { watch } from "./methods.ts";
+import { Progress, trusted } from "./progress.ts";
+import type { Reader } from "./reading.ts";
+
+/** The first pause before a broken line is made again, ms; the next ones are longer. */
+const PAUSE = 50;
+const LONGEST_PAUSE = 1000;
+
+/** All watches of a store, on one line as long as there are any. */
+export class Watches implements FollowingHost, Disposable {
+  readonly #members: Members;
+  readonly #reader: Reader;
+  readonly #keys: Keys;
+  readonly #all = new Set<Following>();
+  readonly #progress: Progress;
+  #line: Line | undefined;
+  #keeping = false;
+
+  constructor(members: Members, reader: Reader, keys: Keys) {
+    this.#members = members;
+    this.#reader = reader;
+    this.#keys = keys;
+    this.#progress = new Progress(members, reader, () => this.#line);
+    members.onleave = (member) => {
+      if (this.#line?.member === member) this.#line.drop();
+    };
+  }
+
+  follow(range: KeyRange, options: WatchOptions): Watch {
+    const following = new Following(range, options, { keys: this.#keys, host: this });
+    const refusal = this.#refusal(options);
+    if (refusal !== undefined) following.fail(refusal);
+    else if (options.signal?.aborted) following.end();
+    else {
+      this.#all.add(following);
+      if (this.#line === undefined) void this.#keepLine();
+      else this.#add(this.#line, following);
+    }
+    return following;
+  }
+
+  wanted(following: Following): void {
+    this.#progress.want(following);
+  }
+
+  drained(following: Following): void {
+    const line = this.#line;
+    if (line === undefined) return;
+    if (line.has(following)) line.resume(following);
+    else this.#add(line, following);
+  }
+
+  left(following: Following): void {
+    this.#all.delete(following);
+    this.#line?.remove(following);
+  }
+
+  [Symbol.dispose](): void {
+    for (const following of [...this.#all]) following.end();
+    this.#line?.drop();
+  }
+
+  /** One line after the other, while there is something to follow. */
+  async #keepLine(): Promise<void> {
+    if (this.#keeping) return;
+    this.#keeping = true;
+    for (let pause = PAUSE; this.#all.size > 0 && !this.#members.closed.aborted; ) {
+      const { current } = this.#members;
+      const line = await this.#open(current);
+      if (line?.heard) pause = PAUSE;
+      else this.#members.leave(current);
+      if (this.#all.size > 0) await this.#members.pause(pause);
+      pause = Math.min(2 * pause, LONGEST_PAUSE);
+    }
+    this.#keeping = false;
+  }
+
+  /** Opens a line, and resolves when it has broken. */
+  async #open(member: Member): Promise<Line | undefined> {
+    let line: Line | undefined;
+    let cause: unknown;
+    try {
+      line = new Line(await this.#members.stream(watch, member), member, {
+        denied: (following, reason) => this.#denied(following, reason),
+        trusted: (asked) => trusted(this.#members, asked),
+      });
+      this.#line = line;
+      for (const following of this.#all) this.#add(line, following);
+      cause = await line.broken;
+    } catch (error) {
+      cause = error;
+    }
+    this.#line = undefined;
+    line?.drop();
+    const found = verdict(cause, member.name);
+    if (found.is === "token") this.#members.forgetToken();
+    if (found.is === "final") for (const following of [...this.#all]) following.fail(found.error);
+    return line;
+  }
+
+  #refusal({ after }: WatchOptions): StoreError | undefined {
+    if (this.#members.closed.aborted) return StoreError.closed(this.#members.name);
+    if (!Number.isSafeInteger(after) || after < 0)
+      return new StoreError("Invalid", `a watch goes on after a revision, an integer from 0, not after ${after}`);
+    return undefined;
+  }
+
+  #add(line: Line, following: Following): void {
+    line.add(following, following.sure < this.#reader.newest);
+  }
+
+  #denied(following: Following, reason: string): void {
+    if (following.denied) {
+      following.fail(new StoreError("Denied", `${this.#members.name}: ${reason}`));
+      return;
+    }
+    following.denied = true;
+    this.#members.forgetToken();
+    this.#line?.drop();
+  }
+}

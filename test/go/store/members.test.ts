@@ -1,0 +1,42 @@
+import { expect } from "chai";
+import { EtcdCluster, etcdThere, versions } from "../support/etcd.ts";
+import { Load } from "./load.ts";
+
+/** Who is killed or stopped in turn: with the newest each, so that it hits the leader and the one in use. */
+const victims = { "3.4": [0], "3.6": [0, 1, 2] };
+
+for (const version of versions)
+  describe(`three members of etcd ${version} under 64 writers`, function () {
+    this.timeout(60_000);
+    before(etcdThere(version));
+
+    it("one is killed and comes back: service goes on, nothing acknowledged is lost", async () => {
+      await using cluster = await EtcdCluster.start({ version, members: 3 });
+      await using store = await cluster.store();
+      const load = await Load.start(store);
+      for (const victim of victims[version]) {
+        await load.more(300);
+        await cluster.kill(victim);
+        await load.more(300);
+        cluster.launch(victim);
+      }
+      await load.more(300);
+      await load.end();
+    });
+
+    it("one hangs and goes on: service goes on, nothing acknowledged is lost", async () => {
+      await using cluster = await EtcdCluster.start({ version, members: 3 });
+      await using store = await cluster.store();
+      const load = await Load.start(store);
+      for (const victim of victims[version]) {
+        await load.more(300);
+        cluster.signal("SIGSTOP", victim);
+        const stopped = performance.now();
+        await load.more(300);
+        expect(performance.now() - stopped, "ms without service").to.be.below(8000);
+        cluster.signal("SIGCONT", victim);
+      }
+      await load.more(300);
+      await load.end();
+    });
+  });

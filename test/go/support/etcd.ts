@@ -1,0 +1,145 @@
+// Real members of etcd, one or several: the newest, built from test/go/etcd, and the oldest that we support, Debian's.
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type EtcdOptions, etcdStore, type Store } from "@virtual-workspaces/store";
+import { ETCD_REMEDY, findEtcd } from "../../../tools/etcd.mjs";
+import { building, goProgram } from "./build.ts";
+import { Program } from "./program.ts";
+
+export type EtcdVersion = "3.4" | "3.6";
+export const versions: readonly EtcdVersion[] = ["3.4", "3.6"];
+
+/** For `before`: sees to it that there is an etcd; skips loudly where there cannot be one. */
+export function etcdThere(version: EtcdVersion): (this: Mocha.Context) => Promise<void> | void {
+  if (version === "3.6") return building("etcd");
+  return function () {
+    if (findEtcd() !== undefined) return;
+    if (process.env["CI"] !== undefined) throw new Error(ETCD_REMEDY);
+    process.stderr.write(`SKIPPED: ${ETCD_REMEDY}\n`);
+    this.skip();
+  };
+}
+
+export interface EtcdFlags {
+  readonly [flag: string]: string | number | boolean;
+}
+
+export interface ClusterOptions {
+  readonly version: EtcdVersion;
+  /** @default 1 */
+  readonly members?: number;
+  /** Further flags of etcd. */
+  readonly flags?: EtcdFlags;
+  /** Whether clients speak TLS to it; the certificates are flags. @default false */
+  readonly tls?: boolean;
+}
+
+interface MemberPlace {
+  readonly name: string;
+  readonly client: string;
+  readonly peer: string;
+  readonly folder: string;
+}
+
+/** A cluster that outlives its members: they are killed, and started again over the same data. */
+export class EtcdCluster implements AsyncDisposable {
+  readonly endpoints: readonly string[];
+  readonly #options: ClusterOptions;
+  readonly #places: readonly MemberPlace[];
+  readonly #folder: string;
+  readonly #running: (Program | undefined)[] = [];
+  #prefixes = 0;
+
+  private constructor(options: ClusterOptions, places: readonly MemberPlace[], folder: string) {
+    this.#options = options;
+    this.#places = places;
+    this.#folder = folder;
+    this.endpoints = places.map(({ client }) => client);
+  }
+
+  /** Starts all members; they answer soon after, and clients wait for that. */
+  static async start(options: ClusterOptions): Promise<EtcdCluster> {
+    const folder = await mkdtemp(join(tmpdir(), "etcd-"));
+    const count = options.members ?? 1;
+    const ports = await freePorts(2 * count);
+    const places = Array.from({ length: count }, (_, index) => ({
+      name: `m${index}`,
+      client: `${options.tls ? "https" : "http"}://localhost:${ports[2 * index]}`,
+      peer: `http://127.0.0.1:${ports[2 * index + 1]}`,
+      folder: join(folder, `m${index}`),
+    }));
+    const cluster = new EtcdCluster(options, places, folder);
+    for (const index of places.keys()) cluster.launch(index);
+    return cluster;
+  }
+
+  /** A store over it with a prefix of its own, unless options say otherwise. */
+  store(options: Partial<EtcdOptions> = {}): Promise<Store> {
+    return etcdStore({ endpoints: this.endpoints, prefix: this.prefix(), ...options });
+  }
+
+  /** One that nothing stands under. */
+  prefix(): string {
+    return `/test/${this.#prefixes++}`;
+  }
+
+  /** Starts a member that is not running. */
+  launch(index = 0): void {
+    const { name, client, peer, folder } = this.#place(index);
+    const flags: EtcdFlags = {
+      name,
+      "data-dir": folder,
+      "listen-client-urls": client.replace("localhost", "127.0.0.1"), // it binds addresses only
+      "advertise-client-urls": client,
+      "listen-peer-urls": peer,
+      "initial-advertise-peer-urls": peer,
+      "initial-cluster": this.#places.map((place) => `${place.name}=${place.peer}`).join(","),
+      "heartbeat-interval": 50,
+      "election-timeout": 500,
+      "log-level": "error",
+      ...this.#options.flags,
+    };
+    const file = this.#options.version === "3.6" ? goProgram("etcd", "etcd") : (findEtcd() ?? "etcd");
+    const args = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
+    this.#running[index] = new Program(file, args);
+  }
+
+  /** Kills a member as a crash does, and resolves when it is gone. */
+  async kill(index = 0): Promise<void> {
+    await this.#running[index]?.[Symbol.asyncDispose]();
+    this.#running[index] = undefined;
+  }
+
+  /** Stops a member in its tracks, or lets it go on: it holds its connections, and says nothing. */
+  signal(signal: "SIGSTOP" | "SIGCONT", index = 0): void {
+    this.#running[index]?.signal(signal);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#places.map((_, index) => this.kill(index)));
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  #place(index: number): MemberPlace {
+    const place = this.#places[index];
+    if (place === undefined) throw new Error(`there is no member ${index}`);
+    return place;
+  }
+}
+
+/** Ports that nobody listens on: etcd must know its own before it starts, and keep them. */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer().listen(0, "127.0.0.1");
+      await once(server, "listening");
+      return server;
+    }),
+  );
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}

@@ -1,0 +1,85 @@
+import { expect } from "chai";
+import { Following } from "../../../packages/store/src/etcd/following.ts";
+import { Event, KeyValue, WatchResponse } from "../../../packages/store/src/etcd/generated/rpc.ts";
+import { Keys } from "../../../packages/store/src/etcd/keys.ts";
+import { refused } from "../contract/subject.ts";
+
+const keys = new Keys("/p/");
+const host = { wanted: () => {}, drained: () => {}, left: () => {} };
+const follow = (after: number, previous = false): Following =>
+  new Following({ from: "a", to: "b" }, { after, previous }, { keys, host });
+
+function happened(revisions: readonly number[], fragment = false): WatchResponse {
+  const events = revisions.map((modRevision) =>
+    Event.fromPartial({ kv: { key: keys.encode("a"), value: Buffer.from("v"), createRevision: 2, modRevision } }),
+  );
+  return WatchResponse.fromPartial({ events, fragment });
+}
+
+describe("a range followed in etcd", () => {
+  it("begins anew, rather than losing an event, when something happened before what was concluded", async () => {
+    const following = follow(10);
+    const reader = following[Symbol.asyncIterator]();
+    following.goal = 20;
+    following.progress(20, false);
+    expect((await reader.next()).value).to.deep.equal({ revision: 20, events: [] });
+    following.receive(happened([15]));
+    await refused("Compacted", () => reader.next());
+    expect((await reader.next()).done).to.equal(true);
+  });
+
+  it("is resumed where events are sure to have come, not where that was concluded", () => {
+    const following = follow(10);
+    following.progress(20, false);
+    expect([following.told, following.sure]).to.deep.equal([20, 10]);
+    following.progress(30, true);
+    expect([following.told, following.sure]).to.deep.equal([30, 30]);
+    following.receive(happened([31]));
+    expect([following.told, following.sure]).to.deep.equal([31, 31]);
+  });
+
+  it("tells nothing twice when etcd begins with what is known", async () => {
+    const following = follow(10);
+    following.receive(happened([10, 11]));
+    const { value } = await following[Symbol.asyncIterator]().next();
+    expect(value?.revision).to.equal(11);
+  });
+
+  it("tells of a revision when all pieces of it have come", async () => {
+    const following = follow(10);
+    const reader = following[Symbol.asyncIterator]();
+    following.receive(happened([11, 12, 12], true));
+    expect((await reader.next()).value?.revision).to.equal(11);
+    following.goal = 12;
+    following.progress(12, true);
+    following.receive(happened([12, 13]));
+    const { value } = await reader.next();
+    expect([value?.revision, value?.events.length]).to.deep.equal([12, 3]);
+    expect((await reader.next()).value?.revision).to.equal(13);
+  });
+
+  it("begins anew when etcd has left out what stood before", async () => {
+    const following = follow(10, true);
+    const made = Event.fromPartial({
+      kv: KeyValue.fromPartial({ key: keys.encode("a"), createRevision: 11, modRevision: 11 }),
+    });
+    following.receive(WatchResponse.fromPartial({ events: [made] }));
+    following.receive(happened([12]));
+    const reader = following[Symbol.asyncIterator]();
+    expect((await reader.next()).value?.events[0]?.previous).to.equal(undefined);
+    await refused("Compacted", () => reader.next());
+  });
+
+  it("keeps a bounded number of answers to questions that nobody reads", async () => {
+    const following = follow(10);
+    for (let revision = 11; revision < 1000; revision++) {
+      following.goal = revision;
+      following.progress(revision, true);
+    }
+    const reader = following[Symbol.asyncIterator]();
+    expect((await reader.next()).value?.revision).to.equal(999);
+    const next = reader.next();
+    following.end();
+    expect((await next).done).to.equal(true);
+  });
+});
