@@ -10,7 +10,7 @@ import {
 } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { writing } from "../../../packages/store/src/backup/file-errors.ts";
-import { everything, put, refused, thrown } from "../contract/subject.ts";
+import { put, refused, thrown } from "../contract/subject.ts";
 import { changed, contents, Folder, write } from "./support.ts";
 
 describe("a backup", () => {

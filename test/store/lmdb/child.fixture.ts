@@ -23,7 +23,14 @@ const tasks: Record<string, () => Promise<void>> = {
     await store[Symbol.asyncDispose]();
   },
 
-  /** The same only to read. */
+  /** The same, however long others have it. */
+  async wait() {
+    const store = await lmdbStore({ dir, wait: 20_000 });
+    say("open");
+    await store[Symbol.asyncDispose]();
+  },
+
+  /** Opens it only to read. */
   async look() {
     const store = await lmdbStore({ dir, readOnly: true });
     say({ head: await store.head(), keys: (await store.range(everything)).entries.map(({ key }) => key) });
@@ -58,7 +65,11 @@ const tasks: Record<string, () => Promise<void>> = {
     say({ after: await put(store, "after", 50_000) });
     await store[Symbol.asyncDispose]();
     const reopened = await lmdbStore({ dir });
-    say({ reopened: await reopened.head(), found: (await reopened.range(everything)).entries.length, left: readdirSync(dir) });
+    say({
+      reopened: await reopened.head(),
+      found: (await reopened.range(everything)).entries.length,
+      left: readdirSync(dir),
+    });
     await reopened[Symbol.asyncDispose]();
   },
 };

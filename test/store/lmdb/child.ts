@@ -57,8 +57,12 @@ export class Holder implements AsyncDisposable {
     return this.#child.pid;
   }
 
-  async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
+  signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
+  }
+
+  async kill(): Promise<void> {
+    this.signal("SIGKILL");
     await this.#ended;
   }
 

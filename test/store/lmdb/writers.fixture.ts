@@ -4,7 +4,7 @@ import { writeSync } from "node:fs";
 import { argv } from "node:process";
 import { type Entry, type Lease, lmdbStore, type Operation } from "@virtual-workspaces/store";
 import { Random } from "../../_support/random.ts";
-import { tagOf, taggedValue } from "./values.ts";
+import { taggedValue, tagOf } from "./values.ts";
 
 const WRITERS = 64;
 /** Keys that all of them fight for. */

@@ -21,9 +21,9 @@ export interface BackupOptions {
  * Writes everything that stands in a store at one revision to a file, whatever the engine, while others read and write
  * the store. Takes a few MiB of memory. Keys with a lease keep what is left of its time when they are read.
  *
- * The file, which only its owner may read since it holds whatever the store does, secrets too, appears under its name when it
- * is whole and on disk, in place of one that is there; until then it is called `<file>.<uuid>.partial`. When the history
- * is compacted beyond the revision meanwhile, it begins again at a newer one.
+ * The file appears under its name when it is whole and on disk, in place of one that is there; until then it is called
+ * `<file>.<uuid>.partial`. Only its owner may read it, since it holds whatever the store does, secrets too. When the
+ * history is compacted beyond the revision meanwhile, it begins again at a newer one.
  *
  * For etcd it is one more way beside etcd's own snapshots, from which alone an etcd can be restored.
  *
@@ -37,7 +37,8 @@ export async function backup(store: Store, file: string, options: BackupOptions 
     } catch (error) {
       if (!isStoreError(error) || error.code !== "Compacted") throw error;
       if (attempt < ATTEMPTS) continue;
-      const message = `the history is compacted before a backup of ${store.name} is done: keep it for longer (age, revisions)`;
+      const remedy = "keep it for longer (age, revisions)";
+      const message = `the history is compacted before a backup of ${store.name} is done: ${remedy}`;
       throw new StoreError("Compacted", message, { cause: error });
     }
 }

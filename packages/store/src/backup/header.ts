@@ -28,14 +28,16 @@ export interface BackupHeader extends BackupInfo {
 
 /** The part of a header that its checksum covers. */
 export function headerText({ revision, engine, time, count, bytes }: BackupInfo): string {
-  return `${MAGIC}${FORMAT},${JSON.stringify({ revision, engine: engine.slice(0, NAME_LENGTH), time, count, bytes }).slice(1)}`;
+  const text = JSON.stringify({ revision, engine: engine.slice(0, NAME_LENGTH), time, count, bytes });
+  return `${MAGIC}${FORMAT},${text.slice(1)}`;
 }
 
+/** The first bytes of a backup: the header, spaces, the end of the line. */
 export function encodeHeader(header: BackupHeader): Buffer {
-  const text = `${headerText(header).slice(0, -1)},"sha256":${JSON.stringify(header.sha256)}}`;
-  return Buffer.concat([Buffer.from(text), Buffer.alloc(HEADER_BYTES, " ")])
-    .fill("\n", HEADER_BYTES - 1, HEADER_BYTES)
-    .subarray(0, HEADER_BYTES);
+  const block = Buffer.alloc(HEADER_BYTES, " ");
+  block.write(`${headerText(header).slice(0, -1)},"sha256":${JSON.stringify(header.sha256)}}`);
+  block.write("\n", HEADER_BYTES - 1);
+  return block;
 }
 
 /** @throws StoreError `Damaged` or `NewerFormat` */
@@ -48,7 +50,8 @@ export function decodeHeader(bytes: Buffer, file: string): BackupHeader {
   if (format > FORMAT)
     throw new StoreError(
       "NewerFormat",
-      `${file} has format ${format}, and ${FORMAT} is the newest that this version reads: restore it with the version that wrote it, or a newer one`,
+      `${file} has format ${format}, and ${FORMAT} is the newest that this version reads: ` +
+        "restore it with the version that wrote it, or a newer one",
     );
   const header = format === FORMAT ? parsed(text) : undefined;
   if (header === undefined) throw damaged(file, "its header cannot be read");

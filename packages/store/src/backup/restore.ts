@@ -10,7 +10,7 @@ import { RestoredLeases } from "./restored-leases.ts";
 const MARK = "~restoring";
 /** Of a transaction; the rest of an etcd's limit is for its keys. */
 const [MOST_OPERATIONS, MOST_BYTES] = [128, 1024 * 1024];
-/** More revisions than a store gives out between its last backup and its loss: etcd's own advice for `--bump-revision`. */
+/** More revisions than a store gives out between its last backup and its loss: etcd's advice for `--bump-revision`. */
 const HEADROOM = 1_000_000_000;
 
 /** How a backup is restored. */
@@ -31,9 +31,9 @@ export async function readBackup(file: string): Promise<BackupInfo> {
 }
 
 /**
- * The revision that a new store must begin at (`memoryStore({ revision })`, `lmdbStore({ revision })`) for a backup to be
- * restored into it: a thousand million above the backup's, so that none is given out twice. Clients that knew the lost
- * store then read that they must begin anew (410) instead of missing changes.
+ * The revision that a new store must begin at (`memoryStore({ revision })`, `lmdbStore({ revision })`) for a backup to
+ * be restored into it: a thousand million above the backup's, so that none is given out twice. Clients that knew the
+ * lost store then read that they must begin anew (410) instead of missing changes.
  */
 export function revisionAfter(backup: BackupInfo): number {
   return backup.revision + HEADROOM;
@@ -43,9 +43,9 @@ export function revisionAfter(backup: BackupInfo): number {
  * Puts everything in a backup into a store that is new and empty. The whole backup is verified before anything is
  * written. Takes a few MiB of memory, and as much as the largest value.
  *
- * All keys get new revisions, and all before them count as compacted. Keys with a lease live for what was left of its time
- * when the backup was made, at least a second. When it fails after it began, or the process dies, the store holds a part
- * of the backup ({@link checkRestored}): remove it and begin again.
+ * All keys get new revisions, and all before them count as compacted. Keys with a lease live for what was left of its
+ * time when the backup was made, at least a second. When it fails after it began, or the process dies, the store holds
+ * a part of the backup ({@link checkRestored}): remove it and begin again.
  *
  * An etcd is restored from its own snapshots (`etcdutl snapshot restore --bump-revision 1000000000 --mark-compacted`).
  *
@@ -84,7 +84,7 @@ async function checkNew(store: Store, info: BackupInfo): Promise<void> {
   if (revision < least)
     throw new StoreError(
       "Invalid",
-      `${store.name} is at revision ${revision}, and must be at ${least} for clients to notice that the store was lost: ` +
+      `${store.name} is at revision ${revision}, and must be at ${least} for clients to notice what was lost: ` +
         `open the new store with { revision: ${least} }. An etcd is restored from its own snapshots, with ` +
         "`etcdutl snapshot restore --bump-revision 1000000000 --mark-compacted`",
     );

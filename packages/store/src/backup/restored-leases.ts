@@ -25,7 +25,7 @@ export class RestoredLeases {
     return lease;
   }
 
-  /** Does something with leases; those that are over by then are granted once more, for the keys that are still to come. */
+  /** Does something with leases; those that are over by then are granted once more, for the keys still to come. */
   async using(action: () => Promise<void>): Promise<void> {
     try {
       await action();

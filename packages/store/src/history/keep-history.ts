@@ -9,7 +9,7 @@ export interface KeepHistoryOptions {
    * when this was called, for what is older. @default 300, as Kubernetes' apiserver with etcd
    */
   readonly age?: number;
-  /** The most revisions that are kept however young they are, so that floods of writes do not fill the disk. @default 250_000 */
+  /** The most revisions that are kept, however young: a flood of writes does not fill the disk. @default 250_000 */
   readonly revisions?: number;
   /** How often the bounds are looked after, s: the history exceeds them by what happens meanwhile. @default 10 */
   readonly interval?: number;

@@ -48,8 +48,8 @@ export class HistoryKeeper {
       });
       if (!outcome.committed) return; // another one was faster
     } catch (error) {
-      if (!isStoreError(error) || error.code !== "NoSpace") throw error;
-      // Nobody can make a note of it, and compaction is what makes room.
+      // Without space nobody can make a note, and compaction is what makes room. It does no harm done twice.
+      if (!isStoreError(error) || (error.code !== "NoSpace" && error.code !== "Unknown")) throw error;
     }
     this.#owed = target;
     await this.#pay();
@@ -61,7 +61,7 @@ export class HistoryKeeper {
     const at = now();
     this.#samples.push({ at, revision: head });
     const young = this.#samples.findIndex((sample) => sample.at > at - age);
-    this.#samples = this.#samples.slice(Math.max(0, (young === -1 ? this.#samples.length : young) - 1));
+    this.#samples = this.#samples.slice(Math.max(0, young - 1));
     const [oldest] = this.#samples;
     const tooOld = oldest !== undefined && oldest.at <= at - age ? oldest.revision : 0;
     return Math.max(tooOld, head - revisions);

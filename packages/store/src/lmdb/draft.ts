@@ -162,7 +162,7 @@ export function leaseNotFound(id: string): StoreError {
 }
 
 /** Keys of a lease stand together, after its number. */
-export function leasedKey(lease: number, key: string): Buffer {
+function leasedKey(lease: number, key: string): Buffer {
   return Buffer.concat([integerKey(lease), Buffer.from(key)]);
 }
 

@@ -5,7 +5,7 @@ const { errno } = constants;
 
 const FULL = new Set<unknown>(["ENOSPC", "EDQUOT", "EFBIG", errno.ENOSPC, errno.EDQUOT, errno.EFBIG, -30792]);
 const REFUSED = new Set<unknown>(["EACCES", "EPERM", "EROFS", errno.EACCES, errno.EPERM, errno.EROFS]);
-const BROKEN = new Set<unknown>(["EIO", errno.EIO, -30797, -30796, -30793, -30779, -30778]);
+const BROKEN = new Set<unknown>(["EIO", "EISDIR", errno.EIO, -30797, -30796, -30793, -30779, -30778]);
 const NEWER = -30794;
 
 const REMEDIES = {
@@ -13,14 +13,15 @@ const REMEDIES = {
   ReadOnly: "it cannot be written: give this user the right to write there, or open it with readOnly",
   Damaged: "it is damaged: restore a backup into an empty directory, or move this one away to begin anew",
   NewerFormat: "it was written by a newer version of this package: install that version again, or restore a backup",
-  Unavailable: "it failed: see the cause",
+  Unavailable: "it cannot be used now",
 } satisfies Partial<Record<StoreErrorCode, string>>;
 
 /** What the file system or lmdb threw, as a store says it. */
 export function faultOf(error: unknown, dir: string): StoreError {
   if (isStoreError(error)) return error;
   const code = codeOf(codeIn(error));
-  return new StoreError(code, `the store in ${dir}: ${REMEDIES[code]}`, { cause: error });
+  const why = code === "Unavailable" ? ` (${error instanceof Error ? error.message : error})` : "";
+  return new StoreError(code, `the store in ${dir}: ${REMEDIES[code]}${why}`, { cause: error });
 }
 
 /** The same of a group that was not written: lmdb takes a disk that took a part for one that fails. */

@@ -24,10 +24,22 @@ export type LeaseTable = Map<number, Held>;
 
 export function loadLeases({ leases }: Pick<Tables, "leases">): LeaseTable {
   const held: LeaseTable = new Map();
-  for (const { key, value } of leases.getRange({})) {
-    held.set(readInteger(key, 0), { ttl: readInteger(value, 0), expires: readInteger(value, 8) });
-  }
+  for (const { key, value } of leases.getRange({})) held.set(readInteger(key, 0), decodeHeld(value));
   return held;
+}
+
+/** What is left of a lease that another process keeps, s; `undefined`: it is over, or never was. */
+export function remainingIn({ leases }: Pick<Tables, "leases">, id: string): number | undefined {
+  const number = Number(id);
+  const bytes =
+    String(number) === id && number > 0 && Number.isSafeInteger(number)
+      ? leases.getBinary(integerKey(number))
+      : undefined;
+  return bytes && remainingOf(decodeHeld(bytes));
+}
+
+function remainingOf({ ttl, expires }: Held): number {
+  return Math.min(ttl, Math.max(0, (expires - Date.now()) / 1000));
 }
 
 export function leaseNumber(table: LeaseTable, id: string): number | undefined {
@@ -71,8 +83,7 @@ export class Leases implements Disposable {
   }
 
   remaining(id: string): number {
-    const { ttl, expires } = this.#find(id);
-    return Math.min(ttl, Math.max(0, (expires - Date.now()) / 1000));
+    return remainingOf(this.#find(id));
   }
 
   [Symbol.dispose](): void {
@@ -134,6 +145,10 @@ export class Leases implements Disposable {
     });
     return false;
   }
+}
+
+function decodeHeld(bytes: Buffer): Held {
+  return { ttl: readInteger(bytes, 0), expires: readInteger(bytes, 8) };
 }
 
 function encodeHeld({ ttl, expires }: Held): Buffer {

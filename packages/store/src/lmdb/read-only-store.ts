@@ -1,8 +1,10 @@
 import { checkRangeOptions } from "../engine/limits.ts";
 import type { Batch, Entry, KeyRange, Lease, RangeOptions, RangeResult, Store, Watch } from "../store.ts";
 import { StoreError } from "../store-error.ts";
+import { leaseNotFound } from "./draft.ts";
 import { damaged } from "./faults.ts";
 import type { Folder } from "./folder.ts";
+import { remainingIn } from "./leases.ts";
 import { Reader } from "./reader.ts";
 import type { State } from "./state.ts";
 
@@ -45,7 +47,9 @@ export class ReadOnlyStore implements Store {
 
   async remaining(id: string): Promise<number> {
     this.#check();
-    throw new StoreError("LeaseNotFound", `lease ${id}: the process that writes knows what is left of it`);
+    const remaining = remainingIn(this.#folder.tables, id);
+    if (remaining === undefined) throw leaseNotFound(id);
+    return remaining;
   }
 
   async commit(): Promise<never> {
@@ -83,6 +87,7 @@ export class ReadOnlyStore implements Store {
   #check(signal?: AbortSignal): void {
     if (this.#closing !== undefined) throw StoreError.closed(this.name);
     signal?.throwIfAborted();
+    this.#folder.tables.refresh();
   }
 
   #refuse(): never {

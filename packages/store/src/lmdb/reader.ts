@@ -45,8 +45,8 @@ export class Reader implements History {
 
   /** The newest entry of a key in the log, even if it is not to be seen yet. */
   newest(key: string): LogRecord | undefined {
-    const place = this.placeOfKey(Buffer.from(key));
-    return place === NOWHERE ? undefined : this.record(place);
+    const place = this.#keys.getBinary(Buffer.from(key));
+    return place && this.record(place);
   }
 
   placeOfKey(key: Buffer): Place {
@@ -55,7 +55,8 @@ export class Reader implements History {
   }
 
   get(key: string): Entry | undefined {
-    return entryOf(this.#at(this.placeOfKey(Buffer.from(key)), this.#source.bounds().revision));
+    const newest = this.#keys.getBinary(Buffer.from(key));
+    return newest && entryOf(this.#at(newest, this.#source.bounds().revision));
   }
 
   async range(range: KeyRange, options: RangeOptions = {}): Promise<RangeResult> {
@@ -82,7 +83,7 @@ export class Reader implements History {
       start = undefined;
       let seen = 0;
       for (const { key, value } of this.#keys.getRange({ start: from, end })) {
-        const entry = entryOf(this.#at(readInteger(value, 0), revision));
+        const entry = entryOf(this.#at(value, revision));
         if (entry !== undefined) {
           if (entries.length === limit) return { entries, revision, more: true };
           entries.push(entry);
@@ -113,7 +114,7 @@ export class Reader implements History {
       const record = this.decoded(value, place);
       const order = sortable(record.key);
       if (!has(order)) continue;
-      const before = previous && record.previous !== NOWHERE ? this.record(record.previous) : undefined;
+      const before = previous && record.previous !== NOWHERE ? this.record(integerKey(record.previous)) : undefined;
       const event = { key: record.key, order, entry: entryOf(record), previous: entryOf(before) };
       const last = changes.at(-1);
       if (last?.revision === revision) last.events.push(event);
@@ -122,9 +123,10 @@ export class Reader implements History {
     return { changes, upTo };
   }
 
-  /** @returns `undefined` where compaction has been */
-  record(place: Place): LogRecord | undefined {
-    const bytes = this.#log.getBinary(integerKey(place));
+  /** What stands at the place that these bytes say. @returns `undefined` where compaction has been */
+  record(at: Buffer): LogRecord | undefined {
+    const bytes = this.#log.getBinary(at);
+    const place = readInteger(at, 0);
     if (bytes !== undefined) return this.decoded(bytes, place);
     if (revisionOf(place) <= this.compacted) return undefined;
     throw damaged(this.#source.dir, `nothing stands at ${place} in the log`);
@@ -137,19 +139,18 @@ export class Reader implements History {
     if (revision < compacted) throw StoreError.compacted(revision, compacted);
   }
 
-  #at(newest: Place, revision: number): LogRecord | undefined {
-    let place = newest;
-    while (place !== NOWHERE) {
-      const record = this.record(place);
-      if (record === undefined || revisionOf(place) <= revision) return record;
-      place = record.previous;
-    }
-    return undefined;
-  }
-
   decoded(bytes: Buffer, place: Place): LogRecord {
     const record = decodeRecord(bytes, place);
     if (record === undefined) throw damaged(this.#source.dir, `the checksum at ${place} in the log does not hold`);
+    return record;
+  }
+
+  /** Goes back from a key's newest entry to the one of a revision. */
+  #at(newest: Buffer, revision: number): LogRecord | undefined {
+    let record = this.record(newest);
+    while (record !== undefined && revisionOf(record.place) > revision) {
+      record = record.previous === NOWHERE ? undefined : this.record(integerKey(record.previous));
+    }
     return record;
   }
 }

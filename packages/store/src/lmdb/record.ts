@@ -16,19 +16,23 @@ export interface LogRecord {
   readonly value: Buffer;
 }
 
-// crc32 of what follows (4), length of the key (2), nothing yet (2), place, previous, createRevision, lease (8 each), key, value
-const KEY_LENGTH = 4;
-const PLACE = 8;
-const PREVIOUS = 16;
-const CREATED = 24;
-const LEASE = 32;
-const HEADER = 40;
+// place, previous, createRevision, lease (8 each), length of the key (2), key, value, crc32 of all before (4, the least byte first)
+const PLACE = 0;
+const PREVIOUS = 8;
+const CREATED = 16;
+const LEASE = 24;
+const KEY_LENGTH = 32;
+const HEADER = 34;
+const TRAILER = 4;
+
+/** What crc32 makes of all bytes that end with their own crc32: so they need not be taken apart. */
+const WHOLE = 0x2144df1c;
 
 /** The bytes of a record, but for what is known only when it comes to be. The value is copied. */
 export function prepareRecord(key: string, value: Uint8Array | undefined): Buffer {
   const keyLength = Buffer.byteLength(key);
-  const bytes = Buffer.allocUnsafeSlow(HEADER + keyLength + (value?.byteLength ?? 0));
-  bytes.writeUInt32BE(keyLength * 2 ** 16, KEY_LENGTH);
+  const bytes = Buffer.allocUnsafeSlow(HEADER + keyLength + (value?.byteLength ?? 0) + TRAILER);
+  bytes.writeUInt16BE(keyLength, KEY_LENGTH);
   bytes.write(key, HEADER);
   if (value !== undefined) bytes.set(value, HEADER + keyLength);
   return bytes;
@@ -40,22 +44,24 @@ export function sealRecord(bytes: Buffer, content: Omit<LogRecord, "value">): Lo
   writeInteger(bytes, content.previous, PREVIOUS);
   writeInteger(bytes, content.createRevision, CREATED);
   writeInteger(bytes, content.lease, LEASE);
-  bytes.writeUInt32BE(crc32(bytes.subarray(KEY_LENGTH)), 0);
-  return { ...content, value: valueIn(bytes) };
+  const end = bytes.length - TRAILER;
+  bytes.writeUInt32LE(crc32(bytes.subarray(0, end)), end);
+  const { place, key, previous, createRevision, lease } = content;
+  return { place, key, previous, createRevision, lease, value: bytes.subarray(valueAt(bytes), end) };
 }
 
 /** @returns `undefined` when these are not the bytes that were written for this place */
 export function decodeRecord(bytes: Buffer, place: Place): LogRecord | undefined {
-  if (bytes.length < HEADER || crc32(bytes.subarray(KEY_LENGTH)) !== bytes.readUInt32BE(0)) return undefined;
-  if (readInteger(bytes, PLACE) !== place) return undefined;
-  const value = valueIn(bytes);
+  if (bytes.length < HEADER + TRAILER || crc32(bytes) !== WHOLE || readInteger(bytes, PLACE) !== place)
+    return undefined;
+  const start = valueAt(bytes);
   return {
     place,
-    key: bytes.toString("utf8", HEADER, bytes.length - value.length),
+    key: bytes.toString("utf8", HEADER, start),
     previous: readInteger(bytes, PREVIOUS),
     createRevision: readInteger(bytes, CREATED),
     lease: readInteger(bytes, LEASE),
-    value,
+    value: bytes.subarray(start, bytes.length - TRAILER),
   };
 }
 
@@ -75,6 +81,6 @@ export function entryOf(record: LogRecord | undefined): Entry | undefined {
   return lease === 0 ? entry : { ...entry, lease: String(lease) };
 }
 
-function valueIn(bytes: Buffer): Buffer {
-  return bytes.subarray(HEADER + bytes.readUInt16BE(KEY_LENGTH));
+function valueAt(bytes: Buffer): number {
+  return HEADER + bytes.readUInt16BE(KEY_LENGTH);
 }

@@ -14,6 +14,8 @@ export interface Tables {
   readonly leases: Table;
   /** By the number of a lease and a key: nothing. */
   readonly leased: Table;
+  /** What is read from now on is as new as what other processes have written. */
+  refresh(): void;
   /** As of the newest group of changes. `undefined`: damaged. */
   state(): State | undefined;
   /** Puts the state into the batch that is being made. */
@@ -57,6 +59,7 @@ export function openTables(dir: string, { readOnly }: TableOptions): Tables {
     log: table("log"),
     leases: table("leases"),
     leased: table("leased"),
+    refresh: () => root.resetReadTxn(),
     state: () => decodeState(info.getBinary(STATE)),
     setState: (state) => void info.put(STATE, encodeState(state)),
     async batch(work) {
