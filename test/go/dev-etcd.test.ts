@@ -28,7 +28,10 @@ for (const version of versions)
       await using watch = startKubectl(builtKubectl(), one.home, ["get", "notes", "--watch-only", "-o", "name"]);
       await one.until(/^\S+ WATCH .* begins$/m);
       const file = join(other.folder.path, "milk.json");
-      other.save("milk.json", JSON.stringify({ apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "milk" }, spec: {} }));
+      other.save(
+        "milk.json",
+        JSON.stringify({ apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "milk" }, spec: {} }),
+      );
       expect(await kubectl(builtKubectl(), other.home, ["create", "-f", file])).to.include({ code: 0, stderr: "" });
       await watch.until("the write through the other", () => watch.lines.includes("note.test.dev/milk"));
       const { version: before } = await list(one);

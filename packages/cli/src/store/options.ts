@@ -24,8 +24,20 @@ export interface EtcdChoice {
 /** Not kube-apiserver's `/registry`: a kind of the same name would be in the same place. */
 export const DEFAULT_PREFIX = "/virtual-workspaces";
 
+type Text = { readonly type: "string" };
+
+type StoreFlags = {
+  readonly "data-dir": Text;
+  readonly "etcd-servers": Text & { readonly multiple: true };
+  readonly "etcd-prefix": Text;
+  readonly "etcd-cafile": Text;
+  readonly "etcd-certfile": Text;
+  readonly "etcd-keyfile": Text;
+  readonly "etcd-credentials-file": Text;
+};
+
 /** The flags that choose a store; those of etcd are kube-apiserver's. */
-export const STORE_FLAGS = {
+export const STORE_FLAGS: StoreFlags = {
   "data-dir": { type: "string" },
   "etcd-servers": { type: "string", multiple: true },
   "etcd-prefix": { type: "string" },
@@ -33,16 +45,16 @@ export const STORE_FLAGS = {
   "etcd-certfile": { type: "string" },
   "etcd-keyfile": { type: "string" },
   "etcd-credentials-file": { type: "string" },
-} as const;
+};
 
-export const ETCD_HELP = `  --etcd-servers <urls>           keep objects in etcd: https://a:2379,https://b:2379
+export const ETCD_HELP: string = `  --etcd-servers <urls>           keep objects in etcd: https://a:2379,https://b:2379
   --etcd-prefix <path>            below which keys, all of them this project's  (default ${DEFAULT_PREFIX})
   --etcd-cafile <file>            whom to trust as etcd                         (default what Node trusts)
   --etcd-certfile <file>          as whom to speak to etcd, with --etcd-keyfile
   --etcd-keyfile <file>
   --etcd-credentials-file <file>  the same as a user, name:password; or ETCD_USERNAME and ETCD_PASSWORD`;
 
-type Flags = Parsed<typeof STORE_FLAGS>["values"];
+type Flags = Parsed<StoreFlags>["values"];
 
 /** @throws UsageError */
 export function storeChoice(flags: Flags, env: NodeJS.ProcessEnv): StoreChoice {
