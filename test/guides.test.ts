@@ -11,6 +11,7 @@ import { root } from "../tools/install.mjs";
 import { run as tool } from "../tools/run.mjs";
 import { type Tree, tree } from "./_setup/tree.ts";
 import { ALICE, type KubeconfigHome, kubeconfigHome, startTls } from "./_support/server.ts";
+import { Dev } from "./cli/support/dev.ts";
 
 const run = promisify(execFile);
 
@@ -99,6 +100,26 @@ async function check(
   }
 }
 
+/** Serves a listing by `dev` whenever a command says so, until one kills it. */
+async function devAndCheck(folder: Tree, commands: readonly Command[]): Promise<void> {
+  const state = ".virtual-workspaces";
+  const kubeconfig = join(folder.path, state, "admin.kubeconfig");
+  const env = { ...terminal(folder), KUBECONFIG: kubeconfig };
+  await using stack = new AsyncDisposableStack();
+  let dev: Dev | undefined;
+  for (const { line, output } of commands) {
+    const [, flags] = /^virtual-workspaces dev \.\/view\.ts (.*) &$/.exec(line) ?? [];
+    let printed = "";
+    if (line === "kill -9 %1") await dev?.end("SIGKILL");
+    else if (flags === undefined) printed = await shell(line, { env, cwd: folder.path });
+    else {
+      const options = { in: folder.path, paths: ["view.ts"], state, flags: ["--port", "0", ...flags.split(" ")] };
+      dev = stack.use(await Dev.start(options));
+    }
+    expect(normalised(printed), line).to.match(expected(output));
+  }
+}
+
 /** Serves a listing's view, under the name that the commands expect, and runs them. */
 async function serveAndCheck(folder: Tree, commands: readonly Command[]): Promise<void> {
   const { default: view } = (await import(pathToFileURL(join(folder.path, "view.ts")).href)) as {
@@ -151,9 +172,11 @@ for (const { file, listings } of guides) {
     for (const { title, module, commands } of listings) {
       it(title, async () => {
         const script = commands[0]?.line === "node check.ts";
+        const served = commands[0]?.line.startsWith("virtual-workspaces dev ");
         using folder = tree({ [script ? "check.ts" : "view.ts"]: module });
         symlinkSync(join(root, "node_modules"), join(folder.path, "node_modules"));
-        await (script ? check(commands, { folder }) : serveAndCheck(folder, commands));
+        if (served) await devAndCheck(folder, commands);
+        else await (script ? check(commands, { folder }) : serveAndCheck(folder, commands));
       }).timeout(60_000);
     }
   });

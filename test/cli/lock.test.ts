@@ -50,6 +50,19 @@ describe("the lock of a state folder", () => {
     }
   });
 
+  it("of a process that is dead, and that its parent has not waited for, is taken over", async function () {
+    if (process.platform !== "linux") this.skip();
+    const parent = spawn("sh", ["-c", "true & echo $!; exec sleep 1000"], { stdio: ["ignore", "pipe", "ignore"] });
+    const [line] = (await once(parent.stdout.setEncoding("utf8"), "data")) as [string];
+    const pid = Number(line);
+    while (!/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))) await new Promise(setImmediate);
+    writeFileSync(file(), JSON.stringify({ pid, since: "then" }));
+    using _lock = acquire(folder.path);
+    expect(JSON.parse(readFileSync(file(), "utf8"))).to.include({ pid: process.pid });
+    parent.kill("SIGKILL");
+    await once(parent, "close");
+  });
+
   it("is not removed once it is somebody else's", () => {
     const lock = acquire(folder.path);
     writeFileSync(file(), JSON.stringify({ pid: process.ppid, since: "now" }));

@@ -6,6 +6,9 @@ import { root } from "../../tools/install.mjs";
 import { tree } from "../_setup/tree.ts";
 import { cli } from "./support/dev.ts";
 
+const DEV = ["dev", "."] as const;
+const ETCD = [...DEV, "--etcd-servers", "https://a:1"] as const;
+
 describe("virtual-workspaces", function () {
   this.timeout(30_000);
 
@@ -14,6 +17,7 @@ describe("virtual-workspaces", function () {
     expect(help).to.include({ code: 0, stderr: "" });
     expect(help.stdout)
       .to.match(/^ {2}dev <file or folder>\.\.\. /m)
+      .and.match(/^ {2}store backup\|restore /m)
       .and.match(/^ {2}conformance <url> /m);
     const { version } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8")) as {
       version: string;
@@ -23,22 +27,50 @@ describe("virtual-workspaces", function () {
 
   it("<command> --help names its flags", async () => {
     expect((await cli("dev", "--help")).stdout).to.match(/--port[\s\S]*--dir[\s\S]*--quiet/);
+    expect((await cli("dev", "--help")).stdout).to.match(/--data-dir[\s\S]*--etcd-servers[\s\S]*ETCD_PASSWORD/);
+    expect((await cli("store", "--help")).stdout).to.match(
+      /--to <file>[\s\S]*--from[\s\S]*--data-dir[\s\S]*--etcd-prefix/,
+    );
     expect((await cli("conformance", "--help")).stdout).to.match(
       /--certificate-authority[\s\S]*--other-token-file[\s\S]*--strict/,
     );
   });
 
   const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
-    [[], /a command is missing. The commands are dev, conformance; see virtual-workspaces --help/],
-    [["serve"], /there is no command serve. The commands are dev, conformance/],
+    [[], /a command is missing. The commands are dev, store, conformance; see virtual-workspaces --help/],
+    [["serve"], /there is no command serve. The commands are dev, store, conformance/],
     [["constructor"], /there is no command constructor/],
     [["--loud"], /there is no flag --loud/],
     [["dev"], /name a module with a view, or a folder of them: virtual-workspaces dev \.\/view\.ts/],
     [["dev", "nowhere.ts"], /there is no file or folder nowhere.ts in /],
-    [["dev", ".", "--prot", "1"], /Unknown option '--prot'. The flags are --port, --dir, --quiet; see .* dev --help/],
+    [
+      ["dev", ".", "--prot", "1"],
+      /Unknown option '--prot'. The flags are --port, --dir, --quiet, --data-dir, .*; see .* dev --help/,
+    ],
     [["dev", ".", "--port", "http"], /--port http: give a number from 1 to 65535, or 0 for any free port/],
     [["dev", ".", "--port", "65536"], /--port 65536: give a number/],
     [["dev", ".", "--port"], /Option '--port <value>' argument missing/],
+    [[...DEV, "--data-dir", "d", "--etcd-servers", "http://x:1"], /--data-dir and --etcd-servers name two places/],
+    [[...DEV, "--data-dir", ""], /--data-dir names no folder/],
+    [[...DEV, "--etcd-prefix", "/x"], /--etcd-prefix is about etcd: name it with --etcd-servers/],
+    [[...DEV, "--etcd-servers", "localhost:2379"], /localhost:2379: give URLs with commas between: https/],
+    [[...DEV, "--etcd-servers", "http://a:1,"], /--etcd-servers "": give URLs/],
+    [[...DEV, "--etcd-servers", "http://a:1,https://b:1"], /has https:\/\/ beside http:\/\/: take the same/],
+    [[...DEV, "--etcd-servers", "http://a:1", "--etcd-cafile", "x"], /--etcd-cafile x cannot be read: ENOENT/],
+    [[...ETCD, "--etcd-certfile", "x"], /--etcd-certfile and --etcd-keyfile go together/],
+    [[...ETCD, "--etcd-cafile", "none"], /--etcd-cafile none cannot be read: ENOENT/],
+    [[...ETCD, "--etcd-credentials-file", "none"], /--etcd-credentials-file none cannot be read: ENOENT/],
+    [
+      [...ETCD, "--etcd-credentials-file", "package.json"],
+      /package.json holds something else than one line name:password/,
+    ],
+    [["store"], /say what to do: backup or restore/],
+    [["store", "copy"], /there is nothing called copy: say backup or restore/],
+    [["store", "backup"], /--to is missing: name the file to write/],
+    [["store", "backup", "--to", "x"], /name the store: --data-dir, or --etcd-servers/],
+    [["store", "backup", "--to", "x", "--from", "y"], /--from is for restore/],
+    [["store", "restore", "--data-dir", "d"], /--from is missing: name the file that a backup has written/],
+    [["store", "restore", "--data-dir", "d", "--from", "x", "--to", "y"], /--to is for backup/],
     [["conformance"], /name one URL/],
     [["conformance", "localhost:6444"], /localhost:6444 is no URL that begins with https:\/\/ or http:\/\//],
     [["conformance", "https://x", "--client-key", "k"], /--client-certificate and --client-key go together/],

@@ -4,6 +4,7 @@ export { checkRestored, type RestoreOptions, readBackup, restore, revisionAfter 
 export type { EtcdOptions, EtcdTls } from "./etcd/options.ts";
 export { etcdStore } from "./etcd/store.ts";
 export { type KeepHistoryOptions, keepHistory } from "./history/keep-history.ts";
+export type { Host } from "./host.ts";
 export { type LmdbStoreOptions, lmdbStore } from "./lmdb/open.ts";
 export { type MemoryStoreOptions, memoryStore } from "./memory/memory-store.ts";
 export { PersistentCollection, type PersistentOptions, persistent } from "./registry/persistent.ts";

@@ -1,5 +1,5 @@
 // Drives a real `virtual-workspaces`, in a folder of its own that is gone with it.
-import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
@@ -42,6 +42,8 @@ async function endOf(child: ChildProcessByStdio<null, Readable, Readable>): Prom
 export interface DevOptions {
   /** Files to write into the folder. */
   readonly files?: Readonly<Record<string, string>>;
+  /** The folder of somebody else, which stays. @default one of its own */
+  readonly in?: string;
   /** What is served, below the folder. @default the folder itself */
   readonly paths?: readonly string[];
   /** @default any free port */
@@ -52,6 +54,12 @@ export interface DevOptions {
   readonly installed?: boolean;
   /** @default that of the test */
   readonly path?: string;
+  /** Further variables of its environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Whether it is `npm start`, which serves the examples of this clone. @default false */
+  readonly npmStart?: boolean;
+  /** Shell commands that are run first, in mount and user namespaces of their own, so that they may mount. */
+  readonly mounts?: string;
   /** Whether it is a process group of its own, as in a terminal: `end` then tells all of it. @default false */
   readonly terminal?: boolean;
 }
@@ -64,20 +72,25 @@ export class Dev implements AsyncDisposable {
   readonly folder: Tree;
   readonly state: string;
   readonly ended: Promise<{ readonly code: number | null }>;
-  readonly #child: ChildProcess;
+  readonly pid: number;
   readonly #target: number;
   readonly #waiting = new Set<() => void>();
   #running = true;
 
   constructor(options: DevOptions = {}) {
     const { files = {}, paths = ["."], flags = ["--port", "0"], state = "state" } = options;
-    this.folder = tree(files);
+    this.folder = options.in === undefined ? tree(files) : { path: options.in, [Symbol.dispose]: () => undefined };
     this.state = resolve(this.folder.path, state);
     if (options.installed) symlinkSync(join(root, "node_modules"), join(this.folder.path, "node_modules"));
-    const args = [...BINARY, "dev", ...paths, "--dir", this.state, ...flags];
-    const env = { PATH: options.path ?? process.env["PATH"] };
-    const child = spawn(localNode, args, { cwd: this.folder.path, env, detached: options.terminal ?? false });
-    this.#child = child;
+    const all = ["--dir", this.state, ...flags];
+    const command = options.npmStart
+      ? ["npm", "start", "--silent", "--", ...all]
+      : [localNode, ...BINARY, "dev", ...paths, ...all];
+    const [program = "", ...args] = options.mounts === undefined ? command : mounting(options.mounts, command);
+    const env = { HOME: this.folder.path, PATH: options.path ?? process.env["PATH"], ...options.env };
+    const cwd = options.npmStart ? root : this.folder.path;
+    const child = spawn(program, args, { cwd, env, detached: options.terminal ?? false });
+    this.pid = child.pid ?? 0;
     this.#target = options.terminal ? -this.pid : this.pid;
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", (text: string) => {
@@ -97,10 +110,6 @@ export class Dev implements AsyncDisposable {
     const dev = new Dev(options);
     await dev.until(/^(The current context|No view has| {2}curl .*watch=true).*\n\n/m);
     return dev;
-  }
-
-  get pid(): number {
-    return this.#child.pid ?? 0;
   }
 
   get url(): string {
@@ -155,10 +164,18 @@ export class Dev implements AsyncDisposable {
   }
 
   /** A GET as one of its users. Resolves at the end of the answer; rejects when that is cut short. */
-  async get(path: string, user: "admin" | "guest" | "nobody" = "admin"): Promise<Answer> {
+  get(path: string, user: "admin" | "guest" | "nobody" = "admin"): Promise<Answer> {
+    return this.send(`GET ${path}`, undefined, user);
+  }
+
+  /** Any request, `POST /path`, with a JSON body. */
+  async send(line: string, sent?: unknown, user: "admin" | "guest" | "nobody" = "admin"): Promise<Answer> {
+    const [method = "", path = ""] = line.split(" ");
     const read = (name: string): string => readFileSync(join(this.state, name), "utf8");
     const identity = user === "nobody" ? {} : { cert: read(`${user}.crt`), key: read(`${user}.key`) };
-    const req = request(this.url + path, { ca: read("ca.crt"), ...identity, agent: false }).end();
+    const headers = sent === undefined ? {} : { "content-type": "application/json" };
+    const options = { method, headers, ca: read("ca.crt"), ...identity, agent: false };
+    const req = request(this.url + path, options).end(sent === undefined ? undefined : JSON.stringify(sent));
     const [res] = (await once(req, "response")) as [IncomingMessage];
     let body = "";
     for await (const piece of res.setEncoding("utf8")) body += piece;
@@ -166,7 +183,7 @@ export class Dev implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#running) this.#child.kill("SIGKILL");
+    if (this.#running) process.kill(this.#target, "SIGKILL");
     await this.ended;
     this.folder[Symbol.dispose]();
   }
@@ -175,6 +192,17 @@ export class Dev implements AsyncDisposable {
     for (const resolve of this.#waiting) resolve();
     this.#waiting.clear();
   }
+}
+
+/** A command with what is mounted for it. It keeps its process id: each of these replaces itself by the next. */
+function mounting(mounts: string, command: readonly string[]): readonly string[] {
+  return ["unshare", "--map-root-user", "--mount", "sh", "-ec", `${mounts}\nexec "$@"`, "sh", ...command];
+}
+
+/** For `before`: a suite that mounts is pending where that is not allowed. */
+export function needsMounts(this: Mocha.Context): void {
+  const [program = "", ...args] = mounting("mount -t tmpfs tmpfs /mnt", ["true"]);
+  if (spawnSync(program, args).status !== 0) this.skip();
 }
 
 export interface Answer {

@@ -29,3 +29,30 @@ export default defineVirtualWorkspace({
 ${after}
 `;
 }
+
+export interface HostedText {
+  /** What is done with the host before the view is made. */
+  readonly first?: string;
+  /** Further members of the view. */
+  readonly more?: string;
+}
+
+/** A view of one cluster-scoped kind, a function of the host, in whose store it keeps its objects. */
+export function hostedText({ first = "", more = "" }: HostedText = {}): string {
+  return `
+import { authenticated, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { persistent } from "@virtual-workspaces/store";
+const Note = defineResource({
+  group: "test.dev", version: "v1", kind: "Note", scope: "Cluster",
+  spec: { type: "object", properties: { text: { type: "string" } } },
+  columns: { Text: ".spec.text" },
+});
+export default async ({ store }) => {
+  ${first}
+  return defineVirtualWorkspace({
+    name: "note", path: "/clusters/:cluster", authorize: authenticated(),
+    resources: [Note.serve(Note.collection(persistent(store)))], ${more}
+  });
+};
+`;
+}

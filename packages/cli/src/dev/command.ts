@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { generatedTls } from "@virtual-workspaces/framework";
 import { readIfThere } from "../files.ts";
+import { ETCD_HELP } from "../store/options.ts";
 import type { Command } from "../usage.ts";
 import { acquire } from "./lock.ts";
 import { DEFAULT_DIR, DEFAULT_PORT, devOptions } from "./options.ts";
@@ -17,15 +18,19 @@ export const dev: Command = {
   help: `Usage: virtual-workspaces dev <file or folder>... [flags]
 
 Serves views on this machine, over TLS, and reloads them on save. A file must have a view, or a list of views, as its
-default export; of a folder every module counts that has one.
+default export, or a function that makes it of a host; of a folder every module counts that has one.
 
 Flags:
   --port <number>  the port, or the next free one after it; 0 for any  (default ${DEFAULT_PORT})
   --dir <folder>   where certificates and the kubeconfig are kept      (default ${DEFAULT_DIR})
-  --quiet          do not log requests`,
+  --quiet          do not log requests
+
+Where views that are functions of the host keep their objects; in memory, lost on reload and restart, unless one is given:
+  --data-dir <folder>             keep objects in this folder
+${ETCD_HELP}`,
 
   async run(args) {
-    const { paths, dir, port: wanted, quiet } = devOptions(args);
+    const { paths, dir, port: wanted, quiet, store } = devOptions(args);
     const stopped = untilStopped();
     prepare(dir);
     using lock = acquire(dir);
@@ -34,7 +39,7 @@ Flags:
     let publication: Publication | undefined;
     await using supervisor = new Supervisor({
       paths,
-      site: credentials.then(({ tls, ca }) => ({ tls, ca, quiet })),
+      site: credentials.then(({ tls, ca }) => ({ tls, ca, quiet, store })),
       onReload: ({ loaded, file, milliseconds }) => {
         const news = publication?.reloaded(loaded) ?? "";
         console.log(`Reloaded in ${milliseconds.toFixed(0)} ms: ${basename(file)} changed${news}`);

@@ -2,49 +2,87 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { Host } from "@virtual-workspaces/store";
 import { Failure } from "../usage.ts";
 
 const MODULE = /\.[cm]?[jt]s$/;
 const NO_VIEW = /\.(d|test|spec|test-d)\.[cm]?[jt]s$/;
+
+/** What a module has as its default export: views, or a function that makes them of what the host has. */
+export interface Source {
+  readonly path: string;
+  readonly content: readonly VirtualWorkspace[] | HostFunction;
+}
+
+type HostFunction = (host: Host) => unknown;
 
 /** Whether a file of this name in a served folder is looked into. */
 export function isModule(file: string): boolean {
   return MODULE.test(file) && !NO_VIEW.test(file);
 }
 
+/** Whether a module wants the host. */
+export function isHosted({ content }: Source): boolean {
+  return typeof content === "function";
+}
+
 /**
- * The views that files and folders hold: a file must have a default export that is a view or a list of views, in a
- * folder every module that has one counts.
+ * Imports files and folders: a file must have a default export that is a view, a list of views, or a function of the
+ * host that returns one of these; in a folder every module that has one counts.
  *
  * @throws Failure when one has none, or cannot be loaded
  */
-export async function loadViews(paths: readonly string[]): Promise<VirtualWorkspace[]> {
-  const loaded = await Promise.all(
+export async function importSources(paths: readonly string[]): Promise<Source[]> {
+  const found = await Promise.all(
     paths.map((path) => (statSync(path).isDirectory() ? fromFolder(path) : fromFile(path))),
   );
-  return loaded.flat();
+  return found.flat();
 }
 
-async function fromFile(path: string): Promise<readonly VirtualWorkspace[]> {
-  const views = await viewsOf(path);
-  if (views === undefined) throw new Failure(`${path}: its default export is no view. ${REMEDY}`);
+/** The views of all modules. Functions are called, one after the other. @throws Failure when one returns something else */
+export async function viewsOf(sources: readonly Source[], host: Host | undefined): Promise<VirtualWorkspace[]> {
+  const views: VirtualWorkspace[] = [];
+  for (const { path, content } of sources) {
+    if (typeof content !== "function") views.push(...content);
+    else if (host !== undefined) views.push(...made(path, await content(host)));
+  }
   return views;
 }
 
-async function fromFolder(folder: string): Promise<readonly VirtualWorkspace[]> {
-  const files = readdirSync(folder).filter(isModule).sort();
-  const loaded = await Promise.all(files.map((file) => viewsOf(join(folder, file))));
-  const views = loaded.flatMap((found) => found ?? []);
-  if (views.length === 0) throw new Failure(`${folder}: no module in it has a view as its default export. ${REMEDY}`);
+function made(path: string, returned: unknown): readonly VirtualWorkspace[] {
+  const views = asViews(returned);
+  if (views === undefined)
+    throw new Failure(`${path}: its default export is a function that returned no view. ${REMEDY}`);
   return views;
 }
 
-const REMEDY = "Write `export default defineVirtualWorkspace({ … })`, or export a list of them.";
+async function fromFile(path: string): Promise<readonly Source[]> {
+  const content = await defaultOf(path);
+  if (content === undefined) throw new Failure(`${path}: its default export is no view. ${REMEDY}`);
+  return [{ path, content }];
+}
 
-async function viewsOf(path: string): Promise<readonly VirtualWorkspace[] | undefined> {
+async function fromFolder(folder: string): Promise<readonly Source[]> {
+  const paths = readdirSync(folder).filter(isModule).sort();
+  const loaded = await Promise.all(
+    paths.map(async (name) => ({ path: join(folder, name), content: await defaultOf(join(folder, name)) })),
+  );
+  const sources = loaded.flatMap(({ path, content }) => (content === undefined ? [] : [{ path, content }]));
+  if (sources.length === 0) throw new Failure(`${folder}: no module in it has a view as its default export. ${REMEDY}`);
+  return sources;
+}
+
+const REMEDY =
+  "Write `export default defineVirtualWorkspace({ … })`, or export a list of them, or a function (host) that returns either.";
+
+async function defaultOf(path: string): Promise<Source["content"] | undefined> {
   const { default: found } = (await import(pathToFileURL(path).href)) as { readonly default?: unknown };
-  if (isView(found)) return [found];
-  return Array.isArray(found) && found.length > 0 && found.every(isView) ? found : undefined;
+  return typeof found === "function" ? (found as HostFunction) : asViews(found);
+}
+
+function asViews(value: unknown): readonly VirtualWorkspace[] | undefined {
+  if (isView(value)) return [value];
+  return Array.isArray(value) && value.length > 0 && value.every(isView) ? value : undefined;
 }
 
 /** By its form: the module may have its own copy of the framework. */

@@ -86,11 +86,11 @@ function holderOf(text: string | undefined): Holder | undefined {
   }
 }
 
-/** A process that we may not signal is alive. */
+/** A process that we may not signal is alive; one that is dead and not buried (a container may have no init) is not. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    return process.platform !== "linux" || !/^State:\s+Z/m.test(readIfThere(`/proc/${pid}/status`) ?? "");
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }

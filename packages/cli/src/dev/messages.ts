@@ -1,12 +1,15 @@
 import type { TlsCertificate } from "@virtual-workspaces/framework";
+import type { StoreChoice } from "../store/options.ts";
 
 /** What the supervisor tells a worker. */
 export type ToWorker =
-  /** Sent once, after `loaded`: set up. */
+  /** Sent after `imported`, and again after `released`: open the store, set up. */
   | { readonly type: "serve"; readonly site: Site }
   /** Comes with a connection. */
   | { readonly type: "connection" }
-  /** No more connections come: end watches cleanly, finish what is under way, exit. */
+  /** No more connections come: end watches cleanly, finish what is under way, close the store. */
+  | { readonly type: "release" }
+  /** The same, and exit. */
   | { readonly type: "finish" };
 
 /** How and to whom a worker serves. */
@@ -16,13 +19,18 @@ export interface Site {
   readonly ca: string;
   /** Whether requests are not logged. */
   readonly quiet: boolean;
+  readonly store: StoreChoice;
 }
 
 /** What a worker tells the supervisor. */
 export type FromWorker =
-  | { readonly type: "loaded"; readonly loaded: Loaded }
+  /** The modules are there; whether one of them wants the host. */
+  | { readonly type: "imported"; readonly hosted: boolean }
   /** Set up, ready for connections. */
-  | { readonly type: "serving" }
+  | { readonly type: "serving"; readonly loaded: Loaded }
+  | { readonly type: "released" }
+  /** A connection has arrived, in the order in which they were sent. */
+  | { readonly type: "taken" }
   /** The modules, or what they make together, cannot be served. */
   | { readonly type: "failed"; readonly problem: string }
   /** Files of the module graph, absolute, as they are met. */
@@ -33,6 +41,8 @@ export interface Loaded {
   readonly views: readonly ViewSummary[];
   /** The view over all of them, when there is something to put in it. */
   readonly all: ViewSummary | undefined;
+  /** What the store calls itself, when a view was given one. */
+  readonly store: string | undefined;
 }
 
 /** A view as it is told of on the terminal and in the kubeconfig. */

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { STORE_FLAGS, type StoreChoice, storeChoice } from "../store/options.ts";
 import { parse, UsageError } from "../usage.ts";
 
 export interface DevOptions {
@@ -10,6 +11,7 @@ export interface DevOptions {
   /** The port that is tried first, 0 for any free one. */
   readonly port: number;
   readonly quiet: boolean;
+  readonly store: StoreChoice;
 }
 
 /** The port that is tried first unless another is named: beside Kubernetes' and kcp's own 6443. */
@@ -22,6 +24,7 @@ export function devOptions(args: readonly string[]): DevOptions {
     port: { type: "string" },
     dir: { type: "string" },
     quiet: { type: "boolean" },
+    ...STORE_FLAGS,
   });
   if (positionals.length === 0)
     throw new UsageError("name a module with a view, or a folder of them: virtual-workspaces dev ./view.ts");
@@ -32,6 +35,7 @@ export function devOptions(args: readonly string[]): DevOptions {
     dir: resolve(values.dir ?? DEFAULT_DIR),
     port: portOf(values.port),
     quiet: values.quiet ?? false,
+    store: storeChoice(values, process.env),
   };
 }
 

@@ -9,7 +9,7 @@ const CLUSTER = "root";
 export async function summarise(
   views: readonly VirtualWorkspace[],
   all: VirtualWorkspace | undefined,
-): Promise<Loaded> {
+): Promise<Omit<Loaded, "store">> {
   return {
     views: await Promise.all(views.map(summaryOf)),
     all: all === undefined ? undefined : await summaryOf(all),

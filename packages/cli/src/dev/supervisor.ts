@@ -19,7 +19,8 @@ export interface SupervisorOptions {
 
 /**
  * Keeps one process serving the modules as they were last saved. A new one gets the connections before the old one is
- * told to finish; one that cannot be loaded changes nothing.
+ * told to finish; one that cannot be loaded changes nothing. Where only one process can have the store, the old one lets
+ * go of it first, connections wait, and the old one serves on if the new one cannot.
  */
 export class Supervisor implements AsyncDisposable {
   readonly #options: SupervisorOptions;
@@ -28,6 +29,7 @@ export class Supervisor implements AsyncDisposable {
   #current: Generation | undefined;
   #next: Generation | undefined;
   #port: Port | undefined;
+  #paused = false;
   #stopping = false;
 
   constructor(options: SupervisorOptions) {
@@ -43,8 +45,8 @@ export class Supervisor implements AsyncDisposable {
       if (statSync(path).isDirectory()) this.#watcher.addFolder(path);
       else this.#watcher.add([path]);
     }
-    const loaded = await first.loaded;
-    await first.serve(await site);
+    await first.imported;
+    const loaded = await first.serve(await site);
     this.#port = port;
     this.#promote(first);
     return loaded;
@@ -65,8 +67,10 @@ export class Supervisor implements AsyncDisposable {
     const next = this.#generation();
     this.#next = next;
     try {
-      const loaded = await next.loaded;
-      await next.serve(await this.#options.site);
+      const { hosted } = await next.imported;
+      const site = await this.#options.site;
+      if (hosted && site.store.engine === "lmdb") await this.#pause(next);
+      const loaded = await next.serve(site);
       const old = this.#current;
       this.#promote(next);
       await old?.finish(PATIENCE);
@@ -75,8 +79,30 @@ export class Supervisor implements AsyncDisposable {
       // Killed by the next save, or by the end of everything.
       if (this.#next !== next || this.#stopping) return;
       this.#next = undefined;
+      await this.#resume();
       this.#options.onProblem(`${file} changed, and what is there now cannot be served:\n${(error as Error).message}`);
     }
+  }
+
+  /** Has connections wait until nobody but the next has the store. */
+  async #pause(next: Generation): Promise<void> {
+    this.#paused = true;
+    this.#port?.hold();
+    const others = [...this.#living].filter((generation) => generation !== next && generation !== this.#current);
+    await Promise.all([this.#current?.release(PATIENCE), ...others.map(({ ended }) => ended)]);
+  }
+
+  /** The one that has let go of the store serves again. */
+  async #resume(): Promise<void> {
+    if (!this.#paused) return;
+    const current = this.#current;
+    try {
+      await current?.serve(await this.#options.site);
+    } catch (error) {
+      this.#options.onProblem((error as Error).message);
+    }
+    this.#paused = false;
+    this.#port?.handTo(this.#current?.take);
   }
 
   #generation(): Generation {
@@ -86,6 +112,7 @@ export class Supervisor implements AsyncDisposable {
       this.#living.delete(generation);
       if (this.#current !== generation || this.#stopping) return;
       this.#current = undefined;
+      if (this.#paused) return; // the next is about to take its place
       this.#port?.handTo(undefined);
       this.#options.onProblem(`the process that serves ended by itself (${how}); the next save starts it again`);
     });
@@ -95,6 +122,7 @@ export class Supervisor implements AsyncDisposable {
   #promote(generation: Generation): void {
     this.#next = undefined;
     this.#current = generation;
+    this.#paused = false;
     this.#port?.handTo(generation.take);
   }
 }

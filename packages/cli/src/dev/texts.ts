@@ -22,6 +22,7 @@ export function readyText(serving: Serving, seconds: number): string {
     "",
     viewsText(loaded),
     "",
+    ...storeText(loaded),
     `export KUBECONFIG=${shellWord(kubeconfig)}`,
     "",
     ...tryText(serving),
@@ -34,6 +35,16 @@ export function viewsText({ views }: Loaded): string {
   const rows = views.map(({ name, path, resources }) => [name, path, resources.map(({ plural }) => plural).join(", ")]);
   const widths = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows.map((row) => `  ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  ")}`.trimEnd()).join("\n");
+}
+
+/** Where objects are, once something may be kept. */
+function storeText({ store }: Loaded): string[] {
+  if (store === undefined) return [];
+  const kept =
+    store === "memory"
+      ? "Objects are kept in memory: lost on reload and restart, unless --data-dir names a folder for them."
+      : `Objects are kept in ${store}.`;
+  return [kept, ""];
 }
 
 function tryText(serving: Serving): string[] {

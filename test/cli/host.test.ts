@@ -1,0 +1,61 @@
+// A module's function of the host: called when it is served, with the store that the flags name; what goes wrong is said.
+import { join } from "node:path";
+import { expect } from "chai";
+import { tree } from "../_setup/tree.ts";
+import { cli, Dev } from "./support/dev.ts";
+import { create, list } from "./support/notes.ts";
+import { hostedText, viewText } from "./support/views.ts";
+
+describe("virtual-workspaces dev with functions of the host", function () {
+  this.timeout(30_000);
+
+  const saved = (dev: Dev, times: number): Promise<void> => dev.until(/^Reloaded in/m, times);
+
+  it("gives them a store in memory, once for each time that they are served, and says what that means", async () => {
+    const first = 'console.log("called with", store.name, "at", await store.head());';
+    await using dev = await Dev.start({
+      files: { "note.ts": hostedText({ first }), "task.ts": viewText({ name: "task" }) },
+    });
+    expect(dev.text).to.match(
+      /^Objects are kept in memory: lost on reload and restart, unless --data-dir names a folder/m,
+    );
+    expect(dev.lines(/called with/)).to.have.length(1);
+    expect(dev.lines(/^ {2}(note|task) /)).to.have.length(2);
+    expect(await create(dev, "one")).to.equal(201);
+    expect((await list(dev)).names).to.deep.equal(["one"]);
+    dev.save("note.ts", hostedText({ first }));
+    await saved(dev, 1);
+    expect((await list(dev)).names).to.deep.equal([]);
+    expect(dev.lines(/called with memory at \d+/)).to.have.length(2);
+  });
+
+  it("says nothing of a store where no module wants one", async () => {
+    await using dev = await Dev.start({ files: { "task.ts": viewText({ name: "task" }) } });
+    expect(dev.text).not.to.include("Objects are kept");
+  });
+
+  it("refuses one that returns no view, and shows the stack of one that throws", async () => {
+    using folder = tree({
+      "nothing.ts": "export default () => undefined;",
+      "throws.ts": "export default async (host) => { throw new Error('no luck with ' + host.store.name); };",
+    });
+    for (const [file, why] of [
+      ["nothing.ts", /nothing\.ts: its default export is a function that returned no view\. Write `export default/],
+      ["throws.ts", /Error: no luck with memory\n {4}at .*throws\.ts:1:\d+/],
+    ] as const) {
+      const { code, stderr } = await cli("dev", join(folder.path, file), "--dir", join(folder.path, "state"));
+      expect(stderr)
+        .to.match(why)
+        .and.not.match(/node:internal|packages\/cli/);
+      expect(code).to.equal(1);
+    }
+  });
+
+  it("leaves what is served as it is when what was saved throws", async () => {
+    await using dev = await Dev.start({ files: { "note.ts": hostedText() } });
+    expect(await create(dev, "one")).to.equal(201);
+    dev.save("note.ts", hostedText({ first: 'throw new Error("no luck");' }));
+    await dev.until(/cannot be served:\nError: no luck/);
+    expect((await list(dev)).names).to.deep.equal(["one"]);
+  });
+});

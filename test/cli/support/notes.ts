@@ -1,0 +1,62 @@
+// Writes to a view of support/views.ts, and what became of them.
+import { expect } from "chai";
+import type { Dev } from "./dev.ts";
+
+export const NOTES = "/services/note/clusters/root/apis/test.dev/v1/notes";
+
+/** Creates a note. @returns the code */
+export async function create(dev: Dev, name: string, text = "x"): Promise<number> {
+  const note = { apiVersion: "test.dev/v1", kind: "Note", metadata: { name }, spec: { text } };
+  return (await dev.send(`POST ${NOTES}`, note)).code;
+}
+
+/** The list as it is served. */
+export async function list(dev: Dev): Promise<{ readonly version: string; readonly names: readonly string[] }> {
+  const { code, body } = await dev.get(NOTES);
+  expect(code, body).to.equal(200);
+  const { metadata, items } = JSON.parse(body) as {
+    readonly metadata: { readonly resourceVersion: string };
+    readonly items: readonly { readonly metadata: { readonly name: string } }[];
+  };
+  return { version: metadata.resourceVersion, names: items.map((item) => item.metadata.name) };
+}
+
+/** Clients that create notes without a pause until they are stopped, at the end of the block at the latest. */
+export class Writers implements AsyncDisposable {
+  /** How often each code came; `lost` are requests that got no answer. */
+  readonly codes = new Map<number | "lost", number>();
+  readonly acknowledged: string[] = [];
+  readonly #writing: Promise<unknown>;
+  readonly #waiting = new Set<() => void>();
+  #stopped = false;
+
+  constructor(dev: Dev, count = 3) {
+    this.#writing = Promise.all(Array.from({ length: count }, (_, writer) => this.#write(dev, writer)));
+  }
+
+  /** Waits until so many more are acknowledged. */
+  async more(count: number): Promise<void> {
+    const wanted = this.acknowledged.length + count;
+    while (this.acknowledged.length < wanted) await new Promise<void>((resolve) => this.#waiting.add(resolve));
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#writing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async #write(dev: Dev, writer: number): Promise<void> {
+    for (let at = 0; !this.#stopped; at++) {
+      const name = `w${writer}-${at}`;
+      const code = await create(dev, name).catch(() => "lost" as const);
+      this.codes.set(code, (this.codes.get(code) ?? 0) + 1);
+      if (code === 201) this.acknowledged.push(name);
+      for (const wake of this.#waiting) wake();
+      this.#waiting.clear();
+    }
+  }
+}
