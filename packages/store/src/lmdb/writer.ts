@@ -1,4 +1,5 @@
 import { statfsSync } from "node:fs";
+import { setImmediate as turn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Change } from "../engine/change.ts";
 import type { Outcome } from "../store.ts";
@@ -90,10 +91,15 @@ export class Writer {
   }
 
   async #drain(): Promise<void> {
-    while (this.#queue.length > 0) {
-      // Those who were answered just now come back first.
-      await new Promise((resolve) => setImmediate(resolve));
-      await this.#group(this.#take());
+    // Those who come in one turn are of one group.
+    await turn();
+    for (let answers: readonly Give[] = []; ; ) {
+      const next = this.#queue.length === 0 ? undefined : this.#group(this.#take());
+      // It is on its way to the disk before anybody is answered: they have much to do then.
+      if (next !== undefined) await turn();
+      for (const give of answers) give();
+      if (next === undefined) break;
+      answers = await next;
     }
     this.#running = undefined;
   }
@@ -110,7 +116,8 @@ export class Writer {
     return this.#queue.splice(0, count);
   }
 
-  async #group(jobs: readonly Job[]): Promise<void> {
+  /** @returns what tells each of them, in their order */
+  async #group(jobs: readonly Job[]): Promise<readonly Give[]> {
     const { dir, tables, ground, committed } = this.#options;
     const draft = new Draft({ ...ground, tables, state: this.#state });
     const answers = jobs.map((job) => answerOf(job, draft, dir));
@@ -123,10 +130,13 @@ export class Writer {
         committed(draft.changes);
       }
     } catch (error) {
-      for (const { reject } of jobs) reject(error);
-      return;
+      return jobs.map(
+        ({ reject }) =>
+          () =>
+            reject(error),
+      );
     }
-    for (const answer of answers) answer.give();
+    return answers.map(({ give }) => give);
   }
 
   async #write(draft: Draft): Promise<void> {
@@ -177,10 +187,13 @@ function isNearlyFull(dir: string): boolean {
   }
 }
 
+/** Tells a caller how its call went. */
+type Give = () => void;
+
 interface Answer {
   /** Whether the job has thrown, and so asks for nothing to be written. */
   readonly failed: boolean;
-  give(): void;
+  readonly give: Give;
 }
 
 /** Does a job's part of the group, and keeps the answer for later. */
