@@ -70,6 +70,11 @@ export class Writer {
     return this.#enqueue((draft) => draft.add(transaction), { bytes: transaction.bytes, alone: false });
   }
 
+  /** Work among that of others, that reads no table. */
+  join<T>(work: Work<T>): Promise<T> {
+    return this.#enqueue(work, { bytes: 0, alone: false });
+  }
+
   /** Work in a group of its own, on what all groups before have left. */
   run<T>(work: Work<T>): Promise<T> {
     return this.#enqueue(work, { bytes: 0, alone: true });
