@@ -49,16 +49,19 @@ export class StoreError extends Error {
     this.compacted = options.compacted;
   }
 
+  /** What a range at a revision, or a watch after it, throws that is older than the oldest there is. */
   static compacted(asked: number, compacted: number): StoreError {
     return new StoreError("Compacted", `revision ${asked} has been compacted: the oldest is ${compacted}`, {
       compacted,
     });
   }
 
+  /** What a range at a revision throws, or compaction to it, that is newer than the newest there is. */
   static future(asked: number, head: number): StoreError {
     return new StoreError("Future", `revision ${asked} has not come yet: the newest is ${head}`);
   }
 
+  /** What every call to a closed store throws. */
   static closed(name: string): StoreError {
     return new StoreError("Closed", `the store (${name}) is closed`);
   }

@@ -76,8 +76,8 @@ for (const version of versions)
       );
     });
 
-    it("also when their token has expired", async function () {
-      if (version !== "3.6") this.skip(); // it takes 5 s, and the same way as the one before
+    const once = version === "3.6" ? it : undefined; // what takes long, and goes the same way with each
+    once?.("also when their token has expired", async () => {
       await using cluster = await EtcdCluster.start({ version, flags: { "auth-token-ttl": 1 } });
       await (await cluster.store())[Symbol.asyncDispose]();
       await letIn(cluster);

@@ -2,6 +2,7 @@
 import { describeClosing } from "./closing.ts";
 import { describeCompaction } from "./compaction.ts";
 import { describeHistories } from "./histories.ts";
+import { describeKeeping } from "./keeping.ts";
 import { describeLeases } from "./leases.ts";
 import { describeProgress } from "./progress.ts";
 import { describeReading } from "./reading.ts";
@@ -24,6 +25,7 @@ export function describeStore(name: string, engine: Engine): void {
     describeCompaction(engine);
     describeLeases(engine);
     describeHistories(engine);
+    describeKeeping(engine);
     describeClosing(engine);
     if (engine.durable === true) describeReopening(engine);
   });

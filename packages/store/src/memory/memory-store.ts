@@ -25,8 +25,8 @@ import { type Version, type VersionChange, type VersionEvent, versionAt } from "
 /** How a store in memory begins. */
 export interface MemoryStoreOptions {
   /**
-   * The revision that it begins at, all before it counting as compacted: what is restored from a backup must go on above
-   * every revision that was given out before. @default 1
+   * The revision that it begins at, all before it counting as compacted: what is restored from a backup must go on
+   * above every revision that was given out before. @default 1
    */
   readonly revision?: number;
 }

@@ -1,0 +1,69 @@
+import { createHash, randomUUID } from "node:crypto";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { writing } from "./file-errors.ts";
+import { type BackupInfo, encodeHeader, HEADER_BYTES, headerText } from "./header.ts";
+
+/** A backup coming to be: a file under another name, which goes when it is not finished. */
+export class BackupWriter implements AsyncDisposable {
+  readonly #file: string;
+  readonly #partial: string;
+  readonly #handle: FileHandle;
+  readonly #hash = createHash("sha256");
+  #bytes = 0;
+  #finished = false;
+
+  private constructor(names: { readonly file: string; readonly partial: string }, handle: FileHandle) {
+    this.#file = names.file;
+    this.#partial = names.partial;
+    this.#handle = handle;
+  }
+
+  static async open(file: string): Promise<BackupWriter> {
+    const partial = `${file}.${randomUUID()}.partial`;
+    return new BackupWriter({ file, partial }, await writing(file, () => open(partial, "wx", 0o600)));
+  }
+
+  /** Appends to the records. */
+  async write(pieces: readonly Buffer[]): Promise<void> {
+    const bytes = Buffer.concat(pieces);
+    this.#hash.update(bytes);
+    await this.#put(bytes, HEADER_BYTES + this.#bytes);
+    this.#bytes += bytes.length;
+  }
+
+  /** Completes the file, and gives it its name when it is on disk. */
+  async finish(about: Omit<BackupInfo, "bytes">): Promise<BackupInfo> {
+    const info: BackupInfo = { ...about, bytes: this.#bytes };
+    const sha256 = this.#hash.update(headerText(info)).digest("hex");
+    await this.#put(encodeHeader({ ...info, sha256 }), 0);
+    await writing(this.#file, async () => {
+      await this.#handle.sync();
+      await rename(this.#partial, this.#file);
+      this.#finished = true;
+      await syncFolder(dirname(this.#file));
+    });
+    return info;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#handle.close();
+    if (!this.#finished) await rm(this.#partial, { force: true });
+  }
+
+  async #put(bytes: Buffer, position: number): Promise<void> {
+    await writing(this.#file, async () => {
+      for (let done = 0; done < bytes.length; ) {
+        const { bytesWritten } = await this.#handle.write(bytes, done, bytes.length - done, position + done);
+        done += bytesWritten;
+      }
+    });
+  }
+}
+
+/** Puts the names in a folder on disk. Windows does that by itself, and opens no folder. */
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === "win32") return;
+  await using handle = await open(folder, "r");
+  await handle.sync();
+}

@@ -1,0 +1,85 @@
+import type { Store } from "../store.ts";
+import { isStoreError } from "../store-error.ts";
+
+/** Where the stores' users agree who compacts (Kubernetes' `compact_rev_key`): up to which revision it was done. */
+const KEY = "~history";
+
+/** The bounds of a history. */
+export interface HistoryBounds {
+  /** s */
+  readonly age: number;
+  readonly revisions: number;
+  /** s, by a clock that does not go back */
+  now(): number;
+}
+
+interface Sample {
+  readonly at: number;
+  readonly revision: number;
+}
+
+/** Compacts a store, step by step, beside any number of others that do the same to it. */
+export class HistoryKeeper {
+  readonly #store: Store;
+  readonly #bounds: HistoryBounds;
+  /** What the newest revision was, and when; the first is the newest of those that are old enough. */
+  #samples: Sample[] = [];
+  /** Up to where this one said that it would compact, and has not yet. */
+  #owed: number | undefined;
+
+  constructor(store: Store, bounds: HistoryBounds) {
+    this.#store = store;
+    this.#bounds = bounds;
+  }
+
+  /** Looks once, and compacts what is out of bounds unless another one does. @throws StoreError of the store */
+  async step(): Promise<void> {
+    await this.#pay();
+    const target = this.#target(await this.#store.head());
+    if (target < 1) return;
+    const entry = await this.#store.get(KEY);
+    const done = entry === undefined ? 0 : revisionOf(entry.value);
+    if (target <= done + 1) return; // done, or there is nothing but the note that it was
+    const value = Buffer.from(JSON.stringify({ revision: target }));
+    try {
+      const outcome = await this.#store.commit({
+        conditions: [{ key: KEY, modRevision: entry?.modRevision ?? 0 }],
+        operations: [{ type: "put", key: KEY, value }],
+      });
+      if (!outcome.committed) return; // another one was faster
+    } catch (error) {
+      // Without space nobody can make a note, and compaction is what makes room. It does no harm done twice.
+      if (!isStoreError(error) || (error.code !== "NoSpace" && error.code !== "Unknown")) throw error;
+    }
+    this.#owed = target;
+    await this.#pay();
+  }
+
+  /** The newest revision that is out of bounds. */
+  #target(head: number): number {
+    const { age, revisions, now } = this.#bounds;
+    const at = now();
+    this.#samples.push({ at, revision: head });
+    const young = this.#samples.findIndex((sample) => sample.at > at - age);
+    this.#samples = this.#samples.slice(Math.max(0, young - 1));
+    const [oldest] = this.#samples;
+    const tooOld = oldest !== undefined && oldest.at <= at - age ? oldest.revision : 0;
+    return Math.max(tooOld, head - revisions);
+  }
+
+  async #pay(): Promise<void> {
+    if (this.#owed === undefined) return;
+    await this.#store.compact(this.#owed);
+    this.#owed = undefined;
+  }
+}
+
+/** What a note says; one that nobody can read says nothing. */
+function revisionOf(note: Buffer): number {
+  try {
+    const { revision }: { revision?: unknown } = JSON.parse(note.toString());
+    return Number.isSafeInteger(revision) ? Number(revision) : 0;
+  } catch {
+    return 0;
+  }
+}

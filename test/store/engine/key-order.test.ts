@@ -1,0 +1,28 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { compareSortable, sortable } from "../../../packages/store/src/engine/key-order.ts";
+
+/** Well-formed text, most of it near where the orders part. */
+const text = fc.string({
+  unit: fc.oneof(
+    fc.constantFrom("a", "/", "\u0000", "\u007F", "\u0080", "\u07FF", "\u0800"),
+    fc.constantFrom("\uD7FF", "\uE000", "\uFFFD", "\uFFFF", "\u{10000}", "\u{103FF}", "\u{10400}", "\u{10FFFF}"),
+    fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
+  ),
+  maxLength: 8,
+});
+
+describe("the order of keys", () => {
+  it("is that of their bytes in UTF-8", () => {
+    fc.assert(
+      fc.property(text, text, (a, b) => {
+        expect(compareSortable(sortable(a), sortable(b))).to.equal(Buffer.compare(Buffer.from(a), Buffer.from(b)));
+      }),
+      { numRuns: 20_000 },
+    );
+  });
+
+  it("costs plain keys nothing: they are their own", () => {
+    for (const key of ["", "/registry/widgets/a", "é", "\uD7FF"]) expect(sortable(key)).to.equal(key);
+  });
+});
