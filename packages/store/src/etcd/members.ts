@@ -142,7 +142,7 @@ export class Members implements Disposable {
       const until = repeatable ? Math.min(deadline, Date.now() + ATTEMPT) : deadline;
       return { is: "answer", answer: await member.call(method, bytes, { metadata, deadline: until, signal }) };
     } catch (error) {
-      if (signal?.aborted) throw error;
+      signal?.throwIfAborted();
       const found = verdict(error, member.name);
       if (found.is === "token") this.#login.forget(login);
       return found;
