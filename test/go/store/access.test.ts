@@ -76,7 +76,8 @@ for (const version of versions)
       );
     });
 
-    it("also when their token has expired", async () => {
+    it("also when their token has expired", async function () {
+      if (version !== "3.6") this.skip(); // it takes 5 s, and the same way as the one before
       await using cluster = await EtcdCluster.start({ version, flags: { "auth-token-ttl": 1 } });
       await (await cluster.store())[Symbol.asyncDispose]();
       await letIn(cluster);
@@ -127,6 +128,7 @@ for (const version of versions)
         const revision = await putKey(store, "a");
         const watch = store.watch(everything, { after: revision - 1 });
         expect((await watch[Symbol.asyncIterator]().next()).value?.revision).to.equal(revision);
+        if (version !== "3.6") return; // the others are refused by us, or in Go
         const stranger = Authority.root("stranger");
         const ours = stranger.issue({ name: "us" });
         const wrong = [

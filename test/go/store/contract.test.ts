@@ -13,7 +13,7 @@ for (const version of versions)
 
     describeStore(`the store in etcd ${version}`, {
       durable: true,
-      histories: 40,
+      histories: 20,
       largestValue: 1_400_000, // etcd takes 1.5 MiB with everything around it
       open: async () => {
         const prefix = cluster.prefix();

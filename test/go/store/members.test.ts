@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { EtcdCluster, etcdThere, versions } from "../support/etcd.ts";
 import { Load } from "./load.ts";
 
-/** Who is killed or stopped in turn: with the newest each, so that it hits the leader and the one in use. */
-const victims = { "3.4": [0], "3.6": [0, 1, 2] };
+/** Who is killed or stopped in turn; whichever leads, or is the one in use. */
+const victims = { "3.4": [0], "3.6": [0, 1] };
 
 for (const version of versions)
   describe(`three members of etcd ${version} under 64 writers`, function () {

@@ -18,7 +18,7 @@ describe("a backup", () => {
   let store: Store;
 
   beforeEach(() => {
-    store = memoryStore();
+    store = memoryStore({ revision: 1 });
   });
   afterEach(() => store[Symbol.asyncDispose]());
 

@@ -18,8 +18,8 @@ describe("restoring a backup", () => {
   const folder = Folder.forEachTest();
   const stores: Store[] = [];
 
-  const open = (revision?: number): Store => {
-    const store = memoryStore(revision === undefined ? {} : { revision });
+  const open = (revision = 1): Store => {
+    const store = memoryStore({ revision });
     stores.push(store);
     return store;
   };

@@ -6,7 +6,7 @@ describe("keepHistory", () => {
   let store: Store;
 
   beforeEach(() => {
-    store = memoryStore();
+    store = memoryStore({ revision: 1 });
   });
   afterEach(() => store[Symbol.asyncDispose]());
 
@@ -69,7 +69,7 @@ describe("keepHistory", () => {
     using _ = keepHistory(closing, { interval: 0.001, onError: (error) => errors.push(error) });
     await promise;
     // Another one, begun later, has looked often: so would the first have.
-    const other = memoryStore();
+    const other = memoryStore({ revision: 1 });
     const looked = Promise.withResolvers<void>();
     let looks = 0;
     const counting: Store = Object.assign(Object.create(other), {

@@ -10,7 +10,7 @@ describe("the keeper of a history", () => {
   const keeper = (of: Store = store): HistoryKeeper => new HistoryKeeper(of, bounds);
 
   beforeEach(() => {
-    store = memoryStore();
+    store = memoryStore({ revision: 1 });
     time = 1000;
   });
   afterEach(() => store[Symbol.asyncDispose]());

@@ -53,14 +53,7 @@ const tasks: Record<string, () => Promise<void>> = {
     const ballast = join(dirname(dir), "ballast");
     writeFileSync(ballast, Buffer.alloc(4 * 2 ** 20));
     const store = await lmdbStore({ dir });
-    let count = 0;
-    const full = await failure(async () => {
-      for (;;) await put(store, `before/${count++}`, 50_000);
-    });
-    const head = await store.head();
-    const { entries } = await store.range(everything);
-    const again = await failure(() => put(store, "again", 50_000));
-    say({ full, again, written: count - 1, head, found: entries.length });
+    await fillUp(store);
     rmSync(ballast);
     say({ after: await put(store, "after", 50_000) });
     await store[Symbol.asyncDispose]();
@@ -72,6 +65,13 @@ const tasks: Record<string, () => Promise<void>> = {
     });
     await reopened[Symbol.asyncDispose]();
   },
+
+  /** Writes until no more is taken. */
+  async overfill() {
+    const store = await lmdbStore({ dir });
+    await fillUp(store);
+    await store[Symbol.asyncDispose]();
+  },
 };
 
 try {
@@ -80,6 +80,17 @@ try {
   if (!isStoreError(error)) throw error;
   say({ code: error.code, message: error.message });
   process.exitCode = 1;
+}
+
+async function fillUp(store: Store): Promise<void> {
+  let count = 0;
+  const full = await failure(async () => {
+    for (;;) await put(store, `before/${count++}`, 50_000);
+  });
+  const head = await store.head();
+  const { entries } = await store.range(everything);
+  const again = await failure(() => put(store, "again", 50_000));
+  say({ full, again, written: count - 1, head, found: entries.length });
 }
 
 async function put(store: Store, key: string, size: number): Promise<number> {

@@ -1,5 +1,7 @@
+import { lmdbStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { tree } from "../../_setup/tree.ts";
+import { put } from "../contract/subject.ts";
 import { command, run } from "./child.ts";
 
 /** Does tasks with a store on a disk of its own: a small one in memory, which only they see. */
@@ -14,6 +16,21 @@ const onSmallDisk = (path: string, ...script: string[]): string[] => [
 const line = (task: string, dir: string): string => command(task, dir).join(" ");
 
 describe("the disk of a store on lmdb", () => {
+  it("takes no more although it has space: the same, unforeseen", async () => {
+    using folder = tree({});
+    const { said, code, errors } = await run(["sh", "-ec", `ulimit -f 16384\nexec ${line("overfill", folder.path)}`]);
+    expect(code, errors).to.equal(0);
+    const [{ written }] = said as [{ written: number }];
+    expect(written).to.be.above(20);
+    expect(said).to.deep.equal([{ full: "NoSpace", again: "NoSpace", written, head: written + 1, found: written }]);
+    await using store = await lmdbStore({ dir: folder.path });
+    expect(await store.head()).to.equal(written + 1);
+    const outcome = await store.commit({ conditions: [], operations: [put("after", "1")] });
+    expect(outcome).to.deep.equal({ committed: true, revision: written + 2 });
+  }).timeout(20_000);
+});
+
+describe("a small disk of a store on lmdb", () => {
   before("can be made", async function () {
     using folder = tree({});
     if ((await run(onSmallDisk(folder.path))).code !== 0) this.skip(); // a system without mounts of one's own

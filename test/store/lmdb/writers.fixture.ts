@@ -1,7 +1,6 @@
 // Writes to a store as fast as it can, with 64 writers, until it is killed. Says on its output what was acknowledged, a
 // line for each: the revision and what it did to each key.
-import { writeSync } from "node:fs";
-import { argv } from "node:process";
+import { argv, stdout } from "node:process";
 import { type Entry, type Lease, lmdbStore, type Operation } from "@virtual-workspaces/store";
 import { Random } from "../../_support/random.ts";
 import { taggedValue, tagOf } from "./values.ts";
@@ -15,8 +14,9 @@ const KEPT = 2000;
 
 const [, , dir = "", round = ""] = argv;
 const store = await lmdbStore({ dir });
-const say = (line: string): void => void writeSync(1, `${line}\n`);
-say(`open ${await store.head()}`);
+/** Resolves when the line has gone: who listens may be slower than who writes. */
+const say = (line: string) => new Promise((resolve) => stdout.write(`${line}\n`, resolve));
+await say(`open ${await store.head()}`);
 
 let count = 0;
 let lease: Lease | undefined;
@@ -36,7 +36,7 @@ async function write(writer: number): Promise<never> {
     }
     if (lease !== undefined && random.chance(0.02)) operations.push({ ...put(`leased/${writer}`, random), lease });
     const outcome = await store.commit({ conditions, operations }).catch(unlessOver);
-    if (outcome?.committed === true) say(`${outcome.revision} ${operations.map(told).join(" ")}`);
+    if (outcome?.committed === true) await say(`${outcome.revision} ${operations.map(told).join(" ")}`);
   }
 }
 

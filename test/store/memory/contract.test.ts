@@ -4,7 +4,7 @@ import { describeStore } from "../contract/describe-store.ts";
 describeStore("the store in memory", {
   histories: 1000,
   open: async () => {
-    const store = memoryStore();
+    const store = memoryStore({ revision: 1 });
     return { store, close: async () => store[Symbol.asyncDispose]() };
   },
 });

@@ -19,7 +19,7 @@ interface Failure {
 
 export class FailingStore implements Store {
   readonly name = "failing";
-  readonly inner: Store = memoryStore();
+  readonly inner: Store = memoryStore({ revision: 1 });
   readonly compact: Store["compact"] = (revision) => this.inner.compact(revision);
   readonly renew: Store["renew"] = (lease) => this.inner.renew(lease);
   readonly revoke: Store["revoke"] = (lease) => this.inner.revoke(lease);

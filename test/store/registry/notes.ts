@@ -19,7 +19,7 @@ export const Note = defineResource({
   selectableFields: [".spec.n"],
 });
 
-export const Memo = defineResource({
+const Memo = defineResource({
   group: "test.dev",
   version: "v1",
   kind: "Memo",

@@ -43,7 +43,8 @@ export class Compactor {
     const end = endOf(compacted);
     let seen = 0;
     let through: Place = end - 1;
-    for (const { key, value } of this.#tables.log.getRange({ start: integerKey(swept + 1), end: integerKey(end) })) {
+    const range = { start: integerKey(swept + 1), end: integerKey(end) };
+    for (const { key, value } of this.#reader.scan(this.#tables.log, range)) {
       const place = readInteger(key, 0);
       const record = this.#reader.decoded(value, place);
       if (record.previous !== NOWHERE) draft.write("log", integerKey(record.previous));

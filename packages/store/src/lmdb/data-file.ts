@@ -20,6 +20,8 @@ const MAIN_ROOT = 136;
 const LAST_PAGE = 144;
 const TRANSACTION = 152;
 
+const ATTEMPTS = 20;
+
 /** What the newest transaction left. */
 export interface Meta {
   readonly pageSize: number;
@@ -34,22 +36,35 @@ export interface FileCheck {
   readonly path: string;
   /** The store's, for errors. */
   readonly dir: string;
-  /** Whether every page is, rather than what is read first; given what its newest transaction is. */
-  readonly isWhole: (meta: Meta, size: number) => boolean;
+  /** How many levels below the roots of tables, unless pages are missing: then all. Below 0: none. */
+  readonly depth: (meta: Meta, size: number) => number;
 }
 
 /** @throws StoreError `Damaged` or `NewerFormat` */
-export function checkDataFile({ path, dir, isWhole }: FileCheck): Meta {
+export function checkDataFile({ path, dir, depth }: FileCheck): Meta {
   const file = openSync(path, "r");
   try {
-    const { size } = fstatSync(file);
     const meta = newest(file, dir);
+    const { size } = fstatSync(file);
     const missing = size < (meta.lastPage + 1) * meta.pageSize;
-    const depth = missing || isWhole(meta, size) ? Number.POSITIVE_INFINITY : 1;
-    new PageWalk({ file, size, meta, fail: (what) => damaged(dir, what) }).check(depth);
+    new PageWalk({ file, size, meta, fail: (what) => damaged(dir, what) }).check(
+      missing ? Number.POSITIVE_INFINITY : depth(meta, size),
+    );
     return meta;
   } finally {
     closeSync(file);
+  }
+}
+
+/** The same beside a process that writes, and so may change a page between two looks: what is wrong must stay wrong. */
+export function checkSharedFile(check: Omit<FileCheck, "depth">): void {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      checkDataFile({ ...check, depth: () => -1 });
+      return;
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error;
+    }
   }
 }
 

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { StoreError } from "../store-error.ts";
-import { checkDataFile, type Meta } from "./data-file.ts";
+import { checkDataFile, checkSharedFile, type Meta } from "./data-file.ts";
 import { damaged, faultOf, newerFormat } from "./faults.ts";
 import { lock } from "./lock.ts";
 import { FIRST, type State } from "./state.ts";
@@ -98,10 +98,8 @@ async function open(paths: Paths, { readOnly, held }: OpenOptions): Promise<Fold
   if (format === undefined) throw damaged(dir, "format.json is missing or cannot be read");
   if (format > FORMAT) throw newerFormat(dir);
   if (!existsSync(data)) throw damaged(dir, "data.mdb is missing");
-  const wasClosed = ({ transaction }: Meta): boolean => transaction === readNumbers(paths.closed)?.["transaction"];
-  const isWhole = (meta: Meta, size: number): boolean =>
-    !readOnly && (size <= SMALL_FILE || (size <= MIDDLING_FILE && !wasClosed(meta)));
-  checkDataFile({ path: data, dir, isWhole });
+  if (readOnly) checkSharedFile({ path: data, dir });
+  else checkDataFile({ path: data, dir, depth: (meta, size) => (isWorthAll(paths, meta, size) ? Infinity : 1) });
   const tables = openTables(store, { readOnly });
   const state = tables.state();
   if (state === undefined) {
@@ -120,10 +118,16 @@ async function open(paths: Paths, { readOnly, held }: OpenOptions): Promise<Fold
   };
 }
 
+/** Whether every page is looked at. */
+function isWorthAll({ closed }: Paths, { transaction }: Meta, size: number): boolean {
+  const wasClosed = readNumbers(closed)?.["transaction"] === transaction;
+  return size <= SMALL_FILE || (size <= MIDDLING_FILE && !wasClosed);
+}
+
 /** Saves the next start the check of the whole file; a full disk may keep it from that. */
 function noteClosed({ data, dir, closed }: Paths): void {
   try {
-    const { transaction } = checkDataFile({ path: data, dir, isWhole: () => false });
+    const { transaction } = checkDataFile({ path: data, dir, depth: () => -1 });
     writeFileSync(closed, `${JSON.stringify({ transaction })}\n`, { mode: 0o600 });
   } catch {
     rmSync(closed, { force: true });

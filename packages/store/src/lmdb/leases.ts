@@ -63,7 +63,7 @@ export class Leases implements Disposable {
 
   async grant(ttl: number): Promise<Lease> {
     const granted = grantedTtl(ttl);
-    return await this.#writer.run((draft) => {
+    return await this.#writer.join((draft) => {
       const number = draft.state.lease + 1;
       draft.setState({ lease: number });
       return this.#begin(number, granted, draft);
@@ -71,7 +71,7 @@ export class Leases implements Disposable {
   }
 
   async renew({ id }: Lease): Promise<Lease> {
-    return await this.#writer.run((draft) => {
+    return await this.#writer.join((draft) => {
       const { number, ttl } = this.#find(id);
       return this.#begin(number, ttl, draft);
     });

@@ -4,7 +4,7 @@ import { sortable } from "../engine/key-order.ts";
 import type { History, HistoryPage, HistoryQuery } from "../engine/watch-hub.ts";
 import type { Entry, KeyRange, RangeOptions, RangeResult } from "../store.ts";
 import { StoreError } from "../store-error.ts";
-import { damaged } from "./faults.ts";
+import { damaged, faultOf } from "./faults.ts";
 import { integerKey, NOWHERE, type Place, placeOf, readInteger, revisionOf } from "./place.ts";
 import { decodeRecord, entryOf, type LogRecord } from "./record.ts";
 import type { State } from "./state.ts";
@@ -16,6 +16,11 @@ const SLICE_BYTES = 2 ** 20;
 
 /** No key is longer, so what follows does not matter to their order. */
 const LONGEST_BOUND = 1025;
+
+interface Row {
+  readonly key: Buffer;
+  readonly value: Buffer;
+}
 
 export type Reading = Pick<Tables, "keys" | "log">;
 
@@ -45,17 +50,17 @@ export class Reader implements History {
 
   /** The newest entry of a key in the log, even if it is not to be seen yet. */
   newest(key: string): LogRecord | undefined {
-    const place = this.#keys.getBinary(Buffer.from(key));
+    const place = this.#bytes(this.#keys, Buffer.from(key));
     return place && this.record(place);
   }
 
   placeOfKey(key: Buffer): Place {
-    const bytes = this.#keys.getBinary(key);
+    const bytes = this.#bytes(this.#keys, key);
     return bytes === undefined ? NOWHERE : readInteger(bytes, 0);
   }
 
   get(key: string): Entry | undefined {
-    const newest = this.#keys.getBinary(Buffer.from(key));
+    const newest = this.#bytes(this.#keys, Buffer.from(key));
     return newest && entryOf(this.#at(newest, this.#source.bounds().revision));
   }
 
@@ -82,7 +87,7 @@ export class Reader implements History {
       const from: Buffer = start;
       start = undefined;
       let seen = 0;
-      for (const { key, value } of this.#keys.getRange({ start: from, end })) {
+      for (const { key, value } of this.scan(this.#keys, { start: from, end })) {
         const entry = entryOf(this.#at(value, revision));
         if (entry !== undefined) {
           if (entries.length === limit) return { entries, revision, more: true };
@@ -104,7 +109,7 @@ export class Reader implements History {
     const changes: { readonly revision: number; readonly events: KeptEvent[] }[] = [];
     const range = { start: integerKey(placeOf(after + 1, 0)), end: integerKey(placeOf(upTo + 1, 0)) };
     let [seen, bytes, through] = [0, 0, after];
-    for (const { key, value } of this.#log.getRange(range)) {
+    for (const { key, value } of this.scan(this.#log, range)) {
       const place = readInteger(key, 0);
       const revision = revisionOf(place);
       if (revision !== through && (seen >= SLICE || bytes >= SLICE_BYTES)) return { changes, upTo: through };
@@ -125,7 +130,7 @@ export class Reader implements History {
 
   /** What stands at the place that these bytes say. @returns `undefined` where compaction has been */
   record(at: Buffer): LogRecord | undefined {
-    const bytes = this.#log.getBinary(at);
+    const bytes = this.#bytes(this.#log, at);
     const place = readInteger(at, 0);
     if (bytes !== undefined) return this.decoded(bytes, place);
     if (revisionOf(place) <= this.compacted) return undefined;
@@ -143,6 +148,23 @@ export class Reader implements History {
     const record = decodeRecord(bytes, place);
     if (record === undefined) throw damaged(this.#source.dir, `the checksum at ${place} in the log does not hold`);
     return record;
+  }
+
+  #bytes(table: Table, key: Buffer): Buffer | undefined {
+    try {
+      return table.getBinary(key);
+    } catch (error) {
+      throw faultOf(error, this.#source.dir);
+    }
+  }
+
+  /** What stands in a part of a table; to be gone through in one turn of the event loop. */
+  *scan(table: Table, range: { readonly start: Buffer; readonly end: Buffer }): Iterable<Row> {
+    try {
+      yield* table.getRange(range);
+    } catch (error) {
+      throw faultOf(error, this.#source.dir);
+    }
   }
 
   /** Goes back from a key's newest entry to the one of a revision. */

@@ -1,10 +1,11 @@
 import { statfsSync } from "node:fs";
+import { setImmediate as turn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Change } from "../engine/change.ts";
 import type { Outcome } from "../store.ts";
-import { isStoreError, StoreError } from "../store-error.ts";
+import { StoreError } from "../store-error.ts";
 import { Draft, type Ground, type Prepared } from "./draft.ts";
-import { writeFault } from "./faults.ts";
+import { faultOf, writeFault } from "./faults.ts";
 import type { State } from "./state.ts";
 import type { Tables } from "./tables.ts";
 
@@ -69,6 +70,11 @@ export class Writer {
     return this.#enqueue((draft) => draft.add(transaction), { bytes: transaction.bytes, alone: false });
   }
 
+  /** Work among that of others, that reads no table. */
+  join<T>(work: Work<T>): Promise<T> {
+    return this.#enqueue(work, { bytes: 0, alone: false });
+  }
+
   /** Work in a group of its own, on what all groups before have left. */
   run<T>(work: Work<T>): Promise<T> {
     return this.#enqueue(work, { bytes: 0, alone: true });
@@ -90,10 +96,15 @@ export class Writer {
   }
 
   async #drain(): Promise<void> {
-    while (this.#queue.length > 0) {
-      // Those who were answered just now come back first.
-      await new Promise((resolve) => setImmediate(resolve));
-      await this.#group(this.#take());
+    // Those who come in one turn are of one group.
+    await turn();
+    for (let answers: readonly Give[] = []; ; ) {
+      const next = this.#queue.length === 0 ? undefined : this.#group(this.#take());
+      // It is on its way to the disk before anybody is answered: they have much to do then.
+      if (next !== undefined) await turn();
+      for (const give of answers) give();
+      if (next === undefined) break;
+      answers = await next;
     }
     this.#running = undefined;
   }
@@ -110,21 +121,27 @@ export class Writer {
     return this.#queue.splice(0, count);
   }
 
-  async #group(jobs: readonly Job[]): Promise<void> {
-    const { tables, ground, committed } = this.#options;
+  /** @returns what tells each of them, in their order */
+  async #group(jobs: readonly Job[]): Promise<readonly Give[]> {
+    const { dir, tables, ground, committed } = this.#options;
     const draft = new Draft({ ...ground, tables, state: this.#state });
-    const answers = jobs.map((job) => answerOf(job, draft));
+    const answers = jobs.map((job) => answerOf(job, draft, dir));
     try {
       if (this.#broken !== undefined) throw this.#broken;
-      if (!draft.isEmpty) await this.#write(draft);
+      if (!draft.isEmpty && !answers.every(({ failed }) => failed)) {
+        await this.#write(draft);
+        this.#state = draft.state;
+        draft.settle();
+        committed(draft.changes);
+      }
     } catch (error) {
-      for (const { reject } of jobs) reject(error);
-      return;
+      return jobs.map(
+        ({ reject }) =>
+          () =>
+            reject(error),
+      );
     }
-    this.#state = draft.state;
-    draft.settle();
-    committed(draft.changes);
-    for (const answer of answers) answer();
+    return answers.map(({ give }) => give);
   }
 
   async #write(draft: Draft): Promise<void> {
@@ -175,13 +192,21 @@ function isNearlyFull(dir: string): boolean {
   }
 }
 
+/** Tells a caller how its call went. */
+type Give = () => void;
+
+interface Answer {
+  /** Whether the job has thrown, and so asks for nothing to be written. */
+  readonly failed: boolean;
+  readonly give: Give;
+}
+
 /** Does a job's part of the group, and keeps the answer for later. */
-function answerOf({ work, resolve, reject }: Job, draft: Draft): () => void {
+function answerOf({ work, resolve, reject }: Job, draft: Draft, dir: string): Answer {
   try {
     const answer = work(draft);
-    return () => resolve(answer as never);
+    return { failed: false, give: () => resolve(answer as never) };
   } catch (error) {
-    return () =>
-      reject(isStoreError(error) ? error : new StoreError("Damaged", "the store cannot be read", { cause: error }));
+    return { failed: true, give: () => reject(faultOf(error, dir)) };
   }
 }

@@ -26,7 +26,8 @@ import { type Version, type VersionChange, type VersionEvent, versionAt } from "
 export interface MemoryStoreOptions {
   /**
    * The revision that it begins at, all before it counting as compacted: what is restored from a backup must go on
-   * above every revision that was given out before. @default 1
+   * above every revision that was given out before. @default the milliseconds since 2020, so that clients of the process
+   * before learn that what they knew is gone
    */
   readonly revision?: number;
 }
@@ -42,6 +43,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   return new MemoryStore(options.revision);
 }
 
+/** Until so many are made in each millisecond of a process's life the next one begins above them. */
+const sinceTheEpoch = (): number => Math.max(1, Date.now() - Date.UTC(2020, 0, 1));
+
 class MemoryStore implements Store {
   readonly name = "memory";
   readonly #tree = emptyTree();
@@ -51,8 +55,8 @@ class MemoryStore implements Store {
   #pruning: Promise<void> | undefined;
 
   constructor(revision: number | undefined) {
-    const head = revision ?? 1;
-    this.#history = new MemoryHistory({ compacted: revision ?? 0, head });
+    const head = revision ?? sinceTheEpoch();
+    this.#history = new MemoryHistory({ compacted: head, head });
     this.#hub = new WatchHub(this.#history, { name: this.name, head });
   }
 
