@@ -69,6 +69,7 @@ for (const version of versions)
       expect(await putKey(store, "a")).to.equal(await told());
       await cluster.kill(); // etcd keeps tokens in memory
       cluster.launch();
+      await store.head(); // a read finds out that the connection is gone; a write could only say that it does not know
       const revision = await putKey(store, "b");
       expect(await told()).to.equal(revision);
       expect((await store.watch(everything, { after })[Symbol.asyncIterator]().next()).value?.revision).to.be.at.most(
@@ -76,8 +77,8 @@ for (const version of versions)
       );
     });
 
-    it("also when their token has expired", async function () {
-      if (version !== "3.6") this.skip(); // it takes 5 s, and the same way as the one before
+    const once = version === "3.6" ? it : undefined; // what takes long, and goes the same way with each
+    once?.("also when their token has expired", async () => {
       await using cluster = await EtcdCluster.start({ version, flags: { "auth-token-ttl": 1 } });
       await (await cluster.store())[Symbol.asyncDispose]();
       await letIn(cluster);

@@ -39,4 +39,25 @@ for (const version of versions)
       await load.more(300);
       await load.end();
     });
+
+    if (version === "3.6")
+      it("one that hung is used again when the other one is gone", async () => {
+        await using cluster = await EtcdCluster.start({ version, members: 3 });
+        await using store = await cluster.store({ endpoints: cluster.endpoints.slice(0, 2) });
+        const load = await Load.start(store);
+        for (const [hung, gone] of [
+          [0, 1],
+          [1, 0],
+        ]) {
+          await load.more(100);
+          cluster.signal("SIGSTOP", hung);
+          await load.more(100);
+          cluster.signal("SIGCONT", hung);
+          await load.more(100);
+          await cluster.kill(gone);
+          await load.more(300);
+          cluster.launch(gone);
+        }
+        await load.end();
+      });
   });

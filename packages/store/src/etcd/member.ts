@@ -38,7 +38,6 @@ export class Member implements Disposable {
   /** Told when calls to it were given up. */
   onhang: (() => void) | undefined;
   readonly #calls = new Set<ClientUnaryCall>();
-  #hangs = false;
   #guard: NodeJS.Timeout | undefined;
   /** Since when calls wait without one being answered. */
   #silentSince = 0;
@@ -46,11 +45,6 @@ export class Member implements Disposable {
   constructor(address: string, settings: Settings) {
     this.name = `etcd at ${address}`;
     this.#client = new Client(address, channelCredentials(settings), channelOptions(settings));
-  }
-
-  /** Whether it did not answer when it was probed last, nor since. */
-  get hangs(): boolean {
-    return this.#hangs;
   }
 
   /** Whether there is a connection. */
@@ -102,7 +96,7 @@ export class Member implements Disposable {
         (error: ServiceError | null, answer?: Out) => {
           done();
           if (error === null) {
-            this.#answered();
+            this.#silentSince = performance.now();
             resolve(answer as Out);
           } else reject(error);
         },
@@ -124,11 +118,6 @@ export class Member implements Disposable {
     this.#client.close();
   }
 
-  #answered(): void {
-    this.#silentSince = performance.now();
-    this.#hangs = false;
-  }
-
   #watchOut(ms: number): void {
     this.#guard ??= setTimeout(() => this.#look(), ms).unref();
   }
@@ -147,11 +136,10 @@ export class Member implements Disposable {
     const options = { deadline: Date.now() + PROBE };
     this.#client.makeUnaryRequest(status.path, asIs, status.decode, asked, new Metadata(), options, (error) => {
       if (error?.code === Status.DEADLINE_EXCEEDED) {
-        this.#hangs = true;
         this.#giveUp();
         this.onhang?.();
       } else {
-        this.#answered(); // any word will do, and also a broken connection
+        this.#silentSince = performance.now(); // any word will do, and also a broken connection
         if (this.#calls.size > 0) this.#watchOut(PATIENCE);
       }
     });

@@ -55,15 +55,12 @@ export class Members implements Disposable {
 
   /** The member to use now. */
   get current(): Member {
-    const member = this.#at();
-    if (!member.hangs) return member;
-    this.leave(member);
-    return this.#at();
+    return this.#members[this.#current] as Member;
   }
 
   /** Uses another member from now on, where there is one. */
   leave(member: Member): void {
-    if (this.#at() !== member || this.#members.length === 1) return;
+    if (this.current !== member || this.#members.length === 1) return;
     this.#current = (this.#current + 1) % this.#members.length;
     this.onleave?.(member);
   }
@@ -100,10 +97,6 @@ export class Members implements Disposable {
   [Symbol.dispose](): void {
     this.#closed.abort();
     for (const member of this.#members) member[Symbol.dispose]();
-  }
-
-  #at(): Member {
-    return this.#members[this.#current] as Member;
   }
 
   async #ask<In, Out>(asking: Asking<In, Out>): Promise<Out> {
