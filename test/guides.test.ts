@@ -49,7 +49,12 @@ function commands(text: string): Command[] {
 }
 
 /** What differs from run to run; columns are as wide as their widest cell. */
-const CHANGING: Readonly<Record<string, string>> = { "<age>": "\\d+[smh]", "<seconds>": "[\\d.]+", "<number>": "\\d+" };
+const CHANGING: Readonly<Record<string, string>> = {
+  "<age>": "\\d+[smh]",
+  "<seconds>": "[\\d.]+",
+  "<number>": "\\d+",
+  "<text>": ".*",
+};
 
 function normalised(text: string): string {
   return text

@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
 import { expect } from "chai";
 import { acquire } from "../../packages/cli/src/dev/lock.ts";
 import { localNode } from "../../tools/install.mjs";
@@ -52,9 +53,12 @@ describe("the lock of a state folder", () => {
 
   it("of a process that is dead, and that its parent has not waited for, is taken over", async function () {
     if (process.platform !== "linux") this.skip();
-    const parent = spawn("sh", ["-c", "true & echo $!; exec sleep 1000"], { stdio: ["ignore", "pipe", "ignore"] });
-    const [line] = (await once(parent.stdout.setEncoding("utf8"), "data")) as [string];
-    const pid = Number(line);
+    // It ends once its parent has become a program that waits for nobody.
+    const script = "read _ <&3 & exec sh -c 'echo $1; exec sleep 1000' sh $!";
+    const parent = spawn("sh", ["-c", script], { stdio: ["ignore", "pipe", "ignore", "pipe"] });
+    const [line] = (await once(parent.stdio[1] as Readable, "data")) as [Buffer];
+    const pid = Number(line.toString());
+    (parent.stdio[3] as Writable).end();
     while (!/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))) await new Promise(setImmediate);
     writeFileSync(file(), JSON.stringify({ pid, since: "then" }));
     using _lock = acquire(folder.path);

@@ -1,11 +1,17 @@
 // `dev --etcd-servers`, the real command over a real etcd: one set of objects served by two processes at once.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { Dev } from "../cli/support/dev.ts";
+import { root } from "../../tools/install.mjs";
+import { run } from "../../tools/run.mjs";
+import { tree } from "../_setup/tree.ts";
+import { Authority, SERVER_AUTH } from "../_support/certificates.ts";
+import { Dev, type DevOptions } from "../cli/support/dev.ts";
 import { create, list, Writers } from "../cli/support/notes.ts";
 import { hostedText } from "../cli/support/views.ts";
+import { kubectls } from "../e2e/support/kubectls.ts";
 import { EtcdCluster, etcdThere, versions } from "./support/etcd.ts";
-import { builtKubectl, kubectl, startKubectl } from "./support/kubectl.ts";
+import { kubectl, startKubectl } from "./support/kubectl.ts";
 
 for (const version of versions)
   describe(`virtual-workspaces dev over etcd ${version}`, function () {
@@ -25,14 +31,17 @@ for (const version of versions)
       await using one = await start(prefix);
       await using other = await start(prefix);
       expect(one.text).to.include(`Objects are kept in etcd at ${etcd.endpoints.join(", ")}.`);
-      await using watch = startKubectl(builtKubectl(), one.home, ["get", "notes", "--watch-only", "-o", "name"]);
+      await using watch = startKubectl(kubectls()[0] ?? "", one.home, ["get", "notes", "--watch-only", "-o", "name"]);
       await one.until(/^\S+ WATCH .* begins$/m);
       const file = join(other.folder.path, "milk.json");
       other.save(
         "milk.json",
         JSON.stringify({ apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "milk" }, spec: {} }),
       );
-      expect(await kubectl(builtKubectl(), other.home, ["create", "-f", file])).to.include({ code: 0, stderr: "" });
+      expect(await kubectl(kubectls()[0] ?? "", other.home, ["create", "-f", file])).to.include({
+        code: 0,
+        stderr: "",
+      });
       await watch.until("the write through the other", () => watch.lines.includes("note.test.dev/milk"));
       const { version: before } = await list(one);
       expect((await list(other)).version).to.equal(before);
@@ -68,6 +77,81 @@ for (const version of versions)
       expect((await list(other)).names).to.deep.equal([]);
     });
   });
+
+describe("virtual-workspaces dev and who it is to etcd", function () {
+  this.timeout(60_000);
+  before(etcdThere("3.6"));
+
+  /** Fails to start: says why in one line, without a secret, and ends with 1. */
+  const refused = async (options: DevOptions, why: RegExp): Promise<void> => {
+    await using dev = new Dev({ files: { "note.ts": hostedText() }, ...options });
+    expect((await dev.ended).code, dev.text).to.equal(1);
+    expect(dev.text)
+      .to.match(why)
+      .and.match(/^virtual-workspaces dev: .*\n$/);
+    expect(dev.text).not.to.match(/wrong|secret/);
+  };
+
+  it("says so when no etcd answers, within a quarter of a minute", async () => {
+    const flags = ["--port", "0", "--etcd-servers", "http://127.0.0.1:1"];
+    await refused({ flags }, /127\.0\.0\.1:1.*See that etcd runs, that --etcd-servers names it/);
+  });
+
+  it("comes as the certificate that the guide's command names, and trusts whom it names", async () => {
+    const authority = Authority.root("etcd");
+    const server = authority.issue({ name: "etcd", usages: [SERVER_AUTH] });
+    const { cert, key } = authority.issue({ name: "us" });
+    using folder = tree({ "etcd-ca.crt": authority.cert, "server.crt": server.cert, "server.key": server.key });
+    const file = (name: string): string => join(folder.path, name);
+    await using etcd = await EtcdCluster.start({
+      version: "3.6",
+      tls: true,
+      flags: {
+        "cert-file": file("server.crt"),
+        "key-file": file("server.key"),
+        "trusted-ca-file": file("etcd-ca.crt"),
+        "client-cert-auth": true,
+      },
+    });
+    const files = { "view.ts": hostedText(), "etcd-ca.crt": authority.cert, "client.crt": cert, "client.key": key };
+    const guide = readFileSync(join(root, "docs/guides/stores.md"), "utf8");
+    const [, command = ""] = /^```sh\n(.* --etcd-servers [\s\S]*?)^```$/m.exec(guide) ?? [];
+    const shown = command.trim().split(/[\s\\]+/);
+    expect(shown.slice(0, 4)).to.deep.equal(["virtual-workspaces", "dev", "./view.ts", "--etcd-servers"]);
+    const flags = [...flagsOf(etcd), ...shown.slice(5)];
+    await using dev = await Dev.start({ files, paths: ["./view.ts"], flags });
+    expect(await create(dev, "one")).to.equal(201);
+    const stranger = Authority.root("stranger").cert;
+    await refused({ files: { ...files, "etcd-ca.crt": stranger }, flags }, /--etcd-cafile/);
+  });
+
+  it("comes as the user of the file or of the environment; a wrong password is said, and not shown", async () => {
+    await using etcd = await EtcdCluster.start({ version: "3.6" });
+    await (await etcd.store())[Symbol.asyncDispose](); // it answers
+    const tell = (path: string, body: object): Promise<Response> =>
+      fetch(`${etcd.endpoints[0]}/v3/auth/${path}`, { method: "POST", body: JSON.stringify(body) });
+    await tell("user/add", { name: "root", password: "secret" });
+    await tell("user/grant", { user: "root", role: "root" });
+    expect((await tell("enable", {})).ok).to.equal(true);
+
+    const files = { "note.ts": hostedText(), right: "root:secret\n", bad: "root:wrong" };
+    const credentials = (file: string): string[] => [...flagsOf(etcd), "--etcd-credentials-file", file];
+    {
+      await using dev = await Dev.start({ files, flags: credentials("right") });
+      expect(await create(dev, "one")).to.equal(201);
+      const { output } = await run("ps", ["-A", "-o", "args"]);
+      expect(output).to.include("--etcd-credentials-file").and.not.include("root:secret");
+    }
+    await using dev = await Dev.start({
+      files,
+      flags: flagsOf(etcd),
+      env: { ETCD_USERNAME: "root", ETCD_PASSWORD: "secret" },
+    });
+    expect((await list(dev)).names).to.deep.equal(["one"]);
+    await refused({ files, flags: credentials("bad") }, /Name a user who may read and write below --etcd-prefix/);
+    await refused({ files, flags: flagsOf(etcd) }, /Name a user who may read and write below --etcd-prefix/);
+  });
+});
 
 function flagsOf({ endpoints }: EtcdCluster): string[] {
   return ["--port", "0", "--etcd-servers", endpoints.join(",")];

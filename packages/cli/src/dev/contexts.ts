@@ -6,7 +6,7 @@ import { ADMIN, GUEST } from "./users.ts";
  * The contexts of the kubeconfig, the current one first: all views at once as the admin, the same as the guest, and
  * each view as the admin. A view whose path has parameters of its own has none: nobody but its user knows them.
  */
-export function contextsOf({ all, views }: Loaded, url: string): readonly Context[] {
+export function contextsOf({ all, views }: Pick<Loaded, "all" | "views">, url: string): readonly Context[] {
   const open = views.filter(({ path }) => !path.includes(":"));
   const main = all ?? open[0];
   if (main === undefined) return [];
