@@ -225,7 +225,9 @@ export const INTENDED: readonly Intended[] = [
   },
   {
     name: "Sizes that a store allows",
-    is: ({ theirs, ours }) => messageOf(theirs) === "etcdserver: request is too large" && ours.status === 201,
+    is: ({ theirs, ours }) =>
+      messageOf(theirs) === "etcdserver: request is too large" &&
+      (ours.status === 201 || messageOf(ours)?.startsWith("Request entity too large: ") === true),
   },
   {
     name: "Collection deletes at a version",

@@ -8,7 +8,7 @@ import {
   type StoreErrorCode,
 } from "@virtual-workspaces/store";
 import { Failure } from "../usage.ts";
-import { DEFAULT_PREFIX, type StoreChoice } from "./options.ts";
+import type { StoreChoice } from "./options.ts";
 
 /** How long a process that was killed may still have the folder, ms. */
 const WAIT = 3000;
@@ -29,7 +29,7 @@ async function opened(choice: StoreChoice): Promise<Store> {
   if (choice.engine === "lmdb") return lmdbStore({ dir: choice.dir, wait: WAIT });
   const { engine: _, ...etcd } = choice;
   try {
-    return await etcdStore({ prefix: DEFAULT_PREFIX, ...etcd });
+    return await etcdStore(etcd);
   } catch (error) {
     const remedy = isStoreError(error) ? ETCD_REMEDIES[error.code] : undefined;
     throw remedy === undefined ? error : new Failure(`${(error as Error).message}. ${remedy}`);

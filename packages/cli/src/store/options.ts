@@ -21,9 +21,6 @@ export interface EtcdChoice {
   readonly password?: string;
 }
 
-/** Not kube-apiserver's `/registry`: a kind of the same name would be in the same place. */
-export const DEFAULT_PREFIX = "/virtual-workspaces";
-
 type Text = { readonly type: "string" };
 
 type StoreFlags = {
@@ -48,7 +45,7 @@ export const STORE_FLAGS: StoreFlags = {
 };
 
 export const ETCD_HELP: string = `  --etcd-servers <urls>           keep objects in etcd: https://a:2379,https://b:2379
-  --etcd-prefix <path>            below which keys, all of them this project's  (default ${DEFAULT_PREFIX})
+  --etcd-prefix <path>            below which keys, all of them this project's  (default /virtual-workspaces)
   --etcd-cafile <file>            whom to trust as etcd                         (default what Node trusts)
   --etcd-certfile <file>          as whom to speak to etcd, with --etcd-keyfile
   --etcd-keyfile <file>

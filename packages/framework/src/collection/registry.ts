@@ -31,9 +31,9 @@ export type Answer<When extends Timing, R> = When extends "now" ? R : Promise<R>
 
 /** How a registry treats its objects. */
 export interface RegistryOptions {
-  /** As {@link Storage.garbageCollected}. @default false */
+  /** Whether somebody collects what deletes leave behind, as in `Storage`. @default false */
   readonly garbageCollected?: boolean;
-  /** As {@link Storage.versions}. @default none but its own yet: `converted()` adds them */
+  /** The versions of the kind, as in `Storage`. @default none but its own yet: `converted()` adds them */
   readonly versions?: KindVersions;
   /** The time that becomes `metadata.creationTimestamp`. @default the clock */
   readonly now?: () => Date;

@@ -18,9 +18,10 @@ export interface EtcdOptions {
   readonly endpoints: readonly string[];
   /**
    * What all keys begin with in etcd, a slash after it; other stores, and other programs, may use the same etcd with
-   * another one (kube-apiserver's `--etcd-prefix`). Revisions are those of the whole etcd, and so is compaction.
+   * another one (kube-apiserver's `--etcd-prefix`, which is `/registry` there). Revisions are those of the whole etcd, and
+   * so is compaction.
    *
-   * @default "/registry"
+   * @default "/virtual-workspaces"
    */
   readonly prefix?: string;
   /** With endpoints of `https:` only. */
@@ -46,7 +47,7 @@ export interface Settings {
 
 /** @throws StoreError `Invalid` that names the option */
 export function settings(options: EtcdOptions): Settings {
-  const { endpoints, prefix = "/registry", tls, user, password } = options;
+  const { endpoints, prefix = "/virtual-workspaces", tls, user, password } = options;
   const urls = endpoints.map(endpoint);
   const [first] = urls;
   if (first === undefined) throw invalid("endpoints: at least one is needed, as https://host:2379");

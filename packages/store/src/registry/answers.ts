@@ -8,6 +8,8 @@ const RETRY_AFTER = 1;
 const NO_SPACE =
   "there is no space left where the objects are kept: nothing was changed; reading goes on, an administrator must make room";
 
+const TOO_LARGE = "what keeps the objects takes none of this size: make it smaller, or keep the large part elsewhere";
+
 /** What a store gives, its errors as clients are told of them; at once where the store answers at once. */
 export function answered<R>(ask: () => Awaitable<R>): Awaitable<R> {
   try {
@@ -37,7 +39,7 @@ export function asAnswer(error: unknown): unknown {
         RETRY_AFTER,
       );
     case "TooLarge":
-      return ApiError.requestEntityTooLarge(error.message);
+      return ApiError.requestEntityTooLarge(TOO_LARGE);
     case "NoSpace":
       return ApiError.insufficientStorage(NO_SPACE);
     default:
