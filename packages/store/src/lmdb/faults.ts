@@ -9,8 +9,7 @@ const BROKEN = new Set<unknown>(["EIO", errno.EIO, -30797, -30796, -30793, -3077
 const NEWER = -30794;
 
 const REMEDIES = {
-  NoSpace:
-    "the disk is full: make room, or compact the history; nothing was lost, and writing goes on when there is space",
+  NoSpace: "the disk is full: make room; nothing was lost, and writing goes on when there is space",
   ReadOnly: "it cannot be written: give this user the right to write there, or open it with readOnly",
   Damaged: "it is damaged: restore a backup into an empty directory, or move this one away to begin anew",
   NewerFormat: "it was written by a newer version of this package: install that version again, or restore a backup",
@@ -20,8 +19,17 @@ const REMEDIES = {
 /** What the file system or lmdb threw, as a store says it. */
 export function faultOf(error: unknown, dir: string): StoreError {
   if (isStoreError(error)) return error;
-  const code = codeOf((error as { code?: unknown } | undefined)?.code);
+  const code = codeOf(codeIn(error));
   return new StoreError(code, `the store in ${dir}: ${REMEDIES[code]}`, { cause: error });
+}
+
+/** The same of a group that was not written: lmdb takes a disk that took a part for one that fails. */
+export function writeFault(error: unknown, dir: string): StoreError {
+  if (codeIn(error) !== errno.EIO) return faultOf(error, dir);
+  const message = `the store in ${dir}: the disk is full, a quota or limit of this user is reached, or the disk fails: make room`;
+  return new StoreError("NoSpace", `${message}; nothing was done, and writing goes on when there is space`, {
+    cause: error,
+  });
 }
 
 /** What was read is not what was written. */
@@ -31,6 +39,10 @@ export function damaged(dir: string, what: string): StoreError {
 
 export function newerFormat(dir: string): StoreError {
   return new StoreError("NewerFormat", `the store in ${dir}: ${REMEDIES.NewerFormat}`);
+}
+
+function codeIn(error: unknown): unknown {
+  return (error as { readonly code?: unknown } | undefined)?.code;
 }
 
 function codeOf(code: unknown): keyof typeof REMEDIES {

@@ -20,8 +20,10 @@ import { createTables, openTables, type Tables } from "./tables.ts";
 /** Of what is in the folder. Raised with each change that older versions of this package cannot read. */
 const FORMAT = 1;
 
-/** A file up to this size is looked through as a whole when its last writer died: a second's work or two. */
-const WHOLE_CHECK_BYTES = 2 ** 30;
+/** A file up to this size is always looked through as a whole: it takes a tenth of a second. */
+const SMALL_FILE = 64 * 2 ** 20;
+/** One up to this size is when its last writer died: it takes a second. */
+const MIDDLING_FILE = 256 * 2 ** 20;
 
 /** A store's folder, open. */
 export interface Folder extends AsyncDisposable {
@@ -97,7 +99,8 @@ async function open(paths: Paths, { readOnly, held }: OpenOptions): Promise<Fold
   if (format > FORMAT) throw newerFormat(dir);
   if (!existsSync(data)) throw damaged(dir, "data.mdb is missing");
   const wasClosed = ({ transaction }: Meta): boolean => transaction === readNumbers(paths.closed)?.["transaction"];
-  const isWhole = (meta: Meta, size: number): boolean => !readOnly && size <= WHOLE_CHECK_BYTES && !wasClosed(meta);
+  const isWhole = (meta: Meta, size: number): boolean =>
+    !readOnly && (size <= SMALL_FILE || (size <= MIDDLING_FILE && !wasClosed(meta)));
   checkDataFile({ path: data, dir, isWhole });
   const tables = openTables(store, { readOnly });
   const state = tables.state();

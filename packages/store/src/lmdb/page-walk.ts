@@ -8,8 +8,11 @@ const LOWER = 20;
 const UPPER = 22;
 const BRANCH = 0x01;
 const LEAF = 0x02;
+const DIRTY = 0x10;
 
 const NODE_HEADER = 8;
+const NODE_FLAGS = 4;
+const KEY_SIZE = 6;
 const BIG_DATA = 0x01;
 const SUB_DATA = 0x02;
 /** Of a table's record: its root. */
@@ -17,6 +20,9 @@ const TABLE_BYTES = 48;
 const TABLE_ROOT = 40;
 const OVERFLOW_BYTES = 24;
 const OVERFLOW_PAGES = 16;
+
+/** The first pages are the file's headers. */
+const HEADERS = 2;
 
 /** The root of a table without a page. */
 const NO_PAGE = 2 ** 64;
@@ -30,10 +36,21 @@ export interface WalkOptions {
   readonly fail: (what: string) => StoreError;
 }
 
+interface Walk {
+  readonly depth: number;
+  /** Whether keys sort as bytes. */
+  readonly ordered: boolean;
+}
+
 /** Follows the pages of lmdb's file from their roots, as lmdb would, and believes none of them. */
 export class PageWalk {
   readonly #options: WalkOptions;
+  /** Whether a page has been claimed, by its number. */
   readonly #seen: Uint8Array;
+  /** The roots of the tables that the main one names. */
+  readonly #tables: number[] = [];
+  /** The page that is being looked at. */
+  readonly #bytes: Buffer;
 
   constructor(options: WalkOptions) {
     const { meta, size, fail } = options;
@@ -41,76 +58,75 @@ export class PageWalk {
     if (meta.lastPage > 2 * (size / meta.pageSize) + 2 ** 20) throw fail("it is cut off, or its header makes no sense");
     this.#options = options;
     this.#seen = new Uint8Array(meta.lastPage + 1);
+    this.#bytes = Buffer.alloc(meta.pageSize);
   }
 
-  /** @param depth how many pages below a table's root are looked at @throws what `fail` makes */
+  /** @param depth how many levels below a table's root are looked at @throws what `fail` makes */
   check(depth: number): void {
     const { freeRoot, mainRoot } = this.#options.meta;
-    this.#seen.fill(1, 0, 2);
-    this.#tree(freeRoot, { depth, ordered: false });
-    this.#tree(mainRoot, { depth, ordered: true });
+    this.#seen.fill(1, 0, HEADERS);
+    this.#table(freeRoot, { depth, ordered: false });
+    this.#table(mainRoot, { depth, ordered: true });
+    for (const root of this.#tables) this.#table(root, { depth, ordered: true });
   }
 
-  #tree(root: number, how: { readonly depth: number; readonly ordered: boolean }): void {
+  #table(root: number, how: Walk): void {
     if (root >= NO_PAGE) return;
     let level = [root];
     for (let depth = 0; level.length > 0 && depth <= how.depth; depth++) {
-      const next: number[] = [];
-      for (const number of level) this.#page(number, how, next);
-      level = next;
+      const below: number[] = [];
+      for (const number of level) this.#page(number, how, below);
+      level = below;
     }
   }
 
-  #page(number: number, how: { readonly depth: number; readonly ordered: boolean }, below: number[]): void {
+  #page(number: number, how: Walk, below: number[]): void {
     const page = this.#read(number);
-    const flags = page.readUInt16LE(FLAGS);
+    const kind = page.readUInt16LE(FLAGS) & ~DIRTY;
     const [lower, upper] = [page.readUInt16LE(LOWER), page.readUInt16LE(UPPER)];
     const room = page.length - HEADER;
-    const isBranch = (flags & BRANCH) !== 0;
-    const kind = flags & 0xff & ~0x10;
-    if ((kind !== BRANCH && kind !== LEAF) || lower === 0 || lower % 2 !== 0 || lower > upper || upper > room)
+    if ((kind !== BRANCH && kind !== LEAF) || lower === 0 || lower % 2 !== 0 || lower > upper || upper > room) {
       throw this.#broken(number);
-    let before: Buffer | undefined;
+    }
+    let before = { start: 0, end: 0 };
     for (let index = 0; index < lower; index += 2) {
-      const at = page.readUInt16LE(HEADER + index);
-      if (at < upper || at + NODE_HEADER > room) throw this.#broken(number);
-      const node = page.subarray(HEADER + at);
-      const keyEnd = NODE_HEADER + node.readUInt16LE(6);
-      if (keyEnd > node.length) throw this.#broken(number);
-      const key = node.subarray(NODE_HEADER, keyEnd);
-      if (how.ordered && before !== undefined && !(isBranch && index === 2) && Buffer.compare(before, key) >= 0)
+      const offset = page.readUInt16LE(HEADER + index);
+      if (offset < upper || offset + NODE_HEADER > room) throw this.#broken(number);
+      const node = HEADER + offset;
+      const key = { start: node + NODE_HEADER, end: node + NODE_HEADER + page.readUInt16LE(node + KEY_SIZE) };
+      if (key.end > page.length) throw this.#broken(number);
+      // The first key of a branch is empty: it stands for all that are less.
+      const isFirst = index === 0 || (kind === BRANCH && index === 2);
+      if (how.ordered && !isFirst && page.compare(page, key.start, key.end, before.start, before.end) >= 0) {
         throw this.#broken(number);
+      }
       before = key;
-      if (isBranch) below.push(node.readUIntLE(0, 6));
-      else this.#leafNode(number, node, { keyEnd, depth: how.depth });
+      if (kind === BRANCH) below.push(page.readUIntLE(node, 6));
+      else this.#leafNode(number, { node, data: key.end });
     }
   }
 
-  #leafNode(
-    number: number,
-    node: Buffer,
-    { keyEnd, depth }: { readonly keyEnd: number; readonly depth: number },
-  ): void {
-    const size = node.readUInt32LE(0);
-    const flags = node.readUInt16LE(4);
+  #leafNode(number: number, { node, data }: { readonly node: number; readonly data: number }): void {
+    const page = this.#bytes;
+    const size = page.readUInt32LE(node);
+    const flags = page.readUInt16LE(node + NODE_FLAGS);
     const inPage = (flags & BIG_DATA) !== 0 ? OVERFLOW_BYTES : size;
-    if (flags > 3 || keyEnd + inPage > node.length) throw this.#broken(number);
+    if (flags > (BIG_DATA | SUB_DATA) || data + inPage > page.length) throw this.#broken(number);
     if ((flags & SUB_DATA) !== 0) {
       if (size !== TABLE_BYTES) throw this.#broken(number);
-      this.#tree(Number(node.readBigUInt64LE(keyEnd + TABLE_ROOT)), { depth, ordered: true });
+      this.#tables.push(Number(page.readBigUInt64LE(data + TABLE_ROOT)));
     }
     if ((flags & BIG_DATA) === 0) return;
-    const first = Number(node.readBigUInt64LE(keyEnd));
-    const pages = Number(node.readBigUInt64LE(keyEnd + OVERFLOW_PAGES));
-    if (pages * this.#options.meta.pageSize < size + HEADER) throw this.#broken(number);
-    for (let page = first; page < first + pages; page++) this.#claim(page);
+    const first = Number(page.readBigUInt64LE(data));
+    const pages = Number(page.readBigUInt64LE(data + OVERFLOW_PAGES));
+    if (pages * page.length < size + HEADER) throw this.#broken(number);
+    for (let at = first; at < first + pages; at++) this.#claim(at);
   }
 
   #read(number: number): Buffer {
     this.#claim(number);
-    const { file, meta } = this.#options;
-    const page = Buffer.allocUnsafe(meta.pageSize);
-    readSync(file, page, 0, meta.pageSize, number * meta.pageSize);
+    const page = this.#bytes;
+    readSync(this.#options.file, page, 0, page.length, number * page.length);
     if (Number(page.readBigUInt64LE(0)) !== number) throw this.#broken(number);
     return page;
   }

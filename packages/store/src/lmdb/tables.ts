@@ -45,6 +45,7 @@ export function openTables(dir: string, { readOnly }: TableOptions): Tables {
     maxDbs: 8,
     maxReaders: 1024,
     overlappingSync: false,
+    eventTurnBatching: false,
     permissionsMode: 0o600,
     ...BINARY,
   };

@@ -1,15 +1,19 @@
+import { statfsSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import type { Change } from "../engine/change.ts";
 import type { Outcome } from "../store.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
 import { Draft, type Ground, type Prepared } from "./draft.ts";
-import { faultOf } from "./faults.ts";
+import { writeFault } from "./faults.ts";
 import type { State } from "./state.ts";
 import type { Tables } from "./tables.ts";
 
 /** A group is taken to be full: its writer's turn should not become long. */
 const MOST_TRANSACTIONS = 1024;
 const MOST_BYTES = 16 * 2 ** 20;
+
+/** Free bytes: some groups' worth. */
+const NEARLY_FULL = 4 * MOST_BYTES;
 
 /** What a writer writes on, and whom it tells. */
 export interface WriterOptions {
@@ -126,7 +130,7 @@ export class Writer {
   async #write(draft: Draft): Promise<void> {
     const { tables } = this.#options;
     try {
-      if (this.#careful) tables.batchSync(() => draft.apply());
+      if (this.#careful || isNearlyFull(this.#options.dir)) tables.batchSync(() => draft.apply());
       else await tables.batch(() => draft.apply());
       this.#careful = false;
     } catch (error) {
@@ -157,7 +161,17 @@ export class Writer {
       );
     }
     const done = found !== undefined && isDeepStrictEqual(found, draft.state) && draft.state !== this.#state;
-    if (!done) throw faultOf(error, dir);
+    if (!done) throw writeFault(error, dir);
+  }
+}
+
+/** Where a group may fail for want of space it is written in a way that fails plainly, although others wait for it. */
+function isNearlyFull(dir: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dir);
+    return bavail * bsize < NEARLY_FULL;
+  } catch {
+    return true;
   }
 }
 

@@ -1,0 +1,50 @@
+import { expect } from "chai";
+import { tree } from "../../_setup/tree.ts";
+import { command, run } from "./child.ts";
+
+/** Does tasks with a store on a disk of its own: a small one in memory, which only they see. */
+const onSmallDisk = (path: string, ...script: string[]): string[] => [
+  "unshare",
+  process.getuid?.() === 0 ? "-m" : "-rm",
+  "sh",
+  "-ec",
+  [`mount -t tmpfs -o size=12m tmpfs ${path}`, ...script].join("\n"),
+];
+
+const line = (task: string, dir: string): string => command(task, dir).join(" ");
+
+describe("the disk of a store on lmdb", () => {
+  before("can be made", async function () {
+    using folder = tree({});
+    if ((await run(onSmallDisk(folder.path))).code !== 0) this.skip(); // a system without mounts of one's own
+  });
+
+  it("is full: a plain error, nothing is lost, and it goes on when there is space", async () => {
+    using folder = tree({});
+    const { said, code, errors } = await run(onSmallDisk(folder.path, line("fill", `${folder.path}/d`)));
+    expect(code, errors).to.equal(0);
+    const [full, after, reopened] = said as { written: number; head: number }[];
+    const written = full?.written ?? 0;
+    expect(written).to.be.above(20);
+    expect(said).to.deep.equal([
+      { full: "NoSpace", again: "NoSpace", written, head: written + 1, found: written },
+      { after: written + 2 },
+      { reopened: written + 2, found: written + 1, left: ["lock", "store"] },
+    ]);
+    expect([after, reopened]).to.have.length(2);
+  }).timeout(20_000);
+
+  it("is read-only: it cannot be opened to write, and can be to read", async () => {
+    using folder = tree({});
+    const dir = `${folder.path}/d`;
+    const remount = `mount -o remount,ro ${folder.path}`;
+    const { said, errors } = await run(
+      onSmallDisk(folder.path, line("open", dir), remount, `${line("open", dir)} || echo $?`, line("look", dir)),
+    );
+    const [, refused, code, looked] = said as [unknown, { code: string; message: string }, number, unknown];
+    expect(refused.code, errors).to.equal("ReadOnly");
+    expect(refused.message).to.contain(dir).and.contain("right to write");
+    expect(code).to.equal(1);
+    expect(looked).to.deep.equal({ head: 1, keys: [] });
+  }).timeout(20_000);
+});

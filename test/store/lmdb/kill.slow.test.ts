@@ -1,0 +1,16 @@
+import { expect } from "chai";
+import { tree } from "../../_setup/tree.ts";
+import { Random } from "../../_support/random.ts";
+import { KilledStore } from "./killed.ts";
+
+const ROUNDS = 200;
+
+describe("a store on lmdb whose process is killed again and again", () => {
+  it(`has lost nothing in ${ROUNDS} rounds`, async () => {
+    using folder = tree({});
+    const store = new KilledStore(folder.path, new Random(2));
+    let acknowledged = 0;
+    for (let round = 0; round < ROUNDS; round++) acknowledged += (await store.round()).acknowledged;
+    expect(acknowledged, "it was busy").to.be.above(ROUNDS * 50);
+  }).timeout(600_000);
+});
