@@ -1,4 +1,5 @@
 import { statfsSync } from "node:fs";
+import { setImmediate as turn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { Change } from "../engine/change.ts";
 import type { Outcome } from "../store.ts";
@@ -24,6 +25,8 @@ export interface WriterOptions {
   /** Called when changes are durable, before anybody is answered. */
   readonly committed: (changes: readonly Change[]) => void;
 }
+
+type Answer = () => void;
 
 /** Adds to the draft of a group. What it returns is the answer, once the group is durable; what it throws is its own. */
 type Work<T> = (draft: Draft) => T;
@@ -90,10 +93,15 @@ export class Writer {
   }
 
   async #drain(): Promise<void> {
-    while (this.#queue.length > 0) {
-      // Those who were answered just now come back first.
-      await new Promise((resolve) => setImmediate(resolve));
-      await this.#group(this.#take());
+    // Those who come in one turn are of one group.
+    await turn();
+    for (let answers: readonly Answer[] = []; ; ) {
+      const next = this.#queue.length === 0 ? undefined : this.#group(this.#take());
+      // It is on its way to the disk before anybody is answered: they have much to do then.
+      if (next !== undefined) await turn();
+      for (const answer of answers) answer();
+      if (next === undefined) break;
+      answers = await next;
     }
     this.#running = undefined;
   }
@@ -110,7 +118,8 @@ export class Writer {
     return this.#queue.splice(0, count);
   }
 
-  async #group(jobs: readonly Job[]): Promise<void> {
+  /** @returns what tells each of them, in their order */
+  async #group(jobs: readonly Job[]): Promise<readonly Answer[]> {
     const { tables, ground, committed } = this.#options;
     const draft = new Draft({ ...ground, tables, state: this.#state });
     const answers = jobs.map((job) => answerOf(job, draft));
@@ -118,13 +127,12 @@ export class Writer {
       if (this.#broken !== undefined) throw this.#broken;
       if (!draft.isEmpty) await this.#write(draft);
     } catch (error) {
-      for (const { reject } of jobs) reject(error);
-      return;
+      return jobs.map(({ reject }) => () => reject(error));
     }
     this.#state = draft.state;
     draft.settle();
     committed(draft.changes);
-    for (const answer of answers) answer();
+    return answers;
   }
 
   async #write(draft: Draft): Promise<void> {
@@ -176,7 +184,7 @@ function isNearlyFull(dir: string): boolean {
 }
 
 /** Does a job's part of the group, and keeps the answer for later. */
-function answerOf({ work, resolve, reject }: Job, draft: Draft): () => void {
+function answerOf({ work, resolve, reject }: Job, draft: Draft): Answer {
   try {
     const answer = work(draft);
     return () => resolve(answer as never);
