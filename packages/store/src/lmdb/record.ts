@@ -27,7 +27,7 @@ const HEADER = 40;
 /** The bytes of a record, but for what is known only when it comes to be. The value is copied. */
 export function prepareRecord(key: string, value: Uint8Array | undefined): Buffer {
   const keyLength = Buffer.byteLength(key);
-  const bytes = Buffer.allocUnsafeSlow(HEADER + keyLength + (value?.byteLength ?? 0));
+  const bytes = Buffer.allocUnsafe(HEADER + keyLength + (value?.byteLength ?? 0));
   bytes.writeUInt32BE(keyLength * 2 ** 16, KEY_LENGTH);
   bytes.write(key, HEADER);
   if (value !== undefined) bytes.set(value, HEADER + keyLength);

@@ -127,7 +127,11 @@ export class Writer {
       if (this.#broken !== undefined) throw this.#broken;
       if (!draft.isEmpty) await this.#write(draft);
     } catch (error) {
-      return jobs.map(({ reject }) => () => reject(error));
+      return jobs.map(
+        ({ reject }) =>
+          () =>
+            reject(error),
+      );
     }
     this.#state = draft.state;
     draft.settle();
