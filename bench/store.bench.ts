@@ -1,7 +1,7 @@
 // objects in a store on disk: creates, GET, LIST, replay through the API, against bare handlers over the bare engine; opening; memory
 import { report } from "./_harness/report.ts";
-import { opening } from "./_harness/store-open.ts";
 import { storeFigures } from "./_harness/store-figures.ts";
+import { opening } from "./_harness/store-open.ts";
 import { compete } from "./_harness/store-rivalry.ts";
 import { tempFolder } from "./_harness/temp-folder.ts";
 

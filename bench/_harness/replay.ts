@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { get, type IncomingMessage } from "node:http";
 import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
 
 /** A watch to be read. */
 export interface Replayed {

@@ -45,7 +45,10 @@ export class Creates {
     assert.ok(found.body.equals(body));
   }
 
-  async measure({ server, port }: { readonly server: Measurable; readonly port: number }, milliseconds: number): Promise<Created> {
+  async measure(
+    { server, port }: { readonly server: Measurable; readonly port: number },
+    milliseconds: number,
+  ): Promise<Created> {
     const took: number[] = [];
     const began: number[] = [];
     const next = (connection: number, last: { readonly status: number } | undefined): Buffer => {

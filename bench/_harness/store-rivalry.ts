@@ -7,7 +7,7 @@ import { type Answer, fetchOnce, getRequest, load } from "./http.ts";
 import { type Measurable, Remote } from "./remote.ts";
 import { firstLines, type Replayed, replay } from "./replay.ts";
 import { interleave, type Rounds } from "./rounds.ts";
-import { BEARER, Creates, type Created } from "./store-creates.ts";
+import { BEARER, type Created, Creates } from "./store-creates.ts";
 
 const SIZE = 2048;
 const LISTED = 10_000;
@@ -51,7 +51,7 @@ export async function compete({ folder, events, rounds }: Contest): Promise<Outc
   await interleave(SIDES, 1, (name) => writes.measure(side(name), 700));
   const creates = await interleave(SIDES, rounds, (name) => writes.measure(side(name), 1000));
 
-  const before = await ours.ask("fill", { kind: "Tick", bytes: SIZE / 2, count: events, names: TURNS });
+  const before = await ours.ask("fill", { kind: "Tick", bytes: SIZE / 2, count: events, turns: TURNS });
   await ours.ask("fill", { kind: "Widget", bytes: SIZE, count: LISTED });
 
   const idle = await ours.ask("anonymous");
@@ -78,7 +78,8 @@ export async function compete({ folder, events, rounds }: Contest): Promise<Outc
     get: { ours: await fetchOnce(ports.ours, get), bare: await fetchOnce(ports.bare, get) },
     list: { ours: whole, bare: await fetchOnce(ports.bare, list) },
   };
-  for (const { ours, bare } of Object.values(answers)) assert.ok(ours.body.equals(bare.body), "the rival sends other bytes");
+  for (const { ours, bare } of Object.values(answers))
+    assert.ok(ours.body.equals(bare.body), "the rival sends other bytes");
   const read = (what: "get" | "list", connections: number, milliseconds: number) => async (name: Side) => {
     const expected = answers[what][name];
     const cpu = await servers[name].ask("cpu");
@@ -105,5 +106,8 @@ function checkList({ status, body }: Answer): void {
 function checkEvents(lines: Buffer, count: number): void {
   const told = lines.toString("latin1").matchAll(/"n":(1\d{6})/g);
   const numbers = Array.from(told, ([, n]) => Number(n) - 1_000_000);
-  assert.deepEqual(numbers, Array.from({ length: count }, (_, n) => n));
+  assert.deepEqual(
+    numbers,
+    Array.from({ length: count }, (_, n) => n),
+  );
 }

@@ -1,6 +1,7 @@
 // The rival: a bare `node:http` handler over the bare engine, which keeps what it is sent and sends what it keeps.
-import { join } from "node:path";
+
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { join } from "node:path";
 import { type Database, open, type RootDatabase } from "lmdb";
 import { anonymousMemory } from "../_harness/anonymous-memory.ts";
 import { serveCommands } from "../_harness/commands.ts";
@@ -57,7 +58,8 @@ async function replay(res: ServerResponse, after: number): Promise<void> {
     const lines = Array.from(log.getRange({ start, limit: PAGE }));
     if (lines.length === 0) return;
     start = (lines.at(-1)?.key ?? 0) + 1;
-    if (!res.write(Buffer.concat(lines.map(({ value }) => value)))) await new Promise((resolve) => res.once("drain", resolve));
+    if (!res.write(Buffer.concat(lines.map(({ value }) => value))))
+      await new Promise((resolve) => res.once("drain", resolve));
   }
 }
 
@@ -76,7 +78,15 @@ const commands = {
   },
   listen: () => listen(server),
   /** The same of a file of ours: where the newest entry stands, then the entry. @returns how long it took, ms */
-  openAndGet: async ({ dir, kind, name }: { readonly dir: string; readonly kind: StoredKind; readonly name: string }): Promise<number> => {
+  openAndGet: async ({
+    dir,
+    kind,
+    name,
+  }: {
+    readonly dir: string;
+    readonly kind: StoredKind;
+    readonly name: string;
+  }): Promise<number> => {
     const began = performance.now();
     const file = open({ path: join(dir, "store"), noSubdir: false, maxDbs: 8 });
     const table = (name: string) => file.openDB<Buffer, Buffer>({ name, encoding: "binary", keyEncoding: "binary" });

@@ -4,35 +4,36 @@ import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import type { Entry, Operation, Store } from "@virtual-workspaces/store";
 import { keyOf, nameOf, type StoredKind } from "./stored-kinds.ts";
 
-/** What a transaction may have. */
-const OPERATIONS = 128;
-/** Transactions that wait for the disk together. */
-const TOGETHER = 16;
+/** Operations that wait for the disk together. */
+const TOGETHER = 2048;
 
 export interface Filling {
   readonly kind: StoredKind;
   readonly count: number;
-  /** So many objects take turns in being written. @default `count`, each is new */
-  readonly names?: number;
+  /** So many objects take turns in being written, each time by a transaction of its own. @default each is new */
+  readonly turns?: number;
 }
+
+/** What a transaction may have. */
+const OPERATIONS = 128;
 
 /**
  * Writes copies of the only object there is of a kind, which goes. Each differs in name, uid, and what it says as `spec.n`.
  *
  * @returns the revision before them
  */
-export async function copies(store: Store, sample: KubeObject, { kind, count, names = count }: Filling): Promise<number> {
+export async function copies(store: Store, sample: KubeObject, { kind, count, turns }: Filling): Promise<number> {
   const original = await store.get(keyOf(kind, sample.metadata.name ?? ""));
   if (original === undefined) throw new Error(`there is no ${kind}`);
   const copy = copier(original, sample);
   const { revision } = await store.commit({ conditions: [], operations: [{ type: "delete", key: original.key }] });
+  const size = turns === undefined ? OPERATIONS : 1;
   for (let at = 0; at < count; ) {
     const commits: Promise<unknown>[] = [];
-    while (commits.length < TOGETHER && at < count) {
+    for (const together = Math.min(at + TOGETHER, count); at < together; ) {
       const operations: Operation[] = [];
-      // A key may be named once in a transaction.
-      const end = Math.min(at + Math.min(OPERATIONS, names), count);
-      for (; at < end; at++) operations.push({ type: "put", ...copy(at, at % names) });
+      for (const end = Math.min(at + size, together); at < end; at++)
+        operations.push({ type: "put", ...copy(at, at % (turns ?? count)) });
       commits.push(store.commit({ conditions: [], operations }));
     }
     await Promise.all(commits);
@@ -41,7 +42,10 @@ export async function copies(store: Store, sample: KubeObject, { kind, count, na
 }
 
 /** All of one length, so that what says how long something is holds for each. */
-function copier({ key, value }: Entry, { metadata }: KubeObject): (n: number, name: number) => Pick<Entry, "key" | "value"> {
+function copier(
+  { key, value }: Entry,
+  { metadata }: KubeObject,
+): (n: number, name: number) => Pick<Entry, "key" | "value"> {
   const text = value.toString("latin1");
   const { name = "", uid = "" } = metadata;
   const run = randomBytes(2).toString("hex");

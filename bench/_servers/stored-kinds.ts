@@ -5,7 +5,7 @@ export type StoredKind = (typeof KINDS)[number];
 
 export const GROUP = "bench.example";
 
-export function pluralOf(kind: StoredKind): string {
+function pluralOf(kind: StoredKind): string {
   return `${kind.toLowerCase()}s`;
 }
 

@@ -1,5 +1,11 @@
 // What is measured: a view of kinds in a store, with token authentication.
-import { authenticated, createServer, defineResource, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
+import {
+  authenticated,
+  createServer,
+  defineResource,
+  defineVirtualWorkspace,
+  staticTokens,
+} from "@virtual-workspaces/framework";
 import { lmdbStore, persistent, type Store } from "@virtual-workspaces/store";
 import { anonymousMemory } from "../_harness/anonymous-memory.ts";
 import { serveCommands } from "../_harness/commands.ts";
@@ -29,7 +35,15 @@ const commands = {
   },
   close: () => store[Symbol.asyncDispose](),
   /** @returns how long it took, ms */
-  openAndGet: async ({ dir, kind, name }: { readonly dir: string; readonly kind: StoredKind; readonly name: string }): Promise<number> => {
+  openAndGet: async ({
+    dir,
+    kind,
+    name,
+  }: {
+    readonly dir: string;
+    readonly kind: StoredKind;
+    readonly name: string;
+  }): Promise<number> => {
     const began = performance.now();
     await using opened = await lmdbStore({ dir });
     if ((await opened.get(keyOf(kind, name))) === undefined) throw new Error(`there is no ${kind} ${name}`);
