@@ -1,5 +1,6 @@
 // Why: `npm run bench` is the one way to every benchmark. A benchmark is a program bench/<name>.bench.ts whose first
-// comment line says what it compares; --short runs all that take under a minute (those not named *.long.bench.ts).
+// comment line says what it compares; --short runs all that take under a minute (those not
+// named *.long.bench.ts), each as short as it can be.
 import { spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +23,7 @@ if (name === undefined) {
   let passed = 0;
   const short = files.filter((file) => !file.includes(".long."));
   for (const file of short) {
-    const { status } = spawnSync(process.execPath, [...process.execArgv, join(root, file), ...args], {
+    const { status } = spawnSync(process.execPath, [...process.execArgv, join(root, file), "--short", ...args], {
       stdio: "inherit",
       timeout: PATIENCE,
     });

@@ -31,7 +31,7 @@ const WHOLE = 0x2144df1c;
 /** The bytes of a record, but for what is known only when it comes to be. The value is copied. */
 export function prepareRecord(key: string, value: Uint8Array | undefined): Buffer {
   const keyLength = Buffer.byteLength(key);
-  const bytes = Buffer.allocUnsafeSlow(HEADER + keyLength + (value?.byteLength ?? 0) + TRAILER);
+  const bytes = Buffer.allocUnsafe(HEADER + keyLength + (value?.byteLength ?? 0) + TRAILER);
   bytes.writeUInt16BE(keyLength, KEY_LENGTH);
   bytes.write(key, HEADER);
   if (value !== undefined) bytes.set(value, HEADER + keyLength);

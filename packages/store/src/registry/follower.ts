@@ -148,7 +148,7 @@ export class Follower implements AsyncDisposable {
 
   #encoded(entry: Entry): Encoded {
     const { keys, records } = this.#place;
-    return records.read(entry, keys.parse(entry.key));
+    return records.read(entry, keys.parse(entry.key), Buffer.allocUnsafeSlow);
   }
 }
 

@@ -16,6 +16,9 @@ const FORMAT = 1;
 /** Format (1 byte), length of the index, length of the body's head (4 bytes each). */
 const PREFIX = 9;
 
+/** Of most objects, and there are many. */
+const NOTHING: Readonly<Record<string, string>> = Object.freeze({});
+
 /** What routing and selecting need of an object, beside it: reading a record parses no object. */
 interface Index {
   /** Of the definition that the object conforms to. */
@@ -66,21 +69,25 @@ export class Records {
     return {
       record: recordOf(Buffer.from(JSON.stringify(index)), bytes, head),
       length: bytes.length,
-      at: (revision) => withVersion(encoded, head, revision),
+      at: (revision) => withVersion(encoded, { head, revision, take: Buffer.allocUnsafe }),
     };
   }
 
-  /** @throws StoreError `NewerFormat`, `Damaged`; ApiError what a conversion throws */
-  read({ value, modRevision }: Entry, key: ObjectKey): Encoded {
+  /**
+   * @param take where the object's bytes go: what stays must not be in Node's pool, where it would hold on to others
+   * @throws StoreError `NewerFormat`, `Damaged`; ApiError what a conversion throws
+   */
+  read({ value, modRevision }: Entry, key: ObjectKey, take: Take = Buffer.allocUnsafe): Encoded {
     if (value[0] !== FORMAT) throw unreadable(value[0], key);
     const indexLength = value.readUInt32LE(1);
     const body = value.subarray(PREFIX + indexLength);
     const index = JSON.parse(value.toString("utf8", PREFIX, PREFIX + indexLength)) as Index;
-    const { schema, uid, labels = {}, fields = {} } = index;
+    const { schema, uid, labels = NOTHING, fields } = index;
     const encoded = { key, uid, resourceVersion: "", labels, fields: { ...nameFields(key), ...fields }, bytes: body };
-    if (schema === this.#schema) return withVersion(encoded, value.readUInt32LE(5), modRevision);
+    if (schema === this.#schema)
+      return withVersion(encoded, { head: value.readUInt32LE(5), revision: modRevision, take });
     const object = asDefined(decodeObject(encoded), this.#definition, this.#versions);
-    return withVersion(this.#encode(key, object), headLength(object), modRevision);
+    return withVersion(this.#encode(key, object), { head: headLength(object), revision: modRevision, take });
   }
 
   #encode(key: ObjectKey, { apiVersion, kind, metadata, ...content }: KubeObject): Encoded {
@@ -95,7 +102,7 @@ export class Records {
 }
 
 function recordOf(index: Buffer, body: Buffer, head: number): Buffer {
-  const record = Buffer.allocUnsafeSlow(PREFIX + index.length + body.length);
+  const record = Buffer.allocUnsafe(PREFIX + index.length + body.length);
   record[0] = FORMAT;
   record.writeUInt32LE(index.length, 1);
   record.writeUInt32LE(head, 5);
@@ -109,11 +116,22 @@ function headLength({ apiVersion, kind }: KubeObject): number {
   return Buffer.byteLength(`{"apiVersion":${JSON.stringify(apiVersion)},"kind":${JSON.stringify(kind)},"metadata":{`);
 }
 
+/** Gives memory. */
+type Take = (size: number) => Buffer;
+
+/** Where a version goes, and where what then has it. */
+interface Insertion {
+  readonly head: number;
+  readonly revision: number;
+  readonly take: Take;
+}
+
 /** The object with its resource version as the first member of its metadata. */
-function withVersion({ key, uid, labels, fields, bytes }: Encoded, head: number, revision: number): Encoded {
+function withVersion(encoded: Encoded, { head, revision, take }: Insertion): Encoded {
+  const { key, uid, labels, fields, bytes } = encoded;
   const resourceVersion = String(revision);
   const member = `"resourceVersion":"${resourceVersion}",`;
-  const whole = Buffer.allocUnsafeSlow(bytes.length + member.length);
+  const whole = take(bytes.length + member.length);
   bytes.copy(whole, 0, 0, head);
   whole.write(member, head, "latin1");
   bytes.copy(whole, head + member.length, head);
