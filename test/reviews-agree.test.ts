@@ -19,6 +19,7 @@ import {
   union,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
+import { type Host, memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { unionOf } from "../packages/cli/src/dev/union.ts";
 import { root } from "../tools/install.mjs";
@@ -202,13 +203,18 @@ function covers({ verbs, apiGroups, resources, resourceNames = [] }: ResourceRul
 describe("reviews agree with what is served", function () {
   this.timeout(60_000);
   const views: VirtualWorkspace[] = [];
+  const store = memoryStore();
 
   before(async () => {
     for (const file of globSync("examples/*.ts", { cwd: root }).sort()) {
-      const { default: view } = (await import(pathToFileURL(join(root, file)).href)) as { default: VirtualWorkspace };
-      views.push(view);
+      const { default: found } = (await import(pathToFileURL(join(root, file)).href)) as {
+        default: VirtualWorkspace | ((host: Host) => VirtualWorkspace);
+      };
+      views.push(typeof found === "function" ? found({ store }) : found);
     }
   });
+
+  after(() => store[Symbol.asyncDispose]());
 
   it("by every example", async () => {
     for (const view of views) expect(await agree(view), view.name).to.be.above(0);

@@ -8,7 +8,7 @@ import { viewText } from "../cli/support/views.ts";
 import { kubectl, type Output, startKubectl } from "../go/support/kubectl.ts";
 import { kubectls, nameOf } from "./support/kubectls.ts";
 
-const KINDS = ["documents", "quotes", "reminders", "runbooks", "salaries", "todos", "trains", "vaults"];
+const KINDS = ["documents", "notes", "quotes", "reminders", "runbooks", "salaries", "todos", "trains", "vaults"];
 
 /** Everybody may know that there are vaults, the admin may look into them. */
 const CLOSED = viewText({ name: "vault" }).replace(
