@@ -65,7 +65,7 @@ describe("kubectl against dev", function () {
           expect(text)
             .to.match(/^VERSION: +v1$/m)
             .and.match(/^ {2}spec\t<Object>/m);
-        expect(texts[1]).to.match(/^ {4}author\t<string>\n {4}text\t<string> -required-$/m);
+        expect(texts[KINDS.indexOf("quotes")]).to.match(/^ {4}author\t<string>\n {4}text\t<string> -required-$/m);
       });
 
       it("gets tables, wide tables, YAML and JSON", async () => {

@@ -150,6 +150,8 @@ export type {
   ListRequest,
   ListResult,
   Past,
+  PastChanges,
+  PastRange,
   PatchOptions,
   RequestOptions,
   Scope,

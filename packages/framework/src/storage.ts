@@ -105,22 +105,34 @@ export interface ChangesOptions {
   readonly signal: AbortSignal;
 }
 
+/** Some of what happened in the past. */
+export interface PastChanges {
+  /** Oldest first, whole versions, each change with what was there before. */
+  readonly events: readonly CacheEvent[];
+  /** Up to here everything has been told: above what was asked for, or what the cache holds. */
+  readonly version: string;
+}
+
 /** What a storage remembers of the time before its watch cache does: a store on disk has more room for it. */
 export interface Past {
   /**
-   * What happened after a version, oldest first, each change with what was there before; ends with what the cache holds
-   * when it is asked. @throws ApiError 410 when that is not known any more either
+   * What happened after a version, as much as is well told at once. Many ask the same when a server has been started anew:
+   * they may be given the same. @throws ApiError 410 when that is not known any more either
    */
-  changes(after: string, options: ChangesOptions): AsyncIterable<CacheEvent>;
+  changes(after: string, options: ChangesOptions): Promise<PastChanges>;
   /**
    * The objects of a logical cluster and namespace ("" for all of either) as they were at a version, behind the key
    * `after`, in the order of a cache. @throws ApiError 410
    */
-  objects(
-    version: string,
-    range: Omit<ObjectKey, "name"> & { readonly after: string },
-    options: ChangesOptions,
-  ): AsyncIterable<Encoded>;
+  objects(version: string, range: PastRange, options: ChangesOptions): AsyncIterable<Encoded>;
+}
+
+/** Which objects of the past are wanted. */
+export interface PastRange extends Omit<ObjectKey, "name"> {
+  /** A whole key as a cache orders by, "" to begin with the first. */
+  readonly after: string;
+  /** After how many the reader very likely stops. @default it reads all */
+  readonly atOnce?: number;
 }
 
 /** A share in a watch cache. Whoever holds one releases it exactly once. */

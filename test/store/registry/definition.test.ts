@@ -2,7 +2,7 @@
 import { converted, defineResource } from "@virtual-workspaces/framework";
 import { memoryStore, persistent, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
-import { NOTES, Note, note, serve } from "./notes.ts";
+import { NOTES, Note, note, Second, serve } from "./notes.ts";
 
 const base = { group: "test.dev", kind: "Note", scope: "Cluster" } as const;
 
@@ -11,12 +11,6 @@ const Later = defineResource({
   version: "v1",
   spec: { type: "object", properties: { n: { type: "integer" }, color: { type: "string", default: "blue" } } },
   selectableFields: [".spec.color"],
-});
-
-const Second = defineResource({
-  ...base,
-  version: "v2",
-  spec: { type: "object", properties: { count: { type: "integer" } } },
 });
 
 describe("objects that were kept under another definition", () => {
@@ -68,11 +62,13 @@ describe("objects that were kept under another definition", () => {
     if (entry === undefined) throw new Error("nothing is kept");
     entry.value[0] = 99;
     await store.commit({ conditions: [], operations: [{ type: "put", key: entry.key, value: entry.value }] });
-    const read = await Note.collection(persistent(store))
+    const troubles: unknown[] = [];
+    const read = await Note.collection(persistent(store, { onError: (error) => troubles.push(error) }))
       .in("root")
       .get("old")
       .catch((error: unknown) => error);
-    expect(read).to.include({ code: "NewerFormat" });
-    expect((read as Error).message).to.match(/^root\/old was kept by a newer version/);
+    expect(read).to.include({ code: 500 });
+    expect(troubles[0]).to.include({ code: "NewerFormat" });
+    expect((read as Error).message).to.match(/notes\.test\.dev root\/old was kept by a newer version/);
   });
 });

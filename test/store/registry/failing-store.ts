@@ -24,6 +24,8 @@ export class FailingStore implements Store {
   readonly renew: Store["renew"] = (lease) => this.inner.renew(lease);
   readonly revoke: Store["revoke"] = (lease) => this.inner.revoke(lease);
   readonly remaining: Store["remaining"] = (id) => this.inner.remaining(id);
+  /** All that were ever granted. */
+  readonly leases: string[] = [];
   /** How many watches are open. */
   watching = 0;
   readonly #failing = new Map<Call, Failure & { times: number }>();
@@ -53,7 +55,11 @@ export class FailingStore implements Store {
   get: Store["get"] = (key, options) => this.#ask("get", async () => this.inner.get(key, options));
   range: Store["range"] = (range, options) => this.#ask("range", () => this.inner.range(range, options));
   commit: Store["commit"] = (transaction) => this.#ask("commit", () => this.inner.commit(transaction));
-  grant: Store["grant"] = (ttl) => this.#ask("grant", () => this.inner.grant(ttl));
+  grant: Store["grant"] = async (ttl) => {
+    const lease = await this.#ask("grant", () => this.inner.grant(ttl));
+    this.leases.push(lease.id);
+    return lease;
+  };
 
   watch: Store["watch"] = (range, options): Watch => {
     const inner = this.inner.watch(range, options);

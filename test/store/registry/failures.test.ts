@@ -96,6 +96,33 @@ describe("a store that fails", () => {
     expect((await server.get(NOTES)).body.items).to.have.length(2);
   });
 
+  it("is read as soon as it is back, however long it was away", async () => {
+    await using _watch = await server.watch(`${NOTES}?watch=true`);
+    store.fail("watch", "Unavailable");
+    store.cut("Unavailable");
+    while (troubles.length < 6) await new Promise(setImmediate);
+    store.mend();
+    const began = performance.now();
+    await server.send(`POST ${NOTES}`, note("a", 1));
+    expect((await server.get(NOTES)).body.items).to.have.length(1);
+    expect(performance.now() - began).to.be.below(1000); // the next attempt by itself comes after 1.6 s at least
+  }).timeout(20_000);
+
+  it("keeps no lease of what was refused", async () => {
+    await using brief = await startNotes(store, { ttl: 3600 });
+    expect((await brief.send(`POST ${NOTES}`, note("a", 1))).status).to.equal(201);
+    for (let at = 0; at < 3; at++) expect((await brief.send(`POST ${NOTES}`, note("a", 1))).status).to.equal(409);
+    const left = await Promise.all(
+      store.leases.map((id) =>
+        store.remaining(id).then(
+          () => 1,
+          () => 0,
+        ),
+      ),
+    );
+    expect(left).to.deep.equal([1, 0, 0, 0]);
+  });
+
   it("is not followed when nobody listens, and again when somebody does", async () => {
     const watch = await server.watch(`${NOTES}?watch=true`);
     expect(store.watching).to.equal(1);

@@ -19,6 +19,15 @@ export const Note = defineResource({
   selectableFields: [".spec.n"],
 });
 
+/** Another version of notes. */
+export const Second = defineResource({
+  group: "test.dev",
+  version: "v2",
+  kind: "Note",
+  scope: "Cluster",
+  spec: { type: "object", properties: { count: { type: "integer" } } },
+});
+
 const Memo = defineResource({
   group: "test.dev",
   version: "v1",

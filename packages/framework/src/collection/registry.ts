@@ -13,7 +13,7 @@ import { groupResourceOf, type TypedDefinition } from "../definition.ts";
 import { CLUSTER_ANNOTATION, decodeObject, type Encoded, keyIn } from "../encoded.ts";
 import type { ObjectOf } from "../resource-schema.ts";
 import type { DeleteOptions, Scope } from "../storage.ts";
-import { decideDeletion, isReleased } from "../write/deletion.ts";
+import { type Deletion, decideDeletion, isReleased } from "../write/deletion.ts";
 import { fieldOwners } from "../write/field-owners.ts";
 import { KindVersions } from "../write/kind-versions.ts";
 import type { FieldOwners } from "../write/rules.ts";
@@ -217,15 +217,27 @@ export class Registry<T extends object, When extends Timing> {
 
   *#remove(key: ObjectKey, options: Pick<DeleteQuery, "gracePeriodSeconds">): Steps<boolean> {
     for (;;) {
-      const before = yield* this.#read(key);
-      if (before === undefined) return false;
-      const { gracePeriodSeconds } = this.resource;
-      const rules = { now: this.#now(), garbageCollected: false, gracePeriodSeconds };
-      const deletion = decideDeletion(before, { dryRun: false, ...options }, rules);
+      const there = yield* ask(this.#keeper.get(key));
+      if (there === undefined) return false;
+      const deletion = this.#deletionOf(there, options);
       if (deletion.kind === "pending") return true;
       const next = deletion.kind === "mark" ? owned(key, deletion.object) : undefined;
-      if ((yield* ask(this.#keeper.swap(key, next, unlimited(before)))).kind === "done") return true;
+      const terms = { version: there.resourceVersion, most: Number.POSITIVE_INFINITY };
+      if ((yield* ask(this.#keeper.swap(key, next, terms))).kind === "done") return true;
     }
+  }
+
+  /** What cannot be read holds nobody up. */
+  #deletionOf(there: Encoded, options: Pick<DeleteQuery, "gracePeriodSeconds">): Deletion {
+    const { gracePeriodSeconds } = this.resource;
+    let before: KubeObject;
+    try {
+      before = decodeObject(there);
+    } catch {
+      return { kind: "remove" };
+    }
+    const rules = { now: this.#now(), garbageCollected: false, gracePeriodSeconds };
+    return decideDeletion(before, { dryRun: false, ...options }, rules);
   }
 
   *#all(part: Omit<ObjectKey, "name">): Steps<ObjectOf<T>[]> {

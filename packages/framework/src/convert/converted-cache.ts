@@ -1,10 +1,11 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Encoded } from "../encoded.ts";
 import type { CacheListener, Position, Snapshot } from "../watch/cache.ts";
-import { CacheEvent } from "../watch/event.ts";
+import type { CacheEvent } from "../watch/event.ts";
 import type { Objects } from "../watch/objects.ts";
 import type { ReadableCache } from "../watch/readable-cache.ts";
 import type { Conversions } from "./conversions.ts";
+import type { ConvertedEvents } from "./converted-events.ts";
 
 /**
  * A cache as it looks in another version: the same objects, versions, events and history, each object converted when it is
@@ -13,12 +14,12 @@ import type { Conversions } from "./conversions.ts";
 export class ConvertedCache implements ReadableCache {
   readonly #source: ReadableCache;
   readonly #conversions: Conversions;
-  /** So that an event is rendered once, however many watch. */
-  readonly #events = new WeakMap<CacheEvent, CacheEvent>();
+  readonly #events: ConvertedEvents;
 
-  constructor(source: ReadableCache, conversions: Conversions) {
+  constructor(source: ReadableCache, conversions: Conversions, events: ConvertedEvents) {
     this.#source = source;
     this.#conversions = conversions;
+    this.#events = events;
   }
 
   get head(): string {
@@ -67,25 +68,16 @@ export class ConvertedCache implements ReadableCache {
   }
 
   event(position: number): CacheEvent {
-    return this.#event(this.#source.event(position));
+    return this.#events.of(this.#source.event(position));
   }
 
   listen(listener: CacheListener): Disposable {
     return this.#source.listen({
-      event: (event) => listener.event(this.#event(event)),
+      event: (event) => listener.event(this.#events.of(event)),
       expired: (message) => listener.expired(message),
       advanced: () => listener.advanced?.(),
       forgetting: (before) => listener.forgetting?.(before),
     });
-  }
-
-  #event(event: CacheEvent): CacheEvent {
-    let known = this.#events.get(event);
-    if (known === undefined) {
-      known = new CacheEvent(event.version, this.#converted(event.object), this.#converted(event.previous));
-      this.#events.set(event, known);
-    }
-    return known;
   }
 
   #inside({ objects, ...at }: Snapshot): Snapshot {

@@ -19,6 +19,7 @@ import { modified } from "../write/update.ts";
 import { conversion } from "./conversion.ts";
 import { Conversions } from "./conversions.ts";
 import { ConvertedCache } from "./converted-cache.ts";
+import { ConvertedEvents } from "./converted-events.ts";
 
 /** Another version of a kind, and the way there and back. */
 export interface ConvertedOptions<In extends object, Out extends object> {
@@ -60,6 +61,7 @@ export class Converted<In extends object, Out extends object> implements Storage
   readonly #read: (object: KubeObject) => KubeObject;
   readonly #write: (object: KubeObject) => KubeObject;
   readonly #conversions: Conversions;
+  readonly #events: ConvertedEvents;
   readonly #caches = new WeakMap<ReadableCache, ConvertedCache>();
   readonly #linger: number;
   #readers = 0;
@@ -86,6 +88,7 @@ export class Converted<In extends object, Out extends object> implements Storage
       capacity: options.memory ?? MEMORY,
       onKept: () => this.#rest(),
     });
+    this.#events = new ConvertedEvents(this.#conversions);
     this.#linger = options.linger ?? LINGER;
   }
 
@@ -157,6 +160,7 @@ export class Converted<In extends object, Out extends object> implements Storage
     this.#idle = undefined;
     return {
       cache: this.#cacheOf(lease.cache),
+      ...(lease.past === undefined ? {} : { past: this.#events.past(lease.past) }),
       confirm: (request) => lease.confirm(request),
       [Symbol.dispose]: () => {
         lease[Symbol.dispose]();
@@ -168,7 +172,7 @@ export class Converted<In extends object, Out extends object> implements Storage
   #cacheOf(source: ReadableCache): ConvertedCache {
     let cache = this.#caches.get(source);
     if (cache === undefined) {
-      cache = new ConvertedCache(source, this.#conversions);
+      cache = new ConvertedCache(source, this.#conversions, this.#events);
       this.#caches.set(source, cache);
     }
     return cache;

@@ -1,12 +1,18 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
 import type { CacheLease } from "../storage.ts";
+import type { ReadableCache } from "../watch/readable-cache.ts";
 
 /** How long a read waits for a version that has not come yet, ms (Kubernetes' watch cache: 3 s). */
 const PATIENCE = 3_000;
 
 /** Said of a version that another server or an earlier run of this one gave: it cannot be compared with ours. */
 export const FOREIGN = "too old resource version: it was not given by this server since it started";
+
+/** What is said of a version that nobody remembers. */
+export function tooOld(version: string, { head }: Pick<ReadableCache, "head">): ApiError {
+  return ApiError.expired(`too old resource version: ${version} (${head})`);
+}
 
 /**
  * Waits until the cache is as fresh as `resourceVersion` asks: unset is no staler than the source now, "0" is anything,

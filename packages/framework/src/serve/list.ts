@@ -2,6 +2,7 @@ import {
   ApiError,
   decodeContinue,
   encodeContinue,
+  isApiError,
   type ListOptions,
   parseListOptions,
   validateListOptions,
@@ -60,6 +61,8 @@ async function readPage(exchange: Exchange, resource: ServedResource, request: P
 interface PastState {
   readonly past: Past;
   readonly version: string;
+  /** What is said when the storage does not remember either. */
+  readonly tooOld: string;
 }
 
 /** A state to list, and the key after which to start. */
@@ -95,7 +98,7 @@ function isExact({ resourceVersion, resourceVersionMatch, limit }: ListOptions):
 
 function exact({ cache, past }: CacheLease, version: string, tooOld: string): Snapshot | PastState {
   const snapshot = cache.at(version);
-  if (snapshot === "expired" && past !== undefined && !cache.isForeign(version)) return { past, version };
+  if (snapshot === "expired" && past !== undefined && !cache.isForeign(version)) return { past, version, tooOld };
   if (snapshot === "expired") throw ApiError.expired(cache.isForeign(version) ? FOREIGN : tooOld);
   if (snapshot === "ahead") throw ApiError.tooLargeResourceVersion(version, cache.head);
   return snapshot;
@@ -118,17 +121,22 @@ function pageOf(snapshot: Snapshot, { options, selection, after }: PageRequest &
 
 /** What is left is not counted: that would be to read all of it, page by page. */
 async function pastPage(
-  { past, version }: PastState,
+  { past, version, tooOld }: PastState,
   { options, selection, after }: PageRequest & { readonly after: string },
   { signal }: Exchange,
 ): Promise<Page> {
   const { limit = Number.POSITIVE_INFINITY } = options;
-  const { cluster, namespace } = selection;
+  const { cluster, namespace, isSelective } = selection;
+  const range = { cluster, namespace, after, ...(isSelective ? {} : { atOnce: limit + 1 }) };
   const items: Encoded[] = [];
-  for await (const object of past.objects(version, { cluster, namespace, after }, { signal })) {
-    if (!selection.matches(object)) continue;
-    if (items.length === limit) return cut(items, version, true);
-    items.push(object);
+  try {
+    for await (const object of past.objects(version, range, { signal })) {
+      if (!selection.matches(object)) continue;
+      if (items.length === limit) return cut(items, version, true);
+      items.push(object);
+    }
+  } catch (error) {
+    throw isApiError(error) && error.code === 410 ? ApiError.expired(tooOld) : error;
   }
   return cut(items, version, false);
 }

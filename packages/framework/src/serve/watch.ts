@@ -21,7 +21,8 @@ import { objectsIn } from "../watch/objects.ts";
 import type { ReadableCache } from "../watch/readable-cache.ts";
 import { Selection } from "../watch/selection.ts";
 import { Subscriber } from "../watch/subscriber.ts";
-import { FOREIGN, freshen } from "./freshness.ts";
+import { FOREIGN, freshen, tooOld } from "./freshness.ts";
+import { writePast } from "./past-watch.ts";
 import { scopeOf } from "./scope.ts";
 import { checkSelectable } from "./selectable.ts";
 
@@ -74,7 +75,8 @@ function open(exchange: Exchange, resource: ServedResource, { lease, options, la
   const fanout = core.hub.fanout(lease.cache, resource.definition);
   const lane = laneOf(fanout);
   const { allowWatchBookmarks: bookmarks, sendInitialEvents: initialEvents = false } = options;
-  const subscriber = new Subscriber(lane, res, { bookmarks, initialEvents });
+  const remembered = lease.past !== undefined;
+  const subscriber = new Subscriber(lane, res, { bookmarks, initialEvents, remembered });
   fanout.add(subscriber, lane);
   const revalidation = core.revalidation.add(exchange, resource, (error) => subscriber.fail(error));
   const timeout = setTimeout(() => subscriber.end(), core.watchTimeout(options.timeoutSeconds)).unref();
@@ -89,11 +91,12 @@ function open(exchange: Exchange, resource: ServedResource, { lease, options, la
   // What was asked before the server began to stop, and opens only now.
   if (core.draining) subscriber.end();
   const begun = begin(exchange, { subscriber, lane, options, past: lease.past }).catch((error: unknown) => {
-    if (!res.destroyed) exchange.log({ level: "error", message: "watch failed", error: String(error) });
+    if (!hasLeft(exchange)) exchange.log({ level: "error", message: "watch failed", error: String(error) });
     res.destroy();
   });
-  // Initial events are a list; a version that has not come yet is only waited for.
-  if (initialEvents) core.fairness.hold(exchange)?.keep(begun);
+  // Initial events and the past are a list; a version that has not come yet is only waited for.
+  const past = remembered && lease.cache.position(options.resourceVersion ?? "0") === "expired";
+  if (initialEvents || past) core.fairness.hold(exchange)?.keep(begun);
 }
 
 interface Beginning {
@@ -121,45 +124,7 @@ async function begin(exchange: Exchange, beginning: Beginning): Promise<void> {
   if (position !== "expired") return subscriber.start(position);
   if (cache.isForeign(version)) subscriber.start(ApiError.expired(FOREIGN));
   else if (past === undefined) subscriber.start(tooOld(version, cache));
-  else subscriber.start(await caughtUp(exchange, beginning, { past, version }));
-}
-
-/** Writes what the storage remembers and the cache does not. @returns where the cache goes on, or why nothing does */
-async function caughtUp(
-  exchange: Exchange,
-  { subscriber, lane }: Beginning,
-  { past, version }: { readonly past: Past; readonly version: string },
-): Promise<number | ApiError> {
-  const { cache } = lane;
-  subscriber.hold();
-  const writer = new PieceWriter(exchange.res, exchange.core.pieces);
-  const outcome = await writePast(exchange, { lane, past, writer }, version).catch((error: unknown) => {
-    if (exchange.res.destroyed || !isApiError(error)) throw error;
-    return error.code === 410 ? tooOld(version, cache) : error;
-  });
-  await writer.finish();
-  return outcome;
-}
-
-/** @throws ApiError 410 when the storage does not remember either */
-async function writePast(
-  { signal }: Exchange,
-  { lane, past, writer }: { readonly lane: Lane; readonly past: Past; readonly writer: PieceWriter },
-  version: string,
-): Promise<number> {
-  const { cache } = lane;
-  for (let reached = version; ; ) {
-    const { head } = cache;
-    for await (const event of past.changes(reached, { signal })) await writer.addAll(lane.pieces(event));
-    reached = head;
-    // A slow reader takes so long that the cache has forgotten again what it knew.
-    const position = cache.position(reached);
-    if (typeof position === "number") return position;
-  }
-}
-
-function tooOld(version: string, { head }: ReadableCache): ApiError {
-  return ApiError.expired(`too old resource version: ${version} (${head})`);
+  else subscriber.start(await writePast(exchange, { subscriber, lane, past }, version));
 }
 
 /** A version that has not come yet is waited for, as long as the client has patience. */
@@ -168,6 +133,11 @@ async function positionOf(exchange: Exchange, cache: ReadableCache, version: str
     await cache.reach(version, { signal: exchange.signal, timeout: delayOf(Number.POSITIVE_INFINITY) });
   const position = cache.position(version);
   return position === "ahead" ? "expired" : position;
+}
+
+/** A write fails before the response is known to be gone. */
+function hasLeft({ res, signal }: Exchange): boolean {
+  return res.destroyed || signal.aborted || res.socket?.destroyed === true;
 }
 
 function* initialEvents(snapshot: Snapshot, lane: Lane, bookmark: boolean): Generator<Buffer> {

@@ -120,6 +120,13 @@ export class Lane {
     return new Chunk(pieces, events);
   }
 
+  /** One event as this lane's clients see it, for a single watch. @throws as {@link batch} */
+  pieces(event: CacheEvent): readonly Buffer[] {
+    const pieces: Buffer[] = [];
+    this.sent.events += this.#render(event, pieces);
+    return pieces;
+  }
+
   /** @returns how many events it is to this lane's clients */
   #render(event: CacheEvent, pieces: Buffer[]): number {
     let events = 0;
@@ -134,13 +141,6 @@ export class Lane {
       events += 1;
     }
     return events;
-  }
-
-  /** One event as this lane's clients see it, for a single watch. @throws as {@link batch} */
-  pieces(event: CacheEvent): readonly Buffer[] {
-    const pieces: Buffer[] = [];
-    this.sent.events += this.#render(event, pieces);
-    return pieces;
   }
 
   #write(subscriber: Subscriber, chunk: Chunk): void {

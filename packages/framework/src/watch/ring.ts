@@ -80,5 +80,5 @@ export class Ring {
 
 /** What an event alone keeps in memory: the object that it superseded. */
 function weightOf(event: CacheEvent): number {
-  return event.previous?.bytes.length ?? 0;
+  return event.previous?.length ?? event.previous?.bytes.length ?? 0;
 }

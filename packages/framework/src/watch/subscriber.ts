@@ -11,11 +11,14 @@ export interface SubscriberOptions {
   readonly bookmarks: boolean;
   /** Whether initial events are written before it starts: until then it cannot end. */
   readonly initialEvents: boolean;
+  /** Whether somebody remembers longer than the cache: one that falls behind it ends cleanly then, and resumes from there. */
+  readonly remembered: boolean;
 }
 
 /** One open watch: a response, a lane, and, while it lags, its own place in the history. */
 export class Subscriber {
   readonly bookmarks: boolean;
+  readonly #remembered: boolean;
   readonly #lane: Lane;
   readonly #response: ServerResponse;
   readonly #stream: ChunkStream;
@@ -30,6 +33,7 @@ export class Subscriber {
     this.#response = response;
     this.#stream = new ChunkStream(response);
     this.bookmarks = options.bookmarks;
+    this.#remembered = options.remembered;
     this.#begun = !options.initialEvents;
   }
 
@@ -46,9 +50,14 @@ export class Subscriber {
     this.#stream.onceDrained(this.#resume);
   }
 
-  /** Something is written before it starts: until then it cannot end. */
+  /** Something is written before it starts: until then it cannot end, only be {@link ending}. */
   hold(): void {
     this.#begun = false;
+  }
+
+  /** Whether it ends as soon as it has started. */
+  get ending(): boolean {
+    return this.#ending !== undefined;
   }
 
   /**
@@ -96,7 +105,8 @@ export class Subscriber {
     if (this.#response.writableEnded || this.#response.destroyed) return;
     while (this.#cursor < this.#lane.cursor) {
       if (this.#cursor < cache.first) {
-        this.fail(ApiError.expired("too old resource version: the watch fell behind the history that is kept"));
+        if (this.#remembered) this.#finish(() => this.#response.end());
+        else this.fail(ApiError.expired("too old resource version: the watch fell behind the history that is kept"));
         return;
       }
       const to = Math.min(this.#cursor + SLICE_EVENTS, this.#lane.cursor);

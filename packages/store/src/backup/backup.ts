@@ -1,13 +1,11 @@
 import { everything } from "../engine/everything.ts";
-import type { Entry, Store } from "../store.ts";
+import { pages } from "../engine/pages.ts";
+import type { Store } from "../store.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
 import { BackupWriter } from "./backup-writer.ts";
 import type { BackupInfo } from "./header.ts";
 import { encodeRecord } from "./records.ts";
 
-/** What is read at once, bytes, as far as the sizes of the keys before tell. */
-const PAGE_BYTES = 2 * 1024 * 1024;
-const [FIRST_PAGE, LARGEST_PAGE] = [16, 512];
 /** How often it begins again when the history is compacted before it is done. */
 const ATTEMPTS = 5;
 
@@ -49,7 +47,7 @@ async function write(store: Store, file: string, { signal }: BackupOptions): Pro
   const revision = await store.head();
   const leases = new Map<string, number>();
   let count = 0;
-  for await (const entries of pages(store, { revision, signal })) {
+  for await (const { entries } of pages(store, everything, { revision, signal })) {
     const pieces: Buffer[] = [];
     for (const { key, value, lease } of entries) {
       if (lease !== undefined && !leases.has(lease)) {
@@ -63,24 +61,6 @@ async function write(store: Store, file: string, { signal }: BackupOptions): Pro
     await writer.write(pieces);
   }
   return await writer.finish({ revision, engine: store.name, time, count });
-}
-
-async function* pages(
-  store: Store,
-  options: { readonly revision: number; readonly signal: AbortSignal | undefined },
-): AsyncGenerator<readonly Entry[], void, undefined> {
-  const { revision, signal } = options;
-  let { from, to } = everything;
-  let limit = FIRST_PAGE;
-  for (;;) {
-    const { entries, more } = await store.range({ from, to }, { revision, limit, ...(signal && { signal }) });
-    const last = entries.at(-1);
-    if (last !== undefined) yield entries;
-    if (!more || last === undefined) return;
-    from = `${last.key}\u0000`;
-    const bytes = entries.reduce((sum, { value }) => sum + value.length, 0);
-    limit = Math.max(1, Math.min(LARGEST_PAGE, 4 * limit, Math.floor((PAGE_BYTES * entries.length) / (bytes + 1))));
-  }
 }
 
 /** What is left of a lease, s: none when it ended since its key was read. */

@@ -1,17 +1,19 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Encoded, type HistoryOptions, WatchCache } from "@virtual-workspaces/framework";
+import { pages } from "../engine/pages.ts";
 import type { Batch, Entry, Watch } from "../store.ts";
 import { isStoreError } from "../store-error.ts";
+import { StorePast } from "./past.ts";
 import type { Place } from "./store-keeper.ts";
 
-/** Entries that are read in one go. */
-const PAGE = 1000;
 /** From how many revisions ago the past is read into the cache. */
 const RECENT = 4096;
 /** How long a reader waits for the cache to catch up, ms (Kubernetes' watch cache: 3 s). */
 const PATIENCE = 3_000;
 /** How often the store is asked how far it is, ms: bookmarks, which tell of it, come every minute. */
 const PROGRESS = 30_000;
+/** The longest that a timer can wait, ms. */
+export const LONGEST: number = 2 ** 31 - 1;
 /** Milliseconds between attempts on a failing store: doubled each time, with jitter. */
 const RETRY = { first: 100, last: 10_000 } as const;
 const LOST = "too old resource version: the history that this watch was to go on with is gone";
@@ -27,30 +29,40 @@ export interface FollowerOptions {
 /** Keeps a watch cache in step with the objects of a kind in a store, of all logical clusters, until disposed. */
 export class Follower implements AsyncDisposable {
   readonly cache: WatchCache;
+  /** What was before the cache begins. */
+  readonly past: StorePast;
   readonly #place: Place;
   readonly #options: FollowerOptions;
   readonly #stop = new AbortController();
+  /** The first failure to follow. */
+  readonly #trouble = Promise.withResolvers<never>();
   #watch: Watch | undefined;
+  /** While it waits before it tries again. */
+  #resting: AbortController | undefined;
   #running: Promise<void> = Promise.resolve();
 
   constructor(place: Place, options: FollowerOptions) {
     this.#place = place;
     this.#options = options;
+    this.#trouble.promise.catch(() => undefined);
     this.cache = new WatchCache({
       version: "0",
       ...(options.history === undefined ? {} : { history: options.history }),
     });
+    this.past = new StorePast(place, this.cache);
   }
 
   /**
    * Reads all there is, and starts to follow. It begins some revisions ago, so that clients of a server that was started
-   * anew find what they missed in the cache, all in one place. @throws StoreError, ApiError 504
+   * anew find what they missed in the cache, all in one place. @throws StoreError
    */
   async start(): Promise<void> {
     const head = await this.#place.store.head();
     await this.#fill(Math.max(1, head - RECENT));
     this.#running = this.#follow();
-    await this.cache.reach(String(head), { signal: this.#stop.signal, timeout: PATIENCE });
+    // However long that takes, it is what was asked for; a store that fails meanwhile is not waited for.
+    const arrived = this.cache.reach(String(head), { signal: this.#stop.signal, timeout: LONGEST });
+    await Promise.race([arrived, this.#trouble.promise]);
   }
 
   /**
@@ -61,6 +73,7 @@ export class Follower implements AsyncDisposable {
   async confirm(signal: AbortSignal): Promise<void> {
     const head = String(await this.#place.store.head({ signal }));
     if (this.cache.reached(head)) return;
+    this.#resting?.abort();
     this.#watch?.requestProgress();
     await this.cache.reach(head, { signal, timeout: PATIENCE });
   }
@@ -87,18 +100,13 @@ export class Follower implements AsyncDisposable {
 
   async #readAll(at?: number): Promise<{ readonly revision: number; readonly objects: readonly Encoded[] }> {
     const { store, keys } = this.#place;
-    const { to } = keys.all;
-    const { signal } = this.#stop;
     const objects: Encoded[] = [];
-    for (let { from } = keys.all, revision = at; ; ) {
-      const options = { limit: PAGE, signal, ...(revision === undefined ? {} : { revision }) };
-      const page = await store.range({ from, to }, options);
+    let revision = 0;
+    for await (const page of pages(store, keys.all, { revision: at, signal: this.#stop.signal })) {
       revision = page.revision;
-      for (const entry of page.entries) objects.push(this.#encoded(entry));
-      const last = page.entries.at(-1);
-      if (!page.more || last === undefined) return { revision, objects };
-      from = `${last.key}\0`;
+      for (const entry of page.entries) objects.push(this.#kept(entry));
     }
+    return { revision, objects };
   }
 
   async #follow(): Promise<void> {
@@ -112,14 +120,22 @@ export class Follower implements AsyncDisposable {
         return;
       } catch (error) {
         if (signal.aborted || isClosed(error)) return;
+        this.#trouble.reject(error);
         lost ||= isStoreError(error) && error.code === "Compacted";
         this.#options.onError(error);
       }
       if (this.cache.head !== before) wait = RETRY.first;
-      const pause = delay(wait * (0.5 + Math.random() / 2), undefined, { signal, ref: false });
-      await pause.catch(() => undefined);
+      await this.#rest(wait * (0.5 + Math.random() / 2));
       wait = Math.min(wait * 2, RETRY.last);
     }
+  }
+
+  /** Waits, but not when somebody has seen meanwhile that the store is there. */
+  async #rest(ms: number): Promise<void> {
+    this.#resting = new AbortController();
+    const signal = AbortSignal.any([this.#stop.signal, this.#resting.signal]);
+    await delay(ms, undefined, { signal, ref: false }).catch(() => undefined);
+    this.#resting = undefined;
   }
 
   /** Follows until the store is closed or we are stopped. @throws StoreError `Compacted` when history is missing */
@@ -129,7 +145,10 @@ export class Follower implements AsyncDisposable {
     this.#watch = watch;
     watch.requestProgress();
     // Where nothing is written bookmarks would else stand still, until what they name has been compacted.
-    const asking = setInterval(() => watch.requestProgress(), this.#options.progressEvery ?? PROGRESS).unref();
+    const asking = setInterval(
+      () => watch.requestProgress(),
+      Math.min(this.#options.progressEvery ?? PROGRESS, LONGEST),
+    ).unref();
     try {
       for await (const batch of watch) this.#apply(batch);
     } finally {
@@ -141,14 +160,13 @@ export class Follower implements AsyncDisposable {
     const version = String(revision);
     for (const { key, entry } of events) {
       if (entry === undefined) this.cache.delete(this.#place.keys.parse(key), version);
-      else this.cache.set(this.#encoded(entry), version);
+      else this.cache.set(this.#kept(entry), version);
     }
     this.cache.advance(version);
   }
 
-  #encoded(entry: Entry): Encoded {
-    const { keys, records } = this.#place;
-    return records.read(entry, keys.parse(entry.key), Buffer.allocUnsafeSlow);
+  #kept(entry: Entry): Encoded {
+    return this.#place.entries.read(entry, Buffer.allocUnsafeSlow);
   }
 }
 

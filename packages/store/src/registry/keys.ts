@@ -28,7 +28,7 @@ export class Keys {
   behind({ cluster, namespace }: Omit<ObjectKey, "name">, after: string): KeyRange {
     const place = cluster === "" ? "" : namespace === "" ? `${cluster}/` : `${cluster}/${namespace}/`;
     const { from, to } = below(this.#kind + place);
-    return { from: after === "" ? from : `${this.#kind}${after}\0`, to };
+    return { from: after !== "" && after.startsWith(place) ? `${this.#kind}${after}\0` : from, to };
   }
 
   /** What {@link of} made a key of: no part of it holds a slash. */

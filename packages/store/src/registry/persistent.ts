@@ -14,6 +14,7 @@ import {
   type TypedDefinition,
 } from "@virtual-workspaces/framework";
 import type { Store } from "../store.ts";
+import { Entries } from "./entries.ts";
 import { Keys } from "./keys.ts";
 import { Records } from "./record.ts";
 import { SharedFollower } from "./shared-follower.ts";
@@ -24,8 +25,8 @@ export interface PersistentOptions extends Pick<RegistryOptions, "garbageCollect
   /** How long an object lives that is not written again, s: for kinds like events. @default for ever */
   readonly ttl?: number;
   /**
-   * How much of the past is kept in memory, for watches that resume and fall behind; what is older is read from the store's
-   * own history.
+   * How much of the past is kept in memory, for watches that resume; what is older is read from the store's own history. A
+   * watch that falls further behind ends, and resumes from there.
    */
   readonly history?: HistoryOptions;
   /** How long objects stay in memory when nobody lists or watches them any more, ms. @default 60000 */
@@ -35,7 +36,10 @@ export interface PersistentOptions extends Pick<RegistryOptions, "garbageCollect
    * would stand still while the store's history is compacted. @default 30000
    */
   readonly progressEvery?: number;
-  /** Told of failures of the store behind open watches, which go on when it is back. @default a process warning */
+  /**
+   * Told of failures of the store behind open watches, which go on when it is back, and of objects that cannot be read.
+   * @default a process warning
+   */
   readonly onError?: (error: unknown, resource: ResourceDefinition) => void;
 }
 
@@ -57,7 +61,10 @@ export class PersistentCollection<T extends object = object>
     const { store, ttl, history, linger, progressEvery, onError = warn, ...others } = options;
     if (ttl !== undefined && !(ttl >= 1)) throw new RangeError(`ttl is ${ttl}: give seconds, 1 or more`);
     const versions = new KindVersions(resource);
-    const place: Place = { store, keys: new Keys(resource), records: new Records(resource, versions) };
+    const told = (error: unknown): void => tell(onError, error, resource);
+    const keys = new Keys(resource);
+    const records = new Records(resource, versions);
+    const place: Place = { store, keys, records, entries: new Entries(keys, records, told) };
     const keeper = new StoreKeeper(place, ttl);
     super(resource, { ...others, versions, keeper, when: "later" });
     this.#keeper = keeper;
@@ -93,8 +100,15 @@ export function persistent(
   return (definition) => new PersistentCollection(definition, { ...options, store });
 }
 
+/** What an author does about errors is not to be one more. */
+function tell(onError: NonNullable<PersistentOptions["onError"]>, error: unknown, resource: ResourceDefinition): void {
+  try {
+    onError(error, resource);
+  } catch (cause) {
+    warn(cause, resource);
+  }
+}
+
 function warn(error: unknown, { plural }: ResourceDefinition): void {
-  process.emitWarning(
-    `${plural} cannot be followed for now: ${error instanceof Error ? error.message : String(error)}`,
-  );
+  process.emitWarning(`${plural} in a store: ${error instanceof Error ? error.message : String(error)}`);
 }

@@ -73,21 +73,35 @@ export class Records {
     };
   }
 
-  /**
-   * @param take where the object's bytes go: what stays must not be in Node's pool, where it would hold on to others
-   * @throws StoreError `NewerFormat`, `Damaged`; ApiError what a conversion throws
-   */
+  /** @throws StoreError `NewerFormat`, `Damaged`; ApiError what a conversion throws */
   read({ value, modRevision }: Entry, key: ObjectKey, take: Take = Buffer.allocUnsafe): Encoded {
-    if (value[0] !== FORMAT) throw unreadable(value[0], key);
-    const indexLength = value.readUInt32LE(1);
-    const body = value.subarray(PREFIX + indexLength);
-    const index = JSON.parse(value.toString("utf8", PREFIX, PREFIX + indexLength)) as Index;
-    const { schema, uid, labels = NOTHING, fields } = index;
+    const { schema, uid, labels = NOTHING, fields, body } = this.#parsed(value, key);
     const encoded = { key, uid, resourceVersion: "", labels, fields: { ...nameFields(key), ...fields }, bytes: body };
     if (schema === this.#schema)
       return withVersion(encoded, { head: value.readUInt32LE(5), revision: modRevision, take });
     const object = asDefined(decodeObject(encoded), this.#definition, this.#versions);
     return withVersion(this.#encode(key, object), { head: headLength(object), revision: modRevision, take });
+  }
+
+  #parsed(value: Buffer, key: ObjectKey): Index & { readonly body: Buffer } {
+    if (value[0] !== FORMAT) throw this.#unreadable(value[0], key);
+    try {
+      const end = PREFIX + value.readUInt32LE(1);
+      const index = JSON.parse(value.toString("utf8", PREFIX, end)) as Index;
+      return { ...index, body: value.subarray(end) };
+    } catch (cause) {
+      throw this.#unreadable(FORMAT, key, cause);
+    }
+  }
+
+  #unreadable(format: number | undefined, { cluster, namespace, name }: ObjectKey, cause?: unknown): StoreError {
+    const { plural, group } = this.#definition;
+    const kind = group === "" ? plural : `${plural}.${group}`;
+    const which = `${kind} ${[cluster, namespace, name].filter((part) => part !== "").join("/")}`;
+    if (format !== undefined && format > FORMAT)
+      return new StoreError("NewerFormat", `${which} was kept by a newer version of this package: install that one`);
+    const remedy = "restore it from a backup, or delete it by the code that serves the kind";
+    return new StoreError("Damaged", `what is kept as ${which} is no object: ${remedy}`, { cause });
   }
 
   #encode(key: ObjectKey, { apiVersion, kind, metadata, ...content }: KubeObject): Encoded {
@@ -117,7 +131,7 @@ function headLength({ apiVersion, kind }: KubeObject): number {
 }
 
 /** Gives memory. */
-type Take = (size: number) => Buffer;
+export type Take = (size: number) => Buffer;
 
 /** Where a version goes, and where what then has it. */
 interface Insertion {
@@ -138,18 +152,11 @@ function withVersion(encoded: Encoded, { head, revision, take }: Insertion): Enc
   return { key, uid, resourceVersion, labels, fields, bytes: whole };
 }
 
-function nameFields({ namespace, name }: ObjectKey): Record<string, string> {
+export function nameFields({ namespace, name }: ObjectKey): Record<string, string> {
   return { "metadata.name": name, ...(namespace === "" ? {} : { "metadata.namespace": namespace }) };
 }
 
 function isEmpty(record: object): boolean {
   for (const _name in record) return false;
   return true;
-}
-
-function unreadable(format: number | undefined, { cluster, namespace, name }: ObjectKey): StoreError {
-  const which = [cluster, namespace, name].filter((part) => part !== "").join("/");
-  if (format !== undefined && format > FORMAT)
-    return new StoreError("NewerFormat", `${which} was kept by a newer version of this package: install that one`);
-  return new StoreError("Damaged", `what is kept under ${which} is no object: restore it from a backup, or remove it`);
 }

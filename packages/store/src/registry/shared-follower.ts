@@ -1,7 +1,6 @@
 import type { Awaitable, CacheLease } from "@virtual-workspaces/framework";
 import { answered } from "./answers.ts";
-import { Follower, type FollowerOptions } from "./follower.ts";
-import { StorePast } from "./past.ts";
+import { Follower, type FollowerOptions, LONGEST } from "./follower.ts";
 import type { Place } from "./store-keeper.ts";
 
 /** How long objects stay in memory when nobody reads them, ms. */
@@ -52,7 +51,7 @@ export class SharedFollower {
     let held = true;
     return {
       cache: follower.cache,
-      past: new StorePast(this.#place, follower.cache),
+      past: follower.past,
       confirm: ({ signal }) => answered(() => follower.confirm(signal)),
       [Symbol.dispose]: () => {
         if (held) this.#release(follower);
@@ -64,9 +63,12 @@ export class SharedFollower {
   #release(follower: Follower): void {
     this.#holders -= 1;
     if (this.#holders > 0) return;
-    this.#ending = setTimeout(() => {
-      this.#current = undefined;
-      void follower[Symbol.asyncDispose]();
-    }, this.#options.linger ?? LINGER).unref();
+    this.#ending = setTimeout(
+      () => {
+        this.#current = undefined;
+        void follower[Symbol.asyncDispose]();
+      },
+      Math.min(this.#options.linger ?? LINGER, LONGEST),
+    ).unref();
   }
 }

@@ -1,8 +1,9 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Awaitable, Encoded, Keeper, Swapped, SwapTerms } from "@virtual-workspaces/framework";
-import type { Entry, Operation, Store } from "../store.ts";
+import type { Entry, Lease, Operation, Store } from "../store.ts";
 import { isStoreError } from "../store-error.ts";
 import { answered } from "./answers.ts";
+import type { Entries } from "./entries.ts";
 import type { Keys } from "./keys.ts";
 import type { Draft, Records } from "./record.ts";
 
@@ -11,6 +12,7 @@ export interface Place {
   readonly store: Store;
   readonly keys: Keys;
   readonly records: Records;
+  readonly entries: Entries;
 }
 
 /** The objects of a kind in a store: their resource versions are its revisions. */
@@ -28,14 +30,14 @@ export class StoreKeeper implements Keeper {
     const { store, keys } = this.#place;
     return answered(() => {
       const entry = store.get(keys.of(key));
-      return entry instanceof Promise ? entry.then((found) => this.#read(found, key)) : this.#read(entry, key);
+      return entry instanceof Promise ? entry.then((found) => this.#read(found)) : this.#read(entry);
     });
   }
 
   async all(part: Omit<ObjectKey, "name">): Promise<Encoded[]> {
-    const { store, keys, records } = this.#place;
-    const { entries } = await answered(() => store.range(keys.within(part)));
-    return entries.map((entry) => records.read(entry, keys.parse(entry.key)));
+    const { store, keys, entries } = this.#place;
+    const found = await answered(() => store.range(keys.within(part)));
+    return found.entries.map((entry) => entries.read(entry));
   }
 
   async swap(key: ObjectKey, next: KubeObject | undefined, { version, most }: SwapTerms): Promise<Swapped> {
@@ -48,13 +50,16 @@ export class StoreKeeper implements Keeper {
   async #commit(key: ObjectKey, draft: Draft | undefined, modRevision: number): Promise<Swapped> {
     const { store, keys } = this.#place;
     const at = keys.of(key);
-    const transaction = { conditions: [{ key: at, modRevision }], operations: [await this.#operation(at, draft)] };
+    const lease = await this.#lease(draft);
+    const conditions = [{ key: at, modRevision }];
     try {
-      const outcome = await store.commit(transaction);
+      const outcome = await store.commit({ conditions, operations: [operation(at, draft, lease)] });
       if (outcome.committed) return done(draft, outcome.revision);
-      return { kind: "stale", current: this.#read(outcome.current[0], key) };
+      this.#drop(lease);
+      return { kind: "stale", current: this.#read(outcome.current[0]) };
     } catch (error) {
       if (isStoreError(error) && error.code === "Unknown") return this.#found(at, draft, error);
+      this.#drop(lease);
       throw error;
     }
   }
@@ -75,16 +80,26 @@ export class StoreKeeper implements Keeper {
     }
   }
 
-  async #operation(key: string, draft: Draft | undefined): Promise<Operation> {
-    if (draft === undefined) return { type: "delete", key };
-    const put = { type: "put", key, value: draft.record } as const;
-    // One for each: what shares a lease ends at one revision, and a watch could not resume between two of them.
-    return this.#ttl === undefined ? put : { ...put, lease: await this.#place.store.grant(this.#ttl) };
+  /** One for each: what shares a lease ends at one revision, and a watch could not resume between two of them. */
+  async #lease(draft: Draft | undefined): Promise<Lease | undefined> {
+    if (draft === undefined || this.#ttl === undefined) return undefined;
+    return this.#place.store.grant(this.#ttl);
   }
 
-  #read(entry: Entry | undefined, key: ObjectKey): Encoded | undefined {
-    return entry === undefined ? undefined : this.#place.records.read(entry, key);
+  /** What was not written needs none. If it cannot be given back now, it ends by itself. */
+  #drop(lease: Lease | undefined): void {
+    if (lease !== undefined) this.#place.store.revoke(lease).catch(() => undefined);
   }
+
+  #read(entry: Entry | undefined): Encoded | undefined {
+    return entry === undefined ? undefined : this.#place.entries.read(entry);
+  }
+}
+
+function operation(key: string, draft: Draft | undefined, lease: Lease | undefined): Operation {
+  if (draft === undefined) return { type: "delete", key };
+  const put = { type: "put", key, value: draft.record } as const;
+  return lease === undefined ? put : { ...put, lease };
 }
 
 function done(draft: Draft | undefined, revision: number): Swapped {

@@ -1,0 +1,45 @@
+import type { Entry, KeyRange, RangeResult, Store } from "../store.ts";
+
+/** What a page is to weigh, bytes: entries may have megabytes each, or a few bytes. */
+const BYTES = 2 * 1024 * 1024;
+const [FIRST, LARGEST] = [16, 1024];
+
+/** How a range is read page by page. */
+export interface PagesOptions {
+  /** @default what stands now, for all pages */
+  readonly revision?: number | undefined;
+  /** How many entries the first page has, where more will very likely not be wanted. @default 16 */
+  readonly first?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Reads a range as it stands at one revision, page by page: at least one, the first of which may be empty.
+ *
+ * @throws StoreError `Compacted` when the revision is compacted on the way
+ */
+export async function* pages(
+  store: Store,
+  range: KeyRange,
+  { revision, first = FIRST, signal }: PagesOptions = {},
+): AsyncGenerator<RangeResult, void, undefined> {
+  const { to } = range;
+  let { from } = range;
+  let limit = Math.max(1, Math.min(first, LARGEST));
+  for (let at = revision; ; ) {
+    const page = await store.range({ from, to }, { limit, ...(at && { revision: at }), ...(signal && { signal }) });
+    yield page;
+    const last = page.entries.at(-1);
+    if (!page.more || last === undefined) return;
+    at = page.revision;
+    from = `${last.key}\u0000`;
+    limit = Math.max(
+      1,
+      Math.min(LARGEST, 4 * limit, Math.floor((BYTES * page.entries.length) / (weightOf(page.entries) + 1))),
+    );
+  }
+}
+
+function weightOf(entries: readonly Entry[]): number {
+  return entries.reduce((sum, { value }) => sum + value.length, 0);
+}

@@ -1,0 +1,69 @@
+import { ApiError, isApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { Encoded } from "@virtual-workspaces/framework";
+import type { Entry } from "../store.ts";
+import { isStoreError } from "../store-error.ts";
+import type { Keys } from "./keys.ts";
+import { nameFields, type Records, type Take } from "./record.ts";
+
+/** The most that are remembered of what was told already. */
+const MOST_TOLD = 1000;
+
+/**
+ * Entries of a store as objects. One that cannot be read stands for itself: whoever is to be shown it is told so, and
+ * nobody else.
+ */
+export class Entries {
+  readonly #keys: Keys;
+  readonly #records: Records;
+  readonly #onError: (error: unknown) => void;
+  readonly #told = new Set<string>();
+
+  /** @param onError told once of each entry that cannot be read */
+  constructor(keys: Keys, records: Records, onError: (error: unknown) => void) {
+    this.#keys = keys;
+    this.#records = records;
+    this.#onError = onError;
+  }
+
+  /** @param take where the object's bytes go: what stays must not be in Node's pool, where it would hold on to others */
+  read(entry: Entry, take?: Take): Encoded {
+    const key = this.#keys.parse(entry.key);
+    try {
+      return this.#records.read(entry, key, take);
+    } catch (error) {
+      this.#tell(`${entry.key}@${entry.modRevision}`, error);
+      return new Unreadable(entry, key, error);
+    }
+  }
+
+  #tell(which: string, error: unknown): void {
+    if (this.#told.has(which)) return;
+    if (this.#told.size >= MOST_TOLD) this.#told.clear();
+    this.#told.add(which);
+    this.#onError(error);
+  }
+}
+
+class Unreadable implements Encoded {
+  readonly key: ObjectKey;
+  readonly resourceVersion: string;
+  readonly uid = "";
+  readonly labels = {};
+  readonly fields: Readonly<Record<string, string>>;
+  readonly length: number;
+  readonly #error: unknown;
+
+  constructor({ value, modRevision }: Entry, key: ObjectKey, error: unknown) {
+    this.key = key;
+    this.resourceVersion = String(modRevision);
+    this.fields = nameFields(key);
+    this.length = value.length;
+    this.#error = error;
+  }
+
+  /** @throws ApiError 500, or what a conversion throws */
+  get bytes(): Buffer {
+    if (isApiError(this.#error)) throw this.#error;
+    throw ApiError.internalError(isStoreError(this.#error) ? this.#error.message : "an object cannot be read");
+  }
+}
