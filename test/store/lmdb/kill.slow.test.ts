@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { tree } from "../../_setup/tree.ts";
+import { killRounds } from "../../_support/kill-rounds.ts";
 import { Random } from "../../_support/random.ts";
 import { KilledStore } from "./killed.ts";
 
-const ROUNDS = 200;
+const ROUNDS = killRounds(200);
 
 describe("a store on lmdb whose process is killed again and again", () => {
   it(`has lost nothing in ${ROUNDS} rounds`, async () => {
