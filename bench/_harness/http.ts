@@ -23,6 +23,8 @@ export function getRequest(path: string, headers: Readonly<Record<string, string
 export function fetchOnce(port: number, request: Buffer, tls?: ConnectionOptions): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
+    let read = 0;
+    let head: Head | undefined;
     const ask = (): void => void socket.write(request);
     const place = { port, host: "127.0.0.1" };
     const socket: Socket = tls === undefined ? connect(place, ask) : connectTls({ ...place, ...tls }, ask);
@@ -30,16 +32,27 @@ export function fetchOnce(port: number, request: Buffer, tls?: ConnectionOptions
     socket.once("end", () => reject(new Error("the server closed the connection")));
     socket.on("data", (piece) => {
       pieces.push(piece);
-      const answer = parse(Buffer.concat(pieces));
-      if (answer === undefined) return;
+      read += piece.length;
+      head ??= parseHead(Buffer.concat(pieces));
+      if (head === undefined || read < head.length) return;
       socket.destroy();
-      resolve(answer);
+      resolve(answerOf(head, Buffer.concat(pieces)));
     });
   });
 }
 
 /** The answer that `bytes` begin with, once they are all of it. */
 export function parse(bytes: Buffer): Answer | undefined {
+  const head = parseHead(bytes);
+  return head === undefined || bytes.length < head.length ? undefined : answerOf(head, bytes);
+}
+
+interface Head extends Omit<Answer, "body"> {
+  /** Where the body begins. */
+  readonly end: number;
+}
+
+function parseHead(bytes: Buffer): Head | undefined {
   const end = bytes.indexOf("\r\n\r\n");
   if (end === -1) return undefined;
   const [first = "", ...lines] = bytes.toString("latin1", 0, end).split("\r\n");
@@ -49,9 +62,11 @@ export function parse(bytes: Buffer): Answer | undefined {
   });
   const size = headers.find(([name]) => name.toLowerCase() === "content-length")?.[1];
   if (size === undefined) throw new Error(`an answer without Content-Length: ${first}`);
-  const length = end + 4 + Number(size);
-  if (bytes.length < length) return undefined;
-  return { status: Number(first.split(" ")[1]), headers, body: bytes.subarray(end + 4, length), length };
+  return { status: Number(first.split(" ")[1]), headers, length: end + 4 + Number(size), end: end + 4 };
+}
+
+function answerOf({ end, ...head }: Head, bytes: Buffer): Answer {
+  return { ...head, body: bytes.subarray(end, head.length) };
 }
 
 export interface LoadOptions {

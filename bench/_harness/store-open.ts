@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import type { BareStore } from "../_servers/bare-store.ts";
+import type { BareStore } from "../_servers/bare-handler.ts";
 import type { Stored } from "../_servers/stored.ts";
-import { nameOf, pathOf } from "../_servers/stored-kinds.ts";
+import { nameOf, pathOf, type StorePlace } from "../_servers/stored-kinds.ts";
 import { Remote } from "./remote.ts";
 import { firstLines } from "./replay.ts";
 import { type Figure, figure } from "./report.ts";
@@ -13,26 +12,26 @@ const SIDES = ["ours", "bare"] as const;
 
 /** How many keys there are, and how many of them are of the kind that is listed. */
 export interface Opening {
-  readonly folder: string;
+  readonly engine: "lmdb" | "etcd";
+  readonly place: StorePlace;
   readonly keys: number;
   readonly listed: number;
 }
 
 /** What a store with many keys takes before it answers, and holds. */
-export async function opening({ folder, keys, listed }: Opening): Promise<Figure[]> {
-  const dir = join(folder, "many");
-  await fill(dir, keys - listed, listed);
+export async function opening({ engine, place, keys, listed }: Opening): Promise<Figure[]> {
+  await fill(place, keys - listed, listed);
   await using server = await Remote.start<Stored>("stored", ["--expose-gc"]);
-  await using bare = await Remote.start<BareStore>("bare-store");
-  const place = { dir, kind: "Small", name: nameOf(4711) } as const;
+  await using bare = await Remote.start<BareStore<StorePlace>>(`bare-${engine}`);
+  const asked = { place, kind: "Small", name: nameOf(4711) } as const;
   const measure = async (name: (typeof SIDES)[number]): Promise<{ ms: number }> => ({
-    ms: name === "ours" ? await server.ask("openAndGet", place) : await bare.ask("openAndGet", place),
+    ms: name === "ours" ? await server.ask("openAndGet", asked) : await bare.ask("openAndGet", asked),
   });
   await interleave(SIDES, 1, measure);
   const opened = await interleave(SIDES, 5, measure);
 
   const before = await server.ask("anonymous");
-  await server.ask("open", { dir });
+  await server.ask("open", place);
   const idle = await held(server);
   const port = await server.ask("listen");
   const first = await list(port, listed);
@@ -41,10 +40,10 @@ export async function opening({ folder, keys, listed }: Opening): Promise<Figure
   const many = keys.toLocaleString("en");
   return [
     figure({
-      what: `open of ${many} keys, to the first get`,
+      what: `open of ${many} keys over ${engine}, to the first get`,
       value: opened.ratio(SIDES, "ms"),
       unit: "ratio",
-      rival: "bare lmdb, the same file",
+      rival: `bare ${engine}, the same keys`,
     }),
     figure({ what: "the same", value: opened.of("ours", "ms"), unit: "ms" }),
     figure({
@@ -79,9 +78,9 @@ async function held(server: Remote<Stored>): Promise<{ readonly anonymous: numbe
 }
 
 /** By a process that ends: what is opened is a file, not its memory. */
-async function fill(dir: string, unlisted: number, listed: number): Promise<void> {
+async function fill(place: StorePlace, unlisted: number, listed: number): Promise<void> {
   await using server = await Remote.start<Stored>("stored");
-  await server.ask("open", { dir });
+  await server.ask("open", place);
   // First, and so long ago that a list does not begin with the changes since.
   await server.ask("fill", { kind: "Widget", bytes: 0, count: listed });
   await server.ask("fill", { kind: "Small", bytes: 0, count: unlisted });

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import type { BareStore } from "../_servers/bare-store.ts";
+import type { BareStore } from "../_servers/bare-handler.ts";
 import type { Stored } from "../_servers/stored.ts";
-import { nameOf, pathOf } from "../_servers/stored-kinds.ts";
+import { nameOf, pathOf, type StorePlace, TURNS } from "../_servers/stored-kinds.ts";
 import { type Answer, fetchOnce, getRequest, load } from "./http.ts";
 import { type Measurable, Remote } from "./remote.ts";
 import { firstLines, type Replayed, replay } from "./replay.ts";
@@ -11,22 +10,24 @@ import { BEARER, type Created, Creates } from "./store-creates.ts";
 
 const SIZE = 2048;
 const LISTED = 10_000;
-/** Objects that take turns in changing. */
-const TURNS = 1000;
 const SIDES = ["ours", "bare"] as const;
 type Side = (typeof SIDES)[number];
 
 const list = getRequest(pathOf("Widget"), BEARER);
 const get = getRequest(pathOf("Widget", nameOf(4711)), BEARER);
 
-/** ms. There is more code to compile on our side. */
-const WARM = { ours: 3000, bare: 700 } as const;
+/** In rounds. There is more code to compile on our side. */
+const WARM = { ours: 4, bare: 1 } as const;
 
 /** What is measured, and how much of it. */
 export interface Contest {
-  readonly folder: string;
+  readonly engine: "lmdb" | "etcd";
+  /** Each keeps its own. */
+  readonly places: Readonly<Record<Side, StorePlace>>;
   readonly events: number;
   readonly rounds: number;
+  /** How long a round of creates takes, ms; reads take less. */
+  readonly milliseconds: number;
 }
 
 /** What came of it. */
@@ -40,19 +41,19 @@ export interface Outcome {
 }
 
 /** A server of ours and its rival, in turns. */
-export async function compete({ folder, events, rounds }: Contest): Promise<Outcome> {
+export async function compete({ engine, places, events, rounds, milliseconds }: Contest): Promise<Outcome> {
   await using ours = await Remote.start<Stored>("stored", ["--expose-gc"]);
-  await using bare = await Remote.start<BareStore>("bare-store", ["--expose-gc"]);
-  await ours.ask("open", { dir: join(folder, "ours") });
-  await bare.ask("open", { dir: join(folder, "bare") });
+  await using bare = await Remote.start<BareStore<StorePlace>>(`bare-${engine}`);
+  await ours.ask("open", places.ours);
+  await bare.ask("open", places.bare);
   const ports = { ours: await ours.ask("listen"), bare: await bare.ask("listen") };
   const servers: Readonly<Record<Side, Measurable>> = { ours, bare };
   const side = (name: Side) => ({ server: servers[name], port: ports[name] });
 
   const writes = new Creates(SIZE);
   for (const name of SIDES) await writes.check(ports[name]);
-  for (const name of SIDES) await writes.measure(side(name), WARM[name]);
-  const creates = await interleave(SIDES, rounds, (name) => writes.measure(side(name), 1000));
+  for (const name of SIDES) await writes.measure(side(name), WARM[name] * milliseconds);
+  const creates = await interleave(SIDES, rounds, (name) => writes.measure(side(name), milliseconds));
 
   const before = await ours.ask("fill", { kind: "Tick", bytes: SIZE / 2, count: events, turns: TURNS });
   await ours.ask("fill", { kind: "Widget", bytes: SIZE, count: LISTED });
@@ -60,40 +61,49 @@ export async function compete({ folder, events, rounds }: Contest): Promise<Outc
   const idle = await ours.ask("anonymous");
   await ours.ask("startPeak");
   const watch = `${pathOf("Tick")}?watch=true&resourceVersion=`;
-  const watches: Readonly<Record<Side, Replayed>> = {
-    ours: { port: ports.ours, path: `${watch}${before}`, headers: BEARER },
-    bare: { port: ports.bare, path: `${watch}0`, headers: BEARER },
-  };
-  const lines = await firstLines(watches.ours, events);
+  const watchOf = (name: Side, after: number): Replayed => ({
+    port: ports[name],
+    path: `${watch}${after}`,
+    headers: BEARER,
+  });
+  const lines = await firstLines(watchOf("ours", before), events);
   const replayMemory = (await ours.ask("stopPeak")) - idle;
   checkEvents(lines, events);
-  await bare.ask("keepLines", { lines });
+  const watches: Readonly<Record<Side, Replayed>> = {
+    ours: watchOf("ours", before),
+    bare: watchOf("bare", await bare.ask("keepLines", { lines })),
+  };
+  const whole = await fetchOnce(ports.ours, list);
+  checkList(whole);
+  // Before anything is replayed: how much follows in the history costs etcd time.
+  await bare.ask("keepList", { path: pathOf("Widget"), body: whole.body });
+
+  const expected = { ours: lines, bare: await firstLines(watches.bare, events) };
+  assert.ok(sameLines(expected.bare, lines), "the rival tells other events");
   const replayed = await interleave(SIDES, 2, async (name) => {
     const cpu = await servers[name].ask("cpu");
-    const seconds = await replay(watches[name], lines);
+    const seconds = await replay(watches[name], expected[name]);
     return { rate: events / seconds, cpu: ((await servers[name].ask("cpu")) - cpu) / events };
   });
 
-  const whole = await fetchOnce(ports.ours, list);
-  checkList(whole);
-  await bare.ask("keepList", { path: pathOf("Widget"), body: whole.body });
   const answers = {
     get: { ours: await fetchOnce(ports.ours, get), bare: await fetchOnce(ports.bare, get) },
     list: { ours: whole, bare: await fetchOnce(ports.bare, list) },
   };
   for (const { ours, bare } of Object.values(answers))
     assert.ok(ours.body.equals(bare.body), "the rival sends other bytes");
-  const read = (what: "get" | "list", connections: number, milliseconds: number) => async (name: Side) => {
+  const read = (what: "get" | "list", connections: number, share: number) => async (name: Side) => {
     const expected = answers[what][name];
     const cpu = await servers[name].ask("cpu");
-    const options = { port: ports[name], request: what === "get" ? get : list, expected, connections, milliseconds };
+    const request = what === "get" ? get : list;
+    const options = { port: ports[name], request, expected, connections, milliseconds: share * milliseconds };
     const { answers: count, seconds } = await load(options);
     return { rate: (count * expected.length) / seconds, cpu: ((await servers[name].ask("cpu")) - cpu) / count };
   };
-  await interleave(SIDES, 1, read("get", 16, 600));
-  const got = await interleave(SIDES, rounds, read("get", 16, 300));
-  await interleave(SIDES, 1, read("list", 4, 400));
-  const listed = await interleave(SIDES, rounds, read("list", 4, 500));
+  await interleave(SIDES, 1, read("get", 16, 0.6));
+  const got = await interleave(SIDES, rounds, read("get", 16, 0.3));
+  await interleave(SIDES, 1, read("list", 4, 0.4));
+  const listed = await interleave(SIDES, rounds, read("list", 4, 0.5));
   return { creates, get: got, list: listed, replay: replayed, replayMemory };
 }
 
@@ -105,12 +115,19 @@ function checkList({ status, body }: Answer): void {
   assert.ok(Math.abs(body.length / LISTED - SIZE) < 64, `the list has ${body.length} bytes`);
 }
 
-/** Each change, once, in order. */
+/** Each change, once, in the order of versions: concurrent writes come in any. */
 function checkEvents(lines: Buffer, count: number): void {
-  const told = lines.toString("latin1").matchAll(/"n":(1\d{6})/g);
-  const numbers = Array.from(told, ([, n]) => Number(n) - 1_000_000);
+  const text = lines.toString("latin1");
+  const all = (pattern: RegExp): number[] => Array.from(text.matchAll(pattern), ([, n]) => Number(n));
+  const versions = all(/"resourceVersion":"(\d+)"/g);
+  assert.ok(versions.every((version, n) => n === 0 || version > (versions[n - 1] ?? 0)));
   assert.deepEqual(
-    numbers,
-    Array.from({ length: count }, (_, n) => n),
+    Uint32Array.from(all(/"n":1(\d{6})/g)).sort(),
+    Uint32Array.from({ length: count }, (_, n) => n),
   );
+}
+
+function sameLines(one: Buffer, other: Buffer): boolean {
+  const sorted = (lines: Buffer): string => lines.toString("latin1").split("\n").sort().join("\n");
+  return one.equals(other) || sorted(one) === sorted(other);
 }

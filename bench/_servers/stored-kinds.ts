@@ -1,4 +1,4 @@
-// What both sides of the store's bench know: kinds, and where they are.
+// What both sides of the store's benches know: kinds, and where they are.
 export const KINDS = ["Note", "Widget", "Tick", "Small"] as const;
 /** `Note`: created; `Widget`: read and listed; `Tick`: changed, and replayed; `Small`: lots of them. */
 export type StoredKind = (typeof KINDS)[number];
@@ -22,3 +22,19 @@ export function nameOf(at: number): string {
 export function keyOf(kind: StoredKind, name: string): string {
   return `${GROUP}/${pluralOf(kind)}///${name}`;
 }
+
+/** Objects that take turns in changing. */
+export const TURNS = 1000;
+
+/** Where lmdb keeps things. */
+export interface Folder {
+  readonly dir: string;
+}
+
+/** Where etcd does: what keys begin with, a slash after it. */
+export interface InEtcd {
+  readonly endpoint: string;
+  readonly prefix: string;
+}
+
+export type StorePlace = Folder | InEtcd;

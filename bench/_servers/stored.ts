@@ -6,11 +6,11 @@ import {
   defineVirtualWorkspace,
   staticTokens,
 } from "@virtual-workspaces/framework";
-import { lmdbStore, persistent, type Store } from "@virtual-workspaces/store";
+import { etcdStore, lmdbStore, persistent, type Store } from "@virtual-workspaces/store";
 import { anonymousMemory } from "../_harness/anonymous-memory.ts";
 import { serveCommands } from "../_harness/commands.ts";
 import { copies, type Filling } from "./stored-fill.ts";
-import { GROUP, KINDS, keyOf, nameOf, type StoredKind } from "./stored-kinds.ts";
+import { GROUP, KINDS, keyOf, nameOf, type StoredKind, type StorePlace } from "./stored-kinds.ts";
 
 const kinds = KINDS.map((kind) =>
   defineResource({
@@ -25,27 +25,29 @@ const kinds = KINDS.map((kind) =>
 let store: Store;
 let collections: readonly ReturnType<typeof keep>[] = [];
 
+const openStore = (place: StorePlace): Promise<Store> =>
+  "dir" in place ? lmdbStore(place) : etcdStore({ endpoints: [place.endpoint], prefix: place.prefix });
 const keep = (kind: (typeof kinds)[number]) => kind.collection(persistent(store));
 
 const commands = {
   ...anonymousMemory,
-  open: async ({ dir }: { readonly dir: string }): Promise<void> => {
-    store = await lmdbStore({ dir });
+  open: async (place: StorePlace): Promise<void> => {
+    store = await openStore(place);
     collections = kinds.map(keep);
   },
   close: () => store[Symbol.asyncDispose](),
   /** @returns how long it took, ms */
   openAndGet: async ({
-    dir,
+    place,
     kind,
     name,
   }: {
-    readonly dir: string;
+    readonly place: StorePlace;
     readonly kind: StoredKind;
     readonly name: string;
   }): Promise<number> => {
     const began = performance.now();
-    await using opened = await lmdbStore({ dir });
+    await using opened = await openStore(place);
     if ((await opened.get(keyOf(kind, name))) === undefined) throw new Error(`there is no ${kind} ${name}`);
     return performance.now() - began;
   },
