@@ -8,13 +8,17 @@ import {
   type ReadableCache,
 } from "@virtual-workspaces/framework";
 import { pages } from "../engine/pages.ts";
-import type { StoreEvent } from "../store.ts";
+import type { Batch, StoreEvent } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { asAnswer } from "./answers.ts";
 import type { Place } from "./store-keeper.ts";
 
 /** What is told at once: a client that reads it slowly holds on to it. */
 const SLICE = { events: 1000, bytes: 256 * 1024 } as const;
+/** How long, ms, and how many readings wait to be gone on with: to begin in the past takes etcd 100 ms each time. */
+const PAUSED = { time: 2000, most: 4 } as const;
+
+type Reading = AsyncIterator<Batch>;
 
 /** What a store remembers of the objects of a kind: as much as has not been compacted. */
 export class StorePast implements Past {
@@ -22,6 +26,8 @@ export class StorePast implements Past {
   readonly #cache: Pick<ReadableCache, "head">;
   /** What is being read, by what it comes after: those who ask for the same are given the same. */
   readonly #reading = new Map<string, Promise<PastChanges>>();
+  /** What has been read up to a version and no further, oldest first. */
+  readonly #paused = new Map<string, { readonly reading: Reading; readonly over: NodeJS.Timeout }>();
 
   constructor(place: Place, cache: Pick<ReadableCache, "head">) {
     this.#place = place;
@@ -29,12 +35,12 @@ export class StorePast implements Past {
   }
 
   changes(after: string): Promise<PastChanges> {
-    let reading = this.#reading.get(after);
-    if (reading === undefined) {
-      reading = this.#read(after).finally(() => this.#reading.delete(after));
-      this.#reading.set(after, reading);
+    let told = this.#reading.get(after);
+    if (told === undefined) {
+      told = this.#read(after).finally(() => this.#reading.delete(after));
+      this.#reading.set(after, told);
     }
-    return reading;
+    return told;
   }
 
   async *objects(version: string, range: PastRange, { signal }: ChangesOptions): AsyncGenerator<Encoded> {
@@ -53,25 +59,57 @@ export class StorePast implements Past {
   }
 
   async #read(after: string): Promise<PastChanges> {
-    const { store, keys } = this.#place;
+    const reading = this.#resumed(after) ?? this.#begun(after);
     const last = Number(this.#cache.head);
-    const told: CacheEvent[] = [];
+    const events: CacheEvent[] = [];
     let bytes = 0;
-    const watch = store.watch(keys.all, { after: Number(after), previous: true });
-    watch.requestProgress();
     try {
-      for await (const { revision, events } of watch) {
-        if (revision > last) return { events: told, version: String(last) };
-        for (const event of events) told.push(this.#event(event, revision));
-        bytes += events.reduce((sum, { entry }) => sum + (entry?.value.length ?? 0), 0);
-        if (revision === last || told.length >= SLICE.events || bytes >= SLICE.bytes)
-          return { events: told, version: String(revision) };
+      for (;;) {
+        const { done, value } = await reading.next();
+        // A watch ends by itself only when the store is closed: what was told is not all.
+        if (done === true) throw StoreError.closed(this.#place.store.name);
+        const { revision } = value;
+        if (revision <= last) for (const event of value.events) events.push(this.#event(event, revision));
+        bytes += value.events.reduce((sum, { entry }) => sum + (entry?.value.length ?? 0), 0);
+        if (revision >= last) {
+          await reading.return?.();
+          return { events, version: String(last) };
+        }
+        if (events.length < SLICE.events && bytes < SLICE.bytes) continue;
+        this.#pause(String(revision), reading);
+        return { events, version: String(revision) };
       }
     } catch (error) {
       throw asAnswer(error);
     }
-    // A watch ends by itself only when the store is closed: what was told is not all.
-    throw asAnswer(StoreError.closed(store.name));
+  }
+
+  #begun(after: string): Reading {
+    const { store, keys } = this.#place;
+    const watch = store.watch(keys.all, { after: Number(after), previous: true });
+    watch.requestProgress();
+    return watch[Symbol.asyncIterator]();
+  }
+
+  #resumed(after: string): Reading | undefined {
+    const paused = this.#paused.get(after);
+    clearTimeout(paused?.over);
+    this.#paused.delete(after);
+    return paused?.reading;
+  }
+
+  #pause(version: string, reading: Reading): void {
+    this.#leave(version);
+    const [oldest] = this.#paused.keys();
+    if (oldest !== undefined && this.#paused.size >= PAUSED.most) this.#leave(oldest);
+    const over = setTimeout(() => this.#leave(version), PAUSED.time).unref();
+    this.#paused.set(version, { reading, over });
+  }
+
+  #leave(version: string): void {
+    this.#resumed(version)
+      ?.return?.()
+      .catch(() => undefined);
   }
 
   #event({ entry, previous }: StoreEvent, revision: number): CacheEvent {
