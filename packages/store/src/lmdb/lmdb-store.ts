@@ -16,7 +16,8 @@ import { StoreError } from "../store-error.ts";
 import { Compactor } from "./compactor.ts";
 import { prepare } from "./draft.ts";
 import type { Folder } from "./folder.ts";
-import { Leases, leaseNumber, loadLeases } from "./leases.ts";
+import { leaseNumber, loadLeases } from "./lease-table.ts";
+import { Leases } from "./leases.ts";
 import { Reader } from "./reader.ts";
 import { Writer } from "./writer.ts";
 
@@ -40,7 +41,7 @@ export class LmdbStore implements Store {
     this.#folder = folder;
     this.#compacted = state.compacted;
     const reader = new Reader({ dir, tables, bounds: () => this.#bounds() });
-    const table = loadLeases(tables);
+    const table = loadLeases(tables, dir);
     const writer = new Writer({
       dir,
       tables,

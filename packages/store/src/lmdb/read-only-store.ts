@@ -4,7 +4,7 @@ import { StoreError } from "../store-error.ts";
 import { leaseNotFound } from "./draft.ts";
 import { damaged } from "./faults.ts";
 import type { Folder } from "./folder.ts";
-import { remainingIn } from "./leases.ts";
+import { remainingIn } from "./lease-table.ts";
 import { Reader } from "./reader.ts";
 import type { State } from "./state.ts";
 
@@ -47,7 +47,7 @@ export class ReadOnlyStore implements Store {
 
   async remaining(id: string): Promise<number> {
     this.#check();
-    const remaining = remainingIn(this.#folder.tables, id);
+    const remaining = remainingIn(this.#folder.tables, id, this.#folder.dir);
     if (remaining === undefined) throw leaseNotFound(id);
     return remaining;
   }
