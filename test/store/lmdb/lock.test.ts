@@ -38,6 +38,20 @@ describe("the lock of a store on lmdb", () => {
     await refused("Locked", () => lmdbStore({ dir: folder.path }));
   });
 
+  it("belongs to the worker of a cluster that took it", async () => {
+    using folder = tree({});
+    await using holder = await Holder.of(folder.path, "cluster");
+    const worker = Number(holder.said);
+    try {
+      await holder.kill();
+      const { message } = await refused("Locked", () => lmdbStore({ dir: folder.path }));
+      expect(message).to.contain(`process ${worker},`);
+    } finally {
+      process.kill(worker, "SIGKILL");
+    }
+    await close(await lmdbStore({ dir: folder.path, wait: 10_000 }));
+  });
+
   it("is not taken for held because a process has the number of one that died", async () => {
     using folder = tree({ [`lock/1700000000000-${process.pid}-abcdefgh`]: "" });
     await close(await lmdbStore({ dir: folder.path }));

@@ -124,7 +124,8 @@ function listen(path: string): Promise<Server> {
   const { promise, resolve, reject } = Promise.withResolvers<Server>();
   const server = createServer((socket) => socket.destroy());
   server.once("error", reject);
-  server.listen(path, () => resolve(server.unref()));
+  // In a worker of node:cluster another process would listen otherwise.
+  server.listen({ path, exclusive: true }, () => resolve(server.unref()));
   return promise;
 }
 

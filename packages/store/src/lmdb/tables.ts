@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { type Database, open } from "lmdb";
 import { decodeState, encodeState, type State } from "./state.ts";
 
@@ -30,8 +32,8 @@ export interface Tables {
 const STATE = Buffer.from("state");
 const BINARY = { encoding: "binary", keyEncoding: "binary" } as const;
 
-// Addresses, not memory: what the file may grow to before it is mapped anew.
-const MAP_SIZE = 64 * 2 ** 30;
+/** Addresses that the file may grow into before it is mapped anew. Where they are limited, asking for too many kills. */
+const ROOM = 2 ** 30;
 
 /** How the file is opened. */
 export interface TableOptions {
@@ -43,7 +45,7 @@ export function openTables(dir: string, { readOnly }: TableOptions): Tables {
     path: dir,
     noSubdir: false,
     readOnly,
-    mapSize: MAP_SIZE,
+    mapSize: mapSize(join(dir, "data.mdb")),
     maxDbs: 8,
     maxReaders: 1024,
     overlappingSync: false,
@@ -72,6 +74,11 @@ export function openTables(dir: string, { readOnly }: TableOptions): Tables {
     batchSync: (work) => root.transactionSync(work),
     close: () => root.close(),
   };
+}
+
+function mapSize(file: string): number {
+  const { size } = statSync(file, { throwIfNoEntry: false }) ?? { size: 0 };
+  return Math.ceil(size / ROOM) * ROOM + ROOM;
 }
 
 /** Makes an empty store in an empty folder. */
