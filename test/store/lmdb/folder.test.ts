@@ -75,7 +75,7 @@ describe("the folder of a store on lmdb", () => {
       expect(error.compacted).to.equal(5000);
       await close(store);
     }
-    await refused("Invalid", () => lmdbStore({ dir: folder.path, revision: 0 }));
+    for (const revision of [0, 2 ** 45 + 1]) await refused("Invalid", () => lmdbStore({ dir: folder.path, revision }));
   });
 
   it("of a newer version is left alone", async () => {

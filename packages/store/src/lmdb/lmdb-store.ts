@@ -1,4 +1,4 @@
-import { checkCount, checkRangeOptions, checkTransaction } from "../engine/limits.ts";
+import { checkCount, checkRange, checkRangeOptions, checkTransaction, couldBeKey } from "../engine/limits.ts";
 import { WatchHub } from "../engine/watch-hub.ts";
 import type {
   Entry,
@@ -66,11 +66,12 @@ export class LmdbStore implements Store {
 
   get(key: string, options?: Cancel): Entry | undefined {
     this.#check(options?.signal);
-    return this.#reader.get(key);
+    return couldBeKey(key) ? this.#reader.get(key) : undefined;
   }
 
   async range(range: KeyRange, options: RangeOptions = {}): Promise<RangeResult> {
     this.#check(options.signal);
+    checkRange(range);
     checkRangeOptions(options);
     return await this.#reader.range(range, options);
   }

@@ -1,4 +1,4 @@
-import { checkRangeOptions } from "../engine/limits.ts";
+import { checkRange, checkRangeOptions, couldBeKey } from "../engine/limits.ts";
 import type { Batch, Entry, KeyRange, Lease, RangeOptions, RangeResult, Store, Watch } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { leaseNotFound } from "./draft.ts";
@@ -31,11 +31,12 @@ export class ReadOnlyStore implements Store {
 
   get(key: string, options?: Cancel): Entry | undefined {
     this.#check(options?.signal);
-    return this.#reader.get(key);
+    return couldBeKey(key) ? this.#reader.get(key) : undefined;
   }
 
   async range(range: KeyRange, options: RangeOptions = {}): Promise<RangeResult> {
     this.#check(options.signal);
+    checkRange(range);
     checkRangeOptions(options);
     return await this.#reader.range(range, options);
   }
