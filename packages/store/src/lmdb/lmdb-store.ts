@@ -40,7 +40,7 @@ export class LmdbStore implements Store {
     this.name = `lmdb at ${dir}`;
     this.#folder = folder;
     this.#compacted = state.compacted;
-    const reader = new Reader({ dir, tables, bounds: () => this.#bounds() });
+    const reader = new Reader({ dir, tables, bounds: () => this.#bounds(), checkOpen: () => this.#checkOpen() });
     const table = loadLeases(tables, dir);
     const writer = new Writer({
       dir,
@@ -132,8 +132,12 @@ export class LmdbStore implements Store {
     return { revision: this.#hub.head, compacted: this.#compacted };
   }
 
-  #check(signal?: AbortSignal): void {
+  #checkOpen(): void {
     if (this.#hub.closed) throw StoreError.closed(this.name);
+  }
+
+  #check(signal?: AbortSignal): void {
+    this.#checkOpen();
     signal?.throwIfAborted();
   }
 }

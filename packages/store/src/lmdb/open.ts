@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { checkFirstRevision } from "../engine/limits.ts";
 import type { Store } from "../store.ts";
+import { faultOf } from "./faults.ts";
 import { openFolder } from "./folder.ts";
 import { LmdbStore } from "./lmdb-store.ts";
 import { ReadOnlyStore } from "./read-only-store.ts";
@@ -34,5 +35,10 @@ export async function lmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const { dir, readOnly = false, wait = 0, revision } = options;
   if (revision !== undefined) checkFirstRevision(revision, HIGHEST);
   const folder = await openFolder({ dir: resolve(dir), readOnly, wait, revision });
-  return readOnly ? new ReadOnlyStore(folder) : new LmdbStore(folder);
+  try {
+    return readOnly ? new ReadOnlyStore(folder) : new LmdbStore(folder);
+  } catch (error) {
+    await folder[Symbol.asyncDispose]();
+    throw faultOf(error, folder.dir);
+  }
 }

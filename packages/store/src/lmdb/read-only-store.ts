@@ -21,7 +21,7 @@ export class ReadOnlyStore implements Store {
     const { dir, tables } = folder;
     this.name = `lmdb at ${dir}, to read`;
     this.#folder = folder;
-    this.#reader = new Reader({ dir, tables, bounds: () => this.#state() });
+    this.#reader = new Reader({ dir, tables, bounds: () => this.#state(), checkOpen: () => this.#checkOpen() });
   }
 
   async head(options?: Cancel): Promise<number> {
@@ -85,8 +85,12 @@ export class ReadOnlyStore implements Store {
     return state;
   }
 
-  #check(signal?: AbortSignal): void {
+  #checkOpen(): void {
     if (this.#closing !== undefined) throw StoreError.closed(this.name);
+  }
+
+  #check(signal?: AbortSignal): void {
+    this.#checkOpen();
     signal?.throwIfAborted();
     this.#folder.tables.refresh();
   }

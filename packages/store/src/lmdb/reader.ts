@@ -28,6 +28,8 @@ export type Reading = Pick<Tables, "keys" | "log">;
 export interface Source {
   readonly dir: string;
   readonly tables: Reading;
+  /** @throws StoreError `Closed` */
+  checkOpen(): void;
   /** The newest revision to be seen and the oldest that is whole, now. */
   bounds(): Pick<State, "revision" | "compacted">;
 }
@@ -137,8 +139,9 @@ export class Reader implements History {
     throw damaged(this.#source.dir, `nothing stands at ${place} in the log`);
   }
 
-  /** @throws StoreError `Future` or `Compacted` */
+  /** @throws StoreError `Closed`, `Future` or `Compacted` */
   check(revision: number): void {
+    this.#source.checkOpen();
     const { revision: newest, compacted } = this.#source.bounds();
     if (revision > newest) throw StoreError.future(revision, newest);
     if (revision < compacted) throw StoreError.compacted(revision, compacted);

@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { type Database, open } from "lmdb";
+import { type Database, open, type RootDatabase } from "lmdb";
 import { decodeState, encodeState, type State } from "./state.ts";
 
 /** A table: bytes by bytes, in their order. */
@@ -40,7 +40,7 @@ export interface TableOptions {
   readonly readOnly: boolean;
 }
 
-export function openTables(dir: string, { readOnly }: TableOptions): Tables {
+export async function openTables(dir: string, { readOnly }: TableOptions): Promise<Tables> {
   const options = {
     path: dir,
     noSubdir: false,
@@ -54,6 +54,15 @@ export function openTables(dir: string, { readOnly }: TableOptions): Tables {
     ...BINARY,
   };
   const root = open<Buffer, Buffer>(options);
+  try {
+    return tablesIn(root);
+  } catch (error) {
+    await root.close();
+    throw error;
+  }
+}
+
+function tablesIn(root: RootDatabase<Buffer, Buffer>): Tables {
   const table = (name: string): Table => root.openDB<Buffer, Buffer>({ name, ...BINARY });
   const info = table("info");
   return {
@@ -83,7 +92,7 @@ function mapSize(file: string): number {
 
 /** Makes an empty store in an empty folder. */
 export async function createTables(dir: string, state: State): Promise<void> {
-  const tables = openTables(dir, { readOnly: false });
+  const tables = await openTables(dir, { readOnly: false });
   try {
     tables.batchSync(() => tables.setState(state));
   } finally {
