@@ -6,7 +6,7 @@ import type { Entry, KeyRange, RangeOptions, RangeResult } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { damaged, faultOf } from "./faults.ts";
 import { integerKey, NOWHERE, type Place, placeOf, readInteger, revisionOf } from "./place.ts";
-import { decodeRecord, entryOf, type LogRecord } from "./record.ts";
+import { decodeRecord, entryOf, type LogRecord, previousOf } from "./record.ts";
 import type { State } from "./state.ts";
 import type { Table, Tables } from "./tables.ts";
 
@@ -63,7 +63,11 @@ export class Reader implements History {
 
   get(key: string): Entry | undefined {
     const newest = this.#bytes(this.#keys, Buffer.from(key));
-    return newest && entryOf(this.#at(newest, this.#source.bounds().revision));
+    if (newest === undefined) return undefined;
+    const { revision } = this.#source.bounds();
+    let place = readInteger(newest, 0);
+    while (revisionOf(place) > revision) place = this.#before(place);
+    return this.#entryAt(place);
   }
 
   async range(range: KeyRange, options: RangeOptions = {}): Promise<RangeResult> {
@@ -83,20 +87,29 @@ export class Reader implements History {
     const entries: Entry[] = [];
     const end = bound(range.to);
     let start: Buffer | undefined = bound(range.from);
+    let reached: Place | undefined;
     while (start !== undefined && Buffer.compare(start, end) < 0) {
       signal?.throwIfAborted();
       this.check(revision);
       const from: Buffer = start;
       start = undefined;
-      let seen = 0;
+      let [seen, bytes] = [0, 0];
       for (const { key, value } of this.scan(this.#keys, { start: from, end })) {
-        const entry = entryOf(this.#at(value, revision));
+        let place: Place = reached ?? readInteger(value, 0);
+        for (; revisionOf(place) > revision && seen < SLICE; seen++) place = this.#before(place);
+        if (revisionOf(place) > revision) {
+          [start, reached] = [key, place];
+          break;
+        }
+        reached = undefined;
+        const entry = this.#entryAt(place);
         if (entry !== undefined) {
           if (entries.length === limit) return { entries, revision, more: true };
           entries.push(entry);
         }
         seen += 1;
-        if (seen === SLICE) {
+        bytes += entry?.value.length ?? 0;
+        if (seen >= SLICE || bytes >= SLICE_BYTES) {
           start = after(key);
           break;
         }
@@ -170,13 +183,24 @@ export class Reader implements History {
     }
   }
 
-  /** Goes back from a key's newest entry to the one of a revision. */
-  #at(newest: Buffer, revision: number): LogRecord | undefined {
-    let record = this.record(newest);
-    while (record !== undefined && revisionOf(record.place) > revision) {
-      record = record.previous === NOWHERE ? undefined : this.record(integerKey(record.previous));
+  #entryAt(place: Place): Entry | undefined {
+    return place === NOWHERE ? undefined : entryOf(this.record(integerKey(place)));
+  }
+
+  /** One step back in the history of a key, which reads no value. */
+  #before(place: Place): Place {
+    const previous = this.#previousAt(integerKey(place));
+    if (previous !== undefined && previous < place) return previous;
+    throw damaged(this.#source.dir, `nothing leads back from ${place} in the log`);
+  }
+
+  #previousAt(at: Buffer): Place | undefined {
+    try {
+      const bytes = this.#log.getBinaryFast(at);
+      return bytes && previousOf(bytes);
+    } catch (error) {
+      throw faultOf(error, this.#source.dir);
     }
-    return record;
   }
 }
 
