@@ -104,6 +104,8 @@ export class Reader implements History {
         reached = undefined;
         const entry = this.#entryAt(place);
         if (entry !== undefined) {
+          // Steps back are taken unchecked: they must have come to the same key.
+          if (place !== readInteger(value, 0) && !key.equals(Buffer.from(entry.key))) throw this.#astray(place);
           if (entries.length === limit) return { entries, revision, more: true };
           entries.push(entry);
         }
@@ -191,7 +193,11 @@ export class Reader implements History {
   #before(place: Place): Place {
     const previous = this.#previousAt(integerKey(place));
     if (previous !== undefined && previous < place) return previous;
-    throw damaged(this.#source.dir, `nothing leads back from ${place} in the log`);
+    throw this.#astray(place);
+  }
+
+  #astray(place: Place): StoreError {
+    return damaged(this.#source.dir, `the history of a key goes astray at ${place} in the log`);
   }
 
   #previousAt(at: Buffer): Place | undefined {
