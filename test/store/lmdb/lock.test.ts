@@ -8,7 +8,8 @@ import { command, Holder, run } from "./child.ts";
 
 const close = (store: Store) => store[Symbol.asyncDispose]();
 
-describe("the lock of a store on lmdb", () => {
+describe("the lock of a store on lmdb", function () {
+  this.timeout(30_000); // processes start
   it("lets one process have it, and tells the others who has it", async () => {
     using folder = tree({});
     const begun = new Date().toISOString();
@@ -82,7 +83,7 @@ describe("the lock of a store on lmdb", () => {
     using folder = tree({});
     const ended = await Promise.all(Array.from({ length: 4 }, () => run(command("wait", folder.path))));
     for (const { said, errors } of ended) expect(said, errors).to.deep.equal(["open"]);
-  }).timeout(30_000);
+  });
 
   it("holds in a folder whose path is longer than that of a socket may be", async () => {
     using folder = tree({});
