@@ -53,6 +53,7 @@ export type Operation =
 
 /** All or nothing, at one revision (etcd's `Txn`). */
 export interface Transaction {
+  /** At most 128. */
   readonly conditions: readonly Condition[];
   /** At most 128, etcd's own limit. */
   readonly operations: readonly Operation[];
@@ -124,9 +125,9 @@ export interface Store extends AsyncDisposable {
   readonly name: string;
   /** The newest revision. */
   head(options?: { readonly signal?: AbortSignal }): Promise<number>;
-  /** What stands at a key now. Engines in this process answer at once. */
+  /** What stands at a key now: nothing where none can be. Engines in this process answer at once. */
   get(key: string, options?: { readonly signal?: AbortSignal }): Entry | undefined | Promise<Entry | undefined>;
-  /** @throws StoreError `Compacted` when the revision is too old, `Future` when it has not come yet */
+  /** Bounds may be longer than keys. @throws StoreError `Compacted` when the revision is too old, `Future` when it has not come yet */
   range(range: KeyRange, options?: RangeOptions): Promise<RangeResult>;
   /**
    * Acknowledged when it is durable. A thrown `Unknown` means that nobody can tell whether it was done: it must not be

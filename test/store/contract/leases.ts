@@ -143,5 +143,23 @@ export function describeLeases(engine: Engine): void {
       await subject.store.revoke(lease);
       expect(await subject.list()).to.deep.equal([]);
     });
+
+    it("of very many keys are over as soon as the first of them is gone", async () => {
+      const lease = await subject.store.grant(60);
+      for (let part = 0; part < 12; part++)
+        await subject.done(...Array.from({ length: 100 }, (_, index) => put(`${part}/${index}`, "1", lease)));
+      const reader = await subject.watch();
+      const revoked = subject.store.revoke(lease);
+      await reader.next();
+      await Promise.all([
+        refused("LeaseNotFound", () => subject.store.renew(lease)),
+        refused("LeaseNotFound", () => subject.store.remaining(lease.id)),
+        refused("LeaseNotFound", () => subject.put("late", "1", lease)),
+        refused("LeaseNotFound", () => subject.store.revoke(lease)),
+      ]);
+      await revoked;
+      expect(await subject.list()).to.deep.equal([]);
+      await reader.leave();
+    });
   });
 }

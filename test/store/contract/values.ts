@@ -23,6 +23,21 @@ export function describeValues(engine: Engine): void {
       }
     });
 
+    it("at what can be no key nothing stands", async () => {
+      await subject.put("a\uFFFD", "v");
+      for (const key of ["", "k".repeat(5000), "a\uD800"]) expect(await subject.at(key)).to.equal(undefined);
+    });
+
+    it("bounds of ranges are text", async () => {
+      for (const range of [
+        { from: "a\uD800", to: "b" },
+        { from: "a", to: "\uDC00" },
+      ]) {
+        await refused("Invalid", () => subject.store.range(range));
+        await refused("Invalid", () => new Reader(subject.store.watch(range, { after: 1 })).next());
+      }
+    });
+
     it("a value is as large as the engine takes, and not larger", async () => {
       const bytes = Buffer.alloc(largest, "0123456789abcdef");
       await subject.put("large", bytes);
@@ -36,9 +51,11 @@ export function describeValues(engine: Engine): void {
       expect(await subject.store.head()).to.equal(head);
     });
 
-    it("a transaction has up to 128 operations", async () => {
+    it("a transaction has up to 128 operations, and as many conditions", async () => {
       const operations = Array.from({ length: 129 }, (_, index) => put(`k${index}`, "v"));
       await refused("TooLarge", () => subject.done(...operations));
+      const conditions = operations.map(({ key }) => ({ key, modRevision: 0 }));
+      await refused("TooLarge", () => subject.commit({ conditions, operations: [] }));
       expect(await subject.list()).to.deep.equal([]);
     });
 

@@ -1,7 +1,9 @@
 // Does a task with a store on lmdb, and says what came of it, a line of JSON for each thing.
+import cluster from "node:cluster";
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { argv } from "node:process";
+import { setImmediate as turn } from "node:timers/promises";
 import { isStoreError, lmdbStore, type Store } from "@virtual-workspaces/store";
 
 const [, , task = "", dir = ""] = argv;
@@ -16,6 +18,17 @@ const tasks: Record<string, () => Promise<void>> = {
     setInterval(() => undefined, 2 ** 30);
   },
 
+  /** Holds it in a worker of a cluster, which does nothing else until it is killed, also when its primary is. */
+  async cluster() {
+    if (cluster.isPrimary) {
+      cluster.fork();
+      return;
+    }
+    await lmdbStore({ dir });
+    say(process.pid);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  },
+
   /** Opens the store for a moment. */
   async open() {
     const store = await lmdbStore({ dir });
@@ -28,6 +41,20 @@ const tasks: Record<string, () => Promise<void>> = {
     const store = await lmdbStore({ dir, wait: 20_000 });
     say("open");
     await store[Symbol.asyncDispose]();
+  },
+
+  /** Reads the newest of what another process writes, over and over, until a value is empty. */
+  async follow() {
+    const store = await lmdbStore({ dir, readOnly: true });
+    say("open");
+    for (let last: number | undefined; last !== 0; await turn()) {
+      const key = `k${await store.head()}`;
+      const value = (await store.get(key))?.value;
+      if (value?.every((byte) => byte === value[0]) === false) say(`${key} is torn`);
+      last = value?.length;
+    }
+    await store[Symbol.asyncDispose]();
+    say("read");
   },
 
   /** Opens it only to read. */

@@ -40,17 +40,20 @@ export class Holder implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown>;
 
-  private constructor(child: ChildProcess) {
+  /** What it said when it had it. */
+  readonly said: string;
+
+  private constructor(child: ChildProcess, said: string) {
     this.#child = child;
     this.#ended = once(child, "exit");
+    this.said = said;
   }
 
-  static async of(dir: string): Promise<Holder> {
-    const [program = "", ...args] = command("hold", dir);
+  static async of(dir: string, task: "hold" | "cluster" = "hold"): Promise<Holder> {
+    const [program = "", ...args] = command(task, dir);
     const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
-    const holder = new Holder(child);
-    await once(child.stdout, "data");
-    return holder;
+    const [said] = await once(child.stdout, "data");
+    return new Holder(child, String(said));
   }
 
   get pid(): number | undefined {

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, 
 import { join } from "node:path";
 import { lmdbStore, type Store, type StoreErrorCode } from "@virtual-workspaces/store";
 import { expect } from "chai";
+import { openTables } from "../../../packages/store/src/lmdb/tables.ts";
 import { type Tree, tree } from "../../_setup/tree.ts";
 import { put, refused } from "../contract/subject.ts";
 
@@ -75,7 +76,7 @@ describe("the folder of a store on lmdb", () => {
       expect(error.compacted).to.equal(5000);
       await close(store);
     }
-    await refused("Invalid", () => lmdbStore({ dir: folder.path, revision: 0 }));
+    for (const revision of [0, 2 ** 45 + 1]) await refused("Invalid", () => lmdbStore({ dir: folder.path, revision }));
   });
 
   it("of a newer version is left alone", async () => {
@@ -98,6 +99,30 @@ describe("the folder of a store on lmdb", () => {
     expect(readFileSync(dir, "utf8")).to.equal("mine");
   });
 
+  it("is damaged where a file has the place of the store", async () => {
+    using folder = tree({ store: "mine" });
+    await refused("Damaged", () => lmdbStore({ dir: folder.path }));
+    expect(readFileSync(join(folder.path, "store"), "utf8")).to.equal("mine");
+  });
+
+  it("is let go of when its leases cannot be read, which is damage", async () => {
+    using folder = await stored();
+    const tables = await openTables(join(folder.path, "store"), { readOnly: false });
+    await tables.batch(() => void tables.leases.put(Buffer.alloc(8, 1), Buffer.from("no lease")));
+    await tables.close();
+    for (let opening = 0; opening < 2; opening++) {
+      const { message } = await refused("Damaged", () => lmdbStore({ dir: folder.path }));
+      expect(message).to.contain(folder.path).and.contain("restore a backup");
+      expect(readdirSync(join(folder.path, "lock"))).to.deep.equal([]);
+    }
+  });
+
+  it("may hold what is no claim where claims are", async () => {
+    using folder = tree({ "lock/1700000000000-1-abcdefgh/notes.txt": "mine" });
+    await close(await lmdbStore({ dir: folder.path }));
+    expect(readdirSync(join(folder.path, "lock"))).to.deep.equal(["1700000000000-1-abcdefgh"]);
+  });
+
   const damages: Record<string, (inner: string) => void> = {
     "without its data": (inner) => rmSync(join(inner, "data.mdb")),
     "with no byte of data": (inner) => truncateSync(join(inner, "data.mdb")),
@@ -106,6 +131,7 @@ describe("the folder of a store on lmdb", () => {
     "with another's data": (inner) => writeFileSync(join(inner, "data.mdb"), Buffer.alloc(100_000, "SQLite format 3")),
     "with zeros for data": (inner) => writeFileSync(join(inner, "data.mdb"), Buffer.alloc(100_000)),
     "without a format": (inner) => rmSync(join(inner, "format.json")),
+    "with a format that is no number": (inner) => writeFileSync(join(inner, "format.json"), '{"format":"1"}'),
     "with a format that is none": (inner) => writeFileSync(join(inner, "format.json"), "\0\0\0"),
   };
   for (const [what, damage] of Object.entries(damages)) {

@@ -4,6 +4,7 @@ import { lmdbStore, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { tree } from "../../_setup/tree.ts";
 import { put, refused } from "../contract/subject.ts";
+import { command, run } from "./child.ts";
 
 const MEBIBYTE = 2 ** 20;
 
@@ -39,6 +40,13 @@ describe("the file of a store on lmdb", () => {
     // 66 MiB were written, of which 0.2 stand there and 5 are left between compactions.
     expect(statSync(file).size).to.be.below(16 * MEBIBYTE);
   }).timeout(30_000);
+
+  it("needs no more addresses than a process may have", async () => {
+    using folder = tree({});
+    const open = command("open", folder.path).join(" ");
+    const { said, errors, code } = await run(["sh", "-ec", `ulimit -v 8388608\nexec ${open}`]);
+    expect([said, code], errors).to.deep.equal([["open"], 0]);
+  });
 
   it("gives room back to others when keys are gone", async () => {
     using folder = tree({});

@@ -8,7 +8,8 @@ import { command, Holder, run } from "./child.ts";
 
 const close = (store: Store) => store[Symbol.asyncDispose]();
 
-describe("the lock of a store on lmdb", () => {
+describe("the lock of a store on lmdb", function () {
+  this.timeout(30_000); // processes start
   it("lets one process have it, and tells the others who has it", async () => {
     using folder = tree({});
     const begun = new Date().toISOString();
@@ -36,6 +37,20 @@ describe("the lock of a store on lmdb", () => {
     await using holder = await Holder.of(folder.path);
     holder.signal("SIGSTOP");
     await refused("Locked", () => lmdbStore({ dir: folder.path }));
+  });
+
+  it("belongs to the worker of a cluster that took it", async () => {
+    using folder = tree({});
+    await using holder = await Holder.of(folder.path, "cluster");
+    const worker = Number(holder.said);
+    try {
+      await holder.kill();
+      const { message } = await refused("Locked", () => lmdbStore({ dir: folder.path }));
+      expect(message).to.contain(`process ${worker},`);
+    } finally {
+      process.kill(worker, "SIGKILL");
+    }
+    await close(await lmdbStore({ dir: folder.path, wait: 10_000 }));
   });
 
   it("is not taken for held because a process has the number of one that died", async () => {
@@ -68,7 +83,7 @@ describe("the lock of a store on lmdb", () => {
     using folder = tree({});
     const ended = await Promise.all(Array.from({ length: 4 }, () => run(command("wait", folder.path))));
     for (const { said, errors } of ended) expect(said, errors).to.deep.equal(["open"]);
-  }).timeout(30_000);
+  });
 
   it("holds in a folder whose path is longer than that of a socket may be", async () => {
     using folder = tree({});

@@ -3,7 +3,7 @@ import type { Batch, KeyRange, Watch, WatchOptions } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { type Change, handOut, type KeptEvent } from "./change.ts";
 import { SortableRange } from "./key-order.ts";
-import { checkCount } from "./limits.ts";
+import { checkCount, checkRange } from "./limits.ts";
 import type { WatchHub } from "./watch-hub.ts";
 
 /** Changes that wait for a reader; one that is slower reads them from the history, where they are anyway. */
@@ -13,6 +13,7 @@ const QUEUE_BYTES = 1024 * 1024;
 /** A watch of an engine in this process. It costs nothing before it is read. */
 export class HubWatch implements Watch, AsyncIterator<Batch, undefined> {
   readonly #hub: WatchHub;
+  readonly #bounds: KeyRange;
   readonly #range: SortableRange;
   readonly #options: WatchOptions;
   readonly #bornClosed: boolean;
@@ -29,6 +30,7 @@ export class HubWatch implements Watch, AsyncIterator<Batch, undefined> {
 
   constructor(hub: WatchHub, range: KeyRange, options: WatchOptions) {
     this.#hub = hub;
+    this.#bounds = range;
     this.#range = new SortableRange(range);
     this.#options = options;
     this.#position = options.after;
@@ -86,6 +88,7 @@ export class HubWatch implements Watch, AsyncIterator<Batch, undefined> {
   #begin(): void {
     this.#begun = true;
     if (this.#bornClosed) throw StoreError.closed(this.#hub.name);
+    checkRange(this.#bounds);
     checkCount("the revision to watch after", this.#options.after, 0);
     const { signal } = this.#options;
     if (signal?.aborted === true) this.end();

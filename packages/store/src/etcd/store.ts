@@ -1,4 +1,4 @@
-import { checkCount, checkRangeOptions } from "../engine/limits.ts";
+import { checkCount, checkRange, checkRangeOptions, couldBeKey } from "../engine/limits.ts";
 import type {
   Entry,
   KeyRange,
@@ -52,10 +52,11 @@ class EtcdStore implements Store {
   }
 
   async get(key: string, { signal }: Given = {}): Promise<Entry | undefined> {
-    return this.#reader.get(key, signal);
+    return couldBeKey(key) ? await this.#reader.get(key, signal) : undefined;
   }
 
   async range(range: KeyRange, options: RangeOptions = {}): Promise<RangeResult> {
+    checkRange(range);
     checkRangeOptions(options);
     try {
       return await this.#reader.range(range, options);

@@ -1,3 +1,4 @@
+import { checkCount, checkRange } from "../engine/limits.ts";
 import type { KeyRange, Watch, WatchOptions } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { verdict } from "./errors.ts";
@@ -36,9 +37,13 @@ export class Watches implements FollowingHost, Disposable {
 
   follow(range: KeyRange, options: WatchOptions): Watch {
     const following = new Following(range, options, { keys: this.#keys, host: this });
-    const refusal = this.#refusal(options);
-    if (refusal !== undefined) following.fail(refusal);
-    else if (options.signal?.aborted) following.end();
+    try {
+      this.#check(range, options);
+    } catch (error) {
+      following.fail(error as StoreError);
+      return following;
+    }
+    if (options.signal?.aborted) following.end();
     else {
       this.#all.add(following);
       if (this.#line === undefined) void this.#keepLine();
@@ -106,11 +111,10 @@ export class Watches implements FollowingHost, Disposable {
     return line;
   }
 
-  #refusal({ after }: WatchOptions): StoreError | undefined {
-    if (this.#members.closed.aborted) return StoreError.closed(this.#members.name);
-    if (!Number.isSafeInteger(after) || after < 0)
-      return new StoreError("Invalid", `a watch goes on after a revision, an integer from 0, not after ${after}`);
-    return undefined;
+  #check(range: KeyRange, { after }: WatchOptions): void {
+    if (this.#members.closed.aborted) throw StoreError.closed(this.#members.name);
+    checkRange(range);
+    checkCount("the revision to watch after", after, 0);
   }
 
   #add(line: Line, following: Following): void {

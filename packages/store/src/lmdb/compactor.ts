@@ -8,6 +8,7 @@ import type { Writer } from "./writer.ts";
 
 /** So many entries of the log are gone through in one group. */
 const SLICE = 1000;
+const SLICE_BYTES = 4 * 2 ** 20;
 
 /** Forgets the history, slice by slice between the groups of others. */
 export class Compactor {
@@ -41,7 +42,7 @@ export class Compactor {
   #slice(draft: Draft): void {
     const { compacted, swept } = draft.state;
     const end = endOf(compacted);
-    let seen = 0;
+    let [seen, bytes] = [0, 0];
     let through: Place = end - 1;
     const range = { start: integerKey(swept + 1), end: integerKey(end) };
     for (const { key, value } of this.#reader.scan(this.#tables.log, range)) {
@@ -54,7 +55,8 @@ export class Compactor {
         if (this.#reader.placeOfKey(name) === place) draft.write("keys", name);
       }
       seen += 1;
-      if (seen === SLICE) {
+      bytes += value.length;
+      if (seen === SLICE || bytes >= SLICE_BYTES) {
         through = place;
         break;
       }

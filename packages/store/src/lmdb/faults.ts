@@ -13,7 +13,7 @@ const REMEDIES = {
   ReadOnly: "it cannot be written: give this user the right to write there, or open it with readOnly",
   Damaged: "it is damaged: restore a backup into an empty directory, or move this one away to begin anew",
   NewerFormat: "it was written by a newer version of this package: install that version again, or restore a backup",
-  Unavailable: "it cannot be used now",
+  Unavailable: "it cannot be used now: mend what the system says, or choose another directory",
 } satisfies Partial<Record<StoreErrorCode, string>>;
 
 /** What the file system or lmdb threw, as a store says it. */

@@ -9,7 +9,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { StoreError } from "../store-error.ts";
 import { checkDataFile, checkSharedFile, type Meta } from "./data-file.ts";
 import { damaged, faultOf, newerFormat } from "./faults.ts";
@@ -48,7 +48,7 @@ export async function openFolder(options: FolderOptions): Promise<Folder> {
   let held: AsyncDisposable | undefined;
   try {
     if (!readOnly) {
-      mkdirSync(dir, { recursive: true, mode: 0o700 });
+      makeFolder(dir);
       held = await lock(dir, wait);
     }
     const paths = pathsIn(dir);
@@ -94,54 +94,63 @@ type OpenOptions = FolderOptions & { readonly held: AsyncDisposable | undefined 
 
 async function open(paths: Paths, { readOnly, held }: OpenOptions): Promise<Folder> {
   const { dir, store, data } = paths;
-  const { format } = readNumbers(paths.format) ?? {};
+  const format = readNumber(paths.format, "format");
   if (format === undefined) throw damaged(dir, "format.json is missing or cannot be read");
   if (format > FORMAT) throw newerFormat(dir);
   if (!existsSync(data)) throw damaged(dir, "data.mdb is missing");
   if (readOnly) checkSharedFile({ path: data, dir });
   else checkDataFile({ path: data, dir, depth: (meta, size) => (isWorthAll(paths, meta, size) ? Infinity : 1) });
-  const tables = openTables(store, { readOnly });
-  const state = tables.state();
-  if (state === undefined) {
+  const tables = await openTables(store, { readOnly });
+  try {
+    const state = tables.state();
+    if (state === undefined) throw damaged(dir, "its state cannot be read");
+    return { dir, tables, state, [Symbol.asyncDispose]: () => close(paths, tables, held) };
+  } catch (error) {
     await tables.close();
-    throw damaged(dir, "its state cannot be read");
+    throw error;
   }
-  return {
-    dir,
-    tables,
-    state,
-    async [Symbol.asyncDispose]() {
-      await tables.close();
-      if (!readOnly) noteClosed(paths);
-      await held?.[Symbol.asyncDispose]();
-    },
-  };
+}
+
+async function close(paths: Paths, tables: Tables, held: AsyncDisposable | undefined): Promise<void> {
+  try {
+    await tables.close();
+    if (held !== undefined) noteClosed(paths);
+  } finally {
+    await held?.[Symbol.asyncDispose]();
+  }
 }
 
 /** Whether every page is looked at. */
 function isWorthAll({ closed }: Paths, { transaction }: Meta, size: number): boolean {
-  const wasClosed = readNumbers(closed)?.["transaction"] === transaction;
+  const wasClosed = readNumber(closed, "transaction") === transaction;
   return size <= SMALL_FILE || (size <= MIDDLING_FILE && !wasClosed);
 }
 
-/** Saves the next start the check of the whole file; a full disk may keep it from that. */
+/** Saves the next start the check of the whole file; a disk that is full or gone may keep it from that. */
 function noteClosed({ data, dir, closed }: Paths): void {
   try {
     const { transaction } = checkDataFile({ path: data, dir, depth: () => -1 });
     writeFileSync(closed, `${JSON.stringify({ transaction })}\n`, { mode: 0o600 });
-  } catch {
-    rmSync(closed, { force: true });
+  } catch {} // what is cut off is no number, and an older one is another transaction's
+}
+
+/** An integer in a file of JSON. @returns `undefined` when it is not there */
+function readNumber(path: string, name: string): number | undefined {
+  try {
+    const value = JSON.parse(readFileSync(path, "utf8"))?.[name];
+    return Number.isSafeInteger(value) ? value : undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined || code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw error;
   }
 }
 
-function readNumbers(path: string): Record<string, number | undefined> | undefined {
-  try {
-    return JSON.parse(readFileSync(path, "utf8"));
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === undefined || code === "ENOENT") return undefined;
-    throw error;
-  }
+/** The names of all folders that it makes are durable. */
+function makeFolder(dir: string): void {
+  const first = mkdirSync(dir, { recursive: true, mode: 0o700 });
+  if (first === undefined) return;
+  for (let made = dir; made.length >= first.length; made = dirname(made)) syncFolder(dirname(made));
 }
 
 /** Names are durable when their folder is. */

@@ -1,64 +1,44 @@
 import { Expiries } from "../engine/expiries.ts";
 import { grantedTtl } from "../engine/limits.ts";
 import type { Lease } from "../store.ts";
+import { isStoreError } from "../store-error.ts";
 import { type Draft, leaseNotFound, prepare } from "./draft.ts";
-import { integerKey, PLACES_OF_REVISION, readInteger, writeInteger } from "./place.ts";
+import { type Held, type LeaseTable, leaseNumber, leaseRow, OVER, secondsLeft } from "./lease-table.ts";
+import { integerKey, PLACES_OF_REVISION } from "./place.ts";
 import type { Tables } from "./tables.ts";
 import type { Writer } from "./writer.ts";
 
-/** So many keys of a lease go in one group. */
+/** So many keys of leases go in one group. */
 const SLICE = 8 * PLACES_OF_REVISION;
 
-/** After an expiry that failed, s: a full disk, of which those hear who write. */
-const RETRY = 1;
+/** After an end that failed, ms: a full disk, of which those hear who write. */
+const RETRY = 1000;
 
-interface Held {
-  /** s. */
-  readonly ttl: number;
-  /** When it is over, ms since 1970: what a restart goes on with. */
-  readonly expires: number;
-}
-
-/** The leases that go on. */
-export type LeaseTable = Map<number, Held>;
-
-export function loadLeases({ leases }: Pick<Tables, "leases">): LeaseTable {
-  const held: LeaseTable = new Map();
-  for (const { key, value } of leases.getRange({})) held.set(readInteger(key, 0), decodeHeld(value));
-  return held;
-}
-
-/** What is left of a lease that another process keeps, s; `undefined`: it is over, or never was. */
-export function remainingIn({ leases }: Pick<Tables, "leases">, id: string): number | undefined {
-  const number = Number(id);
-  const bytes =
-    String(number) === id && number > 0 && Number.isSafeInteger(number)
-      ? leases.getBinary(integerKey(number))
-      : undefined;
-  return bytes && remainingOf(decodeHeld(bytes));
-}
-
-function remainingOf({ ttl, expires }: Held): number {
-  return Math.min(ttl, Math.max(0, (expires - Date.now()) / 1000));
-}
-
-export function leaseNumber(table: LeaseTable, id: string): number | undefined {
-  const number = Number(id);
-  return String(number) === id && table.has(number) ? number : undefined;
-}
-
-/** Grants leases and ends them when it is time. */
+/** Grants leases and ends them when it is time. While the process lives its own clock counts, which nobody sets. */
 export class Leases implements Disposable {
   readonly #leased: Tables["leased"];
   readonly #table: LeaseTable;
   readonly #writer: Writer;
-  readonly #expiries = new Expiries((id) => void this.#expire(Number(id)));
+  readonly #expiries = new Expiries((id) => {
+    this.#due.add(Number(id));
+    this.#wake();
+  });
+  /** Those whose time is over, and those that have lost keys already. */
+  readonly #due = new Set<number>();
+  #reaping: Promise<void> | undefined;
+  #retry: NodeJS.Timeout | undefined;
 
   constructor({ tables, table, writer }: { tables: Tables; table: LeaseTable; writer: Writer }) {
     this.#leased = tables.leased;
     this.#table = table;
     this.#writer = writer;
-    for (const [number, held] of table) this.#watch(number, held);
+    for (const number of table.ending) this.#due.add(number);
+    for (const [number, held] of table.going) {
+      const left = secondsLeft(held);
+      if (left > 0) this.#expiries.set(String(number), left);
+      else this.#due.add(number);
+    }
+    this.#wake();
   }
 
   async grant(ttl: number): Promise<Lease> {
@@ -79,81 +59,93 @@ export class Leases implements Disposable {
 
   async revoke({ id }: Lease): Promise<void> {
     const { number } = this.#find(id);
-    await this.#end(number, () => this.#table.has(number));
+    await this.#writer.run((draft) => this.#end(this.#find(id).number, draft, SLICE));
+    try {
+      while (this.#due.has(number))
+        await this.#writer.run((draft) => this.#due.has(number) && this.#end(number, draft, SLICE));
+    } finally {
+      this.#wake();
+    }
   }
 
   remaining(id: string): number {
-    return remainingOf(this.#find(id));
+    this.#find(id);
+    return this.#expiries.remaining(id) ?? 0;
   }
 
   [Symbol.dispose](): void {
+    clearTimeout(this.#retry);
     this.#expiries.clear();
   }
 
   #find(id: string): Held & { readonly number: number } {
     const number = leaseNumber(this.#table, id);
-    const held = number === undefined ? undefined : this.#table.get(number);
+    const held = number === undefined ? undefined : this.#table.going.get(number);
     if (number === undefined || held === undefined) throw leaseNotFound(id);
     return { ...held, number };
   }
 
   #begin(number: number, ttl: number, draft: Draft): Lease {
     const held = { ttl, expires: Date.now() + ttl * 1000 };
-    draft.write("leases", integerKey(number), encodeHeld(held));
+    draft.write("leases", integerKey(number), leaseRow(held));
     draft.whenDurable(() => {
-      this.#table.set(number, held);
-      this.#watch(number, held);
+      this.#table.going.set(number, held);
+      this.#due.delete(number);
+      if (!this.#writer.isOver) this.#expiries.set(String(number), ttl);
     });
     return { id: String(number), ttl };
   }
 
-  #watch(number: number, { expires }: Held): void {
-    this.#expiries.set(String(number), (expires - Date.now()) / 1000);
+  #wake(): void {
+    if (this.#due.size > 0) this.#reaping ??= this.#reap();
   }
 
-  async #expire(number: number): Promise<void> {
+  /** Ends those that are due, with others between: one group at a time waits for its turn. */
+  async #reap(): Promise<void> {
     try {
-      await this.#end(number, () => (this.#table.get(number)?.expires ?? Number.POSITIVE_INFINITY) <= Date.now());
-    } catch {
-      if (!this.#writer.isClosed) this.#expiries.set(String(number), RETRY);
-      return;
+      while (this.#due.size > 0) await this.#writer.run((draft) => this.#slice(draft));
+    } catch (error) {
+      const passes = isStoreError(error) && (error.code === "NoSpace" || error.code === "Unavailable");
+      if (passes && !this.#writer.isOver) this.#retry = setTimeout(() => this.#wake(), RETRY).unref();
     }
-    const held = this.#table.get(number);
-    if (held !== undefined) this.#watch(number, held); // the clock was set back, or it was renewed meanwhile
+    this.#reaping = undefined;
   }
 
-  /** Ends a lease with its keys, a slice of them at a time, as long as it is to end. */
-  async #end(number: number, isToEnd: () => boolean): Promise<void> {
-    for (let more = true; more; ) {
-      more = await this.#writer.run((draft) => isToEnd() && this.#slice(number, draft));
+  #slice(draft: Draft): void {
+    let room = SLICE;
+    for (const number of this.#due) {
+      room -= Math.max(1, this.#endUndamaged(number, draft, room));
+      if (room <= 0) return;
     }
   }
 
-  /** @returns whether keys are left */
-  #slice(number: number, draft: Draft): boolean {
+  /** As `#end`, but where keys of it cannot be read it stays: others end all the same. */
+  #endUndamaged(number: number, draft: Draft, most: number): number {
+    try {
+      return this.#end(number, draft, most);
+    } catch (error) {
+      if (!isStoreError(error) || error.code !== "Damaged") throw error;
+      this.#due.delete(number);
+      return 0;
+    }
+  }
+
+  /** Ends a lease with its keys, up to so many: then it is over, though not gone. @returns how many */
+  #end(number: number, draft: Draft, most: number): number {
     const start = integerKey(number);
-    const leased = [...this.#leased.getKeys({ start, end: integerKey(number + 1), limit: SLICE })];
+    const leased = [...this.#leased.getKeys({ start, end: integerKey(number + 1), limit: most })];
     for (let from = 0; from < leased.length; from += PLACES_OF_REVISION) {
       const keys = leased.slice(from, from + PLACES_OF_REVISION).map((key) => key.toString("utf8", start.length));
       draft.add(prepare({ conditions: [], operations: keys.map((key) => ({ type: "delete", key })) }));
     }
-    if (leased.length === SLICE) return true;
-    draft.write("leases", start);
+    const isGone = leased.length < most;
+    draft.write("leases", start, isGone ? undefined : leaseRow(OVER));
     draft.whenDurable(() => {
-      this.#table.delete(number);
+      this.#table.going.delete(number);
       this.#expiries.delete(String(number));
+      if (isGone) this.#due.delete(number);
+      else this.#due.add(number);
     });
-    return false;
+    return leased.length;
   }
-}
-
-function decodeHeld(bytes: Buffer): Held {
-  return { ttl: readInteger(bytes, 0), expires: readInteger(bytes, 8) };
-}
-
-function encodeHeld({ ttl, expires }: Held): Buffer {
-  const bytes = Buffer.allocUnsafe(16);
-  writeInteger(bytes, ttl, 0);
-  writeInteger(bytes, expires, 8);
-  return bytes;
 }

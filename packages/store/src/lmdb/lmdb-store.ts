@@ -1,4 +1,4 @@
-import { checkCount, checkRangeOptions, checkTransaction } from "../engine/limits.ts";
+import { checkCount, checkRange, checkRangeOptions, checkTransaction, couldBeKey } from "../engine/limits.ts";
 import { WatchHub } from "../engine/watch-hub.ts";
 import type {
   Entry,
@@ -16,7 +16,8 @@ import { StoreError } from "../store-error.ts";
 import { Compactor } from "./compactor.ts";
 import { prepare } from "./draft.ts";
 import type { Folder } from "./folder.ts";
-import { Leases, leaseNumber, loadLeases } from "./leases.ts";
+import { leaseNumber, loadLeases } from "./lease-table.ts";
+import { Leases } from "./leases.ts";
 import { Reader } from "./reader.ts";
 import { Writer } from "./writer.ts";
 
@@ -39,8 +40,8 @@ export class LmdbStore implements Store {
     this.name = `lmdb at ${dir}`;
     this.#folder = folder;
     this.#compacted = state.compacted;
-    const reader = new Reader({ dir, tables, bounds: () => this.#bounds() });
-    const table = loadLeases(tables);
+    const reader = new Reader({ dir, tables, bounds: () => this.#bounds(), checkOpen: () => this.#checkOpen() });
+    const table = loadLeases(tables, dir);
     const writer = new Writer({
       dir,
       tables,
@@ -65,11 +66,12 @@ export class LmdbStore implements Store {
 
   get(key: string, options?: Cancel): Entry | undefined {
     this.#check(options?.signal);
-    return this.#reader.get(key);
+    return couldBeKey(key) ? this.#reader.get(key) : undefined;
   }
 
   async range(range: KeyRange, options: RangeOptions = {}): Promise<RangeResult> {
     this.#check(options.signal);
+    checkRange(range);
     checkRangeOptions(options);
     return await this.#reader.range(range, options);
   }
@@ -130,8 +132,12 @@ export class LmdbStore implements Store {
     return { revision: this.#hub.head, compacted: this.#compacted };
   }
 
-  #check(signal?: AbortSignal): void {
+  #checkOpen(): void {
     if (this.#hub.closed) throw StoreError.closed(this.name);
+  }
+
+  #check(signal?: AbortSignal): void {
+    this.#checkOpen();
     signal?.throwIfAborted();
   }
 }

@@ -1,8 +1,9 @@
 import { closeSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { StoreError } from "../store-error.ts";
+import { faultOf } from "./faults.ts";
 
 /** How often those who wait look again, ms. */
 const PAUSE = 20;
@@ -35,8 +36,14 @@ export async function lock(dir: string, wait: number): Promise<AsyncDisposable> 
   try {
     for (;;) {
       const own = await folder.claim();
-      const other = await folder.rivalOf(own, Math.max(deadline, Date.now() + PATIENCE));
-      if (other === undefined) return own;
+      let other: Claim | undefined;
+      try {
+        other = await folder.rivalOf(own, Math.max(deadline, Date.now() + PATIENCE));
+        if (other === undefined) return own;
+      } catch (error) {
+        await own[Symbol.asyncDispose]();
+        throw error;
+      }
       await own[Symbol.asyncDispose]();
       if (Date.now() >= deadline) throw locked(dir, other);
       await delay(PAUSE);
@@ -65,7 +72,9 @@ class ClaimFolder implements Disposable {
       const since = Date.now();
       const file = `${since}-${process.pid}-${Math.random().toString(36).slice(2, 10)}`;
       // It answers before it can be found.
-      const server = await listen(join(this.#short, `new-${file}`));
+      const server = await listen(join(this.#short, `new-${file}`)).catch((error) => {
+        throw noSocket(dirname(this.#dir), error);
+      });
       if (this.#publish(file))
         return { file, since, pid: process.pid, [Symbol.asyncDispose]: () => this.#drop(file, server) };
       await close(server);
@@ -100,8 +109,9 @@ class ClaimFolder implements Disposable {
   /** The living; what the dead left is removed: no name is used twice. */
   async #others(own: Claim): Promise<Claim[]> {
     const living: Claim[] = [];
-    for (const file of readdirSync(this.#dir)) {
-      if (file === own.file) continue;
+    for (const entry of readdirSync(this.#dir, { withFileTypes: true })) {
+      const file = entry.name;
+      if (file === own.file || entry.isDirectory()) continue;
       const [, begun, since, pid] = /^(new-)?(\d+)-(\d+)-\w+$/.exec(file) ?? [];
       if (since === undefined) continue;
       if (!(await isAlive(join(this.#short, file)))) rmSync(join(this.#dir, file), { force: true });
@@ -124,8 +134,16 @@ function listen(path: string): Promise<Server> {
   const { promise, resolve, reject } = Promise.withResolvers<Server>();
   const server = createServer((socket) => socket.destroy());
   server.once("error", reject);
-  server.listen(path, () => resolve(server.unref()));
+  // In a worker of node:cluster another process would listen otherwise.
+  server.listen({ path, exclusive: true }, () => resolve(server.unref()));
   return promise;
+}
+
+function noSocket(dir: string, error: Error): StoreError {
+  const fault = faultOf(error, dir);
+  if (fault.code !== "Unavailable") return fault;
+  const remedy = "needs a file system of this machine that knows sockets: choose another directory";
+  return new StoreError("Unavailable", `the store in ${dir} ${remedy} (${error.message})`, { cause: error });
 }
 
 function close(server: Server): Promise<void> {

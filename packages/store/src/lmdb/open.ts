@@ -1,9 +1,13 @@
 import { resolve } from "node:path";
-import { checkCount } from "../engine/limits.ts";
+import { checkFirstRevision } from "../engine/limits.ts";
 import type { Store } from "../store.ts";
+import { faultOf } from "./faults.ts";
 import { openFolder } from "./folder.ts";
 import { LmdbStore } from "./lmdb-store.ts";
 import { ReadOnlyStore } from "./read-only-store.ts";
+
+/** To begin at: a place in the log is an integer with the revision in its upper 46 bits, and half of them are left. */
+const HIGHEST = 2 ** 45;
 
 /** Where a store on disk is, and how it is opened. */
 export interface LmdbStoreOptions {
@@ -25,11 +29,16 @@ export interface LmdbStoreOptions {
  * machine. One process at a time may write; its hold on the folder ends with it, however it ends. Writers that come
  * together share the wait for the disk. Costs little memory: the file is mapped, and counts as cache of the system.
  *
- * @throws StoreError `Locked`, `Damaged`, `NewerFormat`, `ReadOnly` or `NoSpace`; the message names the remedy
+ * @throws StoreError `Invalid` when the revision is not an integer from 1 to 2^45, `Locked`, `Damaged`, `NewerFormat`, `ReadOnly` or `NoSpace`; the message names the remedy
  */
 export async function lmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const { dir, readOnly = false, wait = 0, revision } = options;
-  if (revision !== undefined) checkCount("the revision to begin at", revision, 1);
+  if (revision !== undefined) checkFirstRevision(revision, HIGHEST);
   const folder = await openFolder({ dir: resolve(dir), readOnly, wait, revision });
-  return readOnly ? new ReadOnlyStore(folder) : new LmdbStore(folder);
+  try {
+    return readOnly ? new ReadOnlyStore(folder) : new LmdbStore(folder);
+  } catch (error) {
+    await folder[Symbol.asyncDispose]();
+    throw faultOf(error, folder.dir);
+  }
 }

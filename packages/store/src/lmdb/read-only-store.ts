@@ -1,10 +1,10 @@
-import { checkRangeOptions } from "../engine/limits.ts";
+import { checkRange, checkRangeOptions, couldBeKey } from "../engine/limits.ts";
 import type { Batch, Entry, KeyRange, Lease, RangeOptions, RangeResult, Store, Watch } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { leaseNotFound } from "./draft.ts";
 import { damaged } from "./faults.ts";
 import type { Folder } from "./folder.ts";
-import { remainingIn } from "./leases.ts";
+import { remainingIn } from "./lease-table.ts";
 import { Reader } from "./reader.ts";
 import type { State } from "./state.ts";
 
@@ -21,7 +21,7 @@ export class ReadOnlyStore implements Store {
     const { dir, tables } = folder;
     this.name = `lmdb at ${dir}, to read`;
     this.#folder = folder;
-    this.#reader = new Reader({ dir, tables, bounds: () => this.#state() });
+    this.#reader = new Reader({ dir, tables, bounds: () => this.#state(), checkOpen: () => this.#checkOpen() });
   }
 
   async head(options?: Cancel): Promise<number> {
@@ -31,11 +31,12 @@ export class ReadOnlyStore implements Store {
 
   get(key: string, options?: Cancel): Entry | undefined {
     this.#check(options?.signal);
-    return this.#reader.get(key);
+    return couldBeKey(key) ? this.#reader.get(key) : undefined;
   }
 
   async range(range: KeyRange, options: RangeOptions = {}): Promise<RangeResult> {
     this.#check(options.signal);
+    checkRange(range);
     checkRangeOptions(options);
     return await this.#reader.range(range, options);
   }
@@ -47,7 +48,7 @@ export class ReadOnlyStore implements Store {
 
   async remaining(id: string): Promise<number> {
     this.#check();
-    const remaining = remainingIn(this.#folder.tables, id);
+    const remaining = remainingIn(this.#folder.tables, id, this.#folder.dir);
     if (remaining === undefined) throw leaseNotFound(id);
     return remaining;
   }
@@ -84,8 +85,12 @@ export class ReadOnlyStore implements Store {
     return state;
   }
 
-  #check(signal?: AbortSignal): void {
+  #checkOpen(): void {
     if (this.#closing !== undefined) throw StoreError.closed(this.name);
+  }
+
+  #check(signal?: AbortSignal): void {
+    this.#checkOpen();
     signal?.throwIfAborted();
     this.#folder.tables.refresh();
   }

@@ -6,7 +6,7 @@ import type { Entry, KeyRange, RangeOptions, RangeResult } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { damaged, faultOf } from "./faults.ts";
 import { integerKey, NOWHERE, type Place, placeOf, readInteger, revisionOf } from "./place.ts";
-import { decodeRecord, entryOf, type LogRecord } from "./record.ts";
+import { decodeRecord, entryOf, type LogRecord, previousOf } from "./record.ts";
 import type { State } from "./state.ts";
 import type { Table, Tables } from "./tables.ts";
 
@@ -28,6 +28,8 @@ export type Reading = Pick<Tables, "keys" | "log">;
 export interface Source {
   readonly dir: string;
   readonly tables: Reading;
+  /** @throws StoreError `Closed` */
+  checkOpen(): void;
   /** The newest revision to be seen and the oldest that is whole, now. */
   bounds(): Pick<State, "revision" | "compacted">;
 }
@@ -61,7 +63,11 @@ export class Reader implements History {
 
   get(key: string): Entry | undefined {
     const newest = this.#bytes(this.#keys, Buffer.from(key));
-    return newest && entryOf(this.#at(newest, this.#source.bounds().revision));
+    if (newest === undefined) return undefined;
+    const { revision } = this.#source.bounds();
+    let place = readInteger(newest, 0);
+    while (revisionOf(place) > revision) place = this.#before(place);
+    return this.#entryAt(place);
   }
 
   async range(range: KeyRange, options: RangeOptions = {}): Promise<RangeResult> {
@@ -81,20 +87,31 @@ export class Reader implements History {
     const entries: Entry[] = [];
     const end = bound(range.to);
     let start: Buffer | undefined = bound(range.from);
+    let reached: Place | undefined;
     while (start !== undefined && Buffer.compare(start, end) < 0) {
       signal?.throwIfAborted();
       this.check(revision);
       const from: Buffer = start;
       start = undefined;
-      let seen = 0;
+      let [seen, bytes] = [0, 0];
       for (const { key, value } of this.scan(this.#keys, { start: from, end })) {
-        const entry = entryOf(this.#at(value, revision));
+        let place: Place = reached ?? readInteger(value, 0);
+        for (; revisionOf(place) > revision && seen < SLICE; seen++) place = this.#before(place);
+        if (revisionOf(place) > revision) {
+          [start, reached] = [key, place];
+          break;
+        }
+        reached = undefined;
+        const entry = this.#entryAt(place);
         if (entry !== undefined) {
+          // Steps back are taken unchecked: they must have come to the same key.
+          if (place !== readInteger(value, 0) && !key.equals(Buffer.from(entry.key))) throw this.#astray(place);
           if (entries.length === limit) return { entries, revision, more: true };
           entries.push(entry);
         }
         seen += 1;
-        if (seen === SLICE) {
+        bytes += entry?.value.length ?? 0;
+        if (seen >= SLICE || bytes >= SLICE_BYTES) {
           start = after(key);
           break;
         }
@@ -137,8 +154,9 @@ export class Reader implements History {
     throw damaged(this.#source.dir, `nothing stands at ${place} in the log`);
   }
 
-  /** @throws StoreError `Future` or `Compacted` */
+  /** @throws StoreError `Closed`, `Future` or `Compacted` */
   check(revision: number): void {
+    this.#source.checkOpen();
     const { revision: newest, compacted } = this.#source.bounds();
     if (revision > newest) throw StoreError.future(revision, newest);
     if (revision < compacted) throw StoreError.compacted(revision, compacted);
@@ -167,13 +185,28 @@ export class Reader implements History {
     }
   }
 
-  /** Goes back from a key's newest entry to the one of a revision. */
-  #at(newest: Buffer, revision: number): LogRecord | undefined {
-    let record = this.record(newest);
-    while (record !== undefined && revisionOf(record.place) > revision) {
-      record = record.previous === NOWHERE ? undefined : this.record(integerKey(record.previous));
+  #entryAt(place: Place): Entry | undefined {
+    return place === NOWHERE ? undefined : entryOf(this.record(integerKey(place)));
+  }
+
+  /** One step back in the history of a key, which reads no value. */
+  #before(place: Place): Place {
+    const previous = this.#previousAt(integerKey(place));
+    if (previous !== undefined && previous < place) return previous;
+    throw this.#astray(place);
+  }
+
+  #astray(place: Place): StoreError {
+    return damaged(this.#source.dir, `the history of a key goes astray at ${place} in the log`);
+  }
+
+  #previousAt(at: Buffer): Place | undefined {
+    try {
+      const bytes = this.#log.getBinaryFast(at);
+      return bytes && previousOf(bytes);
+    } catch (error) {
+      throw faultOf(error, this.#source.dir);
     }
-    return record;
   }
 }
 

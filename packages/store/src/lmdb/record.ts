@@ -65,6 +65,11 @@ export function decodeRecord(bytes: Buffer, place: Place): LogRecord | undefined
   };
 }
 
+/** What a record says of the one before it, unchecked. */
+export function previousOf(bytes: Buffer): Place {
+  return readInteger(bytes, PREVIOUS);
+}
+
 export function isDeleted(record: LogRecord): boolean {
   return record.createRevision === 0;
 }

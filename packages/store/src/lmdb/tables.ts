@@ -1,4 +1,6 @@
-import { type Database, open } from "lmdb";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { type Database, open, type RootDatabase } from "lmdb";
 import { decodeState, encodeState, type State } from "./state.ts";
 
 /** A table: bytes by bytes, in their order. */
@@ -30,20 +32,20 @@ export interface Tables {
 const STATE = Buffer.from("state");
 const BINARY = { encoding: "binary", keyEncoding: "binary" } as const;
 
-// Addresses, not memory: what the file may grow to before it is mapped anew.
-const MAP_SIZE = 64 * 2 ** 30;
+/** Addresses that the file may grow into before it is mapped anew. Where they are limited, asking for too many kills. */
+const ROOM = 2 ** 30;
 
 /** How the file is opened. */
 export interface TableOptions {
   readonly readOnly: boolean;
 }
 
-export function openTables(dir: string, { readOnly }: TableOptions): Tables {
+export async function openTables(dir: string, { readOnly }: TableOptions): Promise<Tables> {
   const options = {
     path: dir,
     noSubdir: false,
     readOnly,
-    mapSize: MAP_SIZE,
+    mapSize: mapSize(join(dir, "data.mdb")),
     maxDbs: 8,
     maxReaders: 1024,
     overlappingSync: false,
@@ -52,6 +54,15 @@ export function openTables(dir: string, { readOnly }: TableOptions): Tables {
     ...BINARY,
   };
   const root = open<Buffer, Buffer>(options);
+  try {
+    return tablesIn(root);
+  } catch (error) {
+    await root.close();
+    throw error;
+  }
+}
+
+function tablesIn(root: RootDatabase<Buffer, Buffer>): Tables {
   const table = (name: string): Table => root.openDB<Buffer, Buffer>({ name, ...BINARY });
   const info = table("info");
   return {
@@ -74,9 +85,14 @@ export function openTables(dir: string, { readOnly }: TableOptions): Tables {
   };
 }
 
+function mapSize(file: string): number {
+  const { size } = statSync(file, { throwIfNoEntry: false }) ?? { size: 0 };
+  return Math.ceil(size / ROOM) * ROOM + ROOM;
+}
+
 /** Makes an empty store in an empty folder. */
 export async function createTables(dir: string, state: State): Promise<void> {
-  const tables = openTables(dir, { readOnly: false });
+  const tables = await openTables(dir, { readOnly: false });
   try {
     tables.batchSync(() => tables.setState(state));
   } finally {

@@ -62,8 +62,9 @@ export class Writer {
     return this.#state;
   }
 
-  get isClosed(): boolean {
-    return this.#closed !== undefined;
+  /** It was closed, or cannot go on: nothing will be written any more. */
+  get isOver(): boolean {
+    return (this.#closed ?? this.#broken) !== undefined;
   }
 
   commit(transaction: Prepared): Promise<Outcome> {

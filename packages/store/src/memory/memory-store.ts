@@ -1,7 +1,14 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { handOut, ownBytes } from "../engine/change.ts";
 import { SortableRange, sortable } from "../engine/key-order.ts";
-import { checkCount, checkRangeOptions, checkTransaction } from "../engine/limits.ts";
+import {
+  checkCount,
+  checkFirstRevision,
+  checkRange,
+  checkRangeOptions,
+  checkTransaction,
+  couldBeKey,
+} from "../engine/limits.ts";
 import { WatchHub } from "../engine/watch-hub.ts";
 import type {
   Entry,
@@ -22,6 +29,9 @@ import { MemoryLeases } from "./leases.ts";
 import { emptyTree } from "./tree.ts";
 import { type Version, type VersionChange, type VersionEvent, versionAt } from "./version.ts";
 
+/** To begin at: it leaves as many to go on with. */
+const HIGHEST = 2 ** 52;
+
 /** How a store in memory begins. */
 export interface MemoryStoreOptions {
   /**
@@ -36,10 +46,10 @@ export interface MemoryStoreOptions {
  * A store that lasts as long as the process. It costs the values of its keys and of their history, which grows until
  * it is compacted (`keepHistory`).
  *
- * @throws StoreError `Invalid` when the revision is not an integer from 1
+ * @throws StoreError `Invalid` when the revision is not an integer from 1 to 2^52
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
-  if (options.revision !== undefined) checkCount("the revision to begin at", options.revision, 1);
+  if (options.revision !== undefined) checkFirstRevision(options.revision, HIGHEST);
   return new MemoryStore(options.revision);
 }
 
@@ -67,12 +77,13 @@ class MemoryStore implements Store {
 
   get(key: string, options?: { readonly signal?: AbortSignal }): Entry | undefined {
     this.#check(options?.signal);
-    const entry = this.#tree.get(sortable(key))?.entry;
+    const entry = couldBeKey(key) ? this.#tree.get(sortable(key))?.entry : undefined;
     return entry && handOut(entry);
   }
 
   async range(range: KeyRange, options: RangeOptions = {}): Promise<RangeResult> {
     this.#check(options.signal);
+    checkRange(range);
     checkRangeOptions(options);
     const { revision = this.#hub.head, limit = Number.POSITIVE_INFINITY } = options;
     if (revision > this.#hub.head) throw StoreError.future(revision, this.#hub.head);
