@@ -99,4 +99,3 @@ func urls(name string, into *[]url.URL) *string {
 	})
 	return given
 }
-
