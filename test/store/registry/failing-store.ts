@@ -1,4 +1,5 @@
 // A store in memory that fails where a test says so, as one across a network does.
+import { setTimeout as delay } from "node:timers/promises";
 import {
   type Batch,
   memoryStore,
@@ -26,6 +27,8 @@ export class FailingStore implements Store {
   readonly remaining: Store["remaining"] = (id) => this.inner.remaining(id);
   /** All that were ever granted. */
   readonly leases: string[] = [];
+  /** How long a watch takes to tell of anything, ms. */
+  lag = 0;
   /** How many watches are open. */
   watching = 0;
   readonly #failing = new Map<Call, Failure & { times: number }>();
@@ -84,6 +87,7 @@ export class FailingStore implements Store {
       for (;;) {
         const { done, value } = await Promise.race([batches.next(), cut.promise]);
         if (done === true) return;
+        await delay(this.lag);
         yield value;
       }
     } finally {

@@ -54,8 +54,7 @@ async function passPatch(exchange: Exchange, { storage }: ServedResource, patch:
   const { type, body, force, request, mayCreate } = patch;
   const { scope, options } = request;
   const key = keyOf(exchange);
-  if (mayCreate !== undefined && (await readKept(storage, { scope, key, fresh: true }, options)) === undefined)
-    await mayCreate();
+  if (mayCreate !== undefined && (await readKept(storage, { scope, key }, options)) === undefined) await mayCreate();
   options.signal.throwIfAborted();
   const { patch: pass } = storage as Required<Storage>;
   return pass.call(storage, scope, key, { ...options, contentType: PATCH_MEDIA_TYPES[type], patch: body, force });

@@ -23,7 +23,7 @@ export async function subresourceRequest(
 }
 
 async function objectOf(exchange: Exchange, { storage, definition }: ServedResource, key: ObjectKey): Promise<unknown> {
-  const kept = await readKept(storage, { scope: scopeOf(exchange), key, fresh: true }, requestOptions(exchange));
+  const kept = await readKept(storage, { scope: scopeOf(exchange), key }, requestOptions(exchange));
   if (kept === undefined) throw ApiError.notFound(groupResourceOf(definition), key.name);
   return kept.object;
 }

@@ -22,15 +22,15 @@ class Raced {
 const ATTEMPTS = 100;
 
 /**
- * Tries a read and write until nobody comes between. `again` is false on the first attempt.
+ * Tries a read and write until nobody comes between.
  *
  * @throws ApiError 409 when others always do
  */
-export async function untilUndisturbed<R>(signal: AbortSignal, attempt: (again: boolean) => Promise<R>): Promise<R> {
+export async function untilUndisturbed<R>(signal: AbortSignal, attempt: () => Promise<R>): Promise<R> {
   const turns = new Turns();
   for (let count = 1; ; count++) {
     try {
-      return await attempt(count > 1);
+      return await attempt();
     } catch (error) {
       if (!(error instanceof Raced)) throw error;
       if (count === ATTEMPTS) throw lasting(error.conflict);

@@ -27,11 +27,9 @@ export class Kept {
 export interface Reading {
   readonly scope: Scope;
   readonly key: ObjectKey;
-  /** Whether it must be no staler than the source: after somebody else's write came in between. */
-  readonly fresh: boolean;
 }
 
-/** What is there now, from the storage itself, or from its cache where it keeps one. */
+/** What is there now, no staler than the source, from the storage itself, or from its cache where it keeps one. */
 export async function readKept(storage: Storage, at: Reading, options: RequestOptions): Promise<Kept | undefined> {
   const stored =
     storage.get === undefined ? await fromCache(storage, at, options) : await storage.get(at.scope, at.key, options);
@@ -40,12 +38,12 @@ export async function readKept(storage: Storage, at: Reading, options: RequestOp
 
 async function fromCache(
   storage: Storage,
-  { scope, key, fresh }: Reading,
+  { scope, key }: Reading,
   options: RequestOptions,
 ): Promise<Encoded | undefined> {
   const lease = await storage.cache?.(scope);
   try {
-    if (fresh) await lease?.confirm(options);
+    await lease?.confirm(options);
     return lease?.cache.get(key);
   } finally {
     lease?.[Symbol.dispose]();

@@ -77,8 +77,8 @@ export class Writer {
 
   /** @throws ApiError 404, 409 when the version is not the one now, 422 when it is invalid, and what admission says */
   async update(key: ObjectKey, change: Change, request: WriteRequest): Promise<Written> {
-    return untilUndisturbed(request.options.signal, async (again) => {
-      const kept = await this.#read(key, request, again);
+    return untilUndisturbed(request.options.signal, async () => {
+      const kept = await this.#read(key, request);
       if (kept === undefined && request.mayCreate === undefined) throw this.#notFound(key);
       const draft = await change(() => kept?.copy());
       if (kept !== undefined) return { object: await this.#replace(kept, draft, request) };
@@ -91,8 +91,8 @@ export class Writer {
 
   /** @throws ApiError 404, 409 when the preconditions do not hold, and what admission says */
   async delete(key: ObjectKey, asked: DeleteQuery, request: WriteRequest): Promise<Deleted> {
-    return untilUndisturbed(request.options.signal, async (again) => {
-      const kept = await this.#read(key, request, again);
+    return untilUndisturbed(request.options.signal, async () => {
+      const kept = await this.#read(key, request);
       if (kept === undefined) throw this.#notFound(key);
       const before = kept.object;
       const query = this.#asSeen(asked, before, request);
@@ -170,7 +170,7 @@ export class Writer {
 
   async #taken({ metadata }: KubeObject, error: ApiError, request: WriteRequest): Promise<ApiError> {
     const { name = "", namespace = "" } = metadata;
-    const there = await this.#read({ cluster: request.scope.cluster, namespace, name }, request, false);
+    const there = await this.#read({ cluster: request.scope.cluster, namespace, name }, request);
     return taken(error, there?.object);
   }
 
@@ -237,11 +237,7 @@ export class Writer {
     options.signal.throwIfAborted();
     if (!options.dryRun || lifecycle === "storage") return create.call(this.#storage, scope, next, options);
     const { name = "", namespace = "" } = next.metadata;
-    const there = await readKept(
-      this.#storage,
-      { scope, key: { cluster: scope.cluster, namespace, name }, fresh: false },
-      options,
-    );
+    const there = await readKept(this.#storage, { scope, key: { cluster: scope.cluster, namespace, name } }, options);
     if (there !== undefined) throw ApiError.alreadyExists(groupResourceOf(this.#definition), name);
     return next;
   }
@@ -271,8 +267,8 @@ export class Writer {
     return { object: left ?? before, gone: left === undefined };
   }
 
-  #read(key: ObjectKey, { scope, options }: WriteRequest, fresh: boolean): Promise<Kept | undefined> {
-    return readKept(this.#storage, { scope, key, fresh }, options);
+  #read(key: ObjectKey, { scope, options }: WriteRequest): Promise<Kept | undefined> {
+    return readKept(this.#storage, { scope, key }, options);
   }
 
   #notFound({ name }: ObjectKey): ApiError {
