@@ -1,4 +1,5 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { dirname, resolve, sep } from "node:path";
 import { type BackupInfo, backup, lmdbStore, readBackup, restore, revisionAfter } from "@virtual-workspaces/store";
 import { Failure } from "../usage.ts";
 import { openStore, plainly } from "./open.ts";
@@ -11,7 +12,7 @@ export async function backupStore(
   signal: AbortSignal,
 ): Promise<string> {
   return plainly(async () => {
-    await using store = choice.engine === "etcd" ? await openStore(choice) : await openToRead(choice.dir);
+    await using store = choice.engine === "etcd" ? await openStore(choice) : await openToRead(choice.dir, file);
     const info = await backup(store, file, { signal });
     return `${file} has ${described(info)}`;
   });
@@ -29,9 +30,16 @@ export async function restoreStore(file: string, dir: string, signal: AbortSigna
   });
 }
 
-function openToRead(dir: string): ReturnType<typeof lmdbStore> {
+function openToRead(dir: string, file: string): ReturnType<typeof lmdbStore> {
   if (!existsSync(dir)) throw new Failure(`there is no folder ${dir}: name the one that the server has`);
+  if (isBelow(dir, dirname(resolve(file))))
+    throw new Failure(`--to ${file} is in ${dir}, the store itself: write the backup somewhere else`);
   return lmdbStore({ dir, readOnly: true });
+}
+
+/** Whether a folder is another one or in it, whatever links lead there. */
+function isBelow(dir: string, folder: string): boolean {
+  return existsSync(folder) && `${realpathSync(folder)}${sep}`.startsWith(`${realpathSync(dir)}${sep}`);
 }
 
 function described({ count, revision, engine, time }: BackupInfo): string {
