@@ -90,6 +90,13 @@ describe("virtual-workspaces store", function () {
     await refused(store(dev, "restore a.backup"), /data is not empty: a backup is restored into a folder that is new/);
     await refused(store(dev, "restore none b"), /there is no backup .*none: name another file/);
     await refused(store(dev, "backup b.backup none"), /there is no folder .*none: name the one that the server has/);
+    for (const data of ["note.ts", "note.ts/b"])
+      await refused(
+        store(dev, `restore a.backup ${data}`),
+        /into: it is no folder, or below a file; name a folder that/,
+      );
+    for (const data of ["note.ts", "state"])
+      await refused(store(dev, `backup b.backup ${data}`), /there is no store in .*: name the folder that the server/);
     await refused(store(dev, "backup no/b.backup"), /cannot be written: its folder does not exist: make it/);
     symlinkSync("data", join(dev.folder.path, "link"));
     for (const file of ["data/store/data.mdb", "data/a.backup", "link/store/format.json"])
