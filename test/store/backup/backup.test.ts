@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { copyFile, lstat, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import {
   backup,
@@ -11,6 +10,7 @@ import {
 } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { writing } from "../../../packages/store/src/backup/file-errors.ts";
+import { run } from "../../../tools/run.mjs";
 import { put, refused, thrown } from "../contract/subject.ts";
 import { changed, contents, Folder, write } from "./support.ts";
 
@@ -172,7 +172,7 @@ describe("a backup", () => {
 
   it("takes the place of a regular file only", async function () {
     if (process.platform === "win32") this.skip();
-    execFileSync("mkfifo", [folder.file("pipe")]);
+    expect(await run("mkfifo", [folder.file("pipe")])).to.include({ ok: true });
     await writeFile(folder.file("file"), "kept");
     await symlink("file", folder.file("link"));
     await symlink("none", folder.file("loose"));
