@@ -6,6 +6,20 @@ import { Authority } from "../../_support/certificates.ts";
 import { refused } from "../contract/subject.ts";
 
 describe("options of a store in etcd", () => {
+  it("must make sense", async () => {
+    for (const options of [
+      { endpoints: [] },
+      { endpoints: ["127.0.0.1:2379"] },
+      { endpoints: ["https://user@etcd:2379"] },
+      { endpoints: ["https://etcd:2379/path"] },
+      { endpoints: ["https://a:2379", "http://b:2379"] },
+      { endpoints: ["http://a:2379"], tls: {} },
+      { endpoints: ["https://a:2379"], tls: { cert: "pem" } },
+      { endpoints: ["http://a:2379"], user: "app" },
+    ])
+      await refused("Invalid", () => etcdStore(options));
+  });
+
   it("are refused with certificates and keys that are none", async () => {
     const authority = Authority.root("etcd");
     const [us, them] = [authority.issue({ name: "us" }), authority.issue({ name: "them" })];
