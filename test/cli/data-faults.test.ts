@@ -73,9 +73,13 @@ describe("a data folder", function () {
     expect((await list(same)).names).to.deep.equal(["one"]);
   });
 
-  it("that is a file", async () => {
+  it("that is a file, or below one: stays as it is", async () => {
     using folder = tree({ "note.ts": hostedText(), data: "" });
-    await refused({ in: folder.path, flags: FLAGS }, /data/);
+    for (const data of ["data", "data/below"])
+      await refused(
+        { in: folder.path, flags: ["--port", "0", "--data-dir", data] },
+        /data.*: it is no folder, or below a file: choose another one$/m,
+      );
     expect(readdirSync(folder.path).sort()).to.deep.equal(["data", "note.ts", "state"]);
   });
 

@@ -1,6 +1,9 @@
 // A module's function of the host: called when it is served, with the store that the flags name; what goes wrong is said.
 import { join } from "node:path";
+import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
+import { viewsOf } from "../../packages/cli/src/dev/load.ts";
+import { Failure } from "../../packages/cli/src/usage.ts";
 import { tree } from "../_setup/tree.ts";
 import { cli, Dev } from "./support/dev.ts";
 import { create, list } from "./support/notes.ts";
@@ -37,10 +40,16 @@ describe("virtual-workspaces dev with functions of the host", function () {
   it("refuses one that returns no view, and shows the stack of one that throws", async () => {
     using folder = tree({
       "nothing.ts": "export default () => undefined;",
+      "text.ts": "export default () => { throw 'no luck'; };",
+      "undefined.ts": "export default () => Promise.reject();",
+      "class.ts": "export default class {}",
       "throws.ts": "export default async (host) => { throw new Error('no luck with ' + host.store.name); };",
     });
     for (const [file, why] of [
       ["nothing.ts", /nothing\.ts: its default export is a function that returned no view\. Write `export default/],
+      ["text.ts", /text\.ts: its default export threw 'no luck'\. Throw an Error/],
+      ["undefined.ts", /undefined\.ts: its default export threw undefined\. Throw an Error/],
+      ["class.ts", /class\.ts: its default export is no view\. Write `export default/],
       ["throws.ts", /Error: no luck with memory\n {4}at .*throws\.ts:1:\d+/],
     ] as const) {
       const { code, stderr } = await cli("dev", join(folder.path, file), "--dir", join(folder.path, "state"));
@@ -49,6 +58,18 @@ describe("virtual-workspaces dev with functions of the host", function () {
         .and.not.match(/node:internal|packages\/cli/);
       expect(code).to.equal(1);
     }
+  });
+
+  it("gives up one that never returns, by its file", async () => {
+    await using store = memoryStore();
+    const content = () => new Promise(() => undefined);
+    const error = await viewsOf([{ path: "slow.ts", content }], { store }, 10).catch((error: unknown) => error);
+    expect(error)
+      .to.be.instanceOf(Failure)
+      .with.property(
+        "message",
+        "slow.ts: its default export is a function that has not returned within 0.01 s. See what it awaits.",
+      );
   });
 
   it("leaves what is served as it is when what was saved throws", async () => {

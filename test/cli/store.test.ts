@@ -1,5 +1,5 @@
 // `virtual-workspaces store`: a backup of a store that is being written to, and what comes of it.
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { tree } from "../_setup/tree.ts";
@@ -90,7 +90,18 @@ describe("virtual-workspaces store", function () {
     await refused(store(dev, "restore a.backup"), /data is not empty: a backup is restored into a folder that is new/);
     await refused(store(dev, "restore none b"), /there is no backup .*none: name another file/);
     await refused(store(dev, "backup b.backup none"), /there is no folder .*none: name the one that the server has/);
+    for (const data of ["note.ts", "note.ts/b"])
+      await refused(
+        store(dev, `restore a.backup ${data}`),
+        /into: it is no folder, or below a file; name a folder that/,
+      );
+    for (const data of ["note.ts", "state"])
+      await refused(store(dev, `backup b.backup ${data}`), /there is no store in .*: name the folder that the server/);
     await refused(store(dev, "backup no/b.backup"), /cannot be written: its folder does not exist: make it/);
+    symlinkSync("data", join(dev.folder.path, "link"));
+    for (const file of ["data/store/data.mdb", "data/a.backup", "link/store/format.json"])
+      await refused(store(dev, `backup ${file}`), /--to .* is in .*data, the store itself: write the backup somewhere/);
+    expect(existsSync(join(dev.folder.path, "data/a.backup"))).to.equal(false);
     const bytes = readFileSync(join(dev.folder.path, "a.backup"));
     for (const [wrong, why] of [
       [bytes.subarray(0, -1), /is damaged: .*\. Nothing was restored; use another backup/],

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../tools/install.mjs";
 import { tree } from "../_setup/tree.ts";
+import { Authority } from "../_support/certificates.ts";
 import { cli } from "./support/dev.ts";
 
 const DEV = ["dev", "."] as const;
@@ -57,6 +58,21 @@ describe("virtual-workspaces", function () {
     [[...DEV, "--etcd-servers", "http://a:1,"], /--etcd-servers "": give URLs/],
     [[...DEV, "--etcd-servers", "http://a:1,https://b:1"], /has https:\/\/ beside http:\/\/: take the same/],
     [[...DEV, "--etcd-servers", "http://a:1", "--etcd-cafile", "x"], /--etcd-cafile x cannot be read: ENOENT/],
+    [
+      [...DEV, "--etcd-servers", "http://a:1/x"],
+      /http:\/\/a:1\/x: give URLs with commas between: https:\/\/127.0.0.1:2379, and no path or query/,
+    ],
+    [[...DEV, "--etcd-servers", "http://a:1#x"], /--etcd-servers http:\/\/a:1#x: give URLs/],
+    [
+      [...DEV, "--etcd-servers", "http://me:sec,ret@a:1"],
+      /dev: --etcd-servers has a user in a URL: name it with --etcd-credentials-file; see/,
+    ],
+    [[...ETCD, "--etcd-cafile", ""], /--etcd-cafile names no file/],
+    [[...ETCD, "--etcd-cafile", "package.json"], /--etcd-cafile package.json holds no certificate, PEM: error/],
+    [
+      [...ETCD, "--etcd-certfile", "package.json", "--etcd-keyfile", "package.json"],
+      /--etcd-certfile package.json and --etcd-keyfile package.json hold no certificate and its key/,
+    ],
     [[...ETCD, "--etcd-certfile", "x"], /--etcd-certfile and --etcd-keyfile go together/],
     [[...ETCD, "--etcd-cafile", "none"], /--etcd-cafile none cannot be read: ENOENT/],
     [[...ETCD, "--etcd-credentials-file", "none"], /--etcd-credentials-file none cannot be read: ENOENT/],
@@ -86,6 +102,20 @@ describe("virtual-workspaces", function () {
       expect({ code, stdout }).to.deep.equal({ code: 2, stdout: "" });
     });
   }
+
+  it("a certificate with another's key ends with 2 and a remedy", async () => {
+    const authority = Authority.root("etcd");
+    using folder = tree({
+      "us.crt": authority.issue({ name: "us" }).cert,
+      "us.key": authority.issue({ name: "us" }).key,
+    });
+    const [cert, key] = [join(folder.path, "us.crt"), join(folder.path, "us.key")];
+    const { code, stderr } = await cli(...ETCD, "--etcd-certfile", cert, "--etcd-keyfile", key);
+    expect(stderr).to.match(
+      /^.*--etcd-certfile .*us\.crt and --etcd-keyfile .*us\.key hold no certificate and its key.*\n$/,
+    );
+    expect(code).to.equal(2);
+  });
 
   it("modules that cannot be served end with 1 and say why", async () => {
     using folder = tree({

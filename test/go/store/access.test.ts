@@ -146,19 +146,3 @@ for (const version of versions)
       }).timeout(60_000);
     });
   });
-
-describe("options of a store in etcd", () => {
-  it("must make sense", async () => {
-    for (const options of [
-      { endpoints: [] },
-      { endpoints: ["127.0.0.1:2379"] },
-      { endpoints: ["https://user@etcd:2379"] },
-      { endpoints: ["https://etcd:2379/path"] },
-      { endpoints: ["https://a:2379", "http://b:2379"] },
-      { endpoints: ["http://a:2379"], tls: {} },
-      { endpoints: ["https://a:2379"], tls: { cert: "pem" } },
-      { endpoints: ["http://a:2379"], user: "app" },
-    ])
-      await refused("Invalid", () => etcdStore(options));
-  });
-});

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readFile, stat } from "node:fs/promises";
+import { copyFile, lstat, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import {
   backup,
   memoryStore,
@@ -10,6 +10,7 @@ import {
 } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { writing } from "../../../packages/store/src/backup/file-errors.ts";
+import { run } from "../../../tools/run.mjs";
 import { put, refused, thrown } from "../contract/subject.ts";
 import { changed, contents, Folder, write } from "./support.ts";
 
@@ -167,6 +168,26 @@ describe("a backup", () => {
     expect(names[0]).to.match(/^backup\.[0-9a-f-]{36}\.partial$/);
     const error = await refused("Damaged", () => readBackup(folder.file("partial")));
     expect(error.message).to.match(/is a backup that was never finished: take another one$/);
+  });
+
+  it("takes the place of a regular file only", async function () {
+    if (process.platform === "win32") this.skip();
+    expect(await run("mkfifo", [folder.file("pipe")])).to.include({ ok: true });
+    await writeFile(folder.file("file"), "kept");
+    await symlink("file", folder.file("link"));
+    await symlink("none", folder.file("loose"));
+    const before = await folder.names();
+    for (const [name, why] of [
+      ["pipe", "no regular file: name another one"],
+      ["link", "a link: name the file that it points to"],
+      ["loose", "a link: name the file that it points to"],
+    ] as const) {
+      const { message } = await refused("Invalid", () => backup(store, folder.file(name)));
+      expect(message).to.equal(`the backup ${folder.file(name)} cannot be written: it is ${why}`);
+    }
+    expect((await lstat(folder.file("pipe"))).isFIFO()).to.equal(true);
+    expect(await readFile(folder.file("link"), "utf8")).to.equal("kept");
+    expect(await folder.names()).to.deep.equal(before);
   });
 
   it("is given up by its signal, and leaves nothing", async () => {

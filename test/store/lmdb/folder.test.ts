@@ -94,8 +94,10 @@ describe("the folder of a store on lmdb", () => {
   it("is not a file", async () => {
     using folder = tree({ d: "mine" });
     const dir = join(folder.path, "d");
-    const { message } = await refused("Unavailable", () => lmdbStore({ dir }));
-    expect(message).to.contain(dir).and.contain("EEXIST");
+    for (const path of [dir, join(dir, "below")]) {
+      const { message } = await refused("Invalid", () => lmdbStore({ dir: path }));
+      expect(message).to.equal(`the store in ${path}: it is no folder, or below a file: choose another one`);
+    }
     expect(readFileSync(dir, "utf8")).to.equal("mine");
   });
 

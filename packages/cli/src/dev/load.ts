@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { inspect } from "node:util";
 import type { VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { Host } from "@virtual-workspaces/store";
 import { Failure } from "../usage.ts";
@@ -39,14 +40,42 @@ export async function importSources(paths: readonly string[]): Promise<Source[]>
   return found.flat();
 }
 
-/** The views of all modules. Functions are called, one after the other. @throws Failure when one returns something else */
-export async function viewsOf(sources: readonly Source[], host: Host | undefined): Promise<VirtualWorkspace[]> {
+/**
+ * The views of all modules. Functions are called, one after the other; each may take `patience` ms, since connections wait
+ * meanwhile where the store is handed over.
+ *
+ * @throws Failure when one returns something else, throws what is no error, or takes longer, and what one throws
+ */
+export async function viewsOf(
+  sources: readonly Source[],
+  host: Host | undefined,
+  patience = 30_000,
+): Promise<VirtualWorkspace[]> {
   const views: VirtualWorkspace[] = [];
   for (const { path, content } of sources) {
     if (typeof content !== "function") views.push(...content);
-    else if (host !== undefined) views.push(...made(path, await content(host)));
+    else if (host !== undefined) views.push(...made(path, await called({ path, content }, host, patience)));
   }
   return views;
+}
+
+interface Called {
+  readonly path: string;
+  readonly content: HostFunction;
+}
+
+async function called({ path, content }: Called, host: Host, patience: number): Promise<unknown> {
+  const late = Promise.withResolvers<never>();
+  const why = `${path}: its default export is a function that has not returned within ${patience / 1000} s. See what it awaits.`;
+  const timer = setTimeout(() => late.reject(new Failure(why)), patience);
+  try {
+    return await Promise.race([content(host), late.promise]);
+  } catch (error) {
+    if (error instanceof Error) throw error; // its stack says where
+    throw new Failure(`${path}: its default export threw ${inspect(error)}. Throw an Error, which says where.`);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function made(path: string, returned: unknown): readonly VirtualWorkspace[] {
@@ -77,7 +106,12 @@ const REMEDY =
 
 async function defaultOf(path: string): Promise<Source["content"] | undefined> {
   const { default: found } = (await import(pathToFileURL(path).href)) as { readonly default?: unknown };
-  return typeof found === "function" ? (found as HostFunction) : asViews(found);
+  return typeof found === "function" && !isClass(found) ? (found as HostFunction) : asViews(found);
+}
+
+/** A class cannot be called, and is none of our business in a folder. */
+function isClass(found: object): boolean {
+  return /^class\b/.test(Function.prototype.toString.call(found));
 }
 
 function asViews(value: unknown): readonly VirtualWorkspace[] | undefined {

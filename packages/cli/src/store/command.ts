@@ -11,7 +11,7 @@ is empty or not there yet. The file is readable by its owner alone, and whole or
 go on from before get 410, and list again. An etcd is restored from its own snapshots.
 
 Flags:
-  --to <file>                     what to write, in the place of what is there
+  --to <file>                     what to write, in the place of a file that is there
   --from <file>                   what to read
   --data-dir <folder>             the store, if it is a folder
 ${ETCD_HELP}`,

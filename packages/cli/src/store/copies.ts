@@ -1,5 +1,15 @@
-import { existsSync, readdirSync } from "node:fs";
-import { type BackupInfo, backup, lmdbStore, readBackup, restore, revisionAfter } from "@virtual-workspaces/store";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { dirname, resolve, sep } from "node:path";
+import {
+  type BackupInfo,
+  backup,
+  isStoreError,
+  lmdbStore,
+  readBackup,
+  restore,
+  revisionAfter,
+  type Store,
+} from "@virtual-workspaces/store";
 import { Failure } from "../usage.ts";
 import { openStore, plainly } from "./open.ts";
 import type { EtcdChoice, FolderChoice } from "./options.ts";
@@ -11,7 +21,7 @@ export async function backupStore(
   signal: AbortSignal,
 ): Promise<string> {
   return plainly(async () => {
-    await using store = choice.engine === "etcd" ? await openStore(choice) : await openToRead(choice.dir);
+    await using store = choice.engine === "etcd" ? await openStore(choice) : await openToRead(choice.dir, file);
     const info = await backup(store, file, { signal });
     return `${file} has ${described(info)}`;
   });
@@ -21,7 +31,7 @@ export async function backupStore(
 export async function restoreStore(file: string, dir: string, signal: AbortSignal): Promise<string> {
   return plainly(async () => {
     const info = await readBackup(file);
-    if (existsSync(dir) && readdirSync(dir).length > 0)
+    if (namesIn(dir).length > 0)
       throw new Failure(`${dir} is not empty: a backup is restored into a folder that is new or empty; name another`);
     await using store = await lmdbStore({ dir, revision: revisionAfter(info) });
     await restore(file, store, { signal });
@@ -29,11 +39,38 @@ export async function restoreStore(file: string, dir: string, signal: AbortSigna
   });
 }
 
-function openToRead(dir: string): ReturnType<typeof lmdbStore> {
+/** Of a folder that may not be there. */
+function namesIn(dir: string): readonly string[] {
+  try {
+    return readdirSync(dir);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return [];
+    const why = code === "ENOTDIR" ? "it is no folder, or below a file" : message;
+    throw new Failure(`${dir} cannot be restored into: ${why}; name a folder that is new or empty`);
+  }
+}
+
+async function openToRead(dir: string, file: string): Promise<Store> {
   if (!existsSync(dir)) throw new Failure(`there is no folder ${dir}: name the one that the server has`);
-  return lmdbStore({ dir, readOnly: true });
+  if (isBelow(dir, dirname(resolve(file))))
+    throw new Failure(`--to ${file} is in ${dir}, the store itself: write the backup somewhere else`);
+  try {
+    return await lmdbStore({ dir, readOnly: true });
+  } catch (error) {
+    if (!isStoreError(error) || error.code !== "ReadOnly") throw error;
+    // What the file system refuses is the cause of the other.
+    if (error.cause === undefined)
+      throw new Failure(`there is no store in ${dir}: name the folder that the server has`);
+    throw new Failure(`the store in ${dir} cannot be read: give this user the right`);
+  }
+}
+
+/** Whether a folder is another one or in it, whatever links lead there. */
+function isBelow(dir: string, folder: string): boolean {
+  return existsSync(folder) && `${realpathSync(folder)}${sep}`.startsWith(`${realpathSync(dir)}${sep}`);
 }
 
 function described({ count, revision, engine, time }: BackupInfo): string {
-  return `${count} keys, as they stood at revision ${revision} of ${engine}, ${time}`;
+  return `${count} ${count === 1 ? "key" : "keys"}, as they stood at revision ${revision} of ${engine}, ${time}`;
 }

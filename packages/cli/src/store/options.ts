@@ -1,5 +1,7 @@
+import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { createSecureContext } from "node:tls";
 import { type Parsed, UsageError } from "../usage.ts";
 
 /** Which store there is, in a form that one process can tell another. */
@@ -71,9 +73,14 @@ export function storeChoice(flags: Flags, env: NodeJS.ProcessEnv): StoreChoice {
 
 function etcdChoice(servers: readonly string[], flags: Flags, env: NodeJS.ProcessEnv): EtcdChoice {
   const endpoints = servers.flatMap((text) => text.split(",")).map((text) => text.trim());
-  const wrong = endpoints.find((url) => !/^https?:\/\/[^/]+\/?$/.test(url) || !URL.canParse(url));
+  // Not repeated: it may hold a password, cut in two by a comma.
+  if (endpoints.some((url) => url.includes("@")))
+    throw new UsageError("--etcd-servers has a user in a URL: name it with --etcd-credentials-file");
+  const wrong = endpoints.find((url) => !/^https?:\/\/[^/?#]+\/?$/.test(url) || !URL.canParse(url));
   if (wrong !== undefined)
-    throw new UsageError(`--etcd-servers ${wrong || '""'}: give URLs with commas between: https://127.0.0.1:2379`);
+    throw new UsageError(
+      `--etcd-servers ${wrong || '""'}: give URLs with commas between: https://127.0.0.1:2379, and no path or query`,
+    );
   const schemes = new Set(endpoints.map((url) => new URL(url).protocol));
   if (schemes.size > 1)
     throw new UsageError("--etcd-servers has https:// beside http://: take the same for all members");
@@ -97,10 +104,34 @@ function tlsOf(flags: Flags): EtcdChoice["tls"] {
     throw new UsageError("--etcd-certfile and --etcd-keyfile go together");
   if (ca === undefined && cert === undefined) return undefined;
   return {
-    ...(ca === undefined ? {} : { ca: textOf(ca, "--etcd-cafile") }),
-    ...(cert === undefined ? {} : { cert: textOf(cert, "--etcd-certfile") }),
-    ...(key === undefined ? {} : { key: textOf(key, "--etcd-keyfile") }),
+    ...(ca === undefined ? {} : { ca: authoritiesOf(ca) }),
+    ...(cert === undefined || key === undefined ? {} : identityOf(cert, key)),
   };
+}
+
+function authoritiesOf(path: string): string {
+  const ca = textOf(path, "--etcd-cafile");
+  return checked(`--etcd-cafile ${path} holds no certificate, PEM`, () => {
+    new X509Certificate(ca);
+    return ca;
+  });
+}
+
+function identityOf(certPath: string, keyPath: string): { readonly cert: string; readonly key: string } {
+  const [cert, key] = [textOf(certPath, "--etcd-certfile"), textOf(keyPath, "--etcd-keyfile")];
+  const files = `--etcd-certfile ${certPath} and --etcd-keyfile ${keyPath}`;
+  return checked(`${files} hold no certificate and its key, both PEM, the key not encrypted`, () => {
+    createSecureContext({ cert: Buffer.from(cert), key: Buffer.from(key) });
+    return { cert, key };
+  });
+}
+
+function checked<T>(mistake: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    throw new UsageError(`${mistake}: ${(error as Error).message}`);
+  }
 }
 
 /** Never from a flag: everybody on the machine can read the flags of a process. */
@@ -118,9 +149,6 @@ function userOf(file: string | undefined, env: NodeJS.ProcessEnv): Pick<EtcdChoi
 }
 
 function textOf(path: string, flag: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    throw new UsageError(`${flag} ${path} cannot be read: ${(error as Error).message}`);
-  }
+  if (path === "") throw new UsageError(`${flag} names no file`);
+  return checked(`${flag} ${path} cannot be read`, () => readFileSync(path, "utf8"));
 }

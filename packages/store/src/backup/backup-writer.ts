@@ -1,6 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
+import { lstatSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { StoreError } from "../store-error.ts";
 import { writing } from "./file-errors.ts";
 import { type BackupInfo, encodeHeader, HEADER_BYTES, headerText } from "./header.ts";
 
@@ -19,9 +21,14 @@ export class BackupWriter implements AsyncDisposable {
     this.#handle = handle;
   }
 
+  /** @throws StoreError `Invalid` unless the file is a regular one or not there, and those of {@link writing} */
   static async open(file: string): Promise<BackupWriter> {
     const partial = `${file}.${randomUUID()}.partial`;
-    return new BackupWriter({ file, partial }, await writing(file, () => open(partial, "wx", 0o600)));
+    const handle = await writing(file, async () => {
+      checkReplaceable(file);
+      return await open(partial, "wx", 0o600);
+    });
+    return new BackupWriter({ file, partial }, handle);
   }
 
   /** Appends to the records. */
@@ -59,6 +66,18 @@ export class BackupWriter implements AsyncDisposable {
       }
     });
   }
+}
+
+/** A rename takes away whatever has the name: a device, a pipe, a link. */
+function checkReplaceable(file: string): void {
+  const found = lstatSync(file, { throwIfNoEntry: false });
+  if (found === undefined || found.isFile()) return;
+  const why = found.isDirectory()
+    ? "a folder: name a file"
+    : found.isSymbolicLink()
+      ? "a link: name the file that it points to"
+      : "no regular file: name another one";
+  throw new StoreError("Invalid", `the backup ${file} cannot be written: it is ${why}`);
 }
 
 /** Puts the names in a folder on disk. Windows does that by itself, and opens no folder. */

@@ -19,14 +19,14 @@ export interface BackupOptions {
  * Writes everything that stands in a store at one revision to a file, whatever the engine, while others read and write
  * the store. Takes a few MiB of memory. Keys with a lease keep what is left of its time when they are read.
  *
- * The file appears under its name when it is whole and on disk, in place of one that is there; until then it is called
- * `<file>.<uuid>.partial`. Only its owner may read it, since it holds whatever the store does, secrets too. When the
+ * The file appears under its name when it is whole and on disk, in place of a regular file that is there; until then it is
+ * called `<file>.<uuid>.partial`. Only its owner may read it, since it holds whatever the store does, secrets too. When the
  * history is compacted beyond the revision meanwhile, it begins again at a newer one.
  *
  * For etcd it is one more way beside etcd's own snapshots, from which alone an etcd can be restored.
  *
  * @throws StoreError `Compacted` when the history is too short for it time after time, `NoSpace` and `ReadOnly` of the
- * file, `Invalid` when there is no such folder, and those of the store
+ * file, `Invalid` when there is no such folder or the name is that of a link, a device or the like, and those of the store
  */
 export async function backup(store: Store, file: string, options: BackupOptions = {}): Promise<BackupInfo> {
   for (let attempt = 1; ; attempt++)

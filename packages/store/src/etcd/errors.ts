@@ -32,7 +32,7 @@ export class Refused extends Error {}
 export function verdict(thrown: unknown, at: string): Verdict {
   if (thrown instanceof StoreError) return { is: "final", error: thrown };
   const error = thrown as ServiceError;
-  const text = error.details ?? error.message;
+  const text = (error.details ?? error.message).replace(/\.? Resolution note: $/, "");
   const as = (code: StoreErrorCode): StoreError => new StoreError(code, `${at}: ${text}`, { cause: error });
   const final = FINAL.find(([pattern]) => pattern.test(text));
   if (thrown instanceof Refused) return { is: "refused", error: as("Unavailable") };

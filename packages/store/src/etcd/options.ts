@@ -1,3 +1,5 @@
+import { X509Certificate } from "node:crypto";
+import { createSecureContext } from "node:tls";
 import { StoreError } from "../store-error.ts";
 
 /** How etcd is spoken to over TLS. */
@@ -55,6 +57,7 @@ export function settings(options: EtcdOptions): Settings {
   if (urls.some(({ protocol }) => protocol !== first.protocol)) throw invalid("endpoints: all https:, or all http:");
   if (tls !== undefined && !secure) throw invalid("tls: needs endpoints that begin with https://");
   if ((tls?.cert === undefined) !== (tls?.key === undefined)) throw invalid("tls: cert and key go together");
+  checkTls(tls ?? {});
   if ((user === undefined) !== (password === undefined)) throw invalid("user and password go together");
   return {
     name: `etcd at ${urls.map(({ origin }) => origin).join(", ")}`,
@@ -71,11 +74,28 @@ function endpoint(text: string): URL {
   if (
     url === null ||
     !/^https?:$/.test(url.protocol) ||
-    url.username !== "" ||
-    !/^\/?$/.test(url.pathname + url.search)
+    url.username + url.password !== "" ||
+    !/^\/?$/.test(url.pathname + url.search + url.hash)
   )
     throw invalid("endpoints: each is a URL like https://host:2379, without a user and a path");
   return url;
+}
+
+/** What OpenSSL would otherwise refuse when a connection is made, or, for authorities, ignore. */
+function checkTls({ ca, cert, key }: EtcdTls): void {
+  if (ca !== undefined) checked("tls: ca holds no certificate, PEM", () => new X509Certificate(ca));
+  if (cert !== undefined && key !== undefined)
+    checked("tls: cert and key are no certificate and its key, both PEM, the key not encrypted", () =>
+      createSecureContext({ cert: Buffer.from(cert), key: Buffer.from(key) }),
+    );
+}
+
+function checked(mistake: string, make: () => unknown): void {
+  try {
+    make();
+  } catch (error) {
+    throw new StoreError("Invalid", `${mistake}: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 const invalid = (message: string): StoreError => new StoreError("Invalid", message);

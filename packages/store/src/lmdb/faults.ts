@@ -6,6 +6,7 @@ const { errno } = constants;
 const FULL = new Set<unknown>(["ENOSPC", "EDQUOT", "EFBIG", errno.ENOSPC, errno.EDQUOT, errno.EFBIG, -30792]);
 const REFUSED = new Set<unknown>(["EACCES", "EPERM", "EROFS", errno.EACCES, errno.EPERM, errno.EROFS]);
 const BROKEN = new Set<unknown>(["EIO", "EISDIR", errno.EIO, -30797, -30796, -30793, -30779, -30778]);
+const NO_FOLDER = new Set<unknown>(["EEXIST", "ENOTDIR", errno.EEXIST, errno.ENOTDIR]);
 const NEWER = -30794;
 
 const REMEDIES = {
@@ -13,6 +14,7 @@ const REMEDIES = {
   ReadOnly: "it cannot be written: give this user the right to write there, or open it with readOnly",
   Damaged: "it is damaged: restore a backup into an empty directory, or move this one away to begin anew",
   NewerFormat: "it was written by a newer version of this package: install that version again, or restore a backup",
+  Invalid: "it is no folder, or below a file: choose another one",
   Unavailable: "it cannot be used now: mend what the system says, or choose another directory",
 } satisfies Partial<Record<StoreErrorCode, string>>;
 
@@ -49,6 +51,7 @@ function codeIn(error: unknown): unknown {
 function codeOf(code: unknown): keyof typeof REMEDIES {
   if (FULL.has(code)) return "NoSpace";
   if (REFUSED.has(code)) return "ReadOnly";
+  if (NO_FOLDER.has(code)) return "Invalid";
   if (code === NEWER) return "NewerFormat";
   return BROKEN.has(code) ? "Damaged" : "Unavailable";
 }

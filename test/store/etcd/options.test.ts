@@ -1,0 +1,51 @@
+import { status } from "@grpc/grpc-js";
+import { etcdStore } from "@virtual-workspaces/store";
+import { expect } from "chai";
+import { verdict } from "../../../packages/store/src/etcd/errors.ts";
+import { Authority } from "../../_support/certificates.ts";
+import { refused } from "../contract/subject.ts";
+
+describe("options of a store in etcd", () => {
+  it("must make sense", async () => {
+    for (const options of [
+      { endpoints: [] },
+      { endpoints: ["127.0.0.1:2379"] },
+      { endpoints: ["https://user@etcd:2379"] },
+      { endpoints: ["https://etcd:2379/path"] },
+      { endpoints: ["https://a:2379", "http://b:2379"] },
+      { endpoints: ["http://a:2379"], tls: {} },
+      { endpoints: ["https://a:2379"], tls: { cert: "pem" } },
+      { endpoints: ["http://a:2379"], user: "app" },
+    ])
+      await refused("Invalid", () => etcdStore(options));
+  });
+
+  it("are refused with certificates and keys that are none", async () => {
+    const authority = Authority.root("etcd");
+    const [us, them] = [authority.issue({ name: "us" }), authority.issue({ name: "them" })];
+    for (const [tls, why] of [
+      [{ ca: "garbage" }, /^tls: ca holds no certificate, PEM: /],
+      [{ cert: "garbage", key: us.key }, /^tls: cert and key are no certificate and its key, both PEM/],
+      [{ cert: us.cert, key: "" }, /^tls: cert and key are no/],
+      [{ ca: authority.cert, cert: us.cert, key: them.key }, /^tls: cert and key are no .*mismatch/],
+    ] as const)
+      expect((await refused("Invalid", () => etcdStore({ endpoints: ["https://a:1"], tls }))).message).to.match(why);
+  });
+
+  it("are refused with more in a URL than where etcd is", async () => {
+    for (const url of ["http://:secret@a:1", "http://a:1/x", "http://a:1?x", "http://a:1#x"]) {
+      const { message } = await refused("Invalid", () => etcdStore({ endpoints: [url] }));
+      expect(message).to.match(/without a user and a path$/);
+    }
+  });
+});
+
+describe("what etcd's errors say", () => {
+  it("ends with what there is to say", () => {
+    const details = "No connection established. Last error: connect ECONNREFUSED. Resolution note: ";
+    const thrown = Object.assign(new Error(details), { code: status.UNAVAILABLE, details });
+    expect(verdict(thrown, "etcd at a:1").error.message).to.equal(
+      "etcd at a:1: No connection established. Last error: connect ECONNREFUSED",
+    );
+  });
+});
