@@ -2,6 +2,7 @@ import type { Entry, KeyRange, RangeOptions, RangeResult } from "../store.ts";
 import { isStoreError } from "../store-error.ts";
 import { type DeepPartial, type KeyValue, RangeRequest, type RangeResponse } from "./generated/rpc.ts";
 import { after, type Bounds, type Keys } from "./keys.ts";
+import type { Known } from "./known.ts";
 import type { Members } from "./members.ts";
 import { range } from "./methods.ts";
 
@@ -23,11 +24,11 @@ interface Reading {
 export class Reader {
   readonly #members: Members;
   readonly #keys: Keys;
-  /** The newest revision that etcd has told of. */
-  newest = 0;
+  readonly #known: Known;
 
-  constructor(members: Members, keys: Keys) {
+  constructor(members: Members, keys: Keys, known: Known) {
     this.#members = members;
+    this.#known = known;
     this.#keys = keys;
   }
 
@@ -56,18 +57,15 @@ export class Reader {
 
   /** Asks for a range once. */
   async ask(request: DeepPartial<RangeRequest>, signal?: AbortSignal): Promise<RangeResponse> {
+    const heard = this.#known.asking();
     const answer = await this.#members.ask(range, RangeRequest.fromPartial(request), { signal });
-    this.heardOf(answer.header?.revision ?? 0);
+    heard(answer.header);
     return answer;
-  }
-
-  /** etcd is at a revision, or was. */
-  heardOf(revision: number): void {
-    this.newest = Math.max(this.newest, revision);
   }
 
   async #pages({ bounds, revision, limit, signal }: Reading): Promise<RangeResult> {
     const entries: Entry[] = [];
+    const { replaced } = this.#known;
     let { key } = bounds;
     let at = revision;
     for (let page = FIRST; ; ) {
@@ -76,6 +74,7 @@ export class Reader {
         { key, rangeEnd: bounds.rangeEnd, revision: at, limit: most },
         signal,
       );
+      if (at > 0 && replaced !== this.#known.replaced) throw this.#known.error();
       if (at === 0) at = header?.revision ?? 0;
       for (const entry of kvs) entries.push(this.#keys.entry(entry));
       const last = kvs.at(-1);
