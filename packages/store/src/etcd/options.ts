@@ -71,7 +71,7 @@ function endpoint(text: string): URL {
   if (
     url === null ||
     !/^https?:$/.test(url.protocol) ||
-    url.username !== "" ||
+    url.username + url.password !== "" ||
     !/^\/?$/.test(url.pathname + url.search)
   )
     throw invalid("endpoints: each is a URL like https://host:2379, without a user and a path");

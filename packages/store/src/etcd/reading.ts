@@ -1,3 +1,4 @@
+import { nextPage } from "../engine/pages.ts";
 import type { Entry, KeyRange, RangeOptions, RangeResult } from "../store.ts";
 import { isStoreError } from "../store-error.ts";
 import { type DeepPartial, type KeyValue, RangeRequest, type RangeResponse } from "./generated/rpc.ts";
@@ -8,8 +9,8 @@ import { range } from "./methods.ts";
 
 /** What one answer should hold, bytes: a long range comes in several, so that neither side has it in memory twice. */
 const PAGE = 8 * 1024 * 1024;
-/** Entries in the first answer, before their size is known. */
-const FIRST = 1000;
+/** Entries in the first answer, before their size is known: they may have megabytes each. */
+const FIRST = 16;
 
 /** Where a range is read, and how far. */
 interface Reading {
@@ -80,13 +81,11 @@ export class Reader {
       const last = kvs.at(-1);
       if (!more || last === undefined || entries.length >= limit) return { entries, revision: at, more };
       key = after(last.key);
-      page = entriesIn(PAGE, kvs);
+      page = nextPage(most, kvs.length, PAGE / sizeOf(kvs));
     }
   }
 }
 
-/** How many entries of the size of these fit. */
-function entriesIn(bytes: number, sample: readonly KeyValue[]): number {
-  const size = sample.reduce((sum, { key, value }) => sum + key.length + value.length + 32, 0);
-  return Math.max(1, Math.floor((bytes / size) * sample.length));
+function sizeOf(kvs: readonly KeyValue[]): number {
+  return kvs.reduce((sum, { key, value }) => sum + key.length + value.length + 32, 0);
 }
