@@ -153,6 +153,7 @@ describe("options of a store in etcd", () => {
       { endpoints: [] },
       { endpoints: ["127.0.0.1:2379"] },
       { endpoints: ["https://user@etcd:2379"] },
+      { endpoints: ["https://:password@etcd:2379"] },
       { endpoints: ["https://etcd:2379/path"] },
       { endpoints: ["https://a:2379", "http://b:2379"] },
       { endpoints: ["http://a:2379"], tls: {} },

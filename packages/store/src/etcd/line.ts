@@ -40,7 +40,7 @@ export class Line {
   readonly member: Member;
   /** Resolves with why it broke. */
   readonly broken: Promise<Error>;
-  /** Whether etcd has said anything on it. */
+  /** Whether etcd has said anything on it, and nothing that we do not understand: the next line is made at once. */
   heard = false;
   readonly #call: ClientDuplexStream<WatchRequest, WatchResponse>;
   readonly #events: LineEvents;
@@ -205,7 +205,10 @@ export class Line {
     this.remove(following); // etcd tells of no progress while it holds one that it has canceled for a compaction
     if (compactRevision > 0) following.fail(StoreError.compacted(following.sure, compactRevision));
     else if (/permission|auth|user/.test(cancelReason)) this.#events.denied(following, cancelReason);
-    else this.drop(); // for a reason that may pass: all begin anew
+    else {
+      this.heard = false;
+      this.drop(); // for a reason that may pass: all begin anew
+    }
   }
 
   /** etcd is at a revision, and has sent all before to those watches that it knew of when it was asked. */
