@@ -87,7 +87,7 @@ export class EtcdCluster implements AsyncDisposable {
   }
 
   /** Starts a member that is not running. */
-  launch(index = 0): void {
+  launch(index = 0, others: EtcdFlags = {}): void {
     const { name, client, peer, folder } = this.#place(index);
     const flags: EtcdFlags = {
       name,
@@ -101,6 +101,7 @@ export class EtcdCluster implements AsyncDisposable {
       "election-timeout": 500,
       "log-level": "error",
       ...this.#options.flags,
+      ...others,
     };
     const file = this.#options.version === "3.6" ? goProgram("etcd", "etcd") : (findEtcd() ?? "etcd");
     const args = Object.entries(flags).map(([flag, value]) => `--${flag}=${value}`);
@@ -111,6 +112,13 @@ export class EtcdCluster implements AsyncDisposable {
   async kill(index = 0): Promise<void> {
     await this.#running[index]?.[Symbol.asyncDispose]();
     this.#running[index] = undefined;
+  }
+
+  /** Kills a single member, and starts another in its place that has nothing. */
+  async replace(flags: EtcdFlags = {}): Promise<void> {
+    await this.kill();
+    await rm(this.#place(0).folder, { recursive: true });
+    this.launch(0, flags);
   }
 
   /** Stops a member in its tracks, or lets it go on: it holds its connections, and says nothing. */

@@ -1,4 +1,4 @@
-import { memoryStore, type Store, StoreError } from "@virtual-workspaces/store";
+import { memoryStore, type Store, StoreError, type Transaction } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { type HistoryBounds, HistoryKeeper } from "../../../packages/store/src/history/keeper.ts";
 import { everything, put, refused } from "../contract/subject.ts";
@@ -130,6 +130,34 @@ describe("the keeper of a history", () => {
       await keeper(failing).step();
       expect(await oldest()).to.equal(head - 1000);
     }
+  });
+
+  it("begins anew when the store is replaced by one that is behind", async () => {
+    let current = store;
+    let failing = true;
+    await using second = memoryStore({ revision: 1 });
+    const replaced: Store = Object.assign(Object.create(store), {
+      head: () => current.head(),
+      get: (key: string) => current.get(key),
+      commit: (transaction: Transaction) => current.commit(transaction),
+      compact: async (revision: number) => {
+        if (failing) throw new StoreError("Unavailable", "not now");
+        await current.compact(revision);
+      },
+    });
+    const one = keeper(replaced);
+    await write(5000);
+    await refused("Unavailable", () => one.step());
+    failing = false;
+    current = store = second;
+    const note = Buffer.from(JSON.stringify({ revision: 4000 })); // restored with all the rest
+    await store.commit({ conditions: [], operations: [{ type: "put", key: "~history", value: note }] });
+    const old = await write(10);
+    await one.step();
+    expect(await oldest()).to.equal(1);
+    time += 300;
+    await one.step();
+    expect(await oldest()).to.equal(old);
   });
 
   it("takes a note that it cannot read for none", async () => {

@@ -33,13 +33,20 @@ export async function* pages(
     if (!page.more || last === undefined) return;
     at = page.revision;
     from = `${last.key}\u0000`;
-    limit = Math.max(
-      1,
-      Math.min(LARGEST, 4 * limit, Math.floor((BYTES * page.entries.length) / (weightOf(page.entries) + 1))),
-    );
+    limit = Math.min(LARGEST, nextPage(limit, page.entries.length, BYTES / weightOf(page.entries)));
   }
 }
 
+/**
+ * How many entries to ask for next: a few times as many as before at most, for those to come may be larger.
+ *
+ * @param read how many came
+ * @param fits how many times these weigh what a page is to weigh
+ */
+export function nextPage(limit: number, read: number, fits: number): number {
+  return Math.max(1, Math.min(4 * limit, Math.floor(read * fits)));
+}
+
 function weightOf(entries: readonly Entry[]): number {
-  return entries.reduce((sum, { value }) => sum + value.length, 0);
+  return entries.reduce((sum, { value }) => sum + value.length, 1);
 }

@@ -23,7 +23,8 @@ const FINAL: readonly (readonly [RegExp, StoreErrorCode])[] = [
   [/permission denied|authentication failed|user name is empty|user name not found|password/, "Denied"],
 ];
 const TOKEN = /invalid auth token|revision of auth store is old/;
-const REFUSED = /No connection established|no leader$|too many requests|raft proposal dropped|not capable|is learner/;
+const REFUSED =
+  /No connection established|no leader$|too many requests|raft proposal dropped|not capable|not supported for learner/;
 
 /** A call that was never sent. */
 export class Refused extends Error {}

@@ -36,22 +36,27 @@ export async function renew(members: Members, { id }: Lease): Promise<Lease> {
 }
 
 async function once(members: Members, id: string): Promise<LeaseKeepAliveResponse> {
-  const deadline = Date.now() + RENEW;
+  const late = AbortSignal.any([members.closed, AbortSignal.timeout(RENEW)]);
   for (let tokens = 0; ; ) {
     if (members.closed.aborted) throw StoreError.closed(members.name);
     const member = members.current;
     try {
       const call = await members.stream(leaseKeepAlive, member);
-      const late = AbortSignal.any([members.closed, AbortSignal.timeout(deadline - Date.now())]);
-      late.addEventListener("abort", () => call.cancel(), { once: true });
+      const cancel = (): void => call.cancel();
+      late.addEventListener("abort", cancel, { once: true });
       return await new Promise<LeaseKeepAliveResponse>((resolve, reject) => {
         call.once("data", resolve).on("error", reject);
         call.once("end", () => reject(new Error("the stream has ended")));
-        call.write({ ID: id });
-      }).finally(() => call.cancel());
+        if (late.aborted) cancel();
+        else call.write({ ID: id });
+      }).finally(() => {
+        late.removeEventListener("abort", cancel);
+        cancel();
+      });
     } catch (error) {
       const found = verdict(error, member.name);
-      if (found.is === "final" || Date.now() >= deadline || (found.is === "token" && tokens++ > 0)) throw found.error;
+      if (members.closed.aborted) throw StoreError.closed(members.name);
+      if (found.is === "final" || late.aborted || (found.is === "token" && tokens++ > 0)) throw found.error;
       if (found.is === "token") members.forgetToken();
       else members.leave(member);
       await members.pause(50);

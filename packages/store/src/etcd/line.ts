@@ -1,7 +1,7 @@
 import type { ClientDuplexStream } from "@grpc/grpc-js";
 import { StoreError } from "../store-error.ts";
 import type { Following } from "./following.ts";
-import { WatchCreateRequest, type WatchRequest, type WatchResponse } from "./generated/rpc.ts";
+import { type ResponseHeader, WatchCreateRequest, type WatchRequest, type WatchResponse } from "./generated/rpc.ts";
 import type { Member } from "./member.ts";
 
 /** How long a slow reader may hold up the others before its watch is taken off the line, ms. */
@@ -29,6 +29,10 @@ export interface LineEvents {
   denied(following: Following, reason: string): void;
   /** Whether a member is new enough for its progress notices to be believed. */
   trusted(member: Member): Promise<boolean>;
+  /** How far the member is. */
+  told(header: ResponseHeader): void;
+  /** The member has begun to send what comes after a revision that it has not got: it lags, or is another etcd's. */
+  behind(): void;
 }
 
 /** One stream to a member, with all watches of the store on it. When it breaks, another takes them up. */
@@ -36,7 +40,7 @@ export class Line {
   readonly member: Member;
   /** Resolves with why it broke. */
   readonly broken: Promise<Error>;
-  /** Whether etcd has said anything on it. */
+  /** Whether etcd has said anything on it, and nothing that we do not understand: the next line is made at once. */
   heard = false;
   readonly #call: ClientDuplexStream<WatchRequest, WatchResponse>;
   readonly #events: LineEvents;
@@ -152,7 +156,9 @@ export class Line {
   }
 
   #receive(response: WatchResponse): void {
+    if (this.#over) return;
     this.heard = true;
+    if (response.header !== undefined) this.#events.told(response.header);
     const leg = response.created ? this.#asked.shift() : this.#legs.get(response.watchId);
     if (leg !== undefined && this.#legs.get(leg.id) !== leg) return; // taken off meanwhile
     if (response.created && !response.canceled) this.#begun(leg, response);
@@ -164,6 +170,7 @@ export class Line {
   #begun(leg: Leg | undefined, { header }: WatchResponse): void {
     if (leg === undefined) return;
     const revision = header?.revision ?? 0;
+    if (revision < leg.following.sure) this.#events.behind();
     if (!leg.exact && revision > leg.following.sure) {
       this.remove(leg.following);
       this.add(leg.following, true);
@@ -198,7 +205,10 @@ export class Line {
     this.remove(following); // etcd tells of no progress while it holds one that it has canceled for a compaction
     if (compactRevision > 0) following.fail(StoreError.compacted(following.sure, compactRevision));
     else if (/permission|auth|user/.test(cancelReason)) this.#events.denied(following, cancelReason);
-    else this.drop(); // for a reason that may pass: all begin anew
+    else {
+      this.heard = false;
+      this.drop(); // for a reason that may pass: all begin anew
+    }
   }
 
   /** etcd is at a revision, and has sent all before to those watches that it knew of when it was asked. */

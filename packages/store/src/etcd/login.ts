@@ -36,7 +36,7 @@ export class Login {
     metadata.set("hasleader", "true");
     if (this.#as === undefined) return metadata;
     const bytes = methods.authenticate.encode(this.#as);
-    const options = { metadata, deadline: Date.now() + CHECK, signal: undefined };
+    const options = { metadata, deadline: performance.now() + CHECK, signal: undefined };
     try {
       const { token } = await member.call(methods.authenticate, bytes, options);
       metadata.set("token", token);

@@ -22,7 +22,7 @@ const PROBE = 1500;
 /** For one call. */
 export interface CallOptions {
   readonly metadata: Metadata;
-  /** When to give up, as of `Date.now()`. */
+  /** When to give up, as of `performance.now()`. */
   readonly deadline: number;
   readonly signal: AbortSignal | undefined;
 }
@@ -59,7 +59,7 @@ export class Member implements Disposable {
    */
   connect(deadline: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const until = Math.min(deadline, Date.now() + PATIENCE);
+      const until = asDate(Math.min(deadline, performance.now() + PATIENCE));
       const look = (): void => {
         const channel = this.#client.getChannel();
         const state = channel.getConnectivityState(true);
@@ -92,7 +92,7 @@ export class Member implements Disposable {
         method.decode,
         bytes,
         metadata,
-        { deadline },
+        { deadline: asDate(deadline) },
         (error: ServiceError | null, answer?: Out) => {
           done();
           if (error === null) {
@@ -149,6 +149,9 @@ export class Member implements Disposable {
     for (const call of [...this.#calls]) call.cancel();
   }
 }
+
+/** What gRPC takes: a point of time by the clock on the wall, which may be set meanwhile. */
+const asDate = (deadline: number): number => Math.ceil(Date.now() + deadline - performance.now());
 
 const asIs = (bytes: Buffer): Buffer => bytes;
 

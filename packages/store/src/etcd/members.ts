@@ -73,19 +73,19 @@ export class Members implements Disposable {
   ask<In, Out>(method: Method<In, Out>, message: In, options: AskOptions = {}): Promise<Out> {
     const { repeatable = true, signal } = options;
     const bytes = method.encode(message); // now: whoever asks may go on to change what it gave us
-    return this.#ask({ method, bytes, deadline: Date.now() + DEADLINE, repeatable, signal });
+    return this.#ask({ method, bytes, deadline: performance.now() + DEADLINE, repeatable, signal });
   }
 
   /** Opens a stream to a member. Throws as {@link ask} does, when there is no connection or no token. */
   async stream<In, Out>(method: Method<In, Out>, member: Member): Promise<ClientDuplexStream<In, Out>> {
-    if (!member.connected) await member.connect(Date.now() + ATTEMPT);
+    if (!member.connected) await member.connect(performance.now() + ATTEMPT);
     return member.stream(method, await this.#login.metadata(member));
   }
 
   /** Asks a certain member, once. */
   async askOne<In, Out>(method: Method<In, Out>, message: In, member: Member): Promise<Out> {
     const metadata = await this.#login.metadata(member);
-    const options = { metadata, deadline: Date.now() + ATTEMPT, signal: undefined };
+    const options = { metadata, deadline: performance.now() + ATTEMPT, signal: undefined };
     return member.call(method, method.encode(message), options);
   }
 
@@ -114,7 +114,7 @@ export class Members implements Disposable {
       if (this.closed.aborted) throw StoreError.closed(this.name);
       if (found.is === "refused") refusal = error;
       if (found.is === "final") throw error;
-      if (Date.now() >= deadline) throw refusal ?? error; // which says more than that the time is over
+      if (performance.now() >= deadline) throw refusal ?? error; // which says more than that the time is over
       if (found.is === "token") {
         if (tokens++ > 0) throw error;
         continue;
@@ -139,7 +139,8 @@ export class Members implements Disposable {
       login = this.#login.metadata(member);
       const metadata = await login;
       signal?.throwIfAborted();
-      const until = repeatable ? Math.min(deadline, Date.now() + ATTEMPT) : deadline;
+      if (this.closed.aborted) throw StoreError.closed(this.name); // nothing was sent
+      const until = repeatable ? Math.min(deadline, performance.now() + ATTEMPT) : deadline;
       return { is: "answer", answer: await member.call(method, bytes, { metadata, deadline: until, signal }) };
     } catch (error) {
       signal?.throwIfAborted();

@@ -59,11 +59,18 @@ export class Progress {
   async #run(): Promise<void> {
     this.#running = true;
     while (this.#wanting.size > 0 && !this.#members.closed.aborted) {
-      await this.#round().catch(() => this.#pause(UNANSWERED));
+      await this.#round().catch((error: unknown) => this.#failed(error));
       for (const following of this.#wanting)
         if (following.over || following.goal === undefined) this.#wanting.delete(following);
     }
     this.#running = false;
+  }
+
+  /** What passes is tried again. */
+  async #failed(error: unknown): Promise<void> {
+    if (isStoreError(error) && (error.code === "Denied" || error.code === "Invalid"))
+      for (const following of this.#wanting) following.fail(error);
+    else await this.#pause(UNANSWERED);
   }
 
   async #round(): Promise<void> {

@@ -1,14 +1,16 @@
+import { nextPage } from "../engine/pages.ts";
 import type { Entry, KeyRange, RangeOptions, RangeResult } from "../store.ts";
 import { isStoreError } from "../store-error.ts";
 import { type DeepPartial, type KeyValue, RangeRequest, type RangeResponse } from "./generated/rpc.ts";
 import { after, type Bounds, type Keys } from "./keys.ts";
+import type { Known } from "./known.ts";
 import type { Members } from "./members.ts";
 import { range } from "./methods.ts";
 
 /** What one answer should hold, bytes: a long range comes in several, so that neither side has it in memory twice. */
 const PAGE = 8 * 1024 * 1024;
-/** Entries in the first answer, before their size is known. */
-const FIRST = 1000;
+/** Entries in the first answer, before their size is known: they may have megabytes each. */
+const FIRST = 16;
 
 /** Where a range is read, and how far. */
 interface Reading {
@@ -23,11 +25,11 @@ interface Reading {
 export class Reader {
   readonly #members: Members;
   readonly #keys: Keys;
-  /** The newest revision that etcd has told of. */
-  newest = 0;
+  readonly #known: Known;
 
-  constructor(members: Members, keys: Keys) {
+  constructor(members: Members, keys: Keys, known: Known) {
     this.#members = members;
+    this.#known = known;
     this.#keys = keys;
   }
 
@@ -56,18 +58,15 @@ export class Reader {
 
   /** Asks for a range once. */
   async ask(request: DeepPartial<RangeRequest>, signal?: AbortSignal): Promise<RangeResponse> {
+    const heard = this.#known.asking();
     const answer = await this.#members.ask(range, RangeRequest.fromPartial(request), { signal });
-    this.heardOf(answer.header?.revision ?? 0);
+    heard(answer.header);
     return answer;
-  }
-
-  /** etcd is at a revision, or was. */
-  heardOf(revision: number): void {
-    this.newest = Math.max(this.newest, revision);
   }
 
   async #pages({ bounds, revision, limit, signal }: Reading): Promise<RangeResult> {
     const entries: Entry[] = [];
+    const { replaced } = this.#known;
     let { key } = bounds;
     let at = revision;
     for (let page = FIRST; ; ) {
@@ -76,18 +75,17 @@ export class Reader {
         { key, rangeEnd: bounds.rangeEnd, revision: at, limit: most },
         signal,
       );
+      if (at > 0 && replaced !== this.#known.replaced) throw this.#known.error();
       if (at === 0) at = header?.revision ?? 0;
       for (const entry of kvs) entries.push(this.#keys.entry(entry));
       const last = kvs.at(-1);
       if (!more || last === undefined || entries.length >= limit) return { entries, revision: at, more };
       key = after(last.key);
-      page = entriesIn(PAGE, kvs);
+      page = nextPage(most, kvs.length, PAGE / sizeOf(kvs));
     }
   }
 }
 
-/** How many entries of the size of these fit. */
-function entriesIn(bytes: number, sample: readonly KeyValue[]): number {
-  const size = sample.reduce((sum, { key, value }) => sum + key.length + value.length + 32, 0);
-  return Math.max(1, Math.floor((bytes / size) * sample.length));
+function sizeOf(kvs: readonly KeyValue[]): number {
+  return kvs.reduce((sum, { key, value }) => sum + key.length + value.length + 32, 0);
 }

@@ -13,6 +13,7 @@ import type {
 } from "../store.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
 import { Keys } from "./keys.ts";
+import { Known } from "./known.ts";
 import { grant, remaining, renew, revoke } from "./leases.ts";
 import { Members } from "./members.ts";
 import { compact, txn } from "./methods.ts";
@@ -35,6 +36,7 @@ class EtcdStore implements Store {
   readonly name: string;
   readonly #members: Members;
   readonly #keys: Keys;
+  readonly #known: Known;
   readonly #reader: Reader;
   readonly #watches: Watches;
 
@@ -43,8 +45,9 @@ class EtcdStore implements Store {
     this.name = resolved.name;
     this.#members = new Members(resolved);
     this.#keys = new Keys(resolved.prefix);
-    this.#reader = new Reader(this.#members, this.#keys);
-    this.#watches = new Watches(this.#members, this.#reader, this.#keys);
+    this.#known = new Known(resolved.name);
+    this.#reader = new Reader(this.#members, this.#keys, this.#known);
+    this.#watches = new Watches(this.#members, this.#keys, { reader: this.#reader, known: this.#known });
   }
 
   head({ signal }: Given = {}): Promise<number> {
@@ -67,10 +70,10 @@ class EtcdStore implements Store {
 
   async commit(transaction: Transaction, { signal }: Given = {}): Promise<Outcome> {
     const message = encodeTransaction(transaction, this.#keys);
+    const heard = this.#known.asking();
     const answer = await this.#members.ask(txn, message, { repeatable: false, signal });
-    const outcome = decodeOutcome(answer, this.#keys);
-    this.#reader.heardOf(outcome.revision);
-    return outcome;
+    heard(answer.header);
+    return decodeOutcome(answer, this.#keys);
   }
 
   watch(range: KeyRange, options: WatchOptions): Watch {

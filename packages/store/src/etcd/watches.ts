@@ -4,6 +4,7 @@ import { StoreError } from "../store-error.ts";
 import { verdict } from "./errors.ts";
 import { Following, type FollowingHost } from "./following.ts";
 import type { Keys } from "./keys.ts";
+import type { Known } from "./known.ts";
 import { Line } from "./line.ts";
 import type { Member } from "./member.ts";
 import type { Members } from "./members.ts";
@@ -19,19 +20,25 @@ const LONGEST_PAUSE = 1000;
 export class Watches implements FollowingHost, Disposable {
   readonly #members: Members;
   readonly #reader: Reader;
+  readonly #known: Known;
   readonly #keys: Keys;
   readonly #all = new Set<Following>();
   readonly #progress: Progress;
   #line: Line | undefined;
   #keeping = false;
 
-  constructor(members: Members, reader: Reader, keys: Keys) {
+  constructor(members: Members, keys: Keys, { reader, known }: { readonly reader: Reader; readonly known: Known }) {
     this.#members = members;
     this.#reader = reader;
+    this.#known = known;
     this.#keys = keys;
     this.#progress = new Progress(members, reader, () => this.#line);
     members.onleave = (member) => {
       if (this.#line?.member === member) this.#line.drop();
+    };
+    known.onreplaced = (error) => {
+      this.#failAll(error);
+      this.#line?.drop(); // it may still be held by the former one
     };
   }
 
@@ -96,6 +103,8 @@ export class Watches implements FollowingHost, Disposable {
       line = new Line(await this.#members.stream(watch, member), member, {
         denied: (following, reason) => this.#denied(following, reason),
         trusted: (asked) => trusted(this.#members, asked),
+        told: (header) => this.#known.told(header),
+        behind: () => void this.#reader.head(this.#members.closed).catch(() => undefined),
       });
       this.#line = line;
       for (const following of this.#all) this.#add(line, following);
@@ -107,7 +116,7 @@ export class Watches implements FollowingHost, Disposable {
     line?.drop();
     const found = verdict(cause, member.name);
     if (found.is === "token") this.#members.forgetToken();
-    if (found.is === "final") for (const following of [...this.#all]) following.fail(found.error);
+    if (found.is === "final") this.#failAll(found.error);
     return line;
   }
 
@@ -118,7 +127,11 @@ export class Watches implements FollowingHost, Disposable {
   }
 
   #add(line: Line, following: Following): void {
-    line.add(following, following.sure < this.#reader.newest);
+    line.add(following, following.sure < this.#known.revision);
+  }
+
+  #failAll(error: StoreError): void {
+    for (const following of [...this.#all]) following.fail(error);
   }
 
   #denied(following: Following, reason: string): void {

@@ -34,11 +34,14 @@ export class HistoryKeeper {
 
   /** Looks once, and compacts what is out of bounds unless another one does. @throws StoreError of the store */
   async step(): Promise<void> {
+    const head = await this.#store.head();
+    if (head < (this.#samples.at(-1)?.revision ?? 0)) this.#forget();
     await this.#pay();
-    const target = this.#target(await this.#store.head());
+    const target = this.#target(head);
     if (target < 1) return;
     const entry = await this.#store.get(KEY);
-    const done = entry === undefined ? 0 : revisionOf(entry.value);
+    const noted = entry === undefined ? 0 : revisionOf(entry.value);
+    const done = noted > head ? 0 : noted; // one of the future is of another history, which this store had once
     if (target <= done + 1) return; // done, or there is nothing but the note that it was
     const value = Buffer.from(JSON.stringify({ revision: target }));
     try {
@@ -69,7 +72,18 @@ export class HistoryKeeper {
 
   async #pay(): Promise<void> {
     if (this.#owed === undefined) return;
-    await this.#store.compact(this.#owed);
+    try {
+      await this.#store.compact(this.#owed);
+    } catch (error) {
+      if (!isStoreError(error) || error.code !== "Future") throw error;
+      this.#forget();
+    }
+    this.#owed = undefined;
+  }
+
+  /** The store was replaced by another one, or restored: what is known of it is of a history that is no more. */
+  #forget(): void {
+    this.#samples = [];
     this.#owed = undefined;
   }
 }

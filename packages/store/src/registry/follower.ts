@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Encoded, type HistoryOptions, WatchCache } from "@virtual-workspaces/framework";
 import { pages } from "../engine/pages.ts";
 import type { Batch, Entry, Watch } from "../store.ts";
-import { isStoreError } from "../store-error.ts";
+import { isStoreError, StoreError } from "../store-error.ts";
 import { StorePast } from "./past.ts";
 import type { Place } from "./store-keeper.ts";
 
@@ -68,10 +68,14 @@ export class Follower implements AsyncDisposable {
   /**
    * Resolves when the cache has all that the store had when this was called.
    *
-   * @throws StoreError when it cannot be asked, ApiError 504 when it does not tell
+   * @throws StoreError when it cannot be asked, or has just been replaced; ApiError 504 when it does not tell
    */
   async confirm(signal: AbortSignal): Promise<void> {
-    const head = String(await this.#place.store.head({ signal }));
+    const known = this.cache.head;
+    const newest = await this.#place.store.head({ signal });
+    if (newest < Number(known))
+      throw new StoreError("Unavailable", `${this.#place.store.name} was at revision ${known} and is at ${newest}`);
+    const head = String(newest);
     if (this.cache.reached(head)) return;
     this.#resting?.abort();
     this.#watch?.requestProgress();

@@ -19,6 +19,7 @@ export const protobufFileName = "rpc.proto";
  */
 
 export interface ResponseHeader {
+  clusterId: string;
   revision: number;
 }
 
@@ -185,11 +186,14 @@ export interface StatusResponse {
 }
 
 function createBaseResponseHeader(): ResponseHeader {
-  return { revision: 0 };
+  return { clusterId: "0", revision: 0 };
 }
 
 export const ResponseHeader: MessageFns<ResponseHeader> = {
   encode(message: ResponseHeader, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.clusterId !== "0") {
+      writer.uint32(8).uint64(message.clusterId);
+    }
     if (message.revision !== 0) {
       writer.uint32(24).int64(message.revision);
     }
@@ -209,6 +213,14 @@ export const ResponseHeader: MessageFns<ResponseHeader> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.clusterId = reader.uint64().toString();
+            continue;
+          }
           case 3: {
             if (tag !== 24) {
               break;
@@ -234,6 +246,7 @@ export const ResponseHeader: MessageFns<ResponseHeader> = {
   },
   fromPartial<I extends Exact<DeepPartial<ResponseHeader>, I>>(object: I): ResponseHeader {
     const message = createBaseResponseHeader();
+    message.clusterId = object.clusterId ?? "0";
     message.revision = object.revision ?? 0;
     return message;
   },
