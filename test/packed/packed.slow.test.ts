@@ -15,20 +15,25 @@ import "./floor.ts";
 
 const QUOTE = "/services/quotes/clusters/root/apis/example.dev/v1/quotes/ssh";
 const BOARDS = "/services/boards/clusters/root/apis/example.dev/v1/boards";
+const NOTES = "/services/notes/clusters/root/apis/example.dev/v1/namespaces/default/notes";
 const APPLY = "application/apply-patch+yaml";
 
 const serve = `
 import { createServer, staticTokens } from "@virtual-workspaces/framework";
+import { lmdbStore } from "@virtual-workspaces/store";
 import { boards } from "./boards.ts";
+import notes from "./notes.ts";
 import quotes from "./quotes.ts";
 
 process.on("worker", () => console.log("a thread"));
 const authentication = [staticTokens({ secret: { name: "ada" } })];
-const server = createServer({ virtualWorkspaces: [quotes, boards], authentication });
+const store = await lmdbStore({ dir: "data" });
+const server = createServer({ virtualWorkspaces: [quotes, boards, notes({ store })], authentication });
 const { url } = await server.listen({ port: 0 });
 console.log(url);
 await new Promise((resolve) => process.once("SIGTERM", resolve));
 await server.close();
+await store[Symbol.asyncDispose]();
 `; // no \`using\`: Node 22 strips types, yet does not know it
 
 const strict = {
@@ -55,6 +60,9 @@ async function must(command: string, args: string[], cwd: string): Promise<void>
   if (!ok) throw new Error(`${command} ${args.join(" ")}:\n${output}`);
 }
 
+/** Whether a program has run before: the folder that notes are kept in is the same for all. */
+let keptBefore = false;
+
 describe("packed packages", function () {
   this.timeout(180_000);
   let user: Tree;
@@ -73,6 +81,7 @@ describe("packed packages", function () {
     const install = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline"];
     await must("npm", [...install, ...tarballs], user.path);
     copyFileSync(join(root, "examples/quotes.ts"), join(user.path, "quotes.ts"));
+    copyFileSync(join(root, "examples/notes.ts"), join(user.path, "notes.ts"));
     copyFileSync(join(root, "test/packed/boards.fixture.ts"), join(user.path, "boards.ts"));
 
     oldNode = await installNode(user);
@@ -102,6 +111,7 @@ describe("packed packages", function () {
         await using program = await Program.start(node(), entry, user.path);
         expect(await program.send("GET", QUOTE)).to.have.nested.property("body.spec.text", "Edit is the new ssh.");
         await writeBoards(program);
+        await keepNote(program);
         expect(await program.stop()).to.deep.equal([0, null]);
       });
     }
@@ -112,6 +122,15 @@ describe("packed packages", function () {
     expect((await run(localNode, ["--version"])).output).to.match(/^v24\./);
   });
 });
+
+/** One that every program finds which comes after the first. */
+async function keepNote(program: Program): Promise<void> {
+  const note = { apiVersion: "example.dev/v1", kind: "Note", metadata: { name: "n" }, spec: { text: "kept" } };
+  const created = await program.send("POST", NOTES, { type: "application/json", body: note });
+  expect(created.status).to.equal(keptBefore ? 409 : 201);
+  keptBefore = true;
+  expect(await program.send("GET", `${NOTES}/n`)).to.have.nested.property("body.spec.text", "kept");
+}
 
 /** Writes that need, one after the other, what is only loaded then. */
 async function writeBoards(program: Program): Promise<void> {
