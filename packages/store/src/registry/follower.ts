@@ -118,7 +118,8 @@ export class Follower implements AsyncDisposable {
     for (let wait: number = RETRY.first, lost = false; !signal.aborted; ) {
       const before = this.cache.head;
       try {
-        if (lost) await this.#fill();
+        // One that was replaced while nobody followed it would be followed from a revision that it may never have had.
+        if (lost || (await this.#place.store.head()) < Number(this.cache.head)) await this.#fill();
         lost = false;
         await this.#read();
         return;
