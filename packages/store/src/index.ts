@@ -1,8 +1,8 @@
 export { type BackupOptions, backup } from "./backup/backup.ts";
 export type { BackupInfo } from "./backup/header.ts";
 export { checkRestored, type RestoreOptions, readBackup, restore, revisionAfter } from "./backup/restore.ts";
+export { etcdStore } from "./etcd/open.ts";
 export type { EtcdOptions, EtcdTls } from "./etcd/options.ts";
-export { etcdStore } from "./etcd/store.ts";
 export { type KeepHistoryOptions, keepHistory } from "./history/keep-history.ts";
 export type { Host } from "./host.ts";
 export { type LmdbStoreOptions, lmdbStore } from "./lmdb/open.ts";

@@ -2,9 +2,6 @@ import { resolve } from "node:path";
 import { checkFirstRevision } from "../engine/limits.ts";
 import type { Store } from "../store.ts";
 import { faultOf } from "./faults.ts";
-import { openFolder } from "./folder.ts";
-import { LmdbStore } from "./lmdb-store.ts";
-import { ReadOnlyStore } from "./read-only-store.ts";
 
 /** To begin at: a place in the log is an integer with the revision in its upper 46 bits, and half of them are left. */
 const HIGHEST = 2 ** 45;
@@ -34,6 +31,12 @@ export interface LmdbStoreOptions {
 export async function lmdbStore(options: LmdbStoreOptions): Promise<Store> {
   const { dir, readOnly = false, wait = 0, revision } = options;
   if (revision !== undefined) checkFirstRevision(revision, HIGHEST);
+  // Whoever keeps objects elsewhere need not wait for lmdb to load.
+  const [{ openFolder }, { LmdbStore }, { ReadOnlyStore }] = await Promise.all([
+    import("./folder.ts"),
+    import("./lmdb-store.ts"),
+    import("./read-only-store.ts"),
+  ]);
   const folder = await openFolder({ dir: resolve(dir), readOnly, wait, revision });
   try {
     return readOnly ? new ReadOnlyStore(folder) : new LmdbStore(folder);
