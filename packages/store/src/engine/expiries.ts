@@ -1,5 +1,4 @@
-/** The longest time that a timer of Node takes, ms. */
-const LONGEST = 2 ** 31 - 1;
+import { delayOf } from "./delay.ts";
 
 interface Expiry {
   /** By the clock of `performance`, ms. */
@@ -49,7 +48,7 @@ export class Expiries {
       this.#expiries.delete(id);
       this.#over(id);
     };
-    const timer = setTimeout(ring, Math.min(LONGEST, Math.max(1, Math.ceil(deadline - performance.now()))));
+    const timer = setTimeout(ring, delayOf(Math.max(1, Math.ceil(deadline - performance.now()))));
     this.#expiries.set(id, { deadline, timer: timer.unref() });
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Encoded, type HistoryOptions, WatchCache } from "@virtual-workspaces/framework";
+import { delayOf } from "../engine/delay.ts";
 import { pages } from "../engine/pages.ts";
 import type { Batch, Entry, Watch } from "../store.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
@@ -12,8 +13,6 @@ const RECENT = 4096;
 const PATIENCE = 3_000;
 /** How often the store is asked how far it is, ms: bookmarks, which tell of it, come every minute. */
 const PROGRESS = 30_000;
-/** The longest that a timer can wait, ms. */
-export const LONGEST: number = 2 ** 31 - 1;
 /** Milliseconds between attempts on a failing store: doubled each time, with jitter. */
 const RETRY = { first: 100, last: 10_000 } as const;
 const LOST = "too old resource version: the history that this watch was to go on with is gone";
@@ -61,7 +60,10 @@ export class Follower implements AsyncDisposable {
     await this.#fill(Math.max(1, head - RECENT));
     this.#running = this.#follow();
     // However long that takes, it is what was asked for; a store that fails meanwhile is not waited for.
-    const arrived = this.cache.reach(String(head), { signal: this.#stop.signal, timeout: LONGEST });
+    const arrived = this.cache.reach(String(head), {
+      signal: this.#stop.signal,
+      timeout: delayOf(Number.POSITIVE_INFINITY),
+    });
     await Promise.race([arrived, this.#trouble.promise]);
   }
 
@@ -150,10 +152,8 @@ export class Follower implements AsyncDisposable {
     this.#watch = watch;
     watch.requestProgress();
     // Where nothing is written bookmarks would else stand still, until what they name has been compacted.
-    const asking = setInterval(
-      () => watch.requestProgress(),
-      Math.min(this.#options.progressEvery ?? PROGRESS, LONGEST),
-    ).unref();
+    const every = delayOf(this.#options.progressEvery ?? PROGRESS);
+    const asking = setInterval(() => watch.requestProgress(), every).unref();
     try {
       for await (const batch of watch) this.#apply(batch);
     } finally {

@@ -1,6 +1,7 @@
 import type { Awaitable, CacheLease } from "@virtual-workspaces/framework";
+import { delayOf } from "../engine/delay.ts";
 import { answered } from "./answers.ts";
-import { Follower, type FollowerOptions, LONGEST } from "./follower.ts";
+import { Follower, type FollowerOptions } from "./follower.ts";
 import type { Place } from "./store-keeper.ts";
 
 /** How long objects stay in memory when nobody reads them, ms. */
@@ -63,12 +64,10 @@ export class SharedFollower {
   #release(follower: Follower): void {
     this.#holders -= 1;
     if (this.#holders > 0) return;
-    this.#ending = setTimeout(
-      () => {
-        this.#current = undefined;
-        void follower[Symbol.asyncDispose]();
-      },
-      Math.min(this.#options.linger ?? LINGER, LONGEST),
-    ).unref();
+    const end = (): void => {
+      this.#current = undefined;
+      void follower[Symbol.asyncDispose]();
+    };
+    this.#ending = setTimeout(end, delayOf(this.#options.linger ?? LINGER)).unref();
   }
 }
