@@ -82,6 +82,7 @@ export { validateListOptions } from "./list-validation.ts";
 // Logical clusters
 export {
   baseName,
+  CLUSTER_ANNOTATION,
   isClusterName,
   isWorkspacePath,
   joinWorkspacePath,
@@ -98,11 +99,13 @@ export {
   type GroupVersion,
   type GroupVersionKind,
   type GroupVersionResource,
+  type KindReference,
   type KubeObject,
   type ListMeta,
   type ManagedFieldsEntry,
   type ObjectKey,
   type ObjectMeta,
+  type ObjectOf,
   type OwnerReference,
 } from "./meta.ts";
 export {

@@ -1,6 +1,9 @@
 /** In the place of a cluster name: all logical clusters (kcp's logicalcluster.Wildcard). */
 export const WILDCARD = "*";
 
+/** The annotation by which a client of all logical clusters knows whose an object is (kcp's `logicalcluster.AnnotationKey`). */
+export const CLUSTER_ANNOTATION = "kcp.io/cluster";
+
 const SYSTEM = "system:";
 const SEPARATOR = ":";
 const SEGMENT = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;

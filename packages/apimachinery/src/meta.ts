@@ -59,6 +59,23 @@ export interface KubeObject {
   [field: string]: unknown;
 }
 
+/** An object of a kind whose content, besides type and metadata, is `T`. */
+export type ObjectOf<T> = { apiVersion: string; kind: string; metadata: ObjectMeta; [field: string]: unknown } & T;
+
+/**
+ * What one needs to know of a kind to ask a server for its objects. What `defineResource` of the framework gives is one.
+ *
+ * @typeParam T what an object of the kind holds besides `apiVersion`, `kind` and `metadata`
+ */
+export interface KindReference<T = object> extends GroupVersion {
+  readonly kind: string;
+  /** The resource's name in URLs. */
+  readonly plural: string;
+  readonly scope: "Cluster" | "Namespaced";
+  /** Carries the type; never set. */
+  readonly type?: (object: T) => T;
+}
+
 /** An API group and version; the core group is "". */
 export interface GroupVersion {
   readonly group: string;

@@ -1,4 +1,5 @@
 import {
+  CLUSTER_ANNOTATION,
   type KubeObject,
   type ObjectKey,
   type ObjectMeta,
@@ -59,9 +60,6 @@ export function encodeObject(
     bytes: bytesOf(object),
   };
 }
-
-/** The annotation by which a client of all logical clusters knows whose an object is (kcp's `logicalcluster.AnnotationKey`). */
-export const CLUSTER_ANNOTATION = "kcp.io/cluster";
 
 /** Whose an object is that was found in a scope: over all logical clusters it says so itself. */
 export function clusterOf(object: KubeObject, scope: { readonly cluster: string }): string {

@@ -1,5 +1,6 @@
 // What a view is written with.
 
+export { CLUSTER_ANNOTATION, type ObjectOf } from "@virtual-workspaces/apimachinery";
 export type { ObjectDetails } from "./collection/authored.ts";
 export { Collection, type CollectionOptions } from "./collection/collection.ts";
 export type { CollectionPart, SetValue } from "./collection/part.ts";
@@ -7,7 +8,6 @@ export { Converted, type ConvertedOptions, converted } from "./convert/converted
 export type { ResourceDefinition, ScalePaths, Subresources, TypedDefinition } from "./definition.ts";
 export type { PathParams } from "./path.ts";
 export { type ColumnSpec, type ContentOf, defineResource, Resource, type ResourceOptions } from "./resource.ts";
-export type { ObjectOf } from "./resource-schema.ts";
 export type { ServedResource, ServeOptions, Verb } from "./served.ts";
 export type { AdvertisedSubresource } from "./subresource/advertised.ts";
 export type {
@@ -137,7 +137,7 @@ export type { SniCertificate, TlsCertificate, TlsOptions } from "./tls/options.t
 
 export type { Keeper, Swapped, SwapTerms } from "./collection/keeper.ts";
 export { type Answer, Registry, type RegistryOptions, type Timing } from "./collection/registry.ts";
-export { CLUSTER_ANNOTATION, decodeObject, type Encoded, encodeObject, type SelectableField } from "./encoded.ts";
+export { decodeObject, type Encoded, encodeObject, type SelectableField } from "./encoded.ts";
 export type {
   Awaitable,
   CacheLease,

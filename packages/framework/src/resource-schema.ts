@@ -1,8 +1,5 @@
-import type { JsonSchema, ObjectMeta } from "@virtual-workspaces/apimachinery";
+import type { JsonSchema } from "@virtual-workspaces/apimachinery";
 import type { ResourceOptions } from "./resource.ts";
-
-/** An object of a kind whose content is `T`. */
-export type ObjectOf<T> = { apiVersion: string; kind: string; metadata: ObjectMeta; [field: string]: unknown } & T;
 
 /** The schema of the whole object (without type and metadata) from what the author gave. */
 export function objectSchema(options: ResourceOptions<JsonSchema, JsonSchema, JsonSchema>): JsonSchema {

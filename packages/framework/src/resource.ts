@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import {
   apiVersionOf,
   type CheckedSchema,
@@ -12,7 +13,7 @@ import type { ProtobufMessage } from "./body/protobuf.ts";
 import { Collection, type CollectionOptions } from "./collection/collection.ts";
 import type { ScalePaths, Subresources, TypedDefinition } from "./definition.ts";
 import type { SelectableField } from "./encoded.ts";
-import { type ObjectOf, objectSchema } from "./resource-schema.ts";
+import { objectSchema } from "./resource-schema.ts";
 import { type ServedResource, type ServeOptions, serveStorage } from "./served.ts";
 import type { Storage } from "./storage.ts";
 import { scaleFields } from "./subresource/scale-fields.ts";

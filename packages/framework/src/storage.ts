@@ -34,6 +34,11 @@ export interface Scope {
   readonly fields: FieldSelector;
   /** On whose behalf the source is asked. */
   readonly identity: Identity;
+  /**
+   * Through how many API servers the request has come that passed it on (kcp's `X-Kcp-Virtual-Resource-Hops`). A storage
+   * that passes it on says one more. @default 0
+   */
+  readonly hops?: number;
 }
 
 /** What belongs to one request. */
@@ -44,6 +49,8 @@ export interface RequestOptions {
   readonly requestId: string;
   /** Adds a `Warning` header (code 299) to the answer; kubectl prints it. */
   readonly warn: (text: string) => void;
+  /** The `Accept-Encoding` of the request: a storage that passes on what another server says can ask that one for the same. */
+  readonly acceptEncoding?: string | undefined;
 }
 
 /** What a client asks of one object besides which it is. */
@@ -140,8 +147,13 @@ export interface CacheLease extends Disposable {
   readonly cache: ReadableCache;
   /** @default nothing is remembered but what the cache does */
   readonly past?: Past;
-  /** Resolves when the cache is no staler than its source was when this was called. */
-  readonly confirm: (request: { readonly signal: AbortSignal }) => Awaitable<void>;
+  /**
+   * Resolves when the cache is no staler than its source was when this was called. One of several sources that cannot be
+   * reached is named by `warn`, and does not keep the others from being read.
+   */
+  readonly confirm: (
+    request: Pick<RequestOptions, "signal"> & Partial<Pick<RequestOptions, "warn">>,
+  ) => Awaitable<void>;
 }
 
 /**

@@ -2,13 +2,14 @@ import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import {
   apiVersionOf,
+  CLUSTER_ANNOTATION,
   formatTime,
   type KubeObject,
   type ObjectKey,
   type ObjectMeta,
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
-import { CLUSTER_ANNOTATION, contentOf } from "../encoded.ts";
+import { contentOf } from "../encoded.ts";
 
 /** What an author may say of an object besides its content. */
 export interface ObjectDetails {

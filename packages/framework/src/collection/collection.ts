@@ -1,5 +1,5 @@
+import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
-import type { ObjectOf } from "../resource-schema.ts";
 import type { CacheLease, Storage } from "../storage.ts";
 import { type HistoryOptions, WatchCache } from "../watch/cache.ts";
 import { processMinter } from "../watch/minter.ts";

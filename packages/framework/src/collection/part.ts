@@ -1,7 +1,7 @@
+import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
 import { contentOf } from "../encoded.ts";
-import type { ObjectOf } from "../resource-schema.ts";
 import type { ObjectDetails } from "./authored.ts";
 import type { Answer, Registry, Timing } from "./registry.ts";
 

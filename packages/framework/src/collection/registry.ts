@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
+import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import {
   ApiError,
+  CLUSTER_ANNOTATION,
   type DeleteQuery,
   dnsLabelProblems,
   isClusterName,
@@ -10,8 +12,7 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { MAX_BODY } from "../body/limits.ts";
 import { groupResourceOf, type TypedDefinition } from "../definition.ts";
-import { CLUSTER_ANNOTATION, decodeObject, type Encoded, keyIn } from "../encoded.ts";
-import type { ObjectOf } from "../resource-schema.ts";
+import { decodeObject, type Encoded, keyIn } from "../encoded.ts";
 import type { DeleteOptions, Scope } from "../storage.ts";
 import { type Deletion, decideDeletion, isReleased } from "../write/deletion.ts";
 import { fieldOwners } from "../write/field-owners.ts";

@@ -1,3 +1,4 @@
+import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import {
   apiVersionOf,
   cloneJson,
@@ -7,7 +8,6 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition, TypedDefinition } from "../definition.ts";
 import { type Encoded, isEncoded, keyIn } from "../encoded.ts";
-import type { ObjectOf } from "../resource-schema.ts";
 import type { Awaitable, CacheLease, DeleteOptions, Scope, Storage, WriteOptions } from "../storage.ts";
 import type { Mapped, WritableSource } from "../view/options.ts";
 import type { ReadableCache } from "../watch/readable-cache.ts";

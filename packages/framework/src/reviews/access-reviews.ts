@@ -1,6 +1,6 @@
+import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import { ApiError, fieldInvalid, OMITTED_VALUE, type StatusCause } from "@virtual-workspaces/apimachinery";
 import { pathInfo, type RequestInfo } from "../request-info.ts";
-import type { ObjectOf } from "../resource-schema.ts";
 import type { ServedResource } from "../served.ts";
 import type { RequestOptions, Scope, Storage, WriteOptions } from "../storage.ts";
 import { type AccessContent, type AccessStatus, SelfSubjectAccessReview } from "./kinds.ts";

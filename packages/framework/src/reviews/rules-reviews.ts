@@ -1,6 +1,6 @@
+import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Rules } from "../authorization.ts";
-import type { ObjectOf } from "../resource-schema.ts";
 import type { Asker } from "../serve/hook-request.ts";
 import type { RequestOptions, Scope, Storage, WriteOptions } from "../storage.ts";
 import type { RulesContent } from "./kinds.ts";

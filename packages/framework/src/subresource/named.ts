@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { FieldValidation, ObjectKey, ObjectMeta } from "@virtual-workspaces/apimachinery";
+import type { FieldValidation, ObjectKey, ObjectMeta, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
-import type { ObjectOf } from "../resource-schema.ts";
 import type { Awaitable } from "../storage.ts";
 import type { RawRequest } from "../virtual-workspace.ts";
 

@@ -1,5 +1,7 @@
+import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import {
   apiVersionOf,
+  CLUSTER_ANNOTATION,
   isJsonObject,
   type JsonObject,
   type KubeObject,
@@ -7,8 +9,6 @@ import {
   type ObjectMeta,
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition, TypedDefinition } from "../definition.ts";
-import { CLUSTER_ANNOTATION } from "../encoded.ts";
-import type { ObjectOf } from "../resource-schema.ts";
 import { cacheKey } from "../watch/objects.ts";
 import {
   isKeptAnnotation,

@@ -1,6 +1,6 @@
+import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
 import { decodeObject, type Encoded, encodeObject } from "../encoded.ts";
-import type { ObjectOf } from "../resource-schema.ts";
 import type { CacheLease, Scope } from "../storage.ts";
 import { type CacheListener, WatchCache } from "../watch/cache.ts";
 import type { CacheEvent } from "../watch/event.ts";

@@ -1,6 +1,6 @@
+import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import { cloneJson, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { decodeObject, type Encoded, isEncoded, parsed } from "../encoded.ts";
-import type { ObjectOf } from "../resource-schema.ts";
 import type { RequestOptions } from "../storage.ts";
 import { cacheKey } from "../watch/objects.ts";
 import type { Before, Lens } from "./lens.ts";

@@ -1,3 +1,4 @@
+import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import {
   ApiError,
   cloneJson,
@@ -8,7 +9,6 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
 import { type Encoded, isEncoded, keyIn } from "../encoded.ts";
-import type { ObjectOf } from "../resource-schema.ts";
 import type { DeleteOptions, WriteOptions } from "../storage.ts";
 import { modified } from "../write/update.ts";
 import type { Before, Lens } from "./lens.ts";

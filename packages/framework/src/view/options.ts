@@ -1,5 +1,5 @@
+import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
-import type { ObjectOf } from "../resource-schema.ts";
 import type { Awaitable, CacheLease, Scope, Storage, WriteOptions } from "../storage.ts";
 import type { HistoryOptions } from "../watch/cache.ts";
 import type { Reader } from "./reader.ts";

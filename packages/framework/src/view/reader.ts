@@ -1,5 +1,5 @@
+import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import { decodeObject, type Encoded } from "../encoded.ts";
-import type { ObjectOf } from "../resource-schema.ts";
 import { objectsIn } from "../watch/objects.ts";
 import type { ReadableCache } from "../watch/readable-cache.ts";
 

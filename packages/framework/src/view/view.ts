@@ -1,5 +1,5 @@
+import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
-import type { ObjectOf } from "../resource-schema.ts";
 import type { CacheLease, Scope, Storage } from "../storage.ts";
 import { Deriveds } from "./deriveds.ts";
 import type { ViewOptions, ViewSource, WritableViewOptions } from "./options.ts";

@@ -1,7 +1,6 @@
-import type { ObjectMeta } from "@virtual-workspaces/apimachinery";
+import type { ObjectMeta, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
 import { type Encoded, keyIn } from "../encoded.ts";
-import type { ObjectOf } from "../resource-schema.ts";
 import type { CacheLease, DeleteOptions, RequestOptions, Scope, Storage, WriteOptions } from "../storage.ts";
 import { processMinter } from "../watch/minter.ts";
 import { Below } from "../write/below.ts";

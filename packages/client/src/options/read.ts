@@ -1,0 +1,40 @@
+/** What belongs to one call. */
+export interface CallOptions {
+  /** Ends the call; its reason is what is thrown then. */
+  readonly signal?: AbortSignal;
+}
+
+export interface GetOptions extends CallOptions {
+  /** No older than this; `0`: as old as it may be. @default as it is now */
+  readonly resourceVersion?: string;
+}
+
+export interface SelectOptions extends CallOptions {
+  /** As `kubectl -l` has it: `app=web,tier!=db`. @default all */
+  readonly labels?: string;
+  /** As `kubectl --field-selector` has it: `metadata.name=x`. @default all */
+  readonly fields?: string;
+}
+
+export interface ListOptions extends SelectOptions {
+  readonly resourceVersion?: string;
+  readonly resourceVersionMatch?: "Exact" | "NotOlderThan";
+  /** The most objects in one answer. @default the server's to say */
+  readonly limit?: number;
+  /** What the page before gave. */
+  readonly continue?: string;
+}
+
+export interface WatchOptions extends SelectOptions {
+  /** From where it goes on. @default what is there now, as ADDED */
+  readonly resourceVersion?: string;
+  readonly resourceVersionMatch?: "NotOlderThan";
+  /** Ask for what is there now first, ended by the bookmark `k8s.io/initial-events-end` (WatchList). @default false */
+  readonly sendInitialEvents?: boolean;
+  /** @default true */
+  readonly allowWatchBookmarks?: boolean;
+  /** After how long the server is to end it, s. @default the server's to say */
+  readonly timeoutSeconds?: number;
+  /** How long it may be silent, ms. @default Infinity */
+  readonly idle?: number;
+}

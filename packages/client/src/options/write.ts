@@ -1,0 +1,25 @@
+import type { CallOptions } from "./read.ts";
+
+export interface WriteOptions extends CallOptions {
+  /** @default the client's */
+  readonly fieldManager?: string;
+  /** Do everything but keep the result. @default false */
+  readonly dryRun?: boolean;
+  /** What becomes of fields that the kind does not have. @default the server's to say */
+  readonly fieldValidation?: "Ignore" | "Warn" | "Strict";
+}
+
+export type PatchOptions = WriteOptions;
+
+export interface ApplyOptions extends WriteOptions {
+  /** Take fields away from other managers. @default false, that is a conflict */
+  readonly force?: boolean;
+}
+
+export interface DeleteOptions extends CallOptions {
+  readonly dryRun?: boolean;
+  readonly gracePeriodSeconds?: number;
+  readonly propagationPolicy?: "Background" | "Foreground" | "Orphan";
+  /** What the object must still be: 409 if it is not. */
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
+}

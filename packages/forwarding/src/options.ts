@@ -1,0 +1,35 @@
+import type { ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { HistoryOptions, Scope, TypedDefinition } from "@virtual-workspaces/framework";
+import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
+import type { OutboundIdentity } from "./outbound/identity.ts";
+
+/** A small change of each object on its way. What decides whether an object is shown at all is a `view()`. */
+export interface Transform<T extends object> {
+  /**
+   * The object as it is shown; may change what it is given. Name, namespace, uid and resource version stay. Must depend on
+   * its arguments only. A throw fails the request with 500, and in a watch ends it: an object is never shown unchanged.
+   */
+  readonly show: (object: ObjectOf<T>) => ObjectOf<T>;
+  /** The way back, of what clients write. @default none: then nothing can be written but deletes */
+  readonly keep?: (object: ObjectOf<T>, context: { readonly current: ObjectOf<T> | undefined }) => ObjectOf<T>;
+}
+
+/** Where a forwarded kind comes from, and as whom it is asked for. */
+export interface ForwardOptions<T extends object> {
+  /** The kind, as it is here and there. */
+  readonly resource: TypedDefinition<T>;
+  /** The other API server. One made of options is closed with the storage, one that is given is not. */
+  readonly upstream: Upstream | UpstreamOptions;
+  /** The logical cluster there, `*` for all, "" for a server that has none. @default the same as here */
+  readonly cluster?: (scope: Scope) => string;
+  /** As whom the other server is asked. @default "impersonate" */
+  readonly identity?: OutboundIdentity;
+  readonly transform?: Transform<T>;
+  readonly history?: HistoryOptions;
+  /** How long a watch of the other server outlives its last reader here, ms. @default 60000 */
+  readonly linger?: number;
+  /** After how long a watch of the other server is renewed, so that a dead one is noticed, ms. @default 10000 */
+  readonly renewEvery?: number;
+  /** Told when the other server fails us; it is asked again. @default a process warning */
+  readonly onError?: (error: unknown) => void;
+}

@@ -1,0 +1,16 @@
+/**
+ * Bytes to and from another HTTP server: pools of connections, TLS, credentials, deadlines and limits. What the requests
+ * mean is for the packages above.
+ *
+ * @module
+ */
+
+export type { Credential, Credentials } from "./credentials.ts";
+export { type Deadlines, defaultDeadlines } from "./deadlines.ts";
+export { header, headerValues, type ResponseHeaders } from "./headers.ts";
+export { type LineOptions, lines } from "./lines.ts";
+export type { Outgoing } from "./outgoing.ts";
+export type { StreamedResponse, WholeResponse } from "./response.ts";
+export type { Dial, UpstreamTls } from "./tls.ts";
+export { isTransportError, TransportError, type TransportErrorCode } from "./transport-error.ts";
+export { Upstream, type UpstreamOptions, type UpstreamStats } from "./upstream.ts";

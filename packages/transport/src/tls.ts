@@ -1,0 +1,17 @@
+import type { Duplex } from "node:stream";
+
+/** How the other server is trusted. Its certificate is always verified, unless that is switched off by name. */
+export interface UpstreamTls {
+  /** PEM of the authorities that its certificate must come from, and no others. @default those that Node trusts */
+  readonly ca?: string;
+  /** The name that its certificate must be for, and that is asked for (SNI). @default the URL's host */
+  readonly serverName?: string;
+  /** Takes any certificate: whoever is between us can read and change everything, credentials too. @default false */
+  readonly insecureSkipVerify?: boolean;
+}
+
+/** Makes connections otherwise than by TCP: tunnels plug in here. TLS, if the URL asks for it, is spoken through them. */
+export type Dial = (
+  target: { readonly host: string; readonly port: number },
+  options: { readonly signal: AbortSignal },
+) => Promise<Duplex>;
