@@ -44,19 +44,21 @@ func (a *api) call(ctx context.Context, method, path string, body []byte) ([]byt
 	return answer, err
 }
 
-// define creates all definitions, then waits until each is served.
+// define creates all definitions that are not there from an earlier time, then waits until each is served.
 func define(ctx context.Context, server *api, definitions []json.RawMessage) error {
 	names := make([]string, len(definitions))
 	for at, definition := range definitions {
-		created, err := server.call(ctx, http.MethodPost, definitionsPath, definition)
-		if err != nil {
-			return fmt.Errorf("definition %d: %w", at, err)
-		}
 		var crd apiextensions.CustomResourceDefinition
-		if err := json.Unmarshal(created, &crd); err != nil {
+		if err := json.Unmarshal(definition, &crd); err != nil {
 			return fmt.Errorf("definition %d: %w", at, err)
 		}
 		names[at] = crd.Name
+		if _, err := server.call(ctx, http.MethodGet, definitionsPath+"/"+crd.Name, nil); err == nil {
+			continue
+		}
+		if _, err := server.call(ctx, http.MethodPost, definitionsPath, definition); err != nil {
+			return fmt.Errorf("definition %d: %w", at, err)
+		}
 	}
 	for _, name := range names {
 		if err := eventually(ctx, func() error { return listable(ctx, server, name) }); err != nil {

@@ -23,15 +23,27 @@ type ready struct {
 	Token string `json:"token"` // of a user who may do everything
 	CA    string `json:"ca"`    // PEM
 	Name  string `json:"name"`  // that its certificate is for
+	Own   string `json:"own"`   // PEM of the certificate that it shows to those who do not ask for that name, 127.0.0.1 among its names
+}
+
+// place is where the oracle keeps things and listens.
+type place struct {
+	folder   string
+	port     int
+	clientCA string // file, or ""
 }
 
 func main() {
 	logs := flag.Bool("logs", false, "write what the libraries log to stderr")
+	var place place
+	flag.StringVar(&place.folder, "data", "", "folder that outlives the process: the next one goes on with its objects (default a temporary one)")
+	flag.IntVar(&place.port, "port", 0, "where to listen (default any)")
+	flag.StringVar(&place.clientCA, "client-ca", "", "file with the authority of client certificates that are let in")
 	flag.Parse()
 	if !*logs {
 		silence()
 	}
-	if err := run(); err != nil {
+	if err := run(place); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -46,24 +58,26 @@ func silence() {
 	klog.SetOutput(io.Discard)
 }
 
-func run() (err error) {
-	folder, err := os.MkdirTemp("", "oracle")
-	if err != nil {
-		return err
+func run(place place) (err error) {
+	if place.folder == "" {
+		place.folder, err = os.MkdirTemp("", "oracle")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(place.folder)
 	}
-	defer os.RemoveAll(folder)
 	definitions, end, err := readInput(os.Stdin)
 	if err != nil {
 		return err
 	}
-	store, err := startStore(folder)
+	store, err := startStore(place.folder)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 
 	ctx, cancel := context.WithCancel(end)
-	served, err := startServer(ctx, folder, storeURL(store))
+	served, err := startServer(ctx, place, storeURL(store))
 	if err != nil {
 		cancel()
 		return err

@@ -35,8 +35,8 @@ type served struct {
 	ended chan error // closed when it has ended
 }
 
-func startServer(ctx context.Context, folder, store string) (*served, error) {
-	config, err := configure(folder, store)
+func startServer(ctx context.Context, place place, store string) (*served, error) {
+	config, err := configure(place, store)
 	if err != nil {
 		return nil, fmt.Errorf("configuration: %w", err)
 	}
@@ -49,8 +49,13 @@ func startServer(ctx context.Context, folder, store string) (*served, error) {
 	if err != nil {
 		return nil, err
 	}
+	shown, err := os.ReadFile(filepath.Join(place.folder, "apiserver.crt"))
+	if err != nil {
+		return nil, err
+	}
+	tls := own.TLSClientConfig
 	started := &served{
-		ready: ready{URL: own.Host, Token: own.BearerToken, CA: string(own.TLSClientConfig.CAData), Name: own.TLSClientConfig.ServerName},
+		ready: ready{URL: own.Host, Token: own.BearerToken, CA: string(tls.CAData), Name: tls.ServerName, Own: string(shown)},
 		api:   client,
 		ended: make(chan error, 1),
 	}
@@ -77,12 +82,12 @@ func eventually(ctx context.Context, call func() error) error {
 	return fmt.Errorf("%w: %w", err, last)
 }
 
-func configure(folder, store string) (*apiserver.Config, error) {
-	kubeconfig := filepath.Join(folder, "nobody.kubeconfig")
+func configure(place place, store string) (*apiserver.Config, error) {
+	kubeconfig := filepath.Join(place.folder, "nobody.kubeconfig")
 	if err := os.WriteFile(kubeconfig, []byte(nobody), 0o600); err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", place.port))
 	if err != nil {
 		return nil, err
 	}
@@ -90,11 +95,12 @@ func configure(folder, store string) (*apiserver.Config, error) {
 	recommended := o.RecommendedOptions
 	recommended.SecureServing.Listener = listener
 	recommended.SecureServing.BindPort = listener.Addr().(*net.TCPAddr).Port
-	recommended.SecureServing.ServerCert.CertDirectory = folder
+	recommended.SecureServing.ServerCert.CertDirectory = place.folder
 	recommended.Etcd.StorageConfig.Transport.ServerList = []string{store}
 	recommended.Etcd.StorageConfig.CompactionInterval = 0 // a compaction is a write, which lists would show
 	recommended.Authentication.SkipInClusterLookup = true
 	recommended.Authentication.RemoteKubeConfigFile = kubeconfig
+	recommended.Authentication.ClientCert.ClientCA = place.clientCA
 	recommended.Authorization.RemoteKubeConfigFile = kubeconfig
 	recommended.CoreAPI.CoreAPIKubeconfigPath = kubeconfig
 	recommended.Features.EnablePriorityAndFairness = false
