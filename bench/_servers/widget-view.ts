@@ -1,7 +1,7 @@
 // What benches ask for: objects of one kind, in a view that is for whoever has logged in, and somebody who has.
 import { authenticated, defineResource, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
 
-const Widget = defineResource({
+export const Widget = defineResource({
   group: "bench.example",
   version: "v1",
   kind: "Widget",

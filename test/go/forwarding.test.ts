@@ -1,0 +1,134 @@
+// Views of what Kubernetes' own server has, through kubectl and client-go, with that server killed and started again.
+import { Client, type ResourceClient } from "@virtual-workspaces/client";
+import { expect } from "chai";
+import { building } from "./support/build.ts";
+import { GoClient } from "./support/client.ts";
+import { ForwardingServer, startForwarded } from "./support/forwarded.ts";
+import { builtKubectl, kubectl } from "./support/kubectl.ts";
+import { Quote, type QuoteContent } from "./support/views.ts";
+
+type QuoteClient = ResourceClient<QuoteContent>;
+
+const quote = (name: string, text: string, labels: Record<string, string> = {}) => ({
+  metadata: { name, labels },
+  spec: { text },
+});
+
+/** Objects by name, at the versions that the server itself gives. */
+async function versions(quotes: QuoteClient): Promise<Map<string, string>> {
+  const { items } = await quotes.list();
+  return new Map(items.map(({ metadata: { name = "", resourceVersion = "" } }) => [name, resourceVersion]));
+}
+
+async function changed(quotes: QuoteClient, name: string, text: string): Promise<void> {
+  await quotes.update({ ...(await quotes.get(name)), spec: { text } });
+}
+
+describe("a view of what Kubernetes' own server has", function () {
+  this.timeout(120_000);
+  before(building("clients"));
+  before(building("oracle"));
+
+  it("kubectl reads and writes through it: create, apply of both sides, patch, conflict, delete", async () => {
+    await using stage = await startForwarded();
+    for (const name of ["quotes", "shown"]) {
+      using home = await stage.server.home(name);
+      const run = async (...args: readonly string[]): Promise<string> => {
+        const { code, stdout, stderr } = await kubectl(builtKubectl(), home, args);
+        expect(code, `kubectl ${args.join(" ")}: ${stderr}`).to.equal(0);
+        return stdout;
+      };
+      using files = await stage.server.home(name);
+      const file = `${files.home}/quote.yaml`;
+      const manifest = (text: string): string => JSON.stringify({ apiVersion: "example.dev/v1", kind: "Quote", ...quote(name, text) });
+      const { writeFile } = await import("node:fs/promises");
+      await writeFile(file, manifest("one"));
+      expect(await run("create", "-f", file)).to.equal(`quote.example.dev/${name} created`);
+      await writeFile(file, manifest("two"));
+      await run("apply", "-f", file);
+      await writeFile(file, manifest("three"));
+      expect(await run("apply", "--server-side", "--force-conflicts", "-f", file)).to.contain("serverside-applied");
+      await run("patch", "quote", name, "--type=merge", "-p", '{"spec":{"author":"kubectl"}}');
+      expect(await run("get", "quotes")).to.match(new RegExp(`^NAME +TEXT +AGE\n(.*\n)*${name} +three`));
+      expect(await run("get", "quote", name, "-o", "jsonpath={.spec.author}")).to.equal("kubectl");
+      expect(await run("explain", "quote.spec.text")).to.contain("What was said.");
+      await writeFile(file, manifest("four"));
+      const refused = await kubectl(builtKubectl(), home, ["apply", "--server-side", "--field-manager=other", "-f", file]);
+      expect(refused.stderr).to.match(/conflict.* with "kubectl/s);
+      expect(await run("delete", "quote", name)).to.contain("deleted");
+      expect((await kubectl(builtKubectl(), home, ["get", "quote", name])).stderr).to.contain("NotFound");
+    }
+    expect(stage.server.failures).to.deep.equal([]);
+  });
+
+  for (const name of ["quotes", "shown"]) {
+    it(`client-go's informers of ${name} hold what it has, while it is killed and started again`, async () => {
+      await using stage = await startForwarded();
+      const { oracle, server } = stage;
+      await using direct = new Client({ upstream: oracle.upstream });
+      const quotes = direct.resource(Quote);
+      for (const each of ["stays", "changes", "goes"]) await quotes.create(quote(each, "1"));
+      using home = await server.home(name);
+      await using seen = new Client({ upstream: server.as(name) });
+      await using informer = GoClient.start("informer", home);
+      await informer.event("synced");
+      const holds = async (): Promise<void> => informer.holds(await versions(seen.resource(Quote)), 30_000);
+      await holds();
+      await quotes.create(quote("new", "1"));
+      await holds();
+
+      await oracle.kill();
+      await oracle.resume();
+      await quotes.delete("goes");
+      await changed(quotes, "changes", "2");
+      await quotes.create(quote("newer", "1"));
+      await holds();
+      expect([...informer.objects.keys()].sort()).to.deep.equal(["changes", "new", "newer", "stays"]);
+      expect(informer.all("deleted").map(({ key }) => key)).to.deep.equal(["goes"]);
+      expect(server.failures, "nobody was told that the upstream failed").to.not.deep.equal([]);
+      await informer.end();
+    });
+  }
+
+  it("objects enter and leave a view as their labels change there", async () => {
+    await using stage = await startForwarded();
+    await using direct = new Client({ upstream: stage.oracle.upstream });
+    const quotes = direct.resource(Quote);
+    await quotes.create(quote("one", "1"));
+    await quotes.create(quote("two", "1", { hidden: "true" }));
+    using home = await stage.server.home("shown");
+    await using informer = GoClient.start("informer", home);
+    await informer.event("synced");
+    expect([...informer.objects.keys()]).to.deep.equal(["one"]);
+    await quotes.update({ ...(await quotes.get("one")), metadata: { ...(await quotes.get("one")).metadata, labels: { hidden: "true" } } });
+    await informer.event("deleted", ({ key }) => key === "one");
+    await quotes.update({ ...(await quotes.get("two")), metadata: { ...(await quotes.get("two")).metadata, labels: {} } });
+    await informer.event("added", ({ key }) => key === "two");
+    await informer.end();
+  });
+
+  it("a view over a view: objects pass both ways, and a chain that is too long is told as such", async () => {
+    await using stage = await startForwarded();
+    await using second = await ForwardingServer.start(stage.server.as("shown"));
+    using home = await second.home("shown");
+    await using informer = GoClient.start("informer", home);
+    await informer.event("synced");
+    await using through = new Client({ upstream: second.as("shown") });
+    const quotes = through.resource(Quote);
+    const made = await quotes.create(quote("far", "written two servers away"));
+    await informer.holds(new Map([["far", made.metadata.resourceVersion ?? ""]]));
+    await quotes.delete("far");
+    await informer.event("deleted", ({ key }) => key === "far");
+    await informer.end();
+
+    // Two more behind that are allowed, a third is not.
+    await using third = await ForwardingServer.start(second.as("quotes"));
+    await using fourth = await ForwardingServer.start(third.as("quotes"));
+    using allowed = await fourth.home("quotes");
+    expect((await kubectl(builtKubectl(), allowed, ["get", "quotes"])).code).to.equal(0);
+    await using fifth = await ForwardingServer.start(fourth.as("quotes"));
+    using tooFar = await fifth.home("quotes");
+    const { code, stderr } = await kubectl(builtKubectl(), tooFar, ["get", "quotes"]);
+    expect([code, stderr.includes("hop")], stderr).to.deep.equal([1, true]);
+  });
+});

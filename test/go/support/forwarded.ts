@@ -1,0 +1,85 @@
+// A server whose views are of what Kubernetes' own server has, and those who look at them.
+import { type Forwarded, forward } from "@virtual-workspaces/forwarding";
+import { authenticated, defineVirtualWorkspace, type VirtualWorkspace, view } from "@virtual-workspaces/framework";
+import type { UpstreamOptions } from "@virtual-workspaces/transport";
+import { ALICE, type KubeconfigHome, kubeconfigHome, startTls, type TlsServer } from "../../_support/server.ts";
+import { KeptOracle } from "./kept-oracle.ts";
+import { Quote, type QuoteContent } from "./views.ts";
+
+type Quotes = Forwarded<QuoteContent>;
+
+/** `/services/quotes` is what the upstream has, `/services/shown` what of it is not hidden. */
+function viewsOf(source: Quotes): VirtualWorkspace[] {
+  const shown = view({
+    from: source,
+    select: ({ metadata }) => metadata.labels?.["hidden"] !== "true",
+    unmap: (object) => object,
+  });
+  const ready = source.ready;
+  const common = { path: "/", authorize: authenticated(), ready } as const;
+  return [
+    defineVirtualWorkspace({ ...common, name: "quotes", resources: [Quote.serve(source)] }),
+    defineVirtualWorkspace({ ...common, name: "shown", resources: [Quote.serve(shown)] }),
+  ];
+}
+
+/** A server that forwards to another. */
+export class ForwardingServer implements AsyncDisposable {
+  readonly source: Quotes;
+  /** What the upstream has failed us with. */
+  readonly failures: unknown[];
+  readonly #server: TlsServer;
+
+  private constructor(source: Quotes, { failures, server }: { failures: unknown[]; server: TlsServer }) {
+    this.source = source;
+    this.failures = failures;
+    this.#server = server;
+  }
+
+  static async start(upstream: UpstreamOptions): Promise<ForwardingServer> {
+    const failures: unknown[] = [];
+    const source = forward({
+      resource: Quote,
+      upstream,
+      cluster: () => "",
+      // The upstream knows nobody's rights but theirs.
+      identity: ({ name }) => ({ name, groups: ["system:masters"] }),
+      onError: (error) => void failures.push(error),
+    });
+    return new ForwardingServer(source, { failures, server: await startTls(viewsOf(source)) });
+  }
+
+  /** One of its views, as an upstream of another server. */
+  as(name: string): UpstreamOptions {
+    return {
+      url: `https://127.0.0.1:${this.#server.port}/services/${name}`,
+      tls: { ca: this.#server.authority.ca },
+      credentials: { get: () => ({ headers: ["Authorization", `Bearer ${ALICE.token}`] }) },
+    };
+  }
+
+  /** A kubeconfig for one of its views. */
+  home(name: string): Promise<KubeconfigHome> {
+    const { authority, port } = this.#server;
+    return kubeconfigHome({ authority, port, contexts: { [name]: `/services/${name}` } });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#server.close();
+    await this.source[Symbol.asyncDispose]();
+  }
+}
+
+/** An oracle with quotes, and a server before it. */
+export async function startForwarded(): Promise<{ oracle: KeptOracle; server: ForwardingServer } & AsyncDisposable> {
+  const oracle = await KeptOracle.start([[Quote] as never]);
+  const server = await ForwardingServer.start(oracle.upstream);
+  return {
+    oracle,
+    server,
+    [Symbol.asyncDispose]: async () => {
+      await server[Symbol.asyncDispose]();
+      await oracle[Symbol.asyncDispose]();
+    },
+  };
+}
