@@ -10,29 +10,46 @@ export interface FailedRequest {
 
 /** What an error of undici, or of Node below it, comes to. */
 export function failureOf(error: unknown, { what, delivered }: FailedRequest): TransportError {
-  const { code = "", message = String(error) } = (error ?? {}) as { readonly code?: string; readonly message?: string };
-  return new TransportError(codeOf(code, delivered), `${what}: ${message}`, { cause: error, delivered });
+  if (error instanceof TransportError) return error;
+  const { code = "", message } = (error ?? {}) as { readonly code?: string; readonly message?: string };
+  const text = code === "UND_ERR_DESTROYED" ? "the connection was closed" : message || attempts(error);
+  return new TransportError(codeOf({ code, text, delivered }), `${what}: ${text}`, { cause: error, delivered });
+}
+
+/** No connection in time. */
+export class ConnectDeadline extends Error {
+  readonly code = "UND_ERR_CONNECT_TIMEOUT";
 }
 
 const CODES: Readonly<Record<string, TransportErrorCode>> = {
   UND_ERR_CONNECT_TIMEOUT: "connect",
-  UND_ERR_HEADERS_TIMEOUT: "timeout",
-  UND_ERR_BODY_TIMEOUT: "timeout",
   UND_ERR_HEADERS_OVERFLOW: "tooLarge",
-  UND_ERR_RES_EXCEEDED_MAX_SIZE: "tooLarge",
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "malformed",
-  UND_ERR_CLOSED: "closed",
-  UND_ERR_DESTROYED: "closed",
+  // Only one that is shorter than announced comes to this: what follows a body is not read as its own.
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "reset",
+  HPE_INVALID_EOF_STATE: "reset",
 };
 
-function codeOf(code: string, delivered: boolean): TransportErrorCode {
-  const known = CODES[code];
-  if (known !== undefined) return known;
-  if (code.startsWith("HPE_")) return "malformed";
-  if (delivered) return "reset";
-  return isOfTls(code) ? "tls" : "connect";
+interface Known {
+  readonly code: string;
+  readonly text: string;
+  readonly delivered: boolean;
 }
 
-function isOfTls(code: string): boolean {
-  return /^(?:ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|EPROTO|HOSTNAME_MISMATCH|INVALID_CA)/.test(code);
+function codeOf({ code, text, delivered }: Known): TransportErrorCode {
+  const known = CODES[code];
+  if (known !== undefined) return known;
+  // A client certificate is refused only after the first request was sent (TLS 1.3).
+  if (OF_TLS.test(code)) return "tls";
+  // What undici says of an answer to nothing, and of a change of protocol that nobody asked for.
+  if (code.startsWith("HPE_") || (code === "UND_ERR_SOCKET" && text.startsWith("bad "))) return "malformed";
+  return delivered ? "reset" : "connect";
+}
+
+const OF_TLS =
+  /^(?:ERR_TLS|ERR_SSL|ERR_OSSL|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|EPROTO|HOSTNAME_MISMATCH|INVALID_(?:CA|PURPOSE)|PATH_LENGTH)/;
+
+/** Node says nothing itself when it tried several addresses. */
+function attempts(error: unknown): string {
+  if (!(error instanceof AggregateError)) return String(error);
+  return error.errors.map((one: unknown) => (one instanceof Error ? one.message : String(one))).join("; ");
 }
