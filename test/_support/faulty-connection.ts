@@ -56,7 +56,11 @@ export class Connection implements Asked {
       around.count("received", bytes.length);
       this.#work = this.#work.then(() => this.#read(bytes)).catch(() => this.end("reset"));
     });
-    client.on("end", () => void this.#work.then(() => this.#server?.end()));
+    client.on("end", () => {
+      // Nobody will answer it any more: it counts as gone.
+      if (this.#hung || around.blocked) client.destroy();
+      else void this.#work.then(() => (this.#server ?? client).end());
+    });
     client.on("error", () => client.destroy());
     client.on("close", () => {
       this.#server?.destroy();

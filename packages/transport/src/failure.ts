@@ -11,9 +11,9 @@ export interface FailedRequest {
 /** What an error of undici, or of Node below it, comes to. */
 export function failureOf(error: unknown, { what, delivered }: FailedRequest): TransportError {
   if (error instanceof TransportError) return error;
-  const { code = "", message } = (error ?? {}) as { readonly code?: string; readonly message?: string };
+  const { code = "", message, name = "" } = (error ?? {}) as Partial<Error> & { readonly code?: string };
   const text = code === "UND_ERR_DESTROYED" ? "the connection was closed" : message || attempts(error);
-  return new TransportError(codeOf({ code, text, delivered }), `${what}: ${text}`, { cause: error, delivered });
+  return new TransportError(codeOf({ code, name, text, delivered }), `${what}: ${text}`, { cause: error, delivered });
 }
 
 /** No connection in time. */
@@ -26,22 +26,24 @@ const CODES: Readonly<Record<string, TransportErrorCode>> = {
   UND_ERR_HEADERS_OVERFLOW: "tooLarge",
   // Only one that is shorter than announced comes to this: what follows a body is not read as its own.
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "reset",
-  HPE_INVALID_EOF_STATE: "reset",
 };
 
 interface Known {
   readonly code: string;
+  readonly name: string;
   readonly text: string;
   readonly delivered: boolean;
 }
 
-function codeOf({ code, text, delivered }: Known): TransportErrorCode {
+function codeOf({ code, name, text, delivered }: Known): TransportErrorCode {
   const known = CODES[code];
   if (known !== undefined) return known;
   // A client certificate is refused only after the first request was sent (TLS 1.3).
   if (OF_TLS.test(code)) return "tls";
+  // An end in the middle is no fault of form.
+  if (name === "HTTPParserError") return text.includes("EOF") ? "reset" : "malformed";
   // What undici says of an answer to nothing, and of a change of protocol that nobody asked for.
-  if (code.startsWith("HPE_") || (code === "UND_ERR_SOCKET" && text.startsWith("bad "))) return "malformed";
+  if (code === "UND_ERR_SOCKET" && text.startsWith("bad ")) return "malformed";
   return delivered ? "reset" : "connect";
 }
 
