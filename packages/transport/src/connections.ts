@@ -75,7 +75,7 @@ export class Connections {
     } catch (error) {
       if (!long) this.#next();
       if (call.ended) throw error;
-      throw failureOf(error, { what: call.what, delivered: call.delivered });
+      throw failureOf(error, { what: call.what, delivered: call.delivered, written: false });
     }
   }
 
@@ -91,7 +91,7 @@ export class Connections {
     try {
       return this.#current(credential);
     } catch (error) {
-      throw failureOf(error, { what: call.what, delivered: call.delivered });
+      throw failureOf(error, { what: call.what, delivered: call.delivered, written: false });
     }
   }
 

@@ -28,6 +28,7 @@ export abstract class Exchange<R> implements Dispatcher.DispatchHandler {
   protected readonly patience: Patience;
   readonly #lease: Lease;
   readonly #settled = Promise.withResolvers<R>();
+  #answered = false;
   #over = false;
 
   constructor({ call, lease, idle }: ExchangeOptions) {
@@ -56,7 +57,9 @@ export abstract class Exchange<R> implements Dispatcher.DispatchHandler {
 
   onResponseStart(controller: Controller, status: number, headers: ResponseHeaders): void {
     // 1xx is no answer.
-    if (status >= 200 && !this.#over) this.begin(controller, { status, headers });
+    if (status < 200 || this.#over) return;
+    this.#answered = true;
+    this.begin(controller, { status, headers });
   }
 
   onResponseData(_controller: Controller, piece: Buffer): void {
@@ -70,8 +73,8 @@ export abstract class Exchange<R> implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Controller, error: Error): void {
-    const { what } = this.call;
-    this.fail(failureOf(error, { what, delivered: this.delivered }));
+    const { what, delivered } = this.call;
+    this.fail(failureOf(error, { what, delivered, written: this.delivered, answered: this.#answered }));
   }
 
   protected abstract begin(controller: Controller, head: Pick<WholeResponse, "status" | "headers">): void;
