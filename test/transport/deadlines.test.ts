@@ -19,11 +19,12 @@ describe("deadlines", () => {
   it("head: a server that accepts and never answers; the connection is freed", async () => {
     await using server = await startRaw();
     await using upstream = new Upstream({ url: server.url, deadlines: { head: 150 } });
-    let error: Awaited<ReturnType<typeof thrown>> | undefined;
-    const ms = await took(thrown(upstream.send({ path: "/secret?token=1" })).then((it) => (error = it)));
-    expect(error?.code).to.equal("timeout");
-    expect(error?.delivered).to.equal(true);
-    expect(error?.message).to.equal(`GET ${server.url}/secret: no answer within 150 ms`);
+    const failed = thrown(upstream.send({ path: "/secret?token=1" }));
+    const ms = await took(failed);
+    const error = await failed;
+    expect(error.code).to.equal("timeout");
+    expect(error.delivered).to.equal(true);
+    expect(error.message).to.equal(`GET ${server.url}/secret: no answer within 150 ms`);
     expect(ms).to.be.within(140, 1150);
     await server.until(() => server.sockets.size === 0);
     expect(upstream.stats.failures.timeout).to.equal(1);

@@ -1,3 +1,4 @@
+/// <reference path="./undici.d.ts" />
 import type { EventEmitter } from "node:events";
 import type { Duplex } from "node:stream";
 import type { Dispatcher } from "undici";
