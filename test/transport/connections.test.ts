@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { connect } from "node:net";
+import { Duplex } from "node:stream";
 import { promisify } from "node:util";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
@@ -138,10 +139,55 @@ describe("connections", () => {
       relay.cut();
       expect((await upstream.send({ path: "/" })).status).to.equal(200);
       expect(targets).to.deep.equal(Array(2).fill({ host: "localhost", port: 1234 }));
-      await using strange = new Upstream({ url: "https://elsewhere.example", tls: { ca: root.cert }, dial });
+      await using strange = new Upstream({
+        url: "https://elsewhere.example",
+        tls: { ca: root.cert },
+        deadlines: { connect: 1000 },
+        dial,
+      });
       const { code, delivered } = await thrown(strange.send({ path: "/" }));
       expect(code).to.equal(scheme === "http" ? "connect" : "tls");
       expect(delivered).to.equal(false);
+    }
+  }).timeout(20_000);
+
+  it("by a dial through what is no socket: answers, aborts and failed handshakes end it", async () => {
+    const root = Authority.root("right");
+    await using plain = await startRaw(({ socket, text }) => text.includes("/hang") || socket.write(plainAnswer("ok")));
+    const shown = root.issue({ name: "localhost", usages: [SERVER_AUTH] });
+    await using secure = await startRaw(
+      ({ socket, text }) => text.includes("/hang") || socket.write(plainAnswer("ok")),
+      shown,
+    );
+    for (const [server, scheme] of [
+      [plain, "http"],
+      [secure, "https"],
+    ] as const) {
+      const ended: Promise<unknown>[] = [];
+      const dial = async (): Promise<Duplex> => {
+        const tunnel = new Tunnel(connect(server.port, "127.0.0.1"));
+        ended.push(new Promise((resolve) => tunnel.once("close", resolve)));
+        return tunnel;
+      };
+      const upstream = new Upstream({ url: `${scheme}://localhost`, tls: { ca: root.cert }, dial });
+      for (let round = 0; round < 3; round++)
+        expect((await upstream.send({ path: "/", method: "POST", body: "x".repeat(200_000) })).status).to.equal(200);
+      expect(ended).to.have.length(1);
+      const controller = new AbortController();
+      const hanging = thrown(upstream.send({ path: "/hang", signal: controller.signal }));
+      await server.until(() => server.requests.some(({ text }) => text.includes("/hang")));
+      controller.abort();
+      await hanging;
+      await server.until(() => server.sockets.size === 0);
+      await upstream.send({ path: "/" });
+      await upstream[Symbol.asyncDispose]();
+      await server.until(() => server.sockets.size === 0);
+      if (scheme === "https") {
+        await using wrong = new Upstream({ url: "https://localhost", tls: { ca: Authority.root("other").cert }, dial });
+        expect((await thrown(wrong.send({ path: "/" }))).code).to.equal("tls");
+        await server.until(() => server.sockets.size === 0);
+      }
+      await Promise.all(ended);
     }
   }).timeout(20_000);
 
@@ -189,3 +235,36 @@ describe("connections", () => {
     expect(stdout).to.match(/timer:\(keepalive,([34](\.\d+)?sec|3\.\d+|\d+ms)/);
   });
 });
+
+/** Bytes both ways over something else, as a tunnel carries them. */
+class Tunnel extends Duplex {
+  readonly #below: Socket;
+
+  constructor(below: Socket) {
+    super();
+    this.#below = below;
+    below.on("data", (bytes) => {
+      if (!this.push(bytes)) below.pause();
+    });
+    below.on("end", () => this.push(null));
+    below.on("error", (error) => this.destroy(error));
+    below.on("close", () => this.destroy());
+  }
+
+  override _read(): void {
+    this.#below.resume();
+  }
+
+  override _write(bytes: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#below.write(bytes, done);
+  }
+
+  override _final(done: () => void): void {
+    this.#below.end(done);
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#below.destroy();
+    done(error);
+  }
+}

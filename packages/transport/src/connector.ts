@@ -71,7 +71,10 @@ export class Connector {
     const { dial } = this.#options;
     const below = dial === undefined ? undefined : await dialled(dial, { host: this.#host, port: this.#port, signal });
     if (this.#context !== undefined)
-      return ready(this.#secure(this.#context, below), { event: "secureConnect", signal });
+      return ready(this.#secure(this.#context, below), { event: "secureConnect", signal }).catch((error: unknown) => {
+        below?.on("error", ignored).destroy();
+        throw error;
+      });
     if (below !== undefined) return below;
     const socket = connectTcp({ host: this.#host, port: this.#port });
     socket.setNoDelay(true).setKeepAlive(true, PROBED_AFTER);
