@@ -1,78 +1,101 @@
-import type { Dispatcher } from "undici";
-import type { TransportError } from "./transport-error.ts";
+import type { Patience } from "./timer.ts";
 
 /** What is held for a reader that lags before the other server is asked to wait, bytes. */
 const HELD = 256 * 1024;
 
-/** A body as it comes, at the pace of its reader. */
+export interface BodySource {
+  pause(): void;
+  resume(): void;
+  /** Nobody reads on. */
+  abandon(): void;
+  /** Runs out when a reader has waited too long. */
+  readonly patience: Patience;
+}
+
+/** A body as it comes, at the pace of its reader: it holds 256 KiB, and what one read of the socket gives. */
 export class Body implements AsyncIterableIterator<Buffer> {
-  readonly #controller: Dispatcher.DispatchController;
+  readonly #source: BodySource;
   #pieces: Buffer[] = [];
   #held = 0;
   #ended = false;
-  #error: unknown;
-  #waiting: { resolve: (result: IteratorResult<Buffer>) => void; reject: (error: unknown) => void } | undefined;
+  #failed: { readonly error: unknown } | undefined;
+  #waiting: PromiseWithResolvers<IteratorResult<Buffer>> | undefined;
 
-  constructor(controller: Dispatcher.DispatchController) {
-    this.#controller = controller;
+  constructor(source: BodySource) {
+    this.#source = source;
   }
 
   push(piece: Buffer): void {
-    const waiting = this.#waiting;
+    if (this.#ended) return;
+    const waiting = this.#served();
     if (waiting !== undefined) {
-      this.#waiting = undefined;
       waiting.resolve({ done: false, value: piece });
       return;
     }
     this.#pieces.push(piece);
     this.#held += piece.length;
-    if (this.#held >= HELD) this.#controller.pause();
-  }
-
-  end(): void {
-    this.#ended = true;
-    this.#waiting?.resolve({ done: true, value: undefined });
-    this.#waiting = undefined;
+    if (this.#held >= HELD) this.#source.pause();
   }
 
   /** What has come before can still be read. */
-  fail(error: TransportError | unknown): void {
-    this.#error = error;
+  end(): void {
     this.#ended = true;
-    this.#waiting?.reject(error);
-    this.#waiting = undefined;
+    this.#served()?.resolve(DONE);
   }
 
-  next(): Promise<IteratorResult<Buffer>> {
+  /** As {@link end}, but what is read last is an error. */
+  fail(error: unknown): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    const waiting = this.#served();
+    if (waiting === undefined) this.#failed = { error };
+    else waiting.reject(error);
+  }
+
+  async next(): Promise<IteratorResult<Buffer>> {
+    if (this.#waiting !== undefined) throw new Error("a body is read by one reader, one piece after the other");
     const piece = this.#take();
-    if (piece !== undefined) return Promise.resolve({ done: false, value: piece });
-    if (this.#error !== undefined) return Promise.reject(this.#error);
-    if (this.#ended) return Promise.resolve({ done: true, value: undefined });
-    return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
-    });
+    if (piece !== undefined) return { done: false, value: piece };
+    const failed = this.#failed;
+    this.#failed = undefined;
+    if (failed !== undefined) throw failed.error;
+    if (this.#ended) return DONE;
+    this.#waiting = Promise.withResolvers();
+    this.#source.patience.begin();
+    return this.#waiting.promise;
   }
 
   /** Ends the answer early, and with it its connection. */
-  return(): Promise<IteratorResult<Buffer>> {
+  async return(): Promise<IteratorResult<Buffer>> {
     this.#pieces = [];
-    if (!this.#ended) {
-      this.#ended = true;
-      this.#controller.abort(new Error("nobody reads on"));
-    }
-    return Promise.resolve({ done: true, value: undefined });
+    this.#failed = undefined;
+    const early = !this.#ended;
+    this.end();
+    if (early) this.#source.abandon();
+    return DONE;
   }
 
   [Symbol.asyncIterator](): this {
     return this;
   }
 
+  /** The reader that waits, who is to be given something now. */
+  #served(): PromiseWithResolvers<IteratorResult<Buffer>> | undefined {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    this.#source.patience.rest();
+    return waiting;
+  }
+
   #take(): Buffer | undefined {
     if (this.#pieces.length === 0) return undefined;
-    const piece = this.#pieces.length === 1 ? (this.#pieces[0] as Buffer) : Buffer.concat(this.#pieces);
+    const piece = this.#pieces.length === 1 ? (this.#pieces[0] as Buffer) : Buffer.concat(this.#pieces, this.#held);
+    const full = this.#held >= HELD;
     this.#pieces = [];
     this.#held = 0;
-    this.#controller.resume();
+    if (full) this.#source.resume();
     return piece;
   }
 }
+
+const DONE: IteratorResult<Buffer> = Object.freeze({ done: true, value: undefined });

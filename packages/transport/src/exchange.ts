@@ -1,97 +1,114 @@
 import type { Dispatcher } from "undici";
 import { Body } from "./body.ts";
+import type { Call } from "./call.ts";
+import type { Lease } from "./connections.ts";
 import { failureOf } from "./failure.ts";
 import type { ResponseHeaders } from "./headers.ts";
 import type { StreamedResponse, WholeResponse } from "./response.ts";
-import { TransportError } from "./transport-error.ts";
+import { Patience } from "./timer.ts";
+import type { TransportError } from "./transport-error.ts";
 
 export interface ExchangeOptions {
-  /** `GET https://host/path`. */
-  readonly what: string;
-  /** Until the head has come, ms. */
-  readonly head: number;
-  readonly signal: AbortSignal | undefined;
+  readonly call: Call;
+  readonly lease: Lease;
+  /** Between two pieces of the body, ms. */
+  readonly idle: number;
 }
 
-/** The longest that a timer can run, ms. */
-const LONGEST_DELAY = 2 ** 31 - 1;
+type Controller = Dispatcher.DispatchController;
 
-/** One request on its way, as undici tells of it. Settles once, whatever it is told afterwards. */
-abstract class Exchange<R> implements Dispatcher.DispatchHandler {
+/** A request on its connection, as undici tells of it. Settles once, whatever it is told afterwards. */
+export abstract class Exchange<R> implements Dispatcher.DispatchHandler {
   readonly answer: Promise<R>;
-  readonly #options: ExchangeOptions;
-  readonly #late: NodeJS.Timeout;
-  #controller: Dispatcher.DispatchController | undefined;
-  #resolve!: (answer: R) => void;
-  #reject!: (error: unknown) => void;
-  #reason: Error | undefined;
-  #delivered = false;
+  /** Whether a connection has begun to write it. */
+  delivered = false;
+  /** Whether anything of an answer has come. */
+  begun = false;
+  protected readonly call: Call;
+  protected readonly patience: Patience;
+  readonly #lease: Lease;
+  readonly #settled = Promise.withResolvers<R>();
+  #answered = false;
+  #over = false;
 
-  constructor(options: ExchangeOptions) {
-    this.#options = options;
-    this.answer = new Promise<R>((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
-    const { head, what, signal } = options;
-    this.#late = setTimeout(
-      () => this.end(this.failure("timeout", `no answer within ${head} ms`)),
-      Math.min(head, LONGEST_DELAY),
+  constructor({ call, lease, idle }: ExchangeOptions) {
+    this.call = call;
+    this.#lease = lease;
+    this.answer = this.#settled.promise;
+    this.patience = new Patience(idle, () =>
+      this.fail(this.failure("timeout", `no more of the answer within ${idle} ms`)),
     );
-    signal?.addEventListener("abort", this.#abort, { once: true });
-    if (signal?.aborted === true) this.#abort();
-    void what;
   }
 
-  readonly #abort = (): void => this.end(this.#options.signal?.reason);
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    this.#delivered = true;
-    if (this.#reason !== undefined) controller.abort(this.#reason);
+  /** Sends it. */
+  start(request: Dispatcher.DispatchOptions): void {
+    this.call.stopsBy((reason) => this.fail(reason));
+    if (!this.#over) this.#lease.connection.dispatch(request, this);
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+  onRequestStart(_controller: Controller): void {
+    this.delivered = true;
+    this.call.delivered = true;
+  }
+
+  onResponseStarted(): void {
+    this.begun = true;
+  }
+
+  onResponseStart(controller: Controller, status: number, headers: ResponseHeaders): void {
     // 1xx is no answer.
-    if (status < 200) return;
-    clearTimeout(this.#late);
-    this.begin(controller, status, headers);
+    if (status < 200 || this.#over) return;
+    this.#answered = true;
+    this.begin(controller, { status, headers });
   }
 
-  abstract onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void;
-  abstract onResponseEnd(): void;
-  protected abstract begin(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void;
-
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    const { what } = this.#options;
-    this.fail(this.#reason ?? failureOf(error, { what, delivered: this.#delivered }));
+  onResponseData(_controller: Controller, piece: Buffer): void {
+    if (!this.#over) this.take(piece);
   }
 
-  /** Gives up, for a reason of ours. */
-  protected end(reason: unknown): void {
-    if (this.#reason !== undefined) return;
-    this.#reason = reason instanceof Error ? reason : new Error(String(reason));
-    this.#controller?.abort(this.#reason);
-    this.fail(this.#reason);
+  onResponseEnd(): void {
+    if (this.#over) return;
+    this.over(true);
+    this.complete();
+  }
+
+  onResponseError(_controller: Controller, error: Error): void {
+    const { what, delivered } = this.call;
+    this.fail(failureOf(error, { what, delivered, written: this.delivered, answered: this.#answered }));
+  }
+
+  protected abstract begin(controller: Controller, head: Pick<WholeResponse, "status" | "headers">): void;
+  protected abstract take(piece: Buffer): void;
+  protected abstract complete(): void;
+
+  /** Nobody wants the rest. */
+  protected abandon(): void {
+    if (this.#over) return;
+    this.over();
+    this.call.finish();
   }
 
   protected failure(code: TransportError["code"], text: string): TransportError {
-    return new TransportError(code, `${this.#options.what}: ${text}`, { delivered: this.#delivered });
+    return this.call.failure(code, text);
   }
 
   protected settle(answer: R): void {
-    this.#resolve(answer);
+    this.#settled.resolve(answer);
   }
 
+  /** The connection ends, too. */
   protected fail(error: unknown): void {
+    if (this.#over) return;
     this.over();
-    this.#reject(error);
+    this.#settled.reject(error);
   }
 
-  /** Nothing more is to come. */
-  protected over(): void {
-    clearTimeout(this.#late);
-    this.#options.signal?.removeEventListener("abort", this.#abort);
+  /** Nothing more is to come of this. @param whole whether the connection can be used again */
+  protected over(whole = false): void {
+    this.#over = true;
+    this.patience.stop();
+    this.call.stopsBy(undefined);
+    this.#lease.release(whole);
   }
 }
 
@@ -100,31 +117,32 @@ export class WholeExchange extends Exchange<WholeResponse> {
   readonly #limit: number;
   readonly #pieces: Buffer[] = [];
   #length = 0;
-  #status = 0;
-  #headers: ResponseHeaders = {};
+  #head: Pick<WholeResponse, "status" | "headers"> = { status: 0, headers: {} };
 
   constructor(options: ExchangeOptions & { readonly limit: number }) {
     super(options);
     this.#limit = options.limit;
   }
 
-  protected begin(_controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
-    this.#status = status;
-    this.#headers = headers;
+  protected begin(_controller: Controller, head: Pick<WholeResponse, "status" | "headers">): void {
+    this.#head = head;
+    this.call.answered();
+    this.patience.begin();
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, piece: Buffer): void {
+  protected take(piece: Buffer): void {
+    this.patience.begin();
     this.#length += piece.length;
     if (this.#length > this.#limit)
-      this.end(this.failure("tooLarge", `the answer is longer than ${this.#limit} bytes`));
+      this.fail(this.failure("tooLarge", `the answer is longer than ${this.#limit} bytes`));
     else this.#pieces.push(piece);
   }
 
-  onResponseEnd(): void {
-    this.over();
+  protected complete(): void {
     const [first] = this.#pieces;
-    const body = this.#pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.#pieces);
-    this.settle({ status: this.#status, headers: this.#headers, body });
+    const body = this.#pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.#pieces, this.#length);
+    this.call.finish();
+    this.settle({ ...this.#head, body });
   }
 }
 
@@ -132,12 +150,16 @@ export class WholeExchange extends Exchange<WholeResponse> {
 export class StreamedExchange extends Exchange<StreamedResponse> {
   #body: Body | undefined;
 
-  protected begin(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
-    const body = new Body(controller);
+  protected begin(controller: Controller, head: Pick<WholeResponse, "status" | "headers">): void {
+    const body = new Body({
+      pause: () => controller.pause(),
+      resume: () => controller.resume(),
+      abandon: () => this.abandon(),
+      patience: this.patience,
+    });
     this.#body = body;
     this.settle({
-      status,
-      headers,
+      ...head,
       body,
       [Symbol.asyncDispose]: async () => {
         await body.return();
@@ -145,17 +167,19 @@ export class StreamedExchange extends Exchange<StreamedResponse> {
     });
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, piece: Buffer): void {
+  protected take(piece: Buffer): void {
     this.#body?.push(piece);
   }
 
-  onResponseEnd(): void {
-    this.over();
+  protected complete(): void {
+    this.call.finish();
     this.#body?.end();
   }
 
   protected override fail(error: unknown): void {
     super.fail(error);
-    this.#body?.fail(error);
+    if (this.#body === undefined) return;
+    this.#body.fail(error);
+    this.call.finish({ error });
   }
 }

@@ -8,7 +8,7 @@ export function header(headers: ResponseHeaders, name: string): string | undefin
 
 /** All values of a header, in order, UTF-8 decoded. @param name in lower case */
 export function headerValues(headers: ResponseHeaders, name: string): readonly string[] {
-  const value = headers[name];
+  const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
   if (value === undefined) return [];
   return (typeof value === "object" ? value : [value]).map(decoded);
 }
@@ -19,7 +19,59 @@ function decoded(text: string): string {
   return ASCII.test(text) ? text : Buffer.from(text, "latin1").toString("utf8");
 }
 
-/** Header lines as undici writes them: it takes a byte a character. */
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be in one
+const BAD = /[\x00-\x08\x0a-\x1f\x7f]/;
+
+/** What belongs to the connection, or is known better here. */
+const OURS = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/**
+ * Header lines as undici writes them: it takes a byte a character.
+ *
+ * @throws Error on what would be read otherwise than it was meant; it names the header, never its value
+ */
 export function onTheWire(lines: readonly string[]): string[] {
-  return lines.map((text) => (ASCII.test(text) ? text : Buffer.from(text, "utf8").toString("latin1")));
+  if (lines.length % 2 !== 0) throw new Error("headers: give names and values in turn");
+  return lines.map((text, at) => {
+    if (at % 2 === 0) return checkedName(text);
+    if (ASCII.test(text)) return text;
+    if (BAD.test(text) || !text.isWellFormed())
+      throw new Error(`header ${lines[at - 1]}: its value has characters that no header can have`);
+    return Buffer.from(text, "utf8").toString("latin1");
+  });
+}
+
+function checkedName(name: string): string {
+  if (!TOKEN.test(name)) throw new Error(`headers: ${JSON.stringify(name)} is no name of a header`);
+  if (OURS.has(name.toLowerCase())) throw new Error(`header ${name}: the connection's own, leave it out`);
+  return name;
+}
+
+/** Lines without those of some names. @param names in lower case */
+export function without(lines: readonly string[], names: ReadonlySet<string>): readonly string[] {
+  const kept: string[] = [];
+  for (let at = 0; at + 1 < lines.length; at += 2) {
+    const [name = "", value = ""] = lines.slice(at, at + 2);
+    if (!names.has(name.toLowerCase())) kept.push(name, value);
+  }
+  return kept;
+}
+
+/** Their names, in lower case. */
+export function namesOf(lines: readonly string[]): Set<string> {
+  const names = new Set<string>();
+  for (let at = 0; at < lines.length; at += 2) names.add((lines[at] ?? "").toLowerCase());
+  return names;
 }

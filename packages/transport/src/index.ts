@@ -11,6 +11,7 @@ export { header, headerValues, type ResponseHeaders } from "./headers.ts";
 export { type LineOptions, lines } from "./lines.ts";
 export type { Outgoing } from "./outgoing.ts";
 export type { StreamedResponse, WholeResponse } from "./response.ts";
+export type { UpstreamStats } from "./stats.ts";
 export type { Dial, UpstreamTls } from "./tls.ts";
 export { isTransportError, TransportError, type TransportErrorCode } from "./transport-error.ts";
-export { Upstream, type UpstreamOptions, type UpstreamStats } from "./upstream.ts";
+export { Upstream, type UpstreamOptions } from "./upstream.ts";

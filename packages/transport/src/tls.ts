@@ -10,7 +10,11 @@ export interface UpstreamTls {
   readonly insecureSkipVerify?: boolean;
 }
 
-/** Makes connections otherwise than by TCP: tunnels plug in here. TLS, if the URL asks for it, is spoken through them. */
+/**
+ * Makes connections otherwise than by TCP: tunnels plug in here. TLS, if the URL asks for it, is spoken through them, and
+ * verified as ever. The signal is aborted when the connection is no longer wanted: at the connect deadline, when the request
+ * that it is for ends, and when the upstream is closed. What is given later is destroyed.
+ */
 export type Dial = (
   target: { readonly host: string; readonly port: number },
   options: { readonly signal: AbortSignal },

@@ -1,12 +1,15 @@
+import { Authentication } from "./authentication.ts";
+import { Call } from "./call.ts";
+import { Connections } from "./connections.ts";
 import type { Credential, Credentials } from "./credentials.ts";
-import { type Deadlines, defaultDeadlines } from "./deadlines.ts";
-import { StreamedExchange, WholeExchange } from "./exchange.ts";
-import { onTheWire } from "./headers.ts";
-import type { Outgoing } from "./outgoing.ts";
-import { Pools } from "./pools.ts";
+import { type Deadlines, defaultDeadlines, resolvedDeadlines } from "./deadlines.ts";
+import { type Exchange, type ExchangeOptions, StreamedExchange, WholeExchange } from "./exchange.ts";
+import { namesOf, onTheWire } from "./headers.ts";
+import { checkOutgoing, type Outgoing } from "./outgoing.ts";
 import type { StreamedResponse, WholeResponse } from "./response.ts";
+import { Counts, type UpstreamStats } from "./stats.ts";
 import type { Dial, UpstreamTls } from "./tls.ts";
-import { TransportError } from "./transport-error.ts";
+import { isTransportError, TransportError } from "./transport-error.ts";
 
 /** Where another server is, and how it is talked to. */
 export interface UpstreamOptions {
@@ -17,19 +20,11 @@ export interface UpstreamOptions {
   readonly credentials?: Credentials;
   /** For requests that say nothing else. @default {@link defaultDeadlines} */
   readonly deadlines?: Partial<Deadlines>;
-  /** How many short requests may be under way at once; the others wait. @default 256 */
+  /** How many short requests may be under way at once; the others wait, in order, within their deadlines. @default 256 */
   readonly connections?: number;
-  /** What requests say they come from. @default "virtual-workspaces" */
+  /** What requests say they come from, unless they say something else. @default "virtual-workspaces" */
   readonly userAgent?: string;
   readonly dial?: Dial;
-}
-
-/** What an {@link Upstream} is doing. */
-export interface UpstreamStats {
-  /** Open connections. */
-  readonly connections: number;
-  /** Requests that were sent, since the beginning. */
-  readonly requests: number;
 }
 
 /** The longest body that is read whole, bytes. */
@@ -39,107 +34,153 @@ const LONGEST = 64 * 1024 * 1024;
  * Another HTTP server: connections that are kept, who we are to it, deadlines on everything. Follows no redirect, since it
  * would carry credentials elsewhere. Immutable but for its connections: what belongs to one request goes with it, so that
  * any number of callers can share one.
+ *
+ * A request is sent a second time, on a new connection, only when one that was kept ended before anything of an answer came,
+ * and it is a GET or HEAD, or was not sent at all; and when a credential was refused for which there is another.
  */
 export class Upstream implements AsyncDisposable {
   /** As it was given, without a slash at its end. */
   readonly url: string;
   readonly #prefix: string;
-  readonly #origin: string;
-  readonly #credentials: Credentials | undefined;
+  readonly #authentication: Authentication;
   readonly #deadlines: Deadlines;
   readonly #userAgent: string;
-  readonly #pools: Pools;
-  #requests = 0;
+  readonly #connections: Connections;
+  readonly #calls = new Set<Call>();
+  readonly #counts = new Counts();
   #closed = false;
 
-  /** @throws Error on a URL that cannot be used */
+  /** @throws Error on a URL, authorities, deadlines or a number of connections that cannot be used */
   constructor(options: UpstreamOptions) {
     const url = parsed(options.url);
-    this.#origin = url.origin;
+    const { tls = {}, connections = 256, userAgent = "virtual-workspaces", dial } = options;
+    if (!(connections >= 1)) throw new Error("connections of an upstream: give at least 1");
+    if (tls.ca !== undefined && !tls.ca.includes("-----BEGIN CERTIFICATE-----"))
+      throw new Error("tls.ca of an upstream: give certificates as PEM");
+    onTheWire(["User-Agent", userAgent]);
     this.#prefix = url.pathname.replace(/\/+$/, "");
     this.url = `${url.origin}${this.#prefix}`;
-    this.#credentials = options.credentials;
-    this.#deadlines = { ...defaultDeadlines, ...options.deadlines };
-    this.#userAgent = options.userAgent ?? "virtual-workspaces";
-    this.#pools = new Pools({
-      origin: url.origin,
-      tls: options.tls ?? {},
-      connect: this.#deadlines.connect,
-      connections: options.connections ?? 256,
-      dial: options.dial,
-    });
+    this.#authentication = new Authentication(options.credentials);
+    this.#deadlines = resolvedDeadlines(options.deadlines, defaultDeadlines);
+    this.#userAgent = userAgent;
+    this.#connections = new Connections({ url, tls, deadline: this.#deadlines.connect, limit: connections, dial });
   }
 
   get stats(): UpstreamStats {
-    return { connections: this.#pools.open, requests: this.#requests };
+    const { requests, retries, failures } = this.#counts;
+    const { open, pending } = this.#connections;
+    return { connections: open, active: this.#calls.size, pending, requests, retries, failures: { ...failures } };
   }
 
-  /** Sends a request and reads the whole answer, whatever its status. @throws TransportError when there is none; the signal's reason */
-  send(request: Outgoing): Promise<WholeResponse> {
-    return this.#authenticated(request, (credential) => {
-      const exchange = new WholeExchange({ ...this.#terms(request), limit: request.limit ?? LONGEST });
-      this.#dispatch(request, credential, exchange);
-      return exchange.answer;
-    });
+  /** Sends a request and reads the whole answer, whatever its status. @throws TransportError when there is none; the signal's reason; Error on a request that cannot be sent; what the credentials throw */
+  async send(request: Outgoing): Promise<WholeResponse> {
+    const { limit = LONGEST } = request;
+    return this.#call(request, (options) => new WholeExchange({ ...options, limit }));
   }
 
   /** Sends a request; resolves with the head of the answer, whose body is read piece by piece. @throws as {@link send} */
-  stream(request: Outgoing): Promise<StreamedResponse> {
-    return this.#authenticated(request, (credential) => {
-      const exchange = new StreamedExchange(this.#terms(request));
-      this.#dispatch(request, credential, exchange);
-      return exchange.answer;
-    });
+  async stream(request: Outgoing): Promise<StreamedResponse> {
+    return this.#call(request, (options) => new StreamedExchange(options));
   }
 
   /** Ends all connections, and what is under way on them. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
-    await this.#pools.destroy(new TransportError("closed", `${this.#origin}: closed`, { delivered: true }));
+    for (const call of [...this.#calls]) call.end(call.failure("closed", "the upstream was closed"));
+    await this.#connections.destroy();
   }
 
-  async #authenticated<R extends { readonly status: number }>(
-    { signal }: Outgoing,
-    ask: (credential: Credential) => Promise<R>,
-  ): Promise<R> {
+  async #call<R extends Head>(request: Outgoing, make: Make<R>): Promise<R> {
+    checkOutgoing(request);
+    const { method = "GET", path, headers = [], signal } = request;
+    const own = namesOf(headers).has("user-agent") ? headers : ["User-Agent", this.#userAgent, ...headers];
+    onTheWire(own);
+    const { head, idle } = resolvedDeadlines(request.deadlines, this.#deadlines);
     signal?.throwIfAborted();
-    const credentials = this.#credentials;
-    if (credentials === undefined) return ask(NOBODY);
-    const credential = await credentials.get();
-    const answer = await ask(credential);
-    if (answer.status !== 401 || credentials.refused === undefined) return answer;
-    credentials.refused(credential);
-    const renewed = await credentials.get();
-    if (renewed === credential) return answer;
-    if (Symbol.asyncDispose in answer) await (answer as unknown as AsyncDisposable)[Symbol.asyncDispose]();
-    return ask(renewed);
+    const what = `${method} ${this.url}${path.split("?", 1)[0]}`;
+    if (this.#closed) throw new TransportError("closed", `${what}: the upstream was closed`, { delivered: false });
+    this.#counts.requests += 1;
+    const call = new Call({ what, head, signal, over: this.#over });
+    this.#calls.add(call);
+    try {
+      const answer = await this.#authenticated({ request, own, idle, call, make });
+      call.accept();
+      return answer;
+    } catch (error) {
+      call.fail(error);
+      throw error;
+    }
   }
 
-  #terms({ method = "GET", path, deadlines, signal }: Outgoing): ConstructorParameters<typeof StreamedExchange>[0] {
-    const at = path.indexOf("?");
-    const what = `${method} ${this.url}${at === -1 ? path : path.slice(0, at)}`;
-    return { what, head: deadlines?.head ?? this.#deadlines.head, signal };
+  readonly #over = (call: Call, failed: { readonly error: unknown } | undefined): void => {
+    this.#calls.delete(call);
+    if (failed !== undefined) this.#counts.failed(failed.error);
+  };
+
+  async #authenticated<R extends Head>(attempt: Attempt<R>): Promise<R> {
+    const { call } = attempt;
+    const credential = await this.#authentication.credential(call);
+    const answer = await this.#tried(attempt, credential);
+    if (answer.status !== 401) return answer;
+    const end = async (): Promise<void> => answer[Symbol.asyncDispose]?.();
+    const renewed = await this.#authentication.renewed(credential, call).catch(async (error: unknown) => {
+      await end();
+      throw error;
+    });
+    if (renewed === undefined) return answer;
+    await end();
+    this.#counts.retries += 1;
+    call.again();
+    return this.#tried(attempt, renewed);
   }
 
-  #dispatch(request: Outgoing, credential: Credential, handler: WholeExchange | StreamedExchange): void {
-    if (this.#closed) throw new TransportError("closed", `${this.#origin}: closed`, { delivered: false });
-    const { method = "GET", path, headers = [], body, deadlines, long = false } = request;
-    const idle = deadlines?.idle ?? this.#deadlines.idle;
-    this.#requests += 1;
-    this.#pools.of(credential)[long ? "long" : "short"].dispatch(
-      {
-        method,
-        path: this.#prefix + path,
-        headers: onTheWire(["User-Agent", this.#userAgent, ...headers, ...(credential.headers ?? [])]),
-        body: body ?? null,
-        bodyTimeout: Number.isFinite(idle) ? idle : 0,
-      },
-      handler,
-    );
+  async #tried<R extends Head>(attempt: Attempt<R>, credential: Credential): Promise<R> {
+    const { request, own, idle, call, make } = attempt;
+    const { method = "GET", path, body = null, long = false } = request;
+    const headers = onTheWire(this.#authentication.headers(own, credential));
+    for (let fresh = false; ; fresh = true) {
+      const lease = await this.#connections.take({ credential, long, fresh, call });
+      const exchange = make({ call, lease, idle });
+      // Undici gives up the connection of a DELETE with a body, unless told not to.
+      const reset = method === "HEAD" ? {} : { reset: false };
+      exchange.start({ method, path: this.#prefix + path, headers, body, ...reset });
+      try {
+        return await exchange.answer;
+      } catch (error) {
+        if (fresh || !lease.used || !isStale(exchange, { error, method })) throw error;
+        this.#counts.retries += 1;
+        call.again();
+      }
+    }
   }
 }
 
-const NOBODY: Credential = Object.freeze({});
+/** What is looked at of an answer before its caller gets it. */
+interface Head extends Partial<AsyncDisposable> {
+  readonly status: number;
+}
+
+type Make<R> = (options: ExchangeOptions) => Exchange<R>;
+
+interface Attempt<R> {
+  readonly request: Outgoing;
+  readonly own: readonly string[];
+  readonly idle: number;
+  readonly call: Call;
+  readonly make: Make<R>;
+}
+
+type Sent = Pick<Exchange<unknown>, "begun" | "delivered">;
+
+/** Whether a connection that was kept had ended, so that another can be tried. */
+function isStale(
+  { begun, delivered }: Sent,
+  { error, method }: { readonly error: unknown; readonly method: string },
+): boolean {
+  if (!isTransportError(error) || begun) return false;
+  if (!delivered) return error.code === "connect";
+  return error.code === "reset" && (method === "GET" || method === "HEAD");
+}
 
 function parsed(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;

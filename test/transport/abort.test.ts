@@ -1,0 +1,124 @@
+// A caller that gives up is told its own reason, and frees what it held: at every stage of a request.
+import { getEventListeners } from "node:events";
+import { Upstream } from "@virtual-workspaces/transport";
+import { expect } from "chai";
+import { plainAnswer, startRaw, thrown } from "../_support/raw.ts";
+
+const HEAD = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+/** Not even an error: it is passed on as it is. */
+const REASON = { because: "the user left" };
+
+describe("a request's signal", () => {
+  it("ended before: nothing is sent", async () => {
+    await using server = await startRaw();
+    await using upstream = new Upstream({ url: server.url });
+    expect(await thrown(upstream.send({ path: "/", signal: AbortSignal.abort(REASON) }))).to.equal(REASON);
+    expect([server.opened, upstream.stats.requests]).to.deep.equal([0, 0]);
+  });
+
+  it("while waiting for credentials, and for a connection: it is never sent", async () => {
+    await using server = await startRaw();
+    const gate = Promise.withResolvers<object>();
+    let asked = 0;
+    const get = async (): Promise<object> => (++asked === 1 ? gate.promise : {});
+    await using upstream = new Upstream({ url: server.url, connections: 1, credentials: { get } });
+    const first = new AbortController();
+    const early = thrown(upstream.send({ path: "/early", signal: first.signal }));
+    first.abort(REASON);
+    expect(await early).to.equal(REASON);
+
+    const holder = new AbortController();
+    const holding = thrown(upstream.send({ path: "/holding", signal: holder.signal }));
+    await server.until(() => server.requests.length === 1);
+    const second = new AbortController();
+    const waiting = thrown(upstream.send({ path: "/waiting", signal: second.signal }));
+    while (upstream.stats.pending === 0) await new Promise(setImmediate);
+    second.abort(REASON);
+    expect(await waiting).to.equal(REASON);
+    expect(upstream.stats.pending).to.equal(0);
+    holder.abort(REASON);
+    expect(await holding).to.equal(REASON);
+    await server.until(() => server.sockets.size === 0);
+    gate.resolve({});
+    expect(server.requests.map(({ text }) => text.split(" ")[1])).to.deep.equal(["/holding"]);
+  });
+
+  it("while connecting: the dial and the handshake are given up", async () => {
+    await using silent = await startRaw();
+    await using secure = new Upstream({ url: `https://127.0.0.1:${silent.port}` });
+    const first = new AbortController();
+    const handshake = thrown(secure.send({ path: "/", signal: first.signal }));
+    await silent.until(() => silent.sockets.size === 1);
+    first.abort(REASON);
+    expect(await handshake).to.equal(REASON);
+    await silent.until(() => silent.sockets.size === 0);
+
+    const dialled = Promise.withResolvers<AbortSignal>();
+    await using tunnel = new Upstream({
+      url: "http://x",
+      dial: (_target, { signal }) => {
+        dialled.resolve(signal);
+        return new Promise(() => undefined);
+      },
+    });
+    const second = new AbortController();
+    const dialling = thrown(tunnel.send({ path: "/", signal: second.signal }));
+    const signal = await dialled.promise;
+    second.abort(REASON);
+    expect(await dialling).to.equal(REASON);
+    expect(signal.aborted).to.equal(true);
+    expect(tunnel.stats).to.include({ active: 0, pending: 0, connections: 0 });
+  });
+
+  it("in the head, and in the body: the server sees the connection end", async () => {
+    await using server = await startRaw(({ text, socket }) => {
+      if (text.includes("/body")) socket.write(`${HEAD}2\r\nab\r\n`);
+    });
+    await using upstream = new Upstream({ url: server.url });
+    for (const path of ["/head", "/body"]) {
+      const controller = new AbortController();
+      const sent = server.requests.length;
+      const whole = thrown(upstream.send({ path, signal: controller.signal }));
+      await server.until(() => server.requests.length > sent);
+      controller.abort(REASON);
+      expect(await whole).to.equal(REASON);
+      await server.until(() => server.sockets.size === 0);
+    }
+    const controller = new AbortController();
+    const answer = await upstream.stream({ path: "/body", signal: controller.signal });
+    const body = answer.body[Symbol.asyncIterator]();
+    await body.next();
+    const next = thrown(body.next());
+    controller.abort(REASON);
+    expect(await next).to.equal(REASON);
+    await server.until(() => server.sockets.size === 0);
+    // That callers give up is no failure of the other server.
+    expect(Object.values(upstream.stats.failures).every((count) => count === 0)).to.equal(true);
+    expect(upstream.stats.active).to.equal(0);
+  });
+
+  it("lives long: nothing is left on it after thousands of requests, and nobody warns", async () => {
+    await using server = await startRaw(({ socket, text }) => {
+      if (text.includes("/cut")) socket.end("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab");
+      else socket.write(plainAnswer("ok"));
+    });
+    await using upstream = new Upstream({ url: server.url, connections: 20 });
+    const warnings: Error[] = [];
+    const warn = (warning: Error): void => void warnings.push(warning);
+    process.on("warning", warn);
+    const { signal } = new AbortController();
+    for (let round = 0; round < 40; round++)
+      await Promise.all(
+        Array.from({ length: 50 }, async (_, at) => {
+          if (at === 0) await thrown(upstream.send({ path: "/cut", signal }));
+          else if (at % 10 === 0) for await (const _ of (await upstream.stream({ path: "/", signal })).body);
+          else await upstream.send({ path: "/", signal });
+        }),
+      );
+    process.off("warning", warn);
+    expect(getEventListeners(signal, "abort")).to.have.length(0);
+    expect(warnings).to.deep.equal([]);
+    expect(upstream.stats).to.include({ active: 0, pending: 0, requests: 2000 });
+    expect(server.opened).to.be.at.most(20 + 40 * 2);
+  });
+});

@@ -1,0 +1,191 @@
+// Every wait for another server ends: at the deadline that it has, and not before.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { Upstream } from "@virtual-workspaces/transport";
+import { expect } from "chai";
+import { startFaulty } from "../_support/faulty.ts";
+import { plainAnswer, startRaw, thrown } from "../_support/raw.ts";
+
+const HEAD = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+async function took(work: Promise<unknown>): Promise<number> {
+  const begin = performance.now();
+  await work;
+  return performance.now() - begin;
+}
+
+describe("deadlines", () => {
+  it("head: a server that accepts and never answers; the connection is freed", async () => {
+    await using server = await startRaw();
+    await using upstream = new Upstream({ url: server.url, deadlines: { head: 150 } });
+    const failed = thrown(upstream.send({ path: "/secret?token=1" }));
+    const ms = await took(failed);
+    const error = await failed;
+    expect(error.code).to.equal("timeout");
+    expect(error.delivered).to.equal(true);
+    expect(error.message).to.equal(`GET ${server.url}/secret: no answer within 150 ms`);
+    expect(ms).to.be.within(140, 1150);
+    await server.until(() => server.sockets.size === 0);
+    expect(upstream.stats.failures.timeout).to.equal(1);
+  });
+
+  it("head: a request's own goes before the upstream's", async () => {
+    await using server = await startRaw(({ socket }) => setTimeout(() => socket.write(plainAnswer("late")), 150));
+    await using upstream = new Upstream({ url: server.url, deadlines: { head: 20 } });
+    expect((await upstream.send({ path: "/", deadlines: { head: Number.POSITIVE_INFINITY } })).status).to.equal(200);
+    expect((await upstream.send({ path: "/", deadlines: { head: 2 ** 40 } })).status).to.equal(200);
+    expect((await thrown(upstream.send({ path: "/" }))).code).to.equal("timeout");
+  });
+
+  it("head: waiting for credentials counts", async () => {
+    await using server = await startRaw(({ socket }) => socket.write(plainAnswer("")));
+    const never = new Promise<never>(() => undefined);
+    await using upstream = new Upstream({
+      url: server.url,
+      credentials: { get: () => never },
+      deadlines: { head: 50 },
+    });
+    const error = await thrown(upstream.send({ path: "/" }));
+    expect([error.code, error.delivered, server.opened]).to.deep.equal(["timeout", false, 0]);
+  });
+
+  it("head: waiting for a free connection counts, and what waited too long is never sent", async () => {
+    await using server = await startRaw(({ text, socket }) => {
+      if (!text.startsWith("GET /hang")) socket.write(plainAnswer("ok"));
+    });
+    await using upstream = new Upstream({ url: server.url, connections: 2 });
+    const hold = new AbortController();
+    const hanging = [1, 2].map(() => thrown(upstream.send({ path: "/hang", signal: hold.signal })));
+    await server.until(() => server.requests.length === 2);
+    const waiting = thrown(upstream.send({ path: "/late", method: "POST", body: "x", deadlines: { head: 60 } }));
+    while (upstream.stats.pending === 0) await new Promise(setImmediate);
+    expect(upstream.stats).to.include({ active: 3, pending: 1, connections: 2 });
+    const error = await waiting;
+    expect([error.code, error.delivered]).to.deep.equal(["timeout", false]);
+    const patient = upstream.send({ path: "/patient" });
+    hold.abort();
+    await Promise.all(hanging);
+    expect((await patient).body.toString()).to.equal("ok");
+    expect(server.requests.filter(({ text }) => text.includes("/late"))).to.have.length(0);
+  });
+
+  it("connect: a dial that hangs, and a server that accepts but says nothing of TLS", async () => {
+    await using upstream = new Upstream({
+      url: "http://nowhere.invalid",
+      deadlines: { connect: 60 },
+      dial: () => new Promise(() => undefined),
+    });
+    const error = await thrown(upstream.send({ path: "/" }));
+    expect([error.code, error.delivered]).to.deep.equal(["connect", false]);
+    expect(error.message).to.equal("GET http://nowhere.invalid/: no connection within 60 ms");
+
+    await using server = await startRaw();
+    await using secure = new Upstream({ url: `https://127.0.0.1:${server.port}`, deadlines: { connect: 60 } });
+    expect((await thrown(secure.send({ path: "/" }))).code).to.equal("connect");
+    await server.until(() => server.opened === 1 && server.sockets.size === 0);
+  });
+
+  it("connect: a server that never accepts, whose backlog is full", async function () {
+    if (process.platform !== "linux") this.skip();
+    // A process that is stopped: its kernel answers until the backlog is full, then no more.
+    const source =
+      'require("net").createServer().listen({ port: 0, host: "127.0.0.1", backlog: 1 }, function () { console.log(this.address().port); })';
+    const child = spawn(process.execPath, ["-e", source], { stdio: ["ignore", "pipe", "inherit"] });
+    try {
+      const [line] = (await once(child.stdout, "data")) as [Buffer];
+      child.kill("SIGSTOP");
+      await using upstream = new Upstream({
+        url: `http://127.0.0.1:${Number(line.toString())}`,
+        deadlines: { connect: 150, head: 100 },
+      });
+      // The first few are in the backlog: those get a connection, and no answer.
+      const outcomes = await Promise.all(
+        Array.from({ length: 6 }, () => thrown(upstream.send({ path: "/", deadlines: { head: 2000 } }))),
+      );
+      const refused = outcomes.filter(({ code }) => code === "connect");
+      expect(refused).to.have.length.of.at.least(3);
+      expect(refused[0]?.message).to.contain("no connection within 150 ms");
+      expect(refused.every(({ delivered }) => delivered === false)).to.equal(true);
+    } finally {
+      child.kill("SIGKILL");
+      await once(child, "close");
+    }
+  });
+
+  it("connect: nobody listens", async () => {
+    const server = await startRaw();
+    await server[Symbol.asyncDispose]();
+    await using upstream = new Upstream({ url: server.url });
+    const error = await thrown(upstream.send({ path: "/" }));
+    expect([error.code, error.delivered]).to.deep.equal(["connect", false]);
+    expect(error.message).to.contain("ECONNREFUSED");
+    expect(upstream.stats.failures.connect).to.equal(1);
+  });
+
+  it("idle: a body that stops, for a reader and for the whole", async () => {
+    await using server = await startRaw(({ socket }) => socket.write(`${HEAD}2\r\nab\r\n`));
+    await using upstream = new Upstream({ url: server.url, deadlines: { idle: 200 } });
+    const answer = await upstream.stream({ path: "/" });
+    const body = answer.body[Symbol.asyncIterator]();
+    expect((await body.next()).value?.toString()).to.equal("ab");
+    let code: string | undefined;
+    expect(await took(thrown(body.next()).then((error) => (code = error.code)))).to.be.within(190, 1200);
+    expect(code).to.equal("timeout");
+    expect(await took(thrown(upstream.send({ path: "/" })).then((error) => (code = error.code)))).to.be.within(
+      190,
+      1200,
+    );
+    expect(code).to.equal("timeout");
+    await server.until(() => server.sockets.size === 0);
+    while (upstream.stats.connections > 0) await new Promise(setImmediate);
+    expect(upstream.stats.active).to.equal(0);
+    expect(upstream.stats.failures.timeout).to.equal(2);
+  });
+
+  it("idle: does not run while nobody reads, begins with each piece, and never ends if told so", async () => {
+    await using server = await startRaw(({ socket, text }) => {
+      socket.write(HEAD);
+      if (text.includes("/forever")) return;
+      const pieces = setInterval(() => socket.write("1\r\n.\r\n"), 60);
+      socket.on("close", () => clearInterval(pieces));
+    });
+    await using upstream = new Upstream({ url: server.url, deadlines: { idle: 150 } });
+    const forever = await upstream.stream({ path: "/forever", deadlines: { idle: Number.POSITIVE_INFINITY } });
+    const patient = forever.body[Symbol.asyncIterator]().next();
+    const rested = await upstream.stream({ path: "/rested" });
+    // It waits for this one, and then for none.
+    expect((await rested.body[Symbol.asyncIterator]().next()).value?.length).to.equal(1);
+    const slow = await upstream.stream({ path: "/slow" });
+    let length = 0;
+    // Eight pieces at 60 ms each: longer than 150 ms in all.
+    for await (const piece of slow.body) {
+      length += piece.length;
+      if (length >= 8) break;
+    }
+    expect((await rested.body[Symbol.asyncIterator]().next()).value?.length).to.be.at.least(5);
+    expect(upstream.stats.failures.timeout).to.equal(0);
+    await forever[Symbol.asyncDispose]();
+    expect((await patient).done).to.equal(true);
+    await rested[Symbol.asyncDispose]();
+  });
+
+  it("a black hole in the middle of a watch, behind a relay", async () => {
+    await using server = await startRaw(({ socket }) => socket.write(`${HEAD}3\r\n{}\n\r\n`));
+    await using faulty = await startFaulty(server.url);
+    await using upstream = new Upstream({ url: faulty.url, deadlines: { idle: 100 } });
+    const watch = await upstream.stream({ path: "/", long: true });
+    const body = watch.body[Symbol.asyncIterator]();
+    await body.next();
+    faulty.blackHole();
+    expect((await thrown(body.next())).code).to.equal("timeout");
+    expect((await thrown(upstream.send({ path: "/", deadlines: { head: 100 } }))).code).to.equal("timeout");
+    await faulty.until(({ connections }) => connections === 0);
+  });
+
+  it("refuses what is no length of time", async () => {
+    expect(() => new Upstream({ url: "http://x", deadlines: { idle: Number.NaN } })).to.throw("deadlines.idle");
+    await using upstream = new Upstream({ url: "http://x" });
+    expect((await thrown(upstream.send({ path: "/", deadlines: { head: 0 } }))).message).to.contain("deadlines.head");
+  });
+});
