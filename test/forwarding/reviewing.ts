@@ -1,0 +1,154 @@
+// A server that reviews tokens and access for others, as a kube-apiserver does: views of ours that decide by RBAC.
+import {
+  authenticatedUser,
+  createServer,
+  defineResource,
+  defineVirtualWorkspace,
+  groups,
+  type Identity,
+  type RbacObject,
+  RbacPolicy,
+  rbac,
+  type Scope,
+  staticTokens,
+} from "@virtual-workspaces/framework";
+import type { UpstreamOptions } from "@virtual-workspaces/transport";
+import { testLog } from "../_setup/log.ts";
+import { asked } from "../_support/asked.ts";
+
+interface TokenContent {
+  readonly spec: { readonly token: string; readonly audiences?: readonly string[] };
+  readonly status?: object;
+}
+
+export interface AccessContent {
+  readonly spec: {
+    readonly user: string;
+    readonly uid?: string;
+    readonly groups?: readonly string[];
+    readonly extra?: Identity["extra"];
+    readonly resourceAttributes?: Readonly<Record<string, string>>;
+    readonly nonResourceAttributes?: { readonly path: string; readonly verb: string };
+  };
+  readonly status?: object;
+}
+
+const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true } as const;
+const review = {
+  version: "v1",
+  scope: "Cluster",
+  schema: { type: "object", properties: { spec: anything, status: anything } },
+} as const;
+const TokenReview = defineResource<TokenContent>({ ...review, group: "authentication.k8s.io", kind: "TokenReview" });
+const SubjectAccessReview = defineResource<AccessContent>({
+  ...review,
+  group: "authorization.k8s.io",
+  kind: "SubjectAccessReview",
+});
+
+/** Somebody the server knows by a token: for whom it is good, besides the server itself. */
+export interface Known extends Partial<Identity> {
+  readonly name: string;
+  readonly audiences?: readonly string[];
+}
+
+/** Roles that let a user or group do something to notes. */
+export function grant(name: string, verbs: readonly string[], subject: { kind: "User" | "Group"; name: string }) {
+  const rules = [
+    { apiGroups: ["test.dev"], resources: ["notes"], verbs },
+    { nonResourceURLs: ["*"], verbs: ["get"] },
+  ];
+  const role: RbacObject = { kind: "ClusterRole", metadata: { name }, rules };
+  const binding: RbacObject = {
+    kind: "ClusterRoleBinding",
+    metadata: { name },
+    roleRef: { kind: "ClusterRole", name },
+    subjects: [subject],
+  };
+  return { role, binding };
+}
+
+/** Starts one. Its delegator's token is `delegator`. */
+export async function startReviewing() {
+  const tokens = new Map<string, Known>();
+  const policies = new Map<string, RbacPolicy>();
+  const seen = { tokens: [] as TokenContent["spec"][], access: [] as (AccessContent["spec"] & { cluster: string })[] };
+  let gate: Promise<void> | undefined;
+  const policyOf = (cluster: string): RbacPolicy => {
+    const policy = policies.get(cluster) ?? new RbacPolicy();
+    policies.set(cluster, policy);
+    return policy;
+  };
+  const view = defineVirtualWorkspace({
+    name: "kube",
+    path: "/clusters/:cluster",
+    authorize: groups("delegators"),
+    resources: [
+      TokenReview.serve({
+        lifecycle: "storage",
+        create: async (_scope: Scope, object) => {
+          seen.tokens.push(object.spec);
+          await gate;
+          return { ...object, spec: {}, status: tokenStatus(tokens, object.spec) } as never;
+        },
+      }),
+      SubjectAccessReview.serve({
+        lifecycle: "storage",
+        create: async ({ params }: Scope, object) => {
+          const cluster = params["cluster"] ?? "";
+          seen.access.push({ ...object.spec, cluster });
+          await gate;
+          return { ...object, status: await accessStatus(policyOf(cluster), object.spec) };
+        },
+      }),
+    ],
+  });
+  const server = createServer({
+    virtualWorkspaces: [view],
+    authentication: [staticTokens({ delegator: { name: "delegator", groups: ["delegators"] } })],
+    limits: { inFlight: 5_000, perUser: 1, perVirtualWorkspace: 1, mutating: 5_000 },
+    log: testLog().log,
+  });
+  const { url } = await server.listen({ port: 0 });
+  const upstream: UpstreamOptions = {
+    url: `${url}/services/kube`,
+    credentials: { get: () => ({ headers: ["Authorization", "Bearer delegator"] }) },
+  };
+  return {
+    upstream,
+    tokens,
+    policyOf,
+    seen,
+    /** Reviews that come from now on are answered when what it returns is called. */
+    hold: (): (() => void) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      gate = promise;
+      return () => {
+        gate = undefined;
+        resolve();
+      };
+    },
+    [Symbol.asyncDispose]: () => server.close(),
+  };
+}
+
+/** For itself the server is called `kube`. */
+function tokenStatus(tokens: ReadonlyMap<string, Known>, { token, audiences: wanted = ["kube"] }: TokenContent["spec"]) {
+  const known = tokens.get(token);
+  if (known === undefined) return { user: {}, error: "invalid bearer token" };
+  const { name: username, uid, groups, extra, audiences = ["kube"] } = known;
+  const common = wanted.filter((one) => audiences.includes(one));
+  if (common.length === 0) return { user: {}, error: `token audiences ${audiences} is invalid for ${wanted}` };
+  return { authenticated: true, audiences: common, user: { username, uid, groups, extra } };
+}
+
+async function accessStatus(policy: RbacPolicy, spec: AccessContent["spec"]): Promise<object> {
+  const user = authenticatedUser({ name: spec.user, groups: spec.groups ?? [] });
+  const { allowed } = await rbac({ policy })(asked(user, spec.resourceAttributes ?? spec.nonResourceAttributes ?? {}));
+  return allowed ? { allowed, reason: "RBAC: a role says so" } : { allowed, reason: "RBAC: no secret-role was found" };
+}
+
+/** Waits until something is so. */
+export async function until(is: () => boolean): Promise<void> {
+  while (!is()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
