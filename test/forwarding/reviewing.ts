@@ -52,20 +52,24 @@ export interface Known extends Partial<Identity> {
   readonly audiences?: readonly string[];
 }
 
-/** Roles that let a user or group do something to notes. */
-export function grant(name: string, verbs: readonly string[], subject: { kind: "User" | "Group"; name: string }) {
+/** What somebody may do with notes in a logical cluster. */
+interface Permission {
+  readonly verbs: readonly string[];
+  readonly to: { readonly kind: "User" | "Group"; readonly name: string };
+  /** @default "root" */
+  readonly cluster?: string;
+}
+
+function objectsOf({ verbs, to }: Permission): readonly RbacObject[] {
+  const name = `of-${to.name}`;
   const rules = [
-    { apiGroups: ["test.dev"], resources: ["notes"], verbs },
+    { apiGroups: ["test.dev", ""], resources: ["notes", "users", "groups"], verbs },
     { nonResourceURLs: ["*"], verbs: ["get"] },
   ];
-  const role: RbacObject = { kind: "ClusterRole", metadata: { name }, rules };
-  const binding: RbacObject = {
-    kind: "ClusterRoleBinding",
-    metadata: { name },
-    roleRef: { kind: "ClusterRole", name },
-    subjects: [subject],
-  };
-  return { role, binding };
+  return [
+    { kind: "ClusterRole", metadata: { name }, rules },
+    { kind: "ClusterRoleBinding", metadata: { name }, roleRef: { kind: "ClusterRole", name }, subjects: [to] },
+  ];
 }
 
 /** Starts one. Its delegator's token is `delegator`. */
@@ -117,8 +121,14 @@ export async function startReviewing() {
   return {
     upstream,
     tokens,
-    policyOf,
     seen,
+    permit: (permission: Permission): void => {
+      for (const object of objectsOf(permission)) policyOf(permission.cluster ?? "root").set(object);
+    },
+    /** Takes it back, in the logical cluster `root`. */
+    withdraw: (name: string): void => {
+      policyOf("root").delete({ kind: "ClusterRoleBinding", metadata: { name: `of-${name}` } });
+    },
     /** Reviews that come from now on are answered when what it returns is called. */
     hold: (): (() => void) => {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -133,7 +143,10 @@ export async function startReviewing() {
 }
 
 /** For itself the server is called `kube`. */
-function tokenStatus(tokens: ReadonlyMap<string, Known>, { token, audiences: wanted = ["kube"] }: TokenContent["spec"]) {
+function tokenStatus(
+  tokens: ReadonlyMap<string, Known>,
+  { token, audiences: wanted = ["kube"] }: TokenContent["spec"],
+) {
   const known = tokens.get(token);
   if (known === undefined) return { user: {}, error: "invalid bearer token" };
   const { name: username, uid, groups, extra, audiences = ["kube"] } = known;

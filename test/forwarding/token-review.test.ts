@@ -1,7 +1,7 @@
 // Tokens that another server knows.
 import { setTimeout as delay } from "node:timers/promises";
-import { createServer } from "@virtual-workspaces/framework";
 import { type TokenReviewOptions, tokenReview } from "@virtual-workspaces/forwarding";
+import { createServer } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { ApiError, WILDCARD } from "@virtual-workspaces/apimachinery";
 import { type AuthorizeRequest, type Authorizer, type Decision, deny, type User } from "@virtual-workspaces/framework";
-import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
+import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import { type AccessAttributes, attributesOf, questionOf } from "./access-attributes.ts";
 import { decisionOf } from "./access-status.ts";
 import { prefixOf } from "./cluster-prefix.ts";
@@ -75,7 +75,8 @@ export function subjectAccessReview<Params = unknown>(
   const single = typeof given === "function" ? undefined : opened(given);
   const onError = options.onError ?? warn;
   const asking = new Asking<Params>(options, {
-    upstreamOf: single === undefined ? (given as (request: AuthorizeRequest<Params>) => Upstream) : () => single.upstream,
+    upstreamOf:
+      single === undefined ? (given as (request: AuthorizeRequest<Params>) => Upstream) : () => single.upstream,
     reviewer: new Reviewer(settings),
     verdicts: new Verdicts({ ...settings, isYes: ({ allowed }) => allowed, onError }),
   });
@@ -153,11 +154,7 @@ class Asking<Params> {
   }
 
   #keyOf({ upstream, prefix, user, about }: Question): string {
-    return hash(
-      "sha256",
-      JSON.stringify([this.#subject(user), this.#number(upstream), prefix, about]),
-      "base64",
-    );
+    return hash("sha256", JSON.stringify([this.#subject(user), this.#number(upstream), prefix, about]), "base64");
   }
 
   #subject(user: User): string {
