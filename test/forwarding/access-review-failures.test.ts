@@ -1,9 +1,10 @@
 // A server that decides about access, and does not.
 import { get } from "node:http";
 import { subjectAccessReview } from "@virtual-workspaces/forwarding";
-import { authenticated, deny } from "@virtual-workspaces/framework";
+import { authenticated, authenticatedUser, deny } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
+import { asked } from "../_support/asked.ts";
 import { outcome } from "../_support/plain.ts";
 import { NOTES, startView } from "./access-view.ts";
 import { json, misbehaving, nowhere } from "./misbehaving.ts";
@@ -106,6 +107,15 @@ describe("a server that decides about access", () => {
     }
   });
 
+  it("that fails is told of as a process warning, where nobody else is told", async () => {
+    await using access = subjectAccessReview({ upstream: { url: await nowhere() }, timeout: 100 });
+    const about = asked(authenticatedUser({ name: "alice" }), { verb: "get" });
+    const error = await Promise.resolve(access(about)).catch((reason: unknown) => reason);
+    expect(String(error)).to.contain("try again");
+    await new Promise(setImmediate);
+    expectFault(/subject access review failed: ReviewFailure: POST http/);
+  });
+
   it("that stumbles is asked again", async () => {
     await using flaky = await misbehaving((res, count) => {
       if (count < 4) res.writeHead(500).end();
@@ -126,7 +136,7 @@ describe("a server that decides about access", () => {
   it("that is away changes nothing for what is remembered, and is asked about the rest when it is back", async () => {
     let away = false;
     await using flaky = await misbehaving((res) => (away ? res.destroy() : json(res, answer({ allowed: true }))));
-    await using view = await startView({ upstream: { url: flaky.url }, timeout: 300 });
+    await using view = await startView({ upstream: { url: flaky.url }, timeout: 3_000, allowCache: 60_000 });
     expect(await view.code()).to.equal(200);
     away = true;
     expect(await view.code()).to.equal(200);

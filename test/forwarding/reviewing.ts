@@ -165,3 +165,14 @@ async function accessStatus(policy: RbacPolicy, spec: AccessContent["spec"]): Pr
 export async function until(is: () => boolean): Promise<void> {
   while (!is()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
+
+/** Asks until the answer is another; all before must be the first. @returns how long that took, ms */
+export async function untilChanged<T>(ask: () => Promise<T>, { from, to }: { from: T; to: T }): Promise<number> {
+  const began = performance.now();
+  for (;;) {
+    const answer = await ask();
+    if (answer === to) return performance.now() - began;
+    if (answer !== from) throw new Error(`neither ${from} nor ${to}: ${answer}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

@@ -39,7 +39,7 @@ interface Verdict {
 }
 
 /** The longest token that is asked about, bytes: what waits is kept, and a header could be 1 MiB. */
-const LONGEST_TOKEN = 64 * 1024;
+const LONGEST_TOKEN = 32 * 1024;
 const GROUP = "authentication.k8s.io";
 
 /**
@@ -48,7 +48,7 @@ const GROUP = "authentication.k8s.io";
  * longer than a JSON Web Token itself says that it lives; yes and no apart, so that made-up tokens drive out no good ones.
  * Requests with one token share one review. A server that cannot be asked, or answers something else, decides nothing: that
  * is a failure, logged, and the next authenticator is asked; those who are remembered stay known. No token is kept, logged
- * or part of an error. Tokens above 64 KiB are nobody's.
+ * or part of an error. Tokens above 32 KiB are nobody's.
  *
  * @throws Error on options that are out of range, and on `audiences` without one
  */
