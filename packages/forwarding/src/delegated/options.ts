@@ -6,7 +6,7 @@ export interface ReviewOptions {
   readonly allowCache?: number;
   /** How long a no is remembered, ms; 0: not at all. What is granted there is refused here for so long. @default 1000; Kubernetes has 10000 */
   readonly denyCache?: number;
-  /** How many verdicts are kept, of yes and of no each; the oldest goes first. About 200 bytes each. @default 10000 */
+  /** How many verdicts are kept, of yes and of no each; the oldest goes first. About 400 bytes each, and the user that a token stands for. @default 10000 */
   readonly maximum?: number;
   /** For one review, waiting for its turn and all attempts included, ms. @default 10000 */
   readonly timeout?: number;
