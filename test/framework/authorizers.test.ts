@@ -157,6 +157,14 @@ describe("union", () => {
     expect(decisionOf(union(no("a"), no(""), no("b"), no("a")), alice)).to.deep.equal(deny("a; b"));
   });
 
+  it("stops at a no that is final: those behind are not asked, those before have been", async () => {
+    const final: Authorizer<unknown> = () => ({ allowed: false, reason: "never", final: true });
+    const about = asked(alice, { verb: "get" });
+    expect(await union(no("a"), final, yes)(about)).to.deep.equal({ allowed: false, reason: "never", final: true });
+    expect(await union(broken, final, yes)(about)).to.deep.include({ allowed: false });
+    expect(await union(yes, final)(about)).to.deep.equal({ allowed: true });
+  });
+
   it("takes a failure for no opinion as long as somebody says yes, and throws it otherwise", async () => {
     expect(decisionOf(union(broken, yes), alice)).to.deep.equal(allow());
     expect(await decisionOf(union(later(broken), later(yes)), alice)).to.deep.equal(allow());

@@ -1,4 +1,6 @@
 // Rules that are put together know the path's parameters, and what they misspell must not compile.
+
+import { subjectAccessReview } from "@virtual-workspaces/forwarding";
 import {
   allow,
   authenticated,
@@ -49,3 +51,21 @@ rbac({ objects: [{ kind: "Role", metadata: { name: "r" } }] });
 const roleRef = { kind: "Role", name: "r" } as const;
 // @ts-expect-error a ClusterRoleBinding is to a ClusterRole
 rbac({ objects: [{ kind: "ClusterRoleBinding", metadata: { name: "b" }, roleRef }] });
+
+// One that asks another server knows them too.
+const upstream = { url: "https://kube.example" };
+defineVirtualWorkspace({ ...at, authorize: subjectAccessReview({ upstream }) });
+defineVirtualWorkspace({ ...at, authorize: union(groups("admins"), subjectAccessReview({ upstream })) });
+defineVirtualWorkspace({
+  ...at,
+  authorize: subjectAccessReview({ upstream, cluster: ({ params }) => params.cluster }),
+});
+defineVirtualWorkspace({
+  ...at,
+  // @ts-expect-error: misspelt
+  authorize: subjectAccessReview({ upstream, cluster: ({ params }) => params.clutser }),
+});
+// @ts-expect-error: nobody to ask
+subjectAccessReview({});
+// @ts-expect-error: neither about objects nor about a path
+subjectAccessReview({ upstream, attributes: () => ({ verb: "get" }) });

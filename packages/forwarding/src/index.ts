@@ -4,5 +4,14 @@
  * @module
  */
 
+export type { AccessAttributes, SelectorAttributes } from "./delegated/access-attributes.ts";
+export {
+  type SubjectAccessReviewAuthorizer,
+  type SubjectAccessReviewOptions,
+  subjectAccessReview,
+} from "./delegated/access-review.ts";
+export type { ReviewOptions } from "./delegated/options.ts";
+export type { ReviewStats } from "./delegated/stats.ts";
+export { type TokenReviewAuthenticator, type TokenReviewOptions, tokenReview } from "./delegated/token-review.ts";
 export type { ForwardOptions, Transform } from "./options.ts";
 export type { OutboundIdentity } from "./outbound/identity.ts";

@@ -3,7 +3,14 @@ import type { Awaitable } from "./storage.ts";
 import type { User } from "./user.ts";
 
 /** Yes, or no with a reason, which becomes part of the 403 message: keep secrets out of it. */
-export type Decision = { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
+export type Decision =
+  | { readonly allowed: true }
+  | {
+      readonly allowed: false;
+      readonly reason: string;
+      /** Whether those behind it in a `union` are not asked any more (Kubernetes' `DecisionDeny`). @default false, no opinion */
+      readonly final?: boolean;
+    };
 
 /** What is asked: who, on which path parameters, to do what. */
 export interface AuthorizeRequest<Params = Readonly<Record<string, string>>> extends RequestInfo {
@@ -21,6 +28,11 @@ export interface Authorizer<Params = Readonly<Record<string, string>>> {
    * @default each verb of each resource that is served is asked about, and the review says that it may be incomplete
    */
   readonly rules?: (request: RulesRequest<Params>) => Awaitable<Rules>;
+  /**
+   * How often it is asked again about open watches, ms; 100 at least. A no ends them with 410, and the client's new list is
+   * refused; a throw decides nothing. @default never, as in Kubernetes: what is open stays open until it ends
+   */
+  readonly watchesEvery?: number;
 }
 
 /** Whose rules, and where. */

@@ -19,6 +19,7 @@ import { delayOf, whole } from "./numbers.ts";
 import type { Observer } from "./observe/observer.ts";
 import { OpenApiDocuments } from "./openapi/documents.ts";
 import { PathMatcher } from "./path.ts";
+import { Permissions } from "./serve/permissions.ts";
 import { Revalidation } from "./serve/revalidation.ts";
 import { shuttingDown } from "./stages/accept.ts";
 import type { Awaitable } from "./storage.ts";
@@ -84,6 +85,7 @@ export class ServerCore implements AsyncDisposable {
   readonly discovery: DiscoveryDocuments = new DiscoveryDocuments();
   readonly openapi: OpenApiDocuments = new OpenApiDocuments();
   readonly revalidation: Revalidation;
+  readonly permissions: Permissions;
   readonly yaml: YamlReader = new YamlReader();
   readonly version: VersionInfo = versionInfo();
   readonly tracing: Tracing = new Tracing();
@@ -112,6 +114,7 @@ export class ServerCore implements AsyncDisposable {
       options.virtualWorkspaces.map((workspace) => new Mounted(workspace, this.log, this.impersonation)),
     );
     this.revalidation = new Revalidation(this.log);
+    this.permissions = new Permissions(this.log);
     this.hub = new WatchHub({
       bookmarkEvery: whole("bookmarkEvery", options.bookmarkEvery ?? 60_000, 1),
       onError: (error, { definition }) =>
@@ -157,6 +160,7 @@ export class ServerCore implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.revalidation[Symbol.dispose]();
+    this.permissions[Symbol.dispose]();
     await this.yaml[Symbol.asyncDispose]();
     await this.hub[Symbol.asyncDispose]();
     await Promise.all(this.matcher.views.map((view) => view[Symbol.asyncDispose]()));

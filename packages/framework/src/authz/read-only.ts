@@ -12,7 +12,10 @@ import { authenticated } from "./authenticated.ts";
  * @param inner who may read. @default everybody who has logged in
  */
 export function readOnly<Params = unknown>(inner: Authorizer<Params> = authenticated()): Authorizer<Params> {
-  return (request: AuthorizeRequest<Params>) => (isRead(request) ? inner(request) : deny("this can only be read"));
+  const authorizer = (request: AuthorizeRequest<Params>) =>
+    isRead(request) ? inner(request) : deny("this can only be read");
+  const { watchesEvery } = inner;
+  return watchesEvery === undefined ? authorizer : Object.assign(authorizer, { watchesEvery });
 }
 
 const READS: ReadonlySet<string> = new Set(["get", "list", "watch"]);

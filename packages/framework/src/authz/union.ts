@@ -12,7 +12,8 @@ import { decide } from "./decide.ts";
  * Asks one after the other; the first yes decides, as in Kubernetes' union authorizer, and those behind it are not asked.
  * All say no: the answer is no, with their reasons. A throw is no opinion: somebody else's yes still decides, so that one
  * broken source does not lock out whom another knows; but when nobody says yes, it is thrown on and answered 500, since a
- * no would be a guess. A no of one is never a veto: compose that yourself.
+ * no would be a guess. A no is a veto for those behind it only where it is `final`. Open watches are asked about as often as
+ * the most eager of them wants.
  *
  * @throws Error without an authorizer
  */
@@ -21,7 +22,9 @@ export function union<Params = unknown>(...authorizers: readonly Authorizer<NoIn
   if (authorizers.some((one) => typeof one !== "function"))
     throw new Error("union: takes authorizers, which are functions: union(groups(…), rbac({…}))");
   const members = [...authorizers];
-  const authorizer = (request: AuthorizeRequest<Params>) => new Poll(members, request).from(0);
+  const poll = (request: AuthorizeRequest<Params>) => new Poll(members, request).from(0);
+  const watchesEvery = Math.min(...members.map((one) => one.watchesEvery ?? Number.POSITIVE_INFINITY));
+  const authorizer = Object.assign(poll, Number.isFinite(watchesEvery) ? { watchesEvery } : {});
   const resolvers = members.flatMap(({ rules }) => rules ?? []);
   if (resolvers.length < members.length) return authorizer;
   return Object.assign(authorizer, {
@@ -53,7 +56,7 @@ class Poll<Params> {
     return deny([...new Set(this.#reasons)].join("; "));
   }
 
-  /** The yes, if it is one. */
+  /** What decides, if it does: a yes, or a no that is final. */
   #ask(member: Authorizer<Params>): Decision | undefined | Promise<Decision | undefined> {
     try {
       const decision = decide(member, this.#request);
@@ -68,7 +71,7 @@ class Poll<Params> {
   }
 
   #heard(decision: Decision): Decision | undefined {
-    if (decision.allowed) return decision;
+    if (decision.allowed || decision.final === true) return decision;
     if (decision.reason !== "") this.#reasons.push(decision.reason);
     return undefined;
   }

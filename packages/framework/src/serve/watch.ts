@@ -78,11 +78,14 @@ function open(exchange: Exchange, resource: ServedResource, { lease, options, la
   const remembered = lease.past !== undefined;
   const subscriber = new Subscriber(lane, res, { bookmarks, initialEvents, remembered });
   fanout.add(subscriber, lane);
-  const revalidation = core.revalidation.add(exchange, resource, (error) => subscriber.fail(error));
+  const fail = (error: ApiError): void => subscriber.fail(error);
+  const revalidation = core.revalidation.add(exchange, resource, fail);
+  const permission = core.permissions.add(exchange, fail);
   const timeout = setTimeout(() => subscriber.end(), core.watchTimeout(options.timeoutSeconds)).unref();
   res.once("close", () => {
     clearTimeout(timeout);
     revalidation[Symbol.dispose]();
+    permission[Symbol.dispose]();
     fanout.remove(subscriber);
     core.hub.leave(fanout);
     lease[Symbol.dispose]();

@@ -1,0 +1,202 @@
+// A server that decides about access, and does not.
+import { get } from "node:http";
+import { subjectAccessReview } from "@virtual-workspaces/forwarding";
+import { authenticated, authenticatedUser, deny } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
+import { asked } from "../_support/asked.ts";
+import { outcome } from "../_support/plain.ts";
+import { NOTES, startView } from "./access-view.ts";
+import { json, misbehaving, nowhere } from "./misbehaving.ts";
+import { until } from "./reviewing.ts";
+
+function answer(status: unknown) {
+  return { apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview", metadata: {}, status };
+}
+
+const UNAVAILABLE = [503, "ServiceUnavailable", "who may do this cannot be found out for now: try again"];
+const LIES: Readonly<Record<string, unknown>> = {
+  "of another kind": { ...answer({ allowed: true }), kind: "SelfSubjectAccessReview" },
+  "of another version": { ...answer({ allowed: true }), apiVersion: "authorization.k8s.io/v1beta1" },
+  "without a status": answer(undefined),
+  "whose status is a list": answer([{ allowed: true }]),
+  "with an empty status": answer({}),
+  "of a yes that is a text": answer({ allowed: "true" }),
+  "of a yes that is a number": answer({ allowed: 1 }),
+  "that is both": answer({ allowed: true, denied: true }),
+  "of a denial that is a text": answer({ allowed: true, denied: "no" }),
+  "that is no object": true,
+};
+
+describe("an answer to a subject access review", () => {
+  for (const [what, body] of Object.entries(LIES))
+    it(`${what} lets nobody in`, async () => {
+      await using liar = await misbehaving((res) => json(res, body));
+      await using view = await startView({ upstream: { url: liar.url } });
+      const refused = await view.get(NOTES);
+      expect([refused.status, refused.text]).to.satisfy(
+        ([code, text]: [number, string]) => code === 500 && !text.includes(liar.url),
+      );
+      expectFault(/request failed/);
+      expect(view.errors.map(String).join()).to.contain(liar.url);
+      expect(liar.requests).to.equal(1);
+    });
+
+  it("of a yes with an error in its evaluation is a yes, of a no a no, and the error is not told", async () => {
+    let allowed = true;
+    await using kube = await misbehaving((res) => json(res, answer({ allowed, evaluationError: "hush" })));
+    await using view = await startView({ upstream: { url: kube.url }, allowCache: 0, showReason: true });
+    expect(await view.code()).to.equal(200);
+    allowed = false;
+    const refused = await view.get(NOTES);
+    expect([refused.status, refused.text.includes("hush")]).to.deep.equal([403, false]);
+  });
+
+  it("that is denied is final in a union; one that is not allowed is not", async () => {
+    let denied = true;
+    await using kube = await misbehaving((res) => json(res, answer({ allowed: false, denied })));
+    await using view = await startView({ upstream: { url: kube.url }, denyCache: 0, behind: authenticated() });
+    expect(await view.code()).to.equal(403);
+    denied = false;
+    expect(await view.code()).to.equal(200);
+  });
+
+  it("with a reason that is long is cut", async () => {
+    await using kube = await misbehaving((res) => json(res, answer({ allowed: false, reason: "x".repeat(100_000) })));
+    await using view = await startView({ upstream: { url: kube.url }, showReason: true });
+    expect((await view.get(NOTES)).text.length).to.be.lessThan(2_000);
+  });
+
+  it("that is longer than 1 MiB is none", async () => {
+    await using kube = await misbehaving((res) =>
+      json(res, answer({ allowed: true, reason: "x".repeat(2 * 1024 * 1024) })),
+    );
+    await using view = await startView({ upstream: { url: kube.url } });
+    expect(await view.code()).to.equal(500);
+    expectFault(/longer than 1048576 bytes/);
+  });
+
+  for (const [code, hint] of [
+    [401, /does not know the credential/],
+    [403, /system:auth-delegator/],
+    [404, /no such API/],
+    [302, /answered 302/],
+  ] as const)
+    it(`that is ${code} is a 500, and says to the operator what to do`, async () => {
+      await using kube = await misbehaving((res) => {
+        res.setHeader("Location", "/elsewhere");
+        json(res, answer({ allowed: true }), code);
+      });
+      await using view = await startView({ upstream: { url: kube.url } });
+      expect(await view.code()).to.equal(500);
+      expectFault(hint);
+      expect(kube.requests).to.equal(1);
+    });
+});
+
+describe("a server that decides about access", () => {
+  it("that is not there, or never answers, is 503 within the time given, and named to the operator alone", async () => {
+    await using hole = await misbehaving(() => undefined);
+    for (const url of [hole.url, await nowhere()]) {
+      await using view = await startView({ upstream: { url }, timeout: 200 });
+      const refused = await view.get(NOTES);
+      expect(outcome(refused)).to.deep.equal(UNAVAILABLE);
+      expect(refused.headers["retry-after"]).to.equal("1");
+      expect(view.errors.map(String).join()).to.contain(url);
+      expect(view.access.stats).to.deep.include({ asked: 1, failed: 1, kept: 0, inFlight: 0 });
+    }
+  });
+
+  it("that fails is told of as a process warning, where nobody else is told", async () => {
+    await using access = subjectAccessReview({ upstream: { url: await nowhere() }, timeout: 100 });
+    const about = asked(authenticatedUser({ name: "alice" }), { verb: "get" });
+    const error = await Promise.resolve(access(about)).catch((reason: unknown) => reason);
+    expect(String(error)).to.contain("try again");
+    await new Promise(setImmediate);
+    expectFault(/subject access review failed: ReviewFailure: POST http/);
+  });
+
+  it("that stumbles is asked again", async () => {
+    await using flaky = await misbehaving((res, count) => {
+      if (count < 4) res.writeHead(500).end();
+      else json(res, answer({ allowed: true }));
+    });
+    await using view = await startView({ upstream: { url: flaky.url } });
+    expect(await view.code()).to.equal(200);
+    expect(view.access.stats).to.deep.include({ asked: 1, retried: 3, failed: 0 });
+  });
+
+  it("that wants more time than there is, is not waited for", async () => {
+    await using busy = await misbehaving((res) => res.writeHead(503, { "Retry-After": "3600" }).end());
+    await using view = await startView({ upstream: { url: busy.url } });
+    expect(await view.code()).to.equal(503);
+    expect(busy.requests).to.equal(1);
+  });
+
+  it("that is away changes nothing for what is remembered, and is asked about the rest when it is back", async () => {
+    let away = false;
+    await using flaky = await misbehaving((res) => (away ? res.destroy() : json(res, answer({ allowed: true }))));
+    await using view = await startView({ upstream: { url: flaky.url }, timeout: 3_000, allowCache: 60_000 });
+    expect(await view.code()).to.equal(200);
+    away = true;
+    expect(await view.code()).to.equal(200);
+    expect(await view.code(NOTES)).to.equal(503);
+    away = false;
+    expect(await view.code(NOTES)).to.equal(200);
+  });
+
+  it("that fails locks nobody out in a union whom another lets in", async () => {
+    await using view = await startView({ upstream: { url: await nowhere() }, timeout: 100, behind: authenticated() });
+    expect(await view.code()).to.equal(200);
+    expect(view.errors).to.have.length(1);
+    await using other = await startView({
+      upstream: { url: await nowhere() },
+      timeout: 100,
+      behind: () => deny("not by me"),
+    });
+    expect(await other.code()).to.equal(503);
+  });
+
+  it("is left alone when the last caller who waits has left, and its connection is closed", async () => {
+    await using hole = await misbehaving(() => undefined);
+    await using view = await startView({ upstream: { url: hole.url } });
+    const headers = { authorization: "Bearer alice" };
+    const callers = [1, 2].map(() =>
+      get(view.server.url + NOTES, { headers, agent: false }).on("error", () => undefined),
+    );
+    await until(() => hole.requests === 1 && view.access.stats.shared === 1);
+    callers[0]?.destroy();
+    const third = get(view.server.url + NOTES, { headers, agent: false }).on("error", () => undefined);
+    await until(() => view.access.stats.shared === 2);
+    callers[1]?.destroy();
+    expect(view.access.stats.inFlight).to.equal(1);
+    third.destroy();
+    await until(() => view.access.stats.inFlight === 0);
+    while ((await hole.open) > 0);
+    expect(view.errors).to.deep.equal([]);
+    expect(view.access.stats).to.deep.include({ asked: 1, failed: 0 });
+  });
+
+  it("answers rules reviews with nothing, and says that this is not all", async () => {
+    await using kube = await misbehaving((res) => json(res, answer({ allowed: true })));
+    await using view = await startView({ upstream: { url: kube.url } });
+    const path = "/services/notes/clusters/root/apis/authorization.k8s.io/v1/selfsubjectrulesreviews";
+    const body = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectRulesReview", spec: { namespace: "x" } };
+    const { status } = (await view.server.send(`POST ${path}`, body)).body;
+    expect(status).to.deep.include({ incomplete: true, nonResourceRules: [] });
+    expect(kube.requests).to.equal(0);
+  });
+
+  it("is given sensible numbers", () => {
+    const upstream = { url: "http://127.0.0.1:1" };
+    for (const wrong of [
+      { allowCache: -1 },
+      { denyCache: 0.5 },
+      { maximum: 0 },
+      { timeout: Number.NaN },
+      { inFlight: 0 },
+    ])
+      expect(() => subjectAccessReview({ upstream, ...wrong })).to.throw("must be a whole number from");
+    expect(() => subjectAccessReview({ upstream, watchesEvery: 0 })).to.throw("watchesEvery must be 100 ms or more");
+  });
+});

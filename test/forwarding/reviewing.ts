@@ -1,0 +1,178 @@
+// A server that reviews tokens and access for others, as a kube-apiserver does: views of ours that decide by RBAC.
+import {
+  authenticatedUser,
+  createServer,
+  defineVirtualWorkspace,
+  groups,
+  type Identity,
+  type RbacObject,
+  RbacPolicy,
+  Resource,
+  rbac,
+  type Scope,
+  staticTokens,
+} from "@virtual-workspaces/framework";
+import type { UpstreamOptions } from "@virtual-workspaces/transport";
+import { testLog } from "../_setup/log.ts";
+import { asked } from "../_support/asked.ts";
+
+interface TokenContent {
+  readonly spec: { readonly token: string; readonly audiences?: readonly string[] };
+  readonly status?: object;
+}
+
+export interface AccessContent {
+  readonly spec: {
+    readonly user: string;
+    readonly uid?: string;
+    readonly groups?: readonly string[];
+    readonly extra?: Identity["extra"];
+    readonly resourceAttributes?: Readonly<Record<string, string>>;
+    readonly nonResourceAttributes?: { readonly path: string; readonly verb: string };
+  };
+  readonly status?: object;
+}
+
+const anything = { type: "object", "x-kubernetes-preserve-unknown-fields": true } as const;
+const review = {
+  version: "v1",
+  scope: "Cluster",
+  schema: { type: "object", properties: { spec: anything, status: anything } },
+} as const;
+const TokenReview = new Resource<TokenContent>({ ...review, group: "authentication.k8s.io", kind: "TokenReview" });
+const SubjectAccessReview = new Resource<AccessContent>({
+  ...review,
+  group: "authorization.k8s.io",
+  kind: "SubjectAccessReview",
+});
+
+/** Somebody the server knows by a token: for whom it is good, besides the server itself. */
+export interface Known extends Partial<Identity> {
+  readonly name: string;
+  readonly audiences?: readonly string[];
+}
+
+/** What somebody may do with notes in a logical cluster. */
+interface Permission {
+  readonly verbs: readonly string[];
+  readonly to: { readonly kind: "User" | "Group"; readonly name: string };
+  /** @default "root" */
+  readonly cluster?: string;
+}
+
+function objectsOf({ verbs, to }: Permission): readonly RbacObject[] {
+  const name = `of-${to.name}`;
+  const rules = [
+    { apiGroups: ["test.dev", ""], resources: ["notes", "users", "groups"], verbs },
+    { nonResourceURLs: ["*"], verbs: ["get"] },
+  ];
+  return [
+    { kind: "ClusterRole", metadata: { name }, rules },
+    { kind: "ClusterRoleBinding", metadata: { name }, roleRef: { kind: "ClusterRole", name }, subjects: [to] },
+  ];
+}
+
+/** Starts one. Its delegator's token is `delegator`. */
+export async function startReviewing() {
+  const tokens = new Map<string, Known>();
+  const policies = new Map<string, RbacPolicy>();
+  const seen = { tokens: [] as TokenContent["spec"][], access: [] as (AccessContent["spec"] & { cluster: string })[] };
+  let gate: Promise<void> | undefined;
+  const policyOf = (cluster: string): RbacPolicy => {
+    const policy = policies.get(cluster) ?? new RbacPolicy();
+    policies.set(cluster, policy);
+    return policy;
+  };
+  const view = defineVirtualWorkspace({
+    name: "kube",
+    path: "/clusters/:cluster",
+    authorize: groups("delegators"),
+    resources: [
+      TokenReview.serve({
+        lifecycle: "storage",
+        create: async (_scope: Scope, object) => {
+          seen.tokens.push(object.spec);
+          await gate;
+          return { ...object, spec: { token: "" }, status: tokenStatus(tokens, object.spec) };
+        },
+      }),
+      SubjectAccessReview.serve({
+        lifecycle: "storage",
+        create: async ({ params }: Scope, object) => {
+          const cluster = params["cluster"] ?? "";
+          seen.access.push({ ...object.spec, cluster });
+          await gate;
+          return { ...object, status: await accessStatus(policyOf(cluster), object.spec) };
+        },
+      }),
+    ],
+  });
+  const server = createServer({
+    virtualWorkspaces: [view],
+    authentication: [staticTokens({ delegator: { name: "delegator", groups: ["delegators"] } })],
+    limits: { inFlight: 5_000, perUser: 1, perVirtualWorkspace: 1, mutating: 5_000 },
+    log: testLog().log,
+  });
+  const { url } = await server.listen({ port: 0 });
+  const upstream: UpstreamOptions = {
+    url: `${url}/services/kube`,
+    credentials: { get: () => ({ headers: ["Authorization", "Bearer delegator"] }) },
+  };
+  return {
+    upstream,
+    tokens,
+    seen,
+    permit: (permission: Permission): void => {
+      for (const object of objectsOf(permission)) policyOf(permission.cluster ?? "root").set(object);
+    },
+    /** Takes it back, in the logical cluster `root`. */
+    withdraw: (name: string): void => {
+      policyOf("root").delete({ kind: "ClusterRoleBinding", metadata: { name: `of-${name}` } });
+    },
+    /** Reviews that come from now on are answered when what it returns is called. */
+    hold: (): (() => void) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      gate = promise;
+      return () => {
+        gate = undefined;
+        resolve();
+      };
+    },
+    [Symbol.asyncDispose]: () => server.close(),
+  };
+}
+
+/** For itself the server is called `kube`. */
+function tokenStatus(
+  tokens: ReadonlyMap<string, Known>,
+  { token, audiences: wanted = ["kube"] }: TokenContent["spec"],
+) {
+  const known = tokens.get(token);
+  if (known === undefined) return { user: {}, error: "invalid bearer token" };
+  const { name: username, uid, groups, extra, audiences = ["kube"] } = known;
+  const common = wanted.filter((one) => audiences.includes(one));
+  if (common.length === 0) return { user: {}, error: `token audiences ${audiences} is invalid for ${wanted}` };
+  return { authenticated: true, audiences: common, user: { username, uid, groups, extra } };
+}
+
+async function accessStatus(policy: RbacPolicy, spec: AccessContent["spec"]): Promise<object> {
+  const user = authenticatedUser({ name: spec.user, groups: spec.groups ?? [] });
+  const { allowed } = await rbac({ policy })(asked(user, spec.resourceAttributes ?? spec.nonResourceAttributes ?? {}));
+  return allowed ? { allowed, reason: "RBAC: a role says so" } : { allowed, reason: "RBAC: no secret-role was found" };
+}
+
+/** Waits until something is so. */
+export async function until(is: () => boolean): Promise<void> {
+  while (!is()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** Asks until the answer is another; all before must be the first. @returns how long that took, ms */
+export async function untilChanged<T>(ask: () => Promise<T>, { from, to }: { from: T; to: T }): Promise<number> {
+  const began = performance.now();
+  for (;;) {
+    const answer = await ask();
+    if (answer === to) return performance.now() - began;
+    if (answer !== from) throw new Error(`neither ${from} nor ${to}: ${answer}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

@@ -1,0 +1,114 @@
+// Rules that want to be asked again about open watches.
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import {
+  type Authorizer,
+  allow,
+  authenticated,
+  defineVirtualWorkspace,
+  deny,
+  readOnly,
+  union,
+} from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
+import { Note } from "../_support/note.ts";
+import { label, startPlain } from "../_support/plain.ts";
+
+const NOTES = "/services/notes/clusters/root/apis/test.dev/v1/notes?watch=true";
+
+/** A rule that says what it is told to, and tells when it was asked about a watch. */
+function rule(watchesEvery?: number) {
+  const state = { says: (_user: string): boolean => true, asked: 0, signal: undefined as AbortSignal | undefined };
+  const authorize: Authorizer<unknown> = ({ user, verb, signal }) => {
+    if (verb === "watch") state.asked += 1;
+    state.signal = signal;
+    return state.says(user.name) ? allow() : deny("not any more");
+  };
+  return { state, authorize: watchesEvery === undefined ? authorize : Object.assign(authorize, { watchesEvery }) };
+}
+
+async function start(authorize: Authorizer<unknown>) {
+  const notes = Note.collection();
+  notes.in("root").set("first", {});
+  const view = defineVirtualWorkspace({
+    name: "notes",
+    path: "/clusters/:cluster",
+    authorize,
+    resources: [Note.serve(notes)],
+  });
+  const server = await startPlain([view]);
+  return { notes, server, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+/** Waits until the rule was asked so often. */
+async function askedAgain(state: { readonly asked: number }, times: number): Promise<void> {
+  const goal = state.asked + times;
+  while (state.asked < goal) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+describe("a rule that is asked again about open watches", () => {
+  it("ends those that it does not allow any more with 410, and leaves the others", async () => {
+    const { state, authorize } = rule(100);
+    await using view = await start(authorize);
+    await using gone = await view.server.watch(NOTES);
+    await using twin = await view.server.watch(NOTES);
+    await using stays = await view.server.watch(NOTES, { user: "bob" });
+    for (const watch of [gone, twin, stays]) await watch.next();
+    await askedAgain(state, 4);
+    state.says = (user) => user === "bob";
+    for (const watch of [gone, twin]) expect((await watch.rest()).map(label)).to.deep.equal(["ERROR 410"]);
+    view.notes.in("root").set("second", {});
+    expect(await stays.take(1)).to.deep.equal(["ADDED second"]);
+  });
+
+  it("is not asked any more when the watches are over", async () => {
+    const { state, authorize } = rule(100);
+    await using view = await start(authorize);
+    const watch = await view.server.watch(NOTES);
+    await watch.next();
+    await askedAgain(state, 1);
+    const { signal } = state;
+    expect(signal?.aborted).to.equal(false);
+    await watch[Symbol.asyncDispose]();
+    while (signal?.aborted !== true) await new Promise((resolve) => setTimeout(resolve, 5));
+    const { asked } = state;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    expect(state.asked).to.equal(asked);
+  });
+
+  it("decides nothing when it fails: a fault is logged, an ApiError is its word", async () => {
+    const { state, authorize } = rule(100);
+    await using view = await start(authorize);
+    await using watch = await view.server.watch(NOTES);
+    await watch.next();
+    for (const error of [new Error("cannot tell"), ApiError.serviceUnavailable("not now")]) {
+      state.says = () => {
+        throw error;
+      };
+      await askedAgain(state, 3);
+      state.says = () => true;
+      if (!(error instanceof ApiError)) expectFault(/rule failed about open watches.*cannot tell/);
+    }
+    view.notes.in("root").set("second", {});
+    expect(await watch.take(1)).to.deep.equal(["ADDED second"]);
+  });
+
+  it("may be one of a union, whose word counts, or within readOnly()", async () => {
+    const { state, authorize } = rule(100);
+    const others = rule();
+    others.state.says = () => false;
+    for (const [name, put] of Object.entries({
+      "union(a, b)": union(others.authorize, authorize),
+      "readOnly(a)": readOnly(authorize),
+    })) {
+      state.says = () => true;
+      await using view = await start(put);
+      await using watch = await view.server.watch(NOTES);
+      await watch.next();
+      state.says = () => false;
+      expect((await watch.rest()).map(label), name).to.deep.equal(["ERROR 410"]);
+    }
+    expect(union(authenticated(), others.authorize).watchesEvery).to.equal(undefined);
+    expect(readOnly().watchesEvery).to.equal(undefined);
+  });
+});
