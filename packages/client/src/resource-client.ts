@@ -11,7 +11,7 @@ import type {
 import type { Requests } from "./requests.ts";
 import { APPLY, checkPatch, Endpoint, expectObject } from "./resource/endpoint.ts";
 import { allPages, expectList, type ResourceList, type WholeList } from "./resource/list.ts";
-import { checkKind, collectionPath, refuseWildcard } from "./resource/place.ts";
+import { checkKind, collectionPath } from "./resource/place.ts";
 import { type Named, SubresourceClient } from "./resource/subresource-client.ts";
 import { type ResourceEvent, watching } from "./resource/watch.ts";
 
@@ -142,15 +142,14 @@ export class ResourceClient<T extends object = object> {
   }
 
   /** Deletes one. @returns the object as it goes, or a `Status` of success */
-  async delete(name: string, { signal, retries, dryRun, ...body }: DeleteOptions = {}): Promise<KubeObject> {
-    return await this.#delete(this.#endpoint.path(name, "", dryRunQuery(dryRun)), { body, signal, retries });
+  async delete(name: string, options: DeleteOptions = {}): Promise<KubeObject> {
+    return await this.#endpoint.delete(this.#endpoint.path(name), options);
   }
 
   /** Deletes all that are selected, in one namespace or all. @returns the list of what goes, or a `Status` */
-  async deleteCollection(options: DeleteCollectionOptions = {}): Promise<KubeObject> {
-    const { signal, retries, labels, fields, dryRun, ...body } = options;
-    const query = { ...dryRunQuery(dryRun), labelSelector: labels, fieldSelector: fields };
-    return await this.#delete(collectionPath(this.#endpoint.place, query), { body, signal, retries });
+  async deleteCollection({ labels, fields, ...options }: DeleteCollectionOptions = {}): Promise<KubeObject> {
+    const path = collectionPath(this.#endpoint.place, { labelSelector: labels, fieldSelector: fields });
+    return await this.#endpoint.delete(path, options);
   }
 
   /** `/status`: a write through it changes the status alone. */
@@ -177,33 +176,7 @@ export class ResourceClient<T extends object = object> {
     return this.#expect(await this.#endpoint.write(path, { method: "PATCH", ...patch }), path);
   }
 
-  async #delete(
-    path: string,
-    {
-      body,
-      signal,
-      retries,
-    }: { readonly body: object; readonly signal: AbortSignal | undefined; readonly retries: false | undefined },
-  ): Promise<KubeObject> {
-    refuseWildcard(this.#endpoint.place);
-    const text = JSON.stringify({ kind: "DeleteOptions", apiVersion: "v1", ...body });
-    const headers = ["Content-Type", "application/json"];
-    const answer = await this.#options.requests.json({
-      method: "DELETE",
-      path,
-      headers,
-      body: text,
-      retries,
-      ...(signal && { signal }),
-    });
-    return answer as KubeObject;
-  }
-
   #expect(answer: JsonObject, path: string): ObjectOf<T> {
     return expectObject(answer, this.kind, path) as ObjectOf<T>;
   }
-}
-
-function dryRunQuery(dryRun: boolean | undefined): { readonly dryRun: "All" | undefined } {
-  return { dryRun: dryRun === true ? "All" : undefined };
 }

@@ -59,31 +59,35 @@ function printed(options: ExecOptions): Promise<string> {
   const child = spawn(command, args, {
     env: { ...env, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
     stdio: [interactive ? "inherit" : "ignore", "pipe", "pipe"],
-    ...(!interactive && { timeout: PATIENCE }),
-    killSignal: "SIGKILL",
   });
   return new Promise((resolve, reject) => {
     const output = { stdout: "", stderr: "" };
+    const fail = (what: string): void => reject(new KubeconfigError(`${at}: ${command} ${what}`));
+    const giveUp = (what: string): void => {
+      fail(what);
+      child.kill("SIGKILL");
+      // A program that it has started may hold them, and print on.
+      for (const pipe of [child.stdout, child.stderr]) pipe?.removeAllListeners("data").destroy();
+    };
+    const late = interactive
+      ? undefined
+      : setTimeout(() => giveUp(`has printed nothing within ${PATIENCE / 1000} s`), PATIENCE);
     const add = (name: "stdout" | "stderr") => (text: string) => {
       output[name] += text;
-      if (output[name].length > LONGEST) child.kill("SIGKILL");
+      if (output[name].length > LONGEST) giveUp(`prints more than ${LONGEST} bytes`);
     };
     child.stdout?.setEncoding("utf8").on("data", add("stdout"));
     child.stderr?.setEncoding("utf8").on("data", add("stderr"));
-    child.once("error", (cause: NodeJS.ErrnoException) => {
-      const hint = cause.code === "ENOENT" && installHint !== "" ? `: ${installHint}` : "";
-      reject(new KubeconfigError(`${at}: ${command} cannot be run: ${cause.code}${hint}`));
+    child.once("error", ({ code }: NodeJS.ErrnoException) => {
+      clearTimeout(late);
+      fail(`cannot be run: ${code}${code === "ENOENT" && installHint !== "" ? `: ${installHint}` : ""}`);
     });
     child.once("close", (code, signal) => {
+      clearTimeout(late);
+      const complaint = output.stderr.slice(-SHOWN).trim();
       if (code === 0) resolve(output.stdout);
-      else {
-        const complaint = output.stderr.slice(-SHOWN).trim();
-        const how =
-          code === null
-            ? `was ended by ${signal}, it may take ${PATIENCE / 1000} s and print ${LONGEST} bytes`
-            : `failed with exit code ${code}`;
-        reject(new KubeconfigError(`${at}: ${command} ${how}${complaint === "" ? "" : `: ${complaint}`}`));
-      }
+      else
+        fail(`failed with ${code === null ? signal : `exit code ${code}`}${complaint === "" ? "" : `: ${complaint}`}`);
     });
   });
 }

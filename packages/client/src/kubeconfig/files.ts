@@ -76,9 +76,9 @@ async function yamlOf(file: string, text: string): Promise<unknown> {
   try {
     return loadYaml<unknown>(text);
   } catch (error) {
-    // Its message shows what stands around the place, which may be a key.
+    // Its message shows what stands around the place, which may be a key, and its reason quotes from there.
     const { reason = "it is no YAML", mark } = error as { reason?: string; mark?: { line: number; column: number } };
     const place = mark === undefined ? "" : ` in line ${mark.line + 1}, column ${mark.column + 1}`;
-    throw new KubeconfigError(`${file}: ${reason}${place}`);
+    throw new KubeconfigError(`${file}: ${reason.replace(/["<].*/s, "…")}${place}`);
   }
 }

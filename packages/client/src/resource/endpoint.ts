@@ -8,7 +8,7 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { malformed } from "../http/body.ts";
 import type { CallOptions } from "../options/read.ts";
-import type { JsonPatchOperation, WriteOptions } from "../options/write.ts";
+import type { DeleteOptions, JsonPatchOperation, WriteOptions } from "../options/write.ts";
 import type { Requests } from "../requests.ts";
 import { type AnyKind, namespaceOf, objectPath, type Place, type Query, refuseWildcard } from "./place.ts";
 
@@ -80,6 +80,22 @@ export class Endpoint {
       retries,
       ...(signal && { signal }),
     });
+  }
+
+  async delete(path: string, { signal, retries, dryRun, ...rest }: DeleteOptions): Promise<KubeObject> {
+    refuseWildcard(this.#options);
+    // In the body: servers do not look at the query where there is one.
+    const body = { kind: "DeleteOptions", apiVersion: "v1", ...rest, ...(dryRun === true && { dryRun: ["All"] }) };
+    const answer = await this.#options.requests.json({
+      method: "DELETE",
+      path,
+      headers: ["Content-Type", "application/json"],
+      body: JSON.stringify(body),
+      repeatable: dryRun === true ? "safe" : "unsafe",
+      retries,
+      ...(signal && { signal }),
+    });
+    return answer as KubeObject;
   }
 
   /** The body of a write: what a kind's objects say of themselves is put in where it is missing. */
