@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { retryAfterSeconds } from "../../packages/client/src/http/error-of.ts";
+import { Requests } from "../../packages/client/src/requests.ts";
 import { type Answer, answering, note, status } from "./answers.ts";
 import { apiError, transportError } from "./thrown.ts";
 
@@ -125,6 +126,27 @@ describe("compression", () => {
     ]);
     expect((await transportError(at.notes.get("a"))).message).to.include('encoded as "br"');
     expect((await transportError(at.notes.get("a"))).message).to.include("says that it is gzip");
+  });
+});
+
+describe("an answer that is too long", () => {
+  it("is not read to its end, packed or not", async () => {
+    const packed = { body: gzipSync(note("x".repeat(10_000))), headers: { "Content-Encoding": "gzip" } };
+    await using at = await answering([{ body: note("x".repeat(10_000)) }, packed]);
+    const requests = new Requests({
+      upstream: at.client.upstream,
+      prefix: "",
+      headers: [],
+      onWarning: undefined,
+      retries: false,
+    });
+    for (const what of ["plain", "packed"]) {
+      const error = await transportError(requests.json({ path: "/x", limit: 5_000 }));
+      expect([error.code, error.message], what).to.satisfy(
+        ([code, text]: string[]) =>
+          code === "tooLarge" && text?.endsWith("longer than 5000 bytes: list in pages, by limit"),
+      );
+    }
   });
 });
 
