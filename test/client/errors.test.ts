@@ -163,3 +163,22 @@ describe("warnings", () => {
     expect(told).to.deep.equal(['old, "v1"', "second", "third é"]);
   });
 });
+
+describe("a client as somebody else", () => {
+  it("says so in every request, with keys as Kubernetes reads them", async () => {
+    await using at = await answering([{}]);
+    const extra = { "example.com/a (b)": ["x", "y"] };
+    await at.client
+      .as({ name: "ann", uid: "7", groups: ["g", "h"], extra })
+      .resource(at.notes.kind)
+      .get("a");
+    await at.notes.get("a");
+    expect(at.asked[0]?.headers).to.include({
+      "impersonate-user": "ann",
+      "impersonate-uid": "7",
+      "impersonate-group": "g, h",
+      "impersonate-extra-example.com%2fa%20%28b%29": "x, y",
+    });
+    expect(at.asked[1]?.headers).to.not.have.property("impersonate-user");
+  });
+});

@@ -18,7 +18,7 @@ export const Fleet = defineResource({
   subresources: { scale: { specReplicasPath: ".spec.ships", statusReplicasPath: ".status.ships" } },
 });
 
-export function fleetView(fleets = Fleet.collection()): VirtualWorkspace {
+function fleetView(fleets = Fleet.collection()): VirtualWorkspace {
   return defineVirtualWorkspace({
     name: "fleets",
     path: "/clusters/:cluster",

@@ -185,6 +185,19 @@ describe("a kubeconfig", () => {
     expect(credentials).to.equal(undefined);
   });
 
+  it("has an auth-provider, as far as client-node has it, whose errors show nothing", async () => {
+    const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const jwt = `${part({ alg: "none" })}.${part({ exp: Math.floor(Date.now() / 1000) + 3_600 })}.x`;
+    const config = { "client-id": "c", "idp-issuer-url": "http://127.0.0.1:1", "client-secret": "secret" };
+    const provider = (more: object): object => ({ "auth-provider": { name: "oidc", config: { ...config, ...more } } });
+    const { upstream } = await loadKubeconfig({ file: write({ user: provider({ "id-token": jwt }) }) });
+    expect(await upstream.credentials?.get()).to.deep.equal({ headers: ["Authorization", `Bearer ${jwt}`] });
+    const none = (await loadKubeconfig({ file: write({ user: provider({}) }) })).upstream.credentials;
+    expect((await rejected(Promise.resolve(none?.get()))).message)
+      .to.match(/users\[u\]\.user\.auth-provider: oidc gives no token: use exec instead$/)
+      .and.not.include("secret");
+  });
+
   it("has basic authentication", async () => {
     const { upstream } = await loadKubeconfig({ file: write({ user: { username: "ann", password: "p:é" } }) });
     expect(await upstream.credentials?.get()).to.deep.equal({

@@ -8,7 +8,7 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { malformed } from "../http/body.ts";
 import type { CallOptions } from "../options/read.ts";
-import type { DeleteOptions, JsonPatchOperation, WriteOptions } from "../options/write.ts";
+import type { DeleteOptions, WriteOptions } from "../options/write.ts";
 import type { Requests } from "../requests.ts";
 import { type AnyKind, namespaceOf, objectPath, type Place, type Query, refuseWildcard } from "./place.ts";
 
@@ -27,9 +27,6 @@ export interface Write {
   readonly type?: string;
   readonly force?: boolean | undefined;
 }
-
-/** What a patch may be, by the media type that says so. */
-export type PatchBody = JsonObject | readonly JsonPatchOperation[];
 
 /** Requests about objects of one kind, checked before they are sent and when they are answered. */
 export class Endpoint {
