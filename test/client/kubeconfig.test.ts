@@ -243,7 +243,7 @@ describe("a kubeconfig", () => {
     const { stdout } = await run(
       "kubectl",
       ["config", "view", "--raw", "-o", "jsonpath={.users[*].user.token} {.users[*].user.as} {.current-context}"],
-      { env: { ...env, PATH: process.env["PATH"] } },
+      { env: { ...env, PATH: process.env["PATH"], HOME: folder.path } },
     );
     expect(stdout.split(/\s+/)).to.deep.equal(["first", "v", "c"]);
   });
