@@ -33,6 +33,14 @@ try {
     loaded.some((url) => url.includes("/framework/src/server.ts")),
     "the framework was not imported",
   );
+  for (const name of ["transport", "client"] as const) imported("", name); // fills the compile cache
+  const rss = (name: Imported): number => median(Array.from({ length: RUNS }, () => imported("", name).rss)) / 2 ** 20;
+  const ofClient = imported(RECORDING, "client").modules;
+  const heavyOfClient = HEAVY.filter((name) => ofClient.some((url) => url.includes(`/node_modules/${name}/`)));
+  assert.ok(
+    ofClient.some((url) => url.includes("/client/src/client.ts")),
+    "the client was not imported",
+  );
   report("start", [
     figure({
       what: "npm start to the first kubectl answer",
@@ -57,6 +65,13 @@ try {
       unit: "MiB",
     }),
     figure({ what: `of ${HEAVY.join(", ")} loaded by it`, value: heavy.length, unit: "count", exactly: 0 }),
+    figure({
+      what: "import of the client, RSS over that of the transport",
+      value: rss("client") - rss("transport"),
+      unit: "MiB",
+      atMost: 10,
+    }),
+    figure({ what: "of the same loaded by the client", value: heavyOfClient.length, unit: "count", exactly: 0 }),
   ]);
 } finally {
   rmSync(folder, { recursive: true });
@@ -85,14 +100,19 @@ async function start(): Promise<{ ready: number; answer: number }> {
   }
 }
 
-/** What a process of its own says of importing the framework from source, with the compile cache. */
-function imported(preparation: string): { readonly time: number; readonly rss: number; readonly modules: string[] } {
+type Imported = "framework" | "transport" | "client";
+
+/** What a process of its own says of importing a package from source, with the compile cache. */
+function imported(
+  preparation: string,
+  name: Imported = "framework",
+): { readonly time: number; readonly rss: number; readonly modules: string[] } {
   const script = `
     const modules = [];
     ${preparation}
     const before = process.memoryUsage.rss();
     const began = performance.now();
-    await import("@virtual-workspaces/framework");
+    await import("@virtual-workspaces/${name}");
     console.log(JSON.stringify({ time: performance.now() - began, rss: process.memoryUsage.rss() - before, modules }));`;
   const args = ["--conditions=@virtual-workspaces/source", "--input-type=module", "-e", script];
   const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, "cache") };

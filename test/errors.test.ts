@@ -7,7 +7,7 @@ import { expect } from "chai";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** The sources, with one kind of quotation mark around texts and none of the breaks within long ones. */
-const sources = globSync("packages/{apimachinery,framework,store,forwarding}/src/**/*.ts", { cwd: root })
+const sources = globSync("packages/{apimachinery,client,framework,store,forwarding}/src/**/*.ts", { cwd: root })
   .map((file) => readFileSync(`${root}/${file}`, "utf8"))
   .join("\n")
   .replace(/[`"] \+\s+[`"]/g, "");
@@ -24,6 +24,14 @@ function texts(heading: string, column: number): string[] {
 describe("the texts in docs/errors.md", () => {
   it("of errors at definition are thrown somewhere, word for word", () => {
     const found = texts("Errors at definition", 0);
+    expect(found).to.have.length.above(10);
+    for (const text of found)
+      for (const part of text.split("…").map((piece) => piece.trim()))
+        if (part.length > 3) expect(sources, text).to.include(part);
+  });
+
+  it("of the client are thrown somewhere, word for word", () => {
+    const found = texts("Errors of the client", 0);
     expect(found).to.have.length.above(10);
     for (const text of found)
       for (const part of text.split("…").map((piece) => piece.trim()))

@@ -1,6 +1,11 @@
-import type { KindReference } from "@virtual-workspaces/apimachinery";
+import { ApiError, isWorkspacePath, type KindReference, WILDCARD } from "@virtual-workspaces/apimachinery";
 import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
+import { clusterIn, splitCluster } from "./cluster-url.ts";
+import { Discovery } from "./discovery/discovery.ts";
+import { onceEach } from "./http/warnings.ts";
 import { impersonationHeaders } from "./impersonation-headers.ts";
+import type { KubeconfigOptions } from "./kubeconfig/options.ts";
+import { defaultRetries, type RetryOptions } from "./options/retry.ts";
 import { Requests } from "./requests.ts";
 import { ResourceClient } from "./resource-client.ts";
 
@@ -13,15 +18,20 @@ export interface Impersonation {
 }
 
 export interface ClientOptions {
-  /** The server. What is made of options here is closed with the client, what is given is not. */
+  /**
+   * The server. What is made of options here is closed with the client, what is given is not. A URL may end with
+   * `/clusters/<path>`, which is taken for `cluster`.
+   */
   readonly upstream: Upstream | UpstreamOptions;
   /** The logical cluster, by name or workspace path, or `*`. @default the server's URL is used as it is */
   readonly cluster?: string;
   readonly impersonate?: Impersonation;
   /** Who the fields belong to that writes set. @default "virtual-workspaces" */
   readonly fieldManager?: string;
-  /** Told of each `Warning` that the server sends, once for each text. @default they are dropped */
+  /** Told of each `Warning` that the server sends, once for each of the last 1,000 texts. @default they are dropped */
   readonly onWarning?: (text: string) => void;
+  /** What is sent again; `false` for nothing. @default {@link RetryOptions} */
+  readonly retries?: RetryOptions | false;
 }
 
 /**
@@ -30,42 +40,99 @@ export interface ClientOptions {
  */
 export class Client implements AsyncDisposable {
   readonly upstream: Upstream;
-  /** The logical cluster, or "" where the URL is used as it is. */
+  /** The logical cluster, `*` for all, or "" where the URL names none. */
   readonly clusterName: string;
   readonly #options: ClientOptions;
   readonly #requests: Requests;
+  readonly #owned: boolean;
+  #discovery: Discovery | undefined;
 
-  constructor(options: ClientOptions) {
-    const { upstream, cluster = "", impersonate, onWarning } = options;
-    this.#options = options;
-    this.upstream = upstream instanceof Upstream ? upstream : new Upstream(upstream);
-    this.clusterName = cluster;
+  /** @throws Error on a URL that cannot be used; ApiError 400 on a cluster that is none */
+  constructor({ onWarning, ...options }: ClientOptions) {
+    const { upstream, impersonate, retries } = options;
+    this.#options = onWarning === undefined ? options : { ...options, onWarning: onceEach(onWarning) };
+    this.#owned = !(upstream instanceof Upstream);
+    const place = upstream instanceof Upstream ? { upstream, cluster: "" } : splitCluster(upstream);
+    this.upstream = place.upstream instanceof Upstream ? place.upstream : new Upstream(place.upstream);
+    const fixed = clusterIn(this.upstream.url);
+    const cluster = options.cluster ?? place.cluster;
+    if (cluster !== "") checkCluster(cluster, fixed);
+    this.clusterName = cluster === "" ? fixed : cluster;
     this.#requests = new Requests({
       upstream: this.upstream,
       prefix: cluster === "" ? "" : `/clusters/${cluster}`,
       headers: impersonate === undefined ? [] : impersonationHeaders(impersonate),
-      onWarning,
+      onWarning: this.#options.onWarning,
+      retries: retries === false ? false : { ...defaultRetries, ...retries },
     });
   }
 
-  /** The same server, another logical cluster. @param path a name, a workspace path, or `*` for all */
+  /**
+   * A client as `kubectl` would be one here: by a kubeconfig, or as the pod that this is.
+   *
+   * @throws Error on a configuration that cannot be used: with its file, context and field, and never with what is secret in it
+   */
+  static async fromKubeconfig(
+    options: KubeconfigOptions & Omit<ClientOptions, "upstream" | "impersonate"> = {},
+  ): Promise<Client> {
+    const { file, context, env, serviceAccount, ...rest } = options;
+    const { loadKubeconfig } = await import("./kubeconfig/load.ts");
+    const from = { file, context, env, serviceAccount };
+    const { upstream, cluster, impersonate } = await loadKubeconfig(from);
+    return new Client({
+      ...(cluster !== undefined && { cluster }),
+      ...(impersonate && { impersonate }),
+      ...rest,
+      upstream,
+    });
+  }
+
+  /**
+   * The same server, another logical cluster.
+   *
+   * @param path a name, a workspace path, or `*` for all
+   * @throws ApiError 400 on what is none of these
+   */
   cluster(path: string): Client {
+    if (path === "") throw ApiError.badRequest(CLUSTER_PROBLEM);
     return new Client({ ...this.#options, upstream: this.upstream, cluster: path });
   }
 
-  /** The same server, as somebody else. */
+  /** The same server and logical cluster, as somebody else. */
   as(identity: Impersonation): Client {
-    return new Client({ ...this.#options, upstream: this.upstream, impersonate: identity });
+    return new Client({ ...this.#options, ...this.#place(), upstream: this.upstream, impersonate: identity });
   }
 
-  /** The objects of a kind: what `defineResource` gives, or `{ group, version, kind, plural, scope }`. */
+  /** The objects of a kind: what `defineResource` gives, or `{ group, version, kind, plural, scope }`. @throws ApiError 400 on what is no kind */
   resource<T extends object = object>(kind: KindReference<T>): ResourceClient<T> {
     const { fieldManager = "virtual-workspaces" } = this.#options;
     return new ResourceClient<T>({ requests: this.#requests, kind, cluster: this.clusterName, fieldManager });
   }
 
+  /** What is served here; one for each client, which remembers what it was told. */
+  discovery(): Discovery {
+    this.#discovery ??= new Discovery(this.#requests);
+    return this.#discovery;
+  }
+
   /** Ends the connections, if they were made here. */
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#options.upstream !== this.upstream) await this.upstream[Symbol.asyncDispose]();
+    if (this.#owned) await this.upstream[Symbol.asyncDispose]();
   }
+
+  /** What was split off the URL is to be kept. */
+  #place(): { readonly cluster?: string } {
+    return clusterIn(this.upstream.url) === "" && this.clusterName !== "" ? { cluster: this.clusterName } : {};
+  }
+}
+
+const CLUSTER_PROBLEM = "cluster: give a name, a workspace path like root:org, or * for all";
+
+function checkCluster(cluster: string, fixed: string): void {
+  if (cluster !== WILDCARD && !isWorkspacePath(cluster))
+    throw ApiError.badRequest(`${CLUSTER_PROBLEM}; it is ${JSON.stringify(cluster)}`);
+  if (fixed !== "")
+    throw ApiError.badRequest(
+      `cluster ${JSON.stringify(cluster)}: the upstream's URL ends with /clusters/${fixed} already: leave that out`,
+    );
 }

@@ -1,5 +1,10 @@
-import { ApiError, isJsonObject, type JsonObject, parseOwnJson, type Status } from "@virtual-workspaces/apimachinery";
-import type { Outgoing, StreamedResponse, Upstream, WholeResponse } from "@virtual-workspaces/transport";
+import { isJsonObject, type JsonObject, parseOwnJson } from "@virtual-workspaces/apimachinery";
+import { header, type Outgoing, type StreamedResponse, type Upstream } from "@virtual-workspaces/transport";
+import { bodyOf, malformed } from "./http/body.ts";
+import { errorOf } from "./http/error-of.ts";
+import { type Repeatable, retrying } from "./http/retry.ts";
+import { warningsOf } from "./http/warnings.ts";
+import type { RetryOptions } from "./options/retry.ts";
 
 export interface RequestsOptions {
   readonly upstream: Upstream;
@@ -8,7 +13,27 @@ export interface RequestsOptions {
   /** Sent with every request. */
   readonly headers: readonly string[];
   readonly onWarning: ((text: string) => void) | undefined;
+  /** `false` for one attempt. */
+  readonly retries: Required<RetryOptions> | false;
 }
+
+/** A request, and whether it may be sent again. */
+export interface ApiRequest extends Outgoing {
+  /** @default "safe" of reads, "unsafe" of everything else */
+  readonly repeatable?: Repeatable;
+  /** `false`: it is sent once. @default the client's */
+  readonly retries?: false | undefined;
+}
+
+/** What came, and with which headers. */
+export interface JsonAnswer {
+  readonly status: number;
+  readonly body: JsonObject;
+  readonly etag: string | undefined;
+}
+
+/** The longest answer that is read whole, bytes, packed and unpacked. */
+const LONGEST = 256 * 1024 * 1024;
 
 /** Requests of one client: JSON there and back, and errors as {@link ApiError}. */
 export class Requests {
@@ -18,42 +43,72 @@ export class Requests {
     this.#options = options;
   }
 
-  /** @throws ApiError what the server answered, TransportError when it did not */
-  async json(request: Outgoing): Promise<JsonObject> {
-    const answer = await this.#options.upstream.send(this.#complete(request));
-    if (answer.status >= 300) throw errorOf(answer);
-    const body = parseOwnJson(answer.body.toString("utf8"));
-    if (!isJsonObject(body)) throw new Error(`${request.path}: the answer is no JSON object`);
-    return body;
+  /** @throws ApiError what the server answered, TransportError when it did not, or not what API servers do */
+  async json(request: ApiRequest): Promise<JsonObject> {
+    return (await this.answer(request)).body;
   }
 
-  /** @throws as {@link json} */
-  async stream(request: Outgoing): Promise<StreamedResponse> {
-    const { upstream } = this.#options;
-    const answer = await upstream.stream(this.#complete({ ...request, long: true }));
-    if (answer.status < 300) return answer;
-    const pieces: Buffer[] = [];
-    for await (const piece of answer.body) pieces.push(piece);
-    throw errorOf({ ...answer, body: Buffer.concat(pieces) });
+  /** As {@link json}, with what its head says; a 304 is an answer too. */
+  answer(request: ApiRequest): Promise<JsonAnswer> {
+    return this.#repeatedly(request, async () => {
+      await using answer = await this.#options.upstream.stream(this.#complete(request, ["Accept-Encoding", "gzip"]));
+      this.#warn(answer);
+      const { status } = answer;
+      const what = this.#what(request);
+      const etag = header(answer.headers, "etag");
+      if (status === 304) return { status, body: {}, etag };
+      if (status >= 300) throw await errorOf(answer, what);
+      const body = await bodyOf(answer, { what, limit: request.limit ?? LONGEST });
+      return { status, body: objectOf(body, { what, type: header(answer.headers, "content-type") }), etag };
+    });
   }
 
-  #complete(request: Outgoing): Outgoing {
+  /** A watch. @throws as {@link json} */
+  stream(request: ApiRequest): Promise<StreamedResponse> {
+    return this.#repeatedly({ repeatable: "watch", ...request }, async () => {
+      const answer = await this.#options.upstream.stream({ ...this.#complete(request, []), long: true });
+      this.#warn(answer);
+      if (answer.status < 300) return answer;
+      throw await errorOf(answer, this.#what(request));
+    });
+  }
+
+  #repeatedly<R>(request: ApiRequest, attempt: () => Promise<R>): Promise<R> {
+    const { method = "GET", repeatable = method === "GET" ? "safe" : "unsafe", signal } = request;
+    const retries = request.retries ?? this.#options.retries;
+    return retries === false ? attempt() : retrying(retries, { repeatable, signal }, attempt);
+  }
+
+  #warn({ headers }: StreamedResponse): void {
+    const { onWarning } = this.#options;
+    if (onWarning !== undefined && headers["warning"] !== undefined)
+      for (const text of warningsOf(headers)) onWarning(text);
+  }
+
+  /** For messages: without the query, which may hold what not everybody is to see. */
+  #what({ method = "GET", path }: ApiRequest): string {
+    const { upstream, prefix } = this.#options;
+    return `${method} ${upstream.url}${prefix}${path.split("?", 1)[0]}`;
+  }
+
+  #complete({ repeatable: _repeatable, retries: _retries, ...request }: ApiRequest, more: readonly string[]): Outgoing {
     const { prefix, headers } = this.#options;
-    return {
-      ...request,
-      path: prefix + request.path,
-      headers: ["Accept", "application/json", ...headers, ...(request.headers ?? [])],
-    };
+    const own = request.headers ?? [];
+    const accept = own.includes("Accept") ? [] : ["Accept", "application/json"];
+    return { ...request, path: prefix + request.path, headers: [...accept, ...more, ...headers, ...own] };
   }
 }
 
-function errorOf({ status, body }: Pick<WholeResponse, "status" | "body">): ApiError {
+function objectOf(
+  body: Buffer,
+  { what, type }: { readonly what: string; readonly type: string | undefined },
+): JsonObject {
+  let value: unknown;
   try {
-    const parsed = parseOwnJson(body.toString("utf8"));
-    if (isJsonObject(parsed) && parsed["kind"] === "Status") return new ApiError(parsed as unknown as Status);
+    value = parseOwnJson(body.toString("utf8"));
   } catch {
-    // What is no Status is told by its code.
+    value = undefined;
   }
-  const message = `the server answered ${status}`;
-  return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: status });
+  if (isJsonObject(value)) return value;
+  throw malformed(what, `the answer is no JSON object but ${type ?? "of no type"}: is this the URL of an API server?`);
 }

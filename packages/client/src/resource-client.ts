@@ -1,22 +1,19 @@
-import {
-  ApiError,
-  type KindReference,
-  type KubeObject,
-  type ListMeta,
-  type ObjectOf,
-  parseOwnJson,
-  type WatchEvent,
-} from "@virtual-workspaces/apimachinery";
-import { lines } from "@virtual-workspaces/transport";
-import type { GetOptions, ListOptions, WatchOptions } from "./options/read.ts";
-import type { ApplyOptions, DeleteOptions, WriteOptions } from "./options/write.ts";
+import type { JsonObject, KindReference, KubeObject, ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { AllOptions, GetOptions, ListOptions, WatchOptions } from "./options/read.ts";
+import type {
+  ApplyOptions,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  JsonPatchOperation,
+  PatchOptions,
+  WriteOptions,
+} from "./options/write.ts";
 import type { Requests } from "./requests.ts";
-
-/** A list as the server gave it, or a page of one. */
-export interface ResourceList<T> {
-  readonly metadata: ListMeta;
-  readonly items: ObjectOf<T>[];
-}
+import { APPLY, checkPatch, Endpoint, expectObject } from "./resource/endpoint.ts";
+import { allPages, expectList, type ResourceList, type WholeList } from "./resource/list.ts";
+import { checkKind, collectionPath } from "./resource/place.ts";
+import { type Named, SubresourceClient } from "./resource/subresource-client.ts";
+import { type ResourceEvent, watching } from "./resource/watch.ts";
 
 export interface ResourceClientOptions<T> {
   readonly requests: Requests;
@@ -26,10 +23,19 @@ export interface ResourceClientOptions<T> {
   readonly namespace?: string;
 }
 
-/** The longest line of a watch, bytes. */
-const LONGEST_EVENT = 16 * 1024 * 1024;
+/** How many replicas there are to be, and are (`autoscaling/v1`). */
+export interface Scale extends KubeObject {
+  spec: { replicas?: number };
+  status?: { replicas: number; selector?: string };
+}
 
-/** The objects of one kind, in one logical cluster (or all), in one namespace (or all). */
+/**
+ * The objects of one kind, in one logical cluster (or all), in one namespace (or all). Whoever writes says the namespace, by
+ * `in` or in the object. Integers beyond 2^53 are `bigint`, both ways; times stay the strings that they are.
+ *
+ * Every method throws what the server answers as `ApiError`, and `TransportError` where it does not answer, or with
+ * something else than was asked for.
+ */
 export class ResourceClient<T extends object = object> {
   readonly kind: KindReference<T>;
   /** The logical cluster, `*`, or "". */
@@ -37,12 +43,22 @@ export class ResourceClient<T extends object = object> {
   /** "" for all namespaces, and for cluster-scoped kinds. */
   readonly namespace: string;
   readonly #options: ResourceClientOptions<T>;
+  readonly #endpoint: Endpoint;
 
+  /** @throws ApiError 400 on a kind that is none */
   constructor(options: ResourceClientOptions<T>) {
+    const { requests, kind, cluster, fieldManager, namespace = "" } = options;
+    checkKind(kind);
     this.#options = options;
-    this.kind = options.kind;
-    this.cluster = options.cluster;
-    this.namespace = options.namespace ?? "";
+    this.kind = kind;
+    this.cluster = cluster;
+    this.namespace = namespace;
+    this.#endpoint = new Endpoint({ requests, kind: kind, cluster, fieldManager, namespace });
+  }
+
+  /** As {@link Client.clusterName}. */
+  get clusterName(): string {
+    return this.cluster;
   }
 
   /** The same in one namespace. */
@@ -50,106 +66,117 @@ export class ResourceClient<T extends object = object> {
     return new ResourceClient({ ...this.#options, namespace });
   }
 
-  get(name: string, { resourceVersion, signal }: GetOptions = {}): Promise<ObjectOf<T>> {
-    return this.#ask("GET", this.#path(name, { resourceVersion }), { signal });
+  async get(name: string, { resourceVersion, ...options }: GetOptions = {}): Promise<ObjectOf<T>> {
+    const path = this.#endpoint.path(name, "", { resourceVersion });
+    return this.#expect(await this.#endpoint.read(path, options), path);
   }
 
+  /** One answer of the server, which may be a page: {@link all} asks for the others. */
   async list(options: ListOptions = {}): Promise<ResourceList<T>> {
-    const { signal, labels, fields, ...query } = options;
-    const path = this.#path("", { ...query, labelSelector: labels, fieldSelector: fields });
-    const list = (await this.#ask("GET", path, { signal })) as unknown as ResourceList<T>;
-    const { kind, group, version } = this.kind;
-    const apiVersion = group === "" ? version : `${group}/${version}`;
-    // Items of a list of a built-in kind do not say what they are.
-    for (const item of list.items)
-      Object.assign(item, { apiVersion: item.apiVersion ?? apiVersion, kind: item.kind ?? kind });
-    return list;
+    const { signal, retries, labels, fields, ...query } = options;
+    const path = collectionPath(this.#endpoint.place, { ...query, labelSelector: labels, fieldSelector: fields });
+    return expectList(
+      await this.#endpoint.read(path, { ...(signal && { signal }), ...(retries === false && { retries }) }),
+      this.kind,
+      path,
+    );
   }
 
-  /** What happens, until the server ends it or the caller does. An ERROR event is thrown as the {@link ApiError} that it is. */
-  async *watch(
+  /** Everything, in pages of `limit` (500). In memory as a whole: bound it by selectors where there may be much. */
+  all(options: AllOptions = {}): Promise<WholeList<T>> {
+    return allPages((page) => this.list(page), options);
+  }
+
+  /**
+   * What happens, until the server ends it or the caller does, by the signal or by leaving the loop: either frees the
+   * connection. It does not begin again by itself: that is what an informer is for. An ERROR event is thrown as the `ApiError`
+   * that it is.
+   */
+  watch(options: WatchOptions = {}): AsyncGenerator<ResourceEvent<T>, void, undefined> {
+    return watching<T>(this.#endpoint, options);
+  }
+
+  /** As {@link watch}, one event after the other, each when the callback is done with the one before. Ends as it does; throws what the callback throws. */
+  async watchEach(
+    callback: (event: ResourceEvent<T>) => void | Promise<void>,
     options: WatchOptions = {},
-  ): AsyncGenerator<Exclude<WatchEvent<ObjectOf<T>>, { type: "ERROR" }>, void, undefined> {
-    const { signal, labels, fields, idle = Number.POSITIVE_INFINITY, allowWatchBookmarks = true, ...query } = options;
-    const path = this.#path("", {
-      ...query,
-      watch: true,
-      allowWatchBookmarks,
-      labelSelector: labels,
-      fieldSelector: fields,
-    });
-    await using answer = await this.#options.requests.stream({ path, ...(signal && { signal }), deadlines: { idle } });
-    for await (const line of lines(answer.body, { limit: LONGEST_EVENT })) {
-      const event = parseOwnJson(line.toString("utf8")) as unknown as WatchEvent<ObjectOf<T>>;
-      if (event.type === "ERROR") throw new ApiError(event.object);
-      yield event;
-    }
+  ): Promise<void> {
+    for await (const event of this.watch(options)) await callback(event);
   }
 
-  create(
-    object: Partial<ObjectOf<T>> & Pick<KubeObject, "metadata">,
-    options: WriteOptions = {},
+  async create(object: Named<ObjectOf<T>>, options: WriteOptions = {}): Promise<ObjectOf<T>> {
+    const endpoint = this.#endpoint.of(object);
+    const path = collectionPath(endpoint.place);
+    // The server says whether there is to be a namespace.
+    return this.#expect(await endpoint.write(path, { method: "POST", body: endpoint.typed(object), options }), path);
+  }
+
+  /** Replaces it. With `metadata.resourceVersion`, only that version: 409 (`Conflict`) if there is a newer one. */
+  async update(object: ObjectOf<T>, options: WriteOptions = {}): Promise<ObjectOf<T>> {
+    const endpoint = this.#endpoint.of(object);
+    const path = endpoint.path(object.metadata.name);
+    return this.#expect(await endpoint.write(path, { method: "PUT", body: endpoint.typed(object), options }), path);
+  }
+
+  /** Server-side apply: creates it, or makes these fields so, and takes away those that were applied before and are not named any more. */
+  async apply(object: Named<ObjectOf<T>>, { force, ...options }: ApplyOptions = {}): Promise<ObjectOf<T>> {
+    const endpoint = this.#endpoint.of(object);
+    const path = endpoint.path(object.metadata.name);
+    const body = endpoint.typed(object);
+    return this.#expect(await endpoint.write(path, { method: "PATCH", body, options, type: APPLY, force }), path);
+  }
+
+  /** RFC 7386: what is named is set, `null` takes away, lists are replaced whole. */
+  mergePatch(name: string, patch: JsonObject, options: PatchOptions = {}): Promise<ObjectOf<T>> {
+    return this.#patch(name, { body: patch, options, type: "application/merge-patch+json" });
+  }
+
+  /** RFC 6902: steps, all of them or none. */
+  jsonPatch(name: string, patch: readonly JsonPatchOperation[], options: PatchOptions = {}): Promise<ObjectOf<T>> {
+    return this.#patch(name, { body: patch, options, type: "application/json-patch+json" });
+  }
+
+  /** As a merge patch, but lists are merged by their keys. Of built-in kinds only: others answer 415. */
+  strategicMergePatch(name: string, patch: JsonObject, options: PatchOptions = {}): Promise<ObjectOf<T>> {
+    return this.#patch(name, { body: patch, options, type: "application/strategic-merge-patch+json" });
+  }
+
+  /** Deletes one. @returns the object as it goes, or a `Status` of success */
+  async delete(name: string, options: DeleteOptions = {}): Promise<KubeObject> {
+    return await this.#endpoint.delete(this.#endpoint.path(name), options);
+  }
+
+  /** Deletes all that are selected, in one namespace or all. @returns the list of what goes, or a `Status` */
+  async deleteCollection({ labels, fields, ...options }: DeleteCollectionOptions = {}): Promise<KubeObject> {
+    const path = collectionPath(this.#endpoint.place, { labelSelector: labels, fieldSelector: fields });
+    return await this.#endpoint.delete(path, options);
+  }
+
+  /** `/status`: a write through it changes the status alone. */
+  get status(): SubresourceClient<ObjectOf<T>> {
+    return this.subresource<ObjectOf<T>>("status");
+  }
+
+  /** `/scale`: how many, of kinds that have replicas. */
+  get scale(): SubresourceClient<Scale> {
+    return this.subresource<Scale>("scale");
+  }
+
+  /** Any other, by its name. */
+  subresource<S extends object = KubeObject>(name: string): SubresourceClient<S> {
+    return new SubresourceClient<S>(this.#endpoint, name);
+  }
+
+  async #patch(
+    name: string,
+    patch: { readonly body: object; readonly options: PatchOptions; readonly type: string },
   ): Promise<ObjectOf<T>> {
-    const body = JSON.stringify({ ...this.#type(), ...object });
-    return this.#ask("POST", this.#path("", this.#write(options)), { body, signal: options.signal });
+    checkPatch(patch.body, patch.type === "application/json-patch+json" ? "list" : "object");
+    const path = this.#endpoint.path(name);
+    return this.#expect(await this.#endpoint.write(path, { method: "PATCH", ...patch }), path);
   }
 
-  update(object: ObjectOf<T>, options: WriteOptions = {}): Promise<ObjectOf<T>> {
-    const { name = "" } = object.metadata;
-    const body = JSON.stringify({ ...this.#type(), ...object });
-    return this.#ask("PUT", this.#path(name, this.#write(options)), { body, signal: options.signal });
-  }
-
-  apply(object: Partial<ObjectOf<T>> & Pick<KubeObject, "metadata">, options: ApplyOptions = {}): Promise<ObjectOf<T>> {
-    const { name = "" } = object.metadata;
-    const query = { ...this.#write(options), force: options.force };
-    const body = JSON.stringify({ ...this.#type(), ...object });
-    return this.#ask("PATCH", this.#path(name, query), {
-      body,
-      signal: options.signal,
-      type: "application/apply-patch+yaml",
-    });
-  }
-
-  delete(name: string, { signal, dryRun, ...body }: DeleteOptions = {}): Promise<KubeObject> {
-    const text = JSON.stringify({ kind: "DeleteOptions", apiVersion: "v1", ...body });
-    return this.#ask("DELETE", this.#path(name, { dryRun: dryRun === true ? "All" : undefined }), {
-      body: text,
-      signal,
-    });
-  }
-
-  #type(): { apiVersion: string; kind: string } {
-    const { group, version, kind } = this.kind;
-    return { apiVersion: group === "" ? version : `${group}/${version}`, kind };
-  }
-
-  #write({
-    fieldManager = this.#options.fieldManager,
-    dryRun,
-    fieldValidation,
-  }: WriteOptions): Record<string, unknown> {
-    return { fieldManager, fieldValidation, dryRun: dryRun === true ? "All" : undefined };
-  }
-
-  async #ask(
-    method: string,
-    path: string,
-    { body, signal, type = "application/json" }: { body?: string; signal?: AbortSignal | undefined; type?: string },
-  ): Promise<ObjectOf<T>> {
-    const headers = body === undefined ? [] : ["Content-Type", type];
-    const request = { method, path, headers, ...(signal && { signal }), ...(body === undefined ? {} : { body }) };
-    return (await this.#options.requests.json(request)) as ObjectOf<T>;
-  }
-
-  #path(name: string, query: Readonly<Record<string, unknown>>): string {
-    const { group, version, plural, scope } = this.kind;
-    const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
-    const place =
-      scope === "Namespaced" && this.namespace !== "" ? `/namespaces/${encodeURIComponent(this.namespace)}` : "";
-    const parameters = new URLSearchParams();
-    for (const [key, value] of Object.entries(query)) if (value !== undefined) parameters.set(key, String(value));
-    const search = parameters.size === 0 ? "" : `?${parameters}`;
-    return `${root}${place}/${plural}${name === "" ? "" : `/${encodeURIComponent(name)}`}${search}`;
+  #expect(answer: JsonObject, path: string): ObjectOf<T> {
+    return expectObject(answer, this.kind, path) as ObjectOf<T>;
   }
 }

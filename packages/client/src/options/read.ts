@@ -2,6 +2,8 @@
 export interface CallOptions {
   /** Ends the call; its reason is what is thrown then. */
   readonly signal?: AbortSignal;
+  /** `false`: sent once, whatever comes. @default the client's `retries` */
+  readonly retries?: false;
 }
 
 export interface GetOptions extends CallOptions {
@@ -23,6 +25,14 @@ export interface ListOptions extends SelectOptions {
   readonly limit?: number;
   /** What the page before gave. */
   readonly continue?: string;
+}
+
+export interface AllOptions extends Omit<ListOptions, "continue"> {
+  /**
+   * What to do when the pages take longer than the server keeps their version (410): `continue` goes on with newer objects,
+   * if the server lets one, `relist` begins again, with everything in one answer. @default "continue"
+   */
+  readonly whenExpired?: "continue" | "relist";
 }
 
 export interface WatchOptions extends SelectOptions {

@@ -1,4 +1,4 @@
-import type { CallOptions } from "./read.ts";
+import type { CallOptions, SelectOptions } from "./read.ts";
 
 export interface WriteOptions extends CallOptions {
   /** @default the client's */
@@ -10,6 +10,15 @@ export interface WriteOptions extends CallOptions {
 }
 
 export type PatchOptions = WriteOptions;
+
+/** One step of a JSON Patch (RFC 6902). */
+export interface JsonPatchOperation {
+  readonly op: "add" | "remove" | "replace" | "move" | "copy" | "test";
+  /** A JSON Pointer: `/spec/text`; `~` is written `~0` in it, `/` as `~1`. */
+  readonly path: string;
+  readonly from?: string;
+  readonly value?: unknown;
+}
 
 export interface ApplyOptions extends WriteOptions {
   /** Take fields away from other managers. @default false, that is a conflict */
@@ -23,3 +32,6 @@ export interface DeleteOptions extends CallOptions {
   /** What the object must still be: 409 if it is not. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }
+
+/** Which objects, and how: without a selector, all of them. */
+export type DeleteCollectionOptions = Omit<DeleteOptions, "preconditions"> & SelectOptions;

@@ -1,0 +1,73 @@
+import { isApiError, type JsonObject } from "@virtual-workspaces/apimachinery";
+import type { Requests } from "../requests.ts";
+import { aggregatedKinds, type DiscoveredKind, groupVersionsIn, listedKinds, texts } from "./kinds.ts";
+
+const AGGREGATED = "as=APIGroupDiscoveryList";
+const ACCEPT = [
+  `application/json;g=apidiscovery.k8s.io;v=v2;${AGGREGATED}`,
+  `application/json;g=apidiscovery.k8s.io;v=v2beta1;${AGGREGATED}`,
+  "application/json",
+].join(",");
+
+/** One of the two documents that say what is served, and what it says. */
+export interface DiscoveryDocument {
+  readonly etag: string | undefined;
+  readonly kinds: readonly DiscoveredKind[];
+  /** Groups and versions whose own server did not answer. */
+  readonly missing: readonly string[];
+}
+
+interface Asked {
+  readonly path: "/api" | "/apis";
+  /** What was known before; given back where nothing has changed. */
+  readonly known: DiscoveryDocument | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Asks for a document; servers that know no aggregated ones are asked for each group and version. */
+export async function discoveryDocument(
+  requests: Requests,
+  { path, known, signal }: Asked,
+): Promise<DiscoveryDocument> {
+  const etag = known?.etag === undefined ? [] : ["If-None-Match", known.etag];
+  const request = { path, headers: ["Accept", ACCEPT, ...etag], ...(signal && { signal }) };
+  const answer = await requests.answer(request).catch((error: unknown) => {
+    // A view may serve no core group, or nothing else.
+    if (isApiError(error) && error.code === 404) return undefined;
+    throw error;
+  });
+  if (answer === undefined) return { etag: undefined, kinds: [], missing: [] };
+  if (answer.status === 304 && known !== undefined) return known;
+  if (answer.body["kind"] === "APIGroupDiscoveryList")
+    return { etag: answer.etag, kinds: aggregatedKinds(answer.body), missing: [] };
+  const versions = path === "/api" ? texts(answer.body["versions"]) : groupVersionsIn(answer.body);
+  const lists = await inTurn(versions, (version) => resources(requests, { path: `${path}/${version}`, signal }));
+  return {
+    etag: undefined,
+    kinds: lists.flatMap((list, at) => (list === undefined ? [] : listedKinds(list, versions[at] ?? ""))),
+    missing: versions.filter((_version, at) => lists[at] === undefined),
+  };
+}
+
+/** `undefined` where a server behind this one does not answer: the others are served nevertheless. */
+async function resources(
+  requests: Requests,
+  { path, signal }: { readonly path: string; readonly signal: AbortSignal | undefined },
+): Promise<JsonObject | undefined> {
+  try {
+    return await requests.json({ path, ...(signal && { signal }) });
+  } catch (error) {
+    if (isApiError(error) && (error.code === 404 || error.code >= 500)) return undefined;
+    throw error;
+  }
+}
+
+/** How many groups are asked for at once. */
+const AT_ONCE = 8;
+
+async function inTurn<T, R>(items: readonly T[], ask: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < items.length; at += AT_ONCE)
+    results.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(ask))));
+  return results;
+}

@@ -1,0 +1,133 @@
+import { spawn } from "node:child_process";
+import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
+import { KubeconfigError } from "./config.ts";
+import type { Part, Source } from "./credentials.ts";
+import type { ExecOptions } from "./exec-options.ts";
+
+/** How much a program may print, bytes. */
+const LONGEST = 1024 * 1024;
+/** How much of its complaints an error shows, characters. */
+const SHOWN = 2_000;
+/** How long a program that asks nobody may take, ms. */
+const PATIENCE = 60_000;
+
+interface Given {
+  readonly part: Part;
+  /** ms since 1970; `Infinity` for as long as the server takes it. */
+  readonly expires: number;
+}
+
+/** Runs a credential plugin when it is needed: at first, when what it gave has expired, and when the server did not take it. */
+export class ExecSource implements Source {
+  readonly #options: ExecOptions;
+  #given: Given | undefined;
+  #running: Promise<Given> | undefined;
+
+  constructor(options: ExecOptions) {
+    this.#options = options;
+  }
+
+  async get(): Promise<Part> {
+    if (this.#given !== undefined && this.#given.expires > Date.now()) return this.#given.part;
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+    return (await this.#running).part;
+  }
+
+  refused(): void {
+    this.#given = undefined;
+  }
+
+  async #run(): Promise<Given> {
+    this.#given = partIn(await printed(this.#options), this.#options);
+    return this.#given;
+  }
+}
+
+/** What the program prints. @throws KubeconfigError with what it complains of, and never with what it prints or is given */
+function printed(options: ExecOptions): Promise<string> {
+  const { at, command, args, env, interactiveMode, installHint } = options;
+  const interactive = interactiveMode !== "Never" && process.stdin.isTTY === true;
+  if (interactiveMode === "Always" && !interactive)
+    throw new KubeconfigError(`${at}: ${command} wants to ask somebody, and there is no terminal`);
+  const info = {
+    kind: "ExecCredential",
+    apiVersion: options.apiVersion,
+    spec: { ...(options.cluster && { cluster: options.cluster }), interactive },
+  };
+  const child = spawn(command, args, {
+    env: { ...env, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
+    stdio: [interactive ? "inherit" : "ignore", "pipe", "pipe"],
+  });
+  return new Promise((resolve, reject) => {
+    const output = { stdout: "", stderr: "" };
+    const fail = (what: string): void => reject(new KubeconfigError(`${at}: ${command} ${what}`));
+    const giveUp = (what: string): void => {
+      fail(what);
+      child.kill("SIGKILL");
+      // A program that it has started may hold them, and print on.
+      for (const pipe of [child.stdout, child.stderr]) pipe?.removeAllListeners("data").destroy();
+    };
+    const late = interactive
+      ? undefined
+      : setTimeout(() => giveUp(`has printed nothing within ${PATIENCE / 1000} s`), PATIENCE);
+    const add = (name: "stdout" | "stderr") => (text: string) => {
+      output[name] += text;
+      if (output[name].length > LONGEST) giveUp(`prints more than ${LONGEST} bytes`);
+    };
+    child.stdout?.setEncoding("utf8").on("data", add("stdout"));
+    child.stderr?.setEncoding("utf8").on("data", add("stderr"));
+    child.once("error", ({ code }: NodeJS.ErrnoException) => {
+      clearTimeout(late);
+      fail(`cannot be run: ${code}${code === "ENOENT" && installHint !== "" ? `: ${installHint}` : ""}`);
+    });
+    child.once("close", (code, signal) => {
+      clearTimeout(late);
+      const complaint = output.stderr.slice(-SHOWN).trim();
+      if (code === 0) resolve(output.stdout);
+      else
+        fail(`failed with ${code === null ? signal : `exit code ${code}`}${complaint === "" ? "" : `: ${complaint}`}`);
+    });
+  });
+}
+
+function partIn(text: string, { at, command, apiVersion }: ExecOptions): Given {
+  const problem = (what: string): KubeconfigError =>
+    new KubeconfigError(`${at}: ${command} printed no ExecCredential: ${what}`);
+  const credential = jsonOf(text);
+  if (!isJsonObject(credential) || credential["kind"] !== "ExecCredential") throw problem("it is no JSON of that kind");
+  if (credential["apiVersion"] !== apiVersion) throw problem(`its apiVersion is not ${apiVersion}`);
+  const { status } = credential;
+  if (!isJsonObject(status)) throw problem("it has no status");
+  const token = member(status, "token");
+  const cert = member(status, "clientCertificateData");
+  const key = member(status, "clientKeyData");
+  if (token === undefined && cert === undefined)
+    throw problem("there is neither a token nor a client certificate in its status");
+  if ((cert === undefined) !== (key === undefined))
+    throw problem("clientCertificateData and clientKeyData go together");
+  const until = member(status, "expirationTimestamp");
+  const expires = until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until);
+  if (Number.isNaN(expires)) throw problem("expirationTimestamp is no time");
+  return {
+    expires,
+    part: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(cert !== undefined && key !== undefined && { cert, key }),
+    },
+  };
+}
+
+function member(status: JsonObject, field: string): string | undefined {
+  const value = status[field];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,98 @@
+import type { UpstreamOptions } from "@virtual-workspaces/transport";
+import { splitCluster } from "../cluster-url.ts";
+import { type Config, type Entry, flagOf, KubeconfigError, mergedConfig, textOf } from "./config.ts";
+import { kubeconfigs, pemOf } from "./files.ts";
+import type { KubeconfigOptions, LoadedKubeconfig } from "./options.ts";
+import { serviceAccount } from "./service-account.ts";
+import { impersonationOf, userCredentials } from "./user.ts";
+
+/**
+ * What a kubeconfig says, as `new Client` takes it: `new Client(await loadKubeconfig())`. Read as `kubectl` reads it: several
+ * files in `KUBECONFIG` are merged, the first that has an entry counts; without any file it is the pod that this runs in.
+ * Tokens, certificates and service accounts in files are read again when they change; plugins (`exec`) are run when they are
+ * needed, with the rights of this process: load nobody's file whose programs you would not run. YAML is read, and
+ * `auth-provider` served, by `@kubernetes/client-node`, which is loaded for that and for nothing else.
+ *
+ * @throws Error on what cannot be used, with file, entry, field and remedy, and without any value that could be secret
+ */
+export async function loadKubeconfig(options: KubeconfigOptions = {}): Promise<LoadedKubeconfig> {
+  const files = await kubeconfigs(options);
+  const config = mergedConfig(files);
+  const name = options.context ?? config.currentContext;
+  if (name === "") {
+    const pod = options.file === undefined ? await serviceAccount(options) : undefined;
+    if (pod !== undefined) return pod;
+    const where = files.length === 0 ? "there is no kubeconfig" : files.map(({ file }) => file).join(", ");
+    throw new KubeconfigError(
+      `${where}: no current context: set KUBECONFIG, or current-context in it, or give context`,
+    );
+  }
+  const context = config.contexts.get(name);
+  if (context === undefined)
+    throw new KubeconfigError(
+      `context ${JSON.stringify(name)} does not exist: there are ${[...config.contexts.keys()].join(", ") || "none"}`,
+    );
+  const cluster = referred(config.clusters, context, "cluster");
+  const user = referred(config.users, context, "user");
+  const credentials = await userCredentials({ user, cluster, env: options.env ?? process.env });
+  const place = splitCluster({ ...(await upstreamOf(cluster)), ...(credentials && { credentials }) });
+  const impersonate = impersonationOf(user);
+  return {
+    upstream: place.upstream,
+    ...(place.cluster !== "" && { cluster: place.cluster }),
+    ...(impersonate && { impersonate }),
+    context: name,
+    namespace: textOf(context.value, "namespace", context.at) || "default",
+  };
+}
+
+/** The entry that a context names. A user may be left out: nobody. */
+function referred(entries: Config["clusters"], context: Entry, field: "cluster" | "user"): Entry {
+  const name = textOf(context.value, field, context.at);
+  const entry = entries.get(name);
+  if (entry !== undefined) return entry;
+  if (name === "" && field === "user") return { at: context.at, file: context.file, value: {} };
+  throw new KubeconfigError(
+    name === ""
+      ? `${context.at}.${field}: name one`
+      : `${context.at}.${field}: there is no ${field} ${JSON.stringify(name)}`,
+  );
+}
+
+async function upstreamOf(cluster: Entry): Promise<UpstreamOptions> {
+  const { value, at } = cluster;
+  const url = textOf(value, "server", at);
+  if (url === "") throw new KubeconfigError(`${at}.server: give the URL of the API server`);
+  // As kubectl has it, a bare host is one by HTTP.
+  const full = url.includes("://") ? url : `http://${url}`;
+  const problem = urlProblem(full);
+  if (problem !== undefined) throw new KubeconfigError(`${at}.server: ${problem}`);
+  if (textOf(value, "proxy-url", at) !== "")
+    throw new KubeconfigError(
+      `${at}.proxy-url: proxies are not supported: reach the server directly, or by a tunnel to it`,
+    );
+  const ca = await pemOf(cluster, "certificate-authority");
+  const insecureSkipVerify = flagOf(value, "insecure-skip-tls-verify", at);
+  if (ca !== "" && insecureSkipVerify)
+    throw new KubeconfigError(
+      `${at}: certificate-authority and insecure-skip-tls-verify are both given: leave one out`,
+    );
+  const serverName = textOf(value, "tls-server-name", at);
+  return {
+    url: full,
+    tls: {
+      ...(ca !== "" && { ca }),
+      ...(serverName !== "" && { serverName }),
+      ...(insecureSkipVerify && { insecureSkipVerify }),
+    },
+  };
+}
+
+function urlProblem(text: string): string | undefined {
+  if (!URL.canParse(text)) return "it is no URL";
+  const { protocol, username, password, search, hash } = new URL(text);
+  if (protocol !== "https:" && protocol !== "http:") return "give an http or https URL";
+  if (username !== "" || password !== "")
+    return "credentials do not belong in it: give username and password of the user";
+  return search === "" && hash === "" ? undefined : "leave out its query and fragment";
+}

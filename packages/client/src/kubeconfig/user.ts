@@ -1,0 +1,104 @@
+import { isJsonObject, type JsonObject, memberOf } from "@virtual-workspaces/apimachinery";
+import type { Credentials } from "@virtual-workspaces/transport";
+import type { Impersonation } from "../client.ts";
+import { authProvider } from "./auth-provider.ts";
+import { type Entry, KubeconfigError, textOf, textsOf } from "./config.ts";
+import { type Source, UserCredentials } from "./credentials.ts";
+import { ExecSource } from "./exec.ts";
+import { execOptions } from "./exec-options.ts";
+import { pathOf, pemOf } from "./files.ts";
+import { FreshFile } from "./fresh-file.ts";
+
+export interface UserOptions {
+  readonly user: Entry;
+  readonly cluster: Entry;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Who a user of a kubeconfig is; `undefined` for nobody. @throws KubeconfigError on what kubectl refuses too */
+export async function userCredentials(options: UserOptions): Promise<Credentials | undefined> {
+  const sources = [await certificates(options.user), authorization(options.user), ...(await programs(options))].filter(
+    (source) => source !== undefined,
+  );
+  return sources.length === 0 ? undefined : new UserCredentials(sources);
+}
+
+/** `as`, `as-uid`, `as-groups`, `as-user-extra`. */
+export function impersonationOf({ value, at }: Entry): Impersonation | undefined {
+  const name = textOf(value, "as", at);
+  const uid = textOf(value, "as-uid", at);
+  const groups = textsOf(value, "as-groups", at);
+  const given = memberOf(value, "as-user-extra") ?? {};
+  if (!isJsonObject(given)) throw new KubeconfigError(`${at}: as-user-extra must be an object of lists`);
+  const keys = Object.keys(given);
+  if (name === "" && (uid !== "" || groups.length > 0 || keys.length > 0))
+    throw new KubeconfigError(`${at}: as-uid, as-groups and as-user-extra need as, the user's name`);
+  if (name === "") return undefined;
+  const extra = Object.fromEntries(keys.map((key) => [key, textsOf(given, key, `${at}.as-user-extra`)]));
+  return { name, ...(uid !== "" && { uid }), ...(groups.length > 0 && { groups }), ...(keys.length > 0 && { extra }) };
+}
+
+/** A source that is never refreshed but by its files. */
+export function tokenFile(path: string, at: string): Source {
+  const file = new FreshFile(path, at);
+  return {
+    get: async () => {
+      const token = (await file.text()).trim();
+      if (token === "") throw new KubeconfigError(`${at}: ${path} is empty`);
+      return { authorization: `Bearer ${token}` };
+    },
+    refused: () => file.forget(),
+  };
+}
+
+async function certificates(user: Entry): Promise<Source | undefined> {
+  const [cert, key] = await Promise.all([pemOf(user, "client-certificate"), pemOf(user, "client-key")]);
+  if (cert === "" && key === "") return undefined;
+  if (cert === "" || key === "")
+    throw new KubeconfigError(
+      `${user.at}: client-certificate and client-key go together: ${cert === "" ? "the first" : "the second"} is missing`,
+    );
+  const files = [fileOf(user, "client-certificate"), fileOf(user, "client-key")] as const;
+  return {
+    get: async () => ({ cert: (await files[0]?.text()) ?? cert, key: (await files[1]?.text()) ?? key }),
+    refused: () => {
+      for (const file of files) file?.forget();
+    },
+  };
+}
+
+function fileOf(user: Entry, field: string): FreshFile | undefined {
+  const path = pathOf(user, field);
+  return path === "" ? undefined : new FreshFile(path, `${user.at}.${field}`);
+}
+
+function authorization(user: Entry): Source | undefined {
+  const { value, at } = user;
+  const [name, password, token] = ["username", "password", "token"].map((field) => textOf(value, field, at)) as [
+    string,
+    string,
+    string,
+  ];
+  // `tokenFile` is how kubectl writes it.
+  const path = pathOf(user, "tokenFile");
+  if ((name !== "" || password !== "") && (token !== "" || path !== ""))
+    throw new KubeconfigError(`${at}: more than one way to authenticate: give a token, or username and password`);
+  if (path !== "") return tokenFile(path, `${at}.tokenFile`);
+  const basic = (): string => `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
+  const header = token !== "" ? `Bearer ${token}` : name !== "" ? basic() : undefined;
+  if (header === undefined) return undefined;
+  if (/[\r\n\0]/.test(header)) throw new KubeconfigError(`${at}: token may not contain line breaks`);
+  return { get: () => ({ authorization: header }) };
+}
+
+async function programs({ user, cluster, env }: UserOptions): Promise<Source[]> {
+  const { value, at } = user;
+  const [exec, provider] = [given(value, "exec"), given(value, "auth-provider")];
+  if (exec && provider) throw new KubeconfigError(`${at}: auth-provider and exec are both given: leave one out`);
+  if (exec) return [new ExecSource(execOptions(user, cluster, env))];
+  return provider ? [await authProvider(user)] : [];
+}
+
+function given(value: JsonObject, field: string): boolean {
+  return (memberOf(value, field) ?? null) !== null;
+}

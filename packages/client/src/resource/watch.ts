@@ -1,0 +1,108 @@
+import {
+  ApiError,
+  isJsonObject,
+  type KubeObject,
+  type ObjectOf,
+  parseOwnJson,
+  type Status,
+  type WatchEvent,
+} from "@virtual-workspaces/apimachinery";
+import { lines } from "@virtual-workspaces/transport";
+import { malformed } from "../http/body.ts";
+import type { WatchOptions } from "../options/read.ts";
+import type { Requests } from "../requests.ts";
+import { called } from "./endpoint.ts";
+import { collectionPath, type Place } from "./place.ts";
+
+/** An event of a watch, or a bookmark: what was there up to its version has been sent. Errors are thrown instead. */
+export type ResourceEvent<T> = Exclude<WatchEvent<ObjectOf<T>>, { type: "ERROR" }>;
+
+/** The longest line of a watch, bytes. */
+const LONGEST_EVENT = 16 * 1024 * 1024;
+
+/** A watch, as a generator that can be ended while it waits: that of the language would wait for the next event. */
+export function watching<T>(
+  target: { readonly requests: Requests; readonly place: Place },
+  { signal, ...options }: WatchOptions,
+): AsyncGenerator<ResourceEvent<T>, void, undefined> {
+  const ended = new AbortController();
+  const abort = (): void => ended.abort(signal?.reason);
+  if (signal?.aborted === true) abort();
+  else signal?.addEventListener("abort", abort, { once: true });
+  let left = false;
+
+  const events = (async function* (): AsyncGenerator<ResourceEvent<T>, void, undefined> {
+    try {
+      yield* received<T>(target, { ...options, signal: ended.signal });
+    } catch (error) {
+      if (!left) throw error;
+    } finally {
+      signal?.removeEventListener("abort", abort);
+    }
+  })();
+  const leave = events.return.bind(events);
+  events.return = (value) => {
+    left = true;
+    signal?.removeEventListener("abort", abort);
+    ended.abort();
+    return leave(value);
+  };
+  return events;
+}
+
+async function* received<T>(
+  { requests, place }: { readonly requests: Requests; readonly place: Place },
+  options: WatchOptions & { readonly signal: AbortSignal },
+): AsyncGenerator<ResourceEvent<T>, void, undefined> {
+  const {
+    signal,
+    retries,
+    labels,
+    fields,
+    idle = Number.POSITIVE_INFINITY,
+    allowWatchBookmarks = true,
+    ...query
+  } = options;
+  const selected = { watch: true, allowWatchBookmarks, labelSelector: labels, fieldSelector: fields };
+  // Without it servers refuse initial events.
+  const match = query.sendInitialEvents === true ? { resourceVersionMatch: "NotOlderThan" } : {};
+  const path = collectionPath(place, { ...match, ...query, ...selected });
+  await using answer = await requests.stream({ path, signal, retries, deadlines: { idle } });
+  for await (const line of lines(answer.body, { limit: LONGEST_EVENT })) yield eventOf<T>(line, path);
+}
+
+/** @throws ApiError what an ERROR event holds; TransportError `malformed` on what is no event */
+function eventOf<T>(line: Buffer, path: string): ResourceEvent<T> {
+  const event = jsonOf(line);
+  const what = path.split("?", 1)[0] ?? "";
+  if (!isJsonObject(event)) throw malformed(what, "a line of the watch is no event");
+  const { type, object } = event;
+  if (event["kind"] === "Status") throw errorOf(event as unknown as Partial<Status>);
+  if (!isJsonObject(object)) throw malformed(what, `a line of the watch is ${called(event)} instead of an event`);
+  if (type === "ERROR") throw errorOf(object as unknown as Partial<Status>);
+  if (type !== "ADDED" && type !== "MODIFIED" && type !== "DELETED" && type !== "BOOKMARK")
+    throw malformed(what, `a line of the watch has the type ${JSON.stringify(type)}`);
+  if (!isJsonObject(object["metadata"])) throw malformed(what, "the object of an event has no metadata");
+  return { type, object: object as KubeObject } as ResourceEvent<T>;
+}
+
+function jsonOf(line: Buffer): unknown {
+  try {
+    return parseOwnJson(line.toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+function errorOf({ message, code, ...status }: Partial<Status>): ApiError {
+  const told = message ?? "the server ended the watch with an error";
+  return new ApiError({
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    ...status,
+    message: told,
+    code: code ?? 500,
+  });
+}

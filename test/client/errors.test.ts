@@ -1,0 +1,184 @@
+import { gzipSync } from "node:zlib";
+import { expect } from "chai";
+import { retryAfterSeconds } from "../../packages/client/src/http/error-of.ts";
+import { Requests } from "../../packages/client/src/requests.ts";
+import { type Answer, answering, note, status } from "./answers.ts";
+import { apiError, transportError } from "./thrown.ts";
+
+const once = { retries: false } as const;
+
+describe("an answer that is no success", () => {
+  it("is the server's own Status, whole", async () => {
+    const details = {
+      name: "a",
+      kind: "notes",
+      causes: [{ reason: "FieldValueInvalid", message: "m", field: "spec" }],
+      uid: "u",
+    };
+    await using at = await answering([status(422, { reason: "Invalid", details, metadata: { x: "y" } })], once);
+    const error = await apiError(at.notes.get("a"));
+    expect(error.status).to.deep.equal({
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: { x: "y" },
+      status: "Failure",
+      message: "told 422",
+      code: 422,
+      reason: "Invalid",
+      details,
+    });
+  });
+
+  const page = "<html>\u001b[31m<b>Bad Gateway</b>\n</html>";
+  const others: Readonly<Record<string, readonly [Answer, RegExp]>> = {
+    "a proxy's page": [
+      { code: 502, body: page, headers: { "Content-Type": "text/html" } },
+      /answered 502 without a Status: <html> \[31m<b>Bad Gateway<\/b> <\/html>$/,
+    ],
+    nothing: [{ code: 500, body: "" }, /answered 500 without a Status$/],
+    "what says that it is gzip, and is not": [
+      { code: 503, body: "garbage", headers: { "Content-Encoding": "gzip" } },
+      /answered 503 without a Status$/,
+    ],
+    "more than is read": [{ code: 500, body: "x".repeat(2 ** 21) }, /answered 500 without a Status$/],
+    "a bomb": [
+      { code: 500, body: gzipSync(Buffer.alloc(2 ** 25)), headers: { "Content-Encoding": "gzip" } },
+      /answered 500 without a Status$/,
+    ],
+    "an object of another kind": [
+      { code: 404, body: '{"message":"no"}' },
+      /answered 404 without a Status: \{"message":"no"\}$/,
+    ],
+    "a redirect": [
+      { code: 302, body: "", headers: { Location: "http://elsewhere/" } },
+      /answered 302 without a Status$/,
+    ],
+  };
+  for (const [name, [answer, message]] of Object.entries(others)) {
+    it(`is one with its code: ${name}`, async () => {
+      await using at = await answering([answer], once);
+      const error = await apiError(at.notes.get("a"));
+      expect(error.code).to.equal(answer.code);
+      expect(error.message)
+        .to.match(message)
+        .and.match(/^GET http:\/\/127.0.0.1:\d+\/apis\/test.dev\/v1\/notes\/a: /);
+      expect((await apiError(at.notes.watch().next())).code).to.equal(answer.code);
+    });
+  }
+
+  it("tells Retry-After as a detail, from seconds and from a date", async () => {
+    await using at = await answering([{ ...status(429), headers: { "Retry-After": "7" } }], once);
+    expect((await apiError(at.notes.get("a"))).status.details).to.deep.equal({ retryAfterSeconds: 7 });
+    const inAMinute = retryAfterSeconds(new Date(Date.now() + 60_000).toUTCString());
+    expect(inAMinute).to.be.within(58, 61);
+    expect(retryAfterSeconds(new Date(Date.now() - 60_000).toUTCString())).to.equal(0);
+    for (const text of ["", "-1", "soon", "1.5", "1e3", undefined])
+      expect(retryAfterSeconds(text), text).to.equal(undefined);
+  });
+
+  it("does not show the query", async () => {
+    await using at = await answering([{ code: 500, body: "" }], once);
+    expect((await apiError(at.notes.list({ labels: "secret=x" }))).message).to.not.include("secret");
+  });
+});
+
+describe("a success that is not what was asked for", () => {
+  const wrong: Readonly<Record<string, readonly [string, RegExp]>> = {
+    "no JSON": ["<html>", /the answer is no JSON object but application\/json: is this the URL of an API server/],
+    "no object": ["[]", /no JSON object/],
+    nothing: ["", /no JSON object/],
+    "another kind": ['{"kind":"Other","metadata":{}}', /the answer is "Other" instead of Note$/],
+    "no kind": ["{}", /the answer is of no kind instead of Note$/],
+    "no metadata": ['{"kind":"Note"}', /instead of Note$/],
+  };
+  for (const [name, [body, message]] of Object.entries(wrong))
+    it(`is told: ${name}`, async () => {
+      await using at = await answering([{ body }], once);
+      const error = await transportError(at.notes.get("a"));
+      expect([error.code, error.message]).to.satisfy(
+        ([code, text]: string[]) => code === "malformed" && message.test(text ?? ""),
+      );
+      expect((await transportError(at.notes.list())).code).to.equal("malformed");
+    });
+
+  it("is told where a list is an object, and an item none", async () => {
+    await using at = await answering(
+      [{ body: note("a") }, { body: '{"kind":"NoteList","items":[1]}' }, { body: '{"kind":"NoteList","items":null}' }],
+      once,
+    );
+    expect((await transportError(at.notes.list())).message).to.include('"Note" instead of a list of Note');
+    expect((await transportError(at.notes.list())).message).to.include("an item of the list is no object");
+    expect((await at.notes.list()).items).to.deep.equal([]);
+  });
+});
+
+describe("compression", () => {
+  it("is asked for, and taken off", async () => {
+    await using at = await answering([{ body: gzipSync(note("packed")), headers: { "Content-Encoding": "gzip" } }]);
+    expect((await at.notes.get("packed")).metadata.name).to.equal("packed");
+    expect(at.asked[0]?.headers["accept-encoding"]).to.equal("gzip");
+  });
+
+  it("that was not asked for, or is none, is told", async () => {
+    await using at = await answering([
+      { headers: { "Content-Encoding": "br" } },
+      { headers: { "Content-Encoding": "gzip" } },
+    ]);
+    expect((await transportError(at.notes.get("a"))).message).to.include('encoded as "br"');
+    expect((await transportError(at.notes.get("a"))).message).to.include("says that it is gzip");
+  });
+});
+
+describe("an answer that is too long", () => {
+  it("is not read to its end, packed or not", async () => {
+    const packed = { body: gzipSync(note("x".repeat(10_000))), headers: { "Content-Encoding": "gzip" } };
+    await using at = await answering([{ body: note("x".repeat(10_000)) }, packed]);
+    const requests = new Requests({
+      upstream: at.client.upstream,
+      prefix: "",
+      headers: [],
+      onWarning: undefined,
+      retries: false,
+    });
+    for (const what of ["plain", "packed"]) {
+      const error = await transportError(requests.json({ path: "/x", limit: 5_000 }));
+      expect([error.code, error.message], what).to.satisfy(
+        ([code, text]: string[]) =>
+          code === "tooLarge" && text?.endsWith("longer than 5000 bytes: list in pages, by limit"),
+      );
+    }
+  });
+});
+
+describe("warnings", () => {
+  it("are told once each, and across clients of one", async () => {
+    const told: string[] = [];
+    const warning = ['299 - "old, \\"v1\\"", 299 kube "second"', '110 - "stale"', '299 - "third é"'].map((text) =>
+      Buffer.from(text).toString("latin1"),
+    );
+    await using at = await answering([{ headers: { Warning: warning } }], { onWarning: (text) => told.push(text) });
+    await at.notes.get("a");
+    await at.notes.get("a");
+    await at.client.as({ name: "ann" }).resource(at.notes.kind).get("a");
+    expect(told).to.deep.equal(['old, "v1"', "second", "third é"]);
+  });
+});
+
+describe("a client as somebody else", () => {
+  it("says so in every request, with keys as Kubernetes reads them", async () => {
+    await using at = await answering([{}]);
+    const extra = { "example.com/a (b)": ["x", "y"] };
+    await at.client
+      .as({ name: "ann", uid: "7", groups: ["g", "h"], extra })
+      .resource(at.notes.kind)
+      .get("a");
+    await at.notes.get("a");
+    expect(at.asked[0]?.headers).to.include({
+      "impersonate-user": "ann",
+      "impersonate-uid": "7",
+      "impersonate-group": "g, h",
+      "impersonate-extra-example.com%2fa%20%28b%29": "x, y",
+    });
+    expect(at.asked[1]?.headers).to.not.have.property("impersonate-user");
+  });
+});
