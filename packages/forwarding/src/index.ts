@@ -5,4 +5,4 @@
  */
 
 export type { ForwardOptions, Transform } from "./options.ts";
-export type { OutboundIdentity } from "./outbound/identity.ts";
+export { impersonated, type OutboundIdentity } from "./outbound/identity.ts";

@@ -5,10 +5,12 @@ import type { ServedResource } from "../served.ts";
 import { checkPlace } from "../write/identity.ts";
 import { answerObject, wantedObject } from "./answer.ts";
 import { reporter, sentObject } from "./body.ts";
+import { passes, passWrite } from "./passing.ts";
 import { writeQuery, writeRequest } from "./write-request.ts";
 
 /** Answers an UPDATE of an object, or of one of the parts that are written by themselves. */
 export async function serveUpdate(exchange: Exchange, resource: ServedResource): Promise<void> {
+  if (passes(resource)) return passWrite(exchange, resource, "update");
   const { definition, writer } = resource;
   const wanted = wantedObject(exchange);
   const query = writeQuery(exchange, resource, { kind: "UpdateOptions" });
