@@ -1,11 +1,6 @@
 // What was recorded from Kubernetes, played against a view that forwards to another of ours: to write through it makes no
 // difference. Watches and pages are forward()'s reads, and are played in its own tests.
-import {
-  allow,
-  defineVirtualWorkspace,
-  type Identity,
-  type ServedResource,
-} from "@virtual-workspaces/framework";
+import { allow, defineVirtualWorkspace, type ServedResource } from "@virtual-workspaces/framework";
 import { startPlain } from "../_support/plain.ts";
 import { answersAsRecorded } from "../differential/as-recorded.ts";
 import { KINDS } from "../differential/kinds.ts";
@@ -15,9 +10,7 @@ import { TOPICS } from "../differential/topics.ts";
 import { forwarded, upstreamAt } from "./support.ts";
 
 /** Cases that watch, or read a page or a version. */
-const READS = TOPICS.flatMap(({ cases }) =>
-  cases.filter(({ steps }) => steps.some(isRead)).map(({ name }) => name),
-);
+const READS = TOPICS.flatMap(({ cases }) => cases.filter(({ steps }) => steps.some(isRead)).map(({ name }) => name));
 
 function isRead(step: Step): boolean {
   if (!("send" in step)) return true;

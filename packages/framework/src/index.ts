@@ -137,8 +137,8 @@ export type { SniCertificate, TlsCertificate, TlsOptions } from "./tls/options.t
 
 export type { Keeper, Swapped, SwapTerms } from "./collection/keeper.ts";
 export { type Answer, Registry, type RegistryOptions, type Timing } from "./collection/registry.ts";
-export { HOPS_HEADER, MOST_HOPS } from "./hops.ts";
 export { decodeObject, type Encoded, encodeObject, type SelectableField } from "./encoded.ts";
+export { HOPS_HEADER, MOST_HOPS } from "./hops.ts";
 export type {
   Awaitable,
   CacheLease,

@@ -10,7 +10,10 @@ export class AnsweredObject implements Encoded {
   readonly #definition: ResourceDefinition;
   #read: Encoded | undefined;
 
-  constructor(body: Buffer, { cluster, definition }: { readonly cluster: string; readonly definition: ResourceDefinition }) {
+  constructor(
+    body: Buffer,
+    { cluster, definition }: { readonly cluster: string; readonly definition: ResourceDefinition },
+  ) {
     this.bytes = body.at(-1) === LINE_FEED ? body.subarray(0, -1) : body;
     this.#cluster = cluster;
     this.#definition = definition;

@@ -39,7 +39,8 @@ function notTaken(): ApiError {
 
 function unlikely(what: string, code = 500): ApiError {
   const message = `the server behind this view: ${what}`;
-  if (code < 500) return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code });
+  if (code < 500)
+    return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code });
   if (code === 503) return ApiError.serviceUnavailable(message);
   return ApiError.internalError(message);
 }

@@ -1,15 +1,15 @@
 import type { ObjectKey, ObjectOf, Status } from "@virtual-workspaces/apimachinery";
-import {
-  type DeleteCollectionOptions,
-  type DeleteOptions,
-  type Encoded,
-  type EncodedList,
-  type PatchOptions,
-  type Scope,
-  type SentWrite,
-  type Storage,
-  type TypedDefinition,
-  type Written,
+import type {
+  DeleteCollectionOptions,
+  DeleteOptions,
+  Encoded,
+  EncodedList,
+  PatchOptions,
+  Scope,
+  SentWrite,
+  Storage,
+  TypedDefinition,
+  Written,
 } from "@virtual-workspaces/framework";
 import type { Transform } from "../options.ts";
 import { statusOf } from "../outbound/failure.ts";
@@ -100,4 +100,3 @@ async function deletedCollection(
   const { body } = await sender.send(sending);
   return (body.length <= LONGEST_STATUS ? statusOf(body) : undefined) ?? { body };
 }
-

@@ -12,7 +12,9 @@ export function patchQuery(options: PatchOptions, isApply: boolean): Query {
 }
 
 /** The options of a delete, as its body says them; nothing when there are none. */
-export function deleteBody(options: DeleteOptions): { readonly contentType: string; readonly body: string } | undefined {
+export function deleteBody(
+  options: DeleteOptions,
+): { readonly contentType: string; readonly body: string } | undefined {
   const { dryRun, gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions } = options;
   const said = {
     ...(dryRun && { dryRun: ["All"] }),

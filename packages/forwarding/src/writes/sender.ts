@@ -62,7 +62,9 @@ export class Sender {
     const { status, body } = answer;
     if (status >= 300) throw this.#told(answeredError(answer));
     if (header(answer.headers, "content-type")?.startsWith("application/json") !== true)
-      throw ApiError.internalError("the server behind this view answered a write otherwise than in JSON: it may be done");
+      throw ApiError.internalError(
+        "the server behind this view answered a write otherwise than in JSON: it may be done",
+      );
     return { status, body, object: new AnsweredObject(body, { cluster: scope.cluster, definition: resource }) };
   }
 

@@ -6,7 +6,14 @@ import {
   type ObjectOf,
   type Status,
 } from "@virtual-workspaces/apimachinery";
-import type { DeleteOptions, Encoded, ResourceDefinition, Scope, TypedDefinition, WriteOptions } from "@virtual-workspaces/framework";
+import type {
+  DeleteOptions,
+  Encoded,
+  ResourceDefinition,
+  Scope,
+  TypedDefinition,
+  WriteOptions,
+} from "@virtual-workspaces/framework";
 import type { Transform } from "../options.ts";
 import type { AnsweredObject } from "../outbound/answered-object.ts";
 import { groupResourceOf } from "../outbound/group-resource.ts";

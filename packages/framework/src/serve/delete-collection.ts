@@ -44,7 +44,11 @@ async function passDeleteCollection(
   const { labelSelector: labels, fieldSelector: fields, ...page } = options;
   const scope = { ...scopeOf(exchange), labels, fields };
   exchange.signal.throwIfAborted();
-  const answer = await deleteCollection.call(resource.storage, scope, { ...requestOptions(exchange), ...page, ...query });
+  const answer = await deleteCollection.call(resource.storage, scope, {
+    ...requestOptions(exchange),
+    ...page,
+    ...query,
+  });
   if (!isStatus(answer)) return answerDirectList(exchange, resource, { options, selection, wanted, list: answer });
   exchange.answered = true;
   respondSuccess(exchange.res, { details: answer.details ?? {}, format: wanted.format });

@@ -1,4 +1,9 @@
-import { type DeleteQuery, type KubeObject, parseDeleteOptions, type StatusDetails } from "@virtual-workspaces/apimachinery";
+import {
+  type DeleteQuery,
+  type KubeObject,
+  parseDeleteOptions,
+  type StatusDetails,
+} from "@virtual-workspaces/apimachinery";
 import { respondSuccess } from "../encode/respond.ts";
 import { type Encoded, isEncoded } from "../encoded.ts";
 import type { Exchange } from "../exchange.ts";

@@ -20,11 +20,7 @@ export function passes({ storage, admit }: ServedResource): boolean {
 }
 
 /** Answers a CREATE or an UPDATE, of an object or a part of it, with what the storage makes of it. */
-export async function passWrite(
-  exchange: Exchange,
-  resource: ServedResource,
-  verb: SentWrite["verb"],
-): Promise<void> {
+export async function passWrite(exchange: Exchange, resource: ServedResource, verb: SentWrite["verb"]): Promise<void> {
   const { storage } = resource;
   const wanted = wantedObject(exchange);
   const query = writeQuery(exchange, resource, { kind: verb === "create" ? "CreateOptions" : "UpdateOptions" });
@@ -85,4 +81,3 @@ async function sentBody(
   if (!isProtobuf) return { contentType, body };
   return { contentType: "application/json", body: bytesOf(value as KubeObject) };
 }
-

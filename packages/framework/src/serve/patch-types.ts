@@ -27,6 +27,7 @@ export function patchTypeOf(
   const mediaType = (contentType ?? "").split(";", 1)[0]?.trim();
   const accepted = patchTypes(definition, applies);
   const found = (Object.keys(PATCH_MEDIA_TYPES) as PatchType[]).find((type) => PATCH_MEDIA_TYPES[type] === mediaType);
-  if (found === undefined || !accepted.includes(PATCH_MEDIA_TYPES[found])) throw ApiError.unsupportedMediaType(accepted);
+  if (found === undefined || !accepted.includes(PATCH_MEDIA_TYPES[found]))
+    throw ApiError.unsupportedMediaType(accepted);
   return found;
 }

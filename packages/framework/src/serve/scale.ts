@@ -55,7 +55,13 @@ export async function serveScalePatch(exchange: Exchange, resource: ServedResour
   const key = keyOf(exchange);
   if (passes(resource)) {
     const contentType = PATCH_MEDIA_TYPES[type];
-    const { object } = await handPatch(resource.storage, { request, key, contentType, patch: body, force: query.force });
+    const { object } = await handPatch(resource.storage, {
+      request,
+      key,
+      contentType,
+      patch: body,
+      force: query.force,
+    });
     answerObject(exchange, { definition: SCALE }, { object, code: 200, wanted });
     return;
   }
