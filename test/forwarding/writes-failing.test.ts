@@ -55,7 +55,7 @@ async function start(
 
 const PATH = "/services/notes/apis/test.dev/v1/notes";
 const NOTE = { apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "a" }, spec: { text: "x" } };
-const json = (res: ServerResponse, code: number, body: unknown, headers = {}) =>
+const json = (res: ServerResponse, code: number, { headers = {}, ...body }: { readonly headers?: object }) =>
   res.writeHead(code, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 
 describe("a write to a server behind", () => {
@@ -114,7 +114,7 @@ describe("a write to a server behind", () => {
       ...{ message: "slow down", reason: "TooManyRequests", code: 429 },
       details: { name: "a", kind: "notes", causes: [{ reason: "Busy", message: "very", field: "spec" }] },
     };
-    await using view = await start((_req, res) => json(res, 429, status, { "retry-after": "7" }));
+    await using view = await start((_req, res) => json(res, 429, { ...status, headers: { "retry-after": "7" } }));
     const { body, headers, status: code } = await view.front.send(`POST ${PATH}`, NOTE);
     expect([code, headers["retry-after"]]).to.deep.equal([429, "7"]);
     expect(body).to.deep.equal({ ...status, details: { ...status.details, retryAfterSeconds: 7 } });
@@ -126,7 +126,7 @@ describe("a write to a server behind", () => {
       '199 - "misc"',
       "garbage",
     ];
-    await using view = await start((_req, res) => json(res, 201, NOTE, { warning }));
+    await using view = await start((_req, res) => json(res, 201, { ...NOTE, headers: { warning } }));
     const { headers } = await view.front.send(`POST ${PATH}`, NOTE);
     expect(headers["warning"]).to.equal('299 - "one, \\"quoted\\"", 299 - "two"');
   });

@@ -2,8 +2,6 @@ import { impersonationHeaders } from "@virtual-workspaces/client";
 import { HOPS_HEADER, type Scope } from "@virtual-workspaces/framework";
 import { type OutboundIdentity, outboundIdentity } from "./identity.ts";
 
-export { HOPS_HEADER };
-
 /**
  * What every request to another server says, as flat pairs: through how many servers it has come, through which, and on
  * whose behalf. Made anew for each; nothing is taken over from the headers that the caller sent.

@@ -11,9 +11,9 @@ import type { ServedResource } from "../served.ts";
 import { isStatus } from "../storage.ts";
 import { answerObject, wantedObject } from "./answer.ts";
 import { sentOptions } from "./body.ts";
+import { keyOf } from "./key.ts";
 import { passes } from "./passing.ts";
 import { refuseWildcard } from "./scope.ts";
-import { keyOf } from "./update.ts";
 import { writeRequest } from "./write-request.ts";
 
 /** Answers a DELETE: with a Status when the object is gone, with the object when something still holds it. */

@@ -10,8 +10,8 @@ import { SCALE } from "../subresource/scale-kind.ts";
 import { readKept } from "../write/read.ts";
 import type { WriteRequest } from "../write/request.ts";
 import { answerObject, wantedObject } from "./answer.ts";
+import { keyOf } from "./key.ts";
 import { mayCreate, unlessThere } from "./may-create.ts";
-import { keyOf } from "./update.ts";
 import { writeQuery, writeRequest } from "./write-request.ts";
 
 /** Whether writes go to the storage as they came, since nobody here has a say in them. */
@@ -60,7 +60,7 @@ function subresourceOf(part: WriteRequest["part"]): Pick<SentWrite, "subresource
 }
 
 /** Whose definition an answer is shown by. */
-export function answered({ info }: Exchange, resource: ServedResource): Pick<ServedResource, "definition"> {
+function answered({ info }: Exchange, resource: ServedResource): Pick<ServedResource, "definition"> {
   return info.subresource === "scale" ? { definition: SCALE } : resource;
 }
 

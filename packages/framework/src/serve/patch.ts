@@ -5,11 +5,11 @@ import type { Awaitable, Written } from "../storage.ts";
 import { readKept } from "../write/read.ts";
 import type { WriteRequest } from "../write/request.ts";
 import { answerObject, wantedObject } from "./answer.ts";
+import { keyOf } from "./key.ts";
 import { mayCreate, unlessThere } from "./may-create.ts";
 import { handPatch } from "./passing.ts";
 import { PATCH_MEDIA_TYPES, type PatchType, patchTypeOf } from "./patch-types.ts";
 import { applying, patching } from "./patching.ts";
-import { keyOf } from "./update.ts";
 import { writeQuery, writeRequest } from "./write-request.ts";
 
 /** Answers a PATCH. */

@@ -12,10 +12,10 @@ import { checkUid } from "../write/update.ts";
 import { answerObject, wantedObject } from "./answer.ts";
 import { reporter, sentObject } from "./body.ts";
 import { readObject } from "./get.ts";
+import { keyOf } from "./key.ts";
 import { handPatch, passes, passWrite } from "./passing.ts";
 import { PATCH_MEDIA_TYPES, patchTypeOf } from "./patch-types.ts";
 import { applying, patching } from "./patching.ts";
-import { keyOf } from "./update.ts";
 import { writeQuery, writeRequest } from "./write-request.ts";
 
 /** Who owns the fields of a Scale. */
