@@ -55,7 +55,7 @@ async function start(
 
 const PATH = "/services/notes/apis/test.dev/v1/notes";
 const NOTE = { apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "a" }, spec: { text: "x" } };
-const json = (res: ServerResponse, code: number, { headers = {}, ...body }: { readonly headers?: object }) =>
+const json = (res: ServerResponse, code: number, { headers = {}, ...body }: { readonly headers?: object; readonly kind?: string }) =>
   res.writeHead(code, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 
 describe("a write to a server behind", () => {
