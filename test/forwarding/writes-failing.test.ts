@@ -55,8 +55,11 @@ async function start(
 
 const PATH = "/services/notes/apis/test.dev/v1/notes";
 const NOTE = { apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "a" }, spec: { text: "x" } };
-const json = (res: ServerResponse, code: number, { headers = {}, ...body }: { readonly headers?: object; readonly kind?: string }) =>
-  res.writeHead(code, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+const json = (
+  res: ServerResponse,
+  code: number,
+  { headers = {}, ...body }: { readonly headers?: object; readonly kind?: string },
+) => res.writeHead(code, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 
 describe("a write to a server behind", () => {
   it("that is away is 503, to be tried again, and does not say where it was looked for", async () => {
