@@ -10,7 +10,9 @@ export function impersonationHeaders({ name, uid, groups = [], extra = {} }: Imp
   return lines;
 }
 
-/** As a part of a header's name: what may not stand there is percent-encoded, as Kubernetes reads it. */
-function headerKey(text: string): string {
-  return encodeURIComponent(text).replaceAll("(", "%28").replaceAll(")", "%29");
+/** Names of headers come in no certain case, and not every proxy lets all through that may stand in one. */
+function headerKey(key: string): string {
+  const escaped = (character: string): string =>
+    [...Buffer.from(character)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+  return key.replace(/[^a-z0-9.-]/gu, escaped);
 }

@@ -14,4 +14,4 @@ export type { ReviewOptions } from "./delegated/options.ts";
 export type { ReviewStats } from "./delegated/stats.ts";
 export { type TokenReviewAuthenticator, type TokenReviewOptions, tokenReview } from "./delegated/token-review.ts";
 export type { ForwardOptions, Transform } from "./options.ts";
-export type { OutboundIdentity } from "./outbound/identity.ts";
+export { impersonated, type OutboundIdentity } from "./outbound/identity.ts";

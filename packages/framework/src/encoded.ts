@@ -102,7 +102,7 @@ export function contentOf(object: object): Record<string, unknown> {
 }
 
 /** In memory of its own: in Node's pool an object that stays would hold on to dozens that stood beside it and are gone. */
-function bytesOf(object: KubeObject): Buffer {
+export function bytesOf(object: KubeObject): Buffer {
   const text = stringifyJson(object);
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);

@@ -8,6 +8,7 @@ import { connectionOf } from "./connection.ts";
 import type { ServerCore } from "./core.ts";
 import { Warnings } from "./encode/warnings.ts";
 import type { Seat } from "./fairness/seat.ts";
+import { viaOf } from "./hops.ts";
 import type { LogRecord } from "./log.ts";
 import type { Mounted } from "./mounted.ts";
 import type { RequestInfo } from "./request-info.ts";
@@ -57,6 +58,8 @@ export class Exchange {
   seat: Seat | undefined;
   // Set by the authenticate stage; logs of refused requests have none.
   user: User | undefined;
+  /** Through how many API servers it has come that passed it on. Set by the hops stage. */
+  hops = 0;
   /** Who logged in, where they go on as somebody else. Set by the impersonate stage. */
   impersonator: User | undefined;
   /** Set by the authorize stage: what is served without the view having been asked. */
@@ -104,6 +107,11 @@ export class Exchange {
   /** The logical cluster that the path names, `*`, or "" where it names none. */
   get cluster(): string {
     return this.params["cluster"] ?? "";
+  }
+
+  /** The servers that it has come through, as their `Via` says, and this view. */
+  get via(): string {
+    return viaOf(this.req.headers.via, this.mounted.name);
   }
 
   /** Where the client says that the request belongs (`traceparent`); it is not checked that the trace is the client's. */

@@ -138,11 +138,13 @@ export type { SniCertificate, TlsCertificate, TlsOptions } from "./tls/options.t
 export type { Keeper, Swapped, SwapTerms } from "./collection/keeper.ts";
 export { type Answer, Registry, type RegistryOptions, type Timing } from "./collection/registry.ts";
 export { decodeObject, type Encoded, encodeObject, type SelectableField } from "./encoded.ts";
+export { HOPS_HEADER, MOST_HOPS } from "./hops.ts";
 export type {
   Awaitable,
   CacheLease,
   Change,
   ChangesOptions,
+  DeleteCollectionOptions,
   DeleteOptions,
   EncodedList,
   GetOptions,
@@ -155,6 +157,7 @@ export type {
   PatchOptions,
   RequestOptions,
   Scope,
+  SentWrite,
   Storage,
   WriteOptions,
   Written,

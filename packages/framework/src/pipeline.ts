@@ -9,6 +9,7 @@ import { authorize } from "./stages/authorize.ts";
 import { deadline } from "./stages/deadline.ts";
 import { fairness } from "./stages/fairness.ts";
 import { health } from "./stages/health.ts";
+import { hops } from "./stages/hops.ts";
 import { impersonate } from "./stages/impersonate.ts";
 import { info } from "./stages/info.ts";
 import { match } from "./stages/match.ts";
@@ -31,6 +32,7 @@ const pipeline: readonly Stage[] = [
   deadline, //     60 s; long-running requests have to begin by then          400 504
   bounded(authenticate), // who asks; too many failures of one address  400 401 429, then 404 for a path nobody serves
   audit, //        the first audit event; waits when they cannot be written    503
+  hops, //         through how many servers it has come, to end circles        500
   impersonate, //  as somebody else, if the server's rule allows it           400 403 500
   ready, //        the virtual workspace's own readiness                      503
   fairness, //     so many at a time; the others wait, each user in turn      429 503

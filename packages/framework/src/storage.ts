@@ -7,6 +7,7 @@ import type {
   ObjectMeta,
   Preconditions,
   PropagationPolicy,
+  Status,
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "./definition.ts";
 import type { Encoded } from "./encoded.ts";
@@ -39,6 +40,8 @@ export interface Scope {
    * that passes it on says one more. @default 0
    */
   readonly hops?: number;
+  /** The names of those servers, and of this view, as the `Via` header that a storage passes on. @default none */
+  readonly via?: string;
 }
 
 /** What belongs to one request. */
@@ -197,18 +200,37 @@ export interface Storage<T extends KubeObject = KubeObject> {
    */
   update?(scope: Scope, object: T, options: WriteOptions): Awaitable<T | Encoded>;
   /**
+   * Takes creates and updates as they came, unread, so that whoever is behind the storage has the whole say in them; `patch`,
+   * `delete` and `deleteCollection` then as well. Asked instead of `create` and `update` for what a client sends, unless
+   * there is an `admit`, which wants objects. An update that may create asks for create's permission first.
+   * @default the framework reads what came and asks `create` or `update`
+   */
+  pass?(scope: Scope, write: SentWrite): Awaitable<Written<T>>;
+  /**
    * Removes an object, if it still stands at `preconditions.resourceVersion`. Asked when nothing holds it any more:
    * finalizers and grace periods are the framework's, which marks the object by `update` first.
    *
+   * @returns the object as it is now that something still holds it, else nothing, or the Status that says so
    * @throws ApiError 409 `Conflict` when it has changed, 404 when it is gone
    */
-  delete?(scope: Scope, key: ObjectKey, options: DeleteOptions): Awaitable<T | Encoded | undefined>;
+  delete?(scope: Scope, key: ObjectKey, options: DeleteOptions): Awaitable<T | Encoded | Status | undefined>;
+  /**
+   * Removes what the scope selects, for storages with a server behind them that can do so at once. Not asked where there
+   * is an `admit`, which wants to see each object. @returns what was removed
+   * @default what the list shows is deleted one by one
+   */
+  deleteCollection?(scope: Scope, options: DeleteCollectionOptions): Awaitable<ListResult<T> | Status>;
   /**
    * Takes patches as they came, apply included: for storages with a server behind them that patches by itself. Needs `get`
    * or `cache`: an apply of what is not there must be allowed as a create.
    * @default derived from `get` and `update`, with retries
    */
   patch?(scope: Scope, key: ObjectKey, options: PatchOptions): Awaitable<Written<T>>;
+  /**
+   * False: applies are refused with 415. For a storage whose server tells owners of fields, but would not hear from an
+   * update derived here that it was an apply: the fields would change hands. @default true
+   */
+  readonly applies?: boolean;
   /**
    * Who sees to an object's life: uid, generation, timestamps, finalizers, owners of fields. `storage`: whatever is
    * behind it does (another API server, a view of one). It is then asked for dry runs too, and its `delete` for every
@@ -244,15 +266,26 @@ export interface WriteOptions extends RequestOptions {
   readonly fieldManager: string;
   readonly fieldValidation: FieldValidation;
   /**
-   * Set when only this part of the object is written. A storage that passes writes on says so to whoever is behind it; one
+   * Set when only this part of the object is written; `scale` only where a Scale is handed over as it came. A storage that passes writes on says so to whoever is behind it; one
    * that keeps objects need not look, since it is given them whole. @default the object itself
    */
-  readonly subresource?: "status";
+  readonly subresource?: "status" | "scale";
   /**
    * Asked of an object as it would be kept, before it is, dry runs included; `undefined` when the storage that is asked to
    * write would not show it. Throws to refuse. Views set it; a storage with a {@link Storage.lifecycle} of its own asks.
    */
   readonly accept?: (object: KubeObject | undefined) => void;
+}
+
+/** A create or an update, as the client sent it. */
+export interface SentWrite extends WriteOptions {
+  readonly verb: "create" | "update";
+  /** Of a create without a name: that is in the body, or still to be made. */
+  readonly key: ObjectKey;
+  /** `application/json`, `application/yaml`, or whatever else the client said. */
+  readonly contentType: string;
+  /** As it came; what comes as protobuf, as JSON. */
+  readonly body: Buffer;
 }
 
 /** What a patch is, as the client sent it (Kubernetes' `PatchOptions`). */
@@ -279,6 +312,9 @@ export interface DeleteOptions extends RequestOptions {
   readonly preconditions?: Preconditions;
 }
 
+/** What a delete of many is to do, and of which page of them. */
+export interface DeleteCollectionOptions extends DeleteOptions, ListRequest {}
+
 /** What a write left behind. */
 export interface Written<T extends KubeObject = KubeObject> {
   readonly object: T | Encoded;
@@ -289,4 +325,10 @@ export interface Written<T extends KubeObject = KubeObject> {
 /** Whether a list came as bytes. */
 export function isEncodedList(list: ListResult): list is EncodedList {
   return "body" in list;
+}
+
+/** Whether a delete was answered by a Status rather than by an object. */
+export function isStatus(answer: object): answer is Status {
+  const { kind, apiVersion } = answer as Partial<Status>;
+  return kind === "Status" && apiVersion === "v1" && !("bytes" in answer);
 }

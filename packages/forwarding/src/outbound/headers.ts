@@ -1,12 +1,19 @@
 import { impersonationHeaders } from "@virtual-workspaces/client";
-import type { Scope } from "@virtual-workspaces/framework";
+import { HOPS_HEADER, type Scope } from "@virtual-workspaces/framework";
 import { type OutboundIdentity, outboundIdentity } from "./identity.ts";
 
-/** The header that counts servers which have passed a request on (kcp's `hops.HeaderName`). */
-export const HOPS_HEADER = "X-Kcp-Virtual-Resource-Hops";
-
-/** What every request to another server says, as flat pairs: on whose behalf, and through how many servers it has come. */
-export function outboundHeaders(scope: Pick<Scope, "identity" | "hops">, how: OutboundIdentity): string[] {
+/**
+ * What every request to another server says, as flat pairs: through how many servers it has come, through which, and on
+ * whose behalf. Made anew for each; nothing is taken over from the headers that the caller sent.
+ *
+ * @throws ApiError 403 when it cannot be on behalf of this caller
+ */
+export function outboundHeaders(scope: Pick<Scope, "identity" | "hops" | "via">, how: OutboundIdentity): string[] {
+  const { hops = 0, via } = scope;
   const as = outboundIdentity(how, scope.identity);
-  return [HOPS_HEADER, String((scope.hops ?? 0) + 1), ...(as === undefined ? [] : impersonationHeaders(as))];
+  return [
+    ...[HOPS_HEADER, String(hops + 1)],
+    ...(via === undefined ? [] : ["Via", via]),
+    ...(as === undefined ? [] : impersonationHeaders(as)),
+  ];
 }

@@ -3,10 +3,12 @@ import type { ServedResource } from "../served.ts";
 import { checkPlace } from "../write/identity.ts";
 import { answerObject, wantedObject } from "./answer.ts";
 import { reporter, sentObject } from "./body.ts";
+import { passes, passWrite } from "./passing.ts";
 import { writeQuery, writeRequest } from "./write-request.ts";
 
 /** Answers a CREATE. */
 export async function serveCreate(exchange: Exchange, resource: ServedResource): Promise<void> {
+  if (passes(resource)) return passWrite(exchange, resource, "create");
   const { definition, writer } = resource;
   const wanted = wantedObject(exchange);
   const query = writeQuery(exchange, resource, { kind: "CreateOptions" });

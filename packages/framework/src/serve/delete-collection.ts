@@ -1,11 +1,15 @@
-import { isApiError } from "@virtual-workspaces/apimachinery";
-import { negotiate } from "../encode/negotiate.ts";
+import { type DeleteQuery, isApiError } from "@virtual-workspaces/apimachinery";
+import { negotiate, type Wanted } from "../encode/negotiate.ts";
+import { respondSuccess } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
+import { isStatus, type Storage } from "../storage.ts";
 import { Turns } from "../write/turns.ts";
 import { deleteQuery } from "./delete.ts";
-import { selectedPage } from "./list.ts";
+import { answerDirectList } from "./direct-list.ts";
+import { pageRequest, selectedPage } from "./list.ts";
 import { writeList } from "./list-body.ts";
+import { requestOptions, scopeOf } from "./scope.ts";
 import { writeRequest } from "./write-request.ts";
 
 /**
@@ -15,6 +19,8 @@ import { writeRequest } from "./write-request.ts";
 export async function serveDeleteCollection(exchange: Exchange, resource: ServedResource): Promise<void> {
   const wanted = negotiate(exchange.req.headers.accept, "list");
   const query = await deleteQuery(exchange, resource);
+  if (resource.storage.deleteCollection !== undefined && resource.admit === undefined)
+    return passDeleteCollection(exchange, resource, { query, wanted });
   const page = await selectedPage(exchange, resource);
   const request = writeRequest(exchange, resource, query);
   const turns = new Turns();
@@ -25,6 +31,27 @@ export async function serveDeleteCollection(exchange: Exchange, resource: Served
     await resource.writer.delete(key, query, { ...request, scope }).catch(unlessGone);
   }
   await writeList(exchange, resource, { page, wanted });
+}
+
+/** The same by a storage that can do it at once. */
+async function passDeleteCollection(
+  exchange: Exchange,
+  resource: ServedResource,
+  { query, wanted }: { readonly query: DeleteQuery; readonly wanted: Wanted },
+): Promise<void> {
+  const { deleteCollection } = resource.storage as Required<Storage>;
+  const { options, selection } = pageRequest(exchange, resource);
+  const { labelSelector: labels, fieldSelector: fields, ...page } = options;
+  const scope = { ...scopeOf(exchange), labels, fields };
+  exchange.signal.throwIfAborted();
+  const answer = await deleteCollection.call(resource.storage, scope, {
+    ...requestOptions(exchange),
+    ...page,
+    ...query,
+  });
+  if (!isStatus(answer)) return answerDirectList(exchange, resource, { options, selection, wanted, list: answer });
+  exchange.answered = true;
+  respondSuccess(exchange.res, { details: answer.details ?? {}, format: wanted.format });
 }
 
 /** Somebody else was faster. */

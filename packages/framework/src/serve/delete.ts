@@ -1,32 +1,57 @@
-import { type DeleteQuery, type KubeObject, parseDeleteOptions } from "@virtual-workspaces/apimachinery";
+import {
+  type DeleteQuery,
+  type KubeObject,
+  parseDeleteOptions,
+  type StatusDetails,
+} from "@virtual-workspaces/apimachinery";
 import { respondSuccess } from "../encode/respond.ts";
 import { type Encoded, isEncoded } from "../encoded.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
+import { isStatus } from "../storage.ts";
 import { answerObject, wantedObject } from "./answer.ts";
 import { sentOptions } from "./body.ts";
+import { keyOf } from "./key.ts";
+import { passes } from "./passing.ts";
 import { refuseWildcard } from "./scope.ts";
-import { keyOf } from "./update.ts";
 import { writeRequest } from "./write-request.ts";
 
 /** Answers a DELETE: with a Status when the object is gone, with the object when something still holds it. */
 export async function serveDelete(exchange: Exchange, resource: ServedResource): Promise<void> {
-  const { definition, writer } = resource;
   const wanted = wantedObject(exchange);
   const query = await deleteQuery(exchange, resource);
-  const request = writeRequest(exchange, resource, query);
-  const { object, gone } = await writer.delete(keyOf(exchange), query, request);
-  if (!gone) {
+  const { object, details } = await deleted(exchange, resource, query);
+  if (object !== undefined) {
     // Kubernetes accepts, rather than answers, what was asked for in the older form.
     const code = query.orphanDependents === false ? 202 : 200;
     answerObject(exchange, resource, { object, code, wanted });
     return;
   }
-  const { group, plural } = definition;
-  const { name } = exchange.info;
   exchange.answered = true;
-  const details = { name, ...(group === "" ? {} : { group }), kind: plural, uid: uidOf(object) };
   respondSuccess(exchange.res, { details, format: wanted.format });
+}
+
+/** What is left: an object, or the details of what went. */
+interface Left {
+  readonly object?: KubeObject | Encoded;
+  readonly details: StatusDetails;
+}
+
+async function deleted(exchange: Exchange, resource: ServedResource, query: DeleteQuery): Promise<Left> {
+  const { definition, storage, writer } = resource;
+  const { group, plural } = definition;
+  const request = writeRequest(exchange, resource, query);
+  const key = keyOf(exchange);
+  const about = { name: key.name, ...(group === "" ? {} : { group }), kind: plural };
+  if (passes(resource)) {
+    const { scope, options } = request;
+    options.signal.throwIfAborted();
+    const left = await storage.delete?.(scope, key, { ...options, ...query });
+    if (left === undefined || isStatus(left)) return { details: left?.details ?? about };
+    return { object: left, details: about };
+  }
+  const { object, gone } = await writer.delete(key, query, request);
+  return gone ? { details: { ...about, uid: uidOf(object) } } : { object, details: about };
 }
 
 /** The options of a delete, from its body if it has one. */

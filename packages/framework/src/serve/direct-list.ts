@@ -22,8 +22,16 @@ export async function serveDirectList(
   resource: ServedResource,
   request: PageRequest & { readonly wanted: Wanted },
 ): Promise<void> {
-  const { wanted, ...asked } = request;
-  const list = await listed(exchange, resource, asked);
+  const { wanted: _wanted, ...asked } = request;
+  return answerDirectList(exchange, resource, { ...request, list: await listed(exchange, resource, asked) });
+}
+
+/** What a storage has listed, in the form that was asked for. */
+export async function answerDirectList(
+  exchange: Exchange,
+  resource: ServedResource,
+  { wanted, list, ...asked }: PageRequest & { readonly wanted: Wanted; readonly list: ListResult },
+): Promise<void> {
   if (isEncodedList(list) && wanted.format === "json" && wanted.as === undefined) return passThrough(exchange, list);
   await writeList(exchange, resource, { page: await pageFrom(exchange, resource, { ...asked, list }), wanted });
 }

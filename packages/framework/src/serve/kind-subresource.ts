@@ -8,8 +8,8 @@ import type { SubresourceAnswer, SubresourceWrite } from "../subresource/named.t
 import { checkKind, checkPlace } from "../write/identity.ts";
 import { answerObject, wantedObject } from "./answer.ts";
 import { reporter, sentObject } from "./body.ts";
+import { keyOf } from "./key.ts";
 import { subresourceRequest } from "./subresource-request.ts";
-import { keyOf } from "./update.ts";
 import { writeOptions, writeQuery } from "./write-request.ts";
 
 /** Answers a request about a subresource that speaks a kind of its own. */

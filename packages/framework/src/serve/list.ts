@@ -37,7 +37,7 @@ export function selectedPage(exchange: Exchange, resource: ServedResource): Prom
 }
 
 /** What a client asks to see of a list. @throws ApiError 400, 422 on options that are wrong */
-function pageRequest(exchange: Exchange, resource: ServedResource): PageRequest {
+export function pageRequest(exchange: Exchange, resource: ServedResource): PageRequest {
   const options = parseListOptions(exchange.query);
   validateListOptions(options, { isWatch: false });
   checkSelectable(resource, options.fieldSelector);

@@ -13,16 +13,21 @@ export const PATCH_MEDIA_TYPES: Readonly<Record<PatchType, string>> = {
 };
 
 /** Media types of the patches that a kind takes: strategic ones where its schema says how lists are merged. */
-export function patchTypes({ schema }: ResourceDefinition): string[] {
+export function patchTypes({ schema }: ResourceDefinition, applies = true): string[] {
   const { json, merge, strategic, apply } = PATCH_MEDIA_TYPES;
-  return hasPatchStrategy(schema) ? [json, merge, strategic, apply] : [json, merge, apply];
+  return [json, merge, ...(hasPatchStrategy(schema) ? [strategic] : []), ...(applies ? [apply] : [])];
 }
 
 /** In lower case only, as in Kubernetes. @throws ApiError 415 on one that the kind does not take */
-export function patchTypeOf(contentType: string | undefined, definition: ResourceDefinition): PatchType {
+export function patchTypeOf(
+  contentType: string | undefined,
+  definition: ResourceDefinition,
+  applies?: boolean,
+): PatchType {
   const mediaType = (contentType ?? "").split(";", 1)[0]?.trim();
+  const accepted = patchTypes(definition, applies);
   const found = (Object.keys(PATCH_MEDIA_TYPES) as PatchType[]).find((type) => PATCH_MEDIA_TYPES[type] === mediaType);
-  if (found === undefined || (found === "strategic" && !hasPatchStrategy(definition.schema)))
-    throw ApiError.unsupportedMediaType(patchTypes(definition));
+  if (found === undefined || !accepted.includes(PATCH_MEDIA_TYPES[found]))
+    throw ApiError.unsupportedMediaType(accepted);
   return found;
 }

@@ -12,9 +12,10 @@ import { checkUid } from "../write/update.ts";
 import { answerObject, wantedObject } from "./answer.ts";
 import { reporter, sentObject } from "./body.ts";
 import { readObject } from "./get.ts";
-import { patchTypeOf } from "./patch-types.ts";
+import { keyOf } from "./key.ts";
+import { handPatch, passes, passWrite } from "./passing.ts";
+import { PATCH_MEDIA_TYPES, patchTypeOf } from "./patch-types.ts";
 import { applying, patching } from "./patching.ts";
-import { keyOf } from "./update.ts";
 import { writeQuery, writeRequest } from "./write-request.ts";
 
 /** Who owns the fields of a Scale. */
@@ -30,6 +31,7 @@ export function serveScaleGet(exchange: Exchange, resource: ServedResource, scal
 
 /** Answers an UPDATE of an object's Scale. Without a resource version it is about the object as it is. */
 export async function serveScaleUpdate(exchange: Exchange, resource: ServedResource, scaling: Scaling): Promise<void> {
+  if (passes(resource)) return passWrite(exchange, resource, "update");
   const query = writeQuery(exchange, resource, { kind: "UpdateOptions" });
   const wanted = wantedObject(exchange);
   const { object, findings } = await sentObject(exchange, SCALE, { check: checkKind, normalize: normalizeScale });
@@ -51,6 +53,18 @@ export async function serveScalePatch(exchange: Exchange, resource: ServedResour
   exchange.audited?.sentPatch(body);
   const request = writeRequest(exchange, resource, query);
   const key = keyOf(exchange);
+  if (passes(resource)) {
+    const contentType = PATCH_MEDIA_TYPES[type];
+    const { object } = await handPatch(resource.storage, {
+      request,
+      key,
+      contentType,
+      patch: body,
+      force: query.force,
+    });
+    answerObject(exchange, { definition: SCALE }, { object, code: 200, wanted });
+    return;
+  }
   const patch = { type, body, yaml: exchange.core.yaml, key, definition: SCALE, read: readScale };
   const making =
     type === "apply" ? await applying(patch, { ...request, force: query.force }, OWNERS) : patching(patch, request);

@@ -16,6 +16,8 @@ export function scopeOf(exchange: Exchange): Scope {
     labels: everything.labels,
     fields: everything.fields,
     identity: exchange.user as User,
+    hops: exchange.hops,
+    via: exchange.via,
   };
 }
 

@@ -5,9 +5,9 @@ import type { ServedResource } from "../served.ts";
 import type { AnyNamed } from "../subresource/check-named.ts";
 import type { SubresourceRequest } from "../subresource/named.ts";
 import { readKept } from "../write/read.ts";
+import { keyOf } from "./key.ts";
 import { rawRequest } from "./raw.ts";
 import { refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
-import { keyOf } from "./update.ts";
 
 /** What the handler of a subresource is told; reads the object if there must be one. @throws ApiError 404, 405 for `*` */
 export async function subresourceRequest(

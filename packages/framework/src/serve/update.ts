@@ -1,14 +1,17 @@
-import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { cloneJson } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
 import { checkPlace } from "../write/identity.ts";
 import { answerObject, wantedObject } from "./answer.ts";
 import { reporter, sentObject } from "./body.ts";
+import { keyOf } from "./key.ts";
+import { passes, passWrite } from "./passing.ts";
 import { writeQuery, writeRequest } from "./write-request.ts";
 
 /** Answers an UPDATE of an object, or of one of the parts that are written by themselves. */
 export async function serveUpdate(exchange: Exchange, resource: ServedResource): Promise<void> {
+  if (passes(resource)) return passWrite(exchange, resource, "update");
   const { definition, writer } = resource;
   const wanted = wantedObject(exchange);
   const query = writeQuery(exchange, resource, { kind: "UpdateOptions" });
@@ -26,9 +29,4 @@ export async function serveUpdate(exchange: Exchange, resource: ServedResource):
 
 function shallow(object: KubeObject): KubeObject {
   return { ...object, metadata: { ...object.metadata } };
-}
-
-/** The object that a request names. */
-export function keyOf({ cluster, info }: Exchange): ObjectKey {
-  return { cluster, namespace: info.namespace, name: info.name };
 }

@@ -12,7 +12,7 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import type { Encoded } from "../encoded.ts";
-import type { Storage, Written } from "../storage.ts";
+import { isStatus, type Storage, type Written } from "../storage.ts";
 import { prepareCreate, wipeSystemFields } from "./create.ts";
 import { decideDeletion, isReleased } from "./deletion.ts";
 import { kindRules } from "./kind.ts";
@@ -255,7 +255,8 @@ export class Writer {
     const preconditions = resourceVersion === undefined ? {} : { preconditions: { resourceVersion } };
     const key = { cluster: scope.cluster, namespace, name };
     const remove = () => this.#storage.delete?.(scope, key, { ...options, ...preconditions });
-    return (await racing(options.signal, remove)) ?? before;
+    const left = await racing(options.signal, remove);
+    return left === undefined || isStatus(left) ? before : left;
   }
 
   async #passDelete(
@@ -264,7 +265,7 @@ export class Writer {
     { scope, options }: WriteRequest,
   ): Promise<Deleted> {
     const left = await racing(options.signal, () => this.#storage.delete?.(scope, key, { ...options, ...query }));
-    return { object: left ?? before, gone: left === undefined };
+    return left === undefined || isStatus(left) ? { object: before, gone: true } : { object: left, gone: false };
   }
 
   #read(key: ObjectKey, { scope, options }: WriteRequest): Promise<Kept | undefined> {

@@ -1,0 +1,91 @@
+import {
+  ApiError,
+  cloneJson,
+  type KubeObject,
+  type ObjectKey,
+  type ObjectOf,
+  type Status,
+} from "@virtual-workspaces/apimachinery";
+import type {
+  DeleteOptions,
+  Encoded,
+  ResourceDefinition,
+  Scope,
+  TypedDefinition,
+  WriteOptions,
+} from "@virtual-workspaces/framework";
+import type { Transform } from "../options.ts";
+import type { AnsweredObject } from "../outbound/answered-object.ts";
+import { groupResourceOf } from "../outbound/group-resource.ts";
+import type { ForwardedWrites } from "./forwarded-writes.ts";
+import type { Sender } from "./sender.ts";
+import { written } from "./written.ts";
+
+export interface TransformedWritesOptions<T extends object> {
+  readonly sender: Sender;
+  readonly transform: Transform<T>;
+  readonly resource: TypedDefinition<T>;
+  readonly remove: (scope: Scope, key: ObjectKey, options: DeleteOptions) => Promise<Encoded | Status>;
+}
+
+/**
+ * Writes of objects that are shown otherwise than they are kept. What clients write goes through `keep`; patches are worked
+ * out here, on what is shown, and sent as updates. Applies are refused, since from an update the other server would take it
+ * that the fields had changed hands. Without `keep` there are deletes alone.
+ */
+export function transformedWrites<T extends object>(options: TransformedWritesOptions<T>): ForwardedWrites<T> {
+  const { sender, transform, resource, remove } = options;
+  const { show, keep } = transform;
+  const shown = (object: Encoded): ObjectOf<T> => show((object as AnsweredObject).copy() as ObjectOf<T>);
+  const deletes: ForwardedWrites<T> = {
+    lifecycle: "storage",
+    delete: async (scope, key, asked) => {
+      const left = await remove(scope, key, asked);
+      return "bytes" in left ? shown(left) : left;
+    },
+  };
+  if (keep === undefined) return deletes;
+  const kept = (object: ObjectOf<T>, current: ObjectOf<T> | undefined): KubeObject =>
+    placed(keep(cloneJson(object), { current }), object);
+  return {
+    ...deletes,
+    applies: false,
+    create: async (scope, object, asked) => {
+      const writing = { verb: "create", scope, object: kept(object, undefined), options: asked } as const;
+      return shown(await written(sender, writing));
+    },
+    update: async (scope, object, asked) => {
+      const current = await read(sender, { scope, object, options: asked });
+      if (current.metadata.resourceVersion !== object.metadata.resourceVersion) throw modified(resource, object);
+      const next = kept(object, current as ObjectOf<T>);
+      return shown(await written(sender, { verb: "update", scope, object: next, options: asked }));
+    },
+  };
+}
+
+/** The object as it is kept, which has been read already as it is shown: but for `keep` nobody would need it. */
+async function read(
+  sender: Sender,
+  { scope, object, options }: { readonly scope: Scope; readonly object: KubeObject; readonly options: WriteOptions },
+): Promise<KubeObject> {
+  const { namespace = scope.namespace, name = "" } = object.metadata;
+  const sending = { method: "GET", scope: { ...scope, namespace }, name, options } as const;
+  return (await sender.send(sending)).object.copy();
+}
+
+/** Which object it is, and the version that the write insists on, are not `keep`'s to say. */
+function placed<T extends object>(object: ObjectOf<T>, { metadata }: ObjectOf<T>): KubeObject {
+  const { name, namespace, uid, resourceVersion } = metadata;
+  const place = { name, namespace, uid, resourceVersion };
+  const next: KubeObject = { ...object, metadata: { ...object.metadata } };
+  for (const [field, value] of Object.entries(place)) {
+    if (value === undefined) delete next.metadata[field as keyof typeof place];
+    else next.metadata[field as keyof typeof place] = value;
+  }
+  return next;
+}
+
+function modified(resource: ResourceDefinition, { metadata: { name = "" } }: KubeObject): ApiError {
+  const message = "the object has been modified; please apply your changes to the latest version and try again";
+  return ApiError.conflict(groupResourceOf(resource), name, message);
+}

@@ -1,0 +1,83 @@
+import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
+import { decodeBody } from "../body/decode.ts";
+import { PROTOBUF } from "../body/protobuf.ts";
+import { readBody } from "../body/read.ts";
+import { bytesOf } from "../encoded.ts";
+import type { Exchange } from "../exchange.ts";
+import type { ServedResource } from "../served.ts";
+import type { PatchOptions, SentWrite, Storage, Written } from "../storage.ts";
+import { SCALE } from "../subresource/scale-kind.ts";
+import { readKept } from "../write/read.ts";
+import type { WriteRequest } from "../write/request.ts";
+import { answerObject, wantedObject } from "./answer.ts";
+import { keyOf } from "./key.ts";
+import { mayCreate, unlessThere } from "./may-create.ts";
+import { writeQuery, writeRequest } from "./write-request.ts";
+
+/** Whether writes go to the storage as they came, since nobody here has a say in them. */
+export function passes({ storage, admit }: ServedResource): boolean {
+  return storage.pass !== undefined && admit === undefined;
+}
+
+/** Answers a CREATE or an UPDATE, of an object or a part of it, with what the storage makes of it. */
+export async function passWrite(exchange: Exchange, resource: ServedResource, verb: SentWrite["verb"]): Promise<void> {
+  const { storage } = resource;
+  const wanted = wantedObject(exchange);
+  const query = writeQuery(exchange, resource, { kind: verb === "create" ? "CreateOptions" : "UpdateOptions" });
+  const sent = await sentBody(exchange, resource);
+  const { scope, options, part } = writeRequest(exchange, resource, query);
+  const key = keyOf(exchange);
+  // Some of Kubernetes' own kinds are created by an update of what is not there.
+  if (verb === "update" && part === "") {
+    const read = () => readKept(storage, { scope, key }, options);
+    await unlessThere(exchange, { mayCreate: () => mayCreate(exchange, resource), read });
+  }
+  options.signal.throwIfAborted();
+  const { pass } = storage as Required<Storage>;
+  const write = { ...options, ...subresourceOf(part), ...sent, verb, key };
+  const { object, created = false } = await pass.call(storage, scope, write);
+  const code = verb === "create" || created ? 201 : 200;
+  answerObject(exchange, answered(exchange, resource), { object, code, wanted });
+}
+
+/** A patch on its way to a storage that patches by itself. */
+export interface PassedPatch extends Pick<PatchOptions, "contentType" | "patch" | "force"> {
+  readonly request: WriteRequest;
+  readonly key: ObjectKey;
+}
+
+/** Hands a patch to its storage. */
+export function handPatch(storage: Storage, patch: PassedPatch): Promise<Written> | Written {
+  const { request, key, ...sent } = patch;
+  const { scope, options, part } = request;
+  options.signal.throwIfAborted();
+  const { patch: pass } = storage as Required<Storage>;
+  return pass.call(storage, scope, key, { ...options, ...subresourceOf(part), ...sent });
+}
+
+function subresourceOf(part: WriteRequest["part"]): Pick<SentWrite, "subresource"> {
+  return part === "" ? {} : { subresource: part };
+}
+
+/** Whose definition an answer is shown by. */
+function answered({ info }: Exchange, resource: ServedResource): Pick<ServedResource, "definition"> {
+  return info.subresource === "scale" ? { definition: SCALE } : resource;
+}
+
+/** What came, and as what; protobuf, which typed Go clients send and not every server takes, as JSON. */
+async function sentBody(
+  exchange: Exchange,
+  { definition }: ServedResource,
+): Promise<Pick<SentWrite, "contentType" | "body">> {
+  const { req, res, signal, core, audited } = exchange;
+  const body = await readBody(req, { res, signal });
+  const contentType = req.headers["content-type"] ?? "application/json";
+  const { kind, protobuf } = definition;
+  const isProtobuf = contentType.split(";", 1)[0]?.trim().toLowerCase() === PROTOBUF;
+  if (!isProtobuf && audited === undefined) return { contentType, body };
+  const options = { yaml: core.yaml, signal, kind, ...(protobuf === undefined ? {} : { protobuf }) };
+  const { value } = await decodeBody(body, contentType, options);
+  audited?.sent(value);
+  if (!isProtobuf) return { contentType, body };
+  return { contentType: "application/json", body: bytesOf(value as KubeObject) };
+}

@@ -1,0 +1,74 @@
+// Views that forward to one another: how far a request goes, and who knows.
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import {
+  allow,
+  createServer as createApiServer,
+  defineVirtualWorkspace,
+  type Scope,
+  staticTokens,
+} from "@virtual-workspaces/framework";
+import { Upstream } from "@virtual-workspaces/transport";
+import { expect } from "chai";
+import { testLog } from "../_setup/log.ts";
+import { Note } from "../_support/note.ts";
+import { outcome } from "../_support/plain.ts";
+import { as, forwarded, startChain } from "./support.ts";
+
+const PATH = "apis/test.dev/v1/notes";
+const NOTE = { apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "a" }, spec: { text: "x" } };
+
+/** A port that is free now. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+describe("views that forward to one another", () => {
+  it("in a circle end after four, and the answer names the way that was gone", async () => {
+    const port = await freePort();
+    const upstreams: Upstream[] = [];
+    const view = (name: string, next: string) => {
+      const credentials = { get: () => ({ headers: ["Authorization", "Bearer alice"] }) };
+      const upstream = new Upstream({ url: `http://127.0.0.1:${port}/services/${next}`, credentials });
+      upstreams.push(upstream);
+      const resources = [Note.serve(forwarded({ resource: Note, upstream, identity: "none" }))];
+      return defineVirtualWorkspace({ name, path: "/", authorize: () => allow(), resources });
+    };
+    const server = createApiServer({
+      virtualWorkspaces: [view("a", "b"), view("b", "c"), view("c", "a")],
+      authentication: [staticTokens({ alice: { name: "alice" } })],
+      log: testLog().log,
+    });
+    await server.listen({ port });
+    const answer = await fetch(`http://127.0.0.1:${port}/services/a/${PATH}`, {
+      method: "POST",
+      body: JSON.stringify(NOTE),
+      headers: { authorization: "Bearer alice", "content-type": "application/json" },
+    });
+    const { code, reason, message } = (await answer.json()) as Record<string, unknown>;
+    expect([answer.status, code, reason]).to.deep.equal([500, 500, "InternalError"]);
+    expect(message).to.include("(X-Kcp-Virtual-Resource-Hops): a -> b -> c -> a -> b. One of them");
+    expect(upstreams.map(({ stats }) => stats.requests)).to.deep.equal([2, 1, 1]);
+    await server.close();
+    for (const upstream of upstreams) await upstream[Symbol.asyncDispose]();
+  });
+
+  it("tell the server behind how many and who they are, and drop what else came", async () => {
+    const scopes: Scope[] = [];
+    const create = (scope: Scope, object: never) => {
+      scopes.push(scope);
+      return object;
+    };
+    await using chain = await startChain({ resource: Note, kept: { create } });
+    const headers = { ...as({ name: "ann" }).headers, "X-Kcp-Virtual-Resource-Hops": "2", Via: "1.1 far" };
+    expect((await chain.front.send(`POST ${chain.path}`, NOTE, { headers })).status).to.equal(201);
+    expect(scopes.map(({ hops, via }) => [hops, via])).to.deep.equal([[3, "1.1 far, 1.1 notes, 1.1 notes"]]);
+    const over = { headers: { ...headers, "X-Kcp-Virtual-Resource-Hops": "4" } };
+    expect(outcome(await chain.front.send(`POST ${chain.path}`, NOTE, over))[0]).to.equal(500);
+  });
+});

@@ -1,0 +1,201 @@
+// Writes to a server that is away, breaks off, or says what no API server says. Nothing is sent twice.
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { allow, defineVirtualWorkspace, type Storage } from "@virtual-workspaces/framework";
+import { isTransportError, Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
+import { expect } from "chai";
+import { Note } from "../_support/note.ts";
+import { type PlainServer, startPlain } from "../_support/plain.ts";
+import { startRelay } from "../_support/relay.ts";
+import { forwarded, startChain, upstreamAt } from "./support.ts";
+
+interface Misbehaving extends AsyncDisposable {
+  readonly front: PlainServer;
+  readonly asked: string[];
+  readonly told: unknown[];
+}
+
+/** A view in front of a server that answers as `handle` does. */
+async function start(
+  handle: (req: IncomingMessage, res: ServerResponse) => void,
+  options: Partial<UpstreamOptions> = {},
+): Promise<Misbehaving> {
+  const asked: string[] = [];
+  const told: unknown[] = [];
+  const server = createServer((req, res) => {
+    req.on("error", () => undefined).resume();
+    asked.push(`${req.method} ${req.url}`);
+    handle(req, res);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const upstream = new Upstream({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, ...options });
+  const storage = forwarded({ resource: Note, upstream, onError: (error) => void told.push(error) });
+  const view = defineVirtualWorkspace({
+    name: "notes",
+    path: "/",
+    authorize: () => allow(),
+    resources: [Note.serve(storage)],
+  });
+  const front = await startPlain([view]);
+  return {
+    front,
+    asked,
+    told,
+    [Symbol.asyncDispose]: async () => {
+      await front[Symbol.asyncDispose]();
+      await upstream[Symbol.asyncDispose]();
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+const PATH = "/services/notes/apis/test.dev/v1/notes";
+const NOTE = { apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "a" }, spec: { text: "x" } };
+const json = (
+  res: ServerResponse,
+  code: number,
+  { headers = {}, ...body }: { readonly headers?: object; readonly kind?: string },
+) => res.writeHead(code, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
+
+describe("a write to a server behind", () => {
+  it("that is away is 503, to be tried again, and does not say where it was looked for", async () => {
+    await using view = await start(() => undefined, { url: "http://127.0.0.1:9" });
+    const answer = await view.front.send(`POST ${PATH}`, NOTE);
+    expect([answer.status, answer.headers["retry-after"], answer.body.reason]).to.deep.equal([
+      503,
+      "1",
+      "ServiceUnavailable",
+    ]);
+    expect(answer.body.message).to.equal("the server behind this view cannot be reached; try again");
+    expect(view.told.map(isTransportError)).to.deep.equal([true]);
+  });
+
+  for (const [what, handle] of Object.entries({
+    "that breaks off before it answers": (_req: IncomingMessage, res: ServerResponse) => res.destroy(),
+    "that breaks off within its answer": (_req: IncomingMessage, res: ServerResponse) => {
+      res.writeHead(201, { "content-type": "application/json", "content-length": 1000 }).write('{"kind":"Note"');
+      setImmediate(() => res.destroy());
+    },
+    "that does not answer in time": () => undefined,
+  }))
+    it(`${what} is 504, may have been done, and is not sent again, by us or by a client that would`, async () => {
+      await using view = await start(handle, { deadlines: { head: 200 } });
+      for (const call of [`POST ${PATH}`, `PUT ${PATH}/a`, `DELETE ${PATH}/a`] as const) {
+        const { status, headers, body } = await view.front.send(call, call.startsWith("DELETE") ? undefined : NOTE);
+        expect([status, body.reason, headers["retry-after"]], call).to.deep.equal([504, "Timeout", undefined]);
+        expect(body.message).to.match(/may have been done or not\. Look before you try again$/);
+      }
+      expect(view.asked.map((call) => call.split(" ")[0])).to.deep.equal(["POST", "PUT", "DELETE"]);
+    });
+
+  it("that was done, though the answer was lost, was done once", async () => {
+    let cut = (): void => undefined;
+    const done: string[] = [];
+    const create: Storage["create"] = (_scope, object) => {
+      done.push(object.metadata.name ?? "");
+      cut();
+      return object;
+    };
+    await using chain = await startChain({ resource: Note, kept: { create } as never });
+    await using relay = await startRelay(Number(new URL(chain.behind.url).port));
+    cut = relay.cut;
+    await using upstream = upstreamAt(`http://127.0.0.1:${relay.port}/services/notes`);
+    const resources = [Note.serve(forwarded({ resource: Note, upstream }))];
+    const view = defineVirtualWorkspace({ name: "notes", path: "/", authorize: () => allow(), resources });
+    await using front = await startPlain([view]);
+    expect((await front.send(`POST ${PATH}`, NOTE)).status).to.equal(504);
+    expect(done).to.deep.equal(["a"]);
+  });
+
+  it("is told its error whole, with when to come again, wherever that was said", async () => {
+    const status = {
+      ...{ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure" },
+      ...{ message: "slow down", reason: "TooManyRequests", code: 429 },
+      details: { name: "a", kind: "notes", causes: [{ reason: "Busy", message: "very", field: "spec" }] },
+    };
+    await using view = await start((_req, res) => json(res, 429, { ...status, headers: { "retry-after": "7" } }));
+    const { body, headers, status: code } = await view.front.send(`POST ${PATH}`, NOTE);
+    expect([code, headers["retry-after"]]).to.deep.equal([429, "7"]);
+    expect(body).to.deep.equal({ ...status, details: { ...status.details, retryAfterSeconds: 7 } });
+  });
+
+  it("says all that it is warned of, and nothing of what is no such warning", async () => {
+    const warning = [
+      '299 - "one, \\"quoted\\"", 299 kube "two" "Sun, 22 Nov 2026 00:00:00 GMT"',
+      '199 - "misc"',
+      "garbage",
+    ];
+    await using view = await start((_req, res) => json(res, 201, { ...NOTE, headers: { warning } }));
+    const { headers } = await view.front.send(`POST ${PATH}`, NOTE);
+    expect(headers["warning"]).to.equal('299 - "one, \\"quoted\\"", 299 - "two"');
+  });
+
+  it("keeps its code: an update that created is 201", async () => {
+    await using view = await start((_req, res) => json(res, 201, NOTE));
+    expect((await view.front.send(`PUT ${PATH}/a`, NOTE)).status).to.equal(201);
+  });
+
+  for (const [what, code, handle] of [
+    [
+      "that does not know us is 500: the caller can do nothing about it",
+      500,
+      (res: ServerResponse) => json(res, 401, {}),
+    ],
+    [
+      "that leads elsewhere is 500, and not followed",
+      500,
+      (res: ServerResponse) => res.writeHead(307, { location: "http://127.0.0.1:9/" }).end(),
+    ],
+    [
+      "that is no API server is 500",
+      500,
+      (res: ServerResponse) => res.writeHead(200, { "content-type": "text/html" }).end("<p>"),
+    ],
+    [
+      "of which a proxy says that it is away is 503",
+      503,
+      (res: ServerResponse) => res.writeHead(503).end("no healthy upstream"),
+    ],
+    [
+      "that has another form of 404 is 404",
+      404,
+      (res: ServerResponse) => res.writeHead(404).end("404 page not found\n"),
+    ],
+  ] as const)
+    it(what, async () => {
+      await using view = await start((_req, res) => void handle(res));
+      const { status, body } = await view.front.send(`POST ${PATH}`, NOTE);
+      expect([status, body.kind]).to.deep.equal([code, "Status"]);
+      expect(body.message).not.to.include("<p>");
+      expect(view.asked.length).to.equal(1);
+    });
+
+  it("ends when the caller leaves", async () => {
+    let arrived = (_req: IncomingMessage): void => undefined;
+    const request = new Promise<IncomingMessage>((resolve) => {
+      arrived = resolve;
+    });
+    await using view = await start((req) => arrived(req));
+    const leaving = new AbortController();
+    const call = fetch(`${view.front.url}${PATH}`, {
+      method: "POST",
+      body: JSON.stringify(NOTE),
+      headers: { authorization: "Bearer alice", "content-type": "application/json" },
+      signal: leaving.signal,
+    }).catch((error: Error) => error.name);
+    const closed = once((await request).socket, "close");
+    leaving.abort();
+    expect(await call).to.equal("AbortError");
+    await closed;
+  });
+
+  it("is named by its path and cluster, whatever they are", async () => {
+    await using view = await start((_req, res) => json(res, 200, NOTE));
+    await view.front.send(`DELETE ${PATH}/a%20b%3Ac%3F?gracePeriodSeconds=3`);
+    expect(view.asked).to.deep.equal(["DELETE /apis/test.dev/v1/notes/a%20b:c%3F"]);
+  });
+});
