@@ -1,5 +1,11 @@
 import { ApiError, isJsonObject, type JsonObject, parseOwnJson, type Status } from "@virtual-workspaces/apimachinery";
-import type { Outgoing, StreamedResponse, Upstream, WholeResponse } from "@virtual-workspaces/transport";
+import {
+  header,
+  type Outgoing,
+  type StreamedResponse,
+  type Upstream,
+  type WholeResponse,
+} from "@virtual-workspaces/transport";
 
 export interface RequestsOptions {
   readonly upstream: Upstream;
@@ -47,13 +53,24 @@ export class Requests {
   }
 }
 
-function errorOf({ status, body }: Pick<WholeResponse, "status" | "body">): ApiError {
+function errorOf(answer: WholeResponse): ApiError {
+  return new ApiError(withRetryAfter(statusOf(answer), header(answer.headers, "retry-after")));
+}
+
+/** What only the header says, such as a proxy's, is told where the Status has its place for it. */
+function withRetryAfter(status: Status, seconds: string | undefined): Status {
+  if (seconds === undefined || !/^\d{1,9}$/.test(seconds) || status.details?.retryAfterSeconds !== undefined)
+    return status;
+  return { ...status, details: { ...status.details, retryAfterSeconds: Number(seconds) } };
+}
+
+function statusOf({ status, body }: WholeResponse): Status {
   try {
     const parsed = parseOwnJson(body.toString("utf8"));
-    if (isJsonObject(parsed) && parsed["kind"] === "Status") return new ApiError(parsed as unknown as Status);
+    if (isJsonObject(parsed) && parsed["kind"] === "Status") return parsed as unknown as Status;
   } catch {
     // What is no Status is told by its code.
   }
   const message = `the server answered ${status}`;
-  return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: status });
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: status };
 }

@@ -70,7 +70,8 @@ export class ResourceClient<T extends object = object> {
   async *watch(
     options: WatchOptions = {},
   ): AsyncGenerator<Exclude<WatchEvent<ObjectOf<T>>, { type: "ERROR" }>, void, undefined> {
-    const { signal, labels, fields, idle = Number.POSITIVE_INFINITY, allowWatchBookmarks = true, ...query } = options;
+    const { signal, labels, fields, idle = Number.POSITIVE_INFINITY, allowWatchBookmarks = true, ...others } = options;
+    const { onOpen, onBytes, ...query } = others;
     const path = this.#path("", {
       ...query,
       watch: true,
@@ -79,7 +80,9 @@ export class ResourceClient<T extends object = object> {
       fieldSelector: fields,
     });
     await using answer = await this.#options.requests.stream({ path, ...(signal && { signal }), deadlines: { idle } });
+    onOpen?.();
     for await (const line of lines(answer.body, { limit: LONGEST_EVENT })) {
+      onBytes?.(line.length);
       const event = parseOwnJson(line.toString("utf8")) as unknown as WatchEvent<ObjectOf<T>>;
       if (event.type === "ERROR") throw new ApiError(event.object);
       yield event;
