@@ -106,12 +106,14 @@ export class Upstream implements AsyncDisposable {
     const credentials = this.#credentials;
     if (credentials === undefined) return ask(NOBODY);
     const credential = await credentials.get();
+    signal?.throwIfAborted();
     const answer = await ask(credential);
     if (answer.status !== 401 || credentials.refused === undefined) return answer;
     credentials.refused(credential);
     const renewed = await credentials.get();
     if (renewed === credential) return answer;
     if (Symbol.asyncDispose in answer) await (answer as unknown as AsyncDisposable)[Symbol.asyncDispose]();
+    signal?.throwIfAborted();
     return ask(renewed);
   }
 

@@ -47,6 +47,7 @@ export class Reflector<T extends object> {
   /** ms */
   readonly #deadlines: { readonly renew: number; readonly idle: number; readonly initial: number };
   #synced = false;
+  #everSynced = false;
 
   constructor(parts: ReflectorParts<T>) {
     const { labels, fields, renewEvery = 10, idle = renewEvery * 1000 + 3000, initialDeadline = 5000 } = parts;
@@ -134,6 +135,7 @@ export class Reflector<T extends object> {
       timeoutSeconds: Math.ceil((PATIENCE * initial + renew) / 1000),
     } as const;
     for await (const { type, object } of this.#open(dog, { query, onOpen: more })) {
+      known(type);
       if (stage === undefined) this.#follow(type, object);
       else if (type === "BOOKMARK") {
         const version = this.#checks.version(object as ObjectOf<T>);
@@ -181,13 +183,12 @@ export class Reflector<T extends object> {
 
   #follow(type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK", object: object): void {
     const { store, counters, sink } = this.#parts;
+    known(type);
     if (type === "BOOKMARK") {
       counters.bookmarks += 1;
       this.#position.bookmark(this.#checks.version(object as ObjectOf<T>));
       return;
     }
-    if (type !== "ADDED" && type !== "MODIFIED" && type !== "DELETED")
-      throw new UpstreamFault(`the server sent an event of type ${JSON.stringify(type)}`);
     const checked = this.#checks.object(object as ObjectOf<T>);
     const events = type === "DELETED" ? store.remove(checked) : store.put(checked);
     this.#position.advance(checked.version);
@@ -208,8 +209,6 @@ export class Reflector<T extends object> {
     this.#sync();
   }
 
-  #everSynced = false;
-
   #sync(): void {
     if (this.#synced) return;
     this.#synced = true;
@@ -218,3 +217,10 @@ export class Reflector<T extends object> {
 }
 
 type WatchStream<T extends object> = ReturnType<ResourceClient<T>["watch"]>;
+
+const TYPES: ReadonlySet<string> = new Set(["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]);
+
+/** @throws UpstreamFault on an event of another type */
+function known(type: string): void {
+  if (!TYPES.has(type)) throw new UpstreamFault(`the server sent an event of type ${JSON.stringify(type)}`);
+}
