@@ -79,8 +79,8 @@ export class Scripted implements AsyncDisposable {
     return new Scripted(listener, asked);
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#listener[Symbol.asyncDispose]();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#listener[Symbol.asyncDispose]();
   }
 }
 

@@ -8,7 +8,7 @@ import {
   type LifecycleEvent,
 } from "@virtual-workspaces/client";
 import {
-  type AuthorizeFunction,
+  type Authorizer,
   allow,
   type Collection,
   type CollectionOptions,
@@ -22,14 +22,14 @@ import type { UpstreamOptions } from "@virtual-workspaces/transport";
 import { testLog } from "../../_setup/log.ts";
 import { Note } from "../../_support/note.ts";
 
-export type NoteContent = { spec?: { text?: string } };
+export type NoteContent = { spec: { text?: string } };
 export type NoteObject = ObjectOf<NoteContent>;
 
 export interface NotesOptions extends Partial<ServerOptions> {
   readonly notes?: Collection<NoteContent>;
   readonly history?: CollectionOptions["history"];
   readonly port?: number;
-  readonly authorize?: AuthorizeFunction;
+  readonly authorize?: Authorizer;
 }
 
 /** A server of notes in all clusters, and its collection. */
