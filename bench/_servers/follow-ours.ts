@@ -6,7 +6,11 @@ serveFollower(async () => {
   return async ({ port, ca, changed }) => {
     const headers = ["Authorization", "Bearer token"];
     const client = new Client({
-      upstream: { url: `https://127.0.0.1:${port}/services/notes`, tls: { ca }, credentials: { get: () => ({ headers }) } },
+      upstream: {
+        url: `https://127.0.0.1:${port}/services/notes`,
+        tls: { ca },
+        credentials: { get: () => ({ headers }) },
+      },
       cluster: "root",
     });
     const informer = new Informer({ resource: client.resource({ ...GROUP, kind: "Note", scope: "Cluster" }) });
