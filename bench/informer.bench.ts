@@ -4,6 +4,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Authority, SERVER_AUTH } from "../test/_support/certificates.ts";
 import { Remote } from "./_harness/remote.ts";
 import { type Figure, figure, report } from "./_harness/report.ts";
+import type { FollowClientNode } from "./_servers/follow-client-node.ts";
+import type { FollowOurs } from "./_servers/follow-ours.ts";
 import type { Follower } from "./_servers/follower.ts";
 import type { Informed } from "./_servers/informed.ts";
 
@@ -27,8 +29,8 @@ report("informer", [...(await faults()), ...(await memory())]);
 async function faults(): Promise<Figure[]> {
   await using server = await Remote.start<Informed>("informed");
   await using brittle = await Remote.start<Informed>("informed");
-  await using ours = await Remote.start<Follower>("follow-ours");
-  await using rival = await Remote.start<Follower>("follow-client-node");
+  await using ours = await Remote.start<FollowOurs>("follow-ours");
+  await using rival = await Remote.start<FollowClientNode>("follow-client-node");
   const sides = [ours, rival] as const;
   const ports = await server.ask("listen", tls);
   const spell = (await brittle.ask("listen", tls)).direct;

@@ -1,5 +1,7 @@
 // The informers of @kubernetes/client-node, in a process of their own.
-import { GROUP, serveFollower } from "./follower.ts";
+import { type Follower, GROUP, serveFollower } from "./follower.ts";
+
+export type FollowClientNode = Follower;
 
 serveFollower(async () => {
   const { CustomObjectsApi, KubeConfig, makeInformer } = await import("@kubernetes/client-node");

@@ -1,5 +1,7 @@
 // Our informers, in a process of their own.
-import { GROUP, serveFollower } from "./follower.ts";
+import { type Follower, GROUP, serveFollower } from "./follower.ts";
+
+export type FollowOurs = Follower;
 
 serveFollower(async () => {
   const { Client, Informer } = await import("@virtual-workspaces/client");

@@ -159,6 +159,22 @@ describe("an informer", () => {
     expect(watched.informer.metrics).to.include({ relists: 0, lists: 0 });
   });
 
+  it("can be waited for before it is started, and says when it was stopped before it was synced", async () => {
+    await using server = await Notes.start();
+    await using watched = new Watched(server.port);
+    const { informer } = watched;
+    const { synced } = informer;
+    informer.start();
+    await synced;
+    await informer.stop();
+    const again = informer.start(AbortSignal.abort()).synced;
+    expect(await again.catch((error: Error) => error.message)).to.equal(
+      "the informer of notes was stopped before it was synced",
+    );
+    await informer.stop();
+    await informer.start().synced;
+  });
+
   it("keeps objects of one name in many clusters apart, and tells each once", async () => {
     await using server = await Notes.start();
     const clusters = Array.from({ length: 50 }, (_, n) => `c${n}`);

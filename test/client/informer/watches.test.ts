@@ -1,7 +1,8 @@
 // What an informer makes of watches that lie, end too soon, or are refused: nothing wrong, and no storm.
+import { Client } from "@virtual-workspaces/client";
 import { expect } from "chai";
 import { type Answering, added, bookmark, expired, modified, note, Scripted, status } from "./scripted.ts";
-import { Watched } from "./support.ts";
+import { NOTE, Watched } from "./support.ts";
 
 const first = (answer: Answering): Answering => answer.events(added("a", "10"), bookmark("10", true));
 
@@ -37,6 +38,41 @@ describe("watches of an informer", () => {
       // It goes on from before the lie.
       expect(server.asked.at(-1)?.query.get("resourceVersion")).to.equal("10");
     });
+
+  it("do not believe an object of another namespace than was asked for", async () => {
+    const of = (namespace: string, resourceVersion: string) => ({
+      type: "ADDED",
+      object: { ...note("a", "1"), metadata: { name: "a", namespace, resourceVersion } },
+    });
+    await using server = await Scripted.start(({ way, nth }, answer) => {
+      if (way === "watchList") answer.events(of("mine", "10"), bookmark("10", true)).end();
+      else answer.events(of(nth === 0 ? "theirs" : "mine", "12"));
+    });
+    await using client = new Client({ upstream: { url: `http://127.0.0.1:${server.port}` } });
+    const resource = client.resource({ ...NOTE, scope: "Namespaced" }).in("mine");
+    await using watched = await Watched.synced(server.port, { resource });
+    await watched.until(() => watched.events.length === 2);
+    expect(watched.events.map(({ type, key }) => `${type} ${key.namespace}`)).to.deep.equal([
+      "added mine",
+      "updated mine",
+    ]);
+    expect(watched.lifecycle.flatMap((event) => (event.type === "error" ? [event.error.message] : []))).to.deep.equal([
+      'notes: the server sent an object of namespace "theirs" instead of Note objects',
+    ]);
+  });
+
+  it("that always say that the server is older than its lists make no storm of lists", async () => {
+    await using server = await Scripted.start(({ way }, answer) => {
+      if (way === "watchList") answer.status(422, "Invalid");
+      else if (way === "list") answer.list("10", { a: "10" });
+      else answer.events(bookmark("9"));
+    });
+    await using watched = await Watched.synced(server.port, { backoff: { first: 20, most: 10_000 } });
+    while (server.count("watch") < 6) await new Promise((resolve) => setTimeout(resolve, 5));
+    const at = server.asked.filter(({ way }) => way === "watch").map((asked) => asked.at);
+    expect((at[5] ?? 0) - (at[0] ?? 0)).to.be.above(10 + 20 + 40 + 80 + 160);
+    expect(watched.labels).to.deep.equal(["added a"]);
+  });
 
   it("tell nothing twice, and never go back", async () => {
     await using server = await Scripted.start(({ way, nth }, answer) => {

@@ -6,7 +6,7 @@ export interface EventQueueOptions {
   readonly limit: number;
   /** Told when more wait than that. */
   readonly lagging: (waiting: number) => void;
-  /** Told when nobody reads any more. */
+  /** Told when it takes no more; more than once, maybe. */
   readonly closed: () => void;
 }
 
@@ -46,6 +46,7 @@ export class EventQueue<T> implements AsyncIterableIterator<InformerEvent<T>> {
   /** Nothing more comes. What waits can still be read. */
   end(): void {
     this.#ended = true;
+    this.#options.closed();
     for (const reader of this.#waiting.splice(0)) reader({ done: true, value: undefined });
   }
 
@@ -62,7 +63,6 @@ export class EventQueue<T> implements AsyncIterableIterator<InformerEvent<T>> {
     this.#at = 0;
     this.#merged = new Places();
     this.end();
-    this.#options.closed();
     return Promise.resolve({ done: true, value: undefined });
   }
 

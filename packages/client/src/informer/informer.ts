@@ -57,8 +57,9 @@ export class Informer<T extends object = object> implements AsyncDisposable {
   }
 
   /**
-   * Resolves when the store holds what the server has, for the first time since the start: everything was read, or, where
-   * the informer was stopped before, is followed again from where it was. Rejects when it is stopped before that.
+   * Resolves when the store holds what the server has, for the first time since the start, or since the next if it is not
+   * running: everything was read, or, where the informer was stopped before, is followed again from where it was. Rejects
+   * when it is stopped before that.
    */
   get synced(): Promise<void> {
     return this.#synced.promise;
@@ -86,17 +87,16 @@ export class Informer<T extends object = object> implements AsyncDisposable {
    * @param signal stops it, as {@link stop} does
    */
   start(signal?: AbortSignal): this {
-    if (this.#running !== undefined || signal?.aborted === true) return this;
+    if (this.#running !== undefined) return this;
     const stop = new AbortController();
     const abort = (): void => stop.abort();
     signal?.addEventListener("abort", abort, { once: true });
-    this.#synced.reject(new Error("the informer was started anew"));
-    this.#synced = unsettled();
-    const synced = this.#synced;
+    if (signal?.aborted === true) abort();
     const done = this.#reflector.run(stop.signal).finally(() => {
       signal?.removeEventListener("abort", abort);
       this.#running = undefined;
-      synced.reject(new Error(`the informer of ${this.kind.plural} was stopped before it was synced`));
+      this.#synced.reject(new Error(`the informer of ${this.kind.plural} was stopped before it was synced`));
+      this.#synced = unsettled();
       for (const queue of [...this.#queues]) queue.end();
     });
     this.#running = { stop, done };

@@ -88,7 +88,8 @@ export class Reflector<T extends object> {
     const { lived } = this.connection;
     if (failure === undefined) this.connection.pause();
     else this.connection.close(failure);
-    const progressed = way === "watch" && this.#position.version !== version;
+    const now = this.#position.version;
+    const progressed = way === "watch" && now !== "" && now !== version;
     const round: Round = { way, failure, lived, progressed };
     return this.#retries.after(round);
   }
