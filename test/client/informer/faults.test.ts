@@ -18,13 +18,15 @@ describe("an informer, when things fail", () => {
     await using watched = await Watched.synced(wire.port, SHORT);
     // A renewed watch, not the one that began with all there was.
     while (watched.informer.metrics.watches < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+    server.set("a", "2");
+    await watched.until(() => watched.events.length === 2);
     wire.deaden();
     const began = performance.now();
     server.set("b", "1");
     server.delete("a");
-    await watched.until(() => watched.events.length === 3);
+    await watched.until(() => watched.events.length === 4);
     expect(performance.now() - began).to.be.below(5000);
-    expect(watched.labels).to.deep.equal(["added a", "added b", "deleted a"]);
+    expect(watched.labels).to.deep.equal(["added a", "updated a", "added b", "deleted a"]);
     expect(watched.informer.metrics).to.include({ relists: 0, lists: 0, expired: 0 });
     const { gapSeconds } = watched.informer.metrics;
     expect(gapSeconds).to.be.above(0).and.below(3);
