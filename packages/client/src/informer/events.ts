@@ -46,8 +46,12 @@ export type LifecycleEvent =
 
 /** What is called on events. A throw, or a promise that rejects, is reported and stops nothing; promises are not waited for. */
 export interface InformerHandlers<T> {
+  /** There is an object that was not. */
   added?(object: T, event: Extract<InformerEvent<T>, { type: "added" }>): unknown;
+  /** It is another one now; `old` is as it was. */
   updated?(object: T, old: T, event: Extract<InformerEvent<T>, { type: "updated" }>): unknown;
+  /** It is gone. */
   deleted?(object: T, event: Extract<InformerEvent<T>, { type: "deleted" }>): unknown;
+  /** Something happened to the informer itself. */
   lifecycle?(event: LifecycleEvent): unknown;
 }

@@ -65,6 +65,7 @@ export class Informer<T extends object = object> implements AsyncDisposable {
     return this.#synced.promise;
   }
 
+  /** Whether the server is being followed. */
   get connected(): boolean {
     return this.#reflector.connection.connected;
   }
@@ -109,6 +110,7 @@ export class Informer<T extends object = object> implements AsyncDisposable {
     await this.#running?.done;
   }
 
+  /** As {@link stop}. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

@@ -14,7 +14,11 @@ export type KeyLike = Pick<ObjectKey, "name"> & Partial<ObjectKey>;
  */
 export interface Store<T> {
   readonly size: number;
-  /** @param key cluster and namespace are "" unless given; in `*` the cluster is that of the object's annotation */
+  /**
+   * The object of a name, `undefined` when there is none.
+   *
+   * @param key the cluster is the informer's unless given, in `*` that of the object's annotation; the namespace is ""
+   */
   get(key: KeyLike): T | undefined;
   /** All objects, or those of a cluster, of a namespace, of both; in no order. */
   list(part?: Partial<Omit<ObjectKey, "name">>): T[];
