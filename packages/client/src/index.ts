@@ -25,3 +25,22 @@ export type { ResourceList, WholeList } from "./resource/list.ts";
 export { type Named, SubresourceClient } from "./resource/subresource-client.ts";
 export type { ResourceEvent } from "./resource/watch.ts";
 export { ResourceClient, type Scale } from "./resource-client.ts";
+export type { BackoffOptions } from "./informer/backoff.ts";
+export type { InformerEvent, InformerHandlers, LifecycleEvent, RelistReason } from "./informer/events.ts";
+export { type EventsOptions, Informer } from "./informer/informer.ts";
+export type { InformerMetrics } from "./informer/metrics.ts";
+export {
+  type InformerOptions,
+  type InformerProblem,
+  type ReflectorOptions,
+  withoutManagedFields,
+} from "./informer/options.ts";
+export {
+  type InformerLease,
+  type SharedInformerOptions,
+  SharedInformers,
+  type SharedInformersOptions,
+} from "./informer/shared-informers.ts";
+export type { KeyLike, Store } from "./informer/store.ts";
+export type { Indexer } from "./informer/store-index.ts";
+export { IncompleteStream, UpstreamFault } from "./informer/upstream-fault.ts";

@@ -47,4 +47,8 @@ export interface WatchOptions extends SelectOptions {
   readonly timeoutSeconds?: number;
   /** How long it may be silent, ms. @default Infinity */
   readonly idle?: number;
+  /** Told when the server has taken the watch, before its first event. */
+  readonly onOpen?: () => void;
+  /** Told how long each event is, before it is given. */
+  readonly onBytes?: (bytes: number) => void;
 }

@@ -61,6 +61,8 @@ async function* received<T>(
     fields,
     idle = Number.POSITIVE_INFINITY,
     allowWatchBookmarks = true,
+    onOpen,
+    onBytes,
     ...query
   } = options;
   const selected = { watch: true, allowWatchBookmarks, labelSelector: labels, fieldSelector: fields };
@@ -68,7 +70,11 @@ async function* received<T>(
   const match = query.sendInitialEvents === true ? { resourceVersionMatch: "NotOlderThan" } : {};
   const path = collectionPath(place, { ...match, ...query, ...selected });
   await using answer = await requests.stream({ path, signal, retries, deadlines: { idle } });
-  for await (const line of lines(answer.body, { limit: LONGEST_EVENT })) yield eventOf<T>(line, path);
+  onOpen?.();
+  for await (const line of lines(answer.body, { limit: LONGEST_EVENT })) {
+    onBytes?.(line.length);
+    yield eventOf<T>(line, path);
+  }
 }
 
 /** @throws ApiError what an ERROR event holds; TransportError `malformed` on what is no event */

@@ -1,0 +1,40 @@
+import { isApiError } from "@virtual-workspaces/apimachinery";
+
+/** How long to wait after failures. */
+export interface BackoffOptions {
+  /** After the first, ms. @default 250 */
+  readonly first: number;
+  /** At most, ms. @default 30000 */
+  readonly most: number;
+}
+
+/** The longest that a server can make us wait (`Retry-After`), ms. */
+const LONGEST = 300_000;
+
+/** Waits that double with each failure, each by chance between half and all of it, so that not all clients come at once. */
+export class Backoff {
+  readonly #options: BackoffOptions;
+  #failures = 0;
+
+  constructor(options: Partial<BackoffOptions> = {}) {
+    this.#options = { first: 250, most: 30_000, ...options };
+  }
+
+  get failures(): number {
+    return this.#failures;
+  }
+
+  /** It worked. */
+  reset(): void {
+    this.#failures = 0;
+  }
+
+  /** How long to wait now, ms. What the server asks for is waited for, up to 5 minutes. */
+  next(error?: unknown): number {
+    const { first, most } = this.#options;
+    const full = Math.min(most, first * 2 ** this.#failures);
+    this.#failures = Math.min(this.#failures + 1, 30);
+    const asked = isApiError(error) ? (error.status.details?.retryAfterSeconds ?? 0) * 1000 : 0;
+    return Math.max((full * (1 + Math.random())) / 2, Math.min(asked, LONGEST));
+  }
+}

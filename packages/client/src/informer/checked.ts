@@ -1,0 +1,82 @@
+import {
+  apiVersionOf,
+  CLUSTER_ANNOTATION,
+  isJsonObject,
+  type KindReference,
+  type ObjectKey,
+  type ObjectOf,
+  WILDCARD,
+} from "@virtual-workspaces/apimachinery";
+import type { ResourceList } from "../resource/list.ts";
+import type { ResourceClient } from "../resource-client.ts";
+import { UpstreamFault } from "./upstream-fault.ts";
+
+/** An object of the right kind, in the right place, with what an informer needs of it. */
+export interface Checked<T> {
+  readonly key: ObjectKey;
+  readonly version: string;
+  readonly object: ObjectOf<T>;
+}
+
+/** What must hold of all that a server sends: it may be another one than we think, or broken. */
+export class Checks<T extends object> {
+  readonly #kind: KindReference<T>;
+  readonly #apiVersion: string;
+  readonly #listKind: string;
+  readonly #cluster: string;
+  readonly #namespace: string;
+
+  constructor(resource: ResourceClient<T>, listKind = `${resource.kind.kind}List`) {
+    this.#kind = resource.kind;
+    this.#apiVersion = apiVersionOf(resource.kind);
+    this.#listKind = listKind;
+    this.#cluster = resource.cluster;
+    this.#namespace = resource.namespace;
+  }
+
+  /** @throws UpstreamFault on an object of another kind or namespace, or without name or version */
+  object(object: ObjectOf<T>): Checked<T> {
+    const version = this.version(object);
+    const { name, namespace = "", annotations } = object.metadata;
+    if (typeof name !== "string" || name === "") throw this.#fault("an object without a name");
+    const { scope } = this.#kind;
+    if (this.#namespace !== "" && scope === "Namespaced" && namespace !== this.#namespace)
+      throw this.#fault(`an object of namespace ${JSON.stringify(namespace)}`);
+    const cluster = this.#cluster === WILDCARD ? (annotations?.[CLUSTER_ANNOTATION] ?? "") : this.#cluster;
+    return { key: { cluster, namespace, name }, version, object };
+  }
+
+  /** The version of an object or bookmark. @throws UpstreamFault when it is of another kind, or has none */
+  version(object: ObjectOf<T>): string {
+    if (!isJsonObject(object) || !isJsonObject(object.metadata)) throw this.#fault("what is no object");
+    const { apiVersion, kind, metadata } = object;
+    if (apiVersion !== this.#apiVersion || kind !== this.#kind.kind)
+      throw this.#fault(`an object of kind ${JSON.stringify(kind)} in ${JSON.stringify(apiVersion)}`);
+    return this.#version(metadata.resourceVersion, "an object");
+  }
+
+  /** The version of a list. @throws UpstreamFault when it is a list of something else, or has none */
+  list(list: ResourceList<T>): string {
+    const { apiVersion = this.#apiVersion, kind = this.#listKind, metadata, items } = list as ListOnTheWire;
+    if (apiVersion !== this.#apiVersion || kind !== this.#listKind)
+      throw this.#fault(`a list of kind ${JSON.stringify(kind)} in ${JSON.stringify(apiVersion)}`);
+    if (!Array.isArray(items)) throw this.#fault("a list without items");
+    return this.#version(metadata?.resourceVersion, "a list");
+  }
+
+  #version(version: unknown, of: string): string {
+    if (typeof version === "string" && version !== "") return version;
+    throw this.#fault(`${of} without a resourceVersion`);
+  }
+
+  #fault(what: string): UpstreamFault {
+    return new UpstreamFault(`${this.#kind.plural}: the server sent ${what} instead of ${this.#kind.kind} objects`);
+  }
+}
+
+interface ListOnTheWire {
+  readonly apiVersion?: unknown;
+  readonly kind?: unknown;
+  readonly metadata?: { readonly resourceVersion?: unknown };
+  readonly items?: unknown;
+}

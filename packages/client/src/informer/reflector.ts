@@ -1,0 +1,228 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { INITIAL_EVENTS_END, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { ResourceClient } from "../resource-client.ts";
+import { Checks } from "./checked.ts";
+import { Connection } from "./connection.ts";
+import type { InformerEvent, LifecycleEvent } from "./events.ts";
+import type { Counters } from "./metrics.ts";
+import type { ReflectorOptions } from "./options.ts";
+import { readPages } from "./paged-list.ts";
+import { Position } from "./position.ts";
+import { Retries, type Round } from "./retries.ts";
+import type { ObjectStore, Stage } from "./store.ts";
+import { IncompleteStream, UpstreamFault } from "./upstream-fault.ts";
+import { Watchdog } from "./watchdog.ts";
+
+/** Whom a reflector tells. */
+export interface ReflectorSink<T> {
+  changes(events: readonly InformerEvent<T>[]): void;
+  lifecycle(event: LifecycleEvent): void;
+}
+
+export interface ReflectorParts<T extends object> extends ReflectorOptions {
+  readonly resource: ResourceClient<T>;
+  readonly store: ObjectStore<T>;
+  readonly counters: Counters;
+  readonly sink: ReflectorSink<ObjectOf<T>>;
+}
+
+/** How many times the deadline between initial events all of them may take. */
+const PATIENCE = 12;
+
+/** A watch has lived as long as it should. */
+class Renewal extends Error {}
+
+/**
+ * Keeps a store in step with a server (cache.Reflector): everything is read once, by watch (WatchList) or by pages, and
+ * followed from there by watches, one at a time. Versions are those of lists, events and bookmarks, never of an object that
+ * came otherwise.
+ */
+export class Reflector<T extends object> {
+  readonly connection: Connection;
+  readonly #parts: ReflectorParts<T>;
+  readonly #checks: Checks<T>;
+  readonly #position: Position;
+  readonly #retries: Retries;
+  readonly #select: { readonly labels?: string; readonly fields?: string };
+  /** ms */
+  readonly #deadlines: { readonly renew: number; readonly idle: number; readonly initial: number };
+  #synced = false;
+  #everSynced = false;
+
+  constructor(parts: ReflectorParts<T>) {
+    const { labels, fields, renewEvery = 10, idle = renewEvery * 1000 + 3000, initialDeadline = 5000 } = parts;
+    this.#parts = parts;
+    this.#checks = new Checks(parts.resource, parts.listKind);
+    this.#position = new Position(parts.rewindAfter ?? 60_000);
+    this.#select = { ...(labels && { labels }), ...(fields && { fields }) };
+    this.#deadlines = { renew: Math.max(1, Math.ceil(renewEvery)) * 1000, idle, initial: initialDeadline };
+    const tell = (event: LifecycleEvent): void => parts.sink.lifecycle(event);
+    this.connection = new Connection(parts.counters, tell);
+    this.#retries = new Retries({ position: this.#position, counters: parts.counters, backoff: parts.backoff, tell });
+  }
+
+  /** Keeps in step until the signal says that it is enough; never throws. Goes on from what was known before. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#synced = false;
+    this.#retries.reset();
+    while (!signal.aborted) {
+      const wait = await this.#round(signal);
+      if (wait > 0 && !signal.aborted) await pause(wait, undefined, { signal }).catch(() => undefined);
+    }
+    this.connection.close(undefined);
+  }
+
+  /** One list, or one watch. @returns how long to wait before the next, ms */
+  async #round(signal: AbortSignal): Promise<number> {
+    const { version } = this.#position;
+    const way = version !== "" ? "watch" : this.#retries.streams ? "watchList" : "list";
+    let failure: Error | undefined;
+    try {
+      if (way === "watch") await this.#watch(signal);
+      else if (way === "list") await this.#list(signal);
+      else await this.#watchList(signal);
+    } catch (error) {
+      if (!(error instanceof Renewal)) failure = error instanceof Error ? error : new Error(String(error));
+    }
+    if (signal.aborted) return 0;
+    const { lived } = this.connection;
+    if (failure === undefined) this.connection.pause();
+    else this.connection.close(failure);
+    const now = this.#position.version;
+    const progressed = way === "watch" && now !== "" && now !== version;
+    const round: Round = { way, failure, lived, progressed };
+    return this.#retries.after(round);
+  }
+
+  async #list(signal: AbortSignal): Promise<void> {
+    const { resource, store, counters, pageSize = 500 } = this.#parts;
+    let stage = store.stage();
+    let version = "";
+    await readPages(resource, {
+      select: this.#select,
+      limit: pageSize,
+      signal,
+      begin: () => {
+        stage = store.stage();
+        version = "";
+      },
+      page: (list) => {
+        counters.lists += 1;
+        this.connection.heard();
+        const read = this.#checks.list(list);
+        // That of the first page, if later ones are newer: a watch from there tells once more what they have.
+        if (version === "") version = read;
+        for (const item of list.items) store.stagePut(stage, this.#checks.object(item));
+      },
+      expired: () => {
+        counters.expired += 1;
+      },
+    });
+    this.#publish(stage, version);
+  }
+
+  /** Reads everything by watch, and goes on with it for as long as a watch lives. */
+  async #watchList(signal: AbortSignal): Promise<void> {
+    const { store } = this.#parts;
+    const { initial, renew } = this.#deadlines;
+    using dog = new Watchdog(signal);
+    const began = performance.now();
+    const late = (): Error => new IncompleteStream(`a list by watch brought nothing new for ${initial} ms`);
+    const more = (): void => dog.expect(Math.min(initial, began + PATIENCE * initial - performance.now()), late);
+    let stage: Stage<T> | undefined = store.stage();
+    const query = {
+      sendInitialEvents: true,
+      resourceVersionMatch: "NotOlderThan",
+      timeoutSeconds: Math.ceil((PATIENCE * initial + renew) / 1000),
+    } as const;
+    for await (const { type, object } of this.#open(dog, { query, onOpen: more })) {
+      known(type);
+      if (stage === undefined) this.#follow(type, object);
+      else if (type === "BOOKMARK") {
+        const version = this.#checks.version(object as ObjectOf<T>);
+        // One without the annotation is none of the end, and of no use: initial events are in no order.
+        if (object.metadata.annotations?.[INITIAL_EVENTS_END] !== "true") continue;
+        this.#publish(stage, version);
+        stage = undefined;
+        dog.expect(renew, () => new Renewal());
+      } else if (type === "DELETED") stage.delete(this.#checks.object(object as ObjectOf<T>).key);
+      else if (store.stagePut(stage, this.#checks.object(object as ObjectOf<T>))) more();
+    }
+    if (stage !== undefined) throw new IncompleteStream("a list by watch ended before its bookmark");
+  }
+
+  async #watch(signal: AbortSignal): Promise<void> {
+    const { idle, renew } = this.#deadlines;
+    using dog = new Watchdog(signal);
+    const query = { resourceVersion: this.#position.version, timeoutSeconds: renew / 1000, idle };
+    const onOpen = (): void => {
+      dog.rest();
+      this.#sync();
+    };
+    for await (const { type, object } of this.#open(dog, { query, onOpen })) this.#follow(type, object);
+  }
+
+  #open(dog: Watchdog, { query, onOpen }: { query: object; onOpen: () => void }): WatchStream<T> {
+    const { resource, counters } = this.#parts;
+    const { idle } = this.#deadlines;
+    counters.watches += 1;
+    dog.expect(idle, () => new Error(`the server did not begin to answer a watch within ${idle} ms`));
+    return resource.watch({
+      ...this.#select,
+      ...query,
+      signal: dog.signal,
+      retries: false,
+      onOpen: () => {
+        this.connection.open();
+        onOpen();
+      },
+      onBytes: (bytes) => {
+        counters.bytes += bytes;
+        this.connection.heard();
+      },
+    });
+  }
+
+  #follow(type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK", object: object): void {
+    const { store, counters, sink } = this.#parts;
+    known(type);
+    if (type === "BOOKMARK") {
+      counters.bookmarks += 1;
+      this.#position.bookmark(this.#checks.version(object as ObjectOf<T>));
+      return;
+    }
+    const checked = this.#checks.object(object as ObjectOf<T>);
+    const events = type === "DELETED" ? store.remove(checked) : store.put(checked);
+    this.#position.advance(checked.version);
+    if (events.length === 0) counters.suppressed += 1;
+    else sink.changes(events);
+  }
+
+  #publish(stage: Stage<T>, version: string): void {
+    const { store, counters, sink } = this.#parts;
+    const reason = this.#position.begin(version);
+    const { events, unchanged } = store.commit(stage, !this.#everSynced);
+    this.#everSynced = true;
+    counters.suppressed += unchanged;
+    this.#retries.read();
+    if (reason !== undefined) counters.relists += 1;
+    sink.changes(events);
+    if (reason !== undefined) sink.lifecycle({ type: "relisted", reason });
+    this.#sync();
+  }
+
+  #sync(): void {
+    if (this.#synced) return;
+    this.#synced = true;
+    this.#parts.sink.lifecycle({ type: "synced" });
+  }
+}
+
+type WatchStream<T extends object> = ReturnType<ResourceClient<T>["watch"]>;
+
+const TYPES: ReadonlySet<string> = new Set(["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]);
+
+/** @throws UpstreamFault on an event of another type */
+function known(type: string): void {
+  if (!TYPES.has(type)) throw new UpstreamFault(`the server sent an event of type ${JSON.stringify(type)}`);
+}
