@@ -60,12 +60,12 @@ export class ListWatchSource<T extends object> implements Source<ObjectOf<T>>, A
     }
   }
 
-  async #list(): Promise<string | undefined> {
+  async #list(): Promise<string> {
     const { items, metadata } = await this.#client.list({ signal: this.#end.signal });
     const listed = new Set(items.map((item) => keyText(keyOf(item))));
     for (const [id, object] of [...this.#objects]) if (!listed.has(id)) this.#told(object, true);
     for (const item of items) this.#told(item, false);
-    return metadata.resourceVersion;
+    return metadata.resourceVersion ?? "";
   }
 
   #told(object: ObjectOf<T>, isDeleted: boolean): void {

@@ -1,4 +1,4 @@
-import { type KindReference, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { KindReference, KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 import { keyOf } from "./key.ts";
 
 /** Which owners count. */
@@ -13,7 +13,7 @@ export interface OwnerKeysOptions {
  * reference does not matter.
  */
 export function ownerKeys(
-  owner: KindReference<object>,
+  owner: Pick<KindReference, "group" | "kind" | "scope">,
   { controller = false }: OwnerKeysOptions = {},
 ): (object: KubeObject) => ObjectKey[] {
   return (object) => {
