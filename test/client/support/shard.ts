@@ -86,6 +86,7 @@ const bearer = (token: string) => ({ get: async () => ({ headers: ["Authorizatio
 
 /** A list of URLs that changes when told to. */
 export interface Slices extends AsyncDisposable {
+  readonly token: string;
   readonly client: Client;
   readonly slices: Collection<Content<typeof EndpointSlice>>;
   /** Makes the slice `shards` list these. */
@@ -104,6 +105,7 @@ export async function startSlices(): Promise<Slices> {
   const { url, credentials, ...server } = await startTestServer([view]);
   const client = clientOf(`${url}/services/slices`, credentials.token).cluster("root");
   return {
+    token: credentials.token,
     client,
     slices,
     list(...urls) {

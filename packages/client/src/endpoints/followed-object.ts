@@ -31,7 +31,10 @@ export async function followObject<T extends object>(options: FollowedObjectOpti
     const began = clock.now();
     try {
       version ??= await listed(options, fields);
-      version = await watched(options, { fields, version });
+      const seen = (next: string): void => {
+        version = next; // at once: a watch that breaks goes on behind what it told
+      };
+      await watched(options, { fields, version, seen });
       failures = 0;
     } catch (error) {
       if (signal.aborted) return;
@@ -55,6 +58,7 @@ export async function followObject<T extends object>(options: FollowedObjectOpti
 interface Place {
   readonly fields: string | undefined;
   readonly version: string;
+  readonly seen: (version: string) => void;
 }
 
 async function listed<T extends object>(
@@ -66,18 +70,18 @@ async function listed<T extends object>(
   return metadata.resourceVersion ?? "";
 }
 
-/** @returns from where to go on when the server ends it */
+/** Until the server ends it. */
 async function watched<T extends object>(
   { resource, name, changed, signal }: FollowedObjectOptions<T>,
-  { fields, version }: Place,
-): Promise<string> {
-  let at = version;
+  { fields, version, seen }: Place,
+): Promise<void> {
   const timeoutSeconds = WATCH.least + Math.floor(Math.random() * WATCH.spread);
   const idle = (timeoutSeconds + WATCH.slack) * 1000;
   const select = fields !== undefined && { fields };
-  for await (const { type, object } of resource.watch({ signal, ...select, resourceVersion: at, timeoutSeconds, idle })) {
-    at = object.metadata.resourceVersion ?? at;
+  const events = resource.watch({ signal, ...select, resourceVersion: version, timeoutSeconds, idle });
+  for await (const { type, object } of events) {
     if (type !== "BOOKMARK" && object.metadata.name === name) changed(type === "DELETED" ? undefined : object);
+    const { resourceVersion } = object.metadata;
+    if (resourceVersion !== undefined) seen(resourceVersion);
   }
-  return at;
 }

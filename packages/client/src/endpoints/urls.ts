@@ -35,7 +35,9 @@ export function wantedOf(urls: Iterable<string>, rewrite: (url: string) => strin
       const url = canonical(listed);
       addresses.set(url, canonical(rewrite(url)));
     } catch (error) {
-      invalid.push({ url: String(listed), message: error instanceof Error ? error.message : String(error) });
+      // Reports are read by others than those who may know a password.
+      const url = String(listed).replace(/\/\/[^/?#]*@/, "//…@");
+      invalid.push({ url, message: error instanceof Error ? error.message : String(error) });
     }
   }
   return { addresses, invalid };

@@ -1,0 +1,51 @@
+// An address where nobody answers until a test says so: connections are cut at once, as by a server that is not there yet.
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+export interface Gate extends AsyncDisposable {
+  readonly port: number;
+  /** How many connections were cut. */
+  readonly refused: number;
+  open(): void;
+}
+
+export async function startGate(target: number): Promise<Gate> {
+  const sockets = new Set<Socket>();
+  let isOpen = false;
+  let refused = 0;
+  const server = createServer((client) => {
+    if (!isOpen) {
+      refused++;
+      client.resetAndDestroy();
+      return;
+    }
+    const upstream = connect(target, "127.0.0.1");
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on("error", () => undefined).on("close", () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+      socket.pipe(other);
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    get refused() {
+      return refused;
+    },
+    open: () => {
+      isOpen = true;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
