@@ -5,10 +5,6 @@
  */
 
 export { Client, type ClientOptions, type Impersonation } from "./client.ts";
-export { impersonationHeaders } from "./impersonation-headers.ts";
-export type { GetOptions, ListOptions, WatchOptions } from "./options/read.ts";
-export type { ApplyOptions, DeleteOptions, PatchOptions, WriteOptions } from "./options/write.ts";
-export { ResourceClient, type ResourceList } from "./resource-client.ts";
 export { type Clock, systemClock } from "./controller/clock.ts";
 export {
   Controller,
@@ -50,3 +46,7 @@ export {
 } from "./endpoints/endpoints.ts";
 export type { EndpointSource } from "./endpoints/merged-source.ts";
 export { endpointUrls, type InvalidEndpoint } from "./endpoints/urls.ts";
+export { impersonationHeaders } from "./impersonation-headers.ts";
+export type { GetOptions, ListOptions, WatchOptions } from "./options/read.ts";
+export type { ApplyOptions, DeleteOptions, PatchOptions, WriteOptions } from "./options/write.ts";
+export { ResourceClient, type ResourceList } from "./resource-client.ts";

@@ -10,7 +10,7 @@ import {
 } from "@virtual-workspaces/client";
 import { expect } from "chai";
 import { ListWatchSource } from "../support/list-watch-source.ts";
-import { type Shard, startShard, Widget, Part } from "../support/shard.ts";
+import { Part, type Shard, startShard, Widget } from "../support/shard.ts";
 import { until } from "../support/until.ts";
 
 type Options = ControllerOptions<Awaited<ReturnType<typeof widgetOf>>>;
@@ -80,7 +80,8 @@ describe("a controller", () => {
     await using it = start(shard, (_key, { attempt }) => {
       attempts.push(attempt);
       if (attempt < 3) throw new Error("not yet");
-      if (attempt === 3) throw ApiError.conflict({ group: "test.dev", resource: "widgets" }, "a", "somebody was faster");
+      if (attempt === 3)
+        throw ApiError.conflict({ group: "test.dev", resource: "widgets" }, "a", "somebody was faster");
     });
     await until("four attempts", () => attempts.length === 4);
     expect(attempts).to.eql([1, 2, 3, 4]);
@@ -127,7 +128,10 @@ describe("a controller", () => {
   it("aborts what takes too long, and tries it again", async () => {
     shard.widgets.in("root", "default").set("a", {});
     const reasons: unknown[] = [];
-    const hang = (_key: unknown, { signal, attempt }: { signal: AbortSignal; attempt: number }): Promise<void> | void =>
+    const hang = (
+      _key: unknown,
+      { signal, attempt }: { signal: AbortSignal; attempt: number },
+    ): Promise<void> | void =>
       attempt > 1
         ? undefined
         : new Promise((_, reject) => {

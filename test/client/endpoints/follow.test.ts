@@ -1,8 +1,9 @@
 // What is followed, and from where: any object with URLs, over any server, by functions of one's own.
-import { createServer, request } from "node:http";
+
 import { once } from "node:events";
+import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
-import { endpointUrls, type Endpoint, followEndpoints } from "@virtual-workspaces/client";
+import { type Endpoint, endpointUrls, followEndpoints } from "@virtual-workspaces/client";
 import { expect } from "chai";
 import { startRelay } from "../../_support/relay.ts";
 import { clientOf, EndpointSlice, type Slices, startSlices } from "../support/shard.ts";
@@ -55,7 +56,9 @@ describe("followEndpoints", () => {
 
   it("takes URLs from wherever it is told to", async () => {
     slices.slices.in("root").set("shards", { export: { name: "http://from.spec" } });
-    await using it = record(slices.client, { urls: (object) => [(object as { spec: { export: { name: string } } }).spec.export.name] });
+    await using it = record(slices.client, {
+      urls: (object) => [(object as { spec: { export: { name: string } } }).spec.export.name],
+    });
     await it.endpoints.synced;
     expect(it.told).to.eql(["+ http://from.spec"]);
   });
@@ -87,7 +90,9 @@ describe("followEndpoints", () => {
       slices.list(`http://${name}`);
       await until(name, () => it.told.at(-1) === `+ http://${name}` || it.told.at(-2) === `+ http://${name}`);
     }
-    expect(it.told.filter((text) => text.startsWith("+"))).to.eql(["a", "b", "c", "d"].map((name) => `+ http://${name}`));
+    expect(it.told.filter((text) => text.startsWith("+"))).to.eql(
+      ["a", "b", "c", "d"].map((name) => `+ http://${name}`),
+    );
   });
 
   it("watches all objects where the server cannot select one by name", async () => {

@@ -27,7 +27,9 @@ describe("endpoints of a slice", () => {
     await until("both", () => it.told.length === 2);
     one.widgets.in("a", "default").set("x", { size: 10 });
     await until("a change", () => it.told.length === 3);
-    expect(it.informers.sources.widgets.endpointOf({ cluster: "a", namespace: "default", name: "x" })?.url).to.equal(one.url);
+    expect(it.informers.sources.widgets.endpointOf({ cluster: "a", namespace: "default", name: "x" })?.url).to.equal(
+      one.url,
+    );
     slices.list(two.url);
     await until("one is gone", () => it.told.length === 4);
     one.widgets.in("a", "default").set("x", { size: 11 });
@@ -130,7 +132,12 @@ describe("endpoints of a slice", () => {
     widgets.set("x", { size: 4 });
     await until("a change at the other", () => it.world.get("a|default/x") === 4);
     await until("a delete at the other", () => !it.world.has("a|default/y"));
-    expect(it.told.filter((text) => text.startsWith("a|default/y")).sort()).to.eql(["a|default/y 1", "a|default/y deleted"]);
-    expect(it.told.filter((text) => text.startsWith("a|default/x"))).to.eql(["1", "3", "4"].map((n) => `a|default/x ${n}`));
+    expect(it.told.filter((text) => text.startsWith("a|default/y")).sort()).to.eql([
+      "a|default/y 1",
+      "a|default/y deleted",
+    ]);
+    expect(it.told.filter((text) => text.startsWith("a|default/x"))).to.eql(
+      ["1", "3", "4"].map((n) => `a|default/x ${n}`),
+    );
   });
 });

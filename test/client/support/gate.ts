@@ -25,10 +25,12 @@ export async function startGate(target: number): Promise<Gate> {
       [upstream, client],
     ] as const) {
       sockets.add(socket);
-      socket.on("error", () => undefined).on("close", () => {
-        sockets.delete(socket);
-        other.destroy();
-      });
+      socket
+        .on("error", () => undefined)
+        .on("close", () => {
+          sockets.delete(socket);
+          other.destroy();
+        });
       socket.pipe(other);
     }
   });

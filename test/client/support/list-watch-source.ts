@@ -1,13 +1,7 @@
 // The least that can be called an informer: a list, watches from there on, a list again on 410. So that what is tested here
 // is a controller over real sockets, and not the informer.
 import { isApiError, type ObjectKey, type ObjectOf } from "@virtual-workspaces/apimachinery";
-import {
-  keyOf,
-  keyText,
-  type ResourceClient,
-  type Source,
-  type SourceHandlers,
-} from "@virtual-workspaces/client";
+import { keyOf, keyText, type ResourceClient, type Source, type SourceHandlers } from "@virtual-workspaces/client";
 
 export class ListWatchSource<T extends object> implements Source<ObjectOf<T>>, AsyncDisposable {
   readonly synced: Promise<void>;

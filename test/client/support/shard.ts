@@ -1,6 +1,6 @@
 // What controllers are tested with: shards that hold the same kinds, and a list of their URLs as kcp has it.
 import { Client } from "@virtual-workspaces/client";
-import { type Collection, allow, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { allow, type Collection, defineResource, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { startTestServer } from "@virtual-workspaces/testing";
 
 export const Widget = defineResource({

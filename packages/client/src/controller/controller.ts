@@ -1,5 +1,6 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Clock, pause, systemClock } from "./clock.ts";
+import { guarded } from "./guarded.ts";
 import { keyText } from "./key.ts";
 import { concerned } from "./keys.ts";
 import type { ControllerOptions, ControllerSource, ReconcileFailure } from "./options.ts";
@@ -51,7 +52,12 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
     this.name = name;
     this.#options = options;
     this.#clock = clock;
-    this.#queue = new WorkQueue({ id: keyText, part: ({ cluster }) => cluster, clock, ...(rateLimit && { rateLimit }) });
+    this.#queue = new WorkQueue({
+      id: keyText,
+      part: ({ cluster }) => cluster,
+      clock,
+      ...(rateLimit && { rateLimit }),
+    });
     for (const source of sources) this.#subscriptions.use(this.#follow(source));
     this.started = this.#start();
     this.started.catch(() => undefined); // who does not wait for it is told by `onError`
@@ -173,7 +179,9 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
     const timer = timeout === Number.POSITIVE_INFINITY ? undefined : this.#clock.after(timeout, late);
     const context = { signal: abort.signal, attempt };
     try {
-      const result = isGone ? await gone?.(key, context) : await reconcile(key, { ...context, object: this.#object(key) });
+      const result = isGone
+        ? await gone?.(key, context)
+        : await reconcile(key, { ...context, object: this.#object(key) });
       this.#queue.forget(key);
       if (isGone) this.#counts.gone++;
       else this.#counts.succeeded++;
@@ -211,15 +219,8 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
     if (isReported) this.#report({ error, key, attempt, ...(retryAfter !== undefined && { retryAfter }) });
   }
 
-  /** A report that throws must not end a worker, nor be lost. */
   #report(failure: Omit<ReconcileFailure, "controller">): void {
-    try {
-      this.#options.onError({ controller: this.name, ...failure });
-    } catch (error) {
-      queueMicrotask(() => {
-        throw error;
-      });
-    }
+    guarded(this.#options.onError)({ controller: this.name, ...failure });
   }
 
   async #end(): Promise<void> {

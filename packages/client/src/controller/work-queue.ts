@@ -2,8 +2,8 @@ import { type Clock, systemClock } from "./clock.ts";
 import { DueHeap } from "./due-heap.ts";
 import { Durations, type DurationsSnapshot } from "./durations.ts";
 import { FairLines } from "./fair-lines.ts";
-import { newItem, type WorkItem } from "./work-item.ts";
 import { RateLimit, type RateLimitOptions } from "./rate-limit.ts";
+import { newItem, type WorkItem } from "./work-item.ts";
 
 /** What a {@link WorkQueue} is made with. */
 export interface WorkQueueOptions<K> {

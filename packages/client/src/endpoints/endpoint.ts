@@ -1,5 +1,5 @@
-import { type Clock, pause } from "../controller/clock.ts";
 import { Client, type ClientOptions } from "../client.ts";
+import { type Clock, pause } from "../controller/clock.ts";
 import { backoff } from "./backoff.ts";
 
 /** One address of several that are followed, as `start` gets it. */

@@ -1,6 +1,7 @@
 import { ApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { Client, ClientOptions } from "../client.ts";
 import { type Clock, pause, systemClock } from "../controller/clock.ts";
+import { guarded } from "../controller/guarded.ts";
 import type { ResourceClient } from "../resource-client.ts";
 import { type Endpoint, type EndpointRun, type EndpointStatus, RunningEndpoint } from "./endpoint.ts";
 import { followObject } from "./followed-object.ts";
@@ -52,7 +53,7 @@ export class Endpoints<T extends object = object> implements AsyncDisposable {
    * one that cannot be reached does not stop the others. Rejects when it is closed before.
    */
   readonly synced: Promise<void>;
-  readonly #options: FollowEndpointsOptions<T>;
+  readonly #options: FollowEndpointsOptions<T> & Required<Pick<FollowedUrls<T>, "onChange">>;
   readonly #clock: Clock;
   readonly #running = new Map<string, RunningEndpoint>();
   readonly #stopping = new Set<Promise<void>>();
@@ -63,7 +64,12 @@ export class Endpoints<T extends object = object> implements AsyncDisposable {
   #invalid: readonly InvalidEndpoint[] = [];
   #closed: Promise<void> | undefined;
 
-  constructor(options: FollowEndpointsOptions<T>) {
+  constructor(given: FollowEndpointsOptions<T>) {
+    const options = {
+      ...given,
+      onError: guarded(given.onError),
+      onChange: guarded((status: EndpointStatus) => given.onChange?.(status)),
+    };
     const { resource, name, clock = systemClock, signal } = options;
     this.#options = options;
     this.#clock = clock;
@@ -131,7 +137,8 @@ export class Endpoints<T extends object = object> implements AsyncDisposable {
     const removed = [...this.#running].filter(([url, { status }]) => addresses.get(url) !== status.address);
     for (const [url] of removed) this.#running.delete(url);
     // The new before the old end: who is handed over must know to whom.
-    for (const [url, address] of addresses) if (!this.#running.has(url)) this.#running.set(url, this.#endpoint(url, address));
+    for (const [url, address] of addresses)
+      if (!this.#running.has(url)) this.#running.set(url, this.#endpoint(url, address));
     for (const [, endpoint] of removed) this.#end(endpoint);
     this.#read.resolve();
   }
@@ -146,7 +153,7 @@ export class Endpoints<T extends object = object> implements AsyncDisposable {
       clock: this.#clock,
       failed: (error) => onError({ error, url }),
       changed: ({ status }) => {
-        onChange?.(status);
+        onChange(status);
         for (const look of [...this.#watchers]) look();
       },
     });

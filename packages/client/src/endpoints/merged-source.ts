@@ -18,11 +18,14 @@ interface Copy<T> {
 interface Entry<T> {
   readonly key: ObjectKey;
   copies: readonly [Copy<T>, ...Copy<T>[]];
+  /** The uid of what was deleted at a twin of the endpoints that still show it. */
+  deleted: string | undefined;
 }
 
 /**
  * Sources of several endpoints as one. An object that is seen through two of them is one, deleted when the last of them
- * says so. What an endpoint that has retired alone has shown stays until it is released; then it is gone.
+ * says so. What an endpoint that has retired alone has shown stays until it is released; then it is gone, unless a twin, an
+ * endpoint that is known to show the same objects, has said that it was deleted.
  */
 export class MergedSource<T extends KubeObject> implements EndpointSource<T> {
   readonly synced: Promise<void>;
@@ -33,6 +36,8 @@ export class MergedSource<T extends KubeObject> implements EndpointSource<T> {
   readonly #entries = new Map<string, Entry<T>>();
   readonly #handlers = new Set<SourceHandlers<T>>();
   readonly #retired = new Set<Endpoint>();
+  /** Two that have shown one state of one object, uid and version, are two addresses of one server, and not two shards. */
+  readonly #twins = new WeakMap<Endpoint, WeakSet<Endpoint>>();
 
   constructor(synced: Promise<void>) {
     this.synced = synced;
@@ -71,18 +76,23 @@ export class MergedSource<T extends KubeObject> implements EndpointSource<T> {
   /** What a retired endpoint alone has shown, and none other shows now, is gone. */
   release(endpoint: Endpoint): void {
     this.#retired.delete(endpoint);
-    for (const [id, { copies }] of [...this.#entries]) {
-      if (copies[0].endpoint !== endpoint) continue;
+    for (const [id, { copies, deleted: uid }] of [...this.#entries]) {
+      const [{ object, endpoint: last }] = copies;
+      if (last !== endpoint) continue;
       this.#entries.delete(id);
-      for (const { gone } of [...this.#handlers]) gone?.(copies[0].object);
+      const isDeleted = uid !== undefined && uid === object.metadata.uid;
+      for (const { deleted, gone } of [...this.#handlers]) (isDeleted ? deleted : gone)?.(object);
     }
   }
 
   #told(key: ObjectKey, copy: Copy<T>): void {
     const id = keyText(key);
     const entry = this.#entries.get(id);
-    if (entry !== undefined) return this.#switch(entry, [copy, ...this.#others(entry, copy.endpoint)]);
-    this.#entries.set(id, { key, copies: [copy] });
+    if (entry !== undefined) {
+      this.#compare(entry, copy);
+      return this.#switch(entry, [copy, ...this.#others(entry, copy.endpoint)]);
+    }
+    this.#entries.set(id, { key, copies: [copy], deleted: undefined });
     for (const { added } of [...this.#handlers]) added?.(copy.object);
   }
 
@@ -91,9 +101,26 @@ export class MergedSource<T extends KubeObject> implements EndpointSource<T> {
     const entry = this.#entries.get(id);
     if (entry?.copies.some((copy) => copy.endpoint === endpoint) !== true) return;
     const [next, ...others] = this.#others(entry, endpoint);
-    if (next !== undefined) return this.#switch(entry, [next, ...others]);
+    if (next !== undefined) {
+      if (this.#twins.get(endpoint)?.has(next.endpoint) === true) entry.deleted = object.metadata.uid;
+      return this.#switch(entry, [next, ...others]);
+    }
     this.#entries.delete(id);
     for (const { deleted } of [...this.#handlers]) deleted?.(object);
+  }
+
+  #compare({ copies }: Entry<T>, { endpoint, object }: Copy<T>): void {
+    for (const other of copies) {
+      if (other.endpoint === endpoint || !isSame(other.object, object)) continue;
+      this.#twinsOf(endpoint).add(other.endpoint);
+      this.#twinsOf(other.endpoint).add(endpoint);
+    }
+  }
+
+  #twinsOf(endpoint: Endpoint): WeakSet<Endpoint> {
+    const twins = this.#twins.get(endpoint) ?? new WeakSet();
+    this.#twins.set(endpoint, twins);
+    return twins;
   }
 
   /** Copies at other endpoints; those of retired ones count for nothing where there is a later one. */

@@ -46,7 +46,8 @@ export function wantedOf(urls: Iterable<string>, rewrite: (url: string) => strin
 function canonical(text: string): string {
   const url = URL.parse(text);
   if (url === null) throw new Error("no URL: give one like https://host:6443/services/apiexport/root/todo");
-  if (url.protocol !== "https:" && url.protocol !== "http:") throw new Error(`${url.protocol} is neither https nor http`);
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    throw new Error(`${url.protocol} is neither https nor http`);
   if (url.username !== "" || url.password !== "") throw new Error("a user or password does not belong into it");
   if (url.search !== "" || url.hash !== "") throw new Error("a query or fragment does not belong into it");
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
