@@ -26,7 +26,10 @@ class Model {
   }
 
   after(key: string, ms: number): void {
-    if (ms === 0) return this.add(key, 0);
+    if (ms === 0) {
+      this.add(key, 0);
+      return;
+    }
     if (this.line.has(key) || this.again.has(key)) return;
     this.later.set(key, Math.min(this.now + ms, this.later.get(key) ?? Number.POSITIVE_INFINITY));
   }

@@ -202,7 +202,10 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
   ): void {
     const id = keyText(key);
     // It was told to stop: that it did is no failure.
-    if (this.#gone.has(id) || this.#stop.signal.aborted) return this.#queue.forget(key);
+    if (this.#gone.has(id) || this.#stop.signal.aborted) {
+      this.#queue.forget(key);
+      return;
+    }
     const { retries, isReported, atLeast } = outcomeOf(error);
     if (isReported) this.#counts.failed++;
     else this.#counts.conflicts++;

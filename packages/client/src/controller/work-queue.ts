@@ -92,7 +92,10 @@ export class WorkQueue<K> implements AsyncDisposable {
   /** Puts a key in line after so many ms, unless it is in line already or will be earlier. */
   addAfter(key: K, ms: number, { priority = 0 }: AddOptions = {}): void {
     if (this.#closed) return;
-    if (!(ms > 0)) return this.add(key, { priority });
+    if (!(ms > 0)) {
+      this.add(key, { priority });
+      return;
+    }
     const item = this.#item(key);
     const due = this.#clock.now() + ms;
     if (item.standing !== undefined || item.again || (item.place !== -1 && item.due <= due)) return;

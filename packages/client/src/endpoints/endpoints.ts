@@ -130,7 +130,8 @@ export class Endpoints<T extends object = object> implements AsyncDisposable {
     try {
       found = object === undefined ? [] : urls(object);
     } catch (error) {
-      return onError({ error }); // what cannot be read says nothing about those that run
+      onError({ error });
+      return; // what cannot be read says nothing about those that run
     }
     const { addresses, invalid } = wantedOf(found, rewrite);
     this.#tell(invalid);

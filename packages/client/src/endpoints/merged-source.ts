@@ -25,7 +25,8 @@ interface Entry<T> {
 /**
  * Sources of several endpoints as one. An object that is seen through two of them is one, deleted when the last of them
  * says so. What an endpoint that has retired alone has shown stays until it is released; then it is gone, unless a twin, an
- * endpoint that is known to show the same objects, has said that it was deleted.
+ * endpoint that is known to show the same objects, has said that it was deleted. A list that an endpoint sent before, and
+ * that arrives after, another one's delete brings the object back until its own watch says so too.
  */
 export class MergedSource<T extends KubeObject> implements EndpointSource<T> {
   readonly synced: Promise<void>;
@@ -90,7 +91,8 @@ export class MergedSource<T extends KubeObject> implements EndpointSource<T> {
     const entry = this.#entries.get(id);
     if (entry !== undefined) {
       this.#compare(entry, copy);
-      return this.#switch(entry, [copy, ...this.#others(entry, copy.endpoint)]);
+      this.#switch(entry, [copy, ...this.#others(entry, copy.endpoint)]);
+      return;
     }
     this.#entries.set(id, { key, copies: [copy], deleted: undefined });
     for (const { added } of [...this.#handlers]) added?.(copy.object);
@@ -103,7 +105,8 @@ export class MergedSource<T extends KubeObject> implements EndpointSource<T> {
     const [next, ...others] = this.#others(entry, endpoint);
     if (next !== undefined) {
       if (this.#twins.get(endpoint)?.has(next.endpoint) === true) entry.deleted = object.metadata.uid;
-      return this.#switch(entry, [next, ...others]);
+      this.#switch(entry, [next, ...others]);
+      return;
     }
     this.#entries.delete(id);
     for (const { deleted } of [...this.#handlers]) deleted?.(object);
