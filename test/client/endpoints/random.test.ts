@@ -2,8 +2,8 @@
 // arrives, the world ends up as the truth, and what was deleted is told once.
 import { expect } from "chai";
 import { Random } from "../../_support/random.ts";
-import { startRelay } from "../../_support/relay.ts";
 import { follow } from "../support/followed.ts";
+import { startGate } from "../support/gate.ts";
 import { type Shard, startShard, startSlices } from "../support/shard.ts";
 import { until } from "../support/until.ts";
 
@@ -45,8 +45,9 @@ describe("a controller over shards whose list changes a hundred times", () => {
         stack.use(await startShard()),
       ] as const;
       const [stable, ...others] = shards;
-      const relay = stack.use(await startRelay(Number(new URL(stable.url).port)));
-      const alias = stable.url.replace(/:\d+/, `:${relay.port}`);
+      const wire = stack.use(await startGate(Number(new URL(stable.url).port)));
+      wire.open();
+      const alias = stable.url.replace(/:\d+/, `:${wire.port}`);
       const deleted: string[][] = [[], [], []];
       let written = 0;
       const write = (): void => {
@@ -70,7 +71,7 @@ describe("a controller over shards whose list changes a hundred times", () => {
         // The stable shard is always there, by one of its addresses or both.
         const stables = random.pick([[stable.url], [stable.url, alias], [alias, stable.url]]);
         slices.list(...stables, ...others.filter(() => random.chance(0.5)).map(({ url }) => url));
-        if (random.chance(0.1)) relay.cut();
+        if (random.chance(0.1)) wire.cut();
         if (random.chance(0.3)) await slices.client.upstream.send({ path: "/readyz" });
         for (let turns = random.below(30); turns > 0; turns--) await new Promise((resolve) => setImmediate(resolve));
       }
