@@ -89,7 +89,8 @@ function ageless(table: JsonObject): JsonObject {
   for (const row of rows) {
     const { cells } = row as { cells: unknown[] };
     for (const [at, cell] of cells.entries())
-      if (dates[at] !== false && typeof cell === "string" && /^(?:\d+s|\d+y\d+d|<invalid>)$/.test(cell)) cells[at] = "<age>";
+      if (dates[at] !== false && typeof cell === "string" && /^(?:\d+s|\d+y\d+d|<invalid>)$/.test(cell))
+        cells[at] = "<age>";
   }
   return table;
 }

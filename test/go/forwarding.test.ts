@@ -40,7 +40,8 @@ describe("a view of what Kubernetes' own server has", function () {
       };
       using files = await stage.server.home(name);
       const file = `${files.home}/quote.yaml`;
-      const manifest = (text: string): string => JSON.stringify({ apiVersion: "example.dev/v1", kind: "Quote", ...quote(name, text) });
+      const manifest = (text: string): string =>
+        JSON.stringify({ apiVersion: "example.dev/v1", kind: "Quote", ...quote(name, text) });
       const { writeFile } = await import("node:fs/promises");
       await writeFile(file, manifest("one"));
       expect(await run("create", "-f", file)).to.equal(`quote.example.dev/${name} created`);
@@ -53,7 +54,13 @@ describe("a view of what Kubernetes' own server has", function () {
       expect(await run("get", "quote", name, "-o", "jsonpath={.spec.author}")).to.equal("kubectl");
       expect(await run("explain", "quote.spec.text")).to.contain("What was said.");
       await writeFile(file, manifest("four"));
-      const refused = await kubectl(builtKubectl(), home, ["apply", "--server-side", "--field-manager=other", "-f", file]);
+      const refused = await kubectl(builtKubectl(), home, [
+        "apply",
+        "--server-side",
+        "--field-manager=other",
+        "-f",
+        file,
+      ]);
       expect(refused.stderr).to.match(/conflict.* with "kubectl/s);
       expect(await run("delete", "quote", name)).to.contain("deleted");
       expect((await kubectl(builtKubectl(), home, ["get", "quote", name])).stderr).to.contain("NotFound");
@@ -100,9 +107,15 @@ describe("a view of what Kubernetes' own server has", function () {
     await using informer = GoClient.start("informer", home);
     await informer.event("synced");
     expect([...informer.objects.keys()]).to.deep.equal(["one"]);
-    await quotes.update({ ...(await quotes.get("one")), metadata: { ...(await quotes.get("one")).metadata, labels: { hidden: "true" } } });
+    await quotes.update({
+      ...(await quotes.get("one")),
+      metadata: { ...(await quotes.get("one")).metadata, labels: { hidden: "true" } },
+    });
     await informer.event("deleted", ({ key }) => key === "one");
-    await quotes.update({ ...(await quotes.get("two")), metadata: { ...(await quotes.get("two")).metadata, labels: {} } });
+    await quotes.update({
+      ...(await quotes.get("two")),
+      metadata: { ...(await quotes.get("two")).metadata, labels: {} },
+    });
     await informer.event("added", ({ key }) => key === "two");
     await informer.end();
   });

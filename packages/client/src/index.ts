@@ -5,26 +5,50 @@
  */
 
 export { Client, type ClientOptions, type Impersonation } from "./client.ts";
+export { type Clock, systemClock } from "./controller/clock.ts";
+export {
+  Controller,
+  type ControllerMetrics,
+  type ControllerState,
+  controller,
+} from "./controller/controller.ts";
+export type { DurationsSnapshot } from "./controller/durations.ts";
+export { keyText } from "./controller/key.ts";
+export {
+  type ControllerOptions,
+  type ControllerSource,
+  type ReconcileContext,
+  type ReconcileFailure,
+  type ReconcileResult,
+  type RelatedSource,
+  related,
+} from "./controller/options.ts";
+export { type OwnerKeysOptions, ownerKeys } from "./controller/owner-keys.ts";
+export type { RateLimitOptions } from "./controller/rate-limit.ts";
+export type { Keyed, Source, SourceHandlers, SourceStore } from "./controller/source.ts";
+export { isTerminal, TerminalError, terminal } from "./controller/terminal-error.ts";
+export { type AddOptions, WorkQueue, type WorkQueueMetrics, type WorkQueueOptions } from "./controller/work-queue.ts";
 export { Discovery } from "./discovery/discovery.ts";
 export type { DiscoveredKind } from "./discovery/kinds.ts";
+export type { Endpoint, EndpointRun, EndpointStatus, RunningEndpoint } from "./endpoints/endpoint.ts";
+export {
+  type EndpointInformer,
+  EndpointInformers,
+  type EndpointInformersOptions,
+  type EndpointSources,
+  endpointInformers,
+  type InformerFactories,
+} from "./endpoints/endpoint-informers.ts";
+export {
+  type EndpointFailure,
+  Endpoints,
+  type FollowEndpointsOptions,
+  type FollowedUrls,
+  followEndpoints,
+} from "./endpoints/endpoints.ts";
+export type { EndpointSource } from "./endpoints/merged-source.ts";
+export { endpointUrls, type InvalidEndpoint } from "./endpoints/urls.ts";
 export { impersonationHeaders } from "./impersonation-headers.ts";
-export { loadKubeconfig } from "./kubeconfig/load.ts";
-export type { KubeconfigOptions, LoadedKubeconfig } from "./kubeconfig/options.ts";
-export type { AllOptions, CallOptions, GetOptions, ListOptions, SelectOptions, WatchOptions } from "./options/read.ts";
-export type { RetryOptions } from "./options/retry.ts";
-export type {
-  ApplyOptions,
-  DeleteCollectionOptions,
-  DeleteOptions,
-  JsonPatchOperation,
-  PatchOptions,
-  WriteOptions,
-} from "./options/write.ts";
-export { keyOf } from "./resource/key.ts";
-export type { ResourceList, WholeList } from "./resource/list.ts";
-export { type Named, SubresourceClient } from "./resource/subresource-client.ts";
-export type { ResourceEvent } from "./resource/watch.ts";
-export { ResourceClient, type Scale } from "./resource-client.ts";
 export type { BackoffOptions } from "./informer/backoff.ts";
 export type { InformerEvent, InformerHandlers, LifecycleEvent, RelistReason } from "./informer/events.ts";
 export { type EventsOptions, Informer } from "./informer/informer.ts";
@@ -44,3 +68,20 @@ export {
 export type { KeyLike, Store } from "./informer/store.ts";
 export type { Indexer } from "./informer/store-index.ts";
 export { IncompleteStream, UpstreamFault } from "./informer/upstream-fault.ts";
+export { loadKubeconfig } from "./kubeconfig/load.ts";
+export type { KubeconfigOptions, LoadedKubeconfig } from "./kubeconfig/options.ts";
+export type { AllOptions, CallOptions, GetOptions, ListOptions, SelectOptions, WatchOptions } from "./options/read.ts";
+export type { RetryOptions } from "./options/retry.ts";
+export type {
+  ApplyOptions,
+  DeleteCollectionOptions,
+  DeleteOptions,
+  JsonPatchOperation,
+  PatchOptions,
+  WriteOptions,
+} from "./options/write.ts";
+export { keyOf } from "./resource/key.ts";
+export type { ResourceList, WholeList } from "./resource/list.ts";
+export { type Named, SubresourceClient } from "./resource/subresource-client.ts";
+export type { ResourceEvent } from "./resource/watch.ts";
+export { ResourceClient, type Scale } from "./resource-client.ts";

@@ -1,0 +1,264 @@
+import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
+import { type Clock, pause, systemClock } from "./clock.ts";
+import { guarded } from "./guarded.ts";
+import { keyText } from "./key.ts";
+import { concerned } from "./keys.ts";
+import type { ControllerOptions, ControllerSource, ReconcileFailure } from "./options.ts";
+import { outcomeOf } from "./outcome.ts";
+import { WorkQueue, type WorkQueueMetrics } from "./work-queue.ts";
+
+/** What a controller has done: controller-runtime's `controller_runtime_…` metrics, and its queue's. */
+export interface ControllerMetrics {
+  /** `reconcile_total{result="success"}` and `{result="requeue_after"}` */
+  readonly succeeded: number;
+  /** `reconcile_errors_total`, terminal ones and timeouts too, conflicts not. */
+  readonly failed: number;
+  readonly conflicts: number;
+  /** `terminal_reconcile_errors_total` */
+  readonly terminal: number;
+  readonly timeouts: number;
+  /** Objects that were told to be gone. */
+  readonly gone: number;
+  readonly queue: WorkQueueMetrics;
+}
+
+export type ControllerState = "starting" | "running" | "stopping" | "stopped";
+
+/** What was there before the sources were synced waits for what happens now. controller-runtime's `LowPriority`. */
+const INITIAL = -100;
+/** How long it is waited for work that does not heed its signal, ms. */
+const HEED = 5000;
+
+/** Keeps calling a function until the world is as objects say. Made by {@link controller}. */
+export class Controller<T extends KubeObject = KubeObject> implements AsyncDisposable {
+  readonly name: string;
+  /** Resolves when all sources are synced and work begins. Rejects if a source never will be, or it is stopped before. */
+  readonly started: Promise<void>;
+  readonly #options: ControllerOptions<T>;
+  readonly #clock: Clock;
+  readonly #queue: WorkQueue<ObjectKey>;
+  readonly #subscriptions = new DisposableStack();
+  readonly #underWay = new Map<string, AbortController>();
+  /** Keys that are to be told that they are gone. */
+  readonly #gone = new Set<string>();
+  readonly #stop = new AbortController();
+  readonly #counts = { succeeded: 0, failed: 0, conflicts: 0, terminal: 0, timeouts: 0, gone: 0 };
+  #state: ControllerState = "starting";
+  #workers: Promise<unknown> = Promise.resolve();
+  #stopped: Promise<void> | undefined;
+
+  constructor(options: ControllerOptions<T>) {
+    const { name, sources, clock = systemClock, rateLimit, signal } = options;
+    this.name = name;
+    this.#options = options;
+    this.#clock = clock;
+    this.#queue = new WorkQueue({
+      id: keyText,
+      part: ({ cluster }) => cluster,
+      clock,
+      ...(rateLimit && { rateLimit }),
+    });
+    for (const source of sources) this.#subscriptions.use(this.#follow(source));
+    this.started = this.#start();
+    this.started.catch(() => undefined); // who does not wait for it is told by `onError`
+    const end = (): void => void this.stop();
+    signal?.addEventListener("abort", end, { once: true });
+    this.#subscriptions.defer(() => signal?.removeEventListener("abort", end));
+    if (signal?.aborted === true) end();
+  }
+
+  get state(): ControllerState {
+    return this.#state;
+  }
+
+  get metrics(): ControllerMetrics {
+    return { ...this.#counts, queue: this.#queue.metrics };
+  }
+
+  /** Reconciles a key, for a reason that no source knows of. */
+  add(key: ObjectKey): void {
+    this.#queue.add(key);
+  }
+
+  /**
+   * Takes up no more work, lets what is under way end within the grace time, then aborts it. Resolves when nothing is under
+   * way; what does not heed its signal within 5 s more is reported, and left.
+   */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#end();
+    return this.#stopped;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
+  async #start(): Promise<void> {
+    const { sources, workers = 1 } = this.#options;
+    const stopped = new Promise<never>((_, reject) => {
+      const { signal } = this.#stop;
+      signal.addEventListener("abort", () => reject(new Error(`controller ${this.name}: stopped`)), { once: true });
+    });
+    try {
+      await Promise.race([Promise.all(sources.map(({ informer }) => informer.synced)), stopped]);
+    } catch (error) {
+      if (this.#stopped === undefined) this.#report({ error, attempt: 1 });
+      void this.stop();
+      throw error;
+    }
+    if (this.#stopped !== undefined) throw new Error(`controller ${this.name}: stopped`);
+    this.#state = "running";
+    this.#workers = Promise.all(Array.from({ length: workers }, () => this.#work()));
+  }
+
+  #follow(source: ControllerSource<T>): Disposable {
+    const changed = (own: ObjectKey, ...objects: readonly KubeObject[]): void => {
+      const priority = this.#state === "starting" ? INITIAL : 0;
+      for (const key of this.#concerned(source, own, objects)) {
+        if (source.key === undefined) this.#gone.delete(keyText(key));
+        this.#queue.add(key, { priority });
+      }
+    };
+    return source.informer.on({
+      added: (object, { key }) => changed(key, object),
+      updated: (object, before, { key }) => changed(key, object, before),
+      deleted: (object, { key }) => changed(key, object),
+      gone: (object, { key: own }) => {
+        for (const key of this.#concerned(source, own, [object])) {
+          if (this.#object(key) !== undefined) this.#queue.add(key);
+          // What is related goes with its cluster: of an owner that is not there it has nothing to say.
+          else if (source.key === undefined) this.#leave(key);
+        }
+      },
+    });
+  }
+
+  /** A key function that throws concerns nobody, and stops no informer. */
+  #concerned(source: ControllerSource<T>, key: ObjectKey, objects: readonly KubeObject[]): readonly ObjectKey[] {
+    try {
+      return concerned(source, key, objects);
+    } catch (error) {
+      this.#report({ error, attempt: 1 });
+      return [];
+    }
+  }
+
+  /** Nothing more is to be done for a key but to say so. */
+  #leave(key: ObjectKey): void {
+    const id = keyText(key);
+    this.#queue.cancel(key);
+    this.#underWay.get(id)?.abort(new Error(`${id} is gone: its cluster was disengaged`));
+    this.#gone.add(id);
+    this.#queue.add(key);
+  }
+
+  #object(key: ObjectKey): T | undefined {
+    for (const source of this.#options.sources) {
+      const object = source.key === undefined ? source.informer.store.get(key) : undefined;
+      if (object !== undefined) return object;
+    }
+    return undefined;
+  }
+
+  async #work(): Promise<void> {
+    for (let key = await this.#queue.get(); key !== undefined; key = await this.#queue.get()) {
+      await this.#one(key);
+      this.#queue.done(key);
+    }
+  }
+
+  /** Works on a key, once. Never rejects. */
+  async #one(key: ObjectKey): Promise<void> {
+    const { timeout = Number.POSITIVE_INFINITY, reconcile, gone } = this.#options;
+    const id = keyText(key);
+    const isGone = this.#gone.delete(id);
+    const attempt = this.#queue.failures(key) + 1;
+    const abort = new AbortController();
+    this.#underWay.set(id, abort);
+    const late = (): void => abort.abort(new DOMException(`it took longer than ${timeout} ms`, "TimeoutError"));
+    const timer = timeout === Number.POSITIVE_INFINITY ? undefined : this.#clock.after(timeout, late);
+    const context = { signal: abort.signal, attempt };
+    try {
+      const result = isGone
+        ? await gone?.(key, context)
+        : await reconcile(key, { ...context, object: this.#object(key) });
+      this.#queue.forget(key);
+      if (isGone) this.#counts.gone++;
+      else this.#counts.succeeded++;
+      const { requeueAfter } = result ?? {};
+      // What has gone meanwhile is in line already, and is not to come later.
+      if (requeueAfter !== undefined && !this.#gone.has(id)) this.#queue.addAfter(key, requeueAfter);
+    } catch (error) {
+      this.#failed(key, { error, attempt, isGone, isLate: isTimeout(abort.signal) });
+    } finally {
+      timer?.[Symbol.dispose]();
+      this.#underWay.delete(id);
+    }
+  }
+
+  #failed(
+    key: ObjectKey,
+    { error, attempt, isGone, isLate }: { error: unknown; attempt: number; isGone: boolean; isLate: boolean },
+  ): void {
+    const id = keyText(key);
+    // It was told to stop: that it did is no failure.
+    if (this.#gone.has(id) || this.#stop.signal.aborted) {
+      this.#queue.forget(key);
+      return;
+    }
+    const { retries, isReported, atLeast } = outcomeOf(error);
+    if (isReported) this.#counts.failed++;
+    else this.#counts.conflicts++;
+    if (isLate) this.#counts.timeouts++;
+    let retryAfter: number | undefined;
+    if (retries) {
+      // It came back meanwhile: then there is nothing to say.
+      if (isGone && this.#object(key) === undefined) this.#gone.add(id);
+      retryAfter = this.#queue.addRateLimited(key, { atLeast });
+    } else {
+      this.#counts.terminal++;
+      this.#queue.forget(key);
+    }
+    if (isReported) this.#report({ error, key, attempt, ...(retryAfter !== undefined && { retryAfter }) });
+  }
+
+  #report(failure: Omit<ReconcileFailure, "controller">): void {
+    guarded(this.#options.onError)({ controller: this.name, ...failure });
+  }
+
+  async #end(): Promise<void> {
+    const { grace = 30_000 } = this.#options;
+    this.#state = "stopping";
+    this.#subscriptions.dispose();
+    const over = this.#queue.shutdown();
+    if (!(await this.#endsWithin(over, grace))) {
+      for (const abort of this.#underWay.values()) abort.abort(new Error(`controller ${this.name} is stopping`));
+    }
+    this.#stop.abort();
+    if (!(await this.#endsWithin(over, HEED)))
+      for (const id of this.#underWay.keys())
+        this.#report({ error: new Error(`reconcile of ${id} does not heed its signal, and is left`), attempt: 1 });
+    else await this.#workers;
+    this.#state = "stopped";
+  }
+
+  async #endsWithin(over: Promise<void>, ms: number): Promise<boolean> {
+    const waited = new AbortController();
+    const ended = over.then(() => true);
+    const late = pause(ms, { clock: this.#clock, signal: waited.signal }).then(() => false);
+    try {
+      return await Promise.race([ended, late]);
+    } finally {
+      waited.abort();
+    }
+  }
+}
+
+function isTimeout({ aborted, reason }: AbortSignal): boolean {
+  return aborted && reason instanceof DOMException && reason.name === "TimeoutError";
+}
+
+/** Starts a controller, which is stopped by `stop()`, at the end of an `await using` block, or by its signal. */
+export function controller<T extends KubeObject>(options: ControllerOptions<T>): Controller<T> {
+  return new Controller(options);
+}

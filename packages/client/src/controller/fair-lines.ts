@@ -1,0 +1,79 @@
+import { LinkedList, type ListNode } from "./linked-list.ts";
+
+/** Where something stands, to be taken out again. */
+export interface Place<T> {
+  readonly level: Level<T>;
+  readonly line: Line<T>;
+  readonly node: ListNode<T>;
+}
+
+interface Level<T> {
+  readonly priority: number;
+  readonly lines: Map<string, Line<T>>;
+  readonly turns: LinkedList<Line<T>>;
+}
+
+interface Line<T> {
+  readonly part: string;
+  readonly items: LinkedList<T>;
+  turn: ListNode<Line<T>>;
+}
+
+/**
+ * Lines that are served in turn: the highest priority first, within it one of each part (a cluster) after the other, within
+ * a part in order. So ten thousand items of one cluster delay another's by one, not by ten thousand. All at constant cost
+ * but for the number of different priorities, which is to be small; nothing stays of what has left.
+ */
+export class FairLines<T> {
+  /** By priority, the highest first; none is empty. */
+  readonly #levels: Level<T>[] = [];
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  push(value: T, { part, priority }: { part: string; priority: number }): Place<T> {
+    const level = this.#level(priority);
+    const line = level.lines.get(part) ?? newLine(level, part);
+    this.#size++;
+    return { level, line, node: line.items.push(value) };
+  }
+
+  shift(): T | undefined {
+    const [level] = this.#levels;
+    const line = level?.turns.first?.value;
+    const node = line?.items.first;
+    if (level === undefined || line === undefined || node === undefined) return undefined;
+    level.turns.remove(line.turn);
+    line.turn = level.turns.push(line);
+    this.remove({ level, line, node });
+    return node.value;
+  }
+
+  /** Takes out what stands there, once. */
+  remove({ level, line, node }: Place<T>): void {
+    line.items.remove(node);
+    this.#size--;
+    if (line.items.first !== undefined) return;
+    level.turns.remove(line.turn);
+    level.lines.delete(line.part);
+    if (level.lines.size === 0) this.#levels.splice(this.#levels.indexOf(level), 1);
+  }
+
+  #level(priority: number): Level<T> {
+    const at = this.#levels.findIndex((level) => level.priority <= priority);
+    const found = this.#levels[at];
+    if (found?.priority === priority) return found;
+    const level: Level<T> = { priority, lines: new Map(), turns: new LinkedList() };
+    this.#levels.splice(at === -1 ? this.#levels.length : at, 0, level);
+    return level;
+  }
+}
+
+function newLine<T>(level: Level<T>, part: string): Line<T> {
+  const line = { part, items: new LinkedList<T>() } as Line<T>;
+  line.turn = level.turns.push(line);
+  level.lines.set(part, line);
+  return line;
+}

@@ -1,0 +1,33 @@
+import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
+
+/** Which object something is told of: of its own it need not say its cluster. */
+export interface Keyed {
+  readonly key: ObjectKey;
+}
+
+/** What happens to the objects of a {@link Source}. */
+export interface SourceHandlers<T> {
+  /** An object is there: those that are there already are told too. */
+  readonly added?: (object: T, event: Keyed) => void;
+  readonly updated?: (object: T, before: T, event: Keyed) => void;
+  /** An object was deleted. @param object as it was last seen */
+  readonly deleted?: (object: T, event: Keyed) => void;
+  /** An object can no longer be seen here, which does not mean that it was deleted: its cluster was disengaged. */
+  readonly gone?: (object: T, event: Keyed) => void;
+}
+
+/** Objects of a kind that are followed: an `Informer`, or several as one. */
+export interface Source<T extends KubeObject = KubeObject> {
+  /** Tells of what is there, and then of what happens, in order, until it is disposed of. */
+  on(handlers: SourceHandlers<T>): Disposable;
+  /** Resolves once everything that was there at the beginning has been told. */
+  readonly synced: Promise<void>;
+  /** What is there. */
+  readonly store: SourceStore<T>;
+}
+
+/** The objects of a {@link Source} as they were last seen. */
+export interface SourceStore<T> {
+  get(key: ObjectKey): T | undefined;
+  list(): Iterable<T>;
+}

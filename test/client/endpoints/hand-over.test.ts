@@ -1,0 +1,113 @@
+import { controller, endpointInformers } from "@virtual-workspaces/client";
+import { expect } from "chai";
+import { follow } from "../support/followed.ts";
+import { type Gate, startGate } from "../support/gate.ts";
+import { ListWatchSource } from "../support/list-watch-source.ts";
+import { clientOf, EndpointSlice, type Shard, type Slices, startShard, startSlices, Widget } from "../support/shard.ts";
+import { until } from "../support/until.ts";
+
+describe("an endpoint", () => {
+  let stack: AsyncDisposableStack;
+  let slices: Slices;
+  let [one, two] = [] as unknown as [Shard, Shard];
+  let gate: Gate;
+  /** The address of `two` behind the gate. */
+  let gated: string;
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack();
+    slices = stack.use(await startSlices());
+    [one, two] = [stack.use(await startShard()), stack.use(await startShard())];
+    gate = stack.use(await startGate(Number(new URL(two.url).port)));
+    gated = two.url.replace(/:\d+/, `:${gate.port}`);
+  });
+  afterEach(() => stack.disposeAsync());
+  const shards = (): Record<string, Shard> => ({ [one.url]: one, [two.url]: two, [gated]: two });
+
+  it("that cannot be reached stops no other, says why, and is tried again", async () => {
+    one.widgets.in("a", "default").set("x", { size: 1 });
+    two.widgets.in("b", "default").set("x", { size: 2 });
+    slices.list(gated, one.url);
+    await using it = follow(slices, shards());
+    await it.running.started;
+    await until("one", () => it.told.length === 1);
+    const status = it.informers.endpoints.statuses.find(({ url }) => url === gated);
+    expect(status).to.include({ ready: "False", reason: "Failed" });
+    expect(status?.message).to.match(/127\.0\.0\.1/);
+    expect(it.failures[0]?.url).to.equal(gated);
+    gate.open();
+    await until("the other", () => it.told.length === 2);
+    expect(it.informers.endpoints.statuses.map(({ ready, failures }) => [ready, failures])).to.eql([
+      ["True", 0],
+      ["True", 0],
+    ]);
+  });
+
+  it("whose clusters are listed elsewhere hands them over: nothing is gone before the other has synced", async () => {
+    for (const shard of [one, two]) shard.widgets.in("moved", "default").set("x", { size: 1 });
+    one.widgets.in("lost", "default").set("x", { size: 1 });
+    slices.list(one.url);
+    await using it = follow(slices, shards());
+    await until("both", () => it.told.length === 2);
+    slices.list(gated);
+    await until("the other is refused", () => gate.refused > 0);
+    expect(it.told).to.have.length(2);
+    gate.open();
+    await until("the lost one is gone", () => it.told.includes("lost|default/x gone"));
+    two.widgets.in("moved", "default").set("x", { size: 5 });
+    await until("the moved one goes on", () => it.world.get("moved|default/x") === 5);
+    expect(it.told.filter((text) => /gone|deleted/.test(text))).to.eql(["lost|default/x gone"]);
+  });
+
+  it("is not waited for longer than `handOver`", async () => {
+    one.widgets.in("a", "default").set("x", { size: 1 });
+    slices.list(one.url);
+    await using it = follow(slices, shards(), { handOver: 20 });
+    await until("one", () => it.told.length === 1);
+    slices.list(gated);
+    await until("gone", () => it.told.length === 2);
+    expect(it.told[1]).to.equal("a|default/x gone");
+  });
+
+  it("that goes ends work under way first, then tells `gone`, and nothing later", async () => {
+    one.widgets.in("a", "default").set("x", { size: 1 });
+    slices.list(one.url);
+    const told: string[] = [];
+    await using informers = endpointInformers({
+      resource: slices.client.resource(EndpointSlice),
+      name: "shards",
+      connect: (url) => clientOf(url, one.token),
+      informers: { widgets: ({ client }) => new ListWatchSource(client.resource(Widget)) },
+      onError: ({ error }) => expect.fail(String(error)),
+    });
+    let fails = true;
+    await using running = controller({
+      name: "slow",
+      sources: [{ informer: informers.sources.widgets }],
+      reconcile: (_key, { signal }) => {
+        told.push("begins");
+        return new Promise((resolve) => {
+          signal.addEventListener("abort", () => {
+            told.push("ends");
+            resolve({ requeueAfter: 1 });
+          });
+        });
+      },
+      gone: () => {
+        told.push("gone");
+        if (fails) {
+          fails = false;
+          throw new Error("once more");
+        }
+      },
+      onError: ({ error }) => void told.push(String(error)),
+    });
+    await until("work is under way", () => told.length === 1);
+    one.widgets.in("a", "default").set("x", { size: 2 });
+    slices.list();
+    await until("told", () => running.metrics.gone === 1);
+    expect(told).to.eql(["begins", "ends", "gone", "Error: once more", "gone"]);
+    expect(running.metrics.queue).to.include({ depth: 0, delayed: 0, working: 0 });
+    await running.stop();
+    expect(told).to.have.length(5);
+  });
+});

@@ -1,0 +1,143 @@
+import { expect } from "chai";
+import { startRelay } from "../../_support/relay.ts";
+import { follow } from "../support/followed.ts";
+import { type Shard, type Slices, startShard, startSlices } from "../support/shard.ts";
+import { until } from "../support/until.ts";
+
+describe("endpoints of a slice", () => {
+  let stack: AsyncDisposableStack;
+  let slices: Slices;
+  let [one, two] = [] as unknown as [Shard, Shard];
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack();
+    slices = stack.use(await startSlices());
+    [one, two] = [stack.use(await startShard()), stack.use(await startShard())];
+    one.widgets.in("a", "default").set("x", { size: 1 });
+    two.widgets.in("b", "default").set("x", { size: 2 });
+  });
+  afterEach(() => stack.disposeAsync());
+  const shards = (): Record<string, Shard> => ({ [one.url]: one, [two.url]: two });
+
+  it("come and go while a controller runs (C8)", async () => {
+    slices.list(one.url);
+    await using it = follow(slices, shards());
+    await it.running.started;
+    await until("one", () => it.told.length === 1);
+    slices.list(one.url, two.url);
+    await until("both", () => it.told.length === 2);
+    one.widgets.in("a", "default").set("x", { size: 10 });
+    await until("a change", () => it.told.length === 3);
+    expect(it.informers.sources.widgets.endpointOf({ cluster: "a", namespace: "default", name: "x" })?.url).to.equal(
+      one.url,
+    );
+    slices.list(two.url);
+    await until("one is gone", () => it.told.length === 4);
+    one.widgets.in("a", "default").set("x", { size: 11 });
+    two.widgets.in("b", "default").delete("x");
+    await until("a delete", () => it.told.length === 5);
+    expect(it.told).to.eql([
+      "a|default/x 1",
+      "b|default/x 2",
+      "a|default/x 10",
+      "a|default/x gone",
+      "b|default/x deleted",
+    ]);
+    slices.list(two.url, one.url);
+    await until("one is back", () => it.told.length === 6);
+    expect(it.told[5]).to.equal("a|default/x 11");
+    expect(it.failures).to.eql([]);
+  });
+
+  it("are followed from an empty list, and from an object that is not there yet, and goes", async () => {
+    await using it = follow(slices, shards());
+    await it.running.started;
+    expect(it.statuses()).to.eql([]);
+    slices.list(one.url);
+    await until("one", () => it.told.length === 1);
+    slices.list();
+    await until("none", () => it.told.length === 2);
+    slices.list(one.url);
+    await until("one again", () => it.told.length === 3);
+    slices.slices.in("root").delete("shards");
+    await until("no object", () => it.told.length === 4);
+    expect(it.told).to.eql(["a|default/x 1", "a|default/x gone", "a|default/x 1", "a|default/x gone"]);
+    expect(it.statuses()).to.eql([]);
+  });
+
+  it("have no order, and are the same with a slash at their end", async () => {
+    slices.list(one.url, two.url);
+    await using it = follow(slices, shards());
+    await it.running.started;
+    const since = it.informers.endpoints.statuses;
+    const requests = [one, two].map(({ client }) => client.upstream.stats.requests);
+    slices.list(`${two.url}/`, two.url.replace("http:", "HTTP:"), one.url);
+    slices.slices.in("root").set("shards", { export: { name: "other" } });
+    one.widgets.in("a", "default").set("last", {});
+    await until("the last", () => it.world.has("a|default/last"));
+    slices.list(two.url);
+    await until("a list that is another", () => it.statuses().length === 1);
+    expect(it.informers.endpoints.statuses[0]).to.eql(since.find(({ url }) => url === two.url));
+    expect(it.told.filter((text) => text.startsWith("b|"))).to.eql(["b|default/x 2"]);
+    expect([one, two].map(({ client }) => client.upstream.stats.requests)).to.eql(requests);
+  });
+
+  it("that cannot be followed are reported, once, and harm nobody", async () => {
+    slices.list("ftp://host/x", one.url, "no url", "http://user:secret@host/", "http://host/?x=1");
+    await using it = follow(slices, shards());
+    await it.running.started;
+    await until("one", () => it.told.length === 1);
+    slices.list("no url", one.url, two.url);
+    await until("both", () => it.told.length === 2);
+    expect(it.failures.map(({ error }) => String(error))).to.eql([
+      "ApiError: endpoint ftp://host/x: ftp: is neither https nor http",
+      "ApiError: endpoint no url: no URL: give one like https://host:6443/services/apiexport/root/todo",
+      "ApiError: endpoint http://…@host/: a user or password does not belong into it",
+      "ApiError: endpoint http://host/?x=1: a query or fragment does not belong into it",
+    ]);
+    expect(it.informers.endpoints.invalid).to.have.length(1);
+  });
+
+  it("are reached by another address, or refused, as `rewrite` says", async () => {
+    slices.list("https://shard-1.internal:6443/services/shard", "https://elsewhere.example/services/shard");
+    await using it = follow(slices, shards(), {
+      rewrite: (url) => {
+        if (!url.includes(".internal:")) throw new Error("not one of ours");
+        return url.replace("https://shard-1.internal:6443", new URL(one.url).origin);
+      },
+    });
+    await it.running.started;
+    await until("one", () => it.told.length === 1);
+    const [status, ...others] = it.informers.endpoints.statuses;
+    expect(status).to.include({ url: "https://shard-1.internal:6443/services/shard", address: one.url, ready: "True" });
+    expect(others).to.eql([]);
+    expect(it.failures.map(({ error }) => String(error))).to.eql([
+      "ApiError: endpoint https://elsewhere.example/services/shard: not one of ours",
+    ]);
+  });
+
+  it("that show the same objects show each once, also when one of them goes", async () => {
+    const relay = stack.use(await startRelay(Number(new URL(one.url).port)));
+    const alias = one.url.replace(/:\d+/, `:${relay.port}`);
+    slices.list(one.url, alias);
+    await using it = follow(slices, { ...shards(), [alias]: one });
+    await it.running.started;
+    await until("both", () => it.statuses().filter((text) => text.endsWith("True Ready")).length === 2);
+    const widgets = one.widgets.in("a", "default");
+    widgets.set("y", { size: 1 });
+    widgets.set("x", { size: 3 });
+    await until("both changes", () => it.world.get("a|default/x") === 3 && it.world.has("a|default/y"));
+    slices.list(alias);
+    await until("one endpoint", () => it.statuses().length === 1);
+    widgets.delete("y");
+    widgets.set("x", { size: 4 });
+    await until("a change at the other", () => it.world.get("a|default/x") === 4);
+    await until("a delete at the other", () => !it.world.has("a|default/y"));
+    expect(it.told.filter((text) => text.startsWith("a|default/y")).sort()).to.eql([
+      "a|default/y 1",
+      "a|default/y deleted",
+    ]);
+    expect(it.told.filter((text) => text.startsWith("a|default/x"))).to.eql(
+      ["1", "3", "4"].map((n) => `a|default/x ${n}`),
+    );
+  });
+});

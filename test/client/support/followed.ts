@@ -1,0 +1,59 @@
+// A controller of widgets over all shards that a slice lists, with a record of what it was told.
+import { controller, type EndpointFailure, endpointInformers, keyText } from "@virtual-workspaces/client";
+import { ListWatchSource } from "./list-watch-source.ts";
+import { clientOf, EndpointSlice, type Shard, type Slices, Widget } from "./shard.ts";
+
+export interface FollowedOptions {
+  readonly handOver?: number;
+  readonly patience?: number;
+  readonly rewrite?: (url: string) => string;
+}
+
+/** Shards are told apart by their tokens: by address, the shard. */
+export function follow(slices: Slices, shards: Readonly<Record<string, Shard>>, options: FollowedOptions = {}) {
+  const stack = new AsyncDisposableStack();
+  const failures: EndpointFailure[] = [];
+  /** What was told of each, in order: its size, `deleted` or `gone`. */
+  const told: string[] = [];
+  /** What the world looks like after what was told. */
+  const world = new Map<string, number | undefined>();
+  const informers = stack.use(
+    endpointInformers({
+      resource: slices.client.resource(EndpointSlice),
+      name: "shards",
+      connect: (address) => clientOf(address, shards[address]?.token ?? "none"),
+      informers: { widgets: ({ client }) => new ListWatchSource(client.resource(Widget)) },
+      onError: (failure) => void failures.push(failure),
+      ...options,
+    }),
+  );
+  const running = stack.use(
+    controller({
+      name: "widgets",
+      sources: [{ informer: informers.sources.widgets }],
+      workers: 4,
+      reconcile: (key, { object }) => {
+        const id = keyText(key);
+        told.push(`${id} ${object === undefined ? "deleted" : object.spec.size}`);
+        if (object === undefined) world.delete(id);
+        else world.set(id, object.spec.size);
+      },
+      gone: (key) => {
+        told.push(`${keyText(key)} gone`);
+        world.delete(keyText(key));
+      },
+      onError: ({ error }) => {
+        throw error;
+      },
+    }),
+  );
+  return {
+    informers,
+    running,
+    failures,
+    told,
+    world,
+    statuses: () => informers.endpoints.statuses.map(({ url, ready, reason }) => `${url} ${ready} ${reason}`),
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
