@@ -4,5 +4,6 @@
  * @module
  */
 
+export { Forwarded, type ForwardedState, forward } from "./forward.ts";
 export type { ForwardOptions, Transform } from "./options.ts";
 export type { OutboundIdentity } from "./outbound/identity.ts";

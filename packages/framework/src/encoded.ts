@@ -109,6 +109,7 @@ function bytesOf(object: KubeObject): Buffer {
   return bytes;
 }
 
-function scalarText(value: unknown): string {
+/** The text that field selectors compare a value with. */
+export function scalarText(value: unknown): string {
   return value === undefined || value === null || typeof value === "object" ? "" : String(value);
 }

@@ -32,5 +32,11 @@ export function freshen(
   }
   if (lease.cache.isForeign(resourceVersion)) throw ApiError.expired(FOREIGN);
   if (lease.cache.reached(resourceVersion)) return undefined;
-  return lease.cache.reach(resourceVersion, { signal: exchange.signal, timeout: PATIENCE });
+  return reached(exchange, lease, resourceVersion);
+}
+
+/** A version that the source has, and has not told of, comes with what it is asked for. */
+async function reached(exchange: Exchange, lease: CacheLease, version: string): Promise<void> {
+  await lease.confirm(exchange);
+  await lease.cache.reach(version, { signal: exchange.signal, timeout: PATIENCE });
 }
