@@ -54,7 +54,7 @@ async function begun(
     throw upstreamFailure(error, origin);
   });
   const fault = first.done === true ? "an empty list" : check?.(first.value, definition.listKind);
-  if (fault === undefined) return new Rejoined(first, rest);
+  if (fault === undefined) return new Rejoined(first, rest, origin);
   await rest.return?.();
   throw upstreamFault(origin, `answered ${fault}`);
 }
@@ -72,14 +72,19 @@ class Rejoined implements AsyncIterableIterator<Buffer> {
   #first: IteratorResult<Buffer> | undefined;
   readonly #rest: AsyncIterator<Buffer>;
 
-  constructor(first: IteratorResult<Buffer>, rest: AsyncIterator<Buffer>) {
+  readonly #fail: (error: unknown) => never;
+
+  constructor(first: IteratorResult<Buffer>, rest: AsyncIterator<Buffer>, origin: string) {
     this.#first = first;
     this.#rest = rest;
+    this.#fail = (error) => {
+      throw upstreamFailure(error, origin);
+    };
   }
 
   next(): Promise<IteratorResult<Buffer>> {
     const first = this.#first;
-    if (first === undefined) return this.#rest.next();
+    if (first === undefined) return this.#rest.next().then(undefined, this.#fail);
     this.#first = undefined;
     return Promise.resolve(first);
   }
