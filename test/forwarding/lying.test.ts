@@ -1,5 +1,5 @@
 // forward(): another server that lies, is silent or talks nonsense. Nothing of it is taken for a deletion, and all of it ends.
-import { type IncomingMessage, type RequestListener, createServer, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
@@ -64,8 +64,10 @@ describe("a forwarded watch of a server that lies", () => {
     "no JSON within the object": (res) => res.write(line("ADDED", memo("y", 11)).replace('"text":""', '"text":nope')),
     "something behind the object": (res) => res.write('{"type":"DELETED","object":{},"object":{}}\n'),
     "an event of no type": (res) => res.write(line("GONE", memo("y", 11))),
-    "a deletion without a version": (res) => res.write(line("DELETED", { ...memo("x", 11), metadata: { name: "x", namespace: "a" } })),
-    "a version that goes backwards": (res) => res.write(line("ADDED", memo("seen", 15)) + line("MODIFIED", memo("y", 14))),
+    "a deletion without a version": (res) =>
+      res.write(line("DELETED", { ...memo("x", 11), metadata: { name: "x", namespace: "a" } })),
+    "a version that goes backwards": (res) =>
+      res.write(line("ADDED", memo("seen", 15)) + line("MODIFIED", memo("y", 14))),
     "an error of its own": (res) => res.write(line("ERROR", { kind: "Status", code: 500, message: "oh" })),
     "a broken connection": (res) => void res.destroy(),
     "a line without an end": (res) => {
@@ -79,7 +81,9 @@ describe("a forwarded watch of a server that lies", () => {
       await using at = await scripted({ watches: [lie, good] });
       await using watch = await at.here.server.watch(`${ALL}?watch=true`);
       const told = await watch.until(({ object }) => object.metadata?.name === "good");
-      expect(told.map(({ type }) => type)).to.not.include("DELETED").and.not.include("ERROR");
+      expect(told.map(({ type }) => type))
+        .to.not.include("DELETED")
+        .and.not.include("ERROR");
       expect(told.map(({ object }) => object.metadata?.name)).to.not.include("y");
       expect(at.here.errors.length).to.equal(1);
     });
@@ -94,7 +98,12 @@ describe("a forwarded watch of a server that lies", () => {
 
   it("in unusual spelling is understood", async () => {
     await using at = await scripted({
-      watches: [(res) => res.write(`${JSON.stringify({ object: memo("y", 11), type: "ADDED" }, undefined, 1).replaceAll("\n", " ")}\n`)],
+      watches: [
+        (res) =>
+          res.write(
+            `${JSON.stringify({ object: memo("y", 11), type: "ADDED" }, undefined, 1).replaceAll("\n", " ")}\n`,
+          ),
+      ],
     });
     await using watch = await at.here.server.watch(`${ALL}?watch=true`);
     expect(await watch.take(2)).to.deep.equal(["ADDED x", "ADDED y"]);
@@ -139,8 +148,14 @@ describe("readiness of a forwarded kind", () => {
     let status = 500;
     const raw = createServer((_req, res) => res.writeHead(status).end());
     await new Promise<void>((resolve) => raw.listen(0, "127.0.0.1", resolve));
-    await using here = await startHere({ upstream: credentialed(`http://127.0.0.1:${(raw.address() as AddressInfo).port}`) });
-    const ready = (): Promise<string> => here.memos.ready().then(() => "ready", (error: Error) => error.message);
+    await using here = await startHere({
+      upstream: credentialed(`http://127.0.0.1:${(raw.address() as AddressInfo).port}`),
+    });
+    const ready = (): Promise<string> =>
+      here.memos.ready().then(
+        () => "ready",
+        (error: Error) => error.message,
+      );
     expect(await ready()).to.contain("answered 500");
     status = 403;
     while ((await ready()) !== "ready") await delay(20);

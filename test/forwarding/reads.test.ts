@@ -34,7 +34,7 @@ async function answering(listener: RequestListener): Promise<{ url: string } & A
 describe("a forwarded get", () => {
   it("is the other server's own bytes, asked for as the caller", async () => {
     await using at = await both();
-    at.there.memos.in("root", "a").set("x", { spec: { text: "ä" } });
+    at.there.memos.in("root", "a").set("x", { text: "ä" });
     const path = `${MEMOS}/namespaces/a/memos/x`;
     const [own, forwarded] = [await at.there.server.get(path), await at.here.server.get(path)];
     expect(forwarded.status).to.equal(200);
@@ -54,7 +54,7 @@ describe("a forwarded get", () => {
 
   it("comes as Table, YAML and metadata as well", async () => {
     await using at = await both();
-    at.there.memos.in("root", "a").set("x", { spec: { text: "hello" } });
+    at.there.memos.in("root", "a").set("x", { text: "hello" });
     for (const accept of [
       "application/json;as=Table;g=meta.k8s.io;v=v1",
       "application/yaml",
@@ -68,8 +68,21 @@ describe("a forwarded get", () => {
 
   it("keeps Retry-After and warnings of the other server", async () => {
     await using raw = await answering((_req, res) => {
-      res.writeHead(429, { "Content-Type": "application/json", "Retry-After": "7", Warning: '299 - "be \\"patient\\""' });
-      res.end(JSON.stringify({ kind: "Status", apiVersion: "v1", status: "Failure", reason: "TooManyRequests", message: "later", code: 429 }));
+      res.writeHead(429, {
+        "Content-Type": "application/json",
+        "Retry-After": "7",
+        Warning: '299 - "be \\"patient\\""',
+      });
+      res.end(
+        JSON.stringify({
+          kind: "Status",
+          apiVersion: "v1",
+          status: "Failure",
+          reason: "TooManyRequests",
+          message: "later",
+          code: 429,
+        }),
+      );
     });
     await using here = await startHere({ upstream: credentialed(raw.url) });
     const { status, headers, body } = await here.server.get(`${MEMOS}/namespaces/a/memos/x`);
@@ -79,7 +92,8 @@ describe("a forwarded get", () => {
 
   const faults: Record<string, RequestListener> = {
     "a page of a proxy": (_req, res) => res.writeHead(200, { "Content-Type": "text/html" }).end("<html>"),
-    "another kind": (_req, res) => res.writeHead(200, { "Content-Type": "application/json" }).end('{"kind":"Other","apiVersion":"v1"}'),
+    "another kind": (_req, res) =>
+      res.writeHead(200, { "Content-Type": "application/json" }).end('{"kind":"Other","apiVersion":"v1"}'),
     "half an object": (_req, res) => res.writeHead(200, { "Content-Type": "application/json" }).end('{"spec":'),
     "a broken connection": (_req, res) => void res.socket?.destroy(),
     "a redirect": (_req, res) => res.writeHead(302, { Location: "http://elsewhere.example/" }).end(),
@@ -100,7 +114,10 @@ describe("a forwarded get", () => {
   it("of a server that is not there is 503", async () => {
     await using here = await startHere({ upstream: credentialed("http://127.0.0.1:1") });
     const { status, body } = await here.server.get(`${MEMOS}/namespaces/a/memos/x`);
-    expect([status, body.message]).to.deep.equal([503, "the API server behind this one, http://127.0.0.1:1, cannot be reached"]);
+    expect([status, body.message]).to.deep.equal([
+      503,
+      "the API server behind this one, http://127.0.0.1:1, cannot be reached",
+    ]);
   });
 });
 
@@ -108,9 +125,19 @@ describe("a forwarded list", () => {
   it("is the other server's own bytes, pages, selectors and versions included", async () => {
     await using at = await both();
     for (let i = 0; i < 10; i++)
-      at.there.memos.in("root", i % 2 === 0 ? "a" : "b").set(`m${i}`, { spec: { text: `${i}` } }, { labels: { odd: `${i % 2}` } });
+      at.there.memos
+        .in("root", i % 2 === 0 ? "a" : "b")
+        .set(`m${i}`, { text: `${i}` }, { labels: { odd: `${i % 2}` } });
     const first = await at.here.server.get(`${MEMOS}/memos?limit=3`);
-    for (const query of ["", "?limit=3", `?limit=3&continue=${first.body.metadata.continue}`, "?labelSelector=odd%3D1", "?fieldSelector=metadata.name%3Dm3", `?resourceVersion=${first.body.metadata.resourceVersion}&resourceVersionMatch=Exact`, "?resourceVersion=0"]) {
+    for (const query of [
+      "",
+      "?limit=3",
+      `?limit=3&continue=${first.body.metadata.continue}`,
+      "?labelSelector=odd%3D1",
+      "?fieldSelector=metadata.name%3Dm3",
+      `?resourceVersion=${first.body.metadata.resourceVersion}&resourceVersionMatch=Exact`,
+      "?resourceVersion=0",
+    ]) {
       for (const place of ["/memos", "/namespaces/a/memos"]) {
         const path = `${MEMOS}${place}${query}`;
         const [own, forwarded] = [await at.there.server.get(path), await at.here.server.get(path)];
@@ -127,8 +154,16 @@ describe("a forwarded list", () => {
     expect((await at.here.server.get(`${MEMOS}/memos?limit=1&continue=bad`)).status).to.equal(400);
   });
 
-  const item = (name: string): object => ({ metadata: { name, namespace: "a", resourceVersion: "7", uid: name }, spec: { text: name } });
-  const whole = JSON.stringify({ apiVersion: "test.dev/v1", items: [item("x"), item("y")], kind: "MemoList", metadata: { resourceVersion: "9" } });
+  const item = (name: string): object => ({
+    metadata: { name, namespace: "a", resourceVersion: "7", uid: name },
+    spec: { text: name },
+  });
+  const whole = JSON.stringify({
+    apiVersion: "test.dev/v1",
+    items: [item("x"), item("y")],
+    kind: "MemoList",
+    metadata: { resourceVersion: "9" },
+  });
 
   it("stays compressed for who takes it, and comes plain to others", async () => {
     const asked: unknown[] = [];
@@ -139,11 +174,15 @@ describe("a forwarded list", () => {
       res.end(zipped ? gzipSync(whole) : whole);
     });
     await using here = await startHere({ upstream: credentialed(raw.url) });
-    const response = await fetch(`${here.server.url}${MEMOS}/memos`, { headers: { authorization: "Bearer alice", "accept-encoding": "gzip" } });
+    const response = await fetch(`${here.server.url}${MEMOS}/memos`, {
+      headers: { authorization: "Bearer alice", "accept-encoding": "gzip" },
+    });
     expect([response.headers.get("content-encoding"), await response.text()]).to.deep.equal(["gzip", whole]);
     const plain = await here.server.get(`${MEMOS}/memos`);
     expect([plain.headers["content-encoding"], plain.text]).to.deep.equal([undefined, whole]);
-    const table = await here.server.get(`${MEMOS}/memos`, { headers: { accept: "application/json;as=Table;g=meta.k8s.io;v=v1", "accept-encoding": "gzip" } });
+    const table = await here.server.get(`${MEMOS}/memos`, {
+      headers: { accept: "application/json;as=Table;g=meta.k8s.io;v=v1", "accept-encoding": "gzip" },
+    });
     expect(table.body.rows.map((row: { cells: unknown[] }) => row.cells[0])).to.deep.equal(["x", "y"]);
     expect(asked).to.deep.equal(["gzip", undefined, "gzip"]);
   });
@@ -154,13 +193,18 @@ describe("a forwarded list", () => {
       res.write(`${whole.slice(0, 60)}`, () => setImmediate(() => res.destroy()));
     });
     await using here = await startHere({ upstream: credentialed(raw.url) });
-    const failed = await here.server.get(`${MEMOS}/memos`).then(({ status }) => status, (error) => error.code);
+    const failed = await here.server.get(`${MEMOS}/memos`).then(
+      ({ status }) => status,
+      (error) => error.code,
+    );
     expect(failed).to.be.oneOf(["ECONNRESET", 503]);
   });
 
   it("of another kind, of no JSON or of nothing is 503", async () => {
     for (const body of ['{"kind":"PodList","apiVersion":"v1","items":[]}', "[]", ""]) {
-      await using raw = await answering((_req, res) => res.writeHead(200, { "Content-Type": "application/json" }).end(body));
+      await using raw = await answering((_req, res) =>
+        res.writeHead(200, { "Content-Type": "application/json" }).end(body),
+      );
       await using here = await startHere({ upstream: credentialed(raw.url) });
       expect((await here.server.get(`${MEMOS}/memos`)).status, body).to.equal(503);
     }

@@ -1,4 +1,6 @@
 // Another API server and a view that forwards to it, both of ours, over real sockets.
+
+import { type Forwarded, type ForwardOptions, forward } from "@virtual-workspaces/forwarding";
 import {
   allow,
   authenticated,
@@ -8,7 +10,6 @@ import {
   deny,
   type ServerOptions,
 } from "@virtual-workspaces/framework";
-import { type Forwarded, type ForwardOptions, forward } from "@virtual-workspaces/forwarding";
 import type { UpstreamOptions } from "@virtual-workspaces/transport";
 import { type PlainServer, startPlain } from "../_support/plain.ts";
 
@@ -40,7 +41,9 @@ export interface There extends AsyncDisposable {
 }
 
 /** The other server: it lets `admin` impersonate. */
-export async function startThere(options: Partial<ServerOptions> & { memos?: Collection<MemoContent> } = {}): Promise<There> {
+export async function startThere(
+  options: Partial<ServerOptions> & { memos?: Collection<MemoContent> } = {},
+): Promise<There> {
   const { memos = Memo.collection() as Collection<MemoContent>, ...rest } = options;
   const asked: AskedThere[] = [];
   const barred = new Set<string>();
@@ -54,7 +57,10 @@ export async function startThere(options: Partial<ServerOptions> & { memos?: Col
     },
     resources: [Memo.serve(memos)],
   });
-  const server = await startPlain([view], { impersonation: ({ user }) => (user.name === "admin" ? allow() : deny("no")), ...rest });
+  const server = await startPlain([view], {
+    impersonation: ({ user }) => (user.name === "admin" ? allow() : deny("no")),
+    ...rest,
+  });
   return {
     memos,
     server,
@@ -101,4 +107,3 @@ export async function startHere(
     },
   };
 }
-

@@ -3,12 +3,18 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
 import { label } from "../_support/plain.ts";
 import { startRelay } from "../_support/relay.ts";
-import { credentialed, MEMOS, type MemoContent, Memo, startHere, startThere, type There } from "./upstream.ts";
+import { credentialed, MEMOS, Memo, type MemoContent, startHere, startThere, type There } from "./upstream.ts";
 
 const ALL = `${MEMOS}/memos`;
 
-function set({ memos }: There, name: string, text = "", labels: Record<string, string> = {}): void {
-  memos.in("root", "a").set(name, { spec: { text } }, { labels });
+/** @param content its text, and in which selection it is */
+function set(
+  { memos }: There,
+  name: string,
+  content: string | { readonly text: string; readonly in: string } = "",
+): void {
+  if (typeof content === "string") memos.in("root", "a").set(name, { text: content });
+  else memos.in("root", "a").set(name, { text: content.text }, { labels: { in: content.in } });
 }
 
 async function until(is: () => boolean): Promise<void> {
@@ -93,9 +99,9 @@ describe("a forwarded watch", () => {
     await using there = await startThere();
     await using here = await startHere({ upstream: there.upstream });
     await using watch = await here.server.watch(`${ALL}?watch=true&labelSelector=in%3Dyes`);
-    set(there, "x", "1", { in: "yes" });
-    set(there, "x", "2", { in: "no" });
-    set(there, "x", "3", { in: "yes" });
+    set(there, "x", { text: "1", in: "yes" });
+    set(there, "x", { text: "2", in: "no" });
+    set(there, "x", { text: "3", in: "yes" });
     expect(await watch.take(3)).to.deep.equal(["ADDED x", "DELETED x", "ADDED x"]);
   });
 
@@ -137,8 +143,8 @@ describe("a forwarded watch", () => {
     const show = (memo: { spec: MemoContent["spec"] }): never => ({ ...memo, spec: { text: "shown" } }) as never;
     await using here = await startHere({ upstream: there.upstream, transform: { show } });
     await using watch = await here.server.watch(`${ALL}?watch=true&labelSelector=in%3Dyes`);
-    set(there, "x", "hidden", { in: "yes" });
-    expect((await watch.next()).object).to.deep.include({ spec: { text: "shown" } });
+    set(there, "x", { text: "hidden", in: "yes" });
+    expect((await watch.next()).object).to.deep.include({ text: "shown" });
   });
 });
 

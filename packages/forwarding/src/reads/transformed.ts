@@ -14,7 +14,7 @@ import type { UpstreamResource } from "./upstream-resource.ts";
 export type Show = (object: KubeObject) => KubeObject;
 
 /** An object's bytes as they are shown. @throws Error when `show` makes another object of it, and what it throws */
-export function shownBytes(bytes: Buffer, show: Show): Buffer {
+function shownBytes(bytes: Buffer, show: Show): Buffer {
   const object = parseOwnJson(bytes.toString("utf8")) as KubeObject;
   const { name, namespace, uid, resourceVersion } = object.metadata;
   const shown = show(object);
