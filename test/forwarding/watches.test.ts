@@ -144,7 +144,7 @@ describe("a forwarded watch", () => {
     await using here = await startHere({ upstream: there.upstream, transform: { show } });
     await using watch = await here.server.watch(`${ALL}?watch=true&labelSelector=in%3Dyes`);
     set(there, "x", { text: "hidden", in: "yes" });
-    expect((await watch.next()).object).to.deep.include({ text: "shown" });
+    expect((await watch.next()).object).to.deep.include({ spec: { text: "shown" } });
   });
 });
 

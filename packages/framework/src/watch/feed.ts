@@ -14,7 +14,7 @@ export interface FeedOptions {
   readonly definition: ResourceDefinition;
   readonly source: FeedSource;
   readonly scope: Scope;
-  /** Told of every failure of the source; the feed goes on trying. */
+  /** Told of every failure of the source, which is no refusal; the feed goes on trying. */
   readonly onError: (error: unknown) => void;
   readonly history?: HistoryOptions | undefined;
   /** The longest time between two attempts on a failing source, ms. @default 10000 */
@@ -177,7 +177,8 @@ export class Feed {
         failed = true;
         this.#lost ||= isApiError(error) && error.code === 410;
         this.#refuse(error);
-        this.#options.onError(error);
+        // A refusal is an answer: readers are told.
+        if (!this.#refusal.stands) this.#options.onError(error);
       }
       const well = !failed && !this.#lost && performance.now() - began >= WELL;
       if (cache.head !== before || well) wait = RETRY.first;
