@@ -30,6 +30,7 @@ export class UpstreamResource {
   readonly origin: string;
   readonly #options: UpstreamResourceOptions;
   readonly #api: string;
+  readonly #known = new WeakMap<Scope["identity"], { readonly hops: number; readonly lines: readonly string[] }>();
 
   constructor(options: UpstreamResourceOptions) {
     const { definition, upstream } = options;
@@ -67,8 +68,18 @@ export class UpstreamResource {
     return {
       ...rest,
       path: this.#path(scope, name) + searchOf(query),
-      headers: ["Accept", accept, ...outboundHeaders(scope, this.#options.identity), ...headers],
+      headers: ["Accept", accept, ...this.#outbound(scope), ...headers],
     };
+  }
+
+  /** Made once for each caller: identities do not change. */
+  #outbound(scope: Scope): readonly string[] {
+    const { identity, hops = 0 } = scope;
+    const known = this.#known.get(identity);
+    if (known?.hops === hops) return known.lines;
+    const lines = outboundHeaders(scope, this.#options.identity);
+    this.#known.set(identity, { hops, lines });
+    return lines;
   }
 
   #path(scope: Scope, name: string | undefined): string {
