@@ -1,6 +1,7 @@
 // forward(): watches share one watch of the other server, resume from its history, and outlive its failures.
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
 import { label } from "../_support/plain.ts";
 import { startRelay } from "../_support/relay.ts";
 import { credentialed, MEMOS, Memo, type MemoContent, startHere, startThere, type There } from "./upstream.ts";
@@ -145,6 +146,26 @@ describe("a forwarded watch", () => {
     await using watch = await here.server.watch(`${ALL}?watch=true&labelSelector=in%3Dyes`);
     set(there, "x", { text: "hidden", in: "yes" });
     expect((await watch.next()).object).to.deep.include({ spec: { text: "shown" } });
+  });
+});
+
+describe("an object that a transform cannot show", () => {
+  it("fails its list and its get, ends the watch that comes to it, and is never shown unchanged", async () => {
+    await using there = await startThere();
+    const show = (memo: { spec: MemoContent["spec"] }): never => {
+      if (memo.spec.text === "bad") throw new Error("not that one");
+      return memo as never;
+    };
+    await using here = await startHere({ upstream: there.upstream, transform: { show } });
+    set(there, "x");
+    await using watch = await here.server.watch(`${ALL}?watch=true`);
+    expect(await watch.take(1)).to.deep.equal(["ADDED x"]);
+    set(there, "y", "bad");
+    expect((await watch.rest()).map(label)).to.deep.equal(["ERROR 500"]);
+    expect((await here.server.get(ALL)).status).to.equal(500);
+    expect((await here.server.get(`${MEMOS}/namespaces/a/memos/y`)).status).to.equal(500);
+    expect((await here.server.get(`${MEMOS}/namespaces/a/memos/x`)).status).to.equal(200);
+    expectFault(/request failed/);
   });
 });
 

@@ -18,7 +18,7 @@ import type { ForwardOptions } from "./options.ts";
 import { getObject } from "./reads/get.ts";
 import { passList } from "./reads/list.ts";
 import { Readiness } from "./reads/readiness.ts";
-import { type Show, shownObject, transformedList } from "./reads/transformed.ts";
+import { type Show, ShownObject, transformedList } from "./reads/transformed.ts";
 import { UpstreamResource } from "./reads/upstream-resource.ts";
 
 /** What a {@link Forwarded} is doing, for metrics. */
@@ -89,7 +89,7 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
   get(scope: Scope, key: ObjectKey, options: GetOptions): Promise<ObjectOf<T> | Encoded | undefined> {
     const found = getObject(this.#there, { scope, key }, options);
     const show = this.#show;
-    return show === undefined ? found : found.then((object) => object && shownObject(object, show));
+    return show === undefined ? found : found.then((object) => object && new ShownObject(object, show));
   }
 
   /** @throws as {@link get} */

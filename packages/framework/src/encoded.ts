@@ -87,7 +87,8 @@ export function withResourceVersion(encoded: Encoded, resourceVersion: string): 
 
 /** Whether a storage answered with bytes rather than with a parsed object. */
 export function isEncoded(value: KubeObject | Encoded): value is Encoded {
-  return Buffer.isBuffer((value as Partial<Encoded>).bytes);
+  // Bytes may be made when they are asked for: this does not ask.
+  return !("metadata" in value) && "bytes" in value;
 }
 
 /** What a storage answered, parsed. */

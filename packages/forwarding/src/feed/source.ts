@@ -12,7 +12,7 @@ import {
   type Versions,
   type WatchCache,
 } from "@virtual-workspaces/framework";
-import { type Show, shownObject } from "../reads/transformed.ts";
+import { type Show, ShownObject } from "../reads/transformed.ts";
 import type { UpstreamResource } from "../reads/upstream-resource.ts";
 import { UpstreamPast } from "./past.ts";
 import { readList } from "./read-list.ts";
@@ -42,7 +42,11 @@ export class UpstreamSource implements FeedSource {
     const { resource, onAnswer } = this.#options;
     const { definition } = resource;
     const items: Encoded[] = [];
-    const item = (bytes: Buffer): void => void items.push(this.#shown(EncodedBytes.item(bytes, { definition, scope })));
+    const item = (bytes: Buffer): void => {
+      const object = EncodedBytes.item(bytes, { definition, scope });
+      if (object.key.name === "" || object.resourceVersion === "") throw new Error("an item without a name or a version");
+      items.push(this.#shown(object));
+    };
     const resourceVersion = await readList(resource, scope, { signal, item, kinds: [definition.listKind] });
     onAnswer(scope);
     return { items, resourceVersion };
@@ -104,6 +108,6 @@ export class UpstreamSource implements FeedSource {
 
   #shown(object: Encoded): Encoded {
     const { show } = this.#options;
-    return show === undefined ? object : shownObject(object, show);
+    return show === undefined ? object : new ShownObject(object, show);
   }
 }

@@ -27,10 +27,42 @@ function shownBytes(bytes: Buffer, show: Show): Buffer {
   return own;
 }
 
-/** The object as it is shown. It is selected by what it is at the other server, as there. */
-export function shownObject(encoded: Encoded, show: Show): Encoded {
-  const { key, resourceVersion, uid, labels, fields } = encoded;
-  return { key, resourceVersion, uid, labels, fields, bytes: shownBytes(encoded.bytes, show) };
+/**
+ * The object as it is shown, made when somebody reads it: what cannot be shown ends that request or watch, and no other. It
+ * is selected by what it is at the other server, as there.
+ */
+export class ShownObject implements Encoded {
+  readonly key: Encoded["key"];
+  readonly resourceVersion: string;
+  readonly uid: string;
+  readonly labels: Encoded["labels"];
+  readonly fields: Encoded["fields"];
+  readonly #show: Show;
+  #source: Buffer | undefined;
+  #bytes: Buffer | undefined;
+
+  constructor({ key, resourceVersion, uid, labels, fields, bytes }: Encoded, show: Show) {
+    this.key = key;
+    this.resourceVersion = resourceVersion;
+    this.uid = uid;
+    this.labels = labels;
+    this.fields = fields;
+    this.#source = bytes;
+    this.#show = show;
+  }
+
+  get bytes(): Buffer {
+    if (this.#bytes === undefined) {
+      this.#bytes = shownBytes(this.#source as Buffer, this.#show);
+      this.#source = undefined;
+    }
+    return this.#bytes;
+  }
+
+  /** Until it has been made, as long as what it is made of: it is kept by that. */
+  get length(): number {
+    return (this.#bytes ?? this.#source)?.length ?? 0;
+  }
 }
 
 /** A list rewritten item by item as it comes: it takes as much memory as its largest item, and a piece. */
