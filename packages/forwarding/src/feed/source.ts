@@ -44,7 +44,8 @@ export class UpstreamSource implements FeedSource {
     const items: Encoded[] = [];
     const item = (bytes: Buffer): void => {
       const object = EncodedBytes.item(bytes, { definition, scope });
-      if (object.key.name === "" || object.resourceVersion === "") throw new Error("an item without a name or a version");
+      if (object.key.name === "" || object.resourceVersion === "")
+        throw new Error("an item without a name or a version");
       items.push(this.#shown(object));
     };
     const resourceVersion = await readList(resource, scope, { signal, item, kinds: [definition.listKind] });
