@@ -87,7 +87,8 @@ export function withResourceVersion(encoded: Encoded, resourceVersion: string): 
 
 /** Whether a storage answered with bytes rather than with a parsed object. */
 export function isEncoded(value: KubeObject | Encoded): value is Encoded {
-  return Buffer.isBuffer((value as Partial<Encoded>).bytes);
+  // Bytes may be made when they are asked for: this does not ask.
+  return !("metadata" in value) && "bytes" in value;
 }
 
 /** What a storage answered, parsed. */
@@ -109,6 +110,7 @@ export function bytesOf(object: KubeObject): Buffer {
   return bytes;
 }
 
-function scalarText(value: unknown): string {
+/** The text that field selectors compare a value with. */
+export function scalarText(value: unknown): string {
   return value === undefined || value === null || typeof value === "object" ? "" : String(value);
 }

@@ -135,6 +135,8 @@ export type { SniCertificate, TlsCertificate, TlsOptions } from "./tls/options.t
 
 // Storages of one's own.
 
+export { type BytesContext, EncodedBytes } from "./bytes/encoded-bytes.ts";
+export { type ListParts, ListSplitter, type SplitterLimits } from "./bytes/list-splitter.ts";
 export type { Keeper, Swapped, SwapTerms } from "./collection/keeper.ts";
 export { type Answer, Registry, type RegistryOptions, type Timing } from "./collection/registry.ts";
 export { decodeObject, type Encoded, encodeObject, type SelectableField } from "./encoded.ts";
@@ -171,8 +173,10 @@ export {
   WatchCache,
 } from "./watch/cache.ts";
 export { CacheEvent, type EventType } from "./watch/event.ts";
+export { SourceFeeds, type SourceFeedsOptions } from "./watch/feeds.ts";
 export { Minter } from "./watch/minter.ts";
 export type { Objects } from "./watch/objects.ts";
 export type { ReadableCache } from "./watch/readable-cache.ts";
+export type { FeedSource, Versions } from "./watch/source.ts";
 export { asDefined } from "./write/as-defined.ts";
 export { type KindVersion, KindVersions } from "./write/kind-versions.ts";

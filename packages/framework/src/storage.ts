@@ -92,6 +92,8 @@ export interface EncodedList {
   readonly contentType?: string;
   /** `Content-Encoding` of `body`, `gzip` for one. @default none */
   readonly contentEncoding?: string;
+  /** Bytes of `body`, where that is known before it has come: clients are told. @default not known, but of a `Uint8Array` */
+  readonly length?: number;
 }
 
 /** What a list answers. */
@@ -132,9 +134,11 @@ export interface Past {
   changes(after: string, options: ChangesOptions): Promise<PastChanges>;
   /**
    * The objects of a logical cluster and namespace ("" for all of either) as they were at a version, behind the key
-   * `after`, in the order of a cache. @throws ApiError 410
+   * `after`, in the order of a cache. @throws ApiError 410 @default they are not known any more
    */
-  objects(version: string, range: PastRange, options: ChangesOptions): AsyncIterable<Encoded>;
+  objects?(version: string, range: PastRange, options: ChangesOptions): AsyncIterable<Encoded>;
+  /** Whether {@link changes} may wait for long, as for another server: no request is counted as under way meanwhile. @default false */
+  readonly waits?: boolean;
 }
 
 /** Which objects of the past are wanted. */
@@ -183,7 +187,10 @@ export interface Storage<T extends KubeObject = KubeObject> {
    * `undefined`: only requests of one and the same identity share. @default undefined
    */
   shareKey?(scope: Scope): string | undefined;
-  /** True: namespace and selectors are applied by the storage, streams are shared among equal ones only. @default false */
+  /**
+   * True: namespace and selectors are applied by the storage, streams are shared among equal ones only. It is then asked
+   * for each get and list, even if it has a {@link cache}, which watches read. @default false
+   */
   readonly narrows?: boolean;
   /** A storage that keeps its own history (a collection, a view) hands it over; `changes` is then never asked. */
   cache?(scope: Scope): Awaitable<CacheLease>;

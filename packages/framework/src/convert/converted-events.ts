@@ -28,7 +28,10 @@ export class ConvertedEvents {
         const { events, version } = await source.changes(after, options);
         return { events: events.map((event) => this.of(event)), version };
       },
-      objects: (version, range, { signal }) => this.#objects(source, { version, range, signal }),
+      ...(source.waits === undefined ? {} : { waits: source.waits }),
+      ...(source.objects === undefined
+        ? {}
+        : { objects: (version, range, { signal }) => this.#objects(source, { version, range, signal }) }),
     };
   }
 
@@ -36,7 +39,7 @@ export class ConvertedEvents {
     source: Past,
     { version, range, signal }: { readonly version: string; readonly range: PastRange; readonly signal: AbortSignal },
   ): AsyncGenerator<Encoded> {
-    for await (const object of source.objects(version, range, { signal })) yield this.#conversions.of(object);
+    for await (const object of source.objects?.(version, range, { signal }) ?? []) yield this.#conversions.of(object);
   }
 
   #converted(source: Encoded | undefined): Encoded | undefined {

@@ -1,13 +1,15 @@
 import { ApiError, type KubeObject, type ListOptions, parseOwnJson } from "@virtual-workspaces/apimachinery";
-import { acceptsEncoding, decoded } from "../encode/content-encoding.ts";
+import { EncodedBytes } from "../bytes/encoded-bytes.ts";
+import { ListSplitter } from "../bytes/list-splitter.ts";
+import { decoded } from "../encode/content-encoding.ts";
 import type { Wanted } from "../encode/negotiate.ts";
-import { startStream } from "../encode/respond.ts";
 import { clusterOf, type Encoded, encodeObject, isEncoded } from "../encoded.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
 import { type EncodedList, type ItemList, isEncodedList, type ListRequest, type ListResult } from "../storage.ts";
 import type { Selection } from "../watch/selection.ts";
 import { type Page, writeList } from "./list-body.ts";
+import { passThrough } from "./pass-through.ts";
 import { requestOptions, scopeOf } from "./scope.ts";
 
 /** What a client asks to see of a list. */
@@ -59,7 +61,7 @@ async function pageFrom(
   resource: ServedResource,
   { selection, list }: PageRequest & { readonly list: ListResult },
 ): Promise<Page> {
-  const { items, ...meta } = isEncodedList(list) ? await parseBody(list) : list;
+  const { items, ...meta } = isEncodedList(list) ? await readItems(exchange, resource, list) : list;
   const encoded = Array.from(items, (item) => encode(item, { exchange, resource }));
   return {
     items: resource.storage.narrows === true ? encoded : encoded.filter((item) => selection.matches(item)),
@@ -78,42 +80,25 @@ function pageOptions(options: ListOptions, narrows: boolean): Partial<ListReques
   };
 }
 
-/** The storage's own bytes; without their encoding for a client that does not take it. */
-async function passThrough(exchange: Exchange, list: EncodedList): Promise<void> {
-  const { req, res } = exchange;
-  const { contentEncoding, contentType = "application/json" } = list;
-  const asItIs = contentEncoding === undefined || acceptsEncoding(req.headers["accept-encoding"], contentEncoding);
-  const body = asItIs ? list.body : decoded(list);
-  exchange.answered = true;
-  if (contentEncoding !== undefined) res.setHeader("Vary", "Accept-Encoding");
-  if (contentEncoding !== undefined && asItIs) res.setHeader("Content-Encoding", contentEncoding);
-  startStream(res, contentType, body instanceof Uint8Array ? body.length : undefined);
-  if (body instanceof Uint8Array) {
-    res.end(body);
-    return;
-  }
-  for await (const piece of body) {
-    if (!res.write(piece)) await drained(exchange);
-  }
-  res.end();
-}
-
-function drained({ res, signal }: Exchange): Promise<void> {
-  return new Promise((resolve, reject) => {
-    res.once("drain", resolve);
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+/** The items of a list that came as bytes, cut out of it one by one: no more is parsed than a form of them needs. */
+async function readItems(exchange: Exchange, { definition }: ServedResource, list: EncodedList): Promise<ItemList> {
+  const items: Encoded[] = [];
+  const around: Buffer[] = [];
+  const context = { definition, scope: exchange };
+  const splitter = new ListSplitter({
+    around: (bytes) => void around.push(Buffer.from(bytes)),
+    item: (bytes) => void items.push(EncodedBytes.item(bytes, context)),
   });
+  const body = decoded(list);
+  if (body instanceof Uint8Array) splitter.push(asBuffer(body));
+  else for await (const piece of body) splitter.push(asBuffer(piece));
+  splitter.end();
+  const { metadata } = parseOwnJson(Buffer.concat(around).toString("utf8")) as { metadata?: Omit<ItemList, "items"> };
+  return { items, ...metadata };
 }
 
-async function parseBody(list: EncodedList): Promise<ItemList> {
-  const body = decoded(list);
-  const pieces: Uint8Array[] = body instanceof Uint8Array ? [body] : [];
-  if (!(body instanceof Uint8Array)) for await (const piece of body) pieces.push(piece);
-  const document = parseOwnJson(Buffer.concat(pieces).toString("utf8")) as {
-    items: KubeObject[];
-    metadata?: Omit<ItemList, "items">;
-  };
-  return { items: document.items, ...document.metadata };
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 function encode(

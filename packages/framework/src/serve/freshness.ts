@@ -32,5 +32,12 @@ export function freshen(
   }
   if (lease.cache.isForeign(resourceVersion)) throw ApiError.expired(FOREIGN);
   if (lease.cache.reached(resourceVersion)) return undefined;
+  // Another server's version, of which it has not told yet, comes with what it is asked for.
+  if (lease.past?.waits === true) return confirmed(exchange, lease, resourceVersion);
   return lease.cache.reach(resourceVersion, { signal: exchange.signal, timeout: PATIENCE });
+}
+
+async function confirmed(exchange: Exchange, lease: CacheLease, version: string): Promise<void> {
+  await lease.confirm(exchange);
+  await lease.cache.reach(version, { signal: exchange.signal, timeout: PATIENCE });
 }

@@ -28,7 +28,8 @@ export function readObject(exchange: Exchange, resource: ServedResource, use: Us
       return lease.then((held) => readLease(exchange, resource, { lease: held, key, resourceVersion, use }));
     return readLease(exchange, resource, { lease, key, resourceVersion, use });
   }
-  const options = { ...requestOptions(exchange), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+  const request = requestOptions(exchange);
+  const options = resourceVersion === undefined ? request : { ...request, resourceVersion };
   const found = storage.get(scopeOf(exchange), key, options);
   if (found instanceof Promise)
     return found.then((object) => use(exchange, resource, there(exchange, resource, object)));

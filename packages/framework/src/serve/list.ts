@@ -57,9 +57,11 @@ async function readPage(exchange: Exchange, resource: ServedResource, request: P
   }
 }
 
+type RememberedState = Required<Pick<Past, "objects">>;
+
 /** A state that the cache remembers no more, but the storage does. */
 interface PastState {
-  readonly past: Past;
+  readonly past: RememberedState;
   readonly version: string;
   /** What is said when the storage does not remember either. */
   readonly tooOld: string;
@@ -98,10 +100,14 @@ function isExact({ resourceVersion, resourceVersionMatch, limit }: ListOptions):
 
 function exact({ cache, past }: CacheLease, version: string, tooOld: string): Snapshot | PastState {
   const snapshot = cache.at(version);
-  if (snapshot === "expired" && past !== undefined && !cache.isForeign(version)) return { past, version, tooOld };
+  if (snapshot === "expired" && remembers(past) && !cache.isForeign(version)) return { past, version, tooOld };
   if (snapshot === "expired") throw ApiError.expired(cache.isForeign(version) ? FOREIGN : tooOld);
   if (snapshot === "ahead") throw ApiError.tooLargeResourceVersion(version, cache.head);
   return snapshot;
+}
+
+function remembers(past: Past | undefined): past is Past & RememberedState {
+  return past?.objects !== undefined;
 }
 
 function pageOf(snapshot: Snapshot, { options, selection, after }: PageRequest & { readonly after: string }): Page {

@@ -28,11 +28,16 @@ export function refuseWildcard({ cluster, info }: Exchange, definition: Resource
 }
 
 /** What belongs to this request alone. */
-export function requestOptions({ user, requestId, signal, warn }: Exchange): RequestOptions {
-  return { user: user as User, requestId, signal, warn };
+export function requestOptions({ user, requestId, signal, warn, req }: Exchange): RequestOptions {
+  return { user: user as User, requestId, signal, warn, acceptEncoding: acceptEncodingOf(req) };
+}
+
+function acceptEncodingOf({ headers }: Exchange["req"]): string | undefined {
+  return headers["accept-encoding"] as string | undefined;
 }
 
 /** Whether lists are served from the cache that watches read, so that both always agree. */
 export function isCached({ storage }: ServedResource): boolean {
-  return storage.cache !== undefined || (storage.changes !== undefined && storage.narrows !== true);
+  if (storage.narrows === true) return storage.cache !== undefined && storage.list === undefined;
+  return storage.cache !== undefined || storage.changes !== undefined;
 }

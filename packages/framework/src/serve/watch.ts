@@ -13,13 +13,13 @@ import { startStream } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
 import { delayOf } from "../numbers.ts";
 import type { ServedResource } from "../served.ts";
-import type { CacheLease, Past } from "../storage.ts";
+import type { CacheLease, Past, Scope } from "../storage.ts";
 import type { Snapshot } from "../watch/cache.ts";
 import type { Fanout } from "../watch/fanout.ts";
 import type { Lane } from "../watch/lane.ts";
 import { objectsIn } from "../watch/objects.ts";
 import type { ReadableCache } from "../watch/readable-cache.ts";
-import { Selection } from "../watch/selection.ts";
+import { everything, Selection } from "../watch/selection.ts";
 import { Subscriber } from "../watch/subscriber.ts";
 import { FOREIGN, freshen, tooOld } from "./freshness.ts";
 import { writePast } from "./past-watch.ts";
@@ -36,8 +36,10 @@ export async function serveWatch(exchange: Exchange, resource: ServedResource): 
     negotiate(exchange.req.headers.accept, "stream"),
     exchange,
   );
-  const selection = selectionOf(exchange, options);
-  const scope = { ...scopeOf(exchange), labels: selection.labels, fields: selection.fields };
+  const { labelSelector: labels, fieldSelector: fields } = options;
+  const scope = { ...scopeOf(exchange), labels, fields };
+  // What the storage has selected is not selected once more: it may know fields that we do not.
+  const selection = selectionOf(exchange, resource.storage.narrows === true ? everything : scope);
   const lease = await exchange.core.hub.lease(resource, scope);
   try {
     if (options.sendInitialEvents === true) await freshen(exchange, lease, options.resourceVersion);
@@ -51,14 +53,14 @@ export async function serveWatch(exchange: Exchange, resource: ServedResource): 
 }
 
 /** A field selector on `metadata.name`, or the old `…/watch/quotes/ssh`, is a watch of one name. */
-function selectionOf(exchange: Exchange, options: ListOptions): Selection {
+function selectionOf(exchange: Exchange, { labels, fields }: Pick<Scope, "labels" | "fields">): Selection {
   const { namespace, name } = exchange.info;
   const { cluster } = exchange;
   return new Selection({
     cluster,
     namespace,
-    labels: options.labelSelector,
-    fields: options.fieldSelector,
+    labels,
+    fields,
     ...(name === "" ? {} : { name }),
   });
 }
@@ -98,7 +100,10 @@ function open(exchange: Exchange, resource: ServedResource, { lease, options, la
     res.destroy();
   });
   // Initial events and the past are a list; a version that has not come yet is only waited for.
-  const past = remembered && lease.cache.position(options.resourceVersion ?? "0") === "expired";
+  const past =
+    lease.past !== undefined &&
+    lease.past.waits !== true &&
+    lease.cache.position(options.resourceVersion ?? "0") === "expired";
   if (initialEvents || past) core.fairness.hold(exchange)?.keep(begun);
 }
 

@@ -1,6 +1,7 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
 import type { Scope } from "../storage.ts";
+import { widened } from "../watch/feed.ts";
 import { shareOf } from "../watch/share.ts";
 import { Derived, type DerivedLease } from "./derived.ts";
 import type { ViewOptions, ViewSource } from "./options.ts";
@@ -22,7 +23,8 @@ export class Deriveds<In extends object, Out extends object, By, Inputs> {
   shareKey(scope: Scope): string {
     const { by, from, inputs } = this.#options;
     const sources = [from, ...Object.values((inputs ?? {}) as Record<string, ViewSource>)];
-    return JSON.stringify([by?.(scope), sources.map((source) => shareOf(source, scope))]);
+    const wide = widened(scope);
+    return JSON.stringify([by?.(scope), sources.map((source) => shareOf(source, wide))]);
   }
 
   async lease(scope: Scope): Promise<DerivedLease<In, Out, By, Inputs>> {
@@ -32,7 +34,7 @@ export class Deriveds<In extends object, Out extends object, By, Inputs> {
     if (derived === undefined) {
       const { resource, carried } = this;
       const onIdle = (): void => this.#drop(key, created);
-      const created = new Derived({ view: this.#options, resource, scope, by, carried, onIdle });
+      const created = new Derived({ view: this.#options, resource, scope: widened(scope), by, carried, onIdle });
       derived = created;
       this.#derived.set(key, derived);
     }

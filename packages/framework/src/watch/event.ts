@@ -25,7 +25,9 @@ export class CacheEvent {
 
   /** The last seen state under the version of the change that removed it: what DELETED carries. */
   removed(): Encoded {
-    this.#removed ??= withResourceVersion(this.previous as Encoded, this.version);
+    const previous = this.previous as Encoded;
+    this.#removed ??=
+      previous.resourceVersion === this.version ? previous : withResourceVersion(previous, this.version);
     return this.#removed;
   }
 

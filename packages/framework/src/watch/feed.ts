@@ -2,53 +2,70 @@ import { setTimeout as delay } from "node:timers/promises";
 import { compareResourceVersions, isApiError, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
 import { clusterOf, type Encoded, encodeObject, isEncoded } from "../encoded.ts";
-import { type Change, isEncodedList, type Scope, type Storage } from "../storage.ts";
+import { type Change, isEncodedList, type Past, type Scope } from "../storage.ts";
 import { User } from "../user.ts";
 import { askedAfterNow } from "./after-now.ts";
-import { WatchCache } from "./cache.ts";
+import { type HistoryOptions, WatchCache } from "./cache.ts";
+import { Refusal } from "./refusal.ts";
 import { everything } from "./selection.ts";
+import type { FeedSource, Versions } from "./source.ts";
 
 export interface FeedOptions {
   readonly definition: ResourceDefinition;
-  readonly storage: Storage;
+  readonly source: FeedSource;
   readonly scope: Scope;
-  /** Told of every failure of the source; the feed goes on trying. */
+  /** Told of every failure of the source, which is no refusal; the feed goes on trying. */
   readonly onError: (error: unknown) => void;
+  readonly history?: HistoryOptions | undefined;
+  /** The longest time between two attempts on a failing source, ms. @default 10000 */
+  readonly longestRetry?: number | undefined;
 }
 
 /** How long a reader waits for the stream to catch up with the source's own head, ms. */
 const CONFIRM_TIMEOUT = 3_000;
-/** How long a source may be silent about a version that it has, before it is listed again, ms. */
+/** How long a source may be silent about a version that it has, before it is listed again, ms; doubled each time. */
 const SILENCE = 100;
 /** How long a source may take to end its stream, ms. */
 const STOP_TIMEOUT = 1_000;
 /** Milliseconds between attempts on a failing source: doubled each time, with jitter. */
 const RETRY = { first: 100, last: 10_000 } as const;
+/** A stream that ended well after so long is asked again at once, ms. */
+const WELL = 1_000;
 
-/** Keeps a {@link WatchCache} in step with a source that can list and tell changes (what client-go calls a reflector). */
+/**
+ * Keeps a {@link WatchCache} in step with a source that can list and tell changes (what client-go calls a reflector). When
+ * the source refuses to be read any more (403, 404), the cache is emptied: who may not see the objects must not go on to.
+ */
 export class Feed {
   readonly #options: FeedOptions;
   readonly #stop = new AbortController();
-  readonly #cache = new WatchCache({ version: "0" });
+  readonly #cache: WatchCache;
+  readonly #refusal = new Refusal();
   #running: Promise<void> = Promise.resolve();
+  #stream = new AbortController();
+  #lost = false;
   readonly #headNow = askedAfterNow(() => this.#head());
   readonly #compareNow = askedAfterNow(() => this.#compare());
+  readonly #listNow = askedAfterNow(() => this.#relist());
 
   constructor(options: FeedOptions) {
     this.#options = options;
+    this.#cache = new WatchCache({ version: "0", ...(options.history && { history: options.history }) });
   }
 
   /** Lists once and starts to follow. @throws what the source's list throws */
-  async start(): Promise<WatchCache> {
+  async start(): Promise<{ readonly cache: WatchCache; readonly past: Past | undefined }> {
     const { items, version } = await this.#list();
     this.#cache.reset(items, version, "");
     this.#running = this.#follow();
-    return this.#cache;
+    const { source, scope } = this.#options;
+    return { cache: this.#cache, past: source.past?.(scope, this.#cache) };
   }
 
   /** Resolves when the source's stream has ended, or does not end although it was told to. */
   async stop(): Promise<void> {
     this.#stop.abort();
+    this.#stream.abort();
     const patience = new AbortController();
     await Promise.race([
       this.#running,
@@ -57,33 +74,59 @@ export class Feed {
     patience.abort();
   }
 
+  /** Resolves unless the source refuses to be read, which it is asked again. @throws ApiError what it says */
+  async permitted(): Promise<void> {
+    if (this.#refusal.stands) await this.#listNow();
+  }
+
   /**
    * Resolves when the cache has all that the source had when this was called. A source that moves on without telling its
-   * progress is listed again: when that shows nothing new, its version is ours.
+   * progress is compared with: when that shows nothing new, its version is ours. A stream that tells nothing of what is
+   * new is begun again.
    */
   async confirm(signal: AbortSignal): Promise<void> {
+    await this.permitted();
+    const before = this.#cache.head;
     const head = await this.#headNow();
-    if (await reachedWithin(this.#cache, head, { signal, timeout: SILENCE })) return;
-    await this.#compareNow();
+    if (compareResourceVersions(head, before) < 0) return this.#listNow();
+    const deadline = performance.now() + CONFIRM_TIMEOUT;
+    for (let patience = SILENCE; performance.now() < deadline; patience *= 2) {
+      if (await reachedWithin(this.#cache, head, { signal, timeout: patience })) return;
+      await this.#compareNow();
+    }
+    if (this.#cache.reached(head)) return;
+    this.#stream.abort();
     await this.#cache.reach(head, { signal, timeout: CONFIRM_TIMEOUT });
   }
 
   async #head(): Promise<string> {
-    const { storage, scope } = this.#options;
-    if (storage.head !== undefined) return storage.head(scope, { signal: this.#stop.signal });
+    const { source, scope } = this.#options;
+    if (source.head !== undefined) return source.head(scope, { signal: this.#stop.signal });
     return (await this.#list(1)).version;
   }
 
   async #compare(): Promise<void> {
     const cache = this.#cache;
+    const { objects, resourceVersion } = await this.#versions();
+    let count = 0;
+    let same = true;
+    for (const object of objects) {
+      count += 1;
+      same &&= cache.get(object.key)?.resourceVersion === object.resourceVersion;
+    }
+    if (same && count === cache.size) cache.advance(resourceVersion);
+  }
+
+  async #versions(): Promise<Versions> {
+    const { source, scope } = this.#options;
+    if (source.objectVersions !== undefined) return source.objectVersions(scope, { signal: this.#stop.signal });
     const { items, version } = await this.#list();
-    const same = items.every(({ key, resourceVersion }) => cache.get(key)?.resourceVersion === resourceVersion);
-    if (same && items.length === cache.size) cache.advance(version);
+    return { objects: items, resourceVersion: version };
   }
 
   async #list(limit?: number): Promise<{ readonly items: readonly Encoded[]; readonly version: string }> {
-    const { storage, scope, definition } = this.#options;
-    const list = await storage.list?.(scope, {
+    const { source, scope, definition } = this.#options;
+    const list = await source.list?.(scope, {
       user: new User(scope.identity),
       signal: this.#stop.signal,
       requestId: "",
@@ -96,41 +139,72 @@ export class Feed {
     return { items: Array.from(list.items, (item) => this.#encode(item)), version: list.resourceVersion };
   }
 
+  /** Begins anew with what the source has now. @throws what its list throws; a refusal empties the cache */
+  async #relist(): Promise<void> {
+    const cache = this.#cache;
+    try {
+      const { items, version } = await this.#list();
+      this.#refusal.lift();
+      this.#lost = false;
+      // What the stream under way tells is older, or comes again.
+      this.#stream.abort();
+      cache.reset(items, version, "too old resource version: the source of this view lost its history");
+    } catch (error) {
+      this.#refuse(error);
+      throw error;
+    }
+  }
+
+  #refuse(error: unknown): void {
+    const message = this.#refusal.note(error);
+    if (message !== undefined) this.#cache.reset([], this.#cache.head, message);
+    this.#lost ||= this.#refusal.stands;
+  }
+
   async #follow(): Promise<void> {
     const cache = this.#cache;
+    const { longestRetry = RETRY.last } = this.#options;
     let wait: number = RETRY.first;
-    let lost = false;
     while (!this.#stop.signal.aborted) {
+      const began = performance.now();
+      const before = cache.head;
+      let failed = false;
       try {
-        if (lost) {
-          const { items, version } = await this.#list();
-          cache.reset(items, version, "too old resource version: the source of this view lost its history");
-          lost = false;
-        }
-        const before = cache.head;
-        lost = await this.#read();
-        if (cache.head !== before) wait = RETRY.first;
+        if (this.#lost) await this.#listNow();
+        this.#lost = await this.#read();
       } catch (error) {
         if (this.#stop.signal.aborted) return;
-        lost ||= isApiError(error) && error.code === 410;
-        this.#options.onError(error);
+        failed = true;
+        this.#lost ||= isApiError(error) && error.code === 410;
+        this.#refuse(error);
+        // A refusal is an answer: readers are told.
+        if (!this.#refusal.stands) this.#options.onError(error);
       }
-      await delay(wait * (0.5 + Math.random() / 2), undefined, { signal: this.#stop.signal, ref: false }).catch(
-        () => undefined,
-      );
-      wait = Math.min(wait * 2, RETRY.last);
+      const well = !failed && !this.#lost && performance.now() - began >= WELL;
+      if (cache.head !== before || well) wait = RETRY.first;
+      if (well) continue;
+      const pause = Math.min(wait, longestRetry) * (0.5 + Math.random() / 2);
+      await delay(pause, undefined, { signal: this.#stop.signal, ref: false }).catch(() => undefined);
+      wait = Math.min(wait * 2, longestRetry);
     }
   }
 
   /** Reads one stream to its end. @returns whether the source has lost its history */
   async #read(): Promise<boolean> {
-    const { storage, scope } = this.#options;
-    for await (const change of storage.changes?.(scope, this.#cache.head, { signal: this.#stop.signal }) ?? []) {
-      if (this.#stop.signal.aborted) return false;
-      if (change.type === "expired") return true;
-      this.#apply(change);
+    const { source, scope } = this.#options;
+    const stream = new AbortController();
+    this.#stream = stream;
+    if (this.#stop.signal.aborted) return false;
+    try {
+      for await (const change of source.changes?.(scope, this.#cache.head, { signal: stream.signal }) ?? []) {
+        if (stream.signal.aborted) return this.#lost;
+        if (change.type === "expired") return true;
+        this.#apply(change);
+      }
+    } catch (error) {
+      if (!stream.signal.aborted) throw error;
     }
-    return false;
+    return this.#lost;
   }
 
   #apply(change: Exclude<Change, { type: "expired" }>): void {

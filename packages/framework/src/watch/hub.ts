@@ -2,9 +2,9 @@ import type { ResourceDefinition } from "../definition.ts";
 import { delayOf } from "../numbers.ts";
 import type { ServedResource } from "../served.ts";
 import type { Awaitable, CacheLease, Scope, Storage } from "../storage.ts";
-import type { WatchCache } from "./cache.ts";
 import { Fanout } from "./fanout.ts";
-import { Feed, widened } from "./feed.ts";
+import { widened } from "./feed.ts";
+import { SourceFeeds } from "./feeds.ts";
 import type { FanoutStats, SentCount } from "./lane.ts";
 import type { ReadableCache } from "./readable-cache.ts";
 import { shareOf } from "./share.ts";
@@ -21,22 +21,14 @@ export interface HubOptions {
 /** The most resources whose events are counted apart. */
 const MOST_RESOURCES = 500;
 
-/** A feed and how many hold it. */
-interface Shared {
-  readonly feed: Feed;
-  readonly cache: Promise<WatchCache>;
-  holders: number;
-  ending: NodeJS.Timeout | undefined;
-}
-
 /**
  * Where watches meet their sources: one source watch for all callers of a resource with equal share keys, one
  * {@link Fanout} for each cache. Storages that keep their own history hand it over; for the others the hub feeds one.
  */
 export class WatchHub implements AsyncDisposable {
-  readonly stats: FanoutStats & { sources: number } = { rendered: 0, delivered: 0, sources: 0 };
+  readonly #counted: FanoutStats = { rendered: 0, delivered: 0 };
   readonly #options: Required<HubOptions>;
-  readonly #feeds = new Map<Storage, Map<string, Shared>>();
+  readonly #feeds = new Map<Storage, SourceFeeds>();
   readonly #fanouts = new Map<ReadableCache, Fanout>();
   readonly #sent = new Map<string, SentCount & { readonly labels: readonly string[] }>();
   readonly #bookmarks: NodeJS.Timeout;
@@ -44,6 +36,11 @@ export class WatchHub implements AsyncDisposable {
   constructor(options: HubOptions) {
     this.#options = { linger: 60_000, bookmarkEvery: 60_000, ...options };
     this.#bookmarks = setInterval(() => this.#bookmark(), delayOf(this.#options.bookmarkEvery)).unref();
+  }
+
+  /** What was written, and how many sources are followed. */
+  get stats(): FanoutStats & { readonly sources: number } {
+    return { ...this.#counted, sources: [...this.#feeds.values()].reduce((sum, { size }) => sum + size, 0) };
   }
 
   /** A share in the cache that answers `scope`. @throws what the source's list throws */
@@ -55,7 +52,7 @@ export class WatchHub implements AsyncDisposable {
   fanout(cache: ReadableCache, definition: ResourceDefinition): Fanout {
     let fanout = this.#fanouts.get(cache);
     if (fanout === undefined) {
-      fanout = new Fanout(cache, { stats: this.stats, sent: this.#sentOf(definition) });
+      fanout = new Fanout(cache, { stats: this.#counted, sent: this.#sentOf(definition) });
       this.#fanouts.set(cache, fanout);
     }
     return fanout;
@@ -90,10 +87,9 @@ export class WatchHub implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#bookmarks);
-    const shared = [...this.#feeds.values()].flatMap((feeds) => [...feeds.values()]);
+    const feeds = [...this.#feeds.values()];
     this.#feeds.clear();
-    for (const { ending } of shared) clearTimeout(ending);
-    await Promise.all(shared.map(({ feed }) => feed.stop()));
+    await Promise.all(feeds.map((feed) => feed[Symbol.asyncDispose]()));
   }
 
   #sentOf({ group, version, plural }: ResourceDefinition): SentCount {
@@ -109,45 +105,21 @@ export class WatchHub implements AsyncDisposable {
     for (const fanout of this.#fanouts.values()) fanout.bookmark();
   }
 
-  async #share(resource: ServedResource, scope: Scope): Promise<CacheLease> {
-    const { storage } = resource;
+  #share(resource: ServedResource, scope: Scope): Promise<CacheLease> {
+    const { storage, definition } = resource;
     const wide = storage.narrows === true ? scope : widened(scope);
-    const key = feedKey(storage, wide);
-    const feeds = this.#feeds.get(storage) ?? new Map<string, Shared>();
-    this.#feeds.set(storage, feeds);
-    const shared = feeds.get(key) ?? this.#open(resource, wide);
-    feeds.set(key, shared);
-    shared.holders += 1;
-    clearTimeout(shared.ending);
-    const release = once(() => this.#release(storage, key, shared));
-    try {
-      const cache = await shared.cache;
-      return { cache, confirm: ({ signal }) => shared.feed.confirm(signal), [Symbol.dispose]: release };
-    } catch (error) {
-      if (feeds.get(key) === shared) feeds.delete(key);
-      release();
-      throw error;
+    let feeds = this.#feeds.get(storage);
+    if (feeds === undefined) {
+      feeds = new SourceFeeds({
+        definition,
+        source: storage,
+        linger: this.#options.linger,
+        onError: (error) => this.#options.onError(error, resource),
+        onEmpty: () => this.#feeds.delete(storage),
+      });
+      this.#feeds.set(storage, feeds);
     }
-  }
-
-  #open(resource: ServedResource, scope: Scope): Shared {
-    const { definition, storage } = resource;
-    const onError = (error: unknown): void => this.#options.onError(error, resource);
-    const feed = new Feed({ definition, storage, scope, onError });
-    this.stats.sources += 1;
-    return { feed, cache: feed.start(), holders: 0, ending: undefined };
-  }
-
-  #release(storage: Storage, key: string, shared: Shared): void {
-    shared.holders -= 1;
-    if (shared.holders > 0) return;
-    shared.ending = setTimeout(() => {
-      const feeds = this.#feeds.get(storage);
-      if (feeds?.get(key) === shared) feeds.delete(key);
-      if (feeds?.size === 0) this.#feeds.delete(storage);
-      this.stats.sources -= 1;
-      void shared.feed.stop();
-    }, this.#options.linger).unref();
+    return feeds.lease(wide, feedKey(storage, wide));
   }
 }
 
@@ -155,13 +127,4 @@ export class WatchHub implements AsyncDisposable {
 function feedKey(storage: Storage, scope: Scope): string {
   const { params, cluster, namespace, labels, fields } = scope;
   return JSON.stringify([shareOf(storage, scope), params, cluster, namespace, labels.toString(), fields.toString()]);
-}
-
-function once(action: () => void): () => void {
-  let done = false;
-  return () => {
-    if (done) return;
-    done = true;
-    action();
-  };
 }

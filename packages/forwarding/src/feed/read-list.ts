@@ -1,0 +1,75 @@
+import { isJsonObject, isResourceVersion, parseOwnJson } from "@virtual-workspaces/apimachinery";
+import { ListSplitter, type Scope } from "@virtual-workspaces/framework";
+import { checkJson } from "../reads/answer.ts";
+import { streamedError, upstreamFailure, upstreamFault } from "../reads/failure.ts";
+import { type Question, selectorsOf, type UpstreamResource } from "../reads/upstream-resource.ts";
+
+export interface Reading extends Pick<Question, "signal" | "accept"> {
+  readonly limit?: number;
+  readonly item: (bytes: Buffer) => void;
+  /** Of the lists that may come. */
+  readonly kinds: readonly string[];
+}
+
+/** The most that a list which is kept may have, bytes. */
+const LARGEST = 2 ** 30;
+
+/** Reads a whole list item by item. @returns its version @throws ApiError what the other server says, 503 on what is no list */
+export async function readList(resource: UpstreamResource, scope: Scope, reading: Reading): Promise<string> {
+  let version: string | undefined;
+  for (let token: string | undefined; ; ) {
+    const page = await readPage(resource, scope, { ...reading, token });
+    version ??= page.resourceVersion;
+    if (page.continue === "" || reading.limit !== undefined) return version;
+    token = page.continue;
+  }
+}
+
+interface PageMeta {
+  readonly resourceVersion: string;
+  readonly continue: string;
+}
+
+async function readPage(
+  resource: UpstreamResource,
+  scope: Scope,
+  { signal, accept, limit, token, item, kinds }: Reading & { readonly token: string | undefined },
+): Promise<PageMeta> {
+  const { origin } = resource;
+  const answer = await resource.stream({
+    scope,
+    ...(signal && { signal }),
+    ...(accept && { accept }),
+    query: { ...selectorsOf(scope), limit, continue: token },
+  });
+  if (answer.status !== 200) throw await streamedError(answer, origin);
+  const around: Buffer[] = [];
+  const splitter = new ListSplitter({ around: (bytes) => void around.push(Buffer.from(bytes)), item });
+  let length = 0;
+  try {
+    checkJson(answer.headers, origin);
+    for await (const piece of answer.body) {
+      length += piece.length;
+      if (length > LARGEST) throw new RangeError(`it has more than ${LARGEST} bytes`);
+      splitter.push(piece);
+    }
+    splitter.end();
+    return metadataOf(parseOwnJson(Buffer.concat(around).toString("utf8")), kinds);
+  } catch (error) {
+    if (signal?.aborted === true) throw signal.reason;
+    const failure = upstreamFailure(error, origin);
+    if (failure !== error || (error as { status?: unknown }).status !== undefined) throw failure;
+    throw upstreamFault(origin, `answered what is no list: ${(error as Error).message}`, { cause: error });
+  } finally {
+    await answer[Symbol.asyncDispose]();
+  }
+}
+
+function metadataOf(list: unknown, kinds: readonly string[]): PageMeta {
+  const { kind, metadata } = (isJsonObject(list) ? list : {}) as { kind?: unknown; metadata?: unknown };
+  if (!kinds.includes(String(kind))) throw new Error(`a ${String(kind).slice(0, 60)} instead of a ${kinds[0]}`);
+  const { resourceVersion, continue: token } = (metadata ?? {}) as { resourceVersion?: unknown; continue?: unknown };
+  if (typeof resourceVersion !== "string" || !isResourceVersion(resourceVersion))
+    throw new Error("a list without a version");
+  return { resourceVersion, continue: typeof token === "string" ? token : "" };
+}

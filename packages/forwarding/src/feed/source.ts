@@ -1,0 +1,114 @@
+import { isApiError } from "@virtual-workspaces/apimachinery";
+import {
+  type Change,
+  type ChangesOptions,
+  type Encoded,
+  EncodedBytes,
+  type FeedSource,
+  type ItemList,
+  type ListRequest,
+  type Past,
+  type Scope,
+  type Versions,
+  type WatchCache,
+} from "@virtual-workspaces/framework";
+import { type Show, ShownObject } from "../reads/transformed.ts";
+import type { UpstreamResource } from "../reads/upstream-resource.ts";
+import { UpstreamPast } from "./past.ts";
+import { readList } from "./read-list.ts";
+import { type Told, watchEvents } from "./watch-events.ts";
+
+export interface UpstreamSourceOptions {
+  readonly resource: UpstreamResource;
+  readonly show: Show | undefined;
+  /** ms */
+  readonly renewEvery: number;
+  /** Told whenever a stream has had a good answer. */
+  readonly onAnswer: (scope: Scope) => void;
+}
+
+const METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1, application/json";
+
+/** Another API server as what a watch cache is fed from. */
+export class UpstreamSource implements FeedSource {
+  readonly #options: UpstreamSourceOptions;
+
+  constructor(options: UpstreamSourceOptions) {
+    this.#options = options;
+  }
+
+  /** In one answer, cut into its items as it comes: pages would be read from the other server's own store, each anew. */
+  async list(scope: Scope, { signal }: Pick<ListRequest, "signal">): Promise<ItemList> {
+    const { resource, onAnswer } = this.#options;
+    const { definition } = resource;
+    const items: Encoded[] = [];
+    const item = (bytes: Buffer): void => {
+      const object = EncodedBytes.item(bytes, { definition, scope });
+      if (object.key.name === "" || object.resourceVersion === "")
+        throw new Error("an item without a name or a version");
+      items.push(this.#shown(object));
+    };
+    const resourceVersion = await readList(resource, scope, { signal, item, kinds: [definition.listKind] });
+    onAnswer(scope);
+    return { items, resourceVersion };
+  }
+
+  async head(scope: Scope, { signal }: ChangesOptions): Promise<string> {
+    return this.#metadata(scope, { signal, limit: 1, item: () => undefined });
+  }
+
+  async objectVersions(scope: Scope, { signal }: ChangesOptions): Promise<Versions> {
+    const { definition } = this.#options.resource;
+    const objects: { key: Encoded["key"]; resourceVersion: string }[] = [];
+    const item = (bytes: Buffer): void => {
+      const { key, resourceVersion } = new EncodedBytes(bytes, { definition, scope });
+      objects.push({ key, resourceVersion });
+    };
+    return { resourceVersion: await this.#metadata(scope, { signal, item }), objects };
+  }
+
+  async *changes(scope: Scope, after: string, { signal }: ChangesOptions): AsyncGenerator<Change> {
+    const { onAnswer } = this.#options;
+    try {
+      for await (const told of this.watch(scope, after, signal)) {
+        onAnswer(scope);
+        if (told.type === "BOOKMARK") yield { type: "progress", resourceVersion: told.resourceVersion };
+        else if (told.type !== "DELETED") yield { type: "set", object: told.object };
+        else {
+          const { key, resourceVersion } = told.object;
+          yield { type: "delete", key, resourceVersion };
+        }
+      }
+    } catch (error) {
+      if (!isApiError(error) || error.code !== 410) throw error;
+      yield { type: "expired", message: error.message };
+      return;
+    }
+    onAnswer(scope);
+  }
+
+  past(scope: Scope, cache: WatchCache): Past {
+    return new UpstreamPast({ cache, watch: (after, signal) => this.watch(scope, after, signal) });
+  }
+
+  /** What the other server tells after a version, as it is shown. */
+  async *watch(scope: Scope, after: string, signal: AbortSignal): AsyncGenerator<Told, void, undefined> {
+    const { resource, renewEvery } = this.#options;
+    for await (const told of watchEvents(resource, { scope, after }, { signal, renewEvery }))
+      yield told.type === "BOOKMARK" ? told : { type: told.type, object: this.#shown(told.object) };
+  }
+
+  #metadata(
+    scope: Scope,
+    reading: { readonly signal: AbortSignal; readonly limit?: number; readonly item: (bytes: Buffer) => void },
+  ): Promise<string> {
+    const { resource } = this.#options;
+    const kinds = [resource.definition.listKind, "PartialObjectMetadataList"];
+    return readList(resource, scope, { ...reading, accept: METADATA, kinds });
+  }
+
+  #shown(object: Encoded): Encoded {
+    const { show } = this.#options;
+    return show === undefined ? object : new ShownObject(object, show);
+  }
+}

@@ -1,0 +1,24 @@
+/** Tells of failures once for each spell of them, however often it is tried. */
+export class Spells {
+  readonly #failing = new Set<string>();
+  readonly #onError: (error: unknown) => void;
+
+  constructor(onError: (error: unknown) => void) {
+    this.#onError = onError;
+  }
+
+  /** How many streams fail now. */
+  get failing(): number {
+    return this.#failing.size;
+  }
+
+  failed(error: unknown, key: string): void {
+    if (this.#failing.has(key)) return;
+    this.#failing.add(key);
+    this.#onError(error);
+  }
+
+  answered(key: string): void {
+    this.#failing.delete(key);
+  }
+}

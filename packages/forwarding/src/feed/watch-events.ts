@@ -1,0 +1,106 @@
+import {
+  ApiError,
+  compareResourceVersions,
+  isJsonObject,
+  isResourceVersion,
+  parseOwnJson,
+  type Status,
+  stringifyJson,
+} from "@virtual-workspaces/apimachinery";
+import { type BytesContext, type Encoded, EncodedBytes, type Scope } from "@virtual-workspaces/framework";
+import { lines } from "@virtual-workspaces/transport";
+import { checkJson } from "../reads/answer.ts";
+import { streamedError, upstreamFailure } from "../reads/failure.ts";
+import { selectorsOf, type UpstreamResource } from "../reads/upstream-resource.ts";
+
+/** One line of a watch. */
+export type Told =
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: Encoded }
+  | { readonly type: "BOOKMARK"; readonly resourceVersion: string };
+
+/** How a watch of the other server is asked for. */
+export interface Asking {
+  readonly signal: AbortSignal;
+  /** ms */
+  readonly renewEvery: number;
+}
+
+/** The longest line of a watch, bytes: Kubernetes' objects have at most 3 MiB. */
+const LONGEST_LINE = 16 * 1024 * 1024;
+/** How much later than it should a watch may end before it is taken for dead, ms. */
+const GRACE = 3_000;
+
+/**
+ * What the other server tells after a version, until it ends the watch.
+ *
+ * @throws ApiError what it says, 410 when it does not know that any more, 503 when it breaks off or is silent for longer
+ *   than it may; Error on what is no event, or of an older version than the one before
+ */
+export async function* watchEvents(
+  resource: UpstreamResource,
+  { scope, after }: { readonly scope: Scope; readonly after: string },
+  { signal, renewEvery }: Asking,
+): AsyncGenerator<Told, void, undefined> {
+  const { origin, definition } = resource;
+  const answer = await resource.stream({
+    scope,
+    signal,
+    long: true,
+    deadlines: { head: renewEvery + GRACE, idle: renewEvery + GRACE },
+    query: {
+      ...selectorsOf(scope),
+      watch: true,
+      allowWatchBookmarks: true,
+      resourceVersion: after,
+      timeoutSeconds: Math.max(1, Math.ceil(renewEvery / 1000)),
+    },
+  });
+  if (answer.status !== 200) throw await streamedError(answer, origin);
+  let last = "0";
+  try {
+    checkJson(answer.headers, origin);
+    for await (const line of lines(answer.body, { limit: LONGEST_LINE })) {
+      const told = readLine(line, { definition, scope });
+      const version = told.type === "BOOKMARK" ? told.resourceVersion : told.object.resourceVersion;
+      if (!isResourceVersion(version))
+        throw new Error(`an event of the version ${JSON.stringify(version.slice(0, 40))}`);
+      if (compareResourceVersions(version, last) < 0) throw new Error(`an event of version ${version} behind ${last}`);
+      last = version;
+      yield told;
+    }
+  } catch (error) {
+    throw signal.aborted ? signal.reason : upstreamFailure(error, origin);
+  } finally {
+    await answer[Symbol.asyncDispose]();
+  }
+}
+
+const EVENT = /^\{"type":"(ADDED|MODIFIED|DELETED)","object":(?=\{)/;
+const CLOSE = 125;
+
+/** The object of a line as every server writes one is cut out of it; another line is parsed. */
+function readLine(line: Buffer, context: BytesContext): Told {
+  const type = EVENT.exec(line.toString("latin1", 0, Math.min(64, line.length)));
+  if (type === null || line.at(-1) !== CLOSE) return parseLine(line, context);
+  const bytes = Buffer.allocUnsafeSlow(line.length - type[0].length - 1);
+  line.copy(bytes, 0, type[0].length, line.length - 1);
+  return { type: type[1] as "ADDED", object: EncodedBytes.checked(bytes, context) };
+}
+
+function parseLine(line: Buffer, context: BytesContext): Told {
+  const event = parseOwnJson(line.toString("utf8"));
+  const { type, object } = (isJsonObject(event) ? event : {}) as { type?: unknown; object?: unknown };
+  if (!isJsonObject(object)) throw new Error("an event without an object");
+  if (type === "ERROR") throw new ApiError(asStatus(object));
+  if (type === "BOOKMARK") {
+    const { resourceVersion } = (object["metadata"] ?? {}) as { resourceVersion?: unknown };
+    return { type, resourceVersion: String(resourceVersion ?? "") };
+  }
+  if (type !== "ADDED" && type !== "MODIFIED" && type !== "DELETED") throw new Error("an event of no known type");
+  return { type, object: EncodedBytes.checked(Buffer.from(stringifyJson(object)), context) };
+}
+
+function asStatus(object: object): Status {
+  const { code = 500, message = "", ...rest } = object as Partial<Status>;
+  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", ...rest, code, message } as Status;
+}

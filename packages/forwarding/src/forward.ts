@@ -1,0 +1,143 @@
+import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
+import {
+  type CacheLease,
+  type Encoded,
+  type EncodedList,
+  type GetOptions,
+  type ListRequest,
+  type Scope,
+  SourceFeeds,
+  type Storage,
+  type TypedDefinition,
+  type ViewSource,
+} from "@virtual-workspaces/framework";
+import { Upstream } from "@virtual-workspaces/transport";
+import { UpstreamSource } from "./feed/source.ts";
+import { Spells } from "./feed/spells.ts";
+import type { ForwardOptions } from "./options.ts";
+import { getObject } from "./reads/get.ts";
+import { passList } from "./reads/list.ts";
+import { Readiness } from "./reads/readiness.ts";
+import { type Show, ShownObject, transformedList } from "./reads/transformed.ts";
+import { UpstreamResource } from "./reads/upstream-resource.ts";
+
+/** What a {@link Forwarded} is doing, for metrics. */
+export interface ForwardedState {
+  /** Watches of the other server that are kept up. */
+  readonly watches: number;
+  /** How many of them fail now, and are tried again. */
+  readonly failing: number;
+  /** Requests sent to the other server, of everybody who uses the same {@link Upstream}. */
+  readonly requests: number;
+}
+
+/** The longest time between two attempts on a server that fails, ms: it is back within 15 s of its own return. */
+const LONGEST_RETRY = 5_000;
+
+/**
+ * The objects of another API server, under its own resource versions. What it answers is passed on as bytes, unread
+ * wherever the client wants JSON. Any number of watches here are one watch there for each identity it is asked as, place
+ * and selection. Memory: the objects of those selections, encoded, and a ring of events for each.
+ */
+export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSource<T>, AsyncDisposable {
+  readonly resource: TypedDefinition<T>;
+  readonly narrows = true;
+  readonly lifecycle = "storage";
+  /** The other server. */
+  readonly upstream: Upstream;
+  readonly #owned: boolean;
+  readonly #there: UpstreamResource;
+  readonly #show: Show | undefined;
+  readonly #feeds: SourceFeeds;
+  readonly #spells: Spells;
+  readonly #readiness: Readiness;
+
+  /** @throws Error on options of an upstream that cannot be used */
+  constructor(options: ForwardOptions<T>) {
+    const { resource, upstream, cluster = clusterHere, identity = "impersonate", transform } = options;
+    this.resource = resource;
+    this.#owned = !(upstream instanceof Upstream);
+    this.upstream = upstream instanceof Upstream ? upstream : new Upstream(upstream);
+    this.#there = new UpstreamResource({ definition: resource, upstream: this.upstream, cluster, identity });
+    this.#show = transform?.show as Show | undefined;
+    this.#spells = new Spells(options.onError ?? warning(resource, this.#there.origin));
+    this.#readiness = new Readiness(this.#there);
+    this.#feeds = new SourceFeeds({
+      definition: resource,
+      source: new UpstreamSource({
+        resource: this.#there,
+        show: this.#show,
+        renewEvery: options.renewEvery ?? 10_000,
+        onAnswer: (scope) => {
+          if (this.#spells.failing > 0) this.#spells.answered(this.shareKey(scope));
+        },
+      }),
+      history: options.history,
+      linger: options.linger,
+      longestRetry: LONGEST_RETRY,
+      onError: (error, key) => this.#spells.failed(error, key),
+    });
+  }
+
+  /** For metrics; costs nothing. */
+  get state(): ForwardedState {
+    const { requests } = this.upstream.stats;
+    return { watches: this.#feeds.size, failing: this.#spells.failing, requests };
+  }
+
+  /** @throws ApiError what the other server says, 503 when it says nothing */
+  get(scope: Scope, key: ObjectKey, options: GetOptions): Promise<ObjectOf<T> | Encoded | undefined> {
+    const found = getObject(this.#there, { scope, key }, options);
+    const show = this.#show;
+    return show === undefined ? found : found.then((object) => object && new ShownObject(object, show));
+  }
+
+  /** @throws as {@link get} */
+  list(scope: Scope, options: ListRequest): Promise<EncodedList> {
+    const show = this.#show;
+    if (show === undefined) return passList(this.#there, scope, options);
+    return transformedList(this.#there, scope, { ...options, show });
+  }
+
+  /** A share in what watches of this scope, and views, read. @throws as {@link get} */
+  cache(scope: Scope): Promise<CacheLease> {
+    return this.#feeds.lease(scope, this.shareKey(scope));
+  }
+
+  /** Whoever is asked for as the same identity, in the same place, with the same selectors, shares. */
+  shareKey(scope: Scope): string {
+    return this.#there.shareKey(scope);
+  }
+
+  /**
+   * For `ready` of a virtual workspace: resolves while the other server answers, whatever it answers to strangers. Asks it
+   * at most every other second, and waits 5 s at most.
+   *
+   * @throws ApiError 503 that says what is wrong
+   */
+  readonly ready = (): Promise<void> => this.#readiness.check();
+
+  /** Ends all watches of the other server, and the connections to it if they were made here. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#feeds[Symbol.asyncDispose]();
+    if (this.#owned) await this.upstream[Symbol.asyncDispose]();
+  }
+}
+
+/**
+ * A kind of another API server, served here: gets, lists and watches.
+ *
+ * @throws Error on options that cannot be used
+ */
+export function forward<T extends object>(options: ForwardOptions<T>): Forwarded<T> {
+  // Writes are put beside the reads here: `Object.assign(forwarded, forwardedWrites(…))`.
+  return new Forwarded(options);
+}
+
+function clusterHere({ cluster }: Scope): string {
+  return cluster;
+}
+
+function warning({ plural }: { readonly plural: string }, origin: string): (error: unknown) => void {
+  return (error) => process.emitWarning(`${plural} of ${origin}: ${String(error)}`, "ForwardingWarning");
+}

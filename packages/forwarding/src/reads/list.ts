@@ -1,0 +1,104 @@
+import type { EncodedList, ListRequest, Scope } from "@virtual-workspaces/framework";
+import { header, type StreamedResponse } from "@virtual-workspaces/transport";
+import { checkJson, passWarnings } from "./answer.ts";
+import { streamedError, upstreamFailure, upstreamFault } from "./failure.ts";
+import { selectorsOf, type UpstreamResource } from "./upstream-resource.ts";
+
+/** Asks for a list, or a page of one. @throws ApiError what the other server says; 503 when that is nothing */
+export async function askList(
+  resource: UpstreamResource,
+  scope: Scope,
+  options: ListRequest & { readonly gzip: boolean },
+): Promise<StreamedResponse> {
+  const { limit, continue: token, resourceVersion, resourceVersionMatch, signal, warn, gzip } = options;
+  const answer = await resource.stream({
+    scope,
+    signal,
+    query: { ...selectorsOf(scope), limit, continue: token, resourceVersion, resourceVersionMatch },
+    headers: gzip ? ["Accept-Encoding", "gzip"] : [],
+  });
+  passWarnings(answer.headers, warn);
+  if (answer.status !== 200) throw await streamedError(answer, resource.origin);
+  try {
+    checkJson(answer.headers, resource.origin);
+    return answer;
+  } catch (error) {
+    await answer[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/** A list as the bytes of its answer, unread: compressed when the client takes that. @throws as {@link askList} */
+export async function passList(resource: UpstreamResource, scope: Scope, options: ListRequest): Promise<EncodedList> {
+  const answer = await askList(resource, scope, { ...options, gzip: takesGzip(options.acceptEncoding) });
+  const { headers } = answer;
+  const encoding = header(headers, "content-encoding");
+  const encoded = encoding !== undefined && encoding !== "identity";
+  const length = Number(header(headers, "content-length"));
+  const body = await begun(resource, answer, encoded ? undefined : beginsWell);
+  return {
+    body,
+    ...(encoded ? { contentEncoding: encoding } : {}),
+    ...(headers["content-length"] !== undefined && Number.isSafeInteger(length) ? { length } : {}),
+  };
+}
+
+/** The body with its first piece at hand: what is wrong at once can still be answered with a Status. */
+async function begun(
+  { origin, definition }: UpstreamResource,
+  answer: StreamedResponse,
+  check: ((first: Buffer, kind: string) => string | undefined) | undefined,
+): Promise<AsyncIterable<Buffer>> {
+  const rest = answer.body[Symbol.asyncIterator]();
+  const first = await rest.next().catch((error: unknown) => {
+    throw upstreamFailure(error, origin);
+  });
+  const fault = first.done === true ? "an empty list" : check?.(first.value, definition.listKind);
+  if (fault === undefined) return new Rejoined(first, rest, origin);
+  await rest.return?.();
+  throw upstreamFault(origin, `answered ${fault}`);
+}
+
+/** Why the beginning of a body is none of a list of this kind. */
+function beginsWell(first: Buffer, listKind: string): string | undefined {
+  const beginning = first.toString("latin1", 0, Math.min(256, first.length)).trimStart();
+  if (!beginning.startsWith("{")) return "something else than JSON";
+  const kind = /^\{\s*(?:"apiVersion"\s*:\s*"[^"]*"\s*,\s*)?"kind"\s*:\s*"([^"]*)"/.exec(beginning)?.[1];
+  return kind === undefined || kind === listKind ? undefined : `a ${kind} instead of a ${listKind}`;
+}
+
+/** A body whose first piece was taken already. */
+class Rejoined implements AsyncIterableIterator<Buffer> {
+  #first: IteratorResult<Buffer> | undefined;
+  readonly #rest: AsyncIterator<Buffer>;
+
+  readonly #fail: (error: unknown) => never;
+
+  constructor(first: IteratorResult<Buffer>, rest: AsyncIterator<Buffer>, origin: string) {
+    this.#first = first;
+    this.#rest = rest;
+    this.#fail = (error) => {
+      throw upstreamFailure(error, origin);
+    };
+  }
+
+  next(): Promise<IteratorResult<Buffer>> {
+    const first = this.#first;
+    if (first === undefined) return this.#rest.next().then(undefined, this.#fail);
+    this.#first = undefined;
+    return Promise.resolve(first);
+  }
+
+  return(): Promise<IteratorResult<Buffer>> {
+    return this.#rest.return?.() ?? Promise.resolve({ done: true, value: undefined });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+}
+
+/** Whether a client that says this takes gzip, the one encoding that API servers use and every reader here can undo. */
+function takesGzip(acceptEncoding: string | undefined): boolean {
+  return /(?:^|,)\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))[\d.]+\s*)?(?:,|$)/i.test(acceptEncoding ?? "");
+}

@@ -1,0 +1,42 @@
+import { askedOnce } from "./asked-once.ts";
+import { upstreamFailure, upstreamFault } from "./failure.ts";
+import type { UpstreamResource } from "./upstream-resource.ts";
+
+/** How long an answer may take, ms. */
+const PATIENCE = 5_000;
+/** How long a good answer and a bad one are believed, ms. */
+const BELIEVED = { good: 2_000, bad: 500 } as const;
+
+/** Whether the other server answers at all: asked for its `/version`, as ourselves, no more often than need be. */
+export class Readiness {
+  readonly #resource: UpstreamResource;
+  readonly #ask = askedOnce(() => this.#probe());
+  #until = Number.NEGATIVE_INFINITY;
+  #problem: unknown;
+
+  constructor(resource: UpstreamResource) {
+    this.#resource = resource;
+  }
+
+  /** @throws ApiError 503 that names the other server's origin and what is wrong with it */
+  async check(): Promise<void> {
+    if (performance.now() >= this.#until) await this.#ask();
+    if (this.#problem !== undefined) throw this.#problem;
+  }
+
+  async #probe(): Promise<void> {
+    const { upstream, origin } = this.#resource;
+    try {
+      const { status } = await upstream.send({
+        path: "/version",
+        headers: ["Accept", "application/json"],
+        deadlines: { head: PATIENCE, idle: PATIENCE },
+      });
+      // 401, 403 and 404 come from a server that is up.
+      this.#problem = status < 500 ? undefined : upstreamFault(origin, `answered ${status}`);
+    } catch (error) {
+      this.#problem = upstreamFailure(error, origin);
+    }
+    this.#until = performance.now() + (this.#problem === undefined ? BELIEVED.good : BELIEVED.bad);
+  }
+}

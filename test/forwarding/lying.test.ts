@@ -1,0 +1,167 @@
+// forward(): another server that lies, is silent or talks nonsense. Nothing of it is taken for a deletion, and all of it ends.
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect } from "chai";
+import { credentialed, type Here, MEMOS, startHere } from "./upstream.ts";
+
+const ALL = `${MEMOS}/memos`;
+
+const memo = (name: string, version: number, text = ""): object => ({
+  apiVersion: "test.dev/v1",
+  kind: "Memo",
+  metadata: { name, namespace: "a", resourceVersion: `${version}`, uid: name },
+  spec: { text },
+});
+const list = (version: number, ...items: object[]): string =>
+  JSON.stringify({ kind: "MemoList", apiVersion: "test.dev/v1", metadata: { resourceVersion: `${version}` }, items });
+const line = (type: string, object: object): string => `${JSON.stringify({ type, object })}\n`;
+
+interface Script {
+  /** What lists answer. @default the memo `x` at version 10 */
+  list?: (query: URLSearchParams) => string;
+  /** What the first, second, … watch does; the last one all further ones. */
+  readonly watches: readonly ((res: ServerResponse, query: URLSearchParams) => void)[];
+}
+
+/** A server that does as it is told, and a view over it. */
+async function scripted(script: Script): Promise<{ here: Here; asked: string[] } & AsyncDisposable> {
+  const asked: string[] = [];
+  let watches = 0;
+  const listener: RequestListener = (req: IncomingMessage, res) => {
+    const query = new URL(req.url ?? "", "http://x").searchParams;
+    asked.push(req.url ?? "");
+    res.writeHead(200, { "Content-Type": "application/json" });
+    if (query.get("watch") !== "true") return void res.end(script.list?.(query) ?? list(10, memo("x", 10)));
+    const behave = script.watches[Math.min(watches++, script.watches.length - 1)];
+    res.flushHeaders();
+    behave?.(res, query);
+  };
+  const raw = createServer(listener);
+  await new Promise<void>((resolve) => raw.listen(0, "127.0.0.1", resolve));
+  const here = await startHere({
+    upstream: credentialed(`http://127.0.0.1:${(raw.address() as AddressInfo).port}`),
+    renewEvery: 1_000,
+  });
+  return {
+    here,
+    asked,
+    [Symbol.asyncDispose]: async () => {
+      await here[Symbol.asyncDispose]();
+      raw.closeAllConnections();
+      await new Promise((resolve) => raw.close(resolve));
+    },
+  };
+}
+
+const silent = (): void => undefined;
+const good = (res: ServerResponse): void => void res.write(line("ADDED", memo("good", 20)));
+
+describe("a forwarded watch of a server that lies", () => {
+  const lies: Record<string, (res: ServerResponse) => void> = {
+    "another kind": (res) => res.write(line("ADDED", { ...memo("y", 11), kind: "Other" })),
+    "half a line": (res) => res.write('{"type":"ADDED","object":{"kind":"Memo"\n'),
+    "no JSON within the object": (res) => res.write(line("ADDED", memo("y", 11)).replace('"text":""', '"text":nope')),
+    "something behind the object": (res) => res.write('{"type":"DELETED","object":{},"object":{}}\n'),
+    "an event of no type": (res) => res.write(line("GONE", memo("y", 11))),
+    "a deletion without a version": (res) =>
+      res.write(line("DELETED", { ...memo("x", 11), metadata: { name: "x", namespace: "a" } })),
+    "a version that goes backwards": (res) =>
+      res.write(line("ADDED", memo("seen", 15)) + line("MODIFIED", memo("y", 14))),
+    "an error of its own": (res) => res.write(line("ERROR", { kind: "Status", code: 500, message: "oh" })),
+    "a broken connection": (res) => void res.destroy(),
+    "a line without an end": (res) => {
+      const piece = Buffer.alloc(1024 * 1024, 97);
+      const more = (): void => void (res.destroyed || res.write(piece, more));
+      more();
+    },
+  };
+  for (const [what, lie] of Object.entries(lies)) {
+    it(`tells ${what}: it is asked again, and what is there stays`, async () => {
+      await using at = await scripted({ watches: [lie, good] });
+      await using watch = await at.here.server.watch(`${ALL}?watch=true`);
+      const told = await watch.until(({ object }) => object.metadata?.name === "good");
+      expect(told.map(({ type }) => type))
+        .to.not.include("DELETED")
+        .and.not.include("ERROR");
+      expect(told.map(({ object }) => object.metadata?.name)).to.not.include("y");
+      expect(at.here.errors.length).to.equal(1);
+    });
+  }
+
+  it("and is silent is noticed and left", async () => {
+    await using at = await scripted({ watches: [silent, good] });
+    await using watch = await at.here.server.watch(`${ALL}?watch=true`);
+    expect((await watch.until(({ object }) => object.metadata?.name === "good")).length).to.equal(2);
+    expect(String(at.here.errors[0])).to.contain("did not answer in time");
+  });
+
+  it("in unusual spelling is understood", async () => {
+    await using at = await scripted({
+      watches: [
+        (res) =>
+          res.write(
+            `${JSON.stringify({ object: memo("y", 11), type: "ADDED" }, undefined, 1).replaceAll("\n", " ")}\n`,
+          ),
+      ],
+    });
+    await using watch = await at.here.server.watch(`${ALL}?watch=true`);
+    expect(await watch.take(2)).to.deep.equal(["ADDED x", "ADDED y"]);
+  });
+
+  it("about what it has told: a stream that leaves something out is begun again where it was", async () => {
+    const now = { list: list(10, memo("x", 10)) };
+    const watches = [silent, (res: ServerResponse) => void res.write(line("MODIFIED", memo("x", 12, "new")))];
+    await using at = await scripted({ list: () => now.list, watches });
+    await using watch = await at.here.server.watch(`${ALL}?watch=true`);
+    await watch.take(1);
+    now.list = list(12, memo("x", 12, "new"));
+    const fresh = "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+    await using second = await at.here.server.watch(ALL + fresh);
+    expect((await second.next()).object).to.deep.include({ spec: { text: "new" } });
+    expect((await watch.next()).object).to.deep.include({ spec: { text: "new" } });
+  });
+
+  it("and was set back to an older state ends watches with 410, and shows that state", async () => {
+    const now = { list: list(10, memo("x", 10)) };
+    await using at = await scripted({ list: () => now.list, watches: [silent] });
+    await using watch = await at.here.server.watch(`${ALL}?watch=true`);
+    await watch.take(1);
+    now.list = list(5, memo("old", 4));
+    const fresh = "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+    await using second = await at.here.server.watch(ALL + fresh);
+    expect(await second.take(1)).to.deep.equal(["ADDED old"]);
+    expect((await watch.rest()).map(({ object }) => object.code)).to.deep.equal([410]);
+  });
+
+  it("knows where it is by metadata alone when others write a lot", async () => {
+    let head = 10;
+    await using at = await scripted({ list: () => list(++head, memo("x", 10)), watches: [silent] });
+    const fresh = "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+    await using watch = await at.here.server.watch(ALL + fresh);
+    expect((await watch.take(2)).map((text) => text.split(" ")[0])).to.deep.equal(["ADDED", "BOOKMARK"]);
+  });
+});
+
+describe("readiness of a forwarded kind", () => {
+  it("follows the other server: down, up and down again", async () => {
+    let status = 500;
+    const raw = createServer((_req, res) => res.writeHead(status).end());
+    await new Promise<void>((resolve) => raw.listen(0, "127.0.0.1", resolve));
+    await using here = await startHere({
+      upstream: credentialed(`http://127.0.0.1:${(raw.address() as AddressInfo).port}`),
+    });
+    const ready = (): Promise<string> =>
+      here.memos.ready().then(
+        () => "ready",
+        (error: Error) => error.message,
+      );
+    expect(await ready()).to.contain("answered 500");
+    status = 403;
+    while ((await ready()) !== "ready") await delay(20);
+    raw.closeAllConnections();
+    await new Promise((resolve) => raw.close(resolve));
+    while ((await ready()) === "ready") await delay(20);
+    expect(await ready()).to.contain("cannot be reached");
+  });
+});

@@ -1,0 +1,230 @@
+// forward(): gets and lists pass as bytes, with options, errors and warnings kept.
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
+import { expect } from "chai";
+import { credentialed, type Here, MEMOS, startHere, startThere, type There } from "./upstream.ts";
+
+async function both(): Promise<{ there: There; here: Here } & AsyncDisposable> {
+  const there = await startThere();
+  const here = await startHere({ upstream: there.upstream });
+  return {
+    there,
+    here,
+    [Symbol.asyncDispose]: async () => {
+      await here[Symbol.asyncDispose]();
+      await there[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A server that answers whatever a test wants. */
+async function answering(listener: RequestListener): Promise<{ url: string } & AsyncDisposable> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+describe("a forwarded get", () => {
+  it("is the other server's own bytes, asked for as the caller", async () => {
+    await using at = await both();
+    at.there.memos.in("root", "a").set("x", { text: "ä" });
+    const path = `${MEMOS}/namespaces/a/memos/x`;
+    const [own, forwarded] = [await at.there.server.get(path), await at.here.server.get(path)];
+    expect(forwarded.status).to.equal(200);
+    expect(forwarded.text).to.equal(own.text);
+    expect(at.there.asked.at(-1)).to.deep.equal({ user: "alice", verb: "get" });
+  });
+
+  it("of what is not there is 404, of what may not be seen the other server's 403, whole", async () => {
+    await using at = await both();
+    const path = `${MEMOS}/namespaces/a/memos/x`;
+    expect((await at.here.server.get(path)).body.message).to.equal('memos.test.dev "x" not found');
+    at.there.barred.add("alice");
+    const [own, forwarded] = [await at.there.server.get(path), await at.here.server.get(path)];
+    expect(forwarded.status).to.equal(403);
+    expect(forwarded.body).to.deep.equal(own.body);
+  });
+
+  it("comes as Table, YAML and metadata as well", async () => {
+    await using at = await both();
+    at.there.memos.in("root", "a").set("x", { text: "hello" });
+    for (const accept of [
+      "application/json;as=Table;g=meta.k8s.io;v=v1",
+      "application/yaml",
+      "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+    ]) {
+      const path = `${MEMOS}/namespaces/a/memos/x`;
+      const call = { headers: { accept } };
+      expect((await at.here.server.get(path, call)).text).to.equal((await at.there.server.get(path, call)).text);
+    }
+  });
+
+  it("keeps Retry-After and warnings of the other server", async () => {
+    await using raw = await answering((_req, res) => {
+      res.writeHead(429, {
+        "Content-Type": "application/json",
+        "Retry-After": "7",
+        Warning: '299 - "be \\"patient\\""',
+      });
+      res.end(
+        JSON.stringify({
+          kind: "Status",
+          apiVersion: "v1",
+          status: "Failure",
+          reason: "TooManyRequests",
+          message: "later",
+          code: 429,
+        }),
+      );
+    });
+    await using here = await startHere({ upstream: credentialed(raw.url) });
+    const { status, headers, body } = await here.server.get(`${MEMOS}/namespaces/a/memos/x`);
+    expect([status, body.reason, body.message]).to.deep.equal([429, "TooManyRequests", "later"]);
+    expect([headers["retry-after"], headers["warning"]]).to.deep.equal(["7", '299 - "be \\"patient\\""']);
+  });
+
+  const faults: Record<string, RequestListener> = {
+    "a page of a proxy": (_req, res) => res.writeHead(200, { "Content-Type": "text/html" }).end("<html>"),
+    "another kind": (_req, res) =>
+      res.writeHead(200, { "Content-Type": "application/json" }).end('{"kind":"Other","apiVersion":"v1"}'),
+    "half an object": (_req, res) => res.writeHead(200, { "Content-Type": "application/json" }).end('{"spec":'),
+    "a broken connection": (_req, res) => void res.socket?.destroy(),
+    "a redirect": (_req, res) => res.writeHead(302, { Location: "http://elsewhere.example/" }).end(),
+    "that it does not know us": (_req, res) => res.writeHead(401).end(),
+    "an error without a Status": (_req, res) => res.writeHead(502).end("bad gateway"),
+  };
+  for (const [what, listener] of Object.entries(faults)) {
+    it(`answered by ${what} is 503, which names the origin alone`, async () => {
+      await using raw = await answering(listener);
+      await using here = await startHere({ upstream: credentialed(`${raw.url}/secret-path`) });
+      const { status, body, headers } = await here.server.get(`${MEMOS}/namespaces/a/memos/x`);
+      expect([status, body.reason]).to.deep.equal([503, "ServiceUnavailable"]);
+      expect(body.message).to.contain(raw.url).and.not.to.contain("secret-path");
+      expect(headers["retry-after"]).to.equal("1");
+    });
+  }
+
+  it("of a server that is not there is 503", async () => {
+    await using here = await startHere({ upstream: credentialed("http://127.0.0.1:1") });
+    const { status, body } = await here.server.get(`${MEMOS}/namespaces/a/memos/x`);
+    expect([status, body.message]).to.deep.equal([
+      503,
+      "the API server behind this one, http://127.0.0.1:1, cannot be reached",
+    ]);
+  });
+});
+
+describe("a forwarded list", () => {
+  it("is the other server's own bytes, pages, selectors and versions included", async () => {
+    await using at = await both();
+    for (let i = 0; i < 10; i++)
+      at.there.memos
+        .in("root", i % 2 === 0 ? "a" : "b")
+        .set(`m${i}`, { text: `${i}` }, { labels: { odd: `${i % 2}` } });
+    const first = await at.here.server.get(`${MEMOS}/memos?limit=3`);
+    for (const query of [
+      "",
+      "?limit=3",
+      `?limit=3&continue=${first.body.metadata.continue}`,
+      "?labelSelector=odd%3D1",
+      "?fieldSelector=metadata.name%3Dm3",
+      `?resourceVersion=${first.body.metadata.resourceVersion}&resourceVersionMatch=Exact`,
+      "?resourceVersion=0",
+    ]) {
+      for (const place of ["/memos", "/namespaces/a/memos"]) {
+        const path = `${MEMOS}${place}${query}`;
+        const [own, forwarded] = [await at.there.server.get(path), await at.here.server.get(path)];
+        expect(forwarded.text, path).to.equal(own.text);
+        expect(forwarded.headers["content-length"], path).to.equal(own.headers["content-length"]);
+      }
+    }
+    const wild = "/services/memos/clusters/*/apis/test.dev/v1/memos";
+    expect((await at.here.server.get(wild)).text).to.equal((await at.there.server.get(wild)).text);
+    const table = { headers: { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" } };
+    expect((await at.here.server.get(`${MEMOS}/memos?limit=3`, table)).text).to.equal(
+      (await at.there.server.get(`${MEMOS}/memos?limit=3`, table)).text,
+    );
+    expect((await at.here.server.get(`${MEMOS}/memos?limit=1&continue=bad`)).status).to.equal(400);
+  });
+
+  const item = (name: string): object => ({
+    metadata: { name, namespace: "a", resourceVersion: "7", uid: name },
+    spec: { text: name },
+  });
+  const whole = JSON.stringify({
+    apiVersion: "test.dev/v1",
+    items: [item("x"), item("y")],
+    kind: "MemoList",
+    metadata: { resourceVersion: "9" },
+  });
+
+  it("stays compressed for who takes it, and comes plain to others", async () => {
+    const asked: unknown[] = [];
+    await using raw = await answering((req, res) => {
+      asked.push(req.headers["accept-encoding"]);
+      const zipped = req.headers["accept-encoding"] === "gzip";
+      res.writeHead(200, { "Content-Type": "application/json", ...(zipped && { "Content-Encoding": "gzip" }) });
+      res.end(zipped ? gzipSync(whole) : whole);
+    });
+    await using here = await startHere({ upstream: credentialed(raw.url) });
+    const response = await fetch(`${here.server.url}${MEMOS}/memos`, {
+      headers: { authorization: "Bearer alice", "accept-encoding": "gzip" },
+    });
+    expect([response.headers.get("content-encoding"), await response.text()]).to.deep.equal(["gzip", whole]);
+    const plain = await here.server.get(`${MEMOS}/memos`);
+    expect([plain.headers["content-encoding"], plain.text]).to.deep.equal([undefined, whole]);
+    const table = await here.server.get(`${MEMOS}/memos`, {
+      headers: { accept: "application/json;as=Table;g=meta.k8s.io;v=v1", "accept-encoding": "gzip" },
+    });
+    expect(table.body.rows.map((row: { cells: unknown[] }) => row.cells[0])).to.deep.equal(["x", "y"]);
+    expect(asked).to.deep.equal(["gzip", undefined, "gzip"]);
+  });
+
+  it("that breaks off breaks off here too", async () => {
+    await using raw = await answering((_req, res) => {
+      res.writeHead(200, { "Content-Type": "application/json" });
+      res.write(`${whole.slice(0, 60)}`, () => setImmediate(() => res.destroy()));
+    });
+    await using here = await startHere({ upstream: credentialed(raw.url) });
+    const failed = await here.server.get(`${MEMOS}/memos`).then(
+      ({ status }) => status,
+      (error) => error.code,
+    );
+    expect(failed).to.be.oneOf(["ECONNRESET", 503]);
+  });
+
+  it("of another kind, of no JSON or of nothing is 503", async () => {
+    for (const body of ['{"kind":"PodList","apiVersion":"v1","items":[]}', "[]", ""]) {
+      await using raw = await answering((_req, res) =>
+        res.writeHead(200, { "Content-Type": "application/json" }).end(body),
+      );
+      await using here = await startHere({ upstream: credentialed(raw.url) });
+      expect((await here.server.get(`${MEMOS}/memos`)).status, body).to.equal(503);
+    }
+  });
+
+  it("is rewritten item by item by a transform, integers of 64 bits and members around the items kept", async () => {
+    const text = `{"apiVersion":"test.dev/v1","items":[${JSON.stringify({ apiVersion: "test.dev/v1", kind: "Memo", ...item("x") }).replace('"text":"x"', '"big":9007199254740993')}, ${JSON.stringify({ apiVersion: "test.dev/v1", kind: "Memo", ...item("y") })}],"kind":"MemoList","metadata":{"resourceVersion":"9","continue":"t"}}`;
+    await using raw = await answering((_req, res) => {
+      res.writeHead(200, { "Content-Type": "application/json" });
+      // Cut at every place that could be awkward.
+      for (let at = 0; at < text.length; at += 7) res.write(text.slice(at, at + 7));
+      res.end();
+    });
+    await using here = await startHere({
+      upstream: credentialed(raw.url),
+      transform: { show: (memo) => ({ ...memo, spec: { ...memo.spec, text: "shown" } }) },
+    });
+    const list = await here.server.get(`${MEMOS}/memos`);
+    expect(list.body.items.map(({ spec }: { spec: { text: string } }) => spec.text)).to.deep.equal(["shown", "shown"]);
+    expect(list.text).to.contain('"big":9007199254740993');
+    expect(list.body.metadata).to.deep.equal({ resourceVersion: "9", continue: "t" });
+  });
+});

@@ -1,0 +1,46 @@
+// Views over another API server's objects: one watch there feeds them, and what is refused there is not shown here.
+
+import { forward } from "@virtual-workspaces/forwarding";
+import { authenticated, defineVirtualWorkspace, view } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { startPlain } from "../_support/plain.ts";
+import { Memo, type MemoContent, startThere } from "./upstream.ts";
+
+describe("a view of a forwarded kind", () => {
+  it("shows what it selects in every place, and follows the other server", async () => {
+    await using there = await startThere();
+    await using memos = forward<MemoContent>({ resource: Memo, upstream: there.upstream, renewEvery: 1_000 });
+    const shown = view({ from: memos, select: ({ spec }) => spec.text === "shown" });
+    const workspace = defineVirtualWorkspace({
+      name: "memos",
+      path: "/clusters/:cluster",
+      authorize: authenticated(),
+      resources: [Memo.serve(shown)],
+    });
+    await using here = await startPlain([workspace]);
+    const place = (namespace: string): string =>
+      `/services/memos/clusters/root/apis/test.dev/v1/namespaces/${namespace}/memos`;
+    const names = async (path: string): Promise<string[]> =>
+      (await here.get(path)).body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name);
+    const set = (namespace: string, name: string, text: string): unknown =>
+      there.memos.in("root", namespace).set(name, { text });
+    set("a", "x", "shown");
+    set("b", "y", "shown");
+    // The first who asks names a namespace: the others' are no less there.
+    expect(await names(place("a"))).to.deep.equal(["x"]);
+    expect(await names(place("b"))).to.deep.equal(["y"]);
+    await using watch = await here.watch(`${place("b")}?watch=true`);
+    expect(await watch.take(1)).to.deep.equal(["ADDED y"]);
+    set("b", "y", "hidden");
+    set("b", "z", "shown");
+    expect(await watch.take(2)).to.deep.equal(["DELETED y", "ADDED z"]);
+    expect(memos.state.watches).to.equal(1);
+    expect(await names(place("b"))).to.deep.equal(["z"]);
+
+    there.barred.add("alice");
+    expect(await watch.take(1)).to.deep.equal(["DELETED z"]);
+    expect((await here.get(place("b"))).status).to.equal(403);
+    there.barred.clear();
+    expect(await names(place("b"))).to.deep.equal(["z"]);
+  });
+});

@@ -1,0 +1,204 @@
+// forward(): watches share one watch of the other server, resume from its history, and outlive its failures.
+import { setTimeout as delay } from "node:timers/promises";
+import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
+import { label } from "../_support/plain.ts";
+import { startRelay } from "../_support/relay.ts";
+import { credentialed, MEMOS, Memo, type MemoContent, startHere, startThere, type There } from "./upstream.ts";
+
+const ALL = `${MEMOS}/memos`;
+
+/** @param content its text, and in which selection it is */
+function set(
+  { memos }: There,
+  name: string,
+  content: string | { readonly text: string; readonly in: string } = "",
+): void {
+  if (typeof content === "string") memos.in("root", "a").set(name, { text: content });
+  else memos.in("root", "a").set(name, { text: content.text }, { labels: { in: content.in } });
+}
+
+async function until(is: () => boolean): Promise<void> {
+  for (let tries = 0; !is(); tries++) {
+    if (tries === 1000) throw new Error("it did not come to that");
+    await delay(10);
+  }
+}
+
+describe("a forwarded watch", () => {
+  it("tells what the other server does, under its versions, byte for byte", async () => {
+    await using there = await startThere();
+    await using here = await startHere({ upstream: there.upstream });
+    set(there, "x");
+    const list = await here.server.get(ALL);
+    const query = `?watch=true&resourceVersion=${list.body.metadata.resourceVersion}`;
+    await using own = await there.server.watch(ALL + query);
+    await using watch = await here.server.watch(ALL + query);
+    set(there, "y", "ä");
+    set(there, "x", "2");
+    there.memos.in("root", "a").delete("y");
+    const told = await watch.until(({ type }) => type === "DELETED");
+    expect(told).to.deep.equal(await own.until(({ type }) => type === "DELETED"));
+    expect(told.map(label)).to.deep.equal(["ADDED y", "MODIFIED x", "DELETED y"]);
+  });
+
+  it("begins with what is there, ended by the bookmark of initial events, also for nothing", async () => {
+    await using there = await startThere();
+    await using here = await startHere({ upstream: there.upstream });
+    const query = "?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+    await using empty = await here.server.watch(ALL + query);
+    expect((await empty.next()).object.metadata?.annotations).to.deep.equal({ "k8s.io/initial-events-end": "true" });
+    set(there, "x");
+    await using full = await here.server.watch(ALL + query);
+    expect((await full.take(2)).map((text) => text.trim())).to.deep.equal(["ADDED x", "BOOKMARK"]);
+  });
+
+  it("with initial events from a version that only the other server knows yet waits for it", async () => {
+    await using there = await startThere();
+    await using here = await startHere({ upstream: there.upstream });
+    await using first = await here.server.watch(`${ALL}?watch=true&labelSelector=a%3Db`);
+    // The other server moves on, and nothing of it is in the selection.
+    set(there, "x");
+    const { body } = await there.server.get(ALL);
+    await using second = await here.server.watch(
+      `${ALL}?watch=true&labelSelector=a%3Db&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=${body.metadata.resourceVersion}`,
+    );
+    expect(second.status).to.equal(200);
+    expect((await second.next()).type).to.equal("BOOKMARK");
+    void first;
+  });
+
+  it("is one of the other server for equal callers and selections, and only for those", async () => {
+    await using there = await startThere();
+    await using here = await startHere({ upstream: there.upstream });
+    set(there, "x");
+    const watchesThere = (): number => there.asked.filter(({ verb }) => verb === "watch").length;
+    const open = [];
+    for (let i = 0; i < 20; i++) open.push(await here.server.watch(`${ALL}?watch=true`));
+    for (const watch of open) expect(await watch.take(1)).to.deep.equal(["ADDED x"]);
+    await until(() => watchesThere() > 0);
+    expect([here.memos.state.watches, watchesThere()]).to.deep.equal([1, 1]);
+    open.push(await here.server.watch(`${ALL}?watch=true`, { user: "bob" }));
+    open.push(await here.server.watch(`${ALL}?watch=true&labelSelector=a%3Db`));
+    open.push(await here.server.watch(`${MEMOS}/namespaces/a/memos?watch=true`));
+    expect(here.memos.state.watches).to.equal(4);
+    for (const watch of open) await watch[Symbol.asyncDispose]();
+  });
+
+  it("is shared by all where we ask as ourselves", async () => {
+    await using there = await startThere();
+    await using here = await startHere({ upstream: there.upstream, identity: "none" });
+    set(there, "x");
+    await using one = await here.server.watch(`${ALL}?watch=true`);
+    await using two = await here.server.watch(`${ALL}?watch=true`, { user: "bob" });
+    expect([await one.take(1), await two.take(1)]).to.deep.equal([["ADDED x"], ["ADDED x"]]);
+    expect(here.memos.state.watches).to.equal(1);
+    expect(there.asked.every(({ user }) => user === "admin")).to.equal(true);
+  });
+
+  it("tells objects that enter and leave its selection", async () => {
+    await using there = await startThere();
+    await using here = await startHere({ upstream: there.upstream });
+    await using watch = await here.server.watch(`${ALL}?watch=true&labelSelector=in%3Dyes`);
+    set(there, "x", { text: "1", in: "yes" });
+    set(there, "x", { text: "2", in: "no" });
+    set(there, "x", { text: "3", in: "yes" });
+    expect(await watch.take(3)).to.deep.equal(["ADDED x", "DELETED x", "ADDED x"]);
+  });
+
+  it("resumes from versions older than we are, as the other server remembers them, and goes on with what comes", async () => {
+    await using there = await startThere();
+    const { body } = await there.server.get(ALL);
+    const from = body.metadata.resourceVersion as string;
+    set(there, "x", "1");
+    set(there, "x", "2");
+    set(there, "y", "1");
+    there.memos.in("root", "a").delete("x");
+    await using here = await startHere({ upstream: there.upstream });
+    // Our cache begins now, above all that.
+    await using late = await here.server.watch(`${ALL}?watch=true`);
+    expect(await late.take(1)).to.deep.equal(["ADDED y"]);
+    await using watch = await here.server.watch(`${ALL}?watch=true&resourceVersion=${from}`);
+    await using own = await there.server.watch(`${ALL}?watch=true&resourceVersion=${from}`);
+    const past = [await watch.next(), await watch.next(), await watch.next(), await watch.next()];
+    expect(past.map(label)).to.deep.equal(["ADDED x", "MODIFIED x", "ADDED y", "DELETED x"]);
+    expect(past).to.deep.equal([await own.next(), await own.next(), await own.next(), await own.next()]);
+    set(there, "z");
+    set(there, "z", "2");
+    expect(await watch.take(2)).to.deep.equal(["ADDED z", "MODIFIED z"]);
+    set(there, "z", "3");
+    expect(await watch.take(1)).to.deep.equal(["MODIFIED z"]);
+  });
+
+  it("ends with 410 when the other server has forgotten the version", async () => {
+    await using there = await startThere({ memos: Memo.collection({ history: { events: 4 } }) as never });
+    const { body } = await there.server.get(ALL);
+    for (let i = 0; i < 20; i++) set(there, "x", `${i}`);
+    await using here = await startHere({ upstream: there.upstream });
+    await using watch = await here.server.watch(`${ALL}?watch=true&resourceVersion=${body.metadata.resourceVersion}`);
+    expect((await watch.rest()).map(label)).to.deep.equal(["ERROR 410"]);
+  });
+
+  it("shows what a transform makes of objects", async () => {
+    await using there = await startThere();
+    const show = (memo: { spec: MemoContent["spec"] }): never => ({ ...memo, spec: { text: "shown" } }) as never;
+    await using here = await startHere({ upstream: there.upstream, transform: { show } });
+    await using watch = await here.server.watch(`${ALL}?watch=true&labelSelector=in%3Dyes`);
+    set(there, "x", { text: "hidden", in: "yes" });
+    expect((await watch.next()).object).to.deep.include({ spec: { text: "shown" } });
+  });
+});
+
+describe("an object that a transform cannot show", () => {
+  it("fails its list and its get, ends the watch that comes to it, and is never shown unchanged", async () => {
+    await using there = await startThere();
+    const show = (memo: { spec: MemoContent["spec"] }): never => {
+      if (memo.spec.text === "bad") throw new Error("not that one");
+      return memo as never;
+    };
+    await using here = await startHere({ upstream: there.upstream, transform: { show } });
+    set(there, "x");
+    await using watch = await here.server.watch(`${ALL}?watch=true`);
+    expect(await watch.take(1)).to.deep.equal(["ADDED x"]);
+    set(there, "y", "bad");
+    expect((await watch.rest()).map(label)).to.deep.equal(["ERROR 500"]);
+    expect((await here.server.get(ALL)).status).to.equal(500);
+    expect((await here.server.get(`${MEMOS}/namespaces/a/memos/y`)).status).to.equal(500);
+    expect((await here.server.get(`${MEMOS}/namespaces/a/memos/x`)).status).to.equal(200);
+    expectFault(/request failed/);
+  });
+});
+
+describe("a forwarded watch of a server that fails", () => {
+  it("stays, loses nothing, and the failure is told once", async () => {
+    await using there = await startThere();
+    await using relay = await startRelay(Number(new URL(there.server.url).port));
+    await using here = await startHere({ upstream: credentialed(`http://127.0.0.1:${relay.port}/services/memos`) });
+    await using watch = await here.server.watch(`${ALL}?watch=true`);
+    set(there, "x");
+    expect(await watch.take(1)).to.deep.equal(["ADDED x"]);
+    await until(() => there.asked.some(({ verb }) => verb === "watch"));
+    relay.cut();
+    set(there, "y");
+    there.memos.in("root", "a").delete("x");
+    expect(await watch.take(2)).to.deep.equal(["ADDED y", "DELETED x"]);
+    expect(here.errors.length).to.equal(1);
+    expect(here.memos.state.failing).to.equal(0);
+  });
+
+  it("ends with 410 when the caller may not read any more, is refused then, and comes back", async () => {
+    await using there = await startThere();
+    await using here = await startHere({ upstream: there.upstream, renewEvery: 1_000 });
+    set(there, "x");
+    await using watch = await here.server.watch(`${ALL}?watch=true`);
+    expect(await watch.take(1)).to.deep.equal(["ADDED x"]);
+    there.barred.add("alice");
+    const told = await watch.rest();
+    expect(told.map(label)).to.deep.equal(["ERROR 410"]);
+    expect(told[0]?.object.message).to.contain("cannot be read any more");
+    expect((await here.server.get(`${ALL}?watch=true`)).status).to.equal(403);
+    there.barred.clear();
+    await using again = await here.server.watch(`${ALL}?watch=true`);
+    expect(await again.take(1)).to.deep.equal(["ADDED x"]);
+  });
+});

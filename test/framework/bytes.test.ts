@@ -1,0 +1,147 @@
+// Objects and lists as bytes: cut and checked without being parsed, and never otherwise than a parser would.
+import { EncodedBytes, ListSplitter } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import fc from "fast-check";
+import { Note } from "../_support/note.ts";
+
+const context = { definition: Note, scope: { cluster: "root" } };
+
+/** What a splitter makes of a text that comes in pieces. */
+function split(text: string, sizes: readonly number[]): { items: unknown[]; around: unknown; joined: string } {
+  const items: unknown[] = [];
+  let around = "";
+  let joined = "";
+  const splitter = new ListSplitter({
+    around: (bytes) => {
+      around += bytes.toString("latin1");
+      joined += bytes.toString("latin1");
+    },
+    between: (bytes) => {
+      joined += bytes.toString("latin1");
+    },
+    item: (bytes) => {
+      items.push(JSON.parse(bytes.toString("utf8")));
+      joined += bytes.toString("latin1");
+    },
+  });
+  const bytes = Buffer.from(text);
+  for (let at = 0, turn = 0; at < bytes.length; turn++) {
+    const size = sizes[turn % sizes.length] ?? 1;
+    splitter.push(bytes.subarray(at, at + size));
+    at += size;
+  }
+  splitter.end();
+  return {
+    items,
+    around: JSON.parse(Buffer.from(around, "latin1").toString()),
+    joined: Buffer.from(joined, "latin1").toString(),
+  };
+}
+
+const anyName = fc.constantFrom("metadata", "kind", "items ", "\\items", 'it"ems', "x", "[", "{");
+const anyItem = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }), { maxKeys: 4 });
+const anyMembers = fc.dictionary(anyName, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 });
+const anyList = fc.record({
+  before: anyMembers,
+  items: fc.array(anyItem, { maxLength: 5 }),
+  behind: anyMembers,
+  indent: fc.constantFrom(undefined, 1),
+});
+const anySizes = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
+
+describe("a list that is cut into its items", () => {
+  it("has the items that a parser finds, wherever they stand and however it comes", () => {
+    fc.assert(
+      fc.property(anyList, anySizes, ({ before, items, behind, indent }, sizes) => {
+        const list = { ...before, items, ...behind };
+        const text = JSON.stringify(list, undefined, indent);
+        const cut = split(text, sizes);
+        expect(cut.items).to.deep.equal(JSON.parse(JSON.stringify(items)));
+        expect(cut.around).to.deep.equal(JSON.parse(JSON.stringify({ ...list, items: [] })));
+        expect(cut.joined).to.equal(text);
+      }),
+    );
+  });
+
+  for (const [what, text] of Object.entries({
+    "ends early": '{"items":[{"a":1}',
+    "is an array": '[{"a":1}]',
+    "has items that are no objects": '{"items":[1]}',
+    "has items twice": '{"items":[],"items":[]}',
+    "goes on behind its end": '{"items":[]}{}',
+    "is empty": "",
+  })) {
+    it(`is refused when it ${what}`, () => {
+      expect(() => split(text, [3])).to.throw(SyntaxError);
+    });
+  }
+
+  it("is refused when an item is longer than may be", () => {
+    const splitter = new ListSplitter({ around: () => undefined, item: () => undefined }, { item: 100 });
+    expect(() => splitter.push(Buffer.from(`{"items":[{"a":"${"x".repeat(200)}"`))).to.throw(RangeError);
+  });
+});
+
+describe("an object of which there are only bytes", () => {
+  const note = {
+    kind: "Note",
+    apiVersion: "test.dev/v1",
+    metadata: { name: "a", uid: "u", resourceVersion: "7", labels: { l: "v" } },
+    spec: { text: 'quotes " and \\ and ü', deep: [[{ n: -1.5e3 }], null, true] },
+  };
+
+  it("tells what routing and selecting need, whatever its spelling", () => {
+    for (const text of [
+      JSON.stringify(note),
+      JSON.stringify(note, undefined, 2),
+      ` ${JSON.stringify(Object.fromEntries(Object.entries(note).reverse()))}\n`,
+    ]) {
+      const { key, uid, resourceVersion, labels, fields } = EncodedBytes.checked(Buffer.from(text), context);
+      expect({ key, uid, resourceVersion, labels, fields }).to.deep.equal({
+        key: { cluster: "root", namespace: "", name: "a" },
+        uid: "u",
+        resourceVersion: "7",
+        labels: { l: "v" },
+        fields: { "metadata.name": "a" },
+      });
+    }
+  });
+
+  it("is taken exactly when a parser takes it", () => {
+    const text = JSON.stringify(note);
+    const takes = (read: () => unknown): boolean => {
+      try {
+        read();
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    fc.assert(
+      fc.property(
+        fc.nat(text.length - 1),
+        fc.constantFrom(...'{}[]",:\\0-a e1.\n'),
+        fc.constantFrom(0, 1, 2),
+        (at, mark, gone) => {
+          const changed = text.slice(0, at) + mark + text.slice(at + gone);
+          const parsed = takes(() => JSON.parse(changed));
+          const skimmed = takes(() => new EncodedBytes(Buffer.from(changed), context).uid);
+          // Escapes within a text are left to whoever reads it.
+          if (parsed) expect(skimmed, changed).to.equal(true);
+          else if (!/\\[^"\\/bfnrt]/.test(changed)) expect(skimmed, changed).to.equal(false);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("of another kind is refused; an item of a list that says none is given its own", () => {
+    const { kind: _kind, apiVersion: _version, ...bare } = note;
+    expect(() => EncodedBytes.checked(Buffer.from(JSON.stringify({ ...note, kind: "Other" })), context)).to.throw(
+      "Other",
+    );
+    expect(JSON.parse(EncodedBytes.item(Buffer.from(JSON.stringify(bare)), context).bytes.toString())).to.deep.equal(
+      note,
+    );
+  });
+});
