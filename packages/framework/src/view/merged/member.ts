@@ -83,6 +83,11 @@ export class Member {
     this.#lease?.[Symbol.dispose]();
   }
 
+  /** What a source tells is true, whether or not it answers. What it does not let us read is not told on. */
+  get #isTold(): boolean {
+    return this.#state.reason !== "Forbidden";
+  }
+
   async #await(pending: Promise<void>, signal: AbortSignal): Promise<void> {
     try {
       await this.#inTime(pending);
@@ -118,8 +123,8 @@ export class Member {
     if (this.#stop.signal.aborted) return lease[Symbol.dispose]();
     this.#lease = lease;
     this.#listening = lease.cache.listen({
-      event: ({ key, object }) => this.isReadable && this.#set(key, object),
-      expired: () => this.isReadable && this.#compare(),
+      event: ({ key, object }) => this.#isTold && this.#set(key, object),
+      expired: () => this.#isTold && this.#compare(),
     });
     this.#connected();
   }

@@ -107,7 +107,7 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
     }));
     if (wanted?.group !== given?.group || wanted?.resource !== given?.resource || wanted?.version !== given?.version) {
       throw new Error(
-        `merged ${this.resource.plural}: source ${name} is of another kind or version: ${given?.resource}.${given?.version}`,
+        `merged ${this.resource.plural}: source ${name} is of another kind or version: ${given?.resource}.${given?.group}/${given?.version}`,
       );
     }
     const placed = ("source" in source ? source : { source }) as unknown as Slot["placed"];
