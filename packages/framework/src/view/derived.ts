@@ -155,7 +155,12 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
     { computation, changed }: { readonly computation: Computation<In, Out, By, Inputs>; readonly changed: boolean },
   ): void {
     const { key } = source;
-    const before = this.cache.get(key);
+    let before = this.cache.get(key);
+    if (before !== undefined && before.uid !== source.uid) {
+      // Another object of that name: its coming is a version of its own, so that who has seen only the going resumes there.
+      this.cache.delete(key, processMinter.next());
+      before = undefined;
+    }
     const read = (): ObjectOf<In> => decodeObject(source);
     const now = computation.show(read, key, (object) =>
       this.#encoded(object, key.cluster, changed ? undefined : before),

@@ -159,13 +159,21 @@ export class Merging {
     else this.#shared.delete(text);
     const first = this.#firstOf(having);
     if (first !== undefined && first !== name && first === shown?.from) return;
+    if (shown !== undefined && this.#object(first, text)?.uid !== shown.uid) {
+      // Where another object takes its place, going and coming have versions of their own: a watch may be cut in between.
+      this.cache.delete(key, processMinter.next());
+    }
     const next = first === undefined ? undefined : this.#shown(first, text);
     if (next !== undefined) this.cache.set(next);
-    else if (shown !== undefined) this.cache.delete(key, processMinter.next());
+    else if (this.cache.get(key) !== undefined) this.cache.delete(key, processMinter.next());
+  }
+
+  #object(name: string | undefined, text: string): Encoded | undefined {
+    return name === undefined ? undefined : this.#seats.get(name)?.member.objects.get(text);
   }
 
   #has(name: string, text: string): boolean {
-    return this.#seats.get(name)?.member.objects.has(text) === true;
+    return this.#object(name, text) !== undefined;
   }
 
   #firstOf(names: ReadonlySet<string>): string | undefined {
@@ -179,7 +187,7 @@ export class Merging {
 
   /** The object at a version of this line. One that cannot be read is not shown. */
   #shown(from: string, text: string): Shown | undefined {
-    const source = this.#seats.get(from)?.member.objects.get(text) as Encoded;
+    const source = this.#object(from, text) as Encoded;
     const key = keyOf(text);
     try {
       const object = decodeObject(source);

@@ -1,0 +1,101 @@
+// Several sources as one, with and without a view on top, that fail in every way they can, are added and removed.
+import { merged, view } from "@virtual-workspaces/framework";
+import { FaultySource } from "../../_support/faulty-source.ts";
+import { startPlain } from "../../_support/plain.ts";
+import type { Random } from "../../_support/random.ts";
+import type { System } from "./history.ts";
+import { PLACES, randomThing, TEAMS, Thing, type ThingContent, things } from "./kinds.ts";
+import { truthOf } from "./of-collections.ts";
+
+const NAMES = ["a", "b", "c"] as const;
+
+export async function ofSources(random: Random): Promise<System> {
+  const make = (): FaultySource<ThingContent> => new FaultySource<ThingContent>(Thing.collection());
+  const sources = new Map(NAMES.map((name) => [name as string, make()]));
+  const removed = new Set<string>();
+  const all = merged<ThingContent>({
+    sources: Object.fromEntries(sources),
+    shareKey: () => "",
+    patience: 15,
+    onError: () => undefined,
+  });
+  const viewed = random.chance(0.5);
+  const red = view({ from: all, select: ({ spec }) => spec.team !== "sealed" });
+  const server = await startPlain(things(Thing.serve(viewed ? red : all)), { bookmarkEvery: 2 });
+  const order = [...NAMES] as string[];
+
+  const write = (random: Random): string => {
+    const at = random.pick(NAMES);
+    const { cluster, namespace, name, label, team, n, gone } = randomThing(random);
+    const part = sources.get(at)?.objects.in(cluster, namespace);
+    if (gone) part?.delete(name);
+    else part?.set(name, { n, team }, { labels: label === undefined ? {} : { l: label } });
+    return `at ${at} ${gone ? "delete" : "set"} ${cluster}/${namespace}/${name} ${team} ${label ?? ""} ${n}`;
+  };
+  /** An object goes to another source, and stays what it is: there for a while twice. */
+  const move = (random: Random): string => {
+    const [from, to] = [random.pick(NAMES), random.pick(NAMES)];
+    const cluster = random.pick(["c1", "c2"]);
+    const [object] = sources.get(from)?.objects.in(cluster, "ns1").list() ?? [];
+    const there = sources.get(to)?.objects;
+    const { name = "" } = object?.metadata ?? {};
+    if (object === undefined || there === undefined || from === to || there.in(cluster, "ns1").get(name) !== undefined)
+      return "nothing to move";
+    there.create({ cluster, namespace: "ns1" } as never, object);
+    if (random.chance(0.7)) sources.get(from)?.objects.in(cluster, "ns1").delete(name);
+    return `move ${cluster}/ns1/${name} from ${from} to ${to}`;
+  };
+  const disturb = (random: Random): string => {
+    const name = random.pick(NAMES);
+    const source = sources.get(name);
+    const fault = random.pick(["down", "hung", "forbidden", "mend", "mend", "lose"] as const);
+    if (fault === "mend" || fault === "lose") source?.mend({ lost: fault === "lose" });
+    else source?.break(fault);
+    return `${name} ${fault}`;
+  };
+  const exchange = (random: Random): string => {
+    const name = random.pick(NAMES);
+    const old = sources.get(name) as FaultySource<ThingContent>;
+    if (removed.delete(name)) {
+      all.setSource(name, old);
+      order.splice(order.indexOf(name), 1);
+      order.push(name);
+      return `${name} is added`;
+    }
+    if (random.chance(0.5)) {
+      removed.add(name);
+      all.deleteSource(name);
+      return `${name} is removed`;
+    }
+    // Another server for the same objects.
+    const anew = new FaultySource<ThingContent>(old.objects);
+    sources.set(name, anew);
+    all.setSource(name, anew);
+    return `${name} is another`;
+  };
+
+  return {
+    server,
+    places: PLACES,
+    act: (random) => {
+      const dice = random.next();
+      if (dice < 0.6) return write(random);
+      if (dice < 0.7) return move(random);
+      return dice < 0.92 ? disturb(random) : exchange(random);
+    },
+    mend: () => {
+      for (const source of sources.values()) source.mend();
+    },
+    truth: (place) => {
+      const shown = new Map<string, Parameters<typeof truthOf>[1][number]>();
+      for (const name of order.filter((one) => !removed.has(one))) {
+        const { cache } = (sources.get(name) as FaultySource<ThingContent>).objects.cache();
+        for (const [key, { bytes }] of cache.snapshot().objects.entries())
+          if (!shown.has(key)) shown.set(key, JSON.parse(bytes.toString()));
+      }
+      return truthOf(place, [...shown.values()], viewed ? ["red", "blue"] : TEAMS);
+    },
+    told: ({ metadata, ...object }) => [metadata.uid, metadata.labels, object["spec"]],
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
