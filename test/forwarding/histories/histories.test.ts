@@ -6,12 +6,14 @@ import type { Random } from "../../_support/random.ts";
 import { play, type System } from "./history.ts";
 import { ofCollections } from "./of-collections.ts";
 import { ofSources } from "./of-sources.ts";
+import { ofUpstream } from "./of-upstream.ts";
 
 const SYSTEMS: Readonly<
   Record<string, { readonly make: (random: Random) => Promise<System>; readonly histories: number }>
 > = {
   "views of collections and permissions": { make: ofCollections, histories: 40 },
   "sources that fail, come and go, as one": { make: ofSources, histories: 40 },
+  "a view of another server, cut off and started anew": { make: ofUpstream(), histories: 20 },
 };
 
 const { SEED, HISTORIES } = process.env;

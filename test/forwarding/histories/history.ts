@@ -1,6 +1,6 @@
 // Plays a random history against a system: things happen to it while clients watch, leave and come back. In the end every
 // client must have, by its own events, what a list shows, and the list what is the truth.
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import type { PlainServer } from "../../_support/plain.ts";
 import { Random } from "../../_support/random.ts";
@@ -13,6 +13,8 @@ export interface System extends AsyncDisposable {
   readonly places: readonly Place[];
   /** Does one thing. @returns what it was */
   act(random: Random): string | Promise<string>;
+  /** How long a step may take besides, ms: where a network is in between, so that something is seen at all. @default 0 */
+  readonly pace?: number;
   /** Ends all failures, so that the truth can be known. */
   mend(): void | Promise<void>;
   /** What a list is to show in the end: key to what makes the object what it is. */
@@ -72,6 +74,7 @@ async function one(system: System, watchers: readonly Watcher[], random: Random)
   }
   const told = await system.act(random);
   for (let turns = random.below(4); turns > 0; turns--) await nextTurn();
+  if (system.pace !== undefined) await delay(random.below(system.pace));
   return told;
 }
 
