@@ -108,8 +108,12 @@ export class Feed {
           lost = false;
         }
         const before = cache.head;
-        lost = await this.#read();
-        if (cache.head !== before) wait = RETRY.first;
+        try {
+          lost = await this.#read();
+        } finally {
+          // A stream that told something was none that failed, however it ended.
+          if (cache.head !== before) wait = RETRY.first;
+        }
       } catch (error) {
         if (this.#stop.signal.aborted) return;
         lost ||= isApiError(error) && error.code === 410;
