@@ -21,7 +21,7 @@ export class FaultySource<T extends object> implements ViewSource<T> {
   #fault: Fault | undefined;
   /** Up to where its readers have been told. */
   #told = 0;
-  #mended = Promise.withResolvers<void>();
+  #changed = Promise.withResolvers<void>();
 
   constructor(objects: Collection<T>) {
     this.resource = objects.resource;
@@ -46,6 +46,7 @@ export class FaultySource<T extends object> implements ViewSource<T> {
 
   break(fault: Fault): void {
     this.#fault = fault;
+    this.#wake();
   }
 
   /** @param lost it has forgotten what happened meanwhile: readers are given a new state instead */
@@ -53,13 +54,17 @@ export class FaultySource<T extends object> implements ViewSource<T> {
     this.#fault = undefined;
     if (lost) this.#reset("lost");
     else this.#follow();
-    this.#mended.resolve();
-    this.#mended = Promise.withResolvers();
+    this.#wake();
+  }
+
+  #wake(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
   }
 
   async #answer<R>(answer: () => R): Promise<R> {
+    while (this.#fault === "hung") await this.#changed.promise;
     if (this.#fault === "down") throw new Error("connect ECONNREFUSED 10.0.0.7:6443");
-    if (this.#fault === "hung") await this.#mended.promise;
     if (this.#fault === "forbidden") throw new ApiError({ ...FORBIDDEN });
     return answer();
   }

@@ -57,7 +57,7 @@ export async function ofCollections(random: Random): Promise<System> {
         teamsOf(place.user),
       ),
     told: ({ metadata, ...object }) => [metadata.uid, metadata.labels, object["spec"]],
-    onEvent: ({ user }, { type, object }) => {
+    onEvent: ({ place: { user } }, { type, object }) => {
       if (type === "DELETED") return;
       const version = BigInt(object.metadata.resourceVersion ?? 0);
       const then = allowed.get(user)?.findLast((one) => one.version < version);

@@ -18,7 +18,7 @@ export const keyOf = ({ metadata }: Item): string =>
   [metadata.annotations?.["kcp.io/cluster"], metadata.namespace, metadata.name].join("/");
 
 /** Told of each change that a watcher sees at a version that the server gave after the ones before. */
-export type OnEvent = (place: Place, event: WatchEvent) => void;
+export type OnEvent = (watcher: Watcher, event: WatchEvent) => void;
 
 const STARTS = ["", "resourceVersion=0&", "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&", "list"] as const;
 
@@ -155,7 +155,7 @@ export class Watcher {
     else this.state.set(key, object);
     if (this.version === undefined) return true;
     this.#advance(resourceVersion, "event");
-    this.#onEvent(this.place, event);
+    this.#onEvent(this, event);
     return true;
   }
 

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Encoded } from "../../encoded.ts";
 import type { Awaitable, CacheLease, Scope } from "../../storage.ts";
+import { askedAfterNow } from "../../watch/after-now.ts";
 import { cacheKey, objectsIn } from "../../watch/objects.ts";
 import type { ViewSource } from "../options.ts";
 import { Late, type MemberState, stateAfter } from "./member-state.ts";
@@ -39,6 +40,7 @@ export class Member {
   #listening: Disposable | undefined;
   #joining: Promise<void> | undefined;
   #mending = false;
+  readonly #askNow = askedAfterNow(() => this.#ask());
 
   /** @param known what is shown until the source has answered: of the one whose place it takes */
   constructor(options: MemberOptions, known: ReadonlyMap<string, Encoded> = new Map()) {
@@ -63,10 +65,12 @@ export class Member {
 
   /**
    * Resolves when everything is known that the source had when this was called, or when it is not going to tell in time.
-   * One that has failed is not waited for. @throws what `signal` was aborted with
+   * One that cannot be reached is not waited for. @throws what `signal` was aborted with
    */
   confirm(signal: AbortSignal): Awaitable<void> {
     if (this.#state.reason === "Connecting") return this.begun;
+    // It answers, so it can be asked: who was given permission need not wait for our next attempt.
+    if (this.#state.reason === "Forbidden") return this.#askNow();
     if (this.#lease === undefined || !this.isReadable) return undefined;
     try {
       const pending = this.#lease.confirm({ signal });
@@ -150,18 +154,22 @@ export class Member {
     for (let wait: number = RETRY.first; !signal.aborted && !this.isReadable; wait = Math.min(wait * 2, RETRY.last)) {
       await delay(wait * (0.5 + Math.random() / 2), undefined, { signal, ref: false }).catch(() => undefined);
       if (signal.aborted || this.isReadable) break;
-      try {
-        await this.#attempt();
-        this.#connected();
-      } catch (error) {
-        this.#failed(error);
-      }
+      await this.#askNow();
     }
     this.#mending = false;
   }
 
+  async #ask(): Promise<void> {
+    try {
+      await this.#attempt();
+      this.#connected();
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
   async #attempt(): Promise<void> {
-    if (this.#lease === undefined) return this.#join();
+    if (this.#lease === undefined) return this.#inTime(this.#join());
     const signal = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(this.#options.patience)]);
     await this.#inTime(Promise.resolve(this.#lease.confirm({ signal })));
   }
