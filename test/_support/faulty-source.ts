@@ -29,7 +29,9 @@ export class FaultySource<T extends object> implements ViewSource<T> {
     const { cache } = objects.cache();
     this.#cache = new WatchCache({ version: cache.head });
     this.#reset("");
-    cache.listen({ event: () => this.#fault === undefined && this.#follow(), expired: () => undefined });
+    // Open streams outlive the permission that they were opened with.
+    const isTold = (): boolean => this.#fault === undefined || this.#fault === "forbidden";
+    cache.listen({ event: () => isTold() && this.#follow(), expired: () => undefined });
   }
 
   cache(): Promise<CacheLease> {
@@ -78,7 +80,10 @@ export class FaultySource<T extends object> implements ViewSource<T> {
 
   #follow(): void {
     const { cache } = this.objects.cache();
-    if (this.#told < cache.first) return this.#reset("too old");
+    if (this.#told < cache.first) {
+      this.#reset("too old");
+      return;
+    }
     for (; this.#told < cache.next; this.#told++) {
       const { object, key, version } = cache.event(this.#told);
       if (object === undefined) this.#cache.delete(key, version);

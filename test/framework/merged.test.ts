@@ -343,7 +343,7 @@ describe("sources that cannot be one collection", () => {
     expect(() => merged({ sources: {} })).to.throw(
       "merged: there is no source yet: say of which kind they will be in `resource`",
     );
-    expect(() => merged<object>({ sources: { one, other: Other.collection() } })).to.throw(
+    expect(() => merged<Content>({ sources: { one, other: Other.collection() as never } })).to.throw(
       "merged notes: source other is of another kind or version: others.test.dev/v1",
     );
     expect(() => merged({ sources: { one: { source: one, cluster: "A/b" } } })).to.throw(

@@ -209,11 +209,12 @@ export class Member {
   #set(there: ObjectKey, object: Encoded | undefined): void {
     if (!this.#isWanted(there)) return;
     const text = cacheKey(this.#placed(there));
-    if (object === undefined) return this.#remove(text);
     const before = this.objects.get(text);
-    if (before !== undefined && isSame(before, object)) return;
-    this.objects.set(text, object);
-    this.#options.onChange(text);
+    if (object === undefined) this.#remove(text);
+    else if (before === undefined || !isSame(before, object)) {
+      this.objects.set(text, object);
+      this.#options.onChange(text);
+    }
   }
 
   #isWanted(there: ObjectKey): boolean {
