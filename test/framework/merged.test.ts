@@ -265,7 +265,10 @@ describe("of several sources, one that fails", () => {
     expect(headers["warning"]).to.include("source b may not be read: its objects are left out");
     expect(await watch.take(1)).to.deep.equal(["DELETED two"]);
     expect(all.conditions[1]).to.include({ status: "False", reason: "Forbidden" });
+    // A stream that is still open tells of it.
     b.objects.in("root").set("secret", {});
+    a.objects.in("root").set("marker", {});
+    expect(await watch.take(1)).to.deep.equal(["ADDED marker"]);
     b.mend();
     expect((await watch.take(2)).sort()).to.deep.equal(["ADDED secret", "ADDED two"]);
     a.break("forbidden");
