@@ -20,6 +20,8 @@ export type {
   SubresourceWrite,
 } from "./subresource/named.ts";
 export { SOURCE_VERSION_ANNOTATION } from "./view/annotations.ts";
+export { Merged, merged } from "./view/merged/merged.ts";
+export type { MergedOptions, MergedSource, PlacedSource, SourceCondition } from "./view/merged/options.ts";
 export type {
   InputReaders,
   Mapped,

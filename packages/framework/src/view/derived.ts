@@ -79,12 +79,22 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
     return this.#madeFrom.get(shown);
   }
 
-  async #confirm(sources: Sources<In, Out, By, Inputs>, request: { readonly signal: AbortSignal }): Promise<void> {
+  async #confirm(sources: Sources<In, Out, By, Inputs>, request: Parameters<CacheLease["confirm"]>[0]): Promise<void> {
     await Promise.all([sources.from, ...sources.inputs].map((lease) => lease.confirm(request)));
     this.#recompute(sources);
   }
 
+  /** What it holds of a source is let go at once when another one fails. */
   async #open(): Promise<Sources<In, Out, By, Inputs>> {
+    try {
+      return await this.#hold();
+    } catch (error) {
+      for (const held of this.#closing.splice(0)) held[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  async #hold(): Promise<Sources<In, Out, By, Inputs>> {
     const { view, resource, scope, by, carried } = this.#options;
     const from = this.#keep(await view.from.cache(scope));
     const inputs = new Map<string, CacheLease>();
@@ -134,7 +144,7 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
 
   #follow({ computation }: Sources<In, Out, By, Inputs>, event: CacheEvent): void {
     const { cluster } = this.#options.scope;
-    if (cluster !== "*" && event.key.cluster !== cluster) return;
+    if (cluster !== "*" && cluster !== "" && event.key.cluster !== cluster) return;
     if (event.object !== undefined) this.#place(event.object, { computation, changed: true });
     else if (this.cache.get(event.key) !== undefined) this.cache.delete(event.key, processMinter.next());
   }
@@ -145,7 +155,12 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
     { computation, changed }: { readonly computation: Computation<In, Out, By, Inputs>; readonly changed: boolean },
   ): void {
     const { key } = source;
-    const before = this.cache.get(key);
+    let before = this.cache.get(key);
+    if (before !== undefined && before.uid !== source.uid) {
+      // Another object of that name: its coming is a version of its own, so that who has seen only the going resumes there.
+      this.cache.delete(key, processMinter.next());
+      before = undefined;
+    }
     const read = (): ObjectOf<In> => decodeObject(source);
     const now = computation.show(read, key, (object) =>
       this.#encoded(object, key.cluster, changed ? undefined : before),

@@ -1,0 +1,135 @@
+import { ApiError, isClusterName, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import { groupResourceOf, type TypedDefinition } from "../../definition.ts";
+import type { CacheLease, Scope, Storage } from "../../storage.ts";
+import { shareOf } from "../../watch/share.ts";
+import type { ViewSource } from "../options.ts";
+import { conditionOf } from "./conditions.ts";
+import { Merging, type MergingOptions, type Slot } from "./merging.ts";
+import type { MergedOptions, MergedSource, SourceCondition } from "./options.ts";
+
+/**
+ * Objects of one kind from several sources (shards, clusters, spaces) as one collection with a version line of its own.
+ * Read only; the version of an object's source travels in {@link SOURCE_VERSION_ANNOTATION}.
+ *
+ * A source that fails is named in {@link conditions} and in a `Warning`; its objects stay as they were last seen, and it is
+ * asked again until it is back. Only what a source says is gone, a source that answers 403, and {@link deleteSource} remove objects.
+ */
+export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, ViewSource<T> {
+  readonly resource: TypedDefinition<T>;
+  readonly #options: MergedOptions<T>;
+  readonly #merging: MergingOptions["merged"];
+  readonly #slots = new Map<string, Slot & { readonly since: Date }>();
+  readonly #streams = new Map<string, Merging>();
+  /** Those that decide who shares, for good: a stream must be found again when sources have changed. */
+  readonly #deciding: readonly ViewSource[];
+  #placed = 0;
+
+  /** @throws Error on sources of different kinds, on none without `resource`, on malformed names of logical clusters */
+  constructor(options: MergedOptions<T>) {
+    const { sources, patience = 3_000, linger = 60_000, partial = true, history, onError } = options;
+    const resource = options.resource ?? Object.values(sources).map(resourceOf)[0];
+    if (resource === undefined)
+      throw new Error("merged: there is no source yet: say of which kind they will be in `resource`");
+    this.resource = resource;
+    this.#options = options;
+    this.#merging = { patience, linger, partial, onError: onError ?? warn, ...(history && { history }) };
+    for (const [name, source] of Object.entries(sources)) this.#slots.set(name, this.#slot(name, source));
+    this.#deciding = Array.from(this.#slots.values(), ({ placed }) => placed.source);
+  }
+
+  /** How each source does, in their order. */
+  get conditions(): readonly SourceCondition[] {
+    const streams = [...this.#streams.values()];
+    return Array.from(this.#slots.values(), ({ name, since }) => {
+      const members = streams.flatMap((stream) => stream.members.filter((member) => member.name === name));
+      return conditionOf(name, members, since);
+    });
+  }
+
+  /**
+   * For `ready` of a virtual workspace: throws while no source can be reached, or, unless answers may be partial, while one
+   * cannot. Sources that nobody reads are not asked. @throws ApiError 503
+   */
+  readonly ready = (): void => {
+    const failing = this.conditions.filter(({ reason }) => reason === "Unreachable");
+    const most = this.#merging.partial === false ? 1 : Math.max(1, this.#slots.size);
+    if (failing.length < most) return;
+    const names = failing.slice(0, 8).map(({ source }) => source);
+    throw ApiError.serviceUnavailable(`sources of ${this.resource.plural} cannot be reached: ${names.join(", ")}`, 1);
+  };
+
+  /**
+   * Adds a source behind the others, or puts it in the place of the one of that name. Open watches see what that means:
+   * in the latter case only what differs, once it has answered.
+   *
+   * @throws Error on another kind, and without {@link MergedOptions.shareKey}
+   */
+  setSource(name: string, source: MergedSource<T>): void {
+    if (this.#options.shareKey === undefined) {
+      throw new Error(
+        `merged ${this.resource.plural}: give \`shareKey\` to add sources: those who share a stream now may be shown different things by this one`,
+      );
+    }
+    const slot = this.#slot(name, source);
+    this.#slots.set(name, slot);
+    for (const stream of this.#streams.values()) stream.set(slot);
+  }
+
+  /** Removes a source: its objects are DELETED, but for those that another one has as well. @returns whether there was one */
+  deleteSource(name: string): boolean {
+    for (const stream of this.#streams.values()) stream.delete(name);
+    return this.#slots.delete(name);
+  }
+
+  /** As {@link MergedOptions.shareKey}. */
+  shareKey(scope: Scope): string {
+    const { shareKey } = this.#options;
+    return shareKey?.(scope) ?? JSON.stringify(this.#deciding.map((source) => shareOf(source, scope)));
+  }
+
+  /** @throws ApiError 503 when no source can be reached, or, unless answers may be partial, when one cannot; 403 when none may be read */
+  cache(scope: Scope): Promise<CacheLease> {
+    const key = JSON.stringify([scope.cluster, scope.params, this.shareKey(scope)]);
+    let stream = this.#streams.get(key);
+    if (stream === undefined) {
+      const { plural } = this.resource;
+      const onIdle = (): void => void this.#streams.delete(key);
+      stream = new Merging({ plural, merged: this.#merging, scope, onIdle }, this.#slots.values());
+      this.#streams.set(key, stream);
+    }
+    return stream.lease();
+  }
+
+  #slot(name: string, source: MergedSource<T>): Slot & { readonly since: Date } {
+    const [wanted, given] = [this.resource, resourceOf(source)].map((kind) => ({
+      ...groupResourceOf(kind),
+      version: kind.version,
+    }));
+    if (wanted?.group !== given?.group || wanted?.resource !== given?.resource || wanted?.version !== given?.version) {
+      throw new Error(
+        `merged ${this.resource.plural}: source ${name} is of another kind or version: ${given?.resource}.${given?.group}/${given?.version}`,
+      );
+    }
+    const placed = ("source" in source ? source : { source }) as unknown as Slot["placed"];
+    if (placed.cluster !== undefined && !isClusterName(placed.cluster)) {
+      throw new Error(
+        `merged ${this.resource.plural}: source ${name}: ${JSON.stringify(placed.cluster)} is not a logical cluster name`,
+      );
+    }
+    const order = this.#slots.get(name)?.order ?? this.#placed++;
+    return { name, order, placed, since: new Date() };
+  }
+}
+
+/** Makes a {@link Merged}. */
+export function merged<T extends object>(options: MergedOptions<T>): Merged<T> {
+  return new Merged(options);
+}
+
+function resourceOf<T extends object>(source: MergedSource<T>): TypedDefinition<T> {
+  return "source" in source ? source.source.resource : source.resource;
+}
+
+function warn(error: unknown, source: string): void {
+  process.emitWarning(`source ${source} of a merged collection: ${String(error)}`);
+}

@@ -1,0 +1,220 @@
+import { ApiError, CLUSTER_ANNOTATION, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { decodeObject, type Encoded, encodeObject } from "../../encoded.ts";
+import { delayOf } from "../../numbers.ts";
+import type { CacheLease, Scope } from "../../storage.ts";
+import { WatchCache } from "../../watch/cache.ts";
+import { processMinter } from "../../watch/minter.ts";
+import { SOURCE_VERSION_ANNOTATION } from "../annotations.ts";
+import { Member } from "./member.ts";
+import { warnings } from "./member-state.ts";
+import type { MergedOptions, PlacedSource } from "./options.ts";
+
+/** A source's place among the others, whoever fills it. */
+export interface Slot {
+  readonly name: string;
+  readonly order: number;
+  readonly placed: Partial<PlacedSource> & Pick<PlacedSource, "source">;
+}
+
+/** A place, and who fills it for one stream. */
+interface Seat {
+  readonly slot: Slot;
+  readonly member: Member;
+}
+
+/** An object as it is shown, and by which of the sources. */
+interface Shown extends Encoded {
+  readonly from: string;
+}
+
+export interface MergingOptions {
+  readonly plural: string;
+  readonly merged: Pick<MergedOptions<object>, "partial" | "history"> & {
+    readonly patience: number;
+    readonly linger: number;
+    readonly onError: (error: unknown, source: string) => void;
+  };
+  readonly scope: Scope;
+  /** Called once, when nobody has read for a while. */
+  readonly onIdle: () => void;
+}
+
+/** What the sources have for one logical cluster (or all) and those who share, as one line of versions. */
+export class Merging {
+  readonly cache: WatchCache;
+  readonly #options: MergingOptions;
+  readonly #seats = new Map<string, Seat>();
+  /** Who has an object that several have, by its key. */
+  readonly #shared = new Map<string, ReadonlySet<string>>();
+  #holders = 0;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(options: MergingOptions, slots: Iterable<Slot>) {
+    const { history } = options.merged;
+    this.#options = options;
+    this.cache = new WatchCache({ version: processMinter.next(), minter: processMinter, ...(history && { history }) });
+    for (const slot of slots) this.set(slot);
+  }
+
+  get members(): Member[] {
+    return Array.from(this.#seats.values(), ({ member }) => member);
+  }
+
+  /** Adds a source, or puts it in the place of another, whose objects stay until it has answered. */
+  set(slot: Slot): void {
+    const { scope, merged } = this.#options;
+    const { name, placed } = slot;
+    const before = this.#seats.get(name)?.member;
+    before?.stop();
+    if (placed.cluster !== undefined && scope.cluster !== "*" && scope.cluster !== placed.cluster) {
+      this.delete(name);
+      return;
+    }
+    const member = new Member(
+      {
+        name,
+        source: placed.source,
+        cluster: placed.cluster,
+        scope,
+        patience: merged.patience,
+        onError: (error) => merged.onError(error, name),
+        onChange: (key) => this.#changed(name, key),
+      },
+      before?.objects,
+    );
+    this.#seats.set(name, { slot, member });
+  }
+
+  /** Its objects are gone: that is meant. */
+  delete(name: string): void {
+    const member = this.#seats.get(name)?.member;
+    if (member === undefined) return;
+    member.stop();
+    const keys = [...member.objects.keys()];
+    member.objects.clear();
+    for (const key of keys) this.#changed(name, key);
+    this.#seats.delete(name);
+  }
+
+  /** @throws ApiError 503, 403 when nothing is known of any source, or of one where all must be there */
+  async lease(): Promise<CacheLease> {
+    this.#holders += 1;
+    clearTimeout(this.#idle);
+    let held = true;
+    const release = (): void => {
+      if (held) this.#release();
+      held = false;
+    };
+    try {
+      await Promise.all(this.members.map(({ begun }) => begun));
+      const missing = this.members.filter(({ joined }) => !joined);
+      if (missing.length === this.#seats.size || this.#options.merged.partial === false) this.#refuse(missing);
+      return { cache: this.cache, confirm: (request) => this.#confirm(request), [Symbol.dispose]: release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  #confirm(request: Parameters<CacheLease["confirm"]>[0]): void | Promise<void> {
+    const pending = this.members
+      .map((member) => member.confirm(request.signal))
+      .filter((one) => one instanceof Promise);
+    if (pending.length === 0) return this.#confirmed(request);
+    return Promise.all(pending).then(() => this.#confirmed(request));
+  }
+
+  #confirmed({ warn }: Parameters<CacheLease["confirm"]>[0]): void {
+    const failing = this.members.filter(({ isReadable }) => !isReadable);
+    if (failing.length === 0) return;
+    if (failing.length === this.#seats.size || this.#options.merged.partial === false) this.#refuse(failing);
+    if (warn !== undefined) for (const text of warnings(failing)) warn(text);
+  }
+
+  /** @throws ApiError 403 when that is all there is to say, else 503 */
+  #refuse(failing: readonly Member[]): void {
+    const [first] = failing;
+    if (first === undefined) return;
+    const { plural } = this.#options;
+    const refused = failing.length === this.#seats.size && failing.every(({ state }) => state.reason === "Forbidden");
+    if (refused) {
+      const resource = { group: "", resource: plural };
+      throw ApiError.forbidden({ resource, name: "", message: "no source of it lets its objects be read" });
+    }
+    const more = failing.length === 1 ? "" : ` and ${failing.length - 1} more`;
+    throw ApiError.serviceUnavailable(
+      `source ${first.name}${more} of ${plural} cannot be reached for now: try again`,
+      1,
+    );
+  }
+
+  /** Shows, of those who have an object, what the one has that stands first. */
+  #changed(name: string, text: string): void {
+    const key = keyOf(text);
+    const shown = this.cache.get(key) as Shown | undefined;
+    const having = new Set(this.#shared.get(text)).add(name);
+    if (shown !== undefined) having.add(shown.from);
+    for (const one of having) if (!this.#has(one, text)) having.delete(one);
+    if (having.size > 1) this.#shared.set(text, having);
+    else this.#shared.delete(text);
+    const first = this.#firstOf(having);
+    if (first !== undefined && first !== name && first === shown?.from) return;
+    if (shown !== undefined && this.#object(first, text)?.uid !== shown.uid) {
+      // Where another object takes its place, going and coming have versions of their own: a watch may be cut in between.
+      this.cache.delete(key, processMinter.next());
+    }
+    const next = first === undefined ? undefined : this.#shown(first, text);
+    if (next !== undefined) this.cache.set(next);
+    else if (this.cache.get(key) !== undefined) this.cache.delete(key, processMinter.next());
+  }
+
+  #object(name: string | undefined, text: string): Encoded | undefined {
+    return name === undefined ? undefined : this.#seats.get(name)?.member.objects.get(text);
+  }
+
+  #has(name: string, text: string): boolean {
+    return this.#object(name, text) !== undefined;
+  }
+
+  #firstOf(names: ReadonlySet<string>): string | undefined {
+    let first: Seat | undefined;
+    for (const name of names) {
+      const seat = this.#seats.get(name);
+      if (first === undefined || (seat !== undefined && seat.slot.order < first.slot.order)) first = seat;
+    }
+    return first?.slot.name;
+  }
+
+  /** The object at a version of this line. One that cannot be read is not shown. */
+  #shown(from: string, text: string): Shown | undefined {
+    const source = this.#object(from, text) as Encoded;
+    const key = keyOf(text);
+    try {
+      const object = decodeObject(source);
+      const resourceVersion = processMinter.next();
+      const { metadata } = object;
+      metadata.annotations = { ...metadata.annotations, [SOURCE_VERSION_ANNOTATION]: source.resourceVersion };
+      if (key.cluster !== "") metadata.annotations[CLUSTER_ANNOTATION] = key.cluster;
+      metadata.resourceVersion = resourceVersion;
+      const { uid, labels, fields } = source;
+      return { key, resourceVersion, uid, labels, fields, bytes: encodeObject(object, key.cluster).bytes, from };
+    } catch (error) {
+      this.#options.merged.onError(error, from);
+      return undefined;
+    }
+  }
+
+  #release(): void {
+    this.#holders -= 1;
+    if (this.#holders > 0) return;
+    this.#idle = setTimeout(() => {
+      this.#options.onIdle();
+      for (const member of this.members) member.stop();
+    }, delayOf(this.#options.merged.linger)).unref();
+  }
+}
+
+function keyOf(text: string): ObjectKey {
+  const [cluster = "", namespace = "", name = ""] = text.split("/");
+  return { cluster, namespace, name };
+}

@@ -1,0 +1,59 @@
+import type { TypedDefinition } from "../../definition.ts";
+import type { Scope } from "../../storage.ts";
+import type { HistoryOptions } from "../../watch/cache.ts";
+import type { ViewSource } from "../options.ts";
+
+/** A source whose objects are to be in a logical cluster: a plain cluster, which knows of none. */
+export interface PlacedSource<T extends object = object> {
+  /** Asked for the objects that it has without a logical cluster. */
+  readonly source: ViewSource<T>;
+  /** The logical cluster that its objects are in here. Who reads another one does not ask this source. */
+  readonly cluster: string;
+}
+
+/** One of the sources of {@link Merged}. */
+export type MergedSource<T extends object = object> = ViewSource<T> | PlacedSource<T>;
+
+/** What is merged, and how much of it may be missing. */
+export interface MergedOptions<T extends object> {
+  /**
+   * The sources by name, all of one kind. Clients are told the names of those that fail. Where two have an object of the
+   * same logical cluster, namespace and name, the one that stands first here is shown.
+   */
+  readonly sources: Readonly<Record<string, MergedSource<T>>>;
+  /** The kind. @default that of the sources, of which there must then be one */
+  readonly resource?: TypedDefinition<T>;
+  /**
+   * Who may read the same stream, as `Storage.shareKey`, for all sources, those that are added later too: callers with equal
+   * keys must be given the same by each. What is left out of it leaks from one caller to another. `Merged.setSource` needs it.
+   * @default composed of what the sources say
+   */
+  readonly shareKey?: (scope: Scope) => string;
+  /**
+   * Whether lists and gets answer, with a `Warning`, while a source cannot be reached. False: 503 that names it.
+   * Not even then does it look as if its objects were deleted. @default true
+   */
+  readonly partial?: boolean;
+  /** How long one reader waits for a source before that counts as unreachable, ms. Then it is asked in the background. @default 3000 */
+  readonly patience?: number;
+  readonly history?: HistoryOptions;
+  /** How long the sources are followed after the last reader left, so that clients resume, ms. @default 60000 */
+  readonly linger?: number;
+  /** Told why a source fails, once for each attempt, and of objects that cannot be read. @default a process warning */
+  readonly onError?: (error: unknown, source: string) => void;
+}
+
+/** How a source does, in the form of a Kubernetes condition. */
+export interface SourceCondition {
+  /** The source's name. */
+  readonly source: string;
+  readonly type: "Reachable";
+  /** `Unknown` while nobody reads, so that it is not asked. */
+  readonly status: "True" | "False" | "Unknown";
+  /** `Forbidden`: it answers 403, so that its objects are not shown. The others show them as they last were. */
+  readonly reason: "Connected" | "Connecting" | "Forbidden" | "Unreachable" | "Unread";
+  /** What it said: for operators. It may name hosts, and is no client's business. */
+  readonly message: string;
+  /** When `status` became what it is, RFC 3339. */
+  readonly lastTransitionTime: string;
+}

@@ -1,0 +1,103 @@
+// A source of a view that fails when it is told to, as another server does: it is gone, it answers nothing, it refuses, it
+// comes back with or without its history. What it has is a collection, which goes on changing meanwhile.
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import {
+  type CacheLease,
+  type Collection,
+  type TypedDefinition,
+  type ViewSource,
+  WatchCache,
+} from "@virtual-workspaces/framework";
+
+export type Fault = "down" | "hung" | "forbidden";
+
+export class FaultySource<T extends object> implements ViewSource<T> {
+  readonly resource: TypedDefinition<T>;
+  /** What there is, whether anybody can see it or not. */
+  readonly objects: Collection<T>;
+  /** How often it was asked for a cache, and to confirm one. */
+  readonly asked = { cache: 0, confirm: 0 };
+  readonly #cache: WatchCache;
+  #fault: Fault | undefined;
+  /** Up to where its readers have been told. */
+  #told = 0;
+  #changed = Promise.withResolvers<void>();
+
+  constructor(objects: Collection<T>) {
+    this.resource = objects.resource;
+    this.objects = objects;
+    const { cache } = objects.cache();
+    this.#cache = new WatchCache({ version: cache.head });
+    this.#reset("");
+    // Open streams outlive the permission that they were opened with.
+    const isTold = (): boolean => this.#fault === undefined || this.#fault === "forbidden";
+    cache.listen({ event: () => isTold() && this.#follow(), expired: () => undefined });
+  }
+
+  cache(): Promise<CacheLease> {
+    this.asked.cache += 1;
+    return this.#answer(() => ({
+      cache: this.#cache,
+      confirm: () => {
+        this.asked.confirm += 1;
+        return this.#fault === undefined ? undefined : this.#answer(() => undefined);
+      },
+      [Symbol.dispose]: () => undefined,
+    }));
+  }
+
+  break(fault: Fault): void {
+    this.#fault = fault;
+    this.#wake();
+  }
+
+  /** @param lost it has forgotten what happened meanwhile: readers are given a new state instead */
+  mend({ lost = false }: { readonly lost?: boolean } = {}): void {
+    this.#fault = undefined;
+    if (lost) this.#reset("lost");
+    else this.#follow();
+    this.#wake();
+  }
+
+  #wake(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+  }
+
+  async #answer<R>(answer: () => R): Promise<R> {
+    while (this.#fault === "hung") await this.#changed.promise;
+    if (this.#fault === "down") throw new Error("connect ECONNREFUSED 10.0.0.7:6443");
+    if (this.#fault === "forbidden") throw new ApiError({ ...FORBIDDEN });
+    return answer();
+  }
+
+  #reset(message: string): void {
+    const { cache } = this.objects.cache();
+    const { objects, version, next } = cache.snapshot();
+    this.#cache.reset(objects.values(), version, message);
+    this.#told = next;
+  }
+
+  #follow(): void {
+    const { cache } = this.objects.cache();
+    if (this.#told < cache.first) {
+      this.#reset("too old");
+      return;
+    }
+    for (; this.#told < cache.next; this.#told++) {
+      const { object, key, version } = cache.event(this.#told);
+      if (object === undefined) this.#cache.delete(key, version);
+      else this.#cache.set(object, version);
+    }
+  }
+}
+
+const FORBIDDEN = {
+  code: 403,
+  reason: "Forbidden",
+  message: "no",
+  status: "Failure",
+  apiVersion: "v1",
+  kind: "Status",
+  metadata: {},
+} as const;

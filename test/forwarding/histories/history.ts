@@ -1,0 +1,116 @@
+// Plays a random history against a system: things happen to it while clients watch, leave and come back. In the end every
+// client must have, by its own events, what a list shows, and the list what is the truth.
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import { expect } from "chai";
+import type { PlainServer } from "../../_support/plain.ts";
+import { Random } from "../../_support/random.ts";
+import { type OnEvent, type Place, type State, Watcher } from "./watcher.ts";
+
+/** What is watched, and what may happen to it. */
+export interface System extends AsyncDisposable {
+  /** The front door, with bookmarks every few milliseconds. */
+  readonly server: PlainServer;
+  readonly places: readonly Place[];
+  /** Does one thing. @returns what it was */
+  act(random: Random): string | Promise<string>;
+  /** How long a step may take besides, ms: where a network is in between, so that something is seen at all. @default 0 */
+  readonly pace?: number;
+  /** Ends all failures, so that the truth can be known. */
+  mend(): void | Promise<void>;
+  /** What a list is to show in the end: key to what makes the object what it is. */
+  truth(place: Place): ReadonlyMap<string, unknown>;
+  /** The part of an object that {@link truth} tells. */
+  told(object: State extends Map<string, infer O> ? O : never): unknown;
+  /** Whether this may be told. @throws when not */
+  readonly onEvent?: OnEvent;
+}
+
+export interface Played {
+  readonly events: number;
+  readonly begun: number;
+  readonly resumed: number;
+}
+
+const WATCHERS = 4;
+const STEPS = 40;
+
+export async function play(make: (random: Random) => Promise<System>, seed: number): Promise<Played> {
+  const random = new Random(seed);
+  const history: string[] = [];
+  await using system = await make(random);
+  const onEvent = system.onEvent ?? (() => undefined);
+  const watchers = random.many(
+    WATCHERS,
+    () =>
+      new Watcher(system.server, random.pick(system.places), { random: new Random(random.below(2 ** 31)), onEvent }),
+  );
+  try {
+    for (let step = 0; step < STEPS; step++) {
+      history.push(await one(system, watchers, random));
+      for (const watcher of watchers) watcher.check();
+    }
+    await system.mend();
+    for (const watcher of watchers) await settled(system, watcher);
+  } catch (error) {
+    const told = error instanceof Error ? error.message : String(error);
+    throw new Error(`SEED=${seed}: ${told}\nhistory:\n  ${history.join("\n  ")}`, { cause: error });
+  } finally {
+    await Promise.allSettled(watchers.map((watcher) => watcher.disconnect()));
+  }
+  const sum = (of: keyof Played): number => watchers.reduce((total, { counts }) => total + counts[of], 0);
+  return { events: sum("events"), begun: sum("begun"), resumed: sum("resumed") };
+}
+
+async function one(system: System, watchers: readonly Watcher[], random: Random): Promise<string> {
+  if (random.chance(0.2)) {
+    const watcher = random.pick(watchers);
+    const at = watchers.indexOf(watcher);
+    if (!watcher.isConnected) {
+      watcher.connect();
+      return `watcher ${at} comes`;
+    }
+    await watcher.disconnect();
+    return `watcher ${at} leaves`;
+  }
+  const told = await system.act(random);
+  for (let turns = random.below(4); turns > 0; turns--) await nextTurn();
+  if (system.pace !== undefined) await delay(random.below(system.pace));
+  return told;
+}
+
+const PATIENCE = 20_000;
+
+/** Waits until what the watcher has is what a list shows that is not older. */
+async function settled(system: System, watcher: Watcher): Promise<void> {
+  watcher.connect();
+  const late = performance.now() + PATIENCE;
+  for (;;) {
+    const list = await watcher.list();
+    const truth = system.truth(watcher.place);
+    const shown = new Map([...list.state].map(([key, object]) => [key, system.told(object)]));
+    // Who may not be read is not going to be.
+    const whole = list.status === 200 && list.warning?.includes("has not been reachable") !== true;
+    if (whole) expect(sorted(shown), `list of ${watcher.place.path} and the truth`).to.deep.equal(sorted(truth));
+    while (whole && BigInt(watcher.version ?? 0) < BigInt(list.version)) {
+      watcher.check();
+      if (performance.now() > late) break;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    watcher.check();
+    if (whole && watcher.version === list.version) {
+      expect(sorted(watcher.state), `what watched ${watcher.place.path} and the list`).to.deep.equal(
+        sorted(list.state),
+      );
+      return;
+    }
+    if (performance.now() > late)
+      throw new Error(
+        `not settled: list ${list.status} ${list.version} ${list.warning ?? ""}, watcher at ${watcher.version}\n  ${watcher.log.slice(-20).join("\n  ")}`,
+      );
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
+function sorted(map: ReadonlyMap<string, unknown>): [string, unknown][] {
+  return [...map].sort(([one], [other]) => (one < other ? -1 : 1));
+}

@@ -1,0 +1,179 @@
+// A client that watches as an informer does: it lists or asks for initial events, resumes from what it has seen last when it
+// is cut off, begins anew after 410. It checks each event where it comes.
+import { expect } from "chai";
+import type { CallOptions, PlainServer, WatchEvent, WatchStream } from "../../_support/plain.ts";
+import type { Random } from "../../_support/random.ts";
+
+/** What a watcher looks at, and as whom. */
+export interface Place {
+  /** Ends with `?` or `&`. */
+  readonly path: string;
+  readonly user: NonNullable<CallOptions["user"]>;
+}
+
+type Item = WatchEvent["object"];
+export type State = Map<string, Item>;
+
+export const keyOf = ({ metadata }: Item): string =>
+  [metadata.annotations?.["kcp.io/cluster"], metadata.namespace, metadata.name].join("/");
+
+/** Told of each change that a watcher sees at a version that the server gave after the ones before. */
+export type OnEvent = (watcher: Watcher, event: WatchEvent) => void;
+
+const STARTS = ["", "resourceVersion=0&", "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&", "list"] as const;
+
+export class Watcher {
+  readonly place: Place;
+  state: State = new Map();
+  /** What it has seen last: it may resume from there. `undefined` before all that there was at first has been told. */
+  version: string | undefined;
+  /** How often it began, and resumed. */
+  readonly counts = { begun: 0, resumed: 0, events: 0 };
+  /** What happened, for whoever reads why it failed. */
+  readonly log: string[] = [];
+  readonly #server: PlainServer;
+  readonly #random: Random;
+  readonly #onEvent: OnEvent;
+  #stream: WatchStream | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #wanted = false;
+  #failure: unknown;
+
+  constructor(server: PlainServer, place: Place, { random, onEvent }: { random: Random; onEvent: OnEvent }) {
+    this.#server = server;
+    this.place = place;
+    this.#random = random;
+    this.#onEvent = onEvent;
+  }
+
+  get isConnected(): boolean {
+    return this.#wanted;
+  }
+
+  connect(): void {
+    if (this.#wanted) return;
+    this.#wanted = true;
+    this.#running = this.#running
+      .then(() => this.#follow())
+      .catch((error: unknown) => {
+        this.#failure ??= error;
+      });
+  }
+
+  async disconnect(): Promise<void> {
+    this.#wanted = false;
+    await this.#stream?.[Symbol.asyncDispose]();
+    await this.#running;
+    this.check();
+  }
+
+  /** @throws what an event was that made no sense */
+  check(): void {
+    if (this.#failure === undefined) return;
+    const told = this.#failure instanceof Error ? this.#failure.message : String(this.#failure);
+    throw new Error(
+      `a watcher of ${this.place.path} as ${this.place.user}: ${told}\n  ${this.log.slice(-30).join("\n  ")}`,
+    );
+  }
+
+  async list(): Promise<{ state: State; version: string; status: number; warning: string | undefined }> {
+    const { user, path } = this.place;
+    const { status, body, headers } = await this.#server.get(path, { user });
+    const items: Item[] = status === 200 ? body.items : [];
+    const version = status === 200 ? body.metadata.resourceVersion : "0";
+    return {
+      status,
+      state: new Map(items.map((item) => [keyOf(item), item])),
+      version,
+      warning: headers["warning"] as string | undefined,
+    };
+  }
+
+  async #follow(): Promise<void> {
+    while (this.#wanted) {
+      if (this.version === undefined) await this.#begin();
+      else await this.#watch(`resourceVersion=${this.version}&`, "resumed");
+    }
+  }
+
+  async #begin(): Promise<void> {
+    const how = this.#random.pick(STARTS);
+    this.state = new Map();
+    if (how !== "list") return this.#watch(how, "begun");
+    const { status, state, version } = await this.list();
+    if (status !== 200) return pause();
+    this.log.push(`list at ${version}`);
+    this.state = state;
+    this.version = version;
+    return this.#watch(`resourceVersion=${version}&`, "begun");
+  }
+
+  async #watch(from: string, count: "begun" | "resumed"): Promise<void> {
+    const { user, path } = this.place;
+    let stream: WatchStream;
+    try {
+      stream = await this.#server.watch(`${path}watch=true&allowWatchBookmarks=true&${from}`, { user });
+    } catch {
+      return pause();
+    }
+    this.#stream = stream;
+    this.log.push(`watch ${from} ${stream.status}`);
+    try {
+      if (stream.status !== 200) return await pause();
+      this.counts[count] += 1;
+      while (this.#wanted) {
+        const event = await next(stream);
+        if (event === undefined || !this.#apply(event)) return;
+      }
+    } finally {
+      await stream[Symbol.asyncDispose]();
+    }
+  }
+
+  /** @returns whether the stream goes on */
+  #apply(event: WatchEvent): boolean {
+    const { type, object } = event;
+    if (type === "ERROR") {
+      this.log.push(`ERROR ${object.code}`);
+      expect(object.code).to.equal(410);
+      this.version = undefined;
+      return false;
+    }
+    const { resourceVersion = "" } = object.metadata;
+    if (type === "BOOKMARK") {
+      this.#advance(resourceVersion, "bookmark");
+      return true;
+    }
+    const key = keyOf(object);
+    this.counts.events += 1;
+    this.log.push(`${type} ${key} at ${resourceVersion}`);
+    expect(type).to.be.oneOf(["ADDED", "MODIFIED", "DELETED"]);
+    expect(this.state.has(key), `${type} ${key}, which was ${this.state.has(key) ? "" : "not "}known`).to.equal(
+      type !== "ADDED",
+    );
+    if (type === "DELETED") this.state.delete(key);
+    else this.state.set(key, object);
+    if (this.version === undefined) return true;
+    this.#advance(resourceVersion, "event");
+    this.#onEvent(this, event);
+    return true;
+  }
+
+  #advance(version: string, by: "bookmark" | "event"): void {
+    if (this.version !== undefined) {
+      const apart = BigInt(version) - BigInt(this.version);
+      expect(by === "event" ? apart > 0n : apart >= 0n, `${by} at ${version} behind ${this.version}`).to.equal(true);
+    }
+    this.version = version;
+  }
+}
+
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 2));
+
+async function next(stream: WatchStream): Promise<WatchEvent | undefined> {
+  try {
+    return await stream.next();
+  } catch {
+    return undefined;
+  }
+}

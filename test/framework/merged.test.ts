@@ -1,0 +1,356 @@
+// Several sources as one collection: truthful about what it knows, whatever becomes of each of them.
+import {
+  allow,
+  defineResource,
+  defineVirtualWorkspace,
+  type Merged,
+  type MergedOptions,
+  merged,
+  type Scope,
+  SOURCE_VERSION_ANNOTATION,
+  type VirtualWorkspace,
+  view,
+} from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { FaultySource } from "../_support/faulty-source.ts";
+import { Note } from "../_support/note.ts";
+import { label, type PlainServer, startPlain } from "../_support/plain.ts";
+
+const ALL = "/services/notes/clusters/*/apis/test.dev/v1/notes";
+const ROOT = "/services/notes/clusters/root/apis/test.dev/v1/notes";
+const INITIAL = "watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+type Content = { spec: { text?: string } };
+
+const source = (): FaultySource<Content> => new FaultySource<Content>(Note.collection());
+
+function served(from: Merged<Content>): VirtualWorkspace[] {
+  return [
+    defineVirtualWorkspace({
+      name: "notes",
+      path: "/clusters/:cluster",
+      wildcard: true,
+      authorize: () => allow(),
+      ready: from.ready,
+      resources: [Note.serve(from)],
+    }),
+  ];
+}
+
+/** Two sources, what is made of them, and a server of it. `errors` are those that operators are told. */
+async function start(options: Partial<MergedOptions<Content>> = {}) {
+  const [a, b] = [source(), source()];
+  const errors: string[] = [];
+  const all = merged<Content>({
+    sources: { a, b },
+    shareKey: () => "",
+    patience: 50,
+    onError: (error, name) => errors.push(`${name}: ${String(error)}`),
+    ...options,
+  });
+  return { a, b, all, errors, server: await startPlain(served(all)) };
+}
+
+async function names(server: PlainServer, path = ALL): Promise<string[]> {
+  const { body } = await server.get(path);
+  return body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name);
+}
+
+const scopeOf = (cluster: string): Scope => ({ cluster, namespace: "" }) as Scope;
+
+/** Waits until it is so. */
+async function until(is: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await is())) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+describe("several sources", () => {
+  it("are one collection: listed, told in order, resumable, each object with its source's version", async () => {
+    const { a, b, server } = await start();
+    await using _server = server;
+    const one = a.objects.in("root").set("one", { text: "a" });
+    b.objects.in("other").set("two", {});
+    const { body } = await server.get(ALL);
+    expect(body.items.map((item: { metadata: { name: string } }) => item.metadata.name)).to.deep.equal(["two", "one"]);
+    expect(body.items[1].metadata.annotations).to.deep.equal({
+      "kcp.io/cluster": "root",
+      [SOURCE_VERSION_ANNOTATION]: one.metadata.resourceVersion,
+    });
+    expect(body.items[1].metadata.resourceVersion).not.to.equal(one.metadata.resourceVersion);
+    expect(await names(server, ROOT)).to.deep.equal(["one"]);
+    await using watch = await server.watch(`${ALL}?${INITIAL}`);
+    expect(await watch.take(3)).to.deep.equal(["ADDED two", "ADDED one", "BOOKMARK"]);
+    b.objects.in("root").set("three", {});
+    a.objects.in("root").set("one", { text: "b" });
+    b.objects.in("other").delete("two");
+    const events = await watch.until(({ type }) => type === "DELETED");
+    expect(events.map(label)).to.deep.equal(["ADDED three", "MODIFIED one", "DELETED two"]);
+    await using resumed = await server.watch(
+      `${ALL}?watch=true&resourceVersion=${events[0]?.object.metadata.resourceVersion}`,
+    );
+    expect(await resumed.take(2)).to.deep.equal(["MODIFIED one", "DELETED two"]);
+    const foreign = await server.watch(
+      `${ALL}?watch=true&resourceVersion=${one.metadata.resourceVersion?.slice(0, -2)}`,
+    );
+    expect(label(await foreign.next())).to.equal("ERROR 410");
+  });
+
+  it("of plain clusters are in the logical clusters that they are given", async () => {
+    const [east, west] = [source(), source()];
+    east.objects.in("").set("x", { text: "east" });
+    west.objects.in("").set("x", { text: "west" });
+    const all = merged({ sources: { e: { source: east, cluster: "east" }, w: { source: west, cluster: "west" } } });
+    await using server = await startPlain(served(all));
+    const { body } = await server.get(ALL);
+    expect(
+      body.items.map(
+        (item: { metadata: { annotations: Record<string, string> } }) => item.metadata.annotations["kcp.io/cluster"],
+      ),
+    ).to.deep.equal(["east", "west"]);
+    const asked = west.asked.confirm;
+    expect((await server.get(`${ALL.replace("*", "east")}/x`)).body.spec).to.deep.equal({ text: "east" });
+    expect(west.asked.confirm, "another cluster's source is not asked").to.equal(asked);
+    await using watch = await server.watch(`${ALL}?${INITIAL}`);
+    await watch.take(3);
+    west.objects.in("").delete("x");
+    const event = await watch.next();
+    expect(label(event)).to.equal("DELETED x");
+    expect(event.object.metadata.annotations?.["kcp.io/cluster"]).to.equal("west");
+  });
+
+  it("that have the same object show one, that of the source which stands first: a move is MODIFIED", async () => {
+    const { a, b, server } = await start();
+    await using _server = server;
+    const text = async (): Promise<unknown> => (await server.get(`${ROOT}/x`)).body.spec?.text;
+    await using watch = await server.watch(`${ROOT}?watch=true`);
+    b.objects.in("root").set("x", { text: "b" });
+    expect(await text()).to.equal("b");
+    a.objects.in("root").set("x", { text: "a" });
+    expect(await text()).to.equal("a");
+    b.objects.in("root").set("x", { text: "unseen" });
+    expect(await text()).to.equal("a");
+    a.objects.in("root").delete("x");
+    expect(await text()).to.equal("unseen");
+    a.objects.in("root").set("x", { text: "back" });
+    b.objects.in("root").delete("x");
+    a.objects.in("root").delete("x");
+    // Collections give each object a uid of its own: these are others of the same name.
+    const told = ["ADDED", "DELETED", "ADDED", "DELETED", "ADDED", "DELETED", "ADDED", "DELETED"];
+    expect(await watch.take(8)).to.deep.equal(told.map((type) => `${type} x`));
+  });
+
+  it("that hand over an object which stays the same one, tell of it as MODIFIED", async () => {
+    const { a, b, server } = await start();
+    await using _server = server;
+    const move = (to: FaultySource<Content>, text: string): void => {
+      const metadata = { name: "x", uid: "u1" };
+      to.objects.create(scopeOf("root"), { apiVersion: "test.dev/v1", kind: "Note", metadata, spec: { text } });
+    };
+    await using watch = await server.watch(`${ROOT}?watch=true`);
+    move(b, "b");
+    move(a, "a");
+    b.objects.in("root").delete("x");
+    move(b, "b again");
+    a.objects.in("root").delete("x");
+    expect(await watch.take(3)).to.deep.equal(["ADDED x", "MODIFIED x", "MODIFIED x"]);
+    expect((await server.get(`${ROOT}/x`)).body.spec).to.deep.equal({ text: "b again" });
+  });
+
+  it("come and go: removal is DELETED, but for what another has too; one in the place of another only changes what differs", async () => {
+    const { a, b, all, server } = await start();
+    await using _server = server;
+    const c = source();
+    a.objects.in("root").set("one", {});
+    b.objects.in("root").set("two", {});
+    c.objects.in("root").set("three", {});
+    await using watch = await server.watch(`${ALL}?${INITIAL}`);
+    await watch.take(3);
+    all.setSource("c", c);
+    expect(await watch.take(1)).to.deep.equal(["ADDED three"]);
+    expect(all.deleteSource("c")).to.equal(true);
+    expect(all.deleteSource("c")).to.equal(false);
+    expect(await watch.take(1)).to.deep.equal(["DELETED three"]);
+    b.objects.in("root").set("four", {});
+    expect(await watch.take(1)).to.deep.equal(["ADDED four"]);
+    const anew = new FaultySource<Content>(b.objects);
+    anew.break("down");
+    all.setSource("b", anew);
+    await until(() => anew.asked.cache > 1);
+    expect(await names(server), "kept until the new one has answered").to.deep.equal(["four", "one", "two"]);
+    b.objects.in("root").delete("two");
+    anew.mend();
+    expect(await watch.take(1)).to.deep.equal(["DELETED two"]);
+    expect(() => merged<Content>({ sources: { a } }).setSource("b", b)).to.throw("give `shareKey` to add sources");
+  });
+});
+
+describe("of several sources, one that fails", () => {
+  for (const fault of ["down", "hung"] as const) {
+    it(`(${fault}) is named and asked again; its objects stay, those of the others are served`, async () => {
+      const { a, b, all, errors, server } = await start();
+      await using _server = server;
+      a.objects.in("root").set("one", {});
+      b.objects.in("root").set("two", {});
+      await using watch = await server.watch(`${ALL}?${INITIAL}`);
+      await watch.take(3);
+      expect(all.conditions.map(({ status, reason }) => [status, reason])).to.deep.equal([
+        ["True", "Connected"],
+        ["True", "Connected"],
+      ]);
+      b.break(fault);
+      b.objects.in("root").delete("two");
+      b.objects.in("root").set("four", {});
+      a.objects.in("root").set("three", {});
+      expect(await watch.take(1)).to.deep.equal(["ADDED three"]);
+      const { body, headers } = await server.get(ALL);
+      expect(body.items).to.have.length(3);
+      expect(headers["warning"]).to.match(
+        /^299 - "source b has not been reachable since 20\d\d-\S+Z: its objects are as of then"$/,
+      );
+      const [first, second] = all.conditions;
+      expect(first).to.include({ source: "a", status: "True" });
+      expect(second).to.include({ source: "b", type: "Reachable", status: "False", reason: "Unreachable" });
+      expect(second?.message).to.match(fault === "down" ? /ECONNREFUSED/ : /no answer within 50 ms/);
+      expect(errors[0]).to.match(/^b: Error: /);
+      const before = performance.now();
+      await server.get(ALL);
+      expect(performance.now() - before, "waited for once in a spell").to.be.below(45);
+      b.mend();
+      expect((await watch.take(2)).sort()).to.deep.equal(["ADDED four", "DELETED two"]);
+      await until(() => all.conditions[1]?.status === "True");
+      expect((await server.get(ALL)).headers["warning"]).to.equal(undefined);
+    });
+
+    it(`(${fault}) from the beginning joins when it is there`, async () => {
+      const { a, b, all, server } = await start();
+      await using _server = server;
+      a.objects.in("root").set("one", {});
+      b.objects.in("root").set("two", {});
+      b.break(fault);
+      const { body, headers } = await server.get(ALL);
+      expect(body.items).to.have.length(1);
+      expect(headers["warning"]).to.match(/source b has not been reachable since \S+: its objects are missing/);
+      await using watch = await server.watch(`${ALL}?${INITIAL}`);
+      await watch.take(2);
+      b.mend();
+      expect(await watch.take(1)).to.deep.equal(["ADDED two"]);
+      await until(() => all.conditions[1]?.status === "True");
+    });
+  }
+
+  it("and comes back without its history tells only what is different", async () => {
+    const { b, server } = await start();
+    await using _server = server;
+    for (const name of ["one", "two", "three"]) b.objects.in("root").set(name, {});
+    await using watch = await server.watch(`${ALL}?${INITIAL}`);
+    await watch.take(4);
+    b.break("down");
+    await server.get(ALL);
+    b.objects.in("root").delete("one");
+    b.objects.in("root").set("two", { text: "changed" });
+    b.mend({ lost: true });
+    b.objects.in("root").set("last", {});
+    const events = await watch.until(({ object }) => object.metadata.name === "last");
+    expect(events.map(label).sort()).to.deep.equal(["ADDED last", "DELETED one", "MODIFIED two"]);
+  });
+
+  it("with 403 lets nobody see its objects: they are DELETED, and ADDED when it allows them again", async () => {
+    const { a, b, all, server } = await start();
+    await using _server = server;
+    a.objects.in("root").set("one", {});
+    b.objects.in("root").set("two", {});
+    await using watch = await server.watch(`${ALL}?${INITIAL}`);
+    await watch.take(3);
+    b.break("forbidden");
+    const { body, headers } = await server.get(ALL);
+    expect(body.items).to.have.length(1);
+    expect(headers["warning"]).to.include("source b may not be read: its objects are left out");
+    expect(await watch.take(1)).to.deep.equal(["DELETED two"]);
+    expect(all.conditions[1]).to.include({ status: "False", reason: "Forbidden" });
+    // A stream that is still open tells of it.
+    b.objects.in("root").set("secret", {});
+    a.objects.in("root").set("marker", {});
+    expect(await watch.take(1)).to.deep.equal(["ADDED marker"]);
+    b.mend();
+    expect((await watch.take(2)).sort()).to.deep.equal(["ADDED secret", "ADDED two"]);
+    a.break("forbidden");
+    b.break("forbidden");
+    expect((await server.get(ALL)).status).to.equal(403);
+    expect((await server.get(`${ALL}?resourceVersion=0`)).body.items).to.deep.equal([]);
+  });
+
+  it("with all others is 503, for a list that may be old too while nothing was ever seen", async () => {
+    const { a, b, all, server } = await start();
+    await using _server = server;
+    a.break("down");
+    b.break("hung");
+    for (const query of ["", "?resourceVersion=0"]) {
+      const { status, body } = await server.get(ALL + query);
+      expect([status, body.message]).to.deep.equal([
+        503,
+        "source a and 1 more of notes cannot be reached for now: try again",
+      ]);
+    }
+    expect(all.ready).to.throw("sources of notes cannot be reached: a, b");
+    a.mend();
+    await until(() => all.conditions[0]?.status === "True");
+    expect(() => all.ready()).not.to.throw();
+    expect((await server.get(ALL)).status).to.equal(200);
+  });
+
+  it("makes answers fail where they must not be partial, which names it", async () => {
+    const { a, b, all, server } = await start({ partial: false });
+    await using _server = server;
+    a.objects.in("root").set("one", {});
+    await using watch = await server.watch(`${ALL}?${INITIAL}`);
+    await watch.take(2);
+    b.break("down");
+    const { status, body } = await server.get(ALL);
+    expect([status, body.message]).to.deep.equal([503, "source b of notes cannot be reached for now: try again"]);
+    expect(all.ready).to.throw("sources of notes cannot be reached: b");
+    a.objects.in("root").delete("one");
+    expect(await watch.take(1), "what is known is told").to.deep.equal(["DELETED one"]);
+    b.mend();
+    await until(() => all.conditions[1]?.status === "True");
+    expect((await server.get(ALL)).status).to.equal(200);
+  });
+
+  it("is as well named by a view of them", async () => {
+    const { a, b, all, server: _unused } = await start();
+    await using _server = _unused;
+    const texts = view({ from: all, select: ({ spec }) => spec.text !== undefined });
+    await using server = await startPlain([
+      defineVirtualWorkspace({
+        name: "notes",
+        path: "/clusters/:cluster",
+        wildcard: true,
+        authorize: () => allow(),
+        resources: [Note.serve(texts)],
+      }),
+    ]);
+    a.objects.in("root").set("one", { text: "x" });
+    b.objects.in("root").set("two", { text: "x" });
+    b.objects.in("root").set("three", {});
+    await using watch = await server.watch(`${ROOT}?${INITIAL}`);
+    expect(await watch.take(3)).to.deep.equal(["ADDED one", "ADDED two", "BOOKMARK"]);
+    b.break("down");
+    expect((await server.get(ROOT)).headers["warning"]).to.match(/source b has not been reachable/);
+    b.objects.in("root").set("two", {});
+    b.mend({ lost: true });
+    expect(await watch.take(1)).to.deep.equal(["DELETED two"]);
+  });
+});
+
+describe("sources that cannot be one collection", () => {
+  it("are refused: none, of other kinds, in malformed logical clusters", () => {
+    const Other = defineResource({ group: "test.dev", version: "v1", kind: "Other", scope: "Cluster" });
+    const one = source();
+    expect(() => merged({ sources: {} })).to.throw(
+      "merged: there is no source yet: say of which kind they will be in `resource`",
+    );
+    expect(() => merged<Content>({ sources: { one, other: Other.collection() as never } })).to.throw(
+      "merged notes: source other is of another kind or version: others.test.dev/v1",
+    );
+    expect(() => merged({ sources: { one: { source: one, cluster: "A/b" } } })).to.throw(
+      "is not a logical cluster name",
+    );
+  });
+});
