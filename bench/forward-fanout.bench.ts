@@ -31,7 +31,7 @@ const server = {
 };
 const sides = {
   ours: await FanOutSide.open({
-    server: { ask: (name, argument) => server[name](argument as never) } as never,
+    server: { ask: (name: keyof typeof server, argument: never) => server[name](argument) } as never,
     watchers: ourWatchers,
     count: WATCHERS,
   }),

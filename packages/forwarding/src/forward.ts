@@ -14,12 +14,13 @@ import {
 import { Upstream } from "@virtual-workspaces/transport";
 import { UpstreamSource } from "./feed/source.ts";
 import { Spells } from "./feed/spells.ts";
-import type { ForwardOptions } from "./options.ts";
+import type { ForwardOptions, Transform } from "./options.ts";
 import { getObject } from "./reads/get.ts";
 import { passList } from "./reads/list.ts";
 import { Readiness } from "./reads/readiness.ts";
 import { type Show, ShownObject, transformedList } from "./reads/transformed.ts";
 import { UpstreamResource } from "./reads/upstream-resource.ts";
+import { type ForwardedWrites, forwardedWrites } from "./writes/forwarded-writes.ts";
 
 /** What a {@link Forwarded} is doing, for metrics. */
 export interface ForwardedState {
@@ -124,14 +125,25 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
   }
 }
 
+/** A {@link Forwarded} that writes too, so that writable views can be made of it. */
+export type WritableForwarded<T extends object> = Forwarded<T> & Required<WriteMethods<T>>;
+
+type WriteMethods<T extends object> = Pick<ForwardedWrites<T>, "create" | "update" | "delete">;
+
 /**
- * A kind of another API server, served here: gets, lists and watches.
+ * A kind of another API server, served here: all verbs, as it answers them. With a `transform` that has no way back, what is
+ * written is deletes alone.
  *
  * @throws Error on options that cannot be used
  */
+export function forward<T extends object>(
+  options: ForwardOptions<T> & { readonly transform?: Required<Transform<T>> },
+): WritableForwarded<T>;
+export function forward<T extends object>(options: ForwardOptions<T>): Forwarded<T>;
 export function forward<T extends object>(options: ForwardOptions<T>): Forwarded<T> {
-  // Writes are put beside the reads here: `Object.assign(forwarded, forwardedWrites(…))`.
-  return new Forwarded(options);
+  const forwarded = new Forwarded(options);
+  const { upstream } = forwarded;
+  return Object.assign(forwarded, forwardedWrites({ ...options, upstream }));
 }
 
 function clusterHere({ cluster }: Scope): string {

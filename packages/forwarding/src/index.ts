@@ -13,6 +13,6 @@ export {
 export type { ReviewOptions } from "./delegated/options.ts";
 export type { ReviewStats } from "./delegated/stats.ts";
 export { type TokenReviewAuthenticator, type TokenReviewOptions, tokenReview } from "./delegated/token-review.ts";
-export { Forwarded, type ForwardedState, forward } from "./forward.ts";
+export { Forwarded, type ForwardedState, forward, type WritableForwarded } from "./forward.ts";
 export type { ForwardOptions, Transform } from "./options.ts";
 export { impersonated, type OutboundIdentity } from "./outbound/identity.ts";

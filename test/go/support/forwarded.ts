@@ -1,12 +1,12 @@
 // A server whose views are of what Kubernetes' own server has, and those who look at them.
-import { type Forwarded, forward } from "@virtual-workspaces/forwarding";
+import { forward, type WritableForwarded } from "@virtual-workspaces/forwarding";
 import { authenticated, defineVirtualWorkspace, type VirtualWorkspace, view } from "@virtual-workspaces/framework";
 import type { UpstreamOptions } from "@virtual-workspaces/transport";
 import { ALICE, type KubeconfigHome, kubeconfigHome, startTls, type TlsServer } from "../../_support/server.ts";
 import { KeptOracle } from "./kept-oracle.ts";
 import { Quote, type QuoteContent } from "./views.ts";
 
-type Quotes = Forwarded<QuoteContent>;
+type Quotes = WritableForwarded<QuoteContent>;
 
 /** `/services/quotes` is what the upstream has, `/services/shown` what of it is not hidden. */
 function viewsOf(source: Quotes): VirtualWorkspace[] {

@@ -22,6 +22,13 @@ export interface Question extends Pick<Outgoing, "signal" | "deadlines" | "long"
   readonly headers?: readonly string[];
 }
 
+/** What was last sent on behalf of somebody. */
+interface Known {
+  readonly hops: number | undefined;
+  readonly via: string | undefined;
+  readonly lines: readonly string[];
+}
+
 /** One kind at another API server: where its objects are there, and as whom they are asked for. */
 export class UpstreamResource {
   readonly definition: ResourceDefinition;
@@ -30,7 +37,7 @@ export class UpstreamResource {
   readonly origin: string;
   readonly #options: UpstreamResourceOptions;
   readonly #api: string;
-  readonly #known = new WeakMap<Scope["identity"], { readonly hops: number; readonly lines: readonly string[] }>();
+  readonly #known = new WeakMap<Scope["identity"], Known>();
 
   constructor(options: UpstreamResourceOptions) {
     const { definition, upstream } = options;
@@ -74,11 +81,11 @@ export class UpstreamResource {
 
   /** Made once for each caller: identities do not change. */
   #outbound(scope: Scope): readonly string[] {
-    const { identity, hops = 0 } = scope;
+    const { identity, hops, via } = scope;
     const known = this.#known.get(identity);
-    if (known?.hops === hops) return known.lines;
+    if (known !== undefined && known.hops === hops && known.via === via) return known.lines;
     const lines = outboundHeaders(scope, this.#options.identity);
-    this.#known.set(identity, { hops, lines });
+    this.#known.set(identity, { hops, via, lines });
     return lines;
   }
 
