@@ -1,8 +1,14 @@
 // A server whose views are of what Kubernetes' own server has, and those who look at them.
 import { forward, type WritableForwarded } from "@virtual-workspaces/forwarding";
-import { authenticated, defineVirtualWorkspace, type VirtualWorkspace, view } from "@virtual-workspaces/framework";
+import {
+  allow,
+  authenticated,
+  defineVirtualWorkspace,
+  type VirtualWorkspace,
+  view,
+} from "@virtual-workspaces/framework";
 import type { UpstreamOptions } from "@virtual-workspaces/transport";
-import { ALICE, type KubeconfigHome, kubeconfigHome, startTls, type TlsServer } from "../../_support/server.ts";
+import { type KubeconfigHome, kubeconfigHome, startTls, type TlsServer } from "../../_support/server.ts";
 import { KeptOracle } from "./kept-oracle.ts";
 import { Quote, type QuoteContent } from "./views.ts";
 
@@ -46,15 +52,20 @@ export class ForwardingServer implements AsyncDisposable {
       identity: ({ name }) => ({ name, groups: ["system:masters"] }),
       onError: (error) => void failures.push(error),
     });
-    return new ForwardingServer(source, { failures, server: await startTls(viewsOf(source)) });
+    return new ForwardingServer(source, {
+      failures,
+      server: await startTls(viewsOf(source), { impersonation: () => allow() }),
+    });
   }
 
-  /** One of its views, as an upstream of another server. */
+  /** One of its views, as an upstream of another server, as whom kubeconfigs name: users see versions of their own in a view. */
   as(name: string): UpstreamOptions {
+    const { port, authority } = this.#server;
+    const credential = authority.client("admin", ["admins"]);
     return {
-      url: `https://127.0.0.1:${this.#server.port}/services/${name}`,
-      tls: { ca: this.#server.authority.ca },
-      credentials: { get: () => ({ headers: ["Authorization", `Bearer ${ALICE.token}`] }) },
+      url: `https://127.0.0.1:${port}/services/${name}`,
+      tls: { ca: authority.ca },
+      credentials: { get: () => credential },
     };
   }
 
