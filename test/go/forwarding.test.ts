@@ -26,8 +26,10 @@ async function changed(quotes: QuoteClient, name: string, text: string): Promise
 
 describe("a view of what Kubernetes' own server has", function () {
   this.timeout(120_000);
-  before(building("clients"));
-  before(building("oracle"));
+  before(async function () {
+    await building("clients").call(this);
+    await building("oracle").call(this);
+  });
 
   it("kubectl reads and writes through it: create, apply of both sides, patch, conflict, delete", async () => {
     await using stage = await startForwarded();
