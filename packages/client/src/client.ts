@@ -17,6 +17,7 @@ export interface Impersonation {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** Which server a client asks, where in it, and as whom. */
 export interface ClientOptions {
   /**
    * The server. What is made of options here is closed with the client, what is given is not. A URL may end with

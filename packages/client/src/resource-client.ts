@@ -46,6 +46,7 @@ export class ResourceClient<T extends object = object> {
   readonly #endpoint: Endpoint;
 
   /** @throws ApiError 400 on a kind that is none */
+  /** @internal Made by `client.resource()`. */
   constructor(options: ResourceClientOptions<T>) {
     const { requests, kind, cluster, fieldManager, namespace = "" } = options;
     checkKind(kind);
@@ -66,6 +67,7 @@ export class ResourceClient<T extends object = object> {
     return new ResourceClient({ ...this.#options, namespace });
   }
 
+  /** One object. @throws ApiError 404 when there is none */
   async get(name: string, { resourceVersion, ...options }: GetOptions = {}): Promise<ObjectOf<T>> {
     const path = this.#endpoint.path(name, "", { resourceVersion });
     return this.#expect(await this.#endpoint.read(path, options), path);
@@ -104,6 +106,7 @@ export class ResourceClient<T extends object = object> {
     for await (const event of this.watch(options)) await callback(event);
   }
 
+  /** Creates it. @throws ApiError 409 (`AlreadyExists`) when the name is taken */
   async create(object: Named<ObjectOf<T>>, options: WriteOptions = {}): Promise<ObjectOf<T>> {
     const endpoint = this.#endpoint.of(object);
     const path = collectionPath(endpoint.place);

@@ -20,7 +20,7 @@ import { passList } from "./reads/list.ts";
 import { Readiness } from "./reads/readiness.ts";
 import { type Show, ShownObject, transformedList } from "./reads/transformed.ts";
 import { UpstreamResource } from "./reads/upstream-resource.ts";
-import { type ForwardedWrites, forwardedWrites } from "./writes/forwarded-writes.ts";
+import { forwardedWrites } from "./writes/forwarded-writes.ts";
 
 /** What a {@link Forwarded} is doing, for metrics. */
 export interface ForwardedState {
@@ -126,9 +126,8 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
 }
 
 /** A {@link Forwarded} that writes too, so that writable views can be made of it. */
-export type WritableForwarded<T extends object> = Forwarded<T> & Required<WriteMethods<T>>;
-
-type WriteMethods<T extends object> = Pick<ForwardedWrites<T>, "create" | "update" | "delete">;
+export type WritableForwarded<T extends object> = Forwarded<T> &
+  Required<Pick<Storage<ObjectOf<T>>, "create" | "update" | "delete">>;
 
 /**
  * A kind of another API server, served here: all verbs, as it answers them. With a `transform` that has no way back, what is

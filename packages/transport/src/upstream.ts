@@ -66,6 +66,7 @@ export class Upstream implements AsyncDisposable {
     this.#connections = new Connections({ url, tls, deadline: this.#deadlines.connect, limit: connections, dial });
   }
 
+  /** As they are now. */
   get stats(): UpstreamStats {
     const { requests, retries, failures } = this.#counts;
     const { open, pending } = this.#connections;

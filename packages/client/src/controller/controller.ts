@@ -22,6 +22,7 @@ export interface ControllerMetrics {
   readonly queue: WorkQueueMetrics;
 }
 
+/** Where a controller is between its start and its end. */
 export type ControllerState = "starting" | "running" | "stopping" | "stopped";
 
 /** What was there before the sources were synced waits for what happens now. controller-runtime's `LowPriority`. */
@@ -67,10 +68,12 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
     if (signal?.aborted === true) end();
   }
 
+  /** Where it is now. */
   get state(): ControllerState {
     return this.#state;
   }
 
+  /** As they are now. */
   get metrics(): ControllerMetrics {
     return { ...this.#counts, queue: this.#queue.metrics };
   }
@@ -89,6 +92,7 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
     return this.#stopped;
   }
 
+  /** As {@link stop}. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

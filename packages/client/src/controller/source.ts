@@ -9,6 +9,7 @@ export interface Keyed {
 export interface SourceHandlers<T> {
   /** An object is there: those that are there already are told too. */
   readonly added?: (object: T, event: Keyed) => void;
+  /** An object has changed. @param before as it was */
   readonly updated?: (object: T, before: T, event: Keyed) => void;
   /** An object was deleted. @param object as it was last seen */
   readonly deleted?: (object: T, event: Keyed) => void;
@@ -28,6 +29,8 @@ export interface Source<T extends KubeObject = KubeObject> {
 
 /** The objects of a {@link Source} as they were last seen. */
 export interface SourceStore<T> {
+  /** The object of a key, `undefined` when there is none. */
   get(key: ObjectKey): T | undefined;
+  /** All of them, in no order. */
   list(): Iterable<T>;
 }

@@ -42,6 +42,7 @@ export interface WorkQueueMetrics {
   readonly longestRunning: number;
 }
 
+/** How a key is added. */
 export interface AddOptions {
   /** The highest is served first, before all others: use few, and let them pass. @default 0 */
   readonly priority?: number;
@@ -177,6 +178,7 @@ export class WorkQueue<K> implements AsyncDisposable {
     return this.#over.promise;
   }
 
+  /** As they are now. */
   get metrics(): WorkQueueMetrics {
     const now = this.#clock.now();
     const running = [...this.#working].map(({ since }) => (now - since) / 1000);
@@ -198,6 +200,7 @@ export class WorkQueue<K> implements AsyncDisposable {
     return this.#items.size;
   }
 
+  /** Ends it as {@link shutdown} does. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.shutdown();
   }

@@ -18,6 +18,7 @@ export class Discovery {
   #known: Known | undefined;
   #loading: Promise<Known> | undefined;
 
+  /** @internal Made by `client.discovery()`. */
   constructor(requests: Requests) {
     this.#requests = requests;
   }

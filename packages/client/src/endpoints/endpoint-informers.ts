@@ -28,7 +28,11 @@ export interface EndpointInformersOptions<T extends object, F extends InformerFa
   readonly handOver?: number;
 }
 
-/** Informers at all endpoints, and what they show as one. Made by {@link endpointInformers}. */
+/**
+ * Informers at all endpoints, and what they show as one. Made by {@link endpointInformers}.
+ *
+ * @typeParam F what makes the informers, by name
+ */
 export class EndpointInformers<T extends object, F extends InformerFactories> implements AsyncDisposable {
   readonly endpoints: Endpoints<T>;
   /** What controllers are given: an object behind any endpoint, by cluster, namespace and name. */
@@ -37,6 +41,7 @@ export class EndpointInformers<T extends object, F extends InformerFactories> im
   readonly #merged: ReadonlyMap<string, MergedSource<KubeObject>>;
   readonly #handOver: HandOver;
 
+  /** @internal Made by {@link endpointInformers}. */
   constructor({ informers, handOver: patience = 60_000, ...options }: EndpointInformersOptions<T, F>) {
     const { clock = systemClock } = options;
     this.#factories = informers;
@@ -56,6 +61,7 @@ export class EndpointInformers<T extends object, F extends InformerFactories> im
     return this.endpoints.synced;
   }
 
+  /** Ends all informers, and what follows the list. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.endpoints[Symbol.asyncDispose]();
     this.#handOver[Symbol.dispose]();
@@ -100,6 +106,8 @@ export class EndpointInformers<T extends object, F extends InformerFactories> im
 /**
  * Informers of some kinds at each endpoint that an object lists, with one source of each kind over all of them, for
  * controllers: shards come and go under a controller that runs.
+ *
+ * @typeParam F what makes the informers, by name
  */
 export function endpointInformers<T extends object, const F extends InformerFactories>(
   options: EndpointInformersOptions<T, F>,

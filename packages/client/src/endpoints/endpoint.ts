@@ -62,6 +62,7 @@ export class RunningEndpoint {
     this.#over = Promise.resolve().then(() => this.#keep());
   }
 
+  /** How it is now. */
   get status(): EndpointStatus {
     return this.#status;
   }

@@ -105,6 +105,7 @@ export class Endpoints<T extends object = object> implements AsyncDisposable {
     return [...this.#running.values()];
   }
 
+  /** Whether nothing is followed any more. */
   get isClosed(): boolean {
     return this.#stop.signal.aborted;
   }

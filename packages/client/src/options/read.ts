@@ -27,6 +27,7 @@ export interface ListOptions extends SelectOptions {
   readonly continue?: string;
 }
 
+/** What is asked of all objects, page by page. */
 export interface AllOptions extends Omit<ListOptions, "continue"> {
   /**
    * What to do when the pages take longer than the server keeps their version (410): `continue` goes on with newer objects,

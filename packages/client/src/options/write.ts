@@ -9,6 +9,7 @@ export interface WriteOptions extends CallOptions {
   readonly fieldValidation?: "Ignore" | "Warn" | "Strict";
 }
 
+/** What a patch is to do besides. */
 export type PatchOptions = WriteOptions;
 
 /** One step of a JSON Patch (RFC 6902). */

@@ -15,11 +15,13 @@ export class SubresourceClient<S extends object = KubeObject> {
   readonly name: string;
   readonly #endpoint: Endpoint;
 
+  /** @internal Made by `subresource()` of a resource. */
   constructor(endpoint: Endpoint, name: string) {
     this.#endpoint = endpoint;
     this.name = name;
   }
 
+  /** As it is now. */
   async get(name: string, options: CallOptions = {}): Promise<S> {
     return (await this.#endpoint.read(this.#endpoint.path(name, this.name), options)) as S;
   }
@@ -44,11 +46,13 @@ export class SubresourceClient<S extends object = KubeObject> {
     return (await endpoint.write(path, { method: "PATCH", body, options, type: APPLY, force })) as S;
   }
 
+  /** RFC 7386: what is named is set, `null` takes away. */
   async mergePatch(name: string, patch: JsonObject, options: PatchOptions = {}): Promise<S> {
     checkPatch(patch, "object");
     return await this.#patch(name, { body: patch, options, type: "application/merge-patch+json" });
   }
 
+  /** RFC 6902: steps, all of them or none. */
   async jsonPatch(name: string, patch: readonly JsonPatchOperation[], options: PatchOptions = {}): Promise<S> {
     checkPatch(patch, "list");
     return await this.#patch(name, { body: patch, options, type: "application/json-patch+json" });

@@ -64,6 +64,7 @@ export class EncodedBytes implements Encoded {
     return encoded;
   }
 
+  /** Where the object is, by what the bytes say. */
   get key(): ObjectKey {
     return this.#known.key;
   }
@@ -76,6 +77,7 @@ export class EncodedBytes implements Encoded {
     return this.#known.uid;
   }
 
+  /** By what the bytes say. */
   get labels(): Readonly<Record<string, string>> {
     return this.#known.labels;
   }

@@ -9,7 +9,13 @@ export interface Versions {
 }
 
 /** What a stream of objects is followed from: the part of a {@link Storage} that lists and tells changes, and what helps. */
-export interface FeedSource extends Pick<Storage, "list" | "changes" | "head"> {
+export interface FeedSource {
+  /** As {@link Storage.list}. */
+  readonly list?: Storage["list"];
+  /** As {@link Storage.changes}. */
+  readonly changes?: Storage["changes"];
+  /** As {@link Storage.head}. */
+  readonly head?: Storage["head"];
   /** The versions of all objects, cheaper than a list. @default they are read off one */
   objectVersions?(scope: Scope, options: ChangesOptions): Awaitable<Versions>;
   /** What the source remembers of the time before a cache that follows it began. @default nothing */
