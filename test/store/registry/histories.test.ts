@@ -67,7 +67,9 @@ async function follow(server: PlainServer): Promise<{ readonly objects: unknown[
     if (watch.status !== 200) continue;
     for (const { type, object } of await untilLastOrEnd(watch)) {
       if (type === "ERROR") {
-        expect(object.code).to.equal(410);
+        // The store may fail while the past is read: that is over, and the client goes on from where it was.
+        expect(object.code).to.be.oneOf([410, 503]);
+        if (object.code === 503) break;
         version = "";
         lists += 1;
         break;
