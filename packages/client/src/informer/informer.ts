@@ -19,7 +19,8 @@ export interface EventsOptions {
  * for as long as it is not stopped, whatever the server and the network do: what goes wrong is told as a lifecycle event.
  * Whoever has it sees what its client may read. Any number of handlers and iterators share one copy and one connection.
  *
- * Memory: the objects, once, after `transform`, and what waits in iterators.
+ * Memory: the objects, once, after `transform`, and what waits in iterators; 50 to 60 KiB for an informer without
+ * objects, most of it its connection.
  */
 export class Informer<T extends object = object> implements AsyncDisposable {
   readonly kind: KindReference<T>;
