@@ -162,6 +162,28 @@ describe("warnings", () => {
     await at.client.as({ name: "ann" }).resource(at.notes.kind).get("a");
     expect(told).to.deep.equal(['old, "v1"', "second", "third é"]);
   });
+
+  it("whose reader throws fail no request, and hold no watch", async () => {
+    const others = process.listeners("uncaughtException");
+    process.removeAllListeners("uncaughtException");
+    const uncaught: unknown[] = [];
+    process.on("uncaughtException", (error) => uncaught.push(error.message));
+    try {
+      const onWarning = (text: string): never => {
+        throw new Error(`thrown at ${text}`);
+      };
+      const Warning = ['299 - "one"', '299 - "two"'];
+      await using at = await answering([{ headers: { Warning } }], { onWarning });
+      expect((await at.notes.create({ metadata: { name: "a" }, spec: {} })).metadata.name).to.equal("a");
+      await using other = await answering([{ headers: { Warning }, body: "" }], { onWarning });
+      expect(await other.notes.watch().next()).to.deep.equal({ done: true, value: undefined });
+      expect(other.client.upstream.stats.active).to.equal(0);
+      expect(uncaught).to.deep.equal([1, 2].flatMap(() => ["thrown at one", "thrown at two"]));
+    } finally {
+      process.removeAllListeners("uncaughtException");
+      for (const other of others) process.on("uncaughtException", other);
+    }
+  });
 });
 
 describe("a client as somebody else", () => {
@@ -180,5 +202,20 @@ describe("a client as somebody else", () => {
       "impersonate-extra-example.com%2fa%20%28b%29": "x, y",
     });
     expect(at.asked[1]?.headers).to.not.have.property("impersonate-user");
+  });
+
+  it("is refused where a header would make it ourselves, or another one", async () => {
+    await using at = await answering([{}]);
+    const refused = [
+      { name: "" },
+      { name: " " },
+      { name: "ann " },
+      { name: "ann", groups: ["\tg"] },
+      { name: "a\r\nb" },
+    ];
+    for (const identity of [...refused, { name: "ann", uid: " 7" }, { name: "ann", groups: [""] }])
+      expect(() => at.client.as(identity), JSON.stringify(identity)).to.throw(/^impersonate: \w+ ".*": it may not be/);
+    await at.client.as({ name: "änn o'x" }).resource(at.notes.kind).get("a");
+    expect(Buffer.from(String(at.asked[0]?.headers["impersonate-user"]), "latin1").toString()).to.equal("änn o'x");
   });
 });

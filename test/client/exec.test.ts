@@ -35,17 +35,20 @@ describe("a credential plugin", () => {
     JSON.stringify({ kind: "ExecCredential", apiVersion, status });
 
   /** Writes a plugin that counts its runs, and prints; and the kubeconfig that names it. */
-  function plugin(script: string, exec: object = {}): string {
+  function plugin(script: string, exec: object = {}, more: { user?: object; cluster?: object } = {}): string {
     const path = join(folder.path, "plugin");
     writeFileSync(path, `#!/bin/sh\necho run >>"${folder.path}/runs"\n${script}\n`);
     chmodSync(path, 0o755);
     const file = join(folder.path, "config");
     const cluster = {
       server: `https://127.0.0.1:${server.port}/services/who`,
-      "certificate-authority-data": Buffer.from(authority.ca).toString("base64"),
+      ...(more.cluster ?? { "certificate-authority-data": Buffer.from(authority.ca).toString("base64") }),
       extensions: [{ name: "client.authentication.k8s.io/exec", extension: { region: "north" } }],
     };
-    const user = { exec: { apiVersion: VERSION, command: "./plugin", interactiveMode: "Never", ...exec } };
+    const user = {
+      exec: { apiVersion: VERSION, command: "./plugin", interactiveMode: "Never", ...exec },
+      ...more.user,
+    };
     const config = {
       "current-context": "c",
       clusters: [{ name: "k", cluster }],
@@ -65,6 +68,13 @@ describe("a credential plugin", () => {
     return status === 200 ? (JSON.parse(body.toString()) as Whoami).name : status;
   }
 
+  /** Whom kubectl is taken for. */
+  async function kubectl(file: string): Promise<string> {
+    const env = { PATH: process.env["PATH"], HOME: folder.path };
+    const { stdout } = await run("kubectl", ["--kubeconfig", file, "get", "--raw", "/services/who/x"], { env });
+    return (JSON.parse(stdout) as Whoami).name;
+  }
+
   it("is run once for all that ask, with its arguments and environment, as kubectl runs it", async () => {
     const script = `printf %s "$KUBERNETES_EXEC_INFO" >"${folder.path}/info"\ncat <<END\n{"kind":"ExecCredential","apiVersion":"${VERSION}","status":{"token":"$1-$OWN"}}\nEND`;
     const file = plugin(script, { args: ["token"], env: [{ name: "OWN", value: "1" }], provideClusterInfo: true });
@@ -72,10 +82,26 @@ describe("a credential plugin", () => {
     expect(await Promise.all([name(client), name(client), name(client)])).to.deep.equal(["one", "one", "one"]);
     expect(runs()).to.equal(1);
     const info = JSON.parse(readFileSync(join(folder.path, "info"), "utf8"));
-    const env = { PATH: process.env["PATH"], HOME: folder.path };
-    const { stdout } = await run("kubectl", ["--kubeconfig", file, "get", "--raw", "/services/who/x"], { env });
-    expect((JSON.parse(stdout) as Whoami).name).to.equal("one");
+    expect(await kubectl(file)).to.equal("one");
     expect(info).to.deep.equal(JSON.parse(readFileSync(join(folder.path, "info"), "utf8")));
+  });
+
+  it("is told of the authorities in a file, as kubectl tells it", async () => {
+    writeFileSync(join(folder.path, "ca.crt"), authority.ca);
+    const script = `printf %s "$KUBERNETES_EXEC_INFO" >"${folder.path}/info"\n${print(credential({ token: "token-1" }))}`;
+    const file = plugin(script, { provideClusterInfo: true }, { cluster: { "certificate-authority": "ca.crt" } });
+    await using client = await open(file);
+    expect(await name(client)).to.equal("one");
+    const info = JSON.parse(readFileSync(join(folder.path, "info"), "utf8"));
+    await kubectl(file);
+    expect(info).to.deep.equal(JSON.parse(readFileSync(join(folder.path, "info"), "utf8")));
+    expect(info.spec.cluster["certificate-authority-data"]).to.equal(Buffer.from(authority.ca).toString("base64"));
+  });
+
+  it("does not speak for a user who has a token as well, as with kubectl", async () => {
+    const file = plugin(print(credential({ token: "token-2" })), {}, { user: { token: "token-1" } });
+    await using client = await open(file);
+    expect([await name(client), await kubectl(file)]).to.deep.equal(["one", "one"]);
   });
 
   it("is run again when what it gave has expired", async () => {

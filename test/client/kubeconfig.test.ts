@@ -3,11 +3,12 @@ import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { Client, loadKubeconfig } from "@virtual-workspaces/client";
-import { staticTokens } from "@virtual-workspaces/framework";
+import { Client, Informer, loadKubeconfig } from "@virtual-workspaces/client";
+import { authenticated, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { type Tree, tree } from "../_setup/tree.ts";
-import { startTls, type TlsServer } from "../_support/server.ts";
+import { Note } from "../_support/note.ts";
+import { kubeconfigHome, startTls, type TlsServer } from "../_support/server.ts";
 import { type Whoami, whoami } from "../_support/whoami.ts";
 import { rejected } from "./thrown.ts";
 
@@ -293,5 +294,35 @@ describe("a kubeconfig", () => {
     expect((await client.upstream.send({ path: "/x" })).status).to.equal(401);
     writeFileSync(path, "new");
     expect((await client.upstream.send({ path: "/x" })).status).to.equal(200);
+  });
+
+  it("that kubectl uses is all that an informer needs", async () => {
+    const notes = Note.collection();
+    const view = defineVirtualWorkspace({
+      name: "notes",
+      path: "/clusters/:cluster",
+      authorize: authenticated(),
+      resources: [Note.serve(notes)],
+    });
+    await using served = await startTls([view]);
+    const contexts = { notes: "/services/notes/clusters/root" };
+    for (const user of ["admin", "alice"] as const) {
+      using home = await kubeconfigHome({ ...served, contexts, user });
+      const env = { PATH: process.env["PATH"], HOME: home.home, KUBECONFIG: home.kubeconfig };
+      await using client = await Client.fromKubeconfig({ env });
+      expect(client.clusterName).to.equal("root");
+      await using informer = new Informer({ resource: client.resource(Note) }).start();
+      await informer.synced;
+      const events = informer.events();
+      notes.in("root").set(`of-${user}`, { text: "x" });
+      for await (const { type, key } of events) if (type === "added" && key.name === `of-${user}`) break;
+      const { stdout } = await run("kubectl", ["get", "notes", "-o", "name"], { env });
+      expect(
+        stdout
+          .trim()
+          .split("\n")
+          .map((name) => name.split("/")[1]),
+      ).to.have.members(informer.store.list().map(({ metadata }) => metadata.name));
+    }
   });
 });

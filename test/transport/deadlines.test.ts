@@ -50,6 +50,26 @@ describe("deadlines", () => {
     expect([error.code, error.delivered, server.opened]).to.deep.equal(["timeout", false, 0]);
   });
 
+  it("head: waiting for another credential, since one was refused, counts", async () => {
+    await using server = await startRaw(({ socket }) =>
+      socket.write("HTTP/1.1 401 Unauthorized\r\nContent-Length: 2\r\n\r\nno"),
+    );
+    let asked = 0;
+    await using upstream = new Upstream({
+      url: server.url,
+      credentials: {
+        get: () => (asked++ % 2 === 0 ? {} : new Promise<never>(() => undefined)),
+        refused: () => undefined,
+      },
+      deadlines: { head: 100 },
+    });
+    for (const call of [() => upstream.send({ path: "/" }), () => upstream.stream({ path: "/" })]) {
+      const error = await thrown(call());
+      expect([error.code, error.delivered]).to.deep.equal(["timeout", true]);
+    }
+    expect(upstream.stats.active).to.equal(0);
+  });
+
   it("head: waiting for a free connection counts, and what waited too long is never sent", async () => {
     await using server = await startRaw(({ text, socket }) => {
       if (!text.startsWith("GET /hang")) socket.write(plainAnswer("ok"));

@@ -1,13 +1,26 @@
+import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Impersonation } from "./client.ts";
 
-/** `Impersonate-*`, as flat pairs: one line for each group and each value. */
+/**
+ * `Impersonate-*`, as flat pairs: one line for each group and each value.
+ *
+ * @throws ApiError 400 on a name, uid or group that would be none, or another one, once it is a header
+ */
 export function impersonationHeaders({ name, uid, groups = [], extra = {} }: Impersonation): string[] {
-  const lines = ["Impersonate-User", name];
-  if (uid !== undefined && uid !== "") lines.push("Impersonate-Uid", uid);
-  for (const group of groups) lines.push("Impersonate-Group", group);
+  const lines = ["Impersonate-User", carried("name", name)];
+  if (uid !== undefined && uid !== "") lines.push("Impersonate-Uid", carried("uid", uid));
+  for (const group of groups) lines.push("Impersonate-Group", carried("groups", group));
   for (const [key, values] of Object.entries(extra))
     for (const value of values) lines.push(`Impersonate-Extra-${headerKey(key)}`, value);
   return lines;
+}
+
+/** HTTP takes spaces off the ends of a value; and without a user's name requests are made as ourselves, with all our rights. */
+function carried(field: string, text: string): string {
+  if (text !== "" && text === text.trim() && !/\p{Cc}/u.test(text)) return text;
+  throw ApiError.badRequest(
+    `impersonate: ${field} ${JSON.stringify(text)}: it may not be empty, begin or end with a space, or have control characters`,
+  );
 }
 
 /** Names of headers come in no certain case, and not every proxy lets all through that may stand in one. */

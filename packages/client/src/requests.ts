@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, parseOwnJson } from "@virtual-workspaces/apimachinery";
 import { header, type Outgoing, type StreamedResponse, type Upstream } from "@virtual-workspaces/transport";
+import { guarded } from "./guarded.ts";
 import { bodyOf, malformed } from "./http/body.ts";
 import { errorOf } from "./http/error-of.ts";
 import { type Repeatable, retrying } from "./http/retry.ts";
@@ -82,7 +83,7 @@ export class Requests {
   #warn({ headers }: StreamedResponse): void {
     const { onWarning } = this.#options;
     if (onWarning !== undefined && headers["warning"] !== undefined)
-      for (const text of warningsOf(headers)) onWarning(text);
+      for (const text of warningsOf(headers)) guarded(onWarning)(text);
   }
 
   /** For messages: without the query, which may hold what not everybody is to see. */

@@ -71,11 +71,16 @@ export class Call {
     this.#late.clear();
   }
 
+  /** What has come may be no answer for the caller: to find out is waited for within the same time. */
+  waits(): void {
+    this.#late.clear();
+    this.#late = this.#timer();
+  }
+
   /** That was no answer for the caller: another is tried for, within the same time. */
   again(): void {
     this.#finished = undefined;
-    this.#late.clear();
-    this.#late = this.#timer();
+    this.waits();
   }
 
   /** The caller gets what has come. */

@@ -123,6 +123,7 @@ export class Upstream implements AsyncDisposable {
     const credential = await this.#authentication.credential(call);
     const answer = await this.#tried(attempt, credential);
     if (answer.status !== 401) return answer;
+    call.waits();
     const end = async (): Promise<void> => answer[Symbol.asyncDispose]?.();
     const renewed = await this.#authentication.renewed(credential, call).catch(async (error: unknown) => {
       await end();

@@ -2,6 +2,7 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
   type ControllerOptions,
   controller,
+  Informer,
   keyText,
   ownerKeys,
   type ReconcileFailure,
@@ -9,7 +10,6 @@ import {
   terminal,
 } from "@virtual-workspaces/client";
 import { expect } from "chai";
-import { ListWatchSource } from "../support/list-watch-source.ts";
 import { Part, type Shard, startShard, Widget } from "../support/shard.ts";
 import { until } from "../support/until.ts";
 
@@ -19,7 +19,7 @@ const widgetOf = (shard: Shard) => shard.client.resource(Widget).get("");
 /** A controller of a shard's widgets, with what it did. */
 function start(shard: Shard, reconcile: Options["reconcile"], options: Partial<Options> = {}) {
   const stack = new AsyncDisposableStack();
-  const informer = stack.use(new ListWatchSource(shard.client.resource(Widget)));
+  const informer = stack.use(new Informer({ resource: shard.client.resource(Widget) }).start());
   const failures: ReconcileFailure[] = [];
   const running = stack.use(
     controller({
@@ -178,8 +178,8 @@ describe("a controller", () => {
     const [a, b] = [owner("a"), owner("b")];
     const stack = new AsyncDisposableStack();
     await using _ = stack;
-    const related_ = stack.use(new ListWatchSource(shard.client.resource(Part)));
-    const informer = stack.use(new ListWatchSource(shard.client.resource(Widget)));
+    const related_ = stack.use(new Informer({ resource: shard.client.resource(Part) }).start());
+    const informer = stack.use(new Informer({ resource: shard.client.resource(Widget) }).start());
     const seen: string[] = [];
     stack.use(
       controller({
@@ -250,14 +250,16 @@ describe("a controller", () => {
 
   it("says when a source never will be synced, and stops", async () => {
     const failures: unknown[] = [];
-    await using informer = new ListWatchSource(shard.client.resource({ ...Part, plural: "none" }));
+    await using informer = new Informer({ resource: shard.client.resource({ ...Part, plural: "none" }) });
     await using it = controller({
       name: "none",
       sources: [{ informer }],
       reconcile: () => expect.fail("no work"),
       onError: ({ error }) => void failures.push(error),
     });
-    expect(await it.started.catch(String)).to.match(/could not find the requested resource/);
+    // An informer goes on trying: only its end is one.
+    await informer.start().stop();
+    expect(await it.started.catch(String)).to.equal("Error: the informer of none was stopped before it was synced");
     expect(failures.map(String)).to.eql([await it.started.catch(String)]);
     await it.stop();
   });

@@ -1,8 +1,7 @@
-import { controller, endpointInformers } from "@virtual-workspaces/client";
+import { controller, endpointInformers, Informer } from "@virtual-workspaces/client";
 import { expect } from "chai";
 import { follow } from "../support/followed.ts";
 import { type Gate, startGate } from "../support/gate.ts";
-import { ListWatchSource } from "../support/list-watch-source.ts";
 import { clientOf, EndpointSlice, type Shard, type Slices, startShard, startSlices, Widget } from "../support/shard.ts";
 import { until } from "../support/until.ts";
 
@@ -40,6 +39,13 @@ describe("an endpoint", () => {
       ["True", 0],
       ["True", 0],
     ]);
+    const told = it.failures.length;
+    gate.cut();
+    await until("a failure that is got over", () => it.failures.length > told);
+    expect(it.failures.at(-1)?.url).to.equal(gated);
+    expect(it.informers.endpoints.statuses.map(({ ready }) => ready)).to.eql(["True", "True"]);
+    two.widgets.in("b", "default").set("x", { size: 3 });
+    await until("it goes on", () => it.world.get("b|default/x") === 3);
   });
 
   it("whose clusters are listed elsewhere hands them over: nothing is gone before the other has synced", async () => {
@@ -76,7 +82,7 @@ describe("an endpoint", () => {
       resource: slices.client.resource(EndpointSlice),
       name: "shards",
       connect: (url) => clientOf(url, one.token),
-      informers: { widgets: ({ client }) => new ListWatchSource(client.resource(Widget)) },
+      informers: { widgets: ({ client }) => new Informer({ resource: client.resource(Widget) }).start() },
       onError: ({ error }) => expect.fail(String(error)),
     });
     let fails = true;

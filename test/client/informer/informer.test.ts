@@ -5,6 +5,24 @@ import { expect } from "chai";
 import { NOTE, Notes, Watched } from "./support.ts";
 
 describe("an informer", () => {
+  it("can be started again while it stops", async () => {
+    await using server = await Notes.start();
+    await using watched = await Watched.synced(server.port);
+    const before = watched.informer.events();
+    const stopped = watched.informer.stop();
+    const after = watched.informer.start().events();
+    expect(await before.next()).to.deep.equal({ done: true, value: undefined });
+    await stopped;
+    await watched.informer.synced;
+    server.set("a", "1");
+    expect((await after.next()).value).to.deep.include({ type: "added", initial: false });
+    expect(watched.told).to.deep.equal(["connected", "synced", "disconnected", "connected", "synced"]);
+    void watched.informer.stop();
+    const { synced } = watched.informer.start();
+    void watched.informer.stop();
+    expect(String(await synced.catch(String))).to.match(/stopped before it was synced/);
+  });
+
   it("has what is there, then tells each change once", async () => {
     await using server = await Notes.start();
     server.set("a", "1");

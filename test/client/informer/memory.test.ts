@@ -49,6 +49,27 @@ describe("the memory of an informer", () => {
     await reader.return?.();
   }).timeout(60_000);
 
+  it("is not that of what a reader has read who never quite catches up", async () => {
+    await using server = await Notes.start({ history: { events: 10 } });
+    await using watched = await Watched.synced(server.port);
+    const reader = watched.informer.events();
+    const change = async (n: number): Promise<void> => {
+      server.set("a", `${n} `.repeat(5000));
+      await watched.until(() => watched.events.length > 0);
+      watched.events.length = 0;
+    };
+    await change(0);
+    await change(1);
+    const before = await held();
+    for (let n = 2; n < 600; n++) {
+      await change(n);
+      await reader.next();
+    }
+    // All of them would be 12 MiB and more.
+    expect((await held()) - before).to.be.below(3 * MIB);
+    await reader.return?.();
+  }).timeout(30_000);
+
   it("has no listener of a signal left after a start and a stop", async () => {
     await using server = await Notes.start();
     const { signal } = new AbortController();

@@ -1,6 +1,5 @@
 // A controller of widgets over all shards that a slice lists, with a record of what it was told.
-import { controller, type EndpointFailure, endpointInformers, keyText } from "@virtual-workspaces/client";
-import { ListWatchSource } from "./list-watch-source.ts";
+import { controller, type EndpointFailure, endpointInformers, Informer, keyText } from "@virtual-workspaces/client";
 import { clientOf, EndpointSlice, type Shard, type Slices, Widget } from "./shard.ts";
 
 export interface FollowedOptions {
@@ -22,7 +21,7 @@ export function follow(slices: Slices, shards: Readonly<Record<string, Shard>>, 
       resource: slices.client.resource(EndpointSlice),
       name: "shards",
       connect: (address) => clientOf(address, shards[address]?.token ?? "none"),
-      informers: { widgets: ({ client }) => new ListWatchSource(client.resource(Widget)) },
+      informers: { widgets: ({ client }) => new Informer({ resource: client.resource(Widget) }).start() },
       onError: (failure) => void failures.push(failure),
       ...options,
     }),

@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
+import { guarded } from "../guarded.ts";
 import { type Clock, pause, systemClock } from "./clock.ts";
-import { guarded } from "./guarded.ts";
 import { keyText } from "./key.ts";
 import { concerned } from "./keys.ts";
 import type { ControllerOptions, ControllerSource, ReconcileFailure } from "./options.ts";

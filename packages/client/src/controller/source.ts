@@ -15,6 +15,8 @@ export interface SourceHandlers<T> {
   readonly deleted?: (object: T, event: Keyed) => void;
   /** An object can no longer be seen here, which does not mean that it was deleted: its cluster was disengaged. */
   readonly gone?: (object: T, event: Keyed) => void;
+  /** Something happened to the source itself. One of type `error` failed at something, and tries again. */
+  readonly lifecycle?: (event: { readonly type: string; readonly error?: unknown }) => void;
 }
 
 /** Objects of a kind that are followed: an `Informer`, or several as one. */

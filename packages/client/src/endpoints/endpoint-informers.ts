@@ -19,7 +19,10 @@ export type EndpointSources<F extends InformerFactories> = {
 
 /** What {@link endpointInformers} is given. */
 export interface EndpointInformersOptions<T extends object, F extends InformerFactories> extends FollowedUrls<T> {
-  /** By a name of one's own: `{ todos: ({ client, signal }) => … }`. They are made anew when one of them fails to sync. */
+  /**
+   * By a name of one's own: `{ todos: ({ client }) => new Informer({ resource: client.resource(Todo) }).start() }`. An
+   * Informer goes on by itself when it fails; sources whose `synced` rejects are made anew, all of the endpoint.
+   */
   readonly informers: F;
   /**
    * How long what an endpoint showed that goes is kept, while another one that is listed is not ready and may show it too,

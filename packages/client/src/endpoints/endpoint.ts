@@ -11,6 +11,8 @@ export interface Endpoint {
   readonly client: Client;
   /** Aborts when the endpoint goes, or is started anew. */
   readonly signal: AbortSignal;
+  /** Tells of a failure that what runs here gets over by itself: `onError` hears of it, and so does the status of one that is not ready. */
+  readonly report: (error: unknown) => void;
 }
 
 /** What runs for an endpoint. It is disposed of when the endpoint goes; then, or when it fails, its signal has aborted. */
@@ -76,24 +78,21 @@ export class RunningEndpoint {
 
   async #keep(): Promise<void> {
     const { signal } = this.#stop;
-    const { clock, url, failed } = this.#terms;
+    const { clock } = this.#terms;
     while (!signal.aborted) {
       try {
         await this.#run();
       } catch (error) {
         if (signal.aborted) return;
-        const failures = this.#status.failures + 1;
-        const message = error instanceof Error ? error.message : String(error);
-        failed(error, url);
-        this.#become({ ready: "False", reason: "Failed", message, failures });
-        await pause(backoff(failures, RETRY), { clock, signal });
+        this.#failed(error);
+        await pause(backoff(this.#status.failures, RETRY), { clock, signal });
       }
     }
   }
 
   /** From the first connection to the last; rejects with what went wrong, and only when everything has ended. */
   async #run(): Promise<void> {
-    const { url, address, connect, start } = this.#terms;
+    const { url, address, connect, start, failed } = this.#terms;
     const stopped = this.#stop.signal;
     await using stack = new AsyncDisposableStack();
     const made = connect(address);
@@ -110,12 +109,24 @@ export class RunningEndpoint {
       ending.abort(new Error(`${url} is started anew`));
       await (run?.[Symbol.asyncDispose]?.() ?? run?.[Symbol.dispose]?.());
     });
-    run = (await start({ url, address, client, signal })) ?? undefined;
+    const report = (error: unknown): void => {
+      if (signal.aborted) return;
+      if (this.#status.ready === "True") failed(error, url);
+      else this.#failed(error);
+    };
+    run = (await start({ url, address, client, signal, report })) ?? undefined;
     if (!signal.aborted) this.#become({ ready: "Unknown", reason: "Syncing", message: this.#status.message });
     await Promise.race([run?.synced, aborted]);
     if (signal.aborted) return;
     this.#become({ ready: "True", reason: "Ready", message: "", failures: 0 });
     await aborted;
+  }
+
+  #failed(error: unknown): void {
+    const failures = this.#status.failures + 1;
+    const message = error instanceof Error ? error.message : String(error);
+    this.#terms.failed(error, this.#terms.url);
+    this.#become({ ready: "False", reason: "Failed", message, failures });
   }
 
   #become(change: Pick<EndpointStatus, "ready" | "reason" | "message"> & { readonly failures?: number }): void {

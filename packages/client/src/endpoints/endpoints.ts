@@ -1,7 +1,7 @@
 import { ApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { Client, ClientOptions } from "../client.ts";
 import { type Clock, pause, systemClock } from "../controller/clock.ts";
-import { guarded } from "../controller/guarded.ts";
+import { guarded } from "../guarded.ts";
 import type { ResourceClient } from "../resource-client.ts";
 import { type Endpoint, type EndpointRun, type EndpointStatus, RunningEndpoint } from "./endpoint.ts";
 import { followObject } from "./followed-object.ts";

@@ -61,6 +61,9 @@ export class MergedSource<T extends KubeObject> implements EndpointSource<T> {
       added: (object, { key }) => this.#told(key, { endpoint, object }),
       updated: (object, _before, { key }) => this.#told(key, { endpoint, object }),
       deleted: (object, { key }) => this.#deleted(key, { endpoint, object }),
+      lifecycle: ({ type, error }) => {
+        if (type === "error") endpoint.report(error);
+      },
     });
   }
 

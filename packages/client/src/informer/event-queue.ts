@@ -10,6 +10,9 @@ export interface EventQueueOptions {
   readonly closed: () => void;
 }
 
+/** How many events that have been read are kept at least before they are let go of. */
+const READ = 16;
+
 /**
  * Events that wait for a reader at its own pace. Up to a limit they wait as they came; beyond it those of one object become
  * one, so that never more wait
@@ -80,6 +83,11 @@ export class EventQueue<T> implements AsyncIterableIterator<InformerEvent<T>> {
     }
     const event = this.#exact[this.#at];
     if (event !== undefined) this.#at += 1;
+    // What has been read is let go of in bulk: one that never quite catches up would keep it all.
+    if (this.#at >= READ && this.#at * 2 >= this.#exact.length) {
+      this.#exact = this.#exact.slice(this.#at);
+      this.#at = 0;
+    }
     return event;
   }
 

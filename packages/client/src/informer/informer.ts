@@ -19,7 +19,8 @@ export interface EventsOptions {
  * for as long as it is not stopped, whatever the server and the network do: what goes wrong is told as a lifecycle event.
  * Whoever has it sees what its client may read. Any number of handlers and iterators share one copy and one connection.
  *
- * Memory: the objects, once, after `transform`, and what waits in iterators.
+ * Memory: the objects, once, after `transform`, and what waits in iterators; 50 to 60 KiB for an informer without
+ * objects, most of it its connection.
  */
 export class Informer<T extends object = object> implements AsyncDisposable {
   readonly kind: KindReference<T>;
@@ -83,24 +84,28 @@ export class Informer<T extends object = object> implements AsyncDisposable {
   /**
    * Begins to read and to follow. One that was stopped goes on from where it was: handlers hear of the differences only,
    * which are a few events, or, if the server has forgotten where that was, those that a new list shows. Does nothing while
-   * it is running.
+   * it is running; while it stops, it begins again after that.
    *
    * @param signal stops it, as {@link stop} does
    */
   start(signal?: AbortSignal): this {
-    if (this.#running !== undefined) return this;
+    const before = this.#running;
+    if (before?.stop.signal.aborted === false) return this;
+    if (before !== undefined) this.#stopped();
     const stop = new AbortController();
     const abort = (): void => stop.abort();
     signal?.addEventListener("abort", abort, { once: true });
     if (signal?.aborted === true) abort();
-    const done = this.#reflector.run(stop.signal).finally(() => {
+    const run = async (): Promise<void> => {
+      await before?.done;
+      await this.#reflector.run(stop.signal);
       signal?.removeEventListener("abort", abort);
+      if (this.#running !== running) return;
       this.#running = undefined;
-      this.#synced.reject(new Error(`the informer of ${this.kind.plural} was stopped before it was synced`));
-      this.#synced = unsettled();
-      for (const queue of [...this.#queues]) queue.end();
-    });
-    this.#running = { stop, done };
+      this.#stopped();
+    };
+    const running = { stop, done: Promise.resolve().then(run) };
+    this.#running = running;
     return this;
   }
 
@@ -154,6 +159,13 @@ export class Informer<T extends object = object> implements AsyncDisposable {
         return [];
       }
     });
+  }
+
+  /** What waits for the end of a run, or of its beginning, waits no longer. */
+  #stopped(): void {
+    this.#synced.reject(new Error(`the informer of ${this.kind.plural} was stopped before it was synced`));
+    this.#synced = unsettled();
+    for (const queue of [...this.#queues]) queue.end();
   }
 
   #subscribe(subscriber: Subscriber<ObjectOf<T>>): Disposable {

@@ -1,6 +1,7 @@
 import { dirname, isAbsolute, join } from "node:path";
 import { isJsonObject, type JsonObject, memberOf } from "@virtual-workspaces/apimachinery";
 import { type Entry, flagOf, KubeconfigError, textOf, textsOf } from "./config.ts";
+import { pemOf } from "./files.ts";
 
 /** A program that says who we are (client-go's credential plugins). */
 export interface ExecOptions {
@@ -22,11 +23,11 @@ const MODES = ["Never", "IfAvailable", "Always"];
 const EXTENSION = "client.authentication.k8s.io/exec";
 
 /** @throws KubeconfigError on what kubectl would not run either */
-export function execOptions(
+export async function execOptions(
   user: Entry,
   cluster: Entry,
   inherited: Readonly<Record<string, string | undefined>>,
-): ExecOptions {
+): Promise<ExecOptions> {
   const exec = memberOf(user.value, "exec");
   const at = `${user.at}.exec`;
   if (!isJsonObject(exec)) throw new KubeconfigError(`${at} must be an object`);
@@ -45,7 +46,7 @@ export function execOptions(
     apiVersion,
     interactiveMode,
     installHint: textOf(exec, "installHint", at),
-    cluster: flagOf(exec, "provideClusterInfo", at) ? clusterInfo(cluster.value) : undefined,
+    cluster: flagOf(exec, "provideClusterInfo", at) ? await clusterInfo(cluster) : undefined,
   };
 }
 
@@ -66,15 +67,19 @@ function definedOf(env: Readonly<Record<string, string | undefined>>): Record<st
   );
 }
 
-function clusterInfo(cluster: JsonObject): JsonObject {
-  const fields = ["server", "tls-server-name", "insecure-skip-tls-verify", "certificate-authority-data", "proxy-url"];
-  const given = fields.filter((field) => memberOf(cluster, field) !== undefined);
-  const extensions = memberOf(cluster, "extensions");
+/** The cluster, with the authorities of a file in it. */
+async function clusterInfo(cluster: Entry): Promise<JsonObject> {
+  const { value } = cluster;
+  const ca = await pemOf(cluster, "certificate-authority");
+  const fields = ["server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url"];
+  const given = fields.filter((field) => memberOf(value, field) !== undefined);
+  const extensions = memberOf(value, "extensions");
   const own = Array.isArray(extensions)
     ? extensions.find((item) => isJsonObject(item) && item["name"] === EXTENSION)
     : undefined;
   return {
-    ...Object.fromEntries(given.map((field) => [field, cluster[field]])),
+    ...Object.fromEntries(given.map((field) => [field, value[field]])),
+    ...(ca !== "" && { "certificate-authority-data": Buffer.from(ca).toString("base64") }),
     ...(isJsonObject(own) && { config: own["extension"] }),
   };
 }

@@ -17,7 +17,8 @@ export interface UserOptions {
 
 /** Who a user of a kubeconfig is; `undefined` for nobody. @throws KubeconfigError on what kubectl refuses too */
 export async function userCredentials(options: UserOptions): Promise<Credentials | undefined> {
-  const sources = [await certificates(options.user), authorization(options.user), ...(await programs(options))].filter(
+  // The later counts: what a user has is taken before what a program says, as kubectl does.
+  const sources = [...(await programs(options)), await certificates(options.user), authorization(options.user)].filter(
     (source) => source !== undefined,
   );
   return sources.length === 0 ? undefined : new UserCredentials(sources);
@@ -95,7 +96,7 @@ async function programs({ user, cluster, env }: UserOptions): Promise<Source[]> 
   const { value, at } = user;
   const [exec, provider] = [given(value, "exec"), given(value, "auth-provider")];
   if (exec && provider) throw new KubeconfigError(`${at}: auth-provider and exec are both given: leave one out`);
-  if (exec) return [new ExecSource(execOptions(user, cluster, env))];
+  if (exec) return [new ExecSource(await execOptions(user, cluster, env))];
   return provider ? [await authProvider(user)] : [];
 }
 

@@ -14,7 +14,7 @@ import { called } from "./endpoint.ts";
 
 /** A list as the server gave it, or a page of one. */
 export interface ResourceList<T> {
-  /** As the server says, if it does. */
+  /** As the server calls it, where it does. */
   readonly apiVersion?: string;
   readonly kind?: string;
   readonly metadata: ListMeta;
@@ -32,7 +32,7 @@ export interface WholeList<T> extends ResourceList<T> {
 
 /** @throws TransportError `malformed` on what is no list */
 export function expectList<T>(answer: JsonObject, kind: KindReference<T>, path: string): ResourceList<T> {
-  const { metadata, items, apiVersion: listVersion, kind: listKind } = answer;
+  const { apiVersion: version, kind: name, metadata, items } = answer;
   if (!String(answer["kind"]).endsWith("List") || !(items === null || Array.isArray(items)))
     throw malformed(path.split("?", 1)[0] ?? "", `the answer is ${called(answer)} instead of a list of ${kind.kind}`);
   // A list without items is `null` where a server in Go has none.
@@ -47,9 +47,10 @@ export function expectList<T>(answer: JsonObject, kind: KindReference<T>, path: 
       metadata: item.metadata ?? {},
     });
   }
+  // An informer looks at what it is a list of: an empty one of something else would be the end of all it has.
   return {
-    ...(listVersion !== undefined && { apiVersion: String(listVersion) }),
-    kind: String(listKind),
+    ...(typeof version === "string" && { apiVersion: version }),
+    ...(typeof name === "string" && { kind: name }),
     metadata: isJsonObject(metadata) ? metadata : {},
     items: objects,
   };

@@ -1,14 +1,15 @@
 import {
   ApiError,
   isJsonObject,
+  type JsonObject,
   type KubeObject,
   type ObjectOf,
   parseOwnJson,
-  type Status,
   type WatchEvent,
 } from "@virtual-workspaces/apimachinery";
 import { lines } from "@virtual-workspaces/transport";
 import { malformed } from "../http/body.ts";
+import { statusOf } from "../http/status.ts";
 import type { WatchOptions } from "../options/read.ts";
 import type { Requests } from "../requests.ts";
 import { called } from "./endpoint.ts";
@@ -83,9 +84,9 @@ function eventOf<T>(line: Buffer, path: string): ResourceEvent<T> {
   const what = path.split("?", 1)[0] ?? "";
   if (!isJsonObject(event)) throw malformed(what, "a line of the watch is no event");
   const { type, object } = event;
-  if (event["kind"] === "Status") throw errorOf(event as unknown as Partial<Status>);
+  if (event["kind"] === "Status") throw errorOf(event);
   if (!isJsonObject(object)) throw malformed(what, `a line of the watch is ${called(event)} instead of an event`);
-  if (type === "ERROR") throw errorOf(object as unknown as Partial<Status>);
+  if (type === "ERROR") throw errorOf(object);
   if (type !== "ADDED" && type !== "MODIFIED" && type !== "DELETED" && type !== "BOOKMARK")
     throw malformed(what, `a line of the watch has the type ${JSON.stringify(type)}`);
   if (!isJsonObject(object["metadata"])) throw malformed(what, "the object of an event has no metadata");
@@ -100,15 +101,6 @@ function jsonOf(line: Buffer): unknown {
   }
 }
 
-function errorOf({ message, code, ...status }: Partial<Status>): ApiError {
-  const told = message ?? "the server ended the watch with an error";
-  return new ApiError({
-    kind: "Status",
-    apiVersion: "v1",
-    metadata: {},
-    status: "Failure",
-    ...status,
-    message: told,
-    code: code ?? 500,
-  });
+function errorOf(status: JsonObject): ApiError {
+  return new ApiError(statusOf(status, { code: 500, message: "the server ended the watch with an error" }));
 }
