@@ -1,58 +1,12 @@
 // forward(): another server that lies, is silent or talks nonsense. Nothing of it is taken for a deletion, and all of it ends.
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
-import { credentialed, type Here, MEMOS, startHere } from "./upstream.ts";
+import { line, list, memo, scripted } from "./scripted.ts";
+import { credentialed, MEMOS, startHere } from "./upstream.ts";
 
 const ALL = `${MEMOS}/memos`;
-
-const memo = (name: string, version: number, text = ""): object => ({
-  apiVersion: "test.dev/v1",
-  kind: "Memo",
-  metadata: { name, namespace: "a", resourceVersion: `${version}`, uid: name },
-  spec: { text },
-});
-const list = (version: number, ...items: object[]): string =>
-  JSON.stringify({ kind: "MemoList", apiVersion: "test.dev/v1", metadata: { resourceVersion: `${version}` }, items });
-const line = (type: string, object: object): string => `${JSON.stringify({ type, object })}\n`;
-
-interface Script {
-  /** What lists answer. @default the memo `x` at version 10 */
-  list?: (query: URLSearchParams) => string;
-  /** What the first, second, … watch does; the last one all further ones. */
-  readonly watches: readonly ((res: ServerResponse, query: URLSearchParams) => void)[];
-}
-
-/** A server that does as it is told, and a view over it. */
-async function scripted(script: Script): Promise<{ here: Here; asked: string[] } & AsyncDisposable> {
-  const asked: string[] = [];
-  let watches = 0;
-  const listener: RequestListener = (req: IncomingMessage, res) => {
-    const query = new URL(req.url ?? "", "http://x").searchParams;
-    asked.push(req.url ?? "");
-    res.writeHead(200, { "Content-Type": "application/json" });
-    if (query.get("watch") !== "true") return void res.end(script.list?.(query) ?? list(10, memo("x", 10)));
-    const behave = script.watches[Math.min(watches++, script.watches.length - 1)];
-    res.flushHeaders();
-    behave?.(res, query);
-  };
-  const raw = createServer(listener);
-  await new Promise<void>((resolve) => raw.listen(0, "127.0.0.1", resolve));
-  const here = await startHere({
-    upstream: credentialed(`http://127.0.0.1:${(raw.address() as AddressInfo).port}`),
-    renewEvery: 1_000,
-  });
-  return {
-    here,
-    asked,
-    [Symbol.asyncDispose]: async () => {
-      await here[Symbol.asyncDispose]();
-      raw.closeAllConnections();
-      await new Promise((resolve) => raw.close(resolve));
-    },
-  };
-}
 
 const silent = (): void => undefined;
 const good = (res: ServerResponse): void => void res.write(line("ADDED", memo("good", 20)));
