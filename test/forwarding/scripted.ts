@@ -18,7 +18,7 @@ export interface Script {
   /** What lists answer. @default the memo `x` at version 10 */
   list?: (query: URLSearchParams, req: IncomingMessage, res: ServerResponse) => string | undefined;
   /** What the first, second, … watch does; the last one all further ones. */
-  readonly watches: readonly ((res: ServerResponse, query: URLSearchParams, req: IncomingMessage) => void)[];
+  readonly watches: readonly ((res: ServerResponse, query: URLSearchParams, req: IncomingMessage) => unknown)[];
 }
 
 /** A server that does as it is told, and a view over it. */
@@ -38,8 +38,8 @@ export async function scripted(
       return;
     }
     const behave = script.watches[Math.min(watches++, script.watches.length - 1)];
-    if (behave?.length !== 3) res.flushHeaders();
-    behave?.(res, query, req);
+    res.flushHeaders();
+    void behave?.(res, query, req);
   };
   const raw = createServer(listener);
   await new Promise<void>((resolve) => raw.listen(0, "127.0.0.1", resolve));

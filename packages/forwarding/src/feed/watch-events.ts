@@ -33,8 +33,8 @@ const GRACE = 3_000;
 /**
  * What the other server tells after a version, until it ends the watch.
  *
- * @throws ApiError what it says, 410 when it does not know that any more, 503 when it breaks off or is silent for longer
- *   than it may; Error on what is no event, or of an older version than the one before
+ * @throws ApiError what it says, 410 when it does not know that any more or tells an older version behind a newer one, 503
+ *   when it breaks off or is silent for longer than it may; Error on what is no event
  */
 export async function* watchEvents(
   resource: UpstreamResource,
@@ -64,7 +64,9 @@ export async function* watchEvents(
       const version = told.type === "BOOKMARK" ? told.resourceVersion : told.object.resourceVersion;
       if (!isResourceVersion(version))
         throw new Error(`an event of the version ${JSON.stringify(version.slice(0, 40))}`);
-      if (compareResourceVersions(version, last) < 0) throw new Error(`an event of version ${version} behind ${last}`);
+      // Who goes on from the newer one would never be told of this one.
+      if (compareResourceVersions(version, last) < 0)
+        throw ApiError.expired(`too old resource version: an event of version ${version} came behind ${last}`);
       last = version;
       yield told;
     }

@@ -195,11 +195,12 @@ export class Feed {
     const stream = new AbortController();
     this.#stream = stream;
     if (this.#stop.signal.aborted) return false;
+    let told = "";
     try {
       for await (const change of source.changes?.(scope, this.#cache.head, { signal: stream.signal }) ?? []) {
         if (stream.signal.aborted) return this.#lost;
         if (change.type === "expired") return true;
-        this.#apply(change);
+        told = this.#apply(change, told);
       }
     } catch (error) {
       if (!stream.signal.aborted) throw error;
@@ -207,20 +208,24 @@ export class Feed {
     return this.#lost;
   }
 
-  #apply(change: Exclude<Change, { type: "expired" }>): void {
+  /** @param told the version of this stream's last change @returns the same, now */
+  #apply(change: Exclude<Change, { type: "expired" }>, told: string): string {
     const cache = this.#cache;
     if (change.type === "progress") {
       cache.advance(change.resourceVersion);
-      return;
+      return told;
     }
     const object = change.type === "set" ? this.#encode(change.object) : undefined;
     const version = change.type === "set" ? (object?.resourceVersion ?? "") : change.resourceVersion;
     if (!/^[1-9]\d*$/.test(version))
       throw new Error(`${this.#options.definition.plural}: change without a resource version`);
-    // A source that is asked again may repeat the last of what it told.
-    if (compareResourceVersions(version, cache.head) <= 0) return;
-    if (object !== undefined) cache.set(object, version);
-    else if (change.type === "delete") cache.delete(this.#placed(change.key), version);
+    // A source that is asked again may repeat the last of what it told; several changes of one version follow one another.
+    const order = compareResourceVersions(version, cache.head);
+    if (order < 0 || (order === 0 && version !== told)) return told;
+    if (object === undefined) {
+      if (change.type === "delete") cache.delete(this.#placed(change.key), version);
+    } else if (order > 0 || cache.get(object.key)?.resourceVersion !== version) cache.set(object, version);
+    return version;
   }
 
   /** The object's key as its `set` had it: only a stream over all logical clusters says which one is meant. */
