@@ -1,4 +1,5 @@
 // forward(): who shares what of the other server, when functions of the options change their mind.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
 import { list, memo, scripted } from "./scripted.ts";
 import { MEMOS } from "./upstream.ts";
@@ -61,4 +62,35 @@ describe("a forwarded kind whose identity is a function", () => {
     expect((await at.here.server.get(`${MEMOS}/namespaces/a/memos/x`)).status).to.equal(404);
     expect(at.asked).to.deep.equal([]);
   });
+});
+
+describe("forwarded watches that nobody reads any more", () => {
+  it("are at most 100, however many selectors somebody makes up: the oldest end first", async () => {
+    await using at = await scripted({ watches: [silent] });
+    for (let count = 0; count < 130; count++) {
+      await using watch = await at.here.server.watch(`${ALL}?watch=true&labelSelector=a%21%3D${count}`);
+      expect(await watch.take(1)).to.deep.equal(["ADDED x"]);
+    }
+    while (at.here.memos.state.watches > 100) await nextTurn();
+    const lists = (): number => at.asked.filter((url) => !url.includes("watch=true")).length;
+    const before = lists();
+    await using kept = await at.here.server.watch(`${ALL}?watch=true&resourceVersion=10&labelSelector=a%21%3D129`);
+    expect([kept.status, lists()]).to.deep.equal([200, before]);
+    await using gone = await at.here.server.watch(`${ALL}?watch=true&resourceVersion=10&labelSelector=a%21%3D0`);
+    expect([gone.status, lists()]).to.deep.equal([200, before + 1]);
+  });
+
+  it("and a list in pages without end is left", async () => {
+    const pages = JSON.stringify({
+      kind: "MemoList",
+      metadata: { resourceVersion: "10", continue: "more" },
+      items: [],
+    });
+    await using at = await scripted({ list: () => pages, watches: [silent] });
+    const answer = await at.here.server.get(`${ALL}?watch=true`);
+    expect([answer.status, answer.body.message]).to.deep.equal([
+      503,
+      `the API server behind this one, ${at.here.memos.upstream.url}, answered what is no list: it has more than 10000 pages`,
+    ]);
+  }).timeout(60_000);
 });
