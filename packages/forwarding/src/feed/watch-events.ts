@@ -31,7 +31,8 @@ const LONGEST_LINE = 16 * 1024 * 1024;
 const GRACE = 3_000;
 
 /**
- * What the other server tells after a version, until it ends the watch.
+ * What the other server tells after a version, until it ends the watch; first, that it lets us watch, as a bookmark of that
+ * version.
  *
  * @throws ApiError what it says, 410 when it does not know that any more or tells an older version behind a newer one, 503
  *   when it breaks off or is silent for longer than it may; Error on what is no event
@@ -59,6 +60,7 @@ export async function* watchEvents(
   let last = "0";
   try {
     checkJson(answer.headers, origin);
+    yield { type: "BOOKMARK", resourceVersion: after };
     for await (const line of lines(answer.body, { limit: LONGEST_LINE })) {
       const told = readLine(line, { definition, scope });
       const version = told.type === "BOOKMARK" ? told.resourceVersion : told.object.resourceVersion;

@@ -44,6 +44,8 @@ export class Feed {
   #running: Promise<void> = Promise.resolve();
   #stream = new AbortController();
   #lost = false;
+  /** Why the source does not tell of changes, although it may be listed. */
+  #untold: unknown;
   readonly #headNow = askedAfterNow(() => this.#head());
   readonly #compareNow = askedAfterNow(() => this.#compare());
   readonly #listNow = askedAfterNow(() => this.#relist());
@@ -77,6 +79,7 @@ export class Feed {
   /** Resolves unless the source refuses to be read, which it is asked again. @throws ApiError what it says */
   async permitted(): Promise<void> {
     if (this.#refusal.stands) await this.#listNow();
+    if (this.#untold !== undefined) throw this.#untold;
   }
 
   /**
@@ -156,6 +159,8 @@ export class Feed {
   }
 
   #refuse(error: unknown): void {
+    // Who may not list is told so when they ask, and let in as soon as they may.
+    this.#untold = undefined;
     const message = this.#refusal.note(error);
     if (message !== undefined) this.#cache.reset([], this.#cache.head, message);
     this.#lost ||= this.#refusal.stands;
@@ -169,14 +174,17 @@ export class Feed {
       const began = performance.now();
       const before = cache.head;
       let failed = false;
+      let reading = false;
       try {
         if (this.#lost) await this.#listNow();
+        reading = true;
         this.#lost = await this.#read();
       } catch (error) {
         if (this.#stop.signal.aborted) return;
         failed = true;
         this.#lost ||= isApiError(error) && error.code === 410;
         this.#refuse(error);
+        if (reading && this.#refusal.stands) this.#untold = error;
         // A refusal is an answer: readers are told.
         if (!this.#refusal.stands) this.#options.onError(error);
       }
@@ -199,6 +207,7 @@ export class Feed {
     try {
       for await (const change of source.changes?.(scope, this.#cache.head, { signal: stream.signal }) ?? []) {
         if (stream.signal.aborted) return this.#lost;
+        this.#untold = undefined;
         if (change.type === "expired") return true;
         told = this.#apply(change, told);
       }
