@@ -14,7 +14,7 @@ export interface Reading extends Pick<Question, "signal" | "accept"> {
 /** The most that a list which is kept may have, bytes. */
 const LARGEST = 2 ** 30;
 /** It is asked for whole: a server that pages all the same, and without end, must not keep us for ever. */
-const MOST_PAGES = 10_000;
+const MOST_PAGES = 1_000;
 
 /** Reads a whole list item by item. @returns its version @throws ApiError what the other server says, 503 on what is no list */
 export async function readList(resource: UpstreamResource, scope: Scope, reading: Reading): Promise<string> {
