@@ -1,58 +1,13 @@
 // forward(): another server that lies, is silent or talks nonsense. Nothing of it is taken for a deletion, and all of it ends.
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
-import { credentialed, type Here, MEMOS, startHere } from "./upstream.ts";
+import { label } from "../_support/plain.ts";
+import { line, list, memo, scripted } from "./scripted.ts";
+import { credentialed, MEMOS, startHere } from "./upstream.ts";
 
 const ALL = `${MEMOS}/memos`;
-
-const memo = (name: string, version: number, text = ""): object => ({
-  apiVersion: "test.dev/v1",
-  kind: "Memo",
-  metadata: { name, namespace: "a", resourceVersion: `${version}`, uid: name },
-  spec: { text },
-});
-const list = (version: number, ...items: object[]): string =>
-  JSON.stringify({ kind: "MemoList", apiVersion: "test.dev/v1", metadata: { resourceVersion: `${version}` }, items });
-const line = (type: string, object: object): string => `${JSON.stringify({ type, object })}\n`;
-
-interface Script {
-  /** What lists answer. @default the memo `x` at version 10 */
-  list?: (query: URLSearchParams) => string;
-  /** What the first, second, … watch does; the last one all further ones. */
-  readonly watches: readonly ((res: ServerResponse, query: URLSearchParams) => void)[];
-}
-
-/** A server that does as it is told, and a view over it. */
-async function scripted(script: Script): Promise<{ here: Here; asked: string[] } & AsyncDisposable> {
-  const asked: string[] = [];
-  let watches = 0;
-  const listener: RequestListener = (req: IncomingMessage, res) => {
-    const query = new URL(req.url ?? "", "http://x").searchParams;
-    asked.push(req.url ?? "");
-    res.writeHead(200, { "Content-Type": "application/json" });
-    if (query.get("watch") !== "true") return void res.end(script.list?.(query) ?? list(10, memo("x", 10)));
-    const behave = script.watches[Math.min(watches++, script.watches.length - 1)];
-    res.flushHeaders();
-    behave?.(res, query);
-  };
-  const raw = createServer(listener);
-  await new Promise<void>((resolve) => raw.listen(0, "127.0.0.1", resolve));
-  const here = await startHere({
-    upstream: credentialed(`http://127.0.0.1:${(raw.address() as AddressInfo).port}`),
-    renewEvery: 1_000,
-  });
-  return {
-    here,
-    asked,
-    [Symbol.asyncDispose]: async () => {
-      await here[Symbol.asyncDispose]();
-      raw.closeAllConnections();
-      await new Promise((resolve) => raw.close(resolve));
-    },
-  };
-}
 
 const silent = (): void => undefined;
 const good = (res: ServerResponse): void => void res.write(line("ADDED", memo("good", 20)));
@@ -66,8 +21,6 @@ describe("a forwarded watch of a server that lies", () => {
     "an event of no type": (res) => res.write(line("GONE", memo("y", 11))),
     "a deletion without a version": (res) =>
       res.write(line("DELETED", { ...memo("x", 11), metadata: { name: "x", namespace: "a" } })),
-    "a version that goes backwards": (res) =>
-      res.write(line("ADDED", memo("seen", 15)) + line("MODIFIED", memo("y", 14))),
     "an error of its own": (res) => res.write(line("ERROR", { kind: "Status", code: 500, message: "oh" })),
     "a broken connection": (res) => void res.destroy(),
     "a line without an end": (res) => {
@@ -120,6 +73,38 @@ describe("a forwarded watch of a server that lies", () => {
     await using second = await at.here.server.watch(ALL + fresh);
     expect((await second.next()).object).to.deep.include({ spec: { text: "new" } });
     expect((await watch.next()).object).to.deep.include({ spec: { text: "new" } });
+  });
+
+  it("about its order is not gone on with: 410, and the list tells what it left out", async () => {
+    const now = { list: list(10, memo("x", 10)) };
+    const begun = Promise.withResolvers<void>();
+    const disorder = async (res: ServerResponse): Promise<void> => {
+      await begun.promise;
+      now.list = list(15, memo("x", 10), memo("y", 14), memo("z", 15));
+      res.write(line("ADDED", memo("z", 15)) + line("ADDED", memo("y", 14)));
+    };
+    await using at = await scripted({ list: () => now.list, watches: [disorder, silent] });
+    await using watch = await at.here.server.watch(`${ALL}?watch=true`);
+    expect(await watch.take(1)).to.deep.equal(["ADDED x"]);
+    begun.resolve();
+    expect((await watch.rest()).map(label)).to.deep.equal(["ADDED z", "ERROR 410"]);
+    await using second = await at.here.server.watch(`${ALL}?watch=true`);
+    expect(await second.take(3)).to.deep.equal(["ADDED x", "ADDED y", "ADDED z"]);
+  });
+
+  it("tells several changes of one version, and some of them twice: each is told once", async () => {
+    const other = { ...memo("x", 11), metadata: { name: "x", namespace: "a", resourceVersion: "11", uid: "other" } };
+    const all = [line("DELETED", memo("x", 11)), line("ADDED", other), line("ADDED", memo("y", 11))];
+    const begun = Promise.withResolvers<void>();
+    const tell = async (res: ServerResponse): Promise<void> => {
+      await begun.promise;
+      res.write([...all, all[2], line("ADDED", memo("good", 12))].join(""));
+    };
+    await using at = await scripted({ watches: [tell, silent] });
+    await using watch = await at.here.server.watch(`${ALL}?watch=true`);
+    expect(await watch.take(1)).to.deep.equal(["ADDED x"]);
+    begun.resolve();
+    expect(await watch.take(4)).to.deep.equal(["DELETED x", "ADDED x", "ADDED y", "ADDED good"]);
   });
 
   it("and was set back to an older state ends watches with 410, and shows that state", async () => {

@@ -3,6 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
 import { credentialed, type Here, MEMOS, startHere, startThere, type There } from "./upstream.ts";
 
 async function both(): Promise<{ there: There; here: Here } & AsyncDisposable> {
@@ -198,6 +199,32 @@ describe("a forwarded list", () => {
       (error) => error.code,
     );
     expect(failed).to.be.oneOf(["ECONNRESET", 503]);
+  });
+
+  it("of another kind, or not whole, is 503 as a Table too, compressed or not: never a shorter list", async () => {
+    const item = '{"kind":"Memo","apiVersion":"test.dev/v1","metadata":{"name":"x","resourceVersion":"1"}}';
+    const whole = `{"kind":"MemoList","metadata":{"resourceVersion":"7","items":1},"\\u0069tems":[${item}]}`;
+    const bodies = [
+      [whole, 200],
+      [whole.slice(0, -1), 503],
+      [whole.replace("MemoList", "PodList"), 503],
+      [whole.replace('"x"', "5"), 503],
+      [whole.replace('"1"', "1"), 503],
+      ['{"metadata":{},"kind":"Status"}', 503],
+    ] as const;
+    for (const [body, status] of bodies) {
+      for (const encode of [gzipSync, Buffer.from]) {
+        const coding = encode === gzipSync ? { "Content-Encoding": "gzip" } : {};
+        await using raw = await answering((_req, res) =>
+          res.writeHead(200, { "Content-Type": "application/json", ...coding }).end(encode(body)),
+        );
+        await using here = await startHere({ upstream: credentialed(raw.url) });
+        const accept = "application/json;as=Table;g=meta.k8s.io;v=v1";
+        const answer = await here.server.get(`${MEMOS}/memos`, { headers: { accept } });
+        expect([answer.status, answer.body.rows?.length], body).to.deep.equal([status, status === 200 ? 1 : undefined]);
+      }
+    }
+    expectFault(/a list cannot be read/);
   });
 
   it("of another kind, of no JSON or of nothing is 503", async () => {

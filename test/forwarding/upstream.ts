@@ -35,7 +35,7 @@ export interface There extends AsyncDisposable {
   readonly memos: Collection<MemoContent>;
   readonly server: PlainServer;
   readonly asked: AskedThere[];
-  /** Users who may not read. */
+  /** Users who may not read, and verbs that nobody may. */
   readonly barred: Set<string>;
   readonly upstream: UpstreamOptions;
 }
@@ -53,7 +53,7 @@ export async function startThere(
     wildcard: true,
     authorize: ({ user, verb }) => {
       asked.push({ user: user.name, verb });
-      return barred.has(user.name) ? deny("barred") : allow();
+      return barred.has(user.name) || barred.has(verb) ? deny("barred") : allow();
     },
     resources: [Memo.serve(memos)],
   });

@@ -201,4 +201,24 @@ describe("a forwarded watch of a server that fails", () => {
     await using again = await here.server.watch(`${ALL}?watch=true`);
     expect(await again.take(1)).to.deep.equal(["ADDED x"]);
   });
+
+  it("is refused to who may only list, without asking again and again, and let in once they may watch", async () => {
+    await using there = await startThere();
+    await using here = await startHere({ upstream: there.upstream, renewEvery: 1_000 });
+    set(there, "x");
+    there.barred.add("watch");
+    // Not known yet: the list that it begins with is answered.
+    await using first = await here.server.watch(`${ALL}?watch=true`);
+    expect(label((await first.rest()).at(-1) as never)).to.equal("ERROR 410");
+    const statusNow = async (): Promise<number> => (await here.server.get(`${ALL}?watch=true&timeoutSeconds=1`)).status;
+    expect([await statusNow(), await statusNow()]).to.deep.equal([403, 403]);
+    there.barred.clear();
+    let status = 403;
+    while (status === 403) {
+      await using watch = await here.server.watch(`${ALL}?watch=true`);
+      status = watch.status;
+      if (status === 200) expect(await watch.take(1)).to.deep.equal(["ADDED x"]);
+      else await delay(50);
+    }
+  });
 });

@@ -63,6 +63,13 @@ describe("a list that is cut into its items", () => {
     );
   });
 
+  it("has its items however their name is spelt, and wherever a piece of it ends", () => {
+    for (const name of ["items", "\\u0069tems", "\\u0069\\u0074\\u0065\\u006d\\u0073", "item\\u0073"]) {
+      const text = `{"a":"\\u0069tems","b":"x\\"y","${name}":[{"c":1}],"d":"\\\\"}`;
+      for (let size = 1; size < text.length; size++) expect(split(text, [size]).items).to.deep.equal([{ c: 1 }]);
+    }
+  });
+
   for (const [what, text] of Object.entries({
     "ends early": '{"items":[{"a":1}',
     "is an array": '[{"a":1}]',
@@ -134,6 +141,13 @@ describe("an object of which there are only bytes", () => {
       { numRuns: 2000 },
     );
   });
+
+  for (const metadata of [{ name: 1 }, { name: null }, { resourceVersion: 7 }, { uid: {} }, { labels: { l: 1 } }]) {
+    it(`is refused with ${JSON.stringify(metadata)}: names, versions and labels are texts`, () => {
+      const text = JSON.stringify({ ...note, metadata: { ...note.metadata, ...metadata } });
+      expect(() => EncodedBytes.checked(Buffer.from(text), context)).to.throw("text");
+    });
+  }
 
   it("of another kind is refused; an item of a list that says none is given its own", () => {
     const { kind: _kind, apiVersion: _version, ...bare } = note;

@@ -101,8 +101,9 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
   }
 
   /** A share in what watches of this scope, and views, read. @throws as {@link get} */
-  cache(scope: Scope): Promise<CacheLease> {
-    return this.#feeds.lease(scope, this.shareKey(scope));
+  async cache(scope: Scope): Promise<CacheLease> {
+    const settled = this.#there.settled(scope);
+    return this.#feeds.lease(settled, this.#there.shareKey(settled));
   }
 
   /** Whoever is asked for as the same identity, in the same place, with the same selectors, shares. */

@@ -13,12 +13,15 @@ export interface Reading extends Pick<Question, "signal" | "accept"> {
 
 /** The most that a list which is kept may have, bytes. */
 const LARGEST = 2 ** 30;
+/** It is asked for whole: a server that pages all the same, and without end, must not keep us for ever. */
+const MOST_PAGES = 1_000;
 
 /** Reads a whole list item by item. @returns its version @throws ApiError what the other server says, 503 on what is no list */
 export async function readList(resource: UpstreamResource, scope: Scope, reading: Reading): Promise<string> {
   let version: string | undefined;
+  const taken = { bytes: 0, pages: 0 };
   for (let token: string | undefined; ; ) {
-    const page = await readPage(resource, scope, { ...reading, token });
+    const page = await readPage(resource, scope, { ...reading, token, taken });
     version ??= page.resourceVersion;
     if (page.continue === "" || reading.limit !== undefined) return version;
     token = page.continue;
@@ -30,10 +33,16 @@ interface PageMeta {
   readonly continue: string;
 }
 
+interface Page extends Reading {
+  readonly token: string | undefined;
+  /** Of the whole list so far. */
+  readonly taken: { bytes: number; pages: number };
+}
+
 async function readPage(
   resource: UpstreamResource,
   scope: Scope,
-  { signal, accept, limit, token, item, kinds }: Reading & { readonly token: string | undefined },
+  { signal, accept, limit, token, item, kinds, taken }: Page,
 ): Promise<PageMeta> {
   const { origin } = resource;
   const answer = await resource.stream({
@@ -45,12 +54,13 @@ async function readPage(
   if (answer.status !== 200) throw await streamedError(answer, origin);
   const around: Buffer[] = [];
   const splitter = new ListSplitter({ around: (bytes) => void around.push(Buffer.from(bytes)), item });
-  let length = 0;
   try {
+    taken.pages += 1;
+    if (taken.pages > MOST_PAGES) throw new RangeError(`it has more than ${MOST_PAGES} pages`);
     checkJson(answer.headers, origin);
     for await (const piece of answer.body) {
-      length += piece.length;
-      if (length > LARGEST) throw new RangeError(`it has more than ${LARGEST} bytes`);
+      taken.bytes += piece.length;
+      if (taken.bytes > LARGEST) throw new RangeError(`it has more than ${LARGEST} bytes`);
       splitter.push(piece);
     }
     splitter.end();

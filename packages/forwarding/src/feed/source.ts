@@ -69,9 +69,12 @@ export class UpstreamSource implements FeedSource {
 
   async *changes(scope: Scope, after: string, { signal }: ChangesOptions): AsyncGenerator<Change> {
     const { onAnswer } = this.#options;
+    // That a watch is let in is no good answer yet: it may break at once, each time.
+    let answered = false;
     try {
       for await (const told of this.watch(scope, after, signal)) {
-        onAnswer(scope);
+        if (answered) onAnswer(scope);
+        answered = true;
         if (told.type === "BOOKMARK") yield { type: "progress", resourceVersion: told.resourceVersion };
         else if (told.type !== "DELETED") yield { type: "set", object: told.object };
         else {

@@ -31,10 +31,11 @@ const LONGEST_LINE = 16 * 1024 * 1024;
 const GRACE = 3_000;
 
 /**
- * What the other server tells after a version, until it ends the watch.
+ * What the other server tells after a version, until it ends the watch; first, that it lets us watch, as a bookmark of that
+ * version.
  *
- * @throws ApiError what it says, 410 when it does not know that any more, 503 when it breaks off or is silent for longer
- *   than it may; Error on what is no event, or of an older version than the one before
+ * @throws ApiError what it says, 410 when it does not know that any more or tells an older version behind a newer one, 503
+ *   when it breaks off or is silent for longer than it may; Error on what is no event
  */
 export async function* watchEvents(
   resource: UpstreamResource,
@@ -59,12 +60,15 @@ export async function* watchEvents(
   let last = "0";
   try {
     checkJson(answer.headers, origin);
+    yield { type: "BOOKMARK", resourceVersion: after };
     for await (const line of lines(answer.body, { limit: LONGEST_LINE })) {
       const told = readLine(line, { definition, scope });
       const version = told.type === "BOOKMARK" ? told.resourceVersion : told.object.resourceVersion;
       if (!isResourceVersion(version))
         throw new Error(`an event of the version ${JSON.stringify(version.slice(0, 40))}`);
-      if (compareResourceVersions(version, last) < 0) throw new Error(`an event of version ${version} behind ${last}`);
+      // Who goes on from the newer one would never be told of this one.
+      if (compareResourceVersions(version, last) < 0)
+        throw ApiError.expired(`too old resource version: an event of version ${version} came behind ${last}`);
       last = version;
       yield told;
     }

@@ -6,7 +6,7 @@ import { ANONYMOUS, AUTHENTICATED, type Identity, UNAUTHENTICATED } from "@virtu
  * As whom the other server is asked. `impersonate`: as {@link impersonated} says, by a credential of ours that may
  * impersonate; the other server's own rules then decide. `none`: as ourselves, whoever asks: then `authorize` of the view is
  * all that decides. A function: as whom it says, or as ourselves; what it makes of names such as `system:masters` is its own
- * affair. It is asked for every request, and what it throws is answered.
+ * affair. It is asked for every request, and what it throws is answered; a watch of the other server stays as whom it began.
  */
 export type OutboundIdentity = "impersonate" | "none" | ((identity: Identity) => Impersonation | undefined);
 

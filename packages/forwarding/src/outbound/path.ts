@@ -30,9 +30,11 @@ export function pathOf(definition: ResourceDefinition, target: Target, query: Qu
   ];
   // Encoding does not keep these from being taken for steps up and down.
   if (segments.includes("..") || segments.includes(".")) throw ApiError.notFound(groupResourceOf(definition), name);
-  const said = new URLSearchParams();
-  for (const [key, value] of Object.entries(query)) if (value !== undefined) said.set(key, String(value));
-  return `/${segments.map(segment).join("/")}${said.size === 0 ? "" : `?${said}`}`;
+  const path = `/${segments.map(segment).join("/")}`;
+  const told = Object.entries(query).filter(([, value]) => value !== undefined);
+  return told.length === 0
+    ? path
+    : `${path}?${new URLSearchParams(told.map(([key, value]): [string, string] => [key, String(value)]))}`;
 }
 
 /** The colon of workspace paths may stand in a path as it is. */

@@ -1,7 +1,9 @@
+import type { Impersonation } from "@virtual-workspaces/client";
 import type { ResourceDefinition, Scope } from "@virtual-workspaces/framework";
 import type { Outgoing, StreamedResponse, Upstream, WholeResponse } from "@virtual-workspaces/transport";
 import { outboundHeaders } from "../outbound/headers.ts";
 import { type OutboundIdentity, outboundIdentity } from "../outbound/identity.ts";
+import { pathOf } from "../outbound/path.ts";
 import { upstreamFailure } from "./failure.ts";
 
 export interface UpstreamResourceOptions {
@@ -11,9 +13,24 @@ export interface UpstreamResourceOptions {
   readonly identity: OutboundIdentity;
 }
 
+const SETTLED: unique symbol = Symbol("settled");
+
+/** As whom the other server is asked, and where there: what functions of the options have said. */
+interface Settled {
+  readonly as: Impersonation | undefined;
+  readonly cluster: string;
+}
+
+/** A scope for which that is not asked again: what many share must stay what it was shared as. */
+export interface SettledScope extends Scope {
+  readonly [SETTLED]: Settled;
+}
+
+type AskedScope = Scope & Partial<SettledScope>;
+
 /** What is asked of the other server. */
 export interface Question extends Pick<Outgoing, "signal" | "deadlines" | "long" | "limit"> {
-  readonly scope: Scope;
+  readonly scope: AskedScope;
   /** @default the whole collection */
   readonly name?: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
@@ -36,7 +53,6 @@ export class UpstreamResource {
   /** `https://host:6443`: all that clients learn of where the other server is. */
   readonly origin: string;
   readonly #options: UpstreamResourceOptions;
-  readonly #api: string;
   readonly #known = new WeakMap<Scope["identity"], Known>();
 
   constructor(options: UpstreamResourceOptions) {
@@ -45,8 +61,6 @@ export class UpstreamResource {
     this.upstream = upstream;
     this.origin = new URL(upstream.url).origin;
     this.#options = options;
-    const { group, version } = definition;
-    this.#api = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
   }
 
   /** @throws ApiError 503 when no whole answer comes; the signal's reason */
@@ -59,12 +73,18 @@ export class UpstreamResource {
     return this.upstream.stream(this.#outgoing(question)).catch((error: unknown) => this.#fail(error, question));
   }
 
-  /** Everything that decides what the other server answers. */
-  shareKey(scope: Scope): string {
+  /** The same scope, asked as whom and where it is now, for good. @throws ApiError 403 */
+  settled(scope: AskedScope): SettledScope {
     const { cluster, identity } = this.#options;
+    const now = (): Settled => ({ as: outboundIdentity(identity, scope.identity), cluster: cluster(scope) });
+    return { ...scope, [SETTLED]: scope[SETTLED] ?? now() };
+  }
+
+  /** Everything that decides what the other server answers. */
+  shareKey(scope: AskedScope): string {
+    const { as = null, cluster } = this.settled(scope)[SETTLED];
     const { namespace, labels, fields, hops = 0 } = scope;
-    const as = outboundIdentity(identity, scope.identity) ?? null;
-    return JSON.stringify([as, cluster(scope), scope.cluster, hops, namespace, labels.toString(), fields.toString()]);
+    return JSON.stringify([as, cluster, scope.cluster, hops, namespace, labels.toString(), fields.toString()]);
   }
 
   #fail(error: unknown, { signal }: Question): never {
@@ -79,9 +99,11 @@ export class UpstreamResource {
     };
   }
 
-  /** Made once for each caller: identities do not change. */
-  #outbound(scope: Scope): readonly string[] {
-    const { identity, hops, via } = scope;
+  /** Made once for each caller, whose identity does not change; a function is asked each time. */
+  #outbound(scope: AskedScope): readonly string[] {
+    const { identity, hops, via, [SETTLED]: settled } = scope;
+    if (settled !== undefined) return outboundHeaders(scope, () => settled.as);
+    if (typeof this.#options.identity === "function") return outboundHeaders(scope, this.#options.identity);
     const known = this.#known.get(identity);
     if (known !== undefined && known.hops === hops && known.via === via) return known.lines;
     const lines = outboundHeaders(scope, this.#options.identity);
@@ -89,12 +111,9 @@ export class UpstreamResource {
     return lines;
   }
 
-  #path(scope: Scope, name: string | undefined): string {
-    const cluster = this.#options.cluster(scope);
-    const { plural } = this.definition;
-    const there = cluster === "" ? "" : `/clusters/${encodeURIComponent(cluster).replaceAll("%3A", ":")}`;
-    const place = scope.namespace === "" ? "" : `/namespaces/${encodeURIComponent(scope.namespace)}`;
-    return `${there}${this.#api}${place}/${plural}${name === undefined ? "" : `/${encodeURIComponent(name)}`}`;
+  #path(scope: AskedScope, name: string | undefined): string {
+    const cluster = scope[SETTLED]?.cluster ?? this.#options.cluster(scope);
+    return pathOf(this.definition, { cluster, namespace: scope.namespace, ...(name === undefined ? {} : { name }) });
   }
 }
 

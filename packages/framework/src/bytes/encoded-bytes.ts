@@ -103,6 +103,9 @@ export class EncodedBytes implements Encoded {
     const { name = "", namespace = "", resourceVersion = "", uid = "", labels, annotations } = metadata;
     if (definition !== undefined && (kind !== definition.kind || apiVersion !== apiVersionOf(definition)))
       throw new Error(`an object of kind ${apiVersion} ${kind} where ${definition.kind} was expected`);
+    if (typeof name !== "string" || typeof namespace !== "string" || typeof resourceVersion !== "string")
+      throw new Error("an object whose name, namespace or resource version is no text");
+    if (typeof uid !== "string" || !isTexts(labels)) throw new Error("an object whose uid or labels are no texts");
     const { cluster: here } = this.#context.scope;
     const cluster = here === "*" ? (annotations?.[CLUSTER_ANNOTATION] ?? "") : here;
     return { key: { cluster, namespace, name }, resourceVersion, uid, labels: labels ?? NOTHING };
@@ -118,6 +121,11 @@ export class EncodedBytes implements Encoded {
     for (const field of selectableFields) fields[field.name] = scalarText(field.read(object)[0]);
     return fields;
   }
+}
+
+function isTexts(labels: unknown): boolean {
+  if (labels === undefined || labels === null) return true;
+  return typeof labels === "object" && Object.values(labels).every((value) => typeof value === "string");
 }
 
 function typeHead(definition: ResourceDefinition, bytes: Buffer): string {

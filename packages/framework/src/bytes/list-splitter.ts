@@ -23,7 +23,9 @@ const CLOSE_OBJECT = 125;
 const OPEN_ARRAY = 91;
 const CLOSE_ARRAY = 93;
 const COMMA = 44;
-const ITEMS = Buffer.from('"items"');
+const ITEMS = "items";
+/** Of a name with every character as `\u0069`. */
+const LONGEST_ITEMS = 6 * ITEMS.length;
 
 /**
  * Cuts the JSON of a list into its items and what is around them, as it comes: a list of any length takes as much memory
@@ -38,7 +40,7 @@ export class ListSplitter {
   #escaped = false;
   #inItems = false;
   #found = false;
-  /** Of the top level's last string that could be a name; as much as is needed to know `items`. */
+  /** Of the top level's last string that could be a name, as it is spelt; as much as is needed to know `items`. */
   #name: number[] = [];
   #naming = false;
   #isItems = false;
@@ -112,7 +114,7 @@ export class ListSplitter {
     const end = piece.length;
     if (this.#escaped) {
       this.#escaped = false;
-      if (this.#naming) this.#name.push(BACKSLASH);
+      this.#spell(piece[at] as number);
       at += 1;
     }
     for (; at < end; at++) {
@@ -123,12 +125,17 @@ export class ListSplitter {
         return at + 1;
       }
       if (byte === BACKSLASH) {
-        if (at + 1 === end) this.#escaped = true;
-        else if (this.#naming) this.#name.push(BACKSLASH);
+        this.#spell(byte);
         at += 1;
-      } else if (this.#naming && this.#name.length < ITEMS.length) this.#name.push(byte);
+        if (at === end) this.#escaped = true;
+        else this.#spell(piece[at] as number);
+      } else if (this.#naming) this.#spell(byte);
     }
     return end;
+  }
+
+  #spell(byte: number): void {
+    if (this.#naming && this.#name.length <= LONGEST_ITEMS) this.#name.push(byte);
   }
 
   #quote(): void {
@@ -141,7 +148,7 @@ export class ListSplitter {
   /** A value after the name `items` that is a text leaves that behind: what opens next belongs to another name. */
   #named(): void {
     this.#naming = false;
-    this.#isItems = !this.#isItems && Buffer.from(this.#name).equals(ITEMS.subarray(1, -1));
+    this.#isItems = !this.#isItems && this.#name.length <= LONGEST_ITEMS && textOf(this.#name) === ITEMS;
   }
 
   /** @returns whether the items begin */
@@ -189,6 +196,17 @@ export class ListSplitter {
     if (this.#around > this.#limits.around)
       throw new RangeError(`what is around the items is longer than ${this.#limits.around} bytes`);
     this.#parts.around(piece.subarray(from, to));
+  }
+}
+
+/** What a string says, however it is spelt. */
+function textOf(spelt: readonly number[]): string {
+  const text = Buffer.from(spelt).toString("utf8");
+  if (!text.includes("\\")) return text;
+  try {
+    return JSON.parse(`"${text}"`) as string;
+  } catch {
+    return refuse("a name that is no text");
   }
 }
 

@@ -1,4 +1,10 @@
-import { ApiError, type KubeObject, type ListOptions, parseOwnJson } from "@virtual-workspaces/apimachinery";
+import {
+  ApiError,
+  isApiError,
+  type KubeObject,
+  type ListOptions,
+  parseOwnJson,
+} from "@virtual-workspaces/apimachinery";
 import { EncodedBytes } from "../bytes/encoded-bytes.ts";
 import { ListSplitter } from "../bytes/list-splitter.ts";
 import { decoded } from "../encode/content-encoding.ts";
@@ -80,21 +86,40 @@ function pageOptions(options: ListOptions, narrows: boolean): Partial<ListReques
   };
 }
 
-/** The items of a list that came as bytes, cut out of it one by one: no more is parsed than a form of them needs. */
+/**
+ * The items of a list that came as bytes, cut out of it one by one: no more is parsed than a form of them needs.
+ *
+ * @throws ApiError 503 when it is not whole or not of this kind: a shorter list must not pass for the whole
+ */
 async function readItems(exchange: Exchange, { definition }: ServedResource, list: EncodedList): Promise<ItemList> {
   const items: Encoded[] = [];
+  try {
+    const context = { definition, scope: exchange };
+    const around = await cutList(list, (bytes) => void items.push(EncodedBytes.item(bytes, context)));
+    const { kind, metadata } = around;
+    if (kind !== undefined && kind !== definition.listKind) throw new Error(`it is a ${String(kind)}`);
+    return { ...metadata, items };
+  } catch (error) {
+    if (isApiError(error) || exchange.signal.aborted) throw error;
+    exchange.log({ level: "warn", message: "a list cannot be read", error: String(error) });
+    throw ApiError.serviceUnavailable(`the list of ${definition.plural} that came cannot be read; try again`, 1);
+  }
+}
+
+interface Around {
+  readonly kind?: unknown;
+  readonly metadata?: Omit<ItemList, "items">;
+}
+
+/** Tells of each item, and returns what else the list says. @throws Error on what is none */
+async function cutList(list: EncodedList, item: (bytes: Buffer) => void): Promise<Around> {
   const around: Buffer[] = [];
-  const context = { definition, scope: exchange };
-  const splitter = new ListSplitter({
-    around: (bytes) => void around.push(Buffer.from(bytes)),
-    item: (bytes) => void items.push(EncodedBytes.item(bytes, context)),
-  });
+  const splitter = new ListSplitter({ around: (bytes) => void around.push(Buffer.from(bytes)), item });
   const body = decoded(list);
   if (body instanceof Uint8Array) splitter.push(asBuffer(body));
   else for await (const piece of body) splitter.push(asBuffer(piece));
   splitter.end();
-  const { metadata } = parseOwnJson(Buffer.concat(around).toString("utf8")) as { metadata?: Omit<ItemList, "items"> };
-  return { items, ...metadata };
+  return parseOwnJson(Buffer.concat(around).toString("utf8")) as Around;
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

@@ -44,6 +44,8 @@ export class Feed {
   #running: Promise<void> = Promise.resolve();
   #stream = new AbortController();
   #lost = false;
+  /** Why the source does not tell of changes, although it may be listed. */
+  #untold: unknown;
   readonly #headNow = askedAfterNow(() => this.#head());
   readonly #compareNow = askedAfterNow(() => this.#compare());
   readonly #listNow = askedAfterNow(() => this.#relist());
@@ -77,6 +79,7 @@ export class Feed {
   /** Resolves unless the source refuses to be read, which it is asked again. @throws ApiError what it says */
   async permitted(): Promise<void> {
     if (this.#refusal.stands) await this.#listNow();
+    if (this.#untold !== undefined) throw this.#untold;
   }
 
   /**
@@ -156,6 +159,8 @@ export class Feed {
   }
 
   #refuse(error: unknown): void {
+    // Who may not list is told so when they ask, and let in as soon as they may.
+    this.#untold = undefined;
     const message = this.#refusal.note(error);
     if (message !== undefined) this.#cache.reset([], this.#cache.head, message);
     this.#lost ||= this.#refusal.stands;
@@ -169,14 +174,17 @@ export class Feed {
       const began = performance.now();
       const before = cache.head;
       let failed = false;
+      let reading = false;
       try {
         if (this.#lost) await this.#listNow();
+        reading = true;
         this.#lost = await this.#read();
       } catch (error) {
         if (this.#stop.signal.aborted) return;
         failed = true;
         this.#lost ||= isApiError(error) && error.code === 410;
         this.#refuse(error);
+        if (reading && this.#refusal.stands) this.#untold = error;
         // A refusal is an answer: readers are told.
         if (!this.#refusal.stands) this.#options.onError(error);
       }
@@ -195,11 +203,13 @@ export class Feed {
     const stream = new AbortController();
     this.#stream = stream;
     if (this.#stop.signal.aborted) return false;
+    let told = "";
     try {
       for await (const change of source.changes?.(scope, this.#cache.head, { signal: stream.signal }) ?? []) {
         if (stream.signal.aborted) return this.#lost;
+        this.#untold = undefined;
         if (change.type === "expired") return true;
-        this.#apply(change);
+        told = this.#apply(change, told);
       }
     } catch (error) {
       if (!stream.signal.aborted) throw error;
@@ -207,20 +217,24 @@ export class Feed {
     return this.#lost;
   }
 
-  #apply(change: Exclude<Change, { type: "expired" }>): void {
+  /** @param told the version of this stream's last change @returns the same, now */
+  #apply(change: Exclude<Change, { type: "expired" }>, told: string): string {
     const cache = this.#cache;
     if (change.type === "progress") {
       cache.advance(change.resourceVersion);
-      return;
+      return told;
     }
     const object = change.type === "set" ? this.#encode(change.object) : undefined;
     const version = change.type === "set" ? (object?.resourceVersion ?? "") : change.resourceVersion;
     if (!/^[1-9]\d*$/.test(version))
       throw new Error(`${this.#options.definition.plural}: change without a resource version`);
-    // A source that is asked again may repeat the last of what it told.
-    if (compareResourceVersions(version, cache.head) <= 0) return;
-    if (object !== undefined) cache.set(object, version);
-    else if (change.type === "delete") cache.delete(this.#placed(change.key), version);
+    // A source that is asked again may repeat the last of what it told; several changes of one version follow one another.
+    const order = compareResourceVersions(version, cache.head);
+    if (order < 0 || (order === 0 && version !== told)) return told;
+    if (object === undefined) {
+      if (change.type === "delete") cache.delete(this.#placed(change.key), version);
+    } else if (order > 0 || cache.get(object.key)?.resourceVersion !== version) cache.set(object, version);
+    return version;
   }
 
   /** The object's key as its `set` had it: only a stream over all logical clusters says which one is meant. */

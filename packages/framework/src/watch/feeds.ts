@@ -13,11 +13,17 @@ export interface SourceFeedsOptions {
   /** Told when the last stream has ended. @default nobody */
   readonly onEmpty?: () => void;
   readonly history?: HistoryOptions | undefined;
-  /** How long a stream outlives its last reader, so that a client that resumes finds its history, ms. @default 60000 */
+  /**
+   * How long a stream outlives its last reader, so that a client that resumes finds its history, ms; less when more than
+   * 100 have no reader. @default 60000
+   */
   readonly linger?: number | undefined;
   /** The longest time between two attempts on a failing source, ms; shortened at random by up to a half. @default 10000 */
   readonly longestRetry?: number | undefined;
 }
+
+/** The most streams without a reader: selectors cost nothing to make up, and each stream holds all that its own selects. */
+const MOST_IDLE = 100;
 
 /** A feed and how many hold it. */
 interface Shared {
@@ -30,12 +36,14 @@ interface Shared {
 /**
  * The watch caches of one source that tells changes (client-go's shared informers): callers with equal keys share one
  * stream, which begins with the first and ends some time after the last. Everything that decides what the source answers
- * must be in the key: what is left out leaks from one caller to another. Memory: the objects of all streams, encoded, and a
- * ring of events for each.
+ * must be in the key: what is left out leaks from one caller to another. Memory: the objects of all streams that are read,
+ * and of at most 100 that are not, encoded, and a ring of events for each.
  */
 export class SourceFeeds implements AsyncDisposable {
   readonly #options: SourceFeedsOptions;
   readonly #shared = new Map<string, Shared>();
+  /** What nobody reads, by how long. */
+  readonly #idle = new Map<Shared, string>();
 
   constructor(options: SourceFeedsOptions) {
     this.#options = options;
@@ -50,6 +58,7 @@ export class SourceFeeds implements AsyncDisposable {
   async lease(scope: Scope, key: string): Promise<CacheLease> {
     const shared = this.#shared.get(key) ?? this.#open(scope, key);
     shared.holders += 1;
+    this.#idle.delete(shared);
     clearTimeout(shared.ending);
     let held = true;
     const release = (): void => {
@@ -71,6 +80,7 @@ export class SourceFeeds implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const all = [...this.#shared.values()];
     this.#shared.clear();
+    this.#idle.clear();
     for (const { ending } of all) clearTimeout(ending);
     await Promise.all(all.map(({ feed }) => feed.stop()));
   }
@@ -95,10 +105,17 @@ export class SourceFeeds implements AsyncDisposable {
   #release(key: string, shared: Shared): void {
     shared.holders -= 1;
     if (shared.holders > 0 || this.#shared.get(key) !== shared) return;
-    shared.ending = setTimeout(() => {
-      this.#forget(key, shared);
-      void shared.feed.stop();
-    }, this.#options.linger ?? 60_000).unref();
+    shared.ending = setTimeout(() => this.#end(key, shared), this.#options.linger ?? 60_000).unref();
+    this.#idle.set(shared, key);
+    const [oldest] = this.#idle.size > MOST_IDLE ? this.#idle : [];
+    if (oldest !== undefined) this.#end(oldest[1], oldest[0]);
+  }
+
+  #end(key: string, shared: Shared): void {
+    clearTimeout(shared.ending);
+    this.#idle.delete(shared);
+    this.#forget(key, shared);
+    void shared.feed.stop();
   }
 
   #forget(key: string, shared: Shared): void {

@@ -9,6 +9,8 @@ export class Ring {
   readonly #slots: number;
   readonly #byteLimit: number;
   #events: (CacheEvent | undefined)[] = [];
+  /** Of each event, as it was when it came: an object that is made when it is asked for may turn out longer or shorter. */
+  #weights: number[] = [];
   #bytes = 0;
   /** All after this version is known. */
   #floor: string;
@@ -28,8 +30,10 @@ export class Ring {
 
   /** Adds, and forgets nothing yet: whoever has not read up to {@link surplus} must do so before {@link forget}. */
   push(event: CacheEvent): void {
+    const weight = weightOf(event);
     this.#events[this.next % this.#slots] = event;
-    this.#bytes += weightOf(event);
+    this.#weights[this.next % this.#slots] = weight;
+    this.#bytes += weight;
     this.next += 1;
   }
 
@@ -38,7 +42,7 @@ export class Ring {
     let position = this.first;
     let bytes = this.#bytes;
     while (this.next - position > this.#limit || (bytes > this.#byteLimit && this.next - position > 1)) {
-      bytes -= weightOf(this.event(position));
+      bytes -= this.#weight(position);
       position += 1;
     }
     return position;
@@ -51,6 +55,7 @@ export class Ring {
 
   clear(floor: string): void {
     this.#events = [];
+    this.#weights = [];
     this.#bytes = 0;
     this.#floor = floor;
     this.first = this.next;
@@ -69,10 +74,14 @@ export class Ring {
     return low;
   }
 
+  #weight(position: number): number {
+    return this.#weights[position % this.#slots] ?? 0;
+  }
+
   #evict(): void {
     const event = this.event(this.first);
     this.#floor = event.version;
-    this.#bytes -= weightOf(event);
+    this.#bytes -= this.#weight(this.first);
     this.#events[this.first % this.#slots] = undefined;
     this.first += 1;
   }

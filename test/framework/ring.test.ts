@@ -1,0 +1,34 @@
+// The history of a watch cache: what is held by it alone is bounded, whatever becomes of the objects meanwhile.
+import { expect } from "chai";
+import type { Encoded } from "../../packages/framework/src/encoded.ts";
+import { CacheEvent } from "../../packages/framework/src/watch/event.ts";
+import { Ring } from "../../packages/framework/src/watch/ring.ts";
+
+/** An object whose bytes are shorter once somebody has read them. */
+function shrinking(version: string): Encoded & { read: boolean } {
+  return {
+    key: { cluster: "", namespace: "", name: "x" },
+    resourceVersion: version,
+    uid: "",
+    labels: {},
+    fields: {},
+    read: false,
+    bytes: Buffer.alloc(0),
+    get length() {
+      return this.read ? 0 : 100;
+    },
+  };
+}
+
+describe("the history of a watch cache", () => {
+  it("counts each event as it was when it came", () => {
+    const ring = new Ring("0", { events: 10, bytes: 250 });
+    for (let version = 1; version <= 100; version++) {
+      const object = shrinking(`${version}`);
+      ring.push(new CacheEvent(`${version}`, undefined, object));
+      object.read = true;
+      ring.forget(ring.surplus);
+    }
+    expect(ring.next - ring.first).to.equal(2);
+  });
+});
