@@ -62,4 +62,23 @@ describe("a write through a view of what is shown otherwise than it is kept", ()
     expect((await here.send(`PUT ${PATH}/x`, { ...changed.body, spec: { text: "ELSE" } })).status).to.equal(403);
     expect((await there.memos.in("root", "a").get("x"))?.spec.text).to.equal("ours");
   });
+
+  it("hands down no patch and no delete of many: neither reaches what the view does not show", async () => {
+    await using views = await start((text) => text === "MINE" || text === "OURS");
+    const { here, there } = views;
+    for (const [name, text] of Object.entries({ x: "mine", y: "ours", z: "theirs" }))
+      there.memos.in("root", "a").set(name, { text });
+    const merge = { headers: { "content-type": "application/merge-patch+json" } };
+    const patched = async (name: string, text: string): Promise<number> =>
+      (await here.send(`PATCH ${PATH}/${name}`, { spec: { text } }, merge)).status;
+    expect([await patched("x", "OURS"), await patched("x", "ELSE"), await patched("z", "MINE")]).to.deep.equal([
+      200, 403, 404,
+    ]);
+    expect((await here.send(`DELETE ${PATH}`)).status).to.equal(200);
+    const left = ["x", "y", "z"].map((name) => there.memos.in("root", "a").get(name)?.spec.text);
+    expect(left).to.deep.equal([undefined, undefined, "theirs"]);
+    const verbs = new Set(there.asked.map(({ verb }) => verb));
+    expect(verbs).to.include("update").and.to.include("delete");
+    expect(verbs).not.to.include("patch").and.not.to.include("deletecollection");
+  });
 });
