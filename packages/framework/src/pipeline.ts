@@ -75,7 +75,17 @@ function fail(exchange: Exchange, error: unknown): void {
   }
   if (res.writableEnded) return;
   if (res.headersSent) res.destroy();
-  else respondStatus(res, isApiError(error) ? error : unexpected(exchange));
+  else if (!isApiError(error)) respondStatus(res, unexpected(exchange));
+  else tell(exchange, error);
+}
+
+/** An error that somebody made up, or passed on from elsewhere, may be none that HTTP can say. */
+function tell(exchange: Exchange, error: ApiError): void {
+  try {
+    respondStatus(exchange.res, error);
+  } catch (cause) {
+    fail(exchange, new Error(`an ApiError that cannot be answered: ${String(cause)}`, { cause }));
+  }
 }
 
 /** Of what went wrong a client is told where to look: the same id as in `Audit-Id`. */

@@ -4,11 +4,11 @@ import {
   isJsonObject,
   isResourceVersion,
   parseOwnJson,
-  type Status,
   stringifyJson,
 } from "@virtual-workspaces/apimachinery";
 import { type BytesContext, type Encoded, EncodedBytes, type Scope } from "@virtual-workspaces/framework";
 import { lines } from "@virtual-workspaces/transport";
+import { statusFrom } from "../outbound/told-status.ts";
 import { checkJson } from "../reads/answer.ts";
 import { streamedError, upstreamFailure } from "../reads/failure.ts";
 import { selectorsOf, type UpstreamResource } from "../reads/upstream-resource.ts";
@@ -95,16 +95,11 @@ function parseLine(line: Buffer, context: BytesContext): Told {
   const event = parseOwnJson(line.toString("utf8"));
   const { type, object } = (isJsonObject(event) ? event : {}) as { type?: unknown; object?: unknown };
   if (!isJsonObject(object)) throw new Error("an event without an object");
-  if (type === "ERROR") throw new ApiError(asStatus(object));
+  if (type === "ERROR") throw new ApiError(statusFrom(object));
   if (type === "BOOKMARK") {
     const { resourceVersion } = (object["metadata"] ?? {}) as { resourceVersion?: unknown };
     return { type, resourceVersion: String(resourceVersion ?? "") };
   }
   if (type !== "ADDED" && type !== "MODIFIED" && type !== "DELETED") throw new Error("an event of no known type");
   return { type, object: EncodedBytes.checked(Buffer.from(stringifyJson(object)), context) };
-}
-
-function asStatus(object: object): Status {
-  const { code = 500, message = "", ...rest } = object as Partial<Status>;
-  return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", ...rest, code, message } as Status;
 }

@@ -1,5 +1,6 @@
-import { ApiError, isJsonObject, parseOwnJson, type Status } from "@virtual-workspaces/apimachinery";
+import { ApiError } from "@virtual-workspaces/apimachinery";
 import { header, isTransportError, type WholeResponse } from "@virtual-workspaces/transport";
+import { isErrorCode, toldStatus } from "./told-status.ts";
 
 /**
  * What a client is told when the other server has not answered a write. Where it never got it: 503, to be tried again.
@@ -20,9 +21,9 @@ export function writeFailure(error: unknown): unknown {
 /** What another server refuses with: its Status as it stands, or one made of its code. */
 export function answeredError(answer: Pick<WholeResponse, "status" | "headers" | "body">): ApiError {
   const { status: code, headers } = answer;
-  if (code === 401) return notTaken();
-  if (code < 400) return unlikely(`it answered ${code}, which is no answer to a write`);
-  const status = statusOf(answer.body);
+  if (code === 401 || code === 407) return notTaken();
+  if (!isErrorCode(code)) return unlikely(`it answered ${code}, which is no answer to a write`);
+  const status = toldStatus(answer.body);
   if (status === undefined) return unlikely(`it answered ${code}, and not as an API server does`, code);
   const retry = header(headers, "retry-after");
   const isTold = status.details?.retryAfterSeconds !== undefined || retry === undefined || !/^\d{1,6}$/.test(retry);
@@ -43,14 +44,4 @@ function unlikely(what: string, code = 500): ApiError {
     return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code });
   if (code === 503) return ApiError.serviceUnavailable(message);
   return ApiError.internalError(message);
-}
-
-/** A body that is a Status. */
-export function statusOf(body: Buffer): Status | undefined {
-  try {
-    const parsed = parseOwnJson(body.toString("utf8"));
-    return isJsonObject(parsed) && parsed["kind"] === "Status" ? (parsed as unknown as Status) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,12 +1,6 @@
-import {
-  ApiError,
-  isApiError,
-  isJsonObject,
-  parseOwnJson,
-  type Status,
-  type StatusReason,
-} from "@virtual-workspaces/apimachinery";
+import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import { header, isTransportError, type StreamedResponse, type WholeResponse } from "@virtual-workspaces/transport";
+import { isErrorCode, toldStatus } from "../outbound/told-status.ts";
 
 /** When a client is to come again whose answer could not be had, s. */
 const RETRY_AFTER = 1;
@@ -41,8 +35,9 @@ export function upstreamFailure(error: unknown, origin: string): unknown {
  * us is about our credentials, not the client's.
  */
 export function answeredError({ status, headers, body }: WholeResponse, origin: string): ApiError {
-  if (status === 401) return upstreamFault(origin, "does not take the credentials that it is asked with");
-  const told = statusOf(body);
+  if (status === 401 || status === 407)
+    return upstreamFault(origin, "does not take the credentials that it is asked with");
+  const told = isErrorCode(status) ? toldStatus(body) : undefined;
   if (told === undefined) return upstreamFault(origin, `answered ${status} without saying why`);
   const seconds = Number(header(headers, "retry-after"));
   const retry = told.details?.retryAfterSeconds === undefined && Number.isInteger(seconds) && seconds > 0;
@@ -64,15 +59,4 @@ export async function streamedError(answer: StreamedResponse, origin: string): P
     return upstreamFault(origin, `answered ${answer.status} and broke off`, { cause: error });
   }
   return answeredError({ status: answer.status, headers: answer.headers, body: Buffer.concat(pieces) }, origin);
-}
-
-function statusOf(body: Buffer): Status | undefined {
-  try {
-    const parsed = parseOwnJson(body.toString("utf8"));
-    if (!isJsonObject(parsed) || parsed["kind"] !== "Status") return undefined;
-    const { message = "", reason = "" } = parsed as { message?: unknown; reason?: unknown };
-    return { ...(parsed as unknown as Status), message: String(message), reason: String(reason) as StatusReason };
-  } catch {
-    return undefined;
-  }
 }

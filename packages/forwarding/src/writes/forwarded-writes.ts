@@ -12,7 +12,6 @@ import type {
   Written,
 } from "@virtual-workspaces/framework";
 import type { Transform } from "../options.ts";
-import { statusOf } from "../outbound/failure.ts";
 import { deleteBody, patchQuery, writeQuery } from "./query.ts";
 import { Sender, type SenderOptions, type Sent } from "./sender.ts";
 import { transformedWrites } from "./transformed-writes.ts";
@@ -31,8 +30,6 @@ export type ForwardedWrites<T extends object> = Pick<
 > & { readonly lifecycle: "storage" };
 
 const APPLY = "application/apply-patch+yaml";
-/** The longest Status of a delete, bytes. An object that is still there may be longer. */
-const LONGEST_STATUS = 64 * 1024;
 
 /**
  * Writes that another server does: it checks them, keeps them and says what came of it. What clients send is passed on as
@@ -81,8 +78,8 @@ async function deleted(
   { scope, key, asked }: { readonly scope: Scope; readonly key: ObjectKey; readonly asked: DeleteOptions },
 ): Promise<Encoded | Status> {
   const at = { scope: { ...scope, namespace: key.namespace }, name: key.name };
-  const { body, object } = await sender.send({ method: "DELETE", ...at, options: asked, ...deleteBody(asked) });
-  return (body.length <= LONGEST_STATUS ? statusOf(body) : undefined) ?? object;
+  const { gone, object } = await sender.send({ method: "DELETE", ...at, options: asked, ...deleteBody(asked) });
+  return gone ?? object;
 }
 
 async function deletedCollection(
@@ -97,6 +94,6 @@ async function deletedCollection(
     ...{ limit, continue: token, resourceVersion, resourceVersionMatch },
   };
   const sending = { method: "DELETE", scope, name: "", options: asked, query, ...deleteBody(asked) } as const;
-  const { body } = await sender.send(sending);
-  return (body.length <= LONGEST_STATUS ? statusOf(body) : undefined) ?? { body };
+  const { gone, body } = await sender.send(sending);
+  return gone ?? { body };
 }

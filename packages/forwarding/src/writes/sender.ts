@@ -1,4 +1,4 @@
-import { ApiError } from "@virtual-workspaces/apimachinery";
+import { ApiError, apiVersionOf, type Status } from "@virtual-workspaces/apimachinery";
 import type { RequestOptions, ResourceDefinition, Scope } from "@virtual-workspaces/framework";
 import { header, type Upstream, type WholeResponse } from "@virtual-workspaces/transport";
 import { AnsweredObject } from "../outbound/answered-object.ts";
@@ -6,6 +6,8 @@ import { answeredError, writeFailure } from "../outbound/failure.ts";
 import { outboundHeaders } from "../outbound/headers.ts";
 import type { OutboundIdentity } from "../outbound/identity.ts";
 import { pathOf, type Query } from "../outbound/path.ts";
+import { type ExpectedKind, saysKind } from "../outbound/says-kind.ts";
+import { toldStatus } from "../outbound/told-status.ts";
 import { warningsIn } from "../outbound/warnings.ts";
 
 /** Where writes go, and as whom. */
@@ -40,7 +42,12 @@ export interface Sent {
   readonly body: Buffer;
   /** The body, if it is an object of the kind. */
   readonly object: AnsweredObject;
+  /** The body of a delete, if it says that all is gone. */
+  readonly gone?: Status;
 }
+
+/** The longest Status of a delete, bytes. An object that is still there may be longer. */
+const LONGEST_STATUS = 64 * 1024;
 
 /**
  * Sends writes to another server, each once: what it did of one that it did not answer nobody knows. Keeps nothing of one
@@ -62,10 +69,13 @@ export class Sender {
     const { status, body } = answer;
     if (status >= 300) throw this.#told(answeredError(answer));
     if (header(answer.headers, "content-type")?.startsWith("application/json") !== true)
-      throw ApiError.internalError(
-        "the server behind this view answered a write otherwise than in JSON: it may be done",
-      );
-    return { status, body, object: new AnsweredObject(body, { cluster: scope.cluster, definition: resource }) };
+      throw unlike("otherwise than in JSON");
+    const object = new AnsweredObject(body, { cluster: scope.cluster, definition: resource });
+    const told = sending.method === "DELETE" && body.length <= LONGEST_STATUS ? toldStatus(body) : undefined;
+    if (told?.status === "Success") return { status, body, object, gone: told };
+    const expected = expectedOf(sending, resource);
+    if (!saysKind(body, expected)) throw unlike(`with something else than a ${expected.kind}`);
+    return { status, body, object };
   }
 
   async #ask(sending: Sending): Promise<WholeResponse> {
@@ -88,4 +98,14 @@ export class Sender {
     if (error instanceof Error && error.cause !== undefined) this.#options.onError?.(error.cause);
     return error;
   }
+}
+
+function expectedOf({ method, name, subresource }: Sending, resource: ResourceDefinition): ExpectedKind {
+  if (subresource === "scale") return { kind: "Scale", apiVersion: "autoscaling/v1" };
+  const isList = method === "DELETE" && name === "";
+  return { kind: isList ? resource.listKind : resource.kind, apiVersion: apiVersionOf(resource) };
+}
+
+function unlike(how: string): ApiError {
+  return ApiError.internalError(`the server behind this view answered a write ${how}: it may be done`);
 }

@@ -45,20 +45,25 @@ export function transformedWrites<T extends object>(options: TransformedWritesOp
     },
   };
   if (keep === undefined) return deletes;
+  /** Who has a say in a write reads objects as they are shown. */
+  const shownTo = (asked: WriteOptions): WriteOptions => {
+    const { accept } = asked;
+    return accept === undefined ? asked : { ...asked, accept: (next) => accept(next && show(next as ObjectOf<T>)) };
+  };
   const kept = (object: ObjectOf<T>, current: ObjectOf<T> | undefined): KubeObject =>
     placed(keep(cloneJson(object), { current }), object);
   return {
     ...deletes,
     applies: false,
     create: async (scope, object, asked) => {
-      const writing = { verb: "create", scope, object: kept(object, undefined), options: asked } as const;
+      const writing = { verb: "create", scope, object: kept(object, undefined), options: shownTo(asked) } as const;
       return shown(await written(sender, writing));
     },
     update: async (scope, object, asked) => {
       const current = await read(sender, { scope, object, options: asked });
       if (current.metadata.resourceVersion !== object.metadata.resourceVersion) throw modified(resource, object);
       const next = kept(object, current as ObjectOf<T>);
-      return shown(await written(sender, { verb: "update", scope, object: next, options: asked }));
+      return shown(await written(sender, { verb: "update", scope, object: next, options: shownTo(asked) }));
     },
   };
 }

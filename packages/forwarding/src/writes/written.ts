@@ -22,12 +22,11 @@ export async function written(sender: Sender, writing: Writing): Promise<Encoded
   const { accept, dryRun } = options;
   if (accept === undefined) return (await send(sender, writing, object)).object;
   const tried = (await send(sender, { ...writing, options: { ...options, dryRun: true } }, object)).object;
-  const next = tried.copy();
-  accept(next);
+  accept(tried.copy());
   if (dryRun) return tried;
   options.signal.throwIfAborted();
   // A name that was generated is the one that was accepted.
-  const named = verb === "update" ? object : { ...object, metadata: { ...object.metadata, ...nameOf(next) } };
+  const named = verb === "update" ? object : { ...object, metadata: { ...object.metadata, ...nameOf(tried.copy()) } };
   return (await send(sender, { ...writing, options: { ...options, warn: () => undefined } }, named)).object;
 }
 

@@ -1,0 +1,86 @@
+// Why: a view that forwards answers many people through few connections and shared streams. What one of them may see must
+// never come to another, however their requests fall between each other's.
+import { forward } from "@virtual-workspaces/forwarding";
+import {
+  allow,
+  defineVirtualWorkspace,
+  deny,
+  type ServedResource,
+  staticTokens,
+  view,
+} from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { type CallOptions, startPlain } from "../_support/plain.ts";
+import { credentialed, Memo, type MemoContent } from "./upstream.ts";
+
+const USERS = Array.from({ length: 61 }, (_, at) => `user-${at}`);
+const LIMITS = { inFlight: 5_000, perUser: 1, perVirtualWorkspace: 1 };
+const of = (name: string): string => `/services/${name}/apis/test.dev/v1/namespaces/a/memos`;
+
+const workspace = (name: string, served: ServedResource) =>
+  defineVirtualWorkspace({ name, path: "/", authorize: () => allow(), resources: [served] });
+
+/** A server that shows each user what is theirs, and one in front of it, with views of it as it is and of a view of it. */
+async function start() {
+  const memos = Memo.collection();
+  for (const user of USERS) memos.in("", "a").set(`of-${user}`, { text: user });
+  const theirs = view({
+    from: memos,
+    by: ({ identity }) => identity.name,
+    select: ({ spec }, { by }) => spec.text === by,
+  });
+  const behind = await startPlain([workspace("memos", Memo.serve(theirs))], {
+    impersonation: ({ user }) => (user.name === "admin" ? allow() : deny("nobody else may")),
+    limits: LIMITS,
+  });
+  const forwarded = forward<MemoContent>({ resource: Memo, upstream: credentialed(`${behind.url}/services/memos`) });
+  const shown = view({ from: forwarded, select: () => true });
+  const front = await startPlain([workspace("plain", Memo.serve(forwarded)), workspace("shown", Memo.serve(shown))], {
+    authentication: [staticTokens(Object.fromEntries(USERS.map((name) => [name, { name }])))],
+    limits: LIMITS,
+  });
+  return {
+    front,
+    memos,
+    forwarded,
+    [Symbol.asyncDispose]: async () => {
+      await front[Symbol.asyncDispose]();
+      await forwarded[Symbol.asyncDispose]();
+      await behind[Symbol.asyncDispose]();
+    },
+  };
+}
+
+describe("many who read through a view that forwards", () => {
+  it("get, list and watch what is theirs, 1,200 times in any order, and nothing of others", async () => {
+    await using servers = await start();
+    const { front, memos, forwarded } = servers;
+    const as = (user: string): CallOptions => ({ user: user as "alice" });
+    const names = async (path: string, user: string): Promise<unknown> => {
+      const { body } = await front.get(path, as(user));
+      return body.items?.map(({ spec }: MemoContent) => spec.text) ?? body;
+    };
+    const watched = async (path: string, user: string): Promise<unknown> => {
+      await using watch = await front.watch(`${path}?watch=true`, as(user));
+      const first = await watch.next();
+      memos.in("", "a").set(`of-${user}`, { text: user, big: Math.floor(Math.random() * 1e9) });
+      const second = await watch.next();
+      return [first, second].map(({ object }) => (object as unknown as MemoContent).spec.text);
+    };
+    const calls: ((user: string, other: string) => Promise<[unknown, unknown]>)[] = [
+      async (user) => [(await front.get(`${of("plain")}/of-${user}`, as(user))).body.spec?.text, user],
+      async (user, other) => [(await front.get(`${of("plain")}/of-${other}`, as(user))).status, 404],
+      async (user) => [await names(of("plain"), user), [user]],
+      async (user) => [await names(of("shown"), user), [user]],
+      async (user) => [await watched(of("plain"), user), [user, user]],
+      async (user) => [await watched(of("shown"), user), [user, user]],
+    ];
+    const asked = Array.from({ length: 1_200 }, (_, at) => {
+      const user = USERS[(at * 7) % USERS.length] as string;
+      const other = USERS[(at * 7 + 1) % USERS.length] as string;
+      return (calls[(at * 5) % calls.length] as (typeof calls)[number])(user, other);
+    });
+    for (const [found, expected] of await Promise.all(asked)) expect(found).to.deep.equal(expected);
+    expect(forwarded.state.watches).to.be.within(USERS.length, 2 * USERS.length);
+  }).timeout(60_000);
+});
