@@ -52,6 +52,7 @@ export class ForwardingServer implements AsyncDisposable {
       identity: ({ name }) => ({ name, groups: ["system:masters"] }),
       onError: (error) => void failures.push(error),
     });
+    await source.ready();
     return new ForwardingServer(source, {
       failures,
       server: await startTls(viewsOf(source), { impersonation: () => allow() }),
