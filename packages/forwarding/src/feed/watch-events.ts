@@ -1,6 +1,7 @@
 import {
   ApiError,
   compareResourceVersions,
+  isApiError,
   isJsonObject,
   isResourceVersion,
   parseOwnJson,
@@ -9,9 +10,9 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { type BytesContext, type Encoded, EncodedBytes, type Scope } from "@virtual-workspaces/framework";
 import { lines } from "@virtual-workspaces/transport";
-import { checkJson } from "../reads/answer.ts";
-import { streamedError, upstreamFailure } from "../reads/failure.ts";
-import { selectorsOf, type UpstreamResource } from "../reads/upstream-resource.ts";
+import { checkJson, streamedError } from "../outbound/answer.ts";
+import { upstreamFailure, upstreamFault } from "../outbound/failure.ts";
+import { selectorsOf, type UpstreamResource } from "../outbound/upstream-resource.ts";
 
 /** One line of a watch. */
 export type Told =
@@ -33,15 +34,15 @@ const GRACE = 3_000;
 /**
  * What the other server tells after a version, until it ends the watch.
  *
- * @throws ApiError what it says, 410 when it does not know that any more, 503 when it breaks off or is silent for longer
- *   than it may; Error on what is no event, or of an older version than the one before
+ * @throws ApiError what it says, 410 when it does not know that any more, 503 when it breaks off, is silent for longer than
+ *   it may, or tells what is no event, or one of an older version than the one before
  */
 export async function* watchEvents(
   resource: UpstreamResource,
   { scope, after }: { readonly scope: Scope; readonly after: string },
   { signal, renewEvery }: Asking,
 ): AsyncGenerator<Told, void, undefined> {
-  const { origin, definition } = resource;
+  const { definition } = resource;
   const answer = await resource.stream({
     scope,
     signal,
@@ -55,10 +56,10 @@ export async function* watchEvents(
       timeoutSeconds: Math.max(1, Math.ceil(renewEvery / 1000)),
     },
   });
-  if (answer.status !== 200) throw await streamedError(answer, origin);
+  if (answer.status !== 200) throw await streamedError(answer, resource);
   let last = "0";
   try {
-    checkJson(answer.headers, origin);
+    checkJson(answer.headers, resource);
     for await (const line of lines(answer.body, { limit: LONGEST_LINE })) {
       const told = readLine(line, { definition, scope });
       const version = told.type === "BOOKMARK" ? told.resourceVersion : told.object.resourceVersion;
@@ -69,7 +70,10 @@ export async function* watchEvents(
       yield told;
     }
   } catch (error) {
-    throw signal.aborted ? signal.reason : upstreamFailure(error, origin);
+    if (signal.aborted) throw signal.reason;
+    const failure = upstreamFailure(error, resource);
+    if (isApiError(failure)) throw failure;
+    throw upstreamFault(resource.origin, `told what is no watch: ${(error as Error).message}`, { cause: error });
   } finally {
     await answer[Symbol.asyncDispose]();
   }
