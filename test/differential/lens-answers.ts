@@ -1,8 +1,11 @@
 // What views add to answers by themselves.
 import { SOURCE_VERSION_ANNOTATION } from "@virtual-workspaces/framework";
+import type { Case } from "./step.ts";
 
 /** An object of a view always has annotations, and a patch can tell. */
-export const TELLING = "with escapes";
+export function tells({ name }: Case): boolean {
+  return name === "with escapes";
+}
 
 /** The answers without what a view says by itself. */
 export function bare<T>(value: T): T {

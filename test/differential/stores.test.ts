@@ -6,7 +6,7 @@ import { view, type WritableSource } from "@virtual-workspaces/framework";
 import { lmdbStore, memoryStore, persistent } from "@virtual-workspaces/store";
 import { answersAsRecorded } from "./as-recorded.ts";
 import { KINDS } from "./kinds.ts";
-import { bare, TELLING } from "./lens-answers.ts";
+import { bare, tells } from "./lens-answers.ts";
 import { startOverStore, startSubject } from "./subject.ts";
 
 describe("objects in a store in memory answer as Kubernetes does:", function () {
@@ -35,6 +35,6 @@ describe("a view of objects in a store answers as Kubernetes does:", function ()
         const from = stored.collection(persistent(memoryStore(), { garbageCollected: true }));
         return view({ from: from as WritableSource, unmap: (object) => object });
       }),
-    { bare, without: [TELLING] },
+    { bare, without: tells },
   );
 });

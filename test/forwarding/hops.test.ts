@@ -1,6 +1,7 @@
 // Views that forward to one another: how far a request goes, and who knows.
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
+import { forward } from "@virtual-workspaces/forwarding";
 import {
   allow,
   createServer as createApiServer,
@@ -13,7 +14,7 @@ import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
 import { Note } from "../_support/note.ts";
 import { outcome } from "../_support/plain.ts";
-import { as, forwarded, startChain } from "./support.ts";
+import { as, startChain } from "./support.ts";
 
 const PATH = "apis/test.dev/v1/notes";
 const NOTE = { apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "a" }, spec: { text: "x" } };
@@ -36,7 +37,7 @@ describe("views that forward to one another", () => {
       const credentials = { get: () => ({ headers: ["Authorization", "Bearer alice"] }) };
       const upstream = new Upstream({ url: `http://127.0.0.1:${port}/services/${next}`, credentials });
       upstreams.push(upstream);
-      const resources = [Note.serve(forwarded({ resource: Note, upstream, identity: "none" }))];
+      const resources = [Note.serve(forward({ resource: Note, upstream, identity: "none" }))];
       return defineVirtualWorkspace({ name, path: "/", authorize: () => allow(), resources });
     };
     const server = createApiServer({

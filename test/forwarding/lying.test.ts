@@ -46,7 +46,7 @@ describe("a forwarded watch of a server that lies", () => {
     await using at = await scripted({ watches: [silent, good] });
     await using watch = await at.here.server.watch(`${ALL}?watch=true`);
     expect((await watch.until(({ object }) => object.metadata?.name === "good")).length).to.equal(2);
-    expect(String(at.here.errors[0])).to.contain("did not answer in time");
+    expect(String(at.here.errors[0])).to.match(/^TransportError: GET http:.* within \d+ ms/);
   });
 
   it("in unusual spelling is understood", async () => {
@@ -141,12 +141,12 @@ describe("readiness of a forwarded kind", () => {
         () => "ready",
         (error: Error) => error.message,
       );
-    expect(await ready()).to.contain("answered 500");
+    expect(await ready()).to.match(/^http:\/\/127\.0\.0\.1:\d+ answered 500$/);
     status = 403;
     while ((await ready()) !== "ready") await delay(20);
     raw.closeAllConnections();
     await new Promise((resolve) => raw.close(resolve));
     while ((await ready()) === "ready") await delay(20);
-    expect(await ready()).to.contain("cannot be reached");
+    expect(await ready()).to.match(/^GET http:\/\/127\.0\.0\.1:\d+\/version: /);
   });
 });

@@ -102,12 +102,15 @@ describe("a forwarded get", () => {
     "an error without a Status": (_req, res) => res.writeHead(502).end("bad gateway"),
   };
   for (const [what, listener] of Object.entries(faults)) {
-    it(`answered by ${what} is 503, which names the origin alone`, async () => {
+    it(`answered by ${what} is 503, which does not say where that is`, async () => {
       await using raw = await answering(listener);
       await using here = await startHere({ upstream: credentialed(`${raw.url}/secret-path`) });
       const { status, body, headers } = await here.server.get(`${MEMOS}/namespaces/a/memos/x`);
       expect([status, body.reason]).to.deep.equal([503, "ServiceUnavailable"]);
-      expect(body.message).to.contain(raw.url).and.not.to.contain("secret-path");
+      expect(body.message)
+        .to.match(/^the server behind this view /)
+        .and.not.to.contain("127.0.0.1");
+      expect(here.errors.map(String).join()).to.contain(raw.url);
       expect(headers["retry-after"]).to.equal("1");
     });
   }
@@ -115,10 +118,29 @@ describe("a forwarded get", () => {
   it("of a server that is not there is 503", async () => {
     await using here = await startHere({ upstream: credentialed("http://127.0.0.1:1") });
     const { status, body } = await here.server.get(`${MEMOS}/namespaces/a/memos/x`);
-    expect([status, body.message]).to.deep.equal([
-      503,
-      "the API server behind this one, http://127.0.0.1:1, cannot be reached",
-    ]);
+    expect([status, body.message]).to.deep.equal([503, "the server behind this view cannot be reached; try again"]);
+    expect(here.errors.map(String).join()).to.contain("http://127.0.0.1:1/");
+  });
+});
+
+describe("whoever runs a view that forwards", () => {
+  it("is told once of requests that fail, however many, and once more when they do again", async () => {
+    let code = 502;
+    await using raw = await answering((_req, res) =>
+      res.writeHead(code, { "Content-Type": "application/json" }).end("{}"),
+    );
+    await using here = await startHere({ upstream: credentialed(raw.url) });
+    const ask = async (...calls: `${"GET" | "POST" | "DELETE"} /${string}`[]): Promise<void> => {
+      for (const call of calls) await here.server.send(call, call.startsWith("POST") ? {} : undefined);
+    };
+    const one = `${MEMOS}/namespaces/a/memos/x` as const;
+    await ask(`GET ${one}`, `GET ${MEMOS}/memos`, `DELETE ${one}`, `GET ${one}`);
+    expect(here.errors.map(String)).to.deep.equal([`Error: ${raw.url} answered 502, and not as an API server does`]);
+    code = 200;
+    await ask(`DELETE ${one}`);
+    code = 502;
+    await ask(`GET ${one}`, `GET ${one}`);
+    expect(here.errors.length).to.equal(2);
   });
 });
 

@@ -2,13 +2,14 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { forward } from "@virtual-workspaces/forwarding";
 import { allow, defineVirtualWorkspace, type Storage } from "@virtual-workspaces/framework";
 import { isTransportError, Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { Note } from "../_support/note.ts";
 import { type PlainServer, startPlain } from "../_support/plain.ts";
 import { startRelay } from "../_support/relay.ts";
-import { forwarded, startChain, upstreamAt } from "./support.ts";
+import { startChain, upstreamAt } from "./support.ts";
 
 interface Misbehaving extends AsyncDisposable {
   readonly front: PlainServer;
@@ -31,7 +32,7 @@ async function start(
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const upstream = new Upstream({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, ...options });
-  const storage = forwarded({ resource: Note, upstream, onError: (error) => void told.push(error) });
+  const storage = forward({ resource: Note, upstream, onError: (error) => void told.push(error) });
   const view = defineVirtualWorkspace({
     name: "notes",
     path: "/",
@@ -104,11 +105,13 @@ describe("a write to a server behind", () => {
     await using relay = await startRelay(Number(new URL(chain.behind.url).port));
     cut = relay.cut;
     await using upstream = upstreamAt(`http://127.0.0.1:${relay.port}/services/notes`);
-    const resources = [Note.serve(forwarded({ resource: Note, upstream }))];
+    const told: unknown[] = [];
+    const resources = [Note.serve(forward({ resource: Note, upstream, onError: (error) => told.push(error) }))];
     const view = defineVirtualWorkspace({ name: "notes", path: "/", authorize: () => allow(), resources });
     await using front = await startPlain([view]);
     expect((await front.send(`POST ${PATH}`, NOTE)).status).to.equal(504);
     expect(done).to.deep.equal(["a"]);
+    expect(told.map(isTransportError)).to.deep.equal([true]);
   });
 
   it("is told its error whole, with when to come again, wherever that was said", async () => {
@@ -141,24 +144,29 @@ describe("a write to a server behind", () => {
 
   for (const [what, code, handle] of [
     [
-      "that does not know us is 500: the caller can do nothing about it",
-      500,
+      "that does not know us is 503: it heals when the credential is renewed",
+      503,
       (res: ServerResponse) => json(res, 401, {}),
     ],
     [
-      "that leads elsewhere is 500, and not followed",
-      500,
+      "that leads elsewhere is 503, and not followed",
+      503,
       (res: ServerResponse) => res.writeHead(307, { location: "http://127.0.0.1:9/" }).end(),
     ],
     [
-      "that is no API server is 500",
-      500,
+      "that is no API server is 504: it may be done",
+      504,
       (res: ServerResponse) => res.writeHead(200, { "content-type": "text/html" }).end("<p>"),
     ],
     [
       "of which a proxy says that it is away is 503",
       503,
       (res: ServerResponse) => res.writeHead(503).end("no healthy upstream"),
+    ],
+    [
+      "of which a proxy says that something went wrong is 504: it may be done",
+      504,
+      (res: ServerResponse) => res.writeHead(502).end("bad gateway"),
     ],
     [
       "that has another form of 404 is 404",
@@ -168,9 +176,11 @@ describe("a write to a server behind", () => {
   ] as const)
     it(what, async () => {
       await using view = await start((_req, res) => void handle(res));
-      const { status, body } = await view.front.send(`POST ${PATH}`, NOTE);
+      const { status, body, headers } = await view.front.send(`POST ${PATH}`, NOTE);
       expect([status, body.kind]).to.deep.equal([code, "Status"]);
-      expect(body.message).not.to.include("<p>");
+      expect(headers["retry-after"]).to.equal(code === 503 ? "1" : undefined);
+      expect(body.message).not.to.include("<p>").and.not.to.include("127.0.0.1");
+      expect(view.told.map(String).join()).to.match(code === 404 ? /^$/ : /^Error: http:\/\/127\.0\.0\.1:\d+ \w/);
       expect(view.asked.length).to.equal(1);
     });
 

@@ -6,11 +6,10 @@ import {
   parseFieldSelector,
   parseLabelSelector,
 } from "@virtual-workspaces/apimachinery";
-import type { Transform } from "@virtual-workspaces/forwarding";
+import { forward, type Transform } from "@virtual-workspaces/forwarding";
 import type { Encoded, Scope, WriteOptions } from "@virtual-workspaces/framework";
 import { User } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { forwardedWrites } from "../../packages/forwarding/src/writes/forwarded-writes.ts";
 import { Note } from "../_support/note.ts";
 import { outcome } from "../_support/plain.ts";
 import { as, type Chain, startChain } from "./support.ts";
@@ -102,6 +101,8 @@ describe("objects that are shown otherwise than they are kept", () => {
     const calls = [`POST ${path}`, `PUT ${path}/a`, `PATCH ${path}/a`] as const;
     for (const call of calls) expect((await front.send(call, note("a", "two"), MERGE)).status, call).to.equal(405);
     expect((await front.send(`DELETE ${path}/a`, undefined, ann)).status).to.equal(200);
+    const { body } = await front.get("/services/notes/apis/test.dev/v1", ann);
+    expect(body.resources[0].verbs).to.deep.equal(["delete", "deletecollection", "get", "list", "watch"]);
     const gone = await front.send(`DELETE ${path}`, undefined, ann);
     expect(gone.body.items.map(({ spec }: NoteObject) => spec?.text)).to.deep.equal(["ONE"]);
   });
@@ -133,7 +134,7 @@ describe("a write that somebody here has a say in", () => {
 
   it("is done only if what it leads to there is accepted", async () => {
     await using chain = await start();
-    const { create } = forwardedWrites({ resource: Note, upstream: chain.upstream });
+    const { create } = forward({ resource: Note, upstream: chain.upstream });
     const seen: (KubeObject | undefined)[] = [];
     const refuse = (object: KubeObject | undefined): void => {
       seen.push(object);
@@ -156,7 +157,7 @@ describe("a write that somebody here has a say in", () => {
 
   it("keeps the name that was generated for what was accepted", async () => {
     await using chain = await start();
-    const { create } = forwardedWrites({ resource: Note, upstream: chain.upstream });
+    const { create } = forward({ resource: Note, upstream: chain.upstream });
     const names: unknown[] = [];
     const object = note("", "one", { name: undefined, generateName: "n-" });
     const made = await create?.(
@@ -172,7 +173,7 @@ describe("a write that somebody here has a say in", () => {
     await using chain = await start();
     const { front, path } = chain;
     const { body } = await front.send(`POST ${path}`, note("a", "one"), ann);
-    const { update } = forwardedWrites({ resource: Note, upstream: chain.upstream });
+    const { update } = forward({ resource: Note, upstream: chain.upstream });
     const next = { ...body, spec: { text: "two" } };
     await update?.(
       scope,

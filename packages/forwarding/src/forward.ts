@@ -13,14 +13,15 @@ import {
 } from "@virtual-workspaces/framework";
 import { Upstream } from "@virtual-workspaces/transport";
 import { UpstreamSource } from "./feed/source.ts";
-import { Spells } from "./feed/spells.ts";
 import type { ForwardOptions, Transform } from "./options.ts";
+import { causeOfFault } from "./outbound/failure.ts";
+import { Spells } from "./outbound/spells.ts";
+import { UpstreamResource } from "./outbound/upstream-resource.ts";
 import { getObject } from "./reads/get.ts";
 import { passList } from "./reads/list.ts";
 import { Readiness } from "./reads/readiness.ts";
 import { type Show, ShownObject, transformedList } from "./reads/transformed.ts";
-import { UpstreamResource } from "./reads/upstream-resource.ts";
-import { forwardedWrites } from "./writes/forwarded-writes.ts";
+import { type ForwardedWrites, forwardedWrites } from "./writes/forwarded-writes.ts";
 
 /** What a {@link Forwarded} is doing, for metrics. */
 export interface ForwardedState {
@@ -44,6 +45,14 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
   readonly resource: TypedDefinition<T>;
   readonly narrows = true;
   readonly lifecycle = "storage";
+  /** What can be written: with a `transform` that has no `keep`, deletes alone. */
+  declare readonly create?: Writes<T>["create"];
+  declare readonly update?: Writes<T>["update"];
+  declare readonly pass?: Writes<T>["pass"];
+  declare readonly patch?: Writes<T>["patch"];
+  declare readonly applies?: Writes<T>["applies"];
+  declare readonly delete?: Writes<T>["delete"];
+  declare readonly deleteCollection?: Writes<T>["deleteCollection"];
   /** The other server. */
   readonly upstream: Upstream;
   readonly #owned: boolean;
@@ -59,9 +68,11 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
     this.resource = resource;
     this.#owned = !(upstream instanceof Upstream);
     this.upstream = upstream instanceof Upstream ? upstream : new Upstream(upstream);
-    this.#there = new UpstreamResource({ definition: resource, upstream: this.upstream, cluster, identity });
+    const onError = options.onError ?? warning(resource, this.upstream.url);
+    this.#there = new UpstreamResource({ definition: resource, upstream: this.upstream, cluster, identity, onError });
     this.#show = transform?.show as Show | undefined;
-    this.#spells = new Spells(options.onError ?? warning(resource, this.#there.origin));
+    this.#spells = new Spells(onError);
+    Object.assign(this, forwardedWrites(this.#there, transform));
     this.#readiness = new Readiness(this.#there);
     this.#feeds = new SourceFeeds({
       definition: resource,
@@ -76,7 +87,7 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
       history: options.history,
       linger: options.linger,
       longestRetry: LONGEST_RETRY,
-      onError: (error, key) => this.#spells.failed(error, key),
+      onError: (error, key) => this.#spells.failed(causeOfFault(error) ?? error, key),
     });
   }
 
@@ -88,7 +99,7 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
 
   /** @throws ApiError what the other server says, 503 when it says nothing */
   get(scope: Scope, key: ObjectKey, options: GetOptions): Promise<ObjectOf<T> | Encoded | undefined> {
-    const found = getObject(this.#there, { scope, key }, options);
+    const found = this.#there.told(getObject(this.#there, { scope, key }, options));
     const show = this.#show;
     return show === undefined ? found : found.then((object) => object && new ShownObject(object, show));
   }
@@ -96,8 +107,9 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
   /** @throws as {@link get} */
   list(scope: Scope, options: ListRequest): Promise<EncodedList> {
     const show = this.#show;
-    if (show === undefined) return passList(this.#there, scope, options);
-    return transformedList(this.#there, scope, { ...options, show });
+    const there = this.#there;
+    if (show === undefined) return there.told(passList(there, scope, options));
+    return there.told(transformedList(there, scope, { ...options, show }));
   }
 
   /** A share in what watches of this scope, and views, read. @throws as {@link get} */
@@ -115,7 +127,7 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
    * For `ready` of a virtual workspace: resolves while the other server answers, whatever it answers to strangers. Asks it
    * at most every other second, and waits 5 s at most.
    *
-   * @throws ApiError 503 that says what is wrong
+   * @throws Error that names the other server and says what is wrong: for logs, no client is told
    */
   readonly ready = (): Promise<void> => this.#readiness.check();
 
@@ -127,8 +139,9 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
 }
 
 /** A {@link Forwarded} that writes too, so that writable views can be made of it. */
-export type WritableForwarded<T extends object> = Forwarded<T> &
-  Required<Pick<Storage<ObjectOf<T>>, "create" | "update" | "delete">>;
+export type WritableForwarded<T extends object> = Forwarded<T> & Pick<Writes<T>, "create" | "update" | "delete">;
+
+type Writes<T extends object> = Required<ForwardedWrites<T>>;
 
 /**
  * A kind of another API server, served here: all verbs, as it answers them. With a `transform` that has no way back, what is
@@ -141,15 +154,13 @@ export function forward<T extends object>(
 ): WritableForwarded<T>;
 export function forward<T extends object>(options: ForwardOptions<T>): Forwarded<T>;
 export function forward<T extends object>(options: ForwardOptions<T>): Forwarded<T> {
-  const forwarded = new Forwarded(options);
-  const { upstream } = forwarded;
-  return Object.assign(forwarded, forwardedWrites({ ...options, upstream }));
+  return new Forwarded(options);
 }
 
 function clusterHere({ cluster }: Scope): string {
   return cluster;
 }
 
-function warning({ plural }: { readonly plural: string }, origin: string): (error: unknown) => void {
-  return (error) => process.emitWarning(`${plural} of ${origin}: ${String(error)}`, "ForwardingWarning");
+function warning({ plural }: { readonly plural: string }, url: string): (error: unknown) => void {
+  return (error) => process.emitWarning(`${plural} of ${url}: ${String(error)}`, "ForwardingWarning");
 }

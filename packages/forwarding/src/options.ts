@@ -30,6 +30,9 @@ export interface ForwardOptions<T extends object> {
   readonly linger?: number;
   /** After how long a watch of the other server is renewed, so that a dead one is noticed, ms. @default 10000 */
   readonly renewEvery?: number;
-  /** Told when the other server fails us; it is asked again. @default a process warning */
+  /**
+   * Told when the other server fails us, once for each spell of failures of a watch, and of requests. Names the other server,
+   * which clients are not told. @default a process warning
+   */
   readonly onError?: (error: unknown) => void;
 }

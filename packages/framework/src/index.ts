@@ -5,7 +5,13 @@ export type { ObjectDetails } from "./collection/authored.ts";
 export { Collection, type CollectionOptions } from "./collection/collection.ts";
 export type { CollectionPart, SetValue } from "./collection/part.ts";
 export { Converted, type ConvertedOptions, converted } from "./convert/converted.ts";
-export type { ResourceDefinition, ScalePaths, Subresources, TypedDefinition } from "./definition.ts";
+export {
+  groupResourceOf,
+  type ResourceDefinition,
+  type ScalePaths,
+  type Subresources,
+  type TypedDefinition,
+} from "./definition.ts";
 export type { PathParams } from "./path.ts";
 export { type ColumnSpec, type ContentOf, defineResource, Resource, type ResourceOptions } from "./resource.ts";
 export type { ServedResource, ServeOptions, Verb } from "./served.ts";

@@ -1,8 +1,8 @@
-import { isJsonObject, isResourceVersion, parseOwnJson } from "@virtual-workspaces/apimachinery";
+import { isApiError, isJsonObject, isResourceVersion, parseOwnJson } from "@virtual-workspaces/apimachinery";
 import { ListSplitter, type Scope } from "@virtual-workspaces/framework";
-import { checkJson } from "../reads/answer.ts";
-import { streamedError, upstreamFailure, upstreamFault } from "../reads/failure.ts";
-import { type Question, selectorsOf, type UpstreamResource } from "../reads/upstream-resource.ts";
+import { checkJson, streamedError } from "../outbound/answer.ts";
+import { upstreamFailure, upstreamFault } from "../outbound/failure.ts";
+import { type Question, selectorsOf, type UpstreamResource } from "../outbound/upstream-resource.ts";
 
 export interface Reading extends Pick<Question, "signal" | "accept"> {
   readonly limit?: number;
@@ -44,20 +44,19 @@ async function readPage(
   scope: Scope,
   { signal, accept, limit, token, item, kinds, taken }: Page,
 ): Promise<PageMeta> {
-  const { origin } = resource;
   const answer = await resource.stream({
     scope,
     ...(signal && { signal }),
     ...(accept && { accept }),
     query: { ...selectorsOf(scope), limit, continue: token },
   });
-  if (answer.status !== 200) throw await streamedError(answer, origin);
+  if (answer.status !== 200) throw await streamedError(answer, resource);
   const around: Buffer[] = [];
   const splitter = new ListSplitter({ around: (bytes) => void around.push(Buffer.from(bytes)), item });
   try {
     taken.pages += 1;
     if (taken.pages > MOST_PAGES) throw new RangeError(`it has more than ${MOST_PAGES} pages`);
-    checkJson(answer.headers, origin);
+    checkJson(answer.headers, resource);
     for await (const piece of answer.body) {
       taken.bytes += piece.length;
       if (taken.bytes > LARGEST) throw new RangeError(`it has more than ${LARGEST} bytes`);
@@ -67,9 +66,9 @@ async function readPage(
     return metadataOf(parseOwnJson(Buffer.concat(around).toString("utf8")), kinds);
   } catch (error) {
     if (signal?.aborted === true) throw signal.reason;
-    const failure = upstreamFailure(error, origin);
-    if (failure !== error || (error as { status?: unknown }).status !== undefined) throw failure;
-    throw upstreamFault(origin, `answered what is no list: ${(error as Error).message}`, { cause: error });
+    const failure = upstreamFailure(error, resource);
+    if (isApiError(failure)) throw failure;
+    throw upstreamFault(resource.origin, `answered what is no list: ${(error as Error).message}`, { cause: error });
   } finally {
     await answer[Symbol.asyncDispose]();
   }

@@ -12,8 +12,8 @@ import {
   type Versions,
   type WatchCache,
 } from "@virtual-workspaces/framework";
+import type { UpstreamResource } from "../outbound/upstream-resource.ts";
 import { type Show, ShownObject } from "../reads/transformed.ts";
-import type { UpstreamResource } from "../reads/upstream-resource.ts";
 import { UpstreamPast } from "./past.ts";
 import { readList } from "./read-list.ts";
 import { type Told, watchEvents } from "./watch-events.ts";

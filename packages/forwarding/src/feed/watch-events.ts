@@ -1,6 +1,7 @@
 import {
   ApiError,
   compareResourceVersions,
+  isApiError,
   isJsonObject,
   isResourceVersion,
   parseOwnJson,
@@ -8,10 +9,10 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { type BytesContext, type Encoded, EncodedBytes, type Scope } from "@virtual-workspaces/framework";
 import { lines } from "@virtual-workspaces/transport";
+import { checkJson, streamedError } from "../outbound/answer.ts";
+import { upstreamFailure, upstreamFault } from "../outbound/failure.ts";
 import { statusFrom } from "../outbound/told-status.ts";
-import { checkJson } from "../reads/answer.ts";
-import { streamedError, upstreamFailure } from "../reads/failure.ts";
-import { selectorsOf, type UpstreamResource } from "../reads/upstream-resource.ts";
+import { selectorsOf, type UpstreamResource } from "../outbound/upstream-resource.ts";
 
 /** One line of a watch. */
 export type Told =
@@ -42,7 +43,7 @@ export async function* watchEvents(
   { scope, after }: { readonly scope: Scope; readonly after: string },
   { signal, renewEvery }: Asking,
 ): AsyncGenerator<Told, void, undefined> {
-  const { origin, definition } = resource;
+  const { definition } = resource;
   const answer = await resource.stream({
     scope,
     signal,
@@ -56,10 +57,10 @@ export async function* watchEvents(
       timeoutSeconds: Math.max(1, Math.ceil(renewEvery / 1000)),
     },
   });
-  if (answer.status !== 200) throw await streamedError(answer, origin);
+  if (answer.status !== 200) throw await streamedError(answer, resource);
   let last = "0";
   try {
-    checkJson(answer.headers, origin);
+    checkJson(answer.headers, resource);
     yield { type: "BOOKMARK", resourceVersion: after };
     for await (const line of lines(answer.body, { limit: LONGEST_LINE })) {
       const told = readLine(line, { definition, scope });
@@ -73,7 +74,10 @@ export async function* watchEvents(
       yield told;
     }
   } catch (error) {
-    throw signal.aborted ? signal.reason : upstreamFailure(error, origin);
+    if (signal.aborted) throw signal.reason;
+    const failure = upstreamFailure(error, resource);
+    if (isApiError(failure)) throw failure;
+    throw upstreamFault(resource.origin, `told what is no watch: ${(error as Error).message}`, { cause: error });
   } finally {
     await answer[Symbol.asyncDispose]();
   }

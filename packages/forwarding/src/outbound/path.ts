@@ -1,6 +1,5 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import type { ResourceDefinition } from "@virtual-workspaces/framework";
-import { groupResourceOf } from "./group-resource.ts";
+import { groupResourceOf, type ResourceDefinition } from "@virtual-workspaces/framework";
 
 /** Where something is at the other server. */
 export interface Target {
@@ -9,35 +8,44 @@ export interface Target {
   /** "" for all, and for kinds that are in none. */
   readonly namespace: string;
   /** "" for the collection. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   readonly subresource?: string | undefined;
 }
 
-/** What is asked besides; what is `undefined` is not said. */
+/** What is asked besides; what is `undefined` or empty is not said. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** The path of objects of a kind, with its query. */
-export function pathOf(definition: ResourceDefinition, target: Target, query: Query = {}): string {
-  const { group, version, plural, scope } = definition;
+/** Whether something may be called so: a name is one step of a path, as Kubernetes has it. */
+export function isName(text: string): boolean {
+  return text !== "." && text !== ".." && !/[/%]/.test(text);
+}
+
+/** The path of objects of a kind. @throws ApiError 404 on a name that would be several steps, or one up: nothing is called so */
+export function pathOf(definition: ResourceDefinition, target: Target): string {
+  const { group, version, plural } = definition;
   const { cluster, namespace, name = "", subresource } = target;
   const segments = [
     ...(cluster === "" ? [] : ["clusters", cluster]),
     ...(group === "" ? ["api", version] : ["apis", group, version]),
-    ...(scope === "Namespaced" && namespace !== "" ? ["namespaces", namespace] : []),
+    ...(namespace === "" ? [] : ["namespaces", namespace]),
     plural,
     ...(name === "" ? [] : [name]),
     ...(subresource === undefined ? [] : [subresource]),
   ];
-  // Encoding does not keep these from being taken for steps up and down.
-  if (segments.includes("..") || segments.includes(".")) throw ApiError.notFound(groupResourceOf(definition), name);
-  const path = `/${segments.map(segment).join("/")}`;
-  const told = Object.entries(query).filter(([, value]) => value !== undefined);
-  return told.length === 0
-    ? path
-    : `${path}?${new URLSearchParams(told.map(([key, value]): [string, string] => [key, String(value)]))}`;
+  // Encoding does not keep them from being taken for something else.
+  if (!segments.every(isName)) throw ApiError.notFound(groupResourceOf(definition), name);
+  return `/${segments.map(segment).join("/")}`;
 }
 
 /** The colon of workspace paths may stand in a path as it is. */
 function segment(text: string): string {
-  return encodeURIComponent(text).replaceAll("%3A", ":").replaceAll("%2A", "*");
+  return encodeURIComponent(text).replaceAll("%3A", ":");
+}
+
+/** A query with its question mark; "" when it says nothing. */
+export function searchOf(query: Query): string {
+  const said = Object.entries(query).flatMap(([key, value]) =>
+    value === undefined || value === "" ? [] : [`${key}=${encodeURIComponent(value)}`],
+  );
+  return said.length === 0 ? "" : `?${said.join("&")}`;
 }

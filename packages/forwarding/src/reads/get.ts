@@ -1,31 +1,29 @@
 import { apiVersionOf, isApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Encoded, EncodedBytes, type GetOptions, type Scope } from "@virtual-workspaces/framework";
 import type { WholeResponse } from "@virtual-workspaces/transport";
+import { checkJson, objectOf, passWarnings } from "../outbound/answer.ts";
+import { answeredError, upstreamFault } from "../outbound/failure.ts";
+import { isName } from "../outbound/path.ts";
 import { beginsWithKind } from "../outbound/says-kind.ts";
-import { checkJson, passWarnings } from "./answer.ts";
-import { answeredError, upstreamFault } from "./failure.ts";
-import type { UpstreamResource } from "./upstream-resource.ts";
+import type { UpstreamResource } from "../outbound/upstream-resource.ts";
 
 /** The largest object that is read, bytes. */
 const LARGEST = 16 * 1024 * 1024;
-const LINE_FEED = 10;
 
 /** Asks for one object; its bytes are passed on unread. @throws ApiError what the other server says; 503 when that is nothing */
-export function getObject(
+export async function getObject(
   resource: UpstreamResource,
   at: { readonly scope: Scope; readonly key: ObjectKey },
   options: GetOptions,
 ): Promise<Encoded | undefined> {
   const { resourceVersion, signal, warn } = options;
   const { scope, key } = at;
+  if (!isName(key.name)) return undefined;
   const place = scope.namespace === key.namespace ? scope : { ...scope, namespace: key.namespace };
   const query = resourceVersion === undefined ? undefined : { resourceVersion };
-  return resource
-    .send({ scope: place, name: key.name, signal, limit: LARGEST, ...(query && { query }) })
-    .then((answer) => {
-      passWarnings(answer.headers, warn);
-      return found(resource, at, answer);
-    });
+  const answer = await resource.send({ scope: place, name: key.name, signal, limit: LARGEST, query });
+  passWarnings(answer.headers, warn);
+  return found(resource, at, answer);
 }
 
 function found(
@@ -35,15 +33,13 @@ function found(
 ): Encoded | undefined {
   const { origin, definition } = resource;
   if (answer.status !== 200) {
-    const error = answeredError(answer, origin);
+    const error = answeredError(answer, resource);
     if (isApiError(error) && error.reason === "NotFound" && error.status.details?.name === key.name) return undefined;
     throw error;
   }
-  checkJson(answer.headers, origin);
-  const { body } = answer;
-  const object = new EncodedBytes(body.at(-1) === LINE_FEED ? body.subarray(0, -1) : body, { definition, scope });
-  const expected = { kind: definition.kind, apiVersion: apiVersionOf(definition) };
-  if (beginsWithKind(object.bytes, expected)) return object;
+  checkJson(answer.headers, resource);
+  const object = objectOf(answer.body, { definition, scope });
+  if (beginsWithKind(object.bytes, { kind: definition.kind, apiVersion: apiVersionOf(definition) })) return object;
   try {
     return EncodedBytes.checked(object.bytes, { definition, scope });
   } catch (error) {

@@ -1,8 +1,8 @@
 import type { EncodedList, ListRequest, Scope } from "@virtual-workspaces/framework";
 import { header, type StreamedResponse } from "@virtual-workspaces/transport";
-import { checkJson, passWarnings } from "./answer.ts";
-import { streamedError, upstreamFailure, upstreamFault } from "./failure.ts";
-import { selectorsOf, type UpstreamResource } from "./upstream-resource.ts";
+import { checkJson, passWarnings, streamedError } from "../outbound/answer.ts";
+import { type Asked, upstreamFailure, upstreamFault } from "../outbound/failure.ts";
+import { selectorsOf, type UpstreamResource } from "../outbound/upstream-resource.ts";
 
 /** Asks for a list, or a page of one. @throws ApiError what the other server says; 503 when that is nothing */
 export async function askList(
@@ -18,9 +18,9 @@ export async function askList(
     headers: gzip ? ["Accept-Encoding", "gzip"] : [],
   });
   passWarnings(answer.headers, warn);
-  if (answer.status !== 200) throw await streamedError(answer, resource.origin);
+  if (answer.status !== 200) throw await streamedError(answer, resource);
   try {
-    checkJson(answer.headers, resource.origin);
+    checkJson(answer.headers, resource);
     return answer;
   } catch (error) {
     await answer[Symbol.asyncDispose]();
@@ -45,18 +45,18 @@ export async function passList(resource: UpstreamResource, scope: Scope, options
 
 /** The body with its first piece at hand: what is wrong at once can still be answered with a Status. */
 async function begun(
-  { origin, definition }: UpstreamResource,
+  resource: UpstreamResource,
   answer: StreamedResponse,
   check: ((first: Buffer, kind: string) => string | undefined) | undefined,
 ): Promise<AsyncIterable<Buffer>> {
   const rest = answer.body[Symbol.asyncIterator]();
   const first = await rest.next().catch((error: unknown) => {
-    throw upstreamFailure(error, origin);
+    throw upstreamFailure(error, resource);
   });
-  const fault = first.done === true ? "an empty list" : check?.(first.value, definition.listKind);
-  if (fault === undefined) return new Rejoined(first, rest, origin);
+  const fault = first.done === true ? "an empty list" : check?.(first.value, resource.definition.listKind);
+  if (fault === undefined) return new Rejoined(first, rest, resource);
   await rest.return?.();
-  throw upstreamFault(origin, `answered ${fault}`);
+  throw upstreamFault(resource.origin, `answered ${fault}`);
 }
 
 /** Why the beginning of a body is none of a list of this kind. */
@@ -71,14 +71,13 @@ function beginsWell(first: Buffer, listKind: string): string | undefined {
 class Rejoined implements AsyncIterableIterator<Buffer> {
   #first: IteratorResult<Buffer> | undefined;
   readonly #rest: AsyncIterator<Buffer>;
-
   readonly #fail: (error: unknown) => never;
 
-  constructor(first: IteratorResult<Buffer>, rest: AsyncIterator<Buffer>, origin: string) {
+  constructor(first: IteratorResult<Buffer>, rest: AsyncIterator<Buffer>, asked: Asked) {
     this.#first = first;
     this.#rest = rest;
     this.#fail = (error) => {
-      throw upstreamFailure(error, origin);
+      throw upstreamFailure(error, asked);
     };
   }
 

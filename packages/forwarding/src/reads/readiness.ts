@@ -1,6 +1,6 @@
+import { causeOfFault, upstreamFailure, upstreamFault } from "../outbound/failure.ts";
+import type { UpstreamResource } from "../outbound/upstream-resource.ts";
 import { askedOnce } from "./asked-once.ts";
-import { upstreamFailure, upstreamFault } from "./failure.ts";
-import type { UpstreamResource } from "./upstream-resource.ts";
 
 /** How long an answer may take, ms. */
 const PATIENCE = 5_000;
@@ -18,24 +18,25 @@ export class Readiness {
     this.#resource = resource;
   }
 
-  /** @throws ApiError 503 that names the other server's origin and what is wrong with it */
+  /** @throws Error that names the other server and what is wrong with it: for logs, no client is told */
   async check(): Promise<void> {
     if (performance.now() >= this.#until) await this.#ask();
     if (this.#problem !== undefined) throw this.#problem;
   }
 
   async #probe(): Promise<void> {
-    const { upstream, origin } = this.#resource;
+    const resource = this.#resource;
     try {
-      const { status } = await upstream.send({
+      const { status } = await resource.upstream.send({
         path: "/version",
         headers: ["Accept", "application/json"],
         deadlines: { head: PATIENCE, idle: PATIENCE },
       });
       // 401, 403 and 404 come from a server that is up.
-      this.#problem = status < 500 ? undefined : upstreamFault(origin, `answered ${status}`);
+      if (status >= 500) throw upstreamFault(resource.origin, `answered ${status}`);
+      this.#problem = undefined;
     } catch (error) {
-      this.#problem = upstreamFailure(error, origin);
+      this.#problem = causeOfFault(upstreamFailure(error, resource)) ?? error;
     }
     this.#until = performance.now() + (this.#problem === undefined ? BELIEVED.good : BELIEVED.bad);
   }

@@ -6,9 +6,9 @@ import {
   ListSplitter,
   type Scope,
 } from "@virtual-workspaces/framework";
-import { upstreamFailure, upstreamFault } from "./failure.ts";
+import { type Asked, upstreamFailure, upstreamFault } from "../outbound/failure.ts";
+import type { UpstreamResource } from "../outbound/upstream-resource.ts";
 import { askList } from "./list.ts";
-import type { UpstreamResource } from "./upstream-resource.ts";
 
 /** What becomes of each object on its way. */
 export type Show = (object: KubeObject) => KubeObject;
@@ -90,11 +90,7 @@ async function* joined(
   }
 }
 
-async function* rewritten(
-  body: AsyncIterable<Buffer>,
-  { origin }: UpstreamResource,
-  show: Show,
-): AsyncGenerator<Buffer, void> {
+async function* rewritten(body: AsyncIterable<Buffer>, asked: Asked, show: Show): AsyncGenerator<Buffer, void> {
   let out: Buffer[] = [];
   const splitter = new ListSplitter({
     around: (bytes) => void out.push(bytes),
@@ -109,7 +105,7 @@ async function* rewritten(
     }
     splitter.end();
   } catch (error) {
-    if (!(error instanceof SyntaxError || error instanceof RangeError)) throw upstreamFailure(error, origin);
-    throw upstreamFault(origin, `answered what is no list: ${error.message}`, { cause: error });
+    if (!(error instanceof SyntaxError || error instanceof RangeError)) throw upstreamFailure(error, asked);
+    throw upstreamFault(asked.origin, `answered what is no list: ${error.message}`, { cause: error });
   }
 }

@@ -6,25 +6,24 @@ import {
   type ObjectOf,
   type Status,
 } from "@virtual-workspaces/apimachinery";
-import type {
-  DeleteOptions,
-  Encoded,
-  ResourceDefinition,
-  Scope,
-  TypedDefinition,
-  WriteOptions,
+import {
+  type DeleteOptions,
+  decodeObject,
+  type Encoded,
+  groupResourceOf,
+  type ResourceDefinition,
+  type Scope,
+  type WriteOptions,
 } from "@virtual-workspaces/framework";
 import type { Transform } from "../options.ts";
-import type { AnsweredObject } from "../outbound/answered-object.ts";
-import { groupResourceOf } from "../outbound/group-resource.ts";
+import type { UpstreamResource } from "../outbound/upstream-resource.ts";
 import type { ForwardedWrites } from "./forwarded-writes.ts";
-import type { Sender } from "./sender.ts";
+import { sendWrite } from "./send-write.ts";
 import { written } from "./written.ts";
 
 export interface TransformedWritesOptions<T extends object> {
-  readonly sender: Sender;
+  readonly there: UpstreamResource;
   readonly transform: Transform<T>;
-  readonly resource: TypedDefinition<T>;
   readonly remove: (scope: Scope, key: ObjectKey, options: DeleteOptions) => Promise<Encoded | Status>;
 }
 
@@ -34,9 +33,9 @@ export interface TransformedWritesOptions<T extends object> {
  * that the fields had changed hands. Without `keep` there are deletes alone.
  */
 export function transformedWrites<T extends object>(options: TransformedWritesOptions<T>): ForwardedWrites<T> {
-  const { sender, transform, resource, remove } = options;
+  const { there, transform, remove } = options;
   const { show, keep } = transform;
-  const shown = (object: Encoded): ObjectOf<T> => show((object as AnsweredObject).copy() as ObjectOf<T>);
+  const shown = (object: Encoded): ObjectOf<T> => show(decodeObject(object) as ObjectOf<T>);
   const deletes: ForwardedWrites<T> = {
     lifecycle: "storage",
     delete: async (scope, key, asked) => {
@@ -57,25 +56,26 @@ export function transformedWrites<T extends object>(options: TransformedWritesOp
     applies: false,
     create: async (scope, object, asked) => {
       const writing = { verb: "create", scope, object: kept(object, undefined), options: shownTo(asked) } as const;
-      return shown(await written(sender, writing));
+      return shown(await written(there, writing));
     },
     update: async (scope, object, asked) => {
-      const current = await read(sender, { scope, object, options: asked });
-      if (current.metadata.resourceVersion !== object.metadata.resourceVersion) throw modified(resource, object);
+      const current = await read(there, { scope, object, options: asked });
+      if (current.metadata.resourceVersion !== object.metadata.resourceVersion)
+        throw modified(there.definition, object);
       const next = kept(object, current as ObjectOf<T>);
-      return shown(await written(sender, { verb: "update", scope, object: next, options: shownTo(asked) }));
+      return shown(await written(there, { verb: "update", scope, object: next, options: shownTo(asked) }));
     },
   };
 }
 
 /** The object as it is kept, which has been read already as it is shown: but for `keep` nobody would need it. */
 async function read(
-  sender: Sender,
+  there: UpstreamResource,
   { scope, object, options }: { readonly scope: Scope; readonly object: KubeObject; readonly options: WriteOptions },
 ): Promise<KubeObject> {
   const { namespace = scope.namespace, name = "" } = object.metadata;
   const sending = { method: "GET", scope: { ...scope, namespace }, name, options } as const;
-  return (await sender.send(sending)).object.copy();
+  return decodeObject((await sendWrite(there, sending)).object);
 }
 
 /** Which object it is, and the version that the write insists on, are not `keep`'s to say. */

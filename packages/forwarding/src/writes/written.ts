@@ -1,8 +1,8 @@
 import { type KubeObject, stringifyJson } from "@virtual-workspaces/apimachinery";
-import type { Encoded, Scope, WriteOptions } from "@virtual-workspaces/framework";
-import type { Query } from "../outbound/path.ts";
+import { decodeObject, type Encoded, type Scope, type WriteOptions } from "@virtual-workspaces/framework";
+import type { UpstreamResource } from "../outbound/upstream-resource.ts";
 import { writeQuery } from "./query.ts";
-import type { Sender, Sent } from "./sender.ts";
+import { type Sent, sendWrite } from "./send-write.ts";
 
 /** An object to be kept by another server. */
 export interface Writing {
@@ -17,31 +17,30 @@ export interface Writing {
  * asked about what a dry run leads to, since the other server has the last word; the write then insists on the version that
  * the dry run was about. Costs a second request, where somebody has a say.
  */
-export async function written(sender: Sender, writing: Writing): Promise<Encoded> {
+export async function written(there: UpstreamResource, writing: Writing): Promise<Encoded> {
   const { verb, object, options } = writing;
   const { accept, dryRun } = options;
-  if (accept === undefined) return (await send(sender, writing, object)).object;
-  const tried = (await send(sender, { ...writing, options: { ...options, dryRun: true } }, object)).object;
-  accept(tried.copy());
+  if (accept === undefined) return (await send(there, writing, object)).object;
+  const tried = (await send(there, { ...writing, options: { ...options, dryRun: true } }, object)).object;
+  accept(decodeObject(tried));
   if (dryRun) return tried;
   options.signal.throwIfAborted();
   // A name that was generated is the one that was accepted.
-  const named = verb === "update" ? object : { ...object, metadata: { ...object.metadata, ...nameOf(tried.copy()) } };
-  return (await send(sender, { ...writing, options: { ...options, warn: () => undefined } }, named)).object;
+  const named = verb === "update" ? object : { ...object, metadata: { ...object.metadata, ...nameOf(decodeObject(tried)) } };
+  return (await send(there, { ...writing, options: { ...options, warn: () => undefined } }, named)).object;
 }
 
 function nameOf({ metadata: { name } }: KubeObject): { readonly name?: string } {
   return name === undefined ? {} : { name };
 }
 
-function send(sender: Sender, { verb, scope, options }: Writing, object: KubeObject): Promise<Sent> {
+function send(there: UpstreamResource, { verb, scope, options }: Writing, object: KubeObject): Promise<Sent> {
   const { namespace = scope.namespace, name = "" } = object.metadata;
-  const query: Query = writeQuery(options);
-  return sender.send({
+  return sendWrite(there, {
     ...(verb === "create" ? { method: "POST", name: "" } : { method: "PUT", name, subresource: options.subresource }),
     scope: { ...scope, namespace },
     options,
-    query,
+    query: writeQuery(options),
     contentType: "application/json",
     body: stringifyJson(object),
   });

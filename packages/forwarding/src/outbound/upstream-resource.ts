@@ -1,16 +1,19 @@
+import { isApiError } from "@virtual-workspaces/apimachinery";
 import type { Impersonation } from "@virtual-workspaces/client";
 import type { ResourceDefinition, Scope } from "@virtual-workspaces/framework";
 import type { Outgoing, StreamedResponse, Upstream, WholeResponse } from "@virtual-workspaces/transport";
-import { outboundHeaders } from "../outbound/headers.ts";
-import { type OutboundIdentity, outboundIdentity } from "../outbound/identity.ts";
-import { pathOf } from "../outbound/path.ts";
-import { upstreamFailure } from "./failure.ts";
+import { type Asked, causeOfFault, upstreamFailure } from "./failure.ts";
+import { outboundHeaders } from "./headers.ts";
+import { type OutboundIdentity, outboundIdentity } from "./identity.ts";
+import { pathOf, type Query, searchOf } from "./path.ts";
+import { Spells } from "./spells.ts";
 
 export interface UpstreamResourceOptions {
   readonly definition: ResourceDefinition;
   readonly upstream: Upstream;
   readonly cluster: (scope: Scope) => string;
   readonly identity: OutboundIdentity;
+  readonly onError: (error: unknown) => void;
 }
 
 const SETTLED: unique symbol = Symbol("settled");
@@ -31,12 +34,16 @@ type AskedScope = Scope & Partial<SettledScope>;
 /** What is asked of the other server. */
 export interface Question extends Pick<Outgoing, "signal" | "deadlines" | "long" | "limit"> {
   readonly scope: AskedScope;
+  /** @default "GET" */
+  readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** @default the whole collection */
   readonly name?: string;
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly subresource?: string | undefined;
+  readonly query?: Query | undefined;
   /** @default "application/json" */
   readonly accept?: string;
   readonly headers?: readonly string[];
+  readonly body?: Outgoing["body"] | undefined;
 }
 
 /** What was last sent on behalf of somebody. */
@@ -46,13 +53,17 @@ interface Known {
   readonly lines: readonly string[];
 }
 
+/** All that is asked but watches, and what they begin with. */
+const REQUESTS = "requests";
+
 /** One kind at another API server: where its objects are there, and as whom they are asked for. */
-export class UpstreamResource {
+export class UpstreamResource implements Asked {
   readonly definition: ResourceDefinition;
   readonly upstream: Upstream;
-  /** `https://host:6443`: all that clients learn of where the other server is. */
+  /** `https://host:6443`: for whoever runs this server; clients do not learn it. */
   readonly origin: string;
   readonly #options: UpstreamResourceOptions;
+  readonly #spells: Spells;
   readonly #known = new WeakMap<Scope["identity"], Known>();
 
   constructor(options: UpstreamResourceOptions) {
@@ -61,16 +72,31 @@ export class UpstreamResource {
     this.upstream = upstream;
     this.origin = new URL(upstream.url).origin;
     this.#options = options;
+    this.#spells = new Spells(options.onError);
   }
 
-  /** @throws ApiError 503 when no whole answer comes; the signal's reason */
+  /** @throws ApiError 503 when no whole answer comes, 504 when a write may have been done all the same; the signal's reason */
   send(question: Question): Promise<WholeResponse> {
-    return this.upstream.send(this.#outgoing(question)).catch((error: unknown) => this.#fail(error, question));
+    return this.#asked(question, (outgoing) => this.upstream.send(outgoing));
   }
 
   /** @throws as {@link send} */
   stream(question: Question): Promise<StreamedResponse> {
-    return this.upstream.stream(this.#outgoing(question)).catch((error: unknown) => this.#fail(error, question));
+    return this.#asked(question, (outgoing) => this.upstream.stream(outgoing));
+  }
+
+  /** The same answer. Whoever runs this server is told of the first of the other's faults that come in a row. */
+  async told<R>(answer: Promise<R>): Promise<R> {
+    try {
+      const given = await answer;
+      this.#spells.answered(REQUESTS);
+      return given;
+    } catch (error) {
+      const fault = causeOfFault(error);
+      if (fault !== undefined) this.#spells.failed(fault, REQUESTS);
+      else if (isApiError(error)) this.#spells.answered(REQUESTS);
+      throw error;
+    }
   }
 
   /** The same scope, asked as whom and where it is now, for good. @throws ApiError 403 */
@@ -87,15 +113,26 @@ export class UpstreamResource {
     return JSON.stringify([as, cluster, scope.cluster, hops, namespace, labels.toString(), fields.toString()]);
   }
 
-  #fail(error: unknown, { signal }: Question): never {
-    throw signal?.aborted === true ? signal.reason : upstreamFailure(error, this.origin);
+  async #asked<R>(question: Question, ask: (outgoing: Outgoing) => Promise<R>): Promise<R> {
+    const { signal, method = "GET" } = question;
+    const outgoing = this.#outgoing(question);
+    try {
+      return await ask(outgoing);
+    } catch (error) {
+      if (signal?.aborted === true) throw signal.reason;
+      throw upstreamFailure(error, { origin: this.origin, writes: method !== "GET" });
+    }
   }
 
-  #outgoing({ scope, name, query, accept = "application/json", headers = [], ...rest }: Question): Outgoing {
+  #outgoing(question: Question): Outgoing {
+    const { scope, name, subresource, query, accept = "application/json", headers = [], body, ...rest } = question;
+    const cluster = scope[SETTLED]?.cluster ?? this.#options.cluster(scope);
+    const path = pathOf(this.definition, { cluster, namespace: scope.namespace, name, subresource });
     return {
       ...rest,
-      path: this.#path(scope, name) + searchOf(query),
+      path: query === undefined ? path : path + searchOf(query),
       headers: ["Accept", accept, ...this.#outbound(scope), ...headers],
+      ...(body === undefined ? {} : { body }),
     };
   }
 
@@ -110,21 +147,6 @@ export class UpstreamResource {
     this.#known.set(identity, { hops, via, lines });
     return lines;
   }
-
-  #path(scope: AskedScope, name: string | undefined): string {
-    const cluster = scope[SETTLED]?.cluster ?? this.#options.cluster(scope);
-    return pathOf(this.definition, { cluster, namespace: scope.namespace, ...(name === undefined ? {} : { name }) });
-  }
-}
-
-function searchOf(query: Question["query"]): string {
-  if (query === undefined) return "";
-  let search = "";
-  for (const [key, value] of Object.entries(query)) {
-    if (value === undefined || value === "") continue;
-    search += `${search === "" ? "?" : "&"}${key}=${encodeURIComponent(value)}`;
-  }
-  return search;
 }
 
 /** The selectors of a scope as they are asked for. */
