@@ -26,7 +26,8 @@ export async function written(there: UpstreamResource, writing: Writing): Promis
   if (dryRun) return tried;
   options.signal.throwIfAborted();
   // A name that was generated is the one that was accepted.
-  const named = verb === "update" ? object : { ...object, metadata: { ...object.metadata, ...nameOf(decodeObject(tried)) } };
+  const named =
+    verb === "update" ? object : { ...object, metadata: { ...object.metadata, ...nameOf(decodeObject(tried)) } };
   return (await send(there, { ...writing, options: { ...options, warn: () => undefined } }, named)).object;
 }
 
