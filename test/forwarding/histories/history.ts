@@ -4,7 +4,7 @@ import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promi
 import { expect } from "chai";
 import type { PlainServer } from "../../_support/plain.ts";
 import { Random } from "../../_support/random.ts";
-import { type OnEvent, type Place, type State, Watcher } from "./watcher.ts";
+import { type OnEvent, type OnList, type Place, type State, Watcher } from "./watcher.ts";
 
 /** What is watched, and what may happen to it. */
 export interface System extends AsyncDisposable {
@@ -23,6 +23,7 @@ export interface System extends AsyncDisposable {
   told(object: State extends Map<string, infer O> ? O : never): unknown;
   /** Whether this may be told. @throws when not */
   readonly onEvent?: OnEvent;
+  readonly onList?: OnList;
 }
 
 export interface Played {
@@ -38,11 +39,11 @@ export async function play(make: (random: Random) => Promise<System>, seed: numb
   const random = new Random(seed);
   const history: string[] = [];
   await using system = await make(random);
-  const onEvent = system.onEvent ?? (() => undefined);
+  const told = { onEvent: system.onEvent ?? (() => undefined), onList: system.onList ?? (() => () => undefined) };
   const watchers = random.many(
     WATCHERS,
     () =>
-      new Watcher(system.server, random.pick(system.places), { random: new Random(random.below(2 ** 31)), onEvent }),
+      new Watcher(system.server, random.pick(system.places), { random: new Random(random.below(2 ** 31)), ...told }),
   );
   try {
     for (let step = 0; step < STEPS; step++) {
@@ -71,6 +72,11 @@ async function one(system: System, watchers: readonly Watcher[], random: Random)
     }
     await watcher.disconnect();
     return `watcher ${at} leaves`;
+  }
+  if (random.chance(0.1)) {
+    const watcher = random.pick(watchers);
+    const { status } = await watcher.list();
+    return `watcher ${watchers.indexOf(watcher)} lists: ${status}`;
   }
   const told = await system.act(random);
   for (let turns = random.below(4); turns > 0; turns--) await nextTurn();

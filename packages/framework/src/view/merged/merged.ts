@@ -1,6 +1,7 @@
 import { ApiError, isClusterName, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type TypedDefinition } from "../../definition.ts";
 import type { CacheLease, Scope, Storage } from "../../storage.ts";
+import { widened } from "../../watch/feed.ts";
 import { shareOf } from "../../watch/share.ts";
 import type { ViewSource } from "../options.ts";
 import { conditionOf } from "./conditions.ts";
@@ -83,8 +84,8 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
 
   /** As {@link MergedOptions.shareKey}. */
   shareKey(scope: Scope): string {
-    const { shareKey } = this.#options;
-    return shareKey?.(scope) ?? JSON.stringify(this.#deciding.map((source) => shareOf(source, scope)));
+    const wide = widened(scope);
+    return this.#options.shareKey?.(wide) ?? JSON.stringify(this.#deciding.map((source) => shareOf(source, wide)));
   }
 
   /** @throws ApiError 503 when no source can be reached, or, unless answers may be partial, when one cannot; 403 when none may be read */
@@ -94,7 +95,7 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
     if (stream === undefined) {
       const { plural } = this.resource;
       const onIdle = (): void => void this.#streams.delete(key);
-      stream = new Merging({ plural, merged: this.#merging, scope, onIdle }, this.#slots.values());
+      stream = new Merging({ plural, merged: this.#merging, scope: widened(scope), onIdle }, this.#slots.values());
       this.#streams.set(key, stream);
     }
     return stream.lease();
