@@ -1,5 +1,4 @@
-// An API server that histories are played against: it goes and comes back on its port, with its history or without, its wire
-// is cut, its own RBAC lets users read or does not.
+// An API server that histories are played against: it goes and comes back, with its history or without, its wire is cut, its own RBAC lets users read or does not.
 import { forward } from "@virtual-workspaces/forwarding";
 import {
   allow,
@@ -27,13 +26,16 @@ type User = Place["user"];
 /** What may happen to a server, by chance: most of it passes. */
 const FAULTS = ["cut", "cut", "stop", "start", "refuse", "allow", "allow"] as const;
 
-/** Serves a kind on a port that stays its own. Whoever is `admin` asks for others. */
+/** Where nobody listens. */
+const NOBODY = 1;
+
+/** Serves a kind behind a relay, whose port stays. Whoever is `admin` asks for others. */
 export class Restarted implements AsyncDisposable {
   readonly #resources: () => ServedResource[];
   readonly #authorize: ReturnType<typeof rbac>;
   #server: Server | undefined;
   #relay: Relay | undefined;
-  #port = 0;
+  #port = NOBODY;
 
   constructor(resources: () => ServedResource[], authorize: ReturnType<typeof rbac> = () => allow()) {
     this.#resources = resources;
@@ -57,11 +59,12 @@ export class Restarted implements AsyncDisposable {
       log: testLog().log,
       bookmarkEvery: 5,
     });
-    this.#port = (await this.#server.listen({ port: this.#port })).port;
-    this.#relay ??= await startRelay(this.#port);
+    this.#port = (await this.#server.listen({ port: 0 })).port;
+    this.#relay ??= await startRelay(() => this.#port);
   }
 
   async stop(): Promise<void> {
+    this.#port = NOBODY;
     await this.#server?.close();
     this.#server = undefined;
   }

@@ -7,6 +7,7 @@ import type { ViewSource } from "../options.ts";
 import { conditionOf } from "./conditions.ts";
 import { Merging, type MergingOptions, type Slot } from "./merging.ts";
 import type { MergedOptions, MergedSource, SourceCondition } from "./options.ts";
+import { Turns } from "./turns.ts";
 
 /**
  * Objects of one kind from several sources (shards, clusters, spaces) as one collection with a version line of its own.
@@ -33,7 +34,8 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
       throw new Error("merged: there is no source yet: say of which kind they will be in `resource`");
     this.resource = resource;
     this.#options = options;
-    this.#merging = { patience, linger, partial, onError: onError ?? warn, ...(history && { history }) };
+    const turns = new Turns();
+    this.#merging = { patience, linger, partial, turns, onError: onError ?? warn, ...(history && { history }) };
     for (const [name, source] of Object.entries(sources)) this.#slots.set(name, this.#slot(name, source));
     this.#deciding = Array.from(this.#slots.values(), ({ placed }) => placed.source);
   }
@@ -42,7 +44,7 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
   get conditions(): readonly SourceCondition[] {
     const streams = [...this.#streams.values()];
     return Array.from(this.#slots.values(), ({ name, since }) => {
-      const members = streams.flatMap((stream) => stream.members.filter((member) => member.name === name));
+      const members = streams.flatMap((stream) => stream.member(name) ?? []);
       return conditionOf(name, members, since);
     });
   }
