@@ -17,6 +17,8 @@ export interface System extends AsyncDisposable {
   readonly pace?: number;
   /** Ends all failures, so that the truth can be known. */
   mend(): void | Promise<void>;
+  /** Refuses somebody everything, where that can be: what they have seen is taken away from them. */
+  refuse?(user: Place["user"]): void;
   /** What a list is to show in the end: key to what makes the object what it is. */
   truth(place: Place): ReadonlyMap<string, unknown>;
   /** The part of an object that {@link truth} tells. */
@@ -51,6 +53,10 @@ export async function play(make: (random: Random) => Promise<System>, seed: numb
       for (const watcher of watchers) watcher.check();
     }
     await system.mend();
+    if (system.refuse !== undefined && random.chance(0.3)) {
+      await refused(system, watchers, random.pick(watchers).place.user);
+      await system.mend();
+    }
     for (const watcher of watchers) await settled(system, watcher);
   } catch (error) {
     const told = error instanceof Error ? error.message : String(error);
@@ -85,6 +91,19 @@ async function one(system: System, watchers: readonly Watcher[], random: Random)
 }
 
 const PATIENCE = 20_000;
+
+/** Waits until those who may not see anything any more do not. */
+async function refused(system: System, watchers: readonly Watcher[], user: Place["user"]): Promise<void> {
+  const theirs = watchers.filter(({ place }) => place.user === user);
+  // What is refused must have been seen.
+  for (const watcher of theirs) await settled(system, watcher);
+  system.refuse?.(user);
+  const late = performance.now() + PATIENCE;
+  for (const watcher of theirs) {
+    while (watcher.state.size > 0 && performance.now() < late) await delay(5);
+    expect([...watcher.state.keys()], `shown to ${user}, who is refused`).to.deep.equal([]);
+  }
+}
 
 /** Waits until what the watcher has is what a list shows that is not older. */
 async function settled(system: System, watcher: Watcher): Promise<void> {

@@ -16,7 +16,7 @@ const unsealed = (from: Parameters<typeof view<ThingContent>>[0]["from"]) =>
 const asOne = (sources: readonly Source[]) =>
   merged({
     sources: Object.fromEntries(sources.map((source, at) => [`up${at}`, source])),
-    patience: 200,
+    patience: 1_000,
     onError: () => undefined,
   });
 
@@ -84,6 +84,9 @@ export const ofUpstream =
         for (const upstream of upstreams)
           for (const [key, object] of await upstream.all()) if (!first.has(key)) first.set(key, object);
         truth = [...first.values()];
+      },
+      refuse: (user) => {
+        for (const upstream of upstreams) upstream.refuse(user);
       },
       truth: (place) => truthOf(place, truth, isAll ? TEAMS : ["red", "blue"]),
       told: ({ metadata, ...object }) => [metadata.uid, metadata.labels, object["spec"]],

@@ -138,6 +138,7 @@ export class Watcher {
     this.#stream = stream;
     this.log.push(`watch ${from} ${stream.status}`);
     try {
+      if (stream.status === 403) this.#forget();
       if (stream.status !== 200) return await pause();
       this.counts[count] += 1;
       while (this.#wanted) {
@@ -147,6 +148,12 @@ export class Watcher {
     } finally {
       await stream[Symbol.asyncDispose]();
     }
+  }
+
+  /** Who is told that it may not read begins anew. */
+  #forget(): void {
+    this.state = new Map();
+    this.version = undefined;
   }
 
   /** @returns whether the stream goes on */

@@ -1,4 +1,5 @@
 import type { ResourceDefinition } from "../definition.ts";
+import { delayOf } from "../numbers.ts";
 import type { CacheLease, Scope } from "../storage.ts";
 import type { HistoryOptions } from "./cache.ts";
 import { Feed } from "./feed.ts";
@@ -95,10 +96,13 @@ export class SourceFeeds implements AsyncDisposable {
   #release(key: string, shared: Shared): void {
     shared.holders -= 1;
     if (shared.holders > 0 || this.#shared.get(key) !== shared) return;
-    shared.ending = setTimeout(() => {
-      this.#forget(key, shared);
-      void shared.feed.stop();
-    }, this.#options.linger ?? 60_000).unref();
+    shared.ending = setTimeout(
+      () => {
+        this.#forget(key, shared);
+        void shared.feed.stop();
+      },
+      delayOf(this.#options.linger ?? 60_000),
+    ).unref();
   }
 
   #forget(key: string, shared: Shared): void {

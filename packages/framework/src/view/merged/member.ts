@@ -38,7 +38,7 @@ export class Member {
   readonly begun: Promise<void>;
   readonly #options: MemberOptions;
   readonly #stop = new AbortController();
-  #state: MemberState = { reason: "Connecting", message: "", since: new Date() };
+  #state: MemberState = { reason: "Connecting", message: "", since: new Date(), answers: true };
   #lease: CacheLease | undefined;
   #listening: Disposable | undefined;
   #joining: Promise<void> | undefined;
@@ -151,7 +151,7 @@ export class Member {
 
   #connected(): void {
     if (this.#stop.signal.aborted || this.isReadable) return;
-    this.#state = { reason: "Connected", message: "", since: new Date() };
+    this.#state = { reason: "Connected", message: "", since: new Date(), answers: true };
     this.#compare();
   }
 

@@ -5,6 +5,7 @@ import { widened } from "../../watch/feed.ts";
 import { shareOf } from "../../watch/share.ts";
 import type { ViewSource } from "../options.ts";
 import { conditionOf } from "./conditions.ts";
+import type { Member } from "./member.ts";
 import { Merging, type MergingOptions, type Slot } from "./merging.ts";
 import type { MergedOptions, MergedSource, SourceCondition } from "./options.ts";
 import { Turns } from "./turns.ts";
@@ -42,23 +43,20 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
 
   /** How each source does, in their order. */
   get conditions(): readonly SourceCondition[] {
-    const streams = [...this.#streams.values()];
-    return Array.from(this.#slots.values(), ({ name, since }) => {
-      const members = streams.flatMap((stream) => stream.member(name) ?? []);
-      return conditionOf(name, members, since);
-    });
+    return Array.from(this.#slots.values(), ({ name, since }) => conditionOf(name, this.#members(name), since));
   }
 
   /**
    * For `ready` of a virtual workspace: throws while no source can be reached, or, unless answers may be partial, while one
-   * cannot. Sources that nobody reads are not asked. @throws ApiError 503
+   * cannot. Sources that nobody reads are not asked. One that answers (404 to a logical cluster which it does not have, which
+   * any client may ask for) is there. @throws ApiError 503
    */
   readonly ready = (): void => {
-    const failing = this.conditions.filter(({ reason }) => reason === "Unreachable");
+    const failing = [...this.#slots.keys()].filter((name) => this.#members(name).some(({ state }) => !state.answers));
     const most = this.#merging.partial === false ? 1 : Math.max(1, this.#slots.size);
     if (failing.length < most) return;
-    const names = failing.slice(0, 8).map(({ source }) => source);
-    throw ApiError.serviceUnavailable(`sources of ${this.resource.plural} cannot be reached: ${names.join(", ")}`, 1);
+    const names = failing.slice(0, 8).join(", ");
+    throw ApiError.serviceUnavailable(`sources of ${this.resource.plural} cannot be reached: ${names}`, 1);
   };
 
   /**
@@ -87,12 +85,14 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
   /** As {@link MergedOptions.shareKey}. */
   shareKey(scope: Scope): string {
     const wide = widened(scope);
-    return this.#options.shareKey?.(wide) ?? JSON.stringify(this.#deciding.map((source) => shareOf(source, wide)));
+    const said = this.#options.shareKey?.(wide) ?? this.#deciding.map((source) => shareOf(source, wide));
+    // Path parameters part callers here, and so in what is made of this.
+    return JSON.stringify([scope.params, said]);
   }
 
   /** @throws ApiError 503 when no source can be reached, or, unless answers may be partial, when one cannot; 403 when none may be read */
   cache(scope: Scope): Promise<CacheLease> {
-    const key = JSON.stringify([scope.cluster, scope.params, this.shareKey(scope)]);
+    const key = JSON.stringify([scope.cluster, this.shareKey(scope)]);
     let stream = this.#streams.get(key);
     if (stream === undefined) {
       const { plural } = this.resource;
@@ -101,6 +101,11 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
       this.#streams.set(key, stream);
     }
     return stream.lease();
+  }
+
+  /** A source, as each stream follows it. */
+  #members(name: string): Member[] {
+    return [...this.#streams.values()].flatMap((stream) => stream.member(name) ?? []);
   }
 
   #slot(name: string, source: MergedSource<T>): Slot & { readonly since: Date } {
