@@ -28,7 +28,7 @@ function filled(cluster: string, count: number): FaultySource<Content> {
 
 describe("sources of many objects", () => {
   it("are taken in over many turns, for which patience does not run out; so is what one has after it lost its history", async () => {
-    const large = filled("root", 5_000);
+    const large = filled("root", 3_000);
     const all = merged<Content>({ sources: { large }, shareKey: () => "", patience: 30, onError: () => undefined });
     let turns = 0;
     const over = new AbortController();
@@ -37,23 +37,23 @@ describe("sources of many objects", () => {
       for (; !over.signal.aborted; turns++) await nextTurn();
     })();
     using lease = await all.cache(scopeOf("*"));
-    expect(lease.cache.size).to.equal(5_000);
+    expect(lease.cache.size).to.equal(3_000);
     expect(turns, "turns of others meanwhile").to.be.above(0);
     expect(all.conditions[0]?.reason).to.equal("Connected");
-    for (let at = 0; at < 4_999; at++) large.objects.in("root").set(`n${at}`, { text: "changed" });
-    large.objects.in("root").delete("n4999");
+    for (let at = 0; at < 2_999; at++) large.objects.in("root").set(`n${at}`, { text: "changed" });
+    large.objects.in("root").delete("n2999");
     const before = turns;
     large.mend({ lost: true });
     large.objects.in("root").delete("n0");
     large.objects.in("root").set("new", {});
     await lease.confirm({ signal });
-    expect(lease.cache.size).to.equal(4_999);
+    expect(lease.cache.size).to.equal(2_999);
     expect(lease.cache.get({ cluster: "root", namespace: "", name: "n0" })).to.equal(undefined);
     expect(turns - before, "turns of others meanwhile").to.be.above(0);
   });
 
   it("that may not be read any more while they are taken in show nothing", async () => {
-    const large = filled("root", 5_000);
+    const large = filled("root", 3_000);
     const other = filled("root", 0);
     const all = merged<Content>({
       sources: { large, other },
@@ -62,7 +62,7 @@ describe("sources of many objects", () => {
       onError: () => undefined,
     });
     using lease = await all.cache(scopeOf("*"));
-    for (let at = 0; at < 5_000; at++) large.objects.in("root").set(`n${at}`, { text: "changed" });
+    for (let at = 0; at < 3_000; at++) large.objects.in("root").set(`n${at}`, { text: "changed" });
     large.mend({ lost: true });
     large.break("forbidden");
     await lease.confirm({ signal });

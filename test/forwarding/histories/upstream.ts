@@ -20,7 +20,7 @@ import { credentialed } from "../upstream.ts";
 import { randomThing, Thing, type ThingContent } from "./kinds.ts";
 import type { Place } from "./watcher.ts";
 
-export const USERS = ["alice", "bob"] as const;
+const USERS = ["alice", "bob"] as const;
 type User = Place["user"];
 
 /** What may happen to a server, by chance: most of it passes. */
