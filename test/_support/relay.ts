@@ -13,14 +13,14 @@ export interface Relay extends AsyncDisposable {
   release(): void;
 }
 
-/** Starts a relay to a port of this machine. */
-export async function startRelay(target: number): Promise<Relay> {
+/** Starts a relay to a port of this machine, which may change. */
+export async function startRelay(target: number | (() => number)): Promise<Relay> {
   const pairs = new Set<{ readonly client: Socket; readonly server: Socket }>();
   let allowance = Number.POSITIVE_INFINITY;
   let held: (() => void) | undefined;
 
   const listener = createServer((client) => {
-    const server = connect(target, "127.0.0.1");
+    const server = connect(typeof target === "number" ? target : target(), "127.0.0.1");
     const pair = { client, server };
     pairs.add(pair);
     const end = (): void => {

@@ -1,7 +1,7 @@
 // Views over another API server's objects: one watch there feeds them, and what is refused there is not shown here.
 
 import { forward } from "@virtual-workspaces/forwarding";
-import { authenticated, defineVirtualWorkspace, view } from "@virtual-workspaces/framework";
+import { authenticated, defineVirtualWorkspace, merged, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { startPlain } from "../_support/plain.ts";
 import { Memo, type MemoContent, startThere } from "./upstream.ts";
@@ -42,5 +42,37 @@ describe("a view of a forwarded kind", () => {
     expect((await here.get(place("b"))).status).to.equal(403);
     there.barred.clear();
     expect(await names(place("b"))).to.deep.equal(["z"]);
+  });
+});
+
+describe("forwarded kinds as one collection", () => {
+  it("are one stream and one line of versions, whoever asks for which part of them first", async () => {
+    await using there = await startThere();
+    await using memos = forward<MemoContent>({ resource: Memo, upstream: there.upstream, renewEvery: 1_000 });
+    const workspace = defineVirtualWorkspace({
+      name: "memos",
+      path: "/clusters/:cluster",
+      authorize: authenticated(),
+      resources: [Memo.serve(merged({ sources: { there: memos }, shareKey: () => "" }))],
+    });
+    await using here = await startPlain([workspace]);
+    const place = (namespace: string): string =>
+      `/services/memos/clusters/root/apis/test.dev/v1/namespaces/${namespace}/memos`;
+    there.memos.in("root", "a").set("x", {}, { labels: { l: "1" } });
+    there.memos.in("root", "b").set("y", {}, { labels: { l: "1" } });
+    for (const [namespace, name] of [
+      ["a", "x"],
+      ["b", "y"],
+    ] as const) {
+      const { body } = await here.get(place(namespace));
+      expect(body.items.map((item: typeof body) => item.metadata.name)).to.deep.equal([name]);
+    }
+    const { body } = await here.get(place("b"));
+    await using watch = await here.watch(
+      `${place("b")}?watch=true&labelSelector=l%3D1&resourceVersion=${body.metadata.resourceVersion}`,
+    );
+    there.memos.in("root", "b").delete("y");
+    expect(await watch.take(1)).to.deep.equal(["DELETED y"]);
+    expect(memos.state.watches, "watches of the other server").to.equal(1);
   });
 });

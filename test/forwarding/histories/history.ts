@@ -4,7 +4,7 @@ import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promi
 import { expect } from "chai";
 import type { PlainServer } from "../../_support/plain.ts";
 import { Random } from "../../_support/random.ts";
-import { type OnEvent, type Place, type State, Watcher } from "./watcher.ts";
+import { type OnEvent, type OnList, type Place, type State, Watcher } from "./watcher.ts";
 
 /** What is watched, and what may happen to it. */
 export interface System extends AsyncDisposable {
@@ -17,12 +17,15 @@ export interface System extends AsyncDisposable {
   readonly pace?: number;
   /** Ends all failures, so that the truth can be known. */
   mend(): void | Promise<void>;
+  /** Refuses somebody everything, where that can be: what they have seen is taken away from them. */
+  refuse?(user: Place["user"]): void;
   /** What a list is to show in the end: key to what makes the object what it is. */
   truth(place: Place): ReadonlyMap<string, unknown>;
   /** The part of an object that {@link truth} tells. */
   told(object: State extends Map<string, infer O> ? O : never): unknown;
   /** Whether this may be told. @throws when not */
   readonly onEvent?: OnEvent;
+  readonly onList?: OnList;
 }
 
 export interface Played {
@@ -38,11 +41,11 @@ export async function play(make: (random: Random) => Promise<System>, seed: numb
   const random = new Random(seed);
   const history: string[] = [];
   await using system = await make(random);
-  const onEvent = system.onEvent ?? (() => undefined);
+  const told = { onEvent: system.onEvent ?? (() => undefined), onList: system.onList ?? (() => () => undefined) };
   const watchers = random.many(
     WATCHERS,
     () =>
-      new Watcher(system.server, random.pick(system.places), { random: new Random(random.below(2 ** 31)), onEvent }),
+      new Watcher(system.server, random.pick(system.places), { random: new Random(random.below(2 ** 31)), ...told }),
   );
   try {
     for (let step = 0; step < STEPS; step++) {
@@ -50,6 +53,10 @@ export async function play(make: (random: Random) => Promise<System>, seed: numb
       for (const watcher of watchers) watcher.check();
     }
     await system.mend();
+    if (system.refuse !== undefined && random.chance(0.3)) {
+      await refused(system, watchers, random.pick(watchers).place.user);
+      await system.mend();
+    }
     for (const watcher of watchers) await settled(system, watcher);
   } catch (error) {
     const told = error instanceof Error ? error.message : String(error);
@@ -72,6 +79,11 @@ async function one(system: System, watchers: readonly Watcher[], random: Random)
     await watcher.disconnect();
     return `watcher ${at} leaves`;
   }
+  if (random.chance(0.1)) {
+    const watcher = random.pick(watchers);
+    const { status } = await watcher.list();
+    return `watcher ${watchers.indexOf(watcher)} lists: ${status}`;
+  }
   const told = await system.act(random);
   for (let turns = random.below(4); turns > 0; turns--) await nextTurn();
   if (system.pace !== undefined) await delay(random.below(system.pace));
@@ -79,6 +91,19 @@ async function one(system: System, watchers: readonly Watcher[], random: Random)
 }
 
 const PATIENCE = 20_000;
+
+/** Waits until those who may not see anything any more do not. */
+async function refused(system: System, watchers: readonly Watcher[], user: Place["user"]): Promise<void> {
+  const theirs = watchers.filter(({ place }) => place.user === user);
+  // What is refused must have been seen.
+  for (const watcher of theirs) await settled(system, watcher);
+  system.refuse?.(user);
+  const late = performance.now() + PATIENCE;
+  for (const watcher of theirs) {
+    while (watcher.state.size > 0 && performance.now() < late) await delay(5);
+    expect([...watcher.state.keys()], `shown to ${user}, who is refused`).to.deep.equal([]);
+  }
+}
 
 /** Waits until what the watcher has is what a list shows that is not older. */
 async function settled(system: System, watcher: Watcher): Promise<void> {

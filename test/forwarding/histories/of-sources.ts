@@ -113,7 +113,7 @@ export async function ofSources(random: Random): Promise<System> {
       refusing.clear();
       for (const [name, source] of sources) {
         if (kept.includes(name)) refusing.add(name);
-        else source.mend();
+        else source.mend({ lost: random.chance(0.5) });
       }
     },
     truth: (place) => {

@@ -1,140 +1,107 @@
-// A view of another server's objects over TCP: connections are cut, the server goes and comes back on its port, with its
-// history or without, users lose their permissions there and are given them again.
-import {
-  allow,
-  type Collection,
-  createServer,
-  defineVirtualWorkspace,
-  deny,
-  merged,
-  type Server,
-  staticTokens,
-  type ViewSource,
-  view,
-} from "@virtual-workspaces/framework";
-import { memoryStore, persistent } from "@virtual-workspaces/store";
-import { testLog } from "../../_setup/log.ts";
+// Other servers' objects over TCP: forwarded as they are, through views, as one, and through a server in between. Each server
+// is cut off, stopped, started anew and refuses users, on its own.
+import { merged, type ServedResource, view } from "@virtual-workspaces/framework";
+import { expect } from "chai";
 import { startPlain } from "../../_support/plain.ts";
 import type { Random } from "../../_support/random.ts";
-import { startRelay } from "../../_support/relay.ts";
 import type { System } from "./history.ts";
-import { PLACES, randomThing, Thing, type ThingContent, things } from "./kinds.ts";
+import { PLACES, TEAMS, Thing, type ThingContent, things } from "./kinds.ts";
 import { truthOf } from "./of-collections.ts";
-import { StandIn } from "./stand-in.ts";
+import { Restarted, Upstream } from "./upstream.ts";
 
-const USERS = ["alice", "bob"] as const;
+type Source = ReturnType<Upstream["forwarded"]>;
 
-/** A server that goes and comes back. */
-class Upstream {
-  readonly refused = new Set<string>();
-  readonly #forgets: boolean;
-  /** What it has, which goes on changing while it is away: other replicas write. */
-  things: Collection<ThingContent>;
-  port = 0;
-  #server: Server | undefined;
+const unsealed = (from: Parameters<typeof view<ThingContent>>[0]["from"]) =>
+  view({ from, select: ({ spec }) => spec.team !== "sealed", map: ({ spec }) => ({ spec: { ...spec } }) });
+const asOne = (sources: readonly Source[]) =>
+  merged({
+    sources: Object.fromEntries(sources.map((source, at) => [`up${at}`, source])),
+    patience: 1_000,
+    onError: () => undefined,
+  });
 
-  /** @param forgets whether its history ends with it */
-  constructor(forgets: boolean) {
-    this.#forgets = forgets;
-    // What an author's calls give is only waited for here.
-    this.things = (forgets
-      ? Thing.collection()
-      : Thing.collection(persistent(memoryStore(), { progressEvery: 1 }))) as unknown as Collection<ThingContent>;
-  }
-
-  async start(): Promise<void> {
-    if (this.#server !== undefined) return;
-    const authorize = ({ user }: { user: { name: string } }) =>
-      this.refused.has(user.name) ? deny("no longer") : allow();
-    this.#server = createServer({
-      virtualWorkspaces: [
-        defineVirtualWorkspace({
-          name: "up",
-          path: "/clusters/:cluster",
-          wildcard: true,
-          authorize,
-          resources: [Thing.serve(this.things)],
-        }),
-      ],
-      authentication: [staticTokens({ alice: { name: "alice" }, bob: { name: "bob" } })],
-      log: testLog().log,
-      bookmarkEvery: 5,
-    });
-    this.port = (await this.#server.listen({ port: this.port })).port;
-  }
-
-  async stop(): Promise<void> {
-    await this.#server?.close();
-    this.#server = undefined;
-    if (!this.#forgets) return;
-    const before = this.things;
-    this.things = Thing.collection();
-    for (const { bytes, key } of before.cache().cache.snapshot().objects.values())
-      this.things.create(key as never, JSON.parse(bytes.toString()));
-  }
-
-  async all(): Promise<Parameters<typeof truthOf>[1]> {
-    const { cache, confirm } = await this.things.cache();
-    await confirm({ signal: AbortSignal.timeout(10_000) });
-    return Array.from(cache.snapshot().objects.values(), ({ bytes }) => JSON.parse(bytes.toString()));
-  }
+/** What is made of the servers' objects, of how many servers, and whether it is all that they have. */
+interface Shape {
+  readonly servers: number;
+  readonly serve: (sources: readonly [Source, ...Source[]]) => ServedResource;
+  readonly isAll?: boolean;
+  /** Whether another server of views is in between. */
+  readonly isRelayed?: boolean;
 }
 
-/** Makes a source of a view of what is at a URL. */
-export type Forwarding = (url: string) => ViewSource<ThingContent> & AsyncDisposable;
+export const SHAPES = {
+  "another server's objects as they are": { servers: 1, serve: ([source]) => Thing.serve(source), isAll: true },
+  "a view of another server": { servers: 1, serve: ([source]) => Thing.serve(unsealed(source)) },
+  "two other servers as one": { servers: 2, serve: (sources) => Thing.serve(asOne(sources)), isAll: true },
+  "a view of two other servers": { servers: 2, serve: (sources) => Thing.serve(unsealed(asOne(sources))) },
+  "a view of a view of another server": {
+    servers: 1,
+    serve: ([source]) => Thing.serve(unsealed(source)),
+    isRelayed: true,
+  },
+} as const satisfies Readonly<Record<string, Shape>>;
 
 export const ofUpstream =
-  (forwarding: Forwarding = (url) => new StandIn(url)) =>
+  ({ servers, serve, isAll = false, isRelayed = false }: Shape) =>
   async (random: Random): Promise<System> => {
-    const upstream = new Upstream(random.chance(0.5));
-    await upstream.start();
-    const relay = await startRelay(upstream.port);
-    const forwarded = forwarding(`http://127.0.0.1:${relay.port}/services/up`);
-    const from = random.chance(0.5)
-      ? forwarded
-      : merged({ sources: { up: forwarded }, patience: 200, onError: () => undefined });
-    const shown = view({
-      from,
-      select: ({ spec }) => spec.team !== "sealed",
-      map: ({ spec }) => ({ spec: { ...spec } }),
-    });
-    const server = await startPlain(things(Thing.serve(shown)), { bookmarkEvery: 2 });
+    await using made = new AsyncDisposableStack();
+    const upstreams = random.many(servers, () => made.use(new Upstream(random.chance(0.5))));
+    for (const upstream of upstreams) await upstream.start();
+    let sources = upstreams.map((upstream) => made.use(upstream.forwarded()));
+    let between: Restarted | undefined;
+    if (isRelayed) {
+      const shown = unsealed(sources[0] as Source);
+      between = made.use(new Restarted(() => [Thing.serve(shown)]));
+      await between.start();
+      sources = [made.use(between.forwarded())];
+    }
+    const server = made.use(await startPlain(things(serve(sources as [Source])), { bookmarkEvery: 2 }));
     let truth: Parameters<typeof truthOf>[1] = [];
 
-    const write = async (random: Random): Promise<string> => {
-      const { cluster, namespace, name, label, team, n, gone } = randomThing(random);
-      const part = upstream.things.in(cluster, namespace);
-      if (gone) await part.delete(name);
-      else await part.set(name, { n, team }, { labels: label === undefined ? {} : { l: label } });
-      return `${gone ? "delete" : "set"} ${cluster}/${namespace}/${name} ${team} ${label ?? ""} ${n}`;
-    };
     const disturb = async (random: Random): Promise<string> => {
-      const user = random.pick(USERS);
-      const what = random.pick(["cut", "cut", "stop", "start", "refuse", "allow", "allow"] as const);
-      if (what === "cut") relay.cut();
-      if (what === "stop") await upstream.stop();
-      if (what === "start") await upstream.start();
-      if (what === "refuse") upstream.refused.add(user);
-      if (what === "allow") upstream.refused.delete(user);
-      return what === "refuse" || what === "allow" ? `${what} ${user}` : what;
+      if (between === undefined || random.chance(0.6)) {
+        const at = random.below(servers);
+        return `${at} ${await upstreams[at]?.disturb(random)}`;
+      }
+      const what = random.pick(["cut", "stop", "start", "start"] as const);
+      await between[what]();
+      return `${what} between`;
     };
+    const open = made.move();
     return {
       server,
       places: PLACES,
       pace: 12,
-      act: (random) => (random.chance(0.75) ? write(random) : disturb(random)),
+      act: async (random) => {
+        if (random.chance(0.25)) return disturb(random);
+        const at = random.below(servers);
+        return `${at} ${await upstreams[at]?.write(random)}`;
+      },
       mend: async () => {
-        upstream.refused.clear();
-        await upstream.start();
-        truth = await upstream.all();
+        for (const upstream of upstreams) await upstream.mend();
+        await between?.start();
+        const first = new Map<string, (typeof truth)[number]>();
+        for (const upstream of upstreams)
+          for (const [key, object] of await upstream.all()) if (!first.has(key)) first.set(key, object);
+        truth = [...first.values()];
       },
-      truth: (place) => truthOf(place, truth, ["red", "blue"]),
+      refuse: (user) => {
+        for (const upstream of upstreams) upstream.refuse(user);
+      },
+      truth: (place) => truthOf(place, truth, isAll ? TEAMS : ["red", "blue"]),
       told: ({ metadata, ...object }) => [metadata.uid, metadata.labels, object["spec"]],
-      [Symbol.asyncDispose]: async () => {
-        await server[Symbol.asyncDispose]();
-        await forwarded[Symbol.asyncDispose]();
-        await relay[Symbol.asyncDispose]();
-        await upstream.stop();
+      onList: ({ user }) => {
+        const refusing = upstreams
+          .filter((upstream) => upstream.isRefused(user))
+          .map((upstream) => ({ upstream, turn: upstream.turn(user) }));
+        return (items) => {
+          for (const { upstream, turn } of refusing) {
+            const seen = items.find(({ metadata }) => upstream.made(metadata.uid));
+            if (upstream.turn(user) === turn)
+              expect(seen?.metadata.name, `listed to ${user}, whom its server refuses`).to.equal(undefined);
+          }
+        };
       },
+      [Symbol.asyncDispose]: () => open.disposeAsync(),
     };
   };

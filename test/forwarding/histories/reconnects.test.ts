@@ -1,13 +1,14 @@
 // A client that is cut off a thousand times, through a view of another server that is cut off from us as well, sees every
 // change once and in order.
+import { forward } from "@virtual-workspaces/forwarding";
 import { allow, createServer, defineVirtualWorkspace, merged, staticTokens, view } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { testLog } from "../../_setup/log.ts";
 import { startPlain } from "../../_support/plain.ts";
 import { Random } from "../../_support/random.ts";
 import { startRelay } from "../../_support/relay.ts";
-import { Thing, things } from "./kinds.ts";
-import { StandIn } from "./stand-in.ts";
+import { credentialed } from "../upstream.ts";
+import { Thing, type ThingContent, things } from "./kinds.ts";
 
 const RECONNECTS = 1000;
 const ALL = "/services/things/clusters/*/apis/test.dev/v1/things";
@@ -25,12 +26,17 @@ describe("a watch that is cut off a thousand times", () => {
           resources: [Thing.serve(objects)],
         }),
       ],
-      authentication: [staticTokens({ alice: { name: "alice" } })],
+      authentication: [staticTokens({ admin: { name: "admin" } })],
+      impersonation: () => allow(),
       log: testLog().log,
     });
     const { port } = await upstream.listen({ port: 0 });
     await using relay = await startRelay(port);
-    await using forwarded = new StandIn(`http://127.0.0.1:${relay.port}/services/up`);
+    await using forwarded = forward<ThingContent>({
+      resource: Thing,
+      upstream: credentialed(`http://127.0.0.1:${relay.port}/services/up`),
+      onError: () => undefined,
+    });
     const from = merged({ sources: { up: forwarded }, onError: () => undefined });
     const shown = view({ from, select: ({ spec }) => spec.team === "red", history: { events: 20_000 } });
     await using server = await startPlain(things(Thing.serve(shown)));

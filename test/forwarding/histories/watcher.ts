@@ -19,6 +19,13 @@ export const keyOf = ({ metadata }: Item): string =>
 
 /** Told of each change that a watcher sees at a version that the server gave after the ones before. */
 export type OnEvent = (watcher: Watcher, event: WatchEvent) => void;
+/** Asked before a list; what it gives is told what was listed. @throws what may not be listed */
+export type OnList = (place: Place) => (items: readonly Item[]) => void;
+
+interface Told {
+  readonly onEvent: OnEvent;
+  readonly onList: OnList;
+}
 
 const STARTS = ["", "resourceVersion=0&", "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&", "list"] as const;
 
@@ -33,17 +40,19 @@ export class Watcher {
   readonly log: string[] = [];
   readonly #server: PlainServer;
   readonly #random: Random;
-  readonly #onEvent: OnEvent;
+  readonly #told: Told;
+  /** What was listed, by version, until events come to it. */
+  readonly #listed = new Map<string, State>();
   #stream: WatchStream | undefined;
   #running: Promise<void> = Promise.resolve();
   #wanted = false;
   #failure: unknown;
 
-  constructor(server: PlainServer, place: Place, { random, onEvent }: { random: Random; onEvent: OnEvent }) {
+  constructor(server: PlainServer, place: Place, { random, ...told }: Told & { readonly random: Random }) {
     this.#server = server;
     this.place = place;
     this.#random = random;
-    this.#onEvent = onEvent;
+    this.#told = told;
   }
 
   get isConnected(): boolean {
@@ -78,15 +87,25 @@ export class Watcher {
 
   async list(): Promise<{ state: State; version: string; status: number; warning: string | undefined }> {
     const { user, path } = this.place;
+    const check = this.#told.onList(this.place);
     const { status, body, headers } = await this.#server.get(path, { user });
     const items: Item[] = status === 200 ? body.items : [];
     const version = status === 200 ? body.metadata.resourceVersion : "0";
+    check(items);
+    const state = new Map(items.map((item) => [keyOf(item), item]));
+    if (status === 200) this.#agree(version, state);
     return {
       status,
-      state: new Map(items.map((item) => [keyOf(item), item])),
+      state,
       version,
       warning: headers["warning"] as string | undefined,
     };
+  }
+
+  /** A list and a watch that come to the same version show the same. */
+  #agree(version: string, state: State): void {
+    if (this.version === version) expectSame(this.state, state, version);
+    else this.#listed.set(version, state);
   }
 
   async #follow(): Promise<void> {
@@ -119,6 +138,7 @@ export class Watcher {
     this.#stream = stream;
     this.log.push(`watch ${from} ${stream.status}`);
     try {
+      if (stream.status === 403) this.#forget();
       if (stream.status !== 200) return await pause();
       this.counts[count] += 1;
       while (this.#wanted) {
@@ -128,6 +148,12 @@ export class Watcher {
     } finally {
       await stream[Symbol.asyncDispose]();
     }
+  }
+
+  /** Who is told that it may not read begins anew. */
+  #forget(): void {
+    this.state = new Map();
+    this.version = undefined;
   }
 
   /** @returns whether the stream goes on */
@@ -155,7 +181,7 @@ export class Watcher {
     else this.state.set(key, object);
     if (this.version === undefined) return true;
     this.#advance(resourceVersion, "event");
-    this.#onEvent(this, event);
+    this.#told.onEvent(this, event);
     return true;
   }
 
@@ -165,7 +191,16 @@ export class Watcher {
       expect(by === "event" ? apart > 0n : apart >= 0n, `${by} at ${version} behind ${this.version}`).to.equal(true);
     }
     this.version = version;
+    const listed = this.#listed.get(version);
+    if (listed === undefined) return;
+    expectSame(this.state, listed, version);
+    this.#listed.delete(version);
   }
+}
+
+function expectSame(watched: State, listed: State, version: string): void {
+  const sorted = (state: State): unknown[] => [...state].sort(([one], [other]) => (one < other ? -1 : 1));
+  expect(sorted(watched), `watched up to ${version}, and listed there`).to.deep.equal(sorted(listed));
 }
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 2));

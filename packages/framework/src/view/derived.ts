@@ -1,6 +1,7 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
 import { decodeObject, type Encoded, encodeObject } from "../encoded.ts";
+import { delayOf } from "../numbers.ts";
 import type { CacheLease, Scope } from "../storage.ts";
 import { type CacheListener, WatchCache } from "../watch/cache.ts";
 import type { CacheEvent } from "../watch/event.ts";
@@ -189,9 +190,12 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
   #release(): void {
     this.#holders -= 1;
     if (this.#holders > 0) return;
-    this.#idle = setTimeout(() => {
-      this.#options.onIdle();
-      for (const held of this.#closing) held[Symbol.dispose]();
-    }, this.#options.view.linger ?? 60_000).unref();
+    this.#idle = setTimeout(
+      () => {
+        this.#options.onIdle();
+        for (const held of this.#closing) held[Symbol.dispose]();
+      },
+      delayOf(this.#options.view.linger ?? 60_000),
+    ).unref();
   }
 }

@@ -1,4 +1,5 @@
 import type { ResourceDefinition } from "../definition.ts";
+import { delayOf } from "../numbers.ts";
 import type { CacheLease, Scope } from "../storage.ts";
 import type { HistoryOptions } from "./cache.ts";
 import { Feed } from "./feed.ts";
@@ -105,7 +106,7 @@ export class SourceFeeds implements AsyncDisposable {
   #release(key: string, shared: Shared): void {
     shared.holders -= 1;
     if (shared.holders > 0 || this.#shared.get(key) !== shared) return;
-    shared.ending = setTimeout(() => this.#end(key, shared), this.#options.linger ?? 60_000).unref();
+    shared.ending = setTimeout(() => this.#end(key, shared), delayOf(this.#options.linger ?? 60_000)).unref();
     this.#idle.set(shared, key);
     const [oldest] = this.#idle.size > MOST_IDLE ? this.#idle : [];
     if (oldest !== undefined) this.#end(oldest[1], oldest[0]);

@@ -24,6 +24,12 @@ export function cacheKey(key: ObjectKey): string {
   return `${key.cluster}/${key.namespace}/${key.name}`;
 }
 
+/** What {@link cacheKey} made a text of. */
+export function keyOfText(text: string): ObjectKey {
+  const [cluster = "", namespace = "", name = ""] = text.split("/");
+  return { cluster, namespace, name };
+}
+
 /**
  * The objects of a logical cluster and namespace ("" for all of either), in order, behind the key `after`. Reads no
  * others, but those of other namespaces when asked for one namespace of all clusters.

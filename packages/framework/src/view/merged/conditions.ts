@@ -2,8 +2,8 @@ import type { Member } from "./member.ts";
 import { second } from "./member-state.ts";
 import type { SourceCondition } from "./options.ts";
 
-/** What matters most of how a source does for several streams comes first. */
-const WORST = ["Unreachable", "Forbidden", "Connecting", "Connected"] as const;
+/** What matters most of how a source does for several streams comes first. One more that begins changes nothing. */
+const WORST = ["Unreachable", "Forbidden", "Connected", "Connecting"] as const;
 
 /** How a source does, from how it does for each stream; `since` is when it was added. */
 export function conditionOf(source: string, members: readonly Member[], since: Date): SourceCondition {

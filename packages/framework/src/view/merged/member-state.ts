@@ -6,6 +6,8 @@ export interface MemberState {
   readonly reason: Exclude<SourceCondition["reason"], "Unread">;
   readonly message: string;
   readonly since: Date;
+  /** Whether it has said itself why it tells nothing: then it is there, and has something against this one question. */
+  readonly answers: boolean;
 }
 
 /** A source that has not answered in time. */
@@ -17,9 +19,10 @@ export class Late extends Error {
 
 /** What an error says of its source: that we may not read it, or nothing but that it cannot be read now. */
 export function stateAfter(error: unknown, before: MemberState): MemberState {
-  const reason = isApiError(error) && error.code === 403 ? "Forbidden" : "Unreachable";
+  const code = isApiError(error) ? error.code : 500;
+  const reason = code === 403 ? "Forbidden" : "Unreachable";
   const message = error instanceof Error ? error.message : String(error);
-  return { reason, message, since: before.reason === reason ? before.since : new Date() };
+  return { reason, message, since: before.reason === reason ? before.since : new Date(), answers: code < 500 };
 }
 
 /** How many sources an answer names one by one. */

@@ -3,9 +3,10 @@ import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Encoded } from "../../encoded.ts";
 import type { Awaitable, CacheLease, Scope } from "../../storage.ts";
 import { askedAfterNow } from "../../watch/after-now.ts";
-import { cacheKey, objectsIn } from "../../watch/objects.ts";
+import { cacheKey, keyOfText, objectsIn } from "../../watch/objects.ts";
 import type { ViewSource } from "../options.ts";
 import { Late, type MemberState, stateAfter } from "./member-state.ts";
+import type { Turns } from "./turns.ts";
 
 export interface MemberOptions {
   readonly name: string;
@@ -15,6 +16,8 @@ export interface MemberOptions {
   /** As the readers ask. */
   readonly scope: Scope;
   readonly patience: number;
+  /** Where what takes long is done. */
+  readonly turns: Turns;
   readonly onError: (error: unknown) => void;
   /** Told of every change of {@link Member.objects}, already made, by the key that the object has here. */
   readonly onChange: (key: string) => void;
@@ -31,14 +34,16 @@ export class Member {
   readonly name: string;
   /** What the source has as far as is known, by the key that it has here. References to what the source keeps. */
   readonly objects: Map<string, Encoded> = new Map();
-  /** Resolves when the source has answered for the first time, or is not going to in time. */
+  /** Resolves when the source has answered for the first time, and what it has is known, or when it is not going to in time. */
   readonly begun: Promise<void>;
   readonly #options: MemberOptions;
   readonly #stop = new AbortController();
-  #state: MemberState = { reason: "Connecting", message: "", since: new Date() };
+  #state: MemberState = { reason: "Connecting", message: "", since: new Date(), answers: true };
   #lease: CacheLease | undefined;
   #listening: Disposable | undefined;
   #joining: Promise<void> | undefined;
+  /** As long as not everything is known that the source has told. */
+  #comparing: Promise<unknown> | undefined;
   #mending = false;
   readonly #askNow = askedAfterNow(() => this.#ask());
 
@@ -67,7 +72,12 @@ export class Member {
    * Resolves when everything is known that the source had when this was called, or when it is not going to tell in time.
    * One that cannot be reached is not waited for. @throws what `signal` was aborted with
    */
-  confirm(signal: AbortSignal): Awaitable<void> {
+  confirm(signal: AbortSignal): Awaitable<unknown> {
+    const answered = this.#confirm(signal);
+    return answered === undefined ? this.#comparing : answered.then(() => this.#comparing);
+  }
+
+  #confirm(signal: AbortSignal): Promise<void> | undefined {
     if (this.#state.reason === "Connecting") return this.begun;
     // It answers, so it can be asked: who was given permission need not wait for our next attempt.
     if (this.#state.reason === "Forbidden") return this.#askNow();
@@ -76,7 +86,8 @@ export class Member {
       const pending = this.#lease.confirm({ signal });
       return pending instanceof Promise ? this.#await(pending, signal) : undefined;
     } catch (error) {
-      return this.#failed(error);
+      this.#failed(error);
+      return undefined;
     }
   }
 
@@ -103,14 +114,19 @@ export class Member {
   }
 
   async #begin(): Promise<void> {
-    const joining = this.#join();
-    try {
-      await this.#inTime(joining);
-    } catch (error) {
-      this.#failed(error);
+    let joining: Promise<void> | undefined;
+    const join = (): void => {
+      joining = this.#join();
       // It may still come, later than anybody waits.
       joining.catch(() => undefined);
+    };
+    await this.#options.turns.run(oneStep(join));
+    try {
+      await this.#inTime(joining as unknown as Promise<void>);
+    } catch (error) {
+      this.#failed(error);
     }
+    await this.#comparing;
   }
 
   /** One that takes its time is not asked once more. */
@@ -135,7 +151,7 @@ export class Member {
 
   #connected(): void {
     if (this.#stop.signal.aborted || this.isReadable) return;
-    this.#state = { reason: "Connected", message: "", since: new Date() };
+    this.#state = { reason: "Connected", message: "", since: new Date(), answers: true };
     this.#compare();
   }
 
@@ -174,10 +190,18 @@ export class Member {
     await this.#inTime(Promise.resolve(this.#lease.confirm({ signal })));
   }
 
+  /** Patience does not count the time in which we were busy ourselves, and answers that have come were not looked at. */
   async #inTime(pending: Promise<void>): Promise<void> {
-    const { patience } = this.#options;
+    const { patience, turns } = this.#options;
     const { promise, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new Late(patience)), patience);
+    let spent = turns.spent;
+    const check = (): void => {
+      const left = turns.spent - spent;
+      spent = turns.spent;
+      if (left > 0) timer = setTimeout(check, left);
+      else reject(new Late(patience));
+    };
+    let timer = setTimeout(check, patience);
     try {
       await Promise.race([pending, promise]);
     } finally {
@@ -185,17 +209,34 @@ export class Member {
     }
   }
 
-  /** Tells of what has changed and of nothing else, however the source came to it. */
+  /** Finds what differs from what the source has, however it came to that. */
   #compare(): void {
+    const work = this.#options.turns.run(this.#differences((this.#lease as CacheLease).cache));
+    if (work === undefined) return;
+    const all = Promise.all([this.#comparing, work.catch((error: unknown) => this.#options.onError(error))]);
+    this.#comparing = all;
+    void all.then(() => {
+      if (this.#comparing === all) this.#comparing = undefined;
+    });
+  }
+
+  /** Each object is looked at as the source has it then: it may go on changing in between, of which {@link #set} is told. */
+  *#differences(cache: CacheLease["cache"]): Generator<undefined> {
     const { cluster, scope } = this.#options;
+    const isOver = (): boolean => this.#stop.signal.aborted || !this.#isTold;
     const here = cluster === undefined && scope.cluster !== "*" ? scope.cluster : "";
-    const current = (this.#lease as CacheLease).cache.snapshot().objects;
-    const there = new Set<string>();
-    for (const object of objectsIn(current, { cluster: here, namespace: "" })) {
-      if (this.#isWanted(object.key)) there.add(cacheKey(this.#placed(object.key)));
-      this.#set(object.key, object);
+    for (const { key } of objectsIn(cache.snapshot().objects, { cluster: here, namespace: "" })) {
+      if (isOver()) return;
+      this.#set(key, cache.get(key));
+      yield;
     }
-    for (const text of this.objects.keys()) if (!there.has(text)) this.#remove(text);
+    for (const text of this.objects.keys()) {
+      if (isOver()) return;
+      const key = keyOfText(text);
+      const there = cluster === undefined ? key : { ...key, cluster: "" };
+      if (cacheKey(this.#placed(there)) !== text || cache.get(there) === undefined) this.#remove(text);
+      yield;
+    }
   }
 
   #forget(): void {
@@ -232,4 +273,9 @@ export class Member {
 /** Another server, or one that was restored from a backup, may have given the same version to something else. */
 function isSame(one: Encoded, other: Encoded): boolean {
   return one === other || (one.resourceVersion === other.resourceVersion && one.bytes.equals(other.bytes));
+}
+
+// biome-ignore lint/correctness/useYield: it is done in one
+function* oneStep(step: () => void): Generator<undefined> {
+  step();
 }

@@ -1,11 +1,14 @@
 import { ApiError, isClusterName, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type TypedDefinition } from "../../definition.ts";
 import type { CacheLease, Scope, Storage } from "../../storage.ts";
+import { widened } from "../../watch/feed.ts";
 import { shareOf } from "../../watch/share.ts";
 import type { ViewSource } from "../options.ts";
 import { conditionOf } from "./conditions.ts";
+import type { Member } from "./member.ts";
 import { Merging, type MergingOptions, type Slot } from "./merging.ts";
 import type { MergedOptions, MergedSource, SourceCondition } from "./options.ts";
+import { Turns } from "./turns.ts";
 
 /**
  * Objects of one kind from several sources (shards, clusters, spaces) as one collection with a version line of its own.
@@ -32,30 +35,28 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
       throw new Error("merged: there is no source yet: say of which kind they will be in `resource`");
     this.resource = resource;
     this.#options = options;
-    this.#merging = { patience, linger, partial, onError: onError ?? warn, ...(history && { history }) };
+    const turns = new Turns();
+    this.#merging = { patience, linger, partial, turns, onError: onError ?? warn, ...(history && { history }) };
     for (const [name, source] of Object.entries(sources)) this.#slots.set(name, this.#slot(name, source));
     this.#deciding = Array.from(this.#slots.values(), ({ placed }) => placed.source);
   }
 
   /** How each source does, in their order. */
   get conditions(): readonly SourceCondition[] {
-    const streams = [...this.#streams.values()];
-    return Array.from(this.#slots.values(), ({ name, since }) => {
-      const members = streams.flatMap((stream) => stream.members.filter((member) => member.name === name));
-      return conditionOf(name, members, since);
-    });
+    return Array.from(this.#slots.values(), ({ name, since }) => conditionOf(name, this.#members(name), since));
   }
 
   /**
    * For `ready` of a virtual workspace: throws while no source can be reached, or, unless answers may be partial, while one
-   * cannot. Sources that nobody reads are not asked. @throws ApiError 503
+   * cannot. Sources that nobody reads are not asked. One that answers (404 to a logical cluster which it does not have, which
+   * any client may ask for) is there. @throws ApiError 503
    */
   readonly ready = (): void => {
-    const failing = this.conditions.filter(({ reason }) => reason === "Unreachable");
+    const failing = [...this.#slots.keys()].filter((name) => this.#members(name).some(({ state }) => !state.answers));
     const most = this.#merging.partial === false ? 1 : Math.max(1, this.#slots.size);
     if (failing.length < most) return;
-    const names = failing.slice(0, 8).map(({ source }) => source);
-    throw ApiError.serviceUnavailable(`sources of ${this.resource.plural} cannot be reached: ${names.join(", ")}`, 1);
+    const names = failing.slice(0, 8).join(", ");
+    throw ApiError.serviceUnavailable(`sources of ${this.resource.plural} cannot be reached: ${names}`, 1);
   };
 
   /**
@@ -83,21 +84,28 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
 
   /** As {@link MergedOptions.shareKey}. */
   shareKey(scope: Scope): string {
-    const { shareKey } = this.#options;
-    return shareKey?.(scope) ?? JSON.stringify(this.#deciding.map((source) => shareOf(source, scope)));
+    const wide = widened(scope);
+    const said = this.#options.shareKey?.(wide) ?? this.#deciding.map((source) => shareOf(source, wide));
+    // Path parameters part callers here, and so in what is made of this.
+    return JSON.stringify([scope.params, said]);
   }
 
   /** @throws ApiError 503 when no source can be reached, or, unless answers may be partial, when one cannot; 403 when none may be read */
   cache(scope: Scope): Promise<CacheLease> {
-    const key = JSON.stringify([scope.cluster, scope.params, this.shareKey(scope)]);
+    const key = JSON.stringify([scope.cluster, this.shareKey(scope)]);
     let stream = this.#streams.get(key);
     if (stream === undefined) {
       const { plural } = this.resource;
       const onIdle = (): void => void this.#streams.delete(key);
-      stream = new Merging({ plural, merged: this.#merging, scope, onIdle }, this.#slots.values());
+      stream = new Merging({ plural, merged: this.#merging, scope: widened(scope), onIdle }, this.#slots.values());
       this.#streams.set(key, stream);
     }
     return stream.lease();
+  }
+
+  /** A source, as each stream follows it. */
+  #members(name: string): Member[] {
+    return [...this.#streams.values()].flatMap((stream) => stream.member(name) ?? []);
   }
 
   #slot(name: string, source: MergedSource<T>): Slot & { readonly since: Date } {

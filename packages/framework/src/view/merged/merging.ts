@@ -1,13 +1,15 @@
-import { ApiError, CLUSTER_ANNOTATION, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { ApiError, CLUSTER_ANNOTATION } from "@virtual-workspaces/apimachinery";
 import { decodeObject, type Encoded, encodeObject } from "../../encoded.ts";
 import { delayOf } from "../../numbers.ts";
 import type { CacheLease, Scope } from "../../storage.ts";
 import { WatchCache } from "../../watch/cache.ts";
 import { processMinter } from "../../watch/minter.ts";
+import { keyOfText } from "../../watch/objects.ts";
 import { SOURCE_VERSION_ANNOTATION } from "../annotations.ts";
 import { Member } from "./member.ts";
 import { warnings } from "./member-state.ts";
 import type { MergedOptions, PlacedSource } from "./options.ts";
+import type { Turns } from "./turns.ts";
 
 /** A source's place among the others, whoever fills it. */
 export interface Slot {
@@ -32,6 +34,7 @@ export interface MergingOptions {
   readonly merged: Pick<MergedOptions<object>, "partial" | "history"> & {
     readonly patience: number;
     readonly linger: number;
+    readonly turns: Turns;
     readonly onError: (error: unknown, source: string) => void;
   };
   readonly scope: Scope;
@@ -60,6 +63,11 @@ export class Merging {
     return Array.from(this.#seats.values(), ({ member }) => member);
   }
 
+  /** The source of a name, as this stream follows it. */
+  member(name: string): Member | undefined {
+    return this.#seats.get(name)?.member;
+  }
+
   /** Adds a source, or puts it in the place of another, whose objects stay until it has answered. */
   set(slot: Slot): void {
     const { scope, merged } = this.#options;
@@ -77,6 +85,7 @@ export class Merging {
         cluster: placed.cluster,
         scope,
         patience: merged.patience,
+        turns: merged.turns,
         onError: (error) => merged.onError(error, name),
         onChange: (key) => this.#changed(name, key),
       },
@@ -106,7 +115,7 @@ export class Merging {
       held = false;
     };
     try {
-      await Promise.all(this.members.map(({ begun }) => begun));
+      await this.#begun();
       const missing = this.members.filter(({ joined }) => !joined);
       if (missing.length === this.#seats.size || this.#options.merged.partial === false) this.#refuse(missing);
       return { cache: this.cache, confirm: (request) => this.#confirm(request), [Symbol.dispose]: release };
@@ -114,6 +123,13 @@ export class Merging {
       release();
       throw error;
     }
+  }
+
+  /** Those that are added meanwhile are waited for as well: there may be no other. */
+  async #begun(): Promise<void> {
+    const waited = new Set<Member>();
+    for (let left = this.members; left.length > 0; left = this.members.filter((one) => !waited.has(one)))
+      await Promise.all(left.map((member) => waited.add(member) && member.begun));
   }
 
   #confirm(request: Parameters<CacheLease["confirm"]>[0]): void | Promise<void> {
@@ -150,7 +166,7 @@ export class Merging {
 
   /** Shows, of those who have an object, what the one has that stands first. */
   #changed(name: string, text: string): void {
-    const key = keyOf(text);
+    const key = keyOfText(text);
     const shown = this.cache.get(key) as Shown | undefined;
     const having = new Set(this.#shared.get(text)).add(name);
     if (shown !== undefined) having.add(shown.from);
@@ -188,7 +204,7 @@ export class Merging {
   /** The object at a version of this line. One that cannot be read is not shown. */
   #shown(from: string, text: string): Shown | undefined {
     const source = this.#object(from, text) as Encoded;
-    const key = keyOf(text);
+    const key = keyOfText(text);
     try {
       const object = decodeObject(source);
       const resourceVersion = processMinter.next();
@@ -212,9 +228,4 @@ export class Merging {
       for (const member of this.members) member.stop();
     }, delayOf(this.#options.merged.linger)).unref();
   }
-}
-
-function keyOf(text: string): ObjectKey {
-  const [cluster = "", namespace = "", name = ""] = text.split("/");
-  return { cluster, namespace, name };
 }
