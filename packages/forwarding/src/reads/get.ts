@@ -1,4 +1,4 @@
-import { apiVersionOf, isApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { isApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Encoded, EncodedBytes, type GetOptions, type Scope } from "@virtual-workspaces/framework";
 import type { WholeResponse } from "@virtual-workspaces/transport";
 import { checkJson, passWarnings } from "./answer.ts";
@@ -41,19 +41,10 @@ function found(
   checkJson(answer.headers, origin);
   const { body } = answer;
   const object = new EncodedBytes(body.at(-1) === LINE_FEED ? body.subarray(0, -1) : body, { definition, scope });
-  if (saysKind(object.bytes, definition)) return object;
+  if (resource.saysKind(object.bytes)) return object;
   try {
     return EncodedBytes.checked(object.bytes, { definition, scope });
   } catch (error) {
     throw upstreamFault(origin, `answered no ${definition.kind}: ${(error as Error).message}`, { cause: error });
   }
-}
-
-const BEGINNING = 256;
-
-/** Whether the kind stands at the beginning, where servers write it: then nothing more needs to be looked at. */
-function saysKind(bytes: Buffer, definition: UpstreamResource["definition"]): boolean {
-  const beginning = bytes.toString("latin1", 0, Math.min(BEGINNING, bytes.length));
-  const [kind, apiVersion] = [`"kind":"${definition.kind}"`, `"apiVersion":"${apiVersionOf(definition)}"`];
-  return beginning.startsWith(`{${kind},${apiVersion},`) || beginning.startsWith(`{${apiVersion},${kind},`);
 }

@@ -1,3 +1,4 @@
+import { apiVersionOf } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition, Scope } from "@virtual-workspaces/framework";
 import type { Outgoing, StreamedResponse, Upstream, WholeResponse } from "@virtual-workspaces/transport";
 import { outboundHeaders } from "../outbound/headers.ts";
@@ -26,6 +27,8 @@ export interface Question extends Pick<Outgoing, "signal" | "deadlines" | "long"
 interface Known {
   readonly hops: number | undefined;
   readonly via: string | undefined;
+  readonly accept: string;
+  /** Frozen, so that they are checked once. */
   readonly lines: readonly string[];
 }
 
@@ -37,6 +40,7 @@ export class UpstreamResource {
   readonly origin: string;
   readonly #options: UpstreamResourceOptions;
   readonly #api: string;
+  readonly #beginnings: readonly string[];
   readonly #known = new WeakMap<Scope["identity"], Known>();
 
   constructor(options: UpstreamResourceOptions) {
@@ -46,6 +50,8 @@ export class UpstreamResource {
     this.origin = new URL(upstream.url).origin;
     this.#options = options;
     const { group, version } = definition;
+    const [kind, apiVersion] = [`"kind":"${definition.kind}"`, `"apiVersion":"${apiVersionOf(definition)}"`];
+    this.#beginnings = [`{${kind},${apiVersion},`, `{${apiVersion},${kind},`];
     this.#api = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
   }
 
@@ -57,6 +63,12 @@ export class UpstreamResource {
   /** @throws as {@link send} */
   stream(question: Question): Promise<StreamedResponse> {
     return this.upstream.stream(this.#outgoing(question)).catch((error: unknown) => this.#fail(error, question));
+  }
+
+  /** Whether the kind stands at the beginning of an object, where servers write it: then nothing more needs to be looked at. */
+  saysKind(bytes: Buffer): boolean {
+    const [either = ""] = this.#beginnings;
+    return this.#beginnings.includes(bytes.toString("latin1", 0, either.length));
   }
 
   /** Everything that decides what the other server answers. */
@@ -75,17 +87,17 @@ export class UpstreamResource {
     return {
       ...rest,
       path: this.#path(scope, name) + searchOf(query),
-      headers: ["Accept", accept, ...this.#outbound(scope), ...headers],
+      headers: headers.length === 0 ? this.#lines(scope, accept) : [...this.#lines(scope, accept), ...headers],
     };
   }
 
   /** Made once for each caller: identities do not change. */
-  #outbound(scope: Scope): readonly string[] {
+  #lines(scope: Scope, accept: string): readonly string[] {
     const { identity, hops, via } = scope;
     const known = this.#known.get(identity);
-    if (known !== undefined && known.hops === hops && known.via === via) return known.lines;
-    const lines = outboundHeaders(scope, this.#options.identity);
-    this.#known.set(identity, { hops, via, lines });
+    if (known !== undefined && known.hops === hops && known.via === via && known.accept === accept) return known.lines;
+    const lines = Object.freeze(["Accept", accept, ...outboundHeaders(scope, this.#options.identity)]);
+    this.#known.set(identity, { hops, via, accept, lines });
     return lines;
   }
 
