@@ -9,7 +9,7 @@ import type { Held } from "./_servers/held.ts";
 import type { Watchers } from "./_servers/watchers.ts";
 
 const WATCHERS = 5000;
-const ROUNDS = 3;
+const ROUNDS = process.argv.includes("--short") ? 1 : 3;
 const TEN_A_SECOND = { period: 100, changes: 10 };
 const KIB = 1024;
 const RIVAL = "node:http, prepared bytes, held responses";

@@ -9,7 +9,10 @@ import type { Relay } from "./_servers/relay.ts";
 import type { Upstream } from "./_servers/upstream.ts";
 
 const SIZE = 2048;
-const ROUNDS = 20;
+const short = process.argv.includes("--short");
+const ROUNDS = short ? 10 : 20;
+/** As long as it takes to compile what is run: we have more of it than the relay, ms. */
+const WARM = 4000;
 const NAMES = ["ours", "bare"] as const;
 type Name = (typeof NAMES)[number];
 
@@ -31,7 +34,7 @@ const answer = { ours: await checked("ours"), bare: await checked("bare") };
 assert.equal((await fetchOnce(port.ours, getRequest(path))).status, 401, "token authentication is off");
 const servers: Readonly<Record<Name, Measurable>> = { ours, bare };
 
-await interleave(NAMES, 1, (name) => measure(name, 1500));
+await interleave(NAMES, 1, (name) => measure(name, WARM));
 const rounds = await interleave(NAMES, ROUNDS, (name) => measure(name, 300));
 
 const rival = "node:http, undici dispatch";

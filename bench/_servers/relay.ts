@@ -27,7 +27,11 @@ class Relayed implements Dispatcher.DispatchHandler {
     this.#res = res;
   }
 
-  onRequestStart(): void {}
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#res.once("close", () => {
+      if (!this.#res.writableFinished) controller.abort(new Error("the client has left"));
+    });
+  }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Record<string, unknown>): void {
     const { connection: _connection, "keep-alive": _keepAlive, date: _date, ...kept } = headers;
@@ -45,7 +49,8 @@ class Relayed implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(): void {
-    this.#res.destroy();
+    if (this.#res.headersSent) this.#res.destroy();
+    else this.#res.writeHead(502, { "Content-Length": 0 }).end();
   }
 }
 

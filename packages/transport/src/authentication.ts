@@ -1,6 +1,6 @@
 import type { Call } from "./call.ts";
 import type { Credential, Credentials } from "./credentials.ts";
-import { namesOf, without } from "./headers.ts";
+import { namesOf, onTheWire, without } from "./headers.ts";
 
 /** Who we are, for each request; and that a credential which was not taken is renewed, told once for each. */
 export class Authentication {
@@ -13,9 +13,10 @@ export class Authentication {
   }
 
   /** @throws what the source of credentials throws, and what the call is ended with */
-  async credential(call: Call): Promise<Credential> {
+  credential(call: Call): Credential | Promise<Credential> {
     if (this.#credentials === undefined) return NOBODY;
-    return checked(await call.until(this.#credentials.get()));
+    const given = this.#credentials.get();
+    return isThenable(given) ? call.until(given).then(checked) : checked(given);
   }
 
   /** Another one, if there is any, for one that was not taken. @throws as {@link credential} */
@@ -33,14 +34,19 @@ export class Authentication {
     return undefined;
   }
 
-  /** The lines of a request as this one. Its own must not speak for somebody else beside us. */
+  /** The lines of a request as this one. Its own, as they are sent, must not speak for somebody else beside us. */
   headers(own: readonly string[], { headers = [] }: Credential): readonly string[] {
     if (this.#credentials === undefined) return own;
-    return [...without(own, namesOf(["authorization", "", ...headers])), ...headers];
+    return [...without(own, namesOf(["authorization", "", ...headers])), ...onTheWire(headers)];
   }
 }
 
 const NOBODY: Credential = Object.freeze({});
+
+/** A promise of any make. */
+function isThenable(given: Credential | Promise<Credential>): given is Promise<Credential> {
+  return typeof (given as { readonly then?: unknown }).then === "function";
+}
 
 function checked(credential: Credential): Credential {
   const { cert = "", key = "" } = credential;

@@ -65,9 +65,17 @@ export class Connections {
   }
 
   /** @throws TransportError when there is none, and what the call is ended with */
-  async take(wanted: Wanted): Promise<Lease> {
-    const { call, fresh, long } = wanted;
+  take(wanted: Wanted): Lease | Promise<Lease> {
+    const { fresh, long } = wanted;
     const generation = this.#generationOf(wanted);
+    if (fresh || (!long && this.#short >= this.#options.limit)) return this.#await(wanted, generation);
+    const connection = idleOf(generation);
+    if (connection === undefined) return this.#await(wanted, generation);
+    if (!long) this.#short += 1;
+    return this.#lease(connection, { generation, long });
+  }
+
+  async #await({ call, fresh, long }: Wanted, generation: Generation): Promise<Lease> {
     if (!long) await this.#turn(call);
     try {
       const connection = (fresh ? undefined : idleOf(generation)) ?? (await this.#connect(generation, call));

@@ -8,7 +8,8 @@ export interface Outgoing {
   readonly path: string;
   /**
    * Flat pairs, name and value in turn, sent as UTF-8. Those of the credentials take the place of others of their names, and
-   * of any `Authorization`. Those of the connection (`Host`, `Content-Length`, `Connection`…) cannot be given.
+   * of any `Authorization`. Those of the connection (`Host`, `Content-Length`, `Connection`…) cannot be given. A frozen
+   * array is checked once, however often it is sent.
    */
   readonly headers?: readonly string[];
   readonly body?: Buffer | string;

@@ -47,6 +47,8 @@ export class Upstream implements AsyncDisposable {
   readonly #userAgent: string;
   readonly #connections: Connections;
   readonly #calls = new Set<Call>();
+  /** The lines of requests whose headers were frozen. */
+  readonly #known = new WeakMap<readonly string[], readonly string[]>();
   readonly #counts = new Counts();
   #closed = false;
 
@@ -74,13 +76,13 @@ export class Upstream implements AsyncDisposable {
   }
 
   /** Sends a request and reads the whole answer, whatever its status. @throws TransportError when there is none; the signal's reason; Error on a request that cannot be sent; what the credentials throw */
-  async send(request: Outgoing): Promise<WholeResponse> {
+  send(request: Outgoing): Promise<WholeResponse> {
     const { limit = LONGEST } = request;
     return this.#call(request, (options) => new WholeExchange({ ...options, limit }));
   }
 
   /** Sends a request; resolves with the head of the answer, whose body is read piece by piece. @throws as {@link send} */
-  async stream(request: Outgoing): Promise<StreamedResponse> {
+  stream(request: Outgoing): Promise<StreamedResponse> {
     return this.#call(request, (options) => new StreamedExchange(options));
   }
 
@@ -94,8 +96,7 @@ export class Upstream implements AsyncDisposable {
   async #call<R extends Head>(request: Outgoing, make: Make<R>): Promise<R> {
     checkOutgoing(request);
     const { method = "GET", path, headers = [], signal } = request;
-    const own = namesOf(headers).has("user-agent") ? headers : ["User-Agent", this.#userAgent, ...headers];
-    onTheWire(own);
+    const own = this.#lines(headers);
     const { head, idle } = resolvedDeadlines(request.deadlines, this.#deadlines);
     signal?.throwIfAborted();
     const what = `${method} ${this.url}${path.split("?", 1)[0]}`;
@@ -113,6 +114,16 @@ export class Upstream implements AsyncDisposable {
     }
   }
 
+  /** As they are sent. An array that is frozen is looked through once. */
+  #lines(headers: readonly string[]): readonly string[] {
+    const known = this.#known.get(headers);
+    if (known !== undefined) return known;
+    const named = namesOf(headers).has("user-agent");
+    const lines = onTheWire(named ? headers : ["User-Agent", this.#userAgent, ...headers]);
+    if (Object.isFrozen(headers)) this.#known.set(headers, lines);
+    return lines;
+  }
+
   readonly #over = (call: Call, failed: { readonly error: unknown } | undefined): void => {
     this.#calls.delete(call);
     if (failed !== undefined) this.#counts.failed(failed.error);
@@ -120,7 +131,8 @@ export class Upstream implements AsyncDisposable {
 
   async #authenticated<R extends Head>(attempt: Attempt<R>): Promise<R> {
     const { call } = attempt;
-    const credential = await this.#authentication.credential(call);
+    const given = this.#authentication.credential(call);
+    const credential = given instanceof Promise ? await given : given;
     const answer = await this.#tried(attempt, credential);
     if (answer.status !== 401) return answer;
     call.waits();
@@ -139,9 +151,11 @@ export class Upstream implements AsyncDisposable {
   async #tried<R extends Head>(attempt: Attempt<R>, credential: Credential): Promise<R> {
     const { request, own, idle, call, make } = attempt;
     const { method = "GET", path, body = null, long = false } = request;
-    const headers = onTheWire(this.#authentication.headers(own, credential));
+    // Undici only reads them.
+    const headers = this.#authentication.headers(own, credential) as string[];
     for (let fresh = false; ; fresh = true) {
-      const lease = await this.#connections.take({ credential, long, fresh, call });
+      const taken = this.#connections.take({ credential, long, fresh, call });
+      const lease = taken instanceof Promise ? await taken : taken;
       const exchange = make({ call, lease, idle });
       // Undici gives up the connection of a DELETE with a body, unless told not to.
       const reset = method === "HEAD" ? {} : { reset: false };

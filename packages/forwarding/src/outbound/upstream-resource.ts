@@ -50,6 +50,8 @@ export interface Question extends Pick<Outgoing, "signal" | "deadlines" | "long"
 interface Known {
   readonly hops: number | undefined;
   readonly via: string | undefined;
+  readonly accept: string;
+  /** Frozen, so that they are checked once. */
   readonly lines: readonly string[];
 }
 
@@ -131,20 +133,21 @@ export class UpstreamResource implements Asked {
     return {
       ...rest,
       path: query === undefined ? path : path + searchOf(query),
-      headers: ["Accept", accept, ...this.#outbound(scope), ...headers],
+      headers: headers.length === 0 ? this.#lines(scope, accept) : [...this.#lines(scope, accept), ...headers],
       ...(body === undefined ? {} : { body }),
     };
   }
 
   /** Made once for each caller, whose identity does not change; a function is asked each time. */
-  #outbound(scope: AskedScope): readonly string[] {
+  #lines(scope: AskedScope, accept: string): readonly string[] {
     const { identity, hops, via, [SETTLED]: settled } = scope;
-    if (settled !== undefined) return outboundHeaders(scope, () => settled.as);
-    if (typeof this.#options.identity === "function") return outboundHeaders(scope, this.#options.identity);
+    if (settled !== undefined) return ["Accept", accept, ...outboundHeaders(scope, () => settled.as)];
+    const asked = this.#options.identity;
+    if (typeof asked === "function") return ["Accept", accept, ...outboundHeaders(scope, asked)];
     const known = this.#known.get(identity);
-    if (known !== undefined && known.hops === hops && known.via === via) return known.lines;
-    const lines = outboundHeaders(scope, this.#options.identity);
-    this.#known.set(identity, { hops, via, lines });
+    if (known !== undefined && known.hops === hops && known.via === via && known.accept === accept) return known.lines;
+    const lines = Object.freeze(["Accept", accept, ...outboundHeaders(scope, asked)]);
+    this.#known.set(identity, { hops, via, accept, lines });
     return lines;
   }
 }

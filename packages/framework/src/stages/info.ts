@@ -4,7 +4,6 @@ import { requestInfo } from "../request-info.ts";
 /** Says what the request is about. */
 export function info(exchange: Exchange): void {
   if (exchange.unknown !== undefined) return;
-  const { tail, query, req } = exchange;
-  exchange.info = requestInfo({ method: req.method ?? "GET", tail, query });
+  exchange.info = requestInfo(exchange);
   if (exchange.upgradeHead !== undefined) exchange.info = { ...exchange.info, longRunning: true, upgrade: true };
 }
