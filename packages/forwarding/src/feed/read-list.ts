@@ -6,6 +6,8 @@ import { type Question, selectorsOf, type UpstreamResource } from "../reads/upst
 
 export interface Reading extends Pick<Question, "signal" | "accept"> {
   readonly limit?: number;
+  /** How long the other server may take to begin its answer, and pause within it, ms. */
+  readonly patience: number;
   readonly item: (bytes: Buffer) => void;
   /** Of the lists that may come. */
   readonly kinds: readonly string[];
@@ -13,6 +15,10 @@ export interface Reading extends Pick<Question, "signal" | "accept"> {
 
 /** The most that a list which is kept may have, bytes. */
 const LARGEST = 2 ** 30;
+/** The same of one that is asked for a single item. */
+const LARGEST_OF_ONE = 2 ** 25;
+/** What an item costs besides its bytes: a list without end of tiny ones must not take more memory than one of large ones. */
+const ITEM_COST = 1024;
 
 /** Reads a whole list item by item. @returns its version @throws ApiError what the other server says, 503 on what is no list */
 export async function readList(resource: UpstreamResource, scope: Scope, reading: Reading): Promise<string> {
@@ -33,24 +39,32 @@ interface PageMeta {
 async function readPage(
   resource: UpstreamResource,
   scope: Scope,
-  { signal, accept, limit, token, item, kinds }: Reading & { readonly token: string | undefined },
+  { signal, accept, limit, patience, token, item, kinds }: Reading & { readonly token: string | undefined },
 ): Promise<PageMeta> {
   const { origin } = resource;
   const answer = await resource.stream({
     scope,
     ...(signal && { signal }),
     ...(accept && { accept }),
+    deadlines: { head: patience, idle: patience },
     query: { ...selectorsOf(scope), limit, continue: token },
   });
   if (answer.status !== 200) throw await streamedError(answer, origin);
   const around: Buffer[] = [];
-  const splitter = new ListSplitter({ around: (bytes) => void around.push(Buffer.from(bytes)), item });
-  let length = 0;
+  const most = limit === 1 ? LARGEST_OF_ONE : LARGEST;
+  let cost = 0;
+  const splitter = new ListSplitter({
+    around: (bytes) => void around.push(Buffer.from(bytes)),
+    item: (bytes) => {
+      cost += ITEM_COST;
+      item(bytes);
+    },
+  });
   try {
     checkJson(answer.headers, origin);
     for await (const piece of answer.body) {
-      length += piece.length;
-      if (length > LARGEST) throw new RangeError(`it has more than ${LARGEST} bytes`);
+      cost += piece.length;
+      if (cost > most) throw new RangeError(`it has more than ${most} bytes`);
       splitter.push(piece);
     }
     splitter.end();

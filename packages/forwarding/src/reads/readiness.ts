@@ -1,5 +1,6 @@
+import { checkJson } from "./answer.ts";
 import { askedOnce } from "./asked-once.ts";
-import { upstreamFailure, upstreamFault } from "./failure.ts";
+import { answeredError, upstreamFailure, upstreamFault } from "./failure.ts";
 import type { UpstreamResource } from "./upstream-resource.ts";
 
 /** How long an answer may take, ms. */
@@ -27,13 +28,17 @@ export class Readiness {
   async #probe(): Promise<void> {
     const { upstream, origin } = this.#resource;
     try {
-      const { status } = await upstream.send({
+      const answer = await upstream.send({
         path: "/version",
         headers: ["Accept", "application/json"],
         deadlines: { head: PATIENCE, idle: PATIENCE },
       });
-      // 401, 403 and 404 come from a server that is up.
-      this.#problem = status < 500 ? undefined : upstreamFault(origin, `answered ${status}`);
+      // 403 and 404 come from a server that is up; a 401 is what every request of ours would be answered.
+      if (answer.status === 401) throw answeredError(answer, origin);
+      if (answer.status >= 500) throw upstreamFault(origin, `answered ${answer.status}`);
+      // A load balancer's page says that there is a load balancer.
+      if (answer.status === 200) checkJson(answer.headers, origin);
+      this.#problem = undefined;
     } catch (error) {
       this.#problem = upstreamFailure(error, origin);
     }
