@@ -2,6 +2,7 @@
 // clients see of it meanwhile, and that all of it mends by itself.
 import { setTimeout as delay } from "node:timers/promises";
 import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
 import { TROUBLES, type Trouble } from "./faults/faults.ts";
 import { pathOf, Systems, textsOf, VIEWS } from "./faults/systems.ts";
 import { counted, Restartable } from "./faults/upstream.ts";
@@ -29,8 +30,7 @@ const isReady = async (systems: Systems, name: string): Promise<boolean> =>
 
 /** What clients see while it lasts. */
 async function during(systems: Systems, { codes = [503], unready }: Trouble): Promise<void> {
-  if (unready)
-    await until("readiness says so", async () => !(await isReady(systems, "memos")), 10_000);
+  if (unready) await until("readiness says so", async () => !(await isReady(systems, "memos")), 10_000);
   const seen: Record<string, unknown> = {};
   const asked = VIEWS.flatMap((name) =>
     ["memos", "namespaces/a/memos/stays"].map(async (path) => {
@@ -59,14 +59,28 @@ describe("another server that fails", function () {
       for (const name of ["stays", "changes", "goes"]) await upstream.set(name, "1");
       for (let n = 0; n < 30; n++) await upstream.set("changes", `${n}`);
       await using systems = await Systems.start(upstream);
-      const isLike = (texts: Record<string, string>, of: string): (() => boolean) => () => {
-        const { healthy: _, ...known } = systems.followers.find(({ name }) => name === of)?.texts() ?? {};
-        return JSON.stringify(sorted(known)) === JSON.stringify(sorted(texts));
-      };
+      const isLike =
+        (texts: Record<string, string>, of: string): (() => boolean) =>
+        () => {
+          const { healthy: _, ...known } = systems.followers.find(({ name }) => name === of)?.texts() ?? {};
+          return JSON.stringify(sorted(known)) === JSON.stringify(sorted(texts));
+        };
       const hold = async (patience: number): Promise<Record<string, number>> => {
         const texts = await upstream.texts();
         const took = await Promise.all(
-          systems.followers.map(async ({ name }) => [name, Math.round(await until(`${name} holds ${JSON.stringify(texts)}`, isLike(texts, name), patience).catch((e) => { throw new Error(`${e.message} but ${JSON.stringify(systems.followers.find((f) => f.name === name)?.texts())}`) }))] as const),
+          systems.followers.map(
+            async ({ name }) =>
+              [
+                name,
+                Math.round(
+                  await until(`${name} holds ${JSON.stringify(texts)}`, isLike(texts, name), patience).catch((e) => {
+                    throw new Error(
+                      `${e.message} but ${JSON.stringify(systems.followers.find((f) => f.name === name)?.texts())}`,
+                    );
+                  }),
+                ),
+              ] as const,
+          ),
         );
         return Object.fromEntries(took);
       };
@@ -87,18 +101,24 @@ describe("another server that fails", function () {
         await upstream.set("healed", "1");
         const took = await hold(MENDED);
         if (process.env["SHOW"] !== undefined)
-          process.stderr.write(`${trouble.name} ${JSON.stringify(took)} ${systems.errors.map(String).join(" | ")} ${JSON.stringify(systems.source.state)} ${Math.round(most - before)} MiB\n`);
+          process.stderr.write(
+            `${trouble.name} ${JSON.stringify(took)} ${systems.errors.map(String).join(" | ")} ${JSON.stringify(systems.source.state)} ${Math.round(most - before)} MiB\n`,
+          );
       } finally {
         clearInterval(sampling);
       }
       for (const { name, gone } of systems.followers)
-        expect(gone.filter((one) => one !== "goes"), `what ${name} was told to be gone`).to.deep.equal([]);
+        expect(
+          gone.filter((one) => one !== "goes"),
+          `what ${name} was told to be gone`,
+        ).to.deep.equal([]);
       for (const name of VIEWS) {
         await until(`${name} is ready`, () => isReady(systems, name), MENDED);
         const { answer } = await systems.ask(`${pathOf(name)}/memos`);
         const { healthy: _, ...listed } = textsOf(answer?.body?.items ?? []);
         expect(listed, `list of ${name}`).to.deep.equal(await upstream.texts());
       }
+      if (trouble.unready) expectFault(/virtual workspace is not ready/);
       expect(most - before, "growth of memory, MiB").to.be.below(MEMORY);
       expect(systems.errors.length, "failures that were told").to.be.at.most(systems.source.state.watches);
       if (trouble.told !== false) expect(systems.errors.length, "failures that were told").to.be.above(0);

@@ -43,7 +43,8 @@ const endless =
   };
 
 const META = '"kind":"MemoList","apiVersion":"test.dev/v1"';
-const ITEM = '{"apiVersion":"test.dev/v1","kind":"Memo","metadata":{"name":"lie","namespace":"a","resourceVersion":"7"}}';
+const ITEM =
+  '{"apiVersion":"test.dev/v1","kind":"Memo","metadata":{"name":"lie","namespace":"a","resourceVersion":"7"}}';
 const ended = (body: string): Fault =>
   faults.answer({ status: 200, headers: ["Content-Type", "application/json"], body });
 const gone = faults.gone();
@@ -66,7 +67,13 @@ export const TROUBLES: readonly Trouble[] = [
   { name: "requests that hang", begin: all(faults.hang()), unready: true },
   { name: "watches that hang", begin: all(faults.hang(), WATCH), codes: [200], unready: false },
   { name: "answers 5 s late", begin: all(faults.delay(5_000)), codes: [200, 503], unready: true, told: false },
-  { name: "events that are cut", begin: all(faults.cut({ lines: 0 }), WATCH), codes: [200], unready: false, told: false },
+  {
+    name: "events that are cut",
+    begin: all(faults.cut({ lines: 0 }), WATCH),
+    codes: [200],
+    unready: false,
+    told: false,
+  },
   {
     name: "a line without end in a watch",
     begin: all(endless('{"type":"ADDED","object":{', "x".repeat(65_536)), WATCH),
@@ -76,8 +83,14 @@ export const TROUBLES: readonly Trouble[] = [
   {
     name: "a list without end",
     begin: ({ wire }) => {
-      wire.fail(endless(`{${META},"metadata":{"resourceVersion":"9"},"items":[${ITEM}`, `,${ITEM}`.repeat(500)), { on: LIST });
+      wire.fail(endless(`{${META},"metadata":{"resourceVersion":"9"},"items":[${ITEM}`, `,${ITEM}`.repeat(500)), {
+        on: LIST,
+      });
       wire.fail(gone, { on: WATCH });
+      wire.cut();
+    },
+    end: ({ wire }) => {
+      wire.heal();
       wire.cut();
     },
     codes: [0, 200],

@@ -56,7 +56,9 @@ export class Systems implements AsyncDisposable {
       defineVirtualWorkspace({ ...common, name: "both", ready: both.ready, resources: [Memo.serve(both)] }),
     ]);
     const watchers = VIEWS.map((name) => watching(server, name));
-    const informed = await Promise.all(VIEWS.map((name) => informing(`${server.url}/services/${name}`, `informer of ${name}`)));
+    const informed = await Promise.all(
+      VIEWS.map((name) => informing(`${server.url}/services/${name}`, `informer of ${name}`)),
+    );
     informed.push(await informing(`${upstream.wire.url}/services/memos`, "informer of the other server"));
     const followers = [...watchers, ...informed];
     return new Systems({ server, followers, source, errors }, async () => {
@@ -118,7 +120,9 @@ async function informing(url: string, name: string): Promise<Follower & { stop()
   };
 }
 
-export function textsOf(objects: Iterable<{ readonly metadata: { readonly name?: string | undefined } }>): Record<string, string> {
+export function textsOf(
+  objects: Iterable<{ readonly metadata: { readonly name?: string | undefined } }>,
+): Record<string, string> {
   const all = Array.from(objects, (object) => object as { metadata: { name: string }; spec: { text: string } });
   return Object.fromEntries(all.map(({ metadata, spec }) => [metadata.name, spec.text]));
 }

@@ -112,7 +112,8 @@ export class Merging {
       return {
         cache: this.cache,
         confirm: (request) => this.#confirm(request),
-        checkAbsent: () => this.#refuse(this.members.filter(({ joined, state }) => !joined && state.reason !== "Forbidden")),
+        checkAbsent: () =>
+          this.#refuse(this.members.filter(({ joined, state }) => !joined && state.reason !== "Forbidden")),
         [Symbol.dispose]: release,
       };
     } catch (error) {
