@@ -62,6 +62,8 @@ async function until(is: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await is())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
+const named = (name: string): string => `${ALL.replace("*", "root")}/${name}`;
+
 describe("several sources", () => {
   it("are one collection: listed, told in order, resumable, each object with its source's version", async () => {
     const { a, b, server } = await start();
@@ -228,10 +230,15 @@ describe("of several sources, one that fails", () => {
       const { body, headers } = await server.get(ALL);
       expect(body.items).to.have.length(1);
       expect(headers["warning"]).to.match(/source b has not been reachable since \S+: its objects are missing/);
+      // Whether it is there is not known.
+      expect((await server.get(named("two"))).status).to.equal(503);
+      expect((await server.get(named("one"))).status).to.equal(200);
       await using watch = await server.watch(`${ALL}?${INITIAL}`);
       await watch.take(2);
       b.mend();
       expect(await watch.take(1)).to.deep.equal(["ADDED two"]);
+      await until(async () => (await server.get(named("two"))).status === 200);
+      expect((await server.get(named("three"))).status).to.equal(404);
       await until(() => all.conditions[1]?.status === "True");
     });
   }

@@ -1,6 +1,7 @@
 // Views of what Kubernetes' own server has, through kubectl and client-go, with that server killed and started again.
 import { Client, type ResourceClient } from "@virtual-workspaces/client";
 import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
 import { building } from "./support/build.ts";
 import { GoClient } from "./support/client.ts";
 import { ForwardingServer, startForwarded } from "./support/forwarded.ts";
@@ -98,6 +99,95 @@ describe("a view of what Kubernetes' own server has", function () {
       await informer.end();
     });
   }
+
+  it("frozen for a while: requests end, readiness says so, and once it goes on all is well by itself", async () => {
+    await using stage = await startForwarded();
+    const { oracle, server } = stage;
+    await using direct = new Client({ upstream: oracle.upstream });
+    const quotes = direct.resource(Quote);
+    for (const each of ["stays", "changes", "goes"]) await quotes.create(quote(each, "1"));
+    const following = await Promise.all(
+      (["quotes", "shown"] as const).map(async (name) => {
+        const home = await server.home(name);
+        const informer = GoClient.start("informer", home);
+        await informer.event("synced");
+        return { name, home, informer };
+      }),
+    );
+    try {
+      oracle.freeze();
+      for (const { name } of following) {
+        while ((await server.readiness(name)) !== 503);
+        await using asking = new Client({ upstream: server.as(name) });
+        const began = performance.now();
+        for (const ask of [
+          asking.resource(Quote).list({ retries: false }),
+          asking.resource(Quote).get("stays", { retries: false }),
+        ])
+          expect(
+            await ask.then(
+              () => 200,
+              ({ code }: { code?: number }) => code,
+            ),
+          ).to.equal(503);
+        expect(performance.now() - began, name).to.be.below(31_000);
+      }
+      oracle.thaw();
+      const thawed = performance.now();
+      await quotes.delete("goes");
+      await changed(quotes, "changes", "2");
+      await quotes.create(quote("new", "1"));
+      for (const { name, informer } of following) {
+        await informer.event("added", ({ key }) => key === "new", 15_000);
+        while ((await server.readiness(name)) !== 200);
+        await using seen = new Client({ upstream: server.as(name) });
+        await informer.holds(await versions(seen.resource(Quote)), 15_000);
+        expect(informer.all("deleted").map(({ key }) => key)).to.deep.equal(["goes"]);
+      }
+      expect(performance.now() - thawed).to.be.below(15_000);
+      expectFault(/virtual workspace is not ready/);
+      for (const { informer } of following) await informer.end();
+    } finally {
+      oracle.thaw();
+      for (const { home, informer } of following) {
+        await informer[Symbol.asyncDispose]();
+        home[Symbol.dispose]();
+      }
+    }
+  });
+
+  it("compacted while nobody looks: a page and a watch from before are 410, and informers list once more, rightly", async () => {
+    await using stage = await startForwarded();
+    const { oracle, server } = stage;
+    await using direct = new Client({ upstream: oracle.upstream });
+    const quotes = direct.resource(Quote);
+    for (const each of ["stays", "changes", "goes"]) await quotes.create(quote(each, "1"));
+    using home = await server.home("quotes");
+    await using seen = new Client({ upstream: server.as("quotes") });
+    await using informer = GoClient.start("informer", home);
+    await informer.event("synced");
+    const { metadata } = await seen.resource(Quote).list({ limit: 1 });
+    for (const text of ["2", "3"]) await changed(quotes, "changes", text);
+    await informer.holds(await versions(seen.resource(Quote)), 15_000);
+    const listed = (): number => informer.verbs().filter((verb) => verb !== "watch").length;
+    const before = listed();
+    await server[Symbol.asyncDispose]();
+    await quotes.delete("goes");
+    await changed(quotes, "changes", "4");
+    await oracle.compact();
+    // Started anew, it has to ask its etcd for what was before.
+    await oracle.kill();
+    await oracle.resume();
+    await using again = await ForwardingServer.start(oracle.upstream, server);
+    await using seenAgain = new Client({ upstream: again.as("quotes") });
+    const paged = seenAgain.resource(Quote).list({ limit: 1, continue: metadata.continue ?? "" });
+    expect(await paged.catch(({ code, reason }) => [code, reason])).to.deep.equal([410, "Expired"]);
+    await quotes.create(quote("new", "1"));
+    await informer.holds(await versions(seenAgain.resource(Quote)), 30_000);
+    expect(informer.all("deleted").map(({ key }) => key)).to.deep.equal(["goes"]);
+    expect(listed() - before, "lists after the break").to.equal(1);
+    await informer.end();
+  });
 
   it("objects enter and leave a view as their labels change there", async () => {
     await using stage = await startForwarded();

@@ -28,7 +28,10 @@ export interface ForwardOptions<T extends object> {
   readonly history?: HistoryOptions;
   /** How long a watch of the other server outlives its last reader here, ms. @default 60000 */
   readonly linger?: number;
-  /** After how long a watch of the other server is renewed, so that a dead one is noticed, ms. @default 10000 */
+  /**
+   * After how long a watch of the other server is renewed, so that a dead one is noticed, ms. A server that takes 3 s longer
+   * to begin an answer to a stream counts as dead: raise it for one whose lists take that long. @default 10000
+   */
   readonly renewEvery?: number;
   /**
    * Told when the other server fails us, once for each spell of failures of a watch, and of requests. Names the other server,

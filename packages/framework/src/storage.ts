@@ -161,6 +161,11 @@ export interface CacheLease extends Disposable {
   readonly confirm: (
     request: Pick<RequestOptions, "signal"> & Partial<Pick<RequestOptions, "warn">>,
   ) => Awaitable<void>;
+  /**
+   * Called before an object that is not there is answered 404. @throws ApiError 503 when nobody knows, as one of several
+   * sources has never been reached. @default it is known
+   */
+  readonly checkAbsent?: () => void;
 }
 
 /**

@@ -1,5 +1,6 @@
 // The oracle: Kubernetes' own server of custom resources over an etcd of its own, both in this process. It reads one line
-// from stdin, a JSON array of CustomResourceDefinitions, prints one line once they are all served, and ends with its stdin.
+// from stdin, a JSON array of CustomResourceDefinitions, prints one line once they are all served, then does as further
+// lines say, and ends with its stdin.
 package main
 
 import (
@@ -66,7 +67,7 @@ func run(place place) (err error) {
 		}
 		defer os.RemoveAll(place.folder)
 	}
-	definitions, end, err := readInput(os.Stdin)
+	definitions, commands, end, err := readInput(os.Stdin)
 	if err != nil {
 		return err
 	}
@@ -92,25 +93,46 @@ func run(place place) (err error) {
 	if err := json.NewEncoder(os.Stdout).Encode(served.ready); err != nil {
 		return err
 	}
-	<-ctx.Done()
-	return nil
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case command := <-commands:
+			if command != "compact" {
+				return fmt.Errorf("stdin: no such command: %q", command)
+			}
+			revision, err := compact(ctx, store)
+			if err != nil {
+				return err
+			}
+			fmt.Printf("{\"compacted\":%d}\n", revision)
+		}
+	}
 }
 
-// readInput gives the first line, and a context that ends with the input, or with a signal.
-func readInput(from io.Reader) ([]json.RawMessage, context.Context, error) {
+// readInput gives the first line, the commands that follow, and a context that ends with the input, or with a signal.
+func readInput(from io.Reader) ([]json.RawMessage, <-chan string, context.Context, error) {
 	reader := bufio.NewReader(from)
 	line, err := reader.ReadBytes('\n')
 	if err != nil {
-		return nil, nil, fmt.Errorf("stdin: expected a line with definitions: %w", err)
+		return nil, nil, nil, fmt.Errorf("stdin: expected a line with definitions: %w", err)
 	}
 	var definitions []json.RawMessage
 	if err := json.Unmarshal(line, &definitions); err != nil {
-		return nil, nil, fmt.Errorf("stdin: expected a JSON array of definitions: %w", err)
+		return nil, nil, nil, fmt.Errorf("stdin: expected a JSON array of definitions: %w", err)
 	}
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	commands := make(chan string)
 	go func() {
 		defer cancel()
-		io.Copy(io.Discard, reader)
+		lines := bufio.NewScanner(reader)
+		for lines.Scan() {
+			select {
+			case commands <- lines.Text():
+			case <-ctx.Done():
+				return
+			}
+		}
 	}()
-	return definitions, ctx, nil
+	return definitions, commands, ctx, nil
 }

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"net/url"
 	"path/filepath"
 	"time"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/server/v3/embed"
 )
 
@@ -35,4 +37,11 @@ func startStore(folder string) (*embed.Etcd, error) {
 
 func storeURL(store *embed.Etcd) string {
 	return "http://" + store.Clients[0].Addr().String()
+}
+
+// compact makes the store forget everything that was before now, and gives the revision that is now.
+func compact(ctx context.Context, store *embed.Etcd) (int64, error) {
+	revision := store.Server.KV().Rev()
+	_, err := store.Server.Compact(ctx, &pb.CompactionRequest{Revision: revision, Physical: true})
+	return revision, err
 }

@@ -7,7 +7,7 @@ import {
   type VirtualWorkspace,
   view,
 } from "@virtual-workspaces/framework";
-import type { UpstreamOptions } from "@virtual-workspaces/transport";
+import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { type KubeconfigHome, kubeconfigHome, startTls, type TlsServer } from "../../_support/server.ts";
 import { KeptOracle } from "./kept-oracle.ts";
 import { Quote, type QuoteContent } from "./views.ts";
@@ -42,7 +42,8 @@ export class ForwardingServer implements AsyncDisposable {
     this.#server = server;
   }
 
-  static async start(upstream: UpstreamOptions): Promise<ForwardingServer> {
+  /** @param before whose place it takes: its port and its certificates */
+  static async start(upstream: UpstreamOptions, before?: ForwardingServer): Promise<ForwardingServer> {
     const failures: unknown[] = [];
     const source = forward({
       resource: Quote,
@@ -53,10 +54,9 @@ export class ForwardingServer implements AsyncDisposable {
       onError: (error) => void failures.push(error),
     });
     await source.ready();
-    return new ForwardingServer(source, {
-      failures,
-      server: await startTls(viewsOf(source), { impersonation: () => allow() }),
-    });
+    const place = before === undefined ? {} : { port: before.#server.port, authority: before.#server.authority };
+    const server = await startTls(viewsOf(source), { impersonation: () => allow(), ...place });
+    return new ForwardingServer(source, { failures, server });
   }
 
   /** One of its views, as an upstream of another server, as whom kubeconfigs name: users see versions of their own in a view. */
@@ -68,6 +68,17 @@ export class ForwardingServer implements AsyncDisposable {
       tls: { ca: authority.ca },
       credentials: { get: () => credential },
     };
+  }
+
+  /** What `/readyz` says of one of its views. */
+  async readiness(name: string): Promise<number> {
+    const { port, authority } = this.#server;
+    const asked = new Upstream({ url: `https://127.0.0.1:${port}`, tls: { ca: authority.ca } });
+    try {
+      return (await asked.send({ path: `/readyz/${name}` })).status;
+    } finally {
+      await asked[Symbol.asyncDispose]();
+    }
   }
 
   /** A kubeconfig for one of its views. */

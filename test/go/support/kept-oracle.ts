@@ -55,6 +55,14 @@ export class KeptOracle implements AsyncDisposable {
     this.#program?.signal("SIGCONT");
   }
 
+  /** Makes its etcd forget everything that was before now: what is resumed from there is answered 410. */
+  async compact(): Promise<void> {
+    const program = this.#program;
+    const before = program?.lines.length ?? 0;
+    program?.say("compact");
+    await program?.until("a compaction", () => program.lines[before]);
+  }
+
   /** Starts it again where it was, with what it had. */
   async resume(): Promise<void> {
     const port = this.#url === "" ? "0" : new URL(this.#url).port;

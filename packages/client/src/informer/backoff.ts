@@ -4,10 +4,11 @@ import { isApiError } from "@virtual-workspaces/apimachinery";
 export interface BackoffOptions {
   /** After the first, ms. @default 250 */
   readonly first: number;
-  /** At most, ms. @default 30000 */
+  /** At most, ms. @default 8000: with the time that a dead request takes, less than 15 s after a server is back */
   readonly most: number;
 }
 
+export const LONGEST_WAIT = 8_000;
 /** The longest that a server can make us wait (`Retry-After`), ms. */
 const LONGEST = 300_000;
 
@@ -17,7 +18,7 @@ export class Backoff {
   #failures = 0;
 
   constructor(options: Partial<BackoffOptions> = {}) {
-    this.#options = { first: 250, most: 30_000, ...options };
+    this.#options = { first: 250, most: LONGEST_WAIT, ...options };
   }
 
   get failures(): number {
@@ -29,12 +30,16 @@ export class Backoff {
     this.#failures = 0;
   }
 
-  /** How long to wait now, ms. What the server asks for is waited for, up to 5 minutes. */
-  next(error?: unknown): number {
+  /**
+   * How long to wait now, ms. What the server asks for is waited for, up to 5 minutes.
+   *
+   * @param waited for an answer that did not come, ms: it counts
+   */
+  next(error?: unknown, waited = 0): number {
     const { first, most } = this.#options;
     const full = Math.min(most, first * 2 ** this.#failures);
     this.#failures = Math.min(this.#failures + 1, 30);
     const asked = isApiError(error) ? (error.status.details?.retryAfterSeconds ?? 0) * 1000 : 0;
-    return Math.max((full * (1 + Math.random())) / 2, Math.min(asked, LONGEST));
+    return Math.max((full * (1 + Math.random())) / 2 - waited, 0, Math.min(asked, LONGEST));
   }
 }

@@ -1,6 +1,6 @@
 import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { ResourceClient } from "../resource-client.ts";
-import type { BackoffOptions } from "./backoff.ts";
+import { type BackoffOptions, LONGEST_WAIT } from "./backoff.ts";
 import type { Indexer } from "./store-index.ts";
 
 /** What went wrong in code that was given to an informer. */
@@ -75,7 +75,7 @@ export function checkOptions(options: ReflectorOptions): void {
   within({ pageSize }, [1, 100_000]);
   within({ rewindAfter: options.rewindAfter ?? 0 }, [0, LONGEST_DELAY]);
   within({ "backoff.first": backoff?.first ?? 250 }, [1, LONGEST_DELAY]);
-  within({ "backoff.most": backoff?.most ?? 30_000 }, [1, LONGEST_DELAY]);
+  within({ "backoff.most": backoff?.most ?? LONGEST_WAIT }, [1, LONGEST_DELAY]);
 }
 
 function within(option: Readonly<Record<string, number>>, [least, most]: readonly [number, number]): void {

@@ -76,6 +76,7 @@ export class Reflector<T extends object> {
   async #round(signal: AbortSignal): Promise<number> {
     const { version } = this.#position;
     const way = version !== "" ? "watch" : this.#retries.streams ? "watchList" : "list";
+    const began = performance.now();
     let failure: Error | undefined;
     try {
       if (way === "watch") await this.#watch(signal);
@@ -90,7 +91,7 @@ export class Reflector<T extends object> {
     else this.connection.close(failure);
     const now = this.#position.version;
     const progressed = way === "watch" && now !== "" && now !== version;
-    const round: Round = { way, failure, lived, progressed };
+    const round: Round = { way, failure, lived, progressed, took: performance.now() - began };
     return this.#retries.after(round);
   }
 

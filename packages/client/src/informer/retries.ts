@@ -11,6 +11,8 @@ export interface Round {
   readonly failure: Error | undefined;
   /** How long the watch was open, ms; `undefined` when it never was. */
   readonly lived: number | undefined;
+  /** How long it took, ms. */
+  readonly took: number;
   /** Whether a watch told anything new. */
   readonly progressed: boolean;
 }
@@ -57,7 +59,7 @@ export class Retries {
   }
 
   /** How long to wait, ms. */
-  after({ way, failure, lived, progressed }: Round): number {
+  after({ way, failure, lived, progressed, took }: Round): number {
     const steady = lived !== undefined && lived >= STEADY;
     if (steady) this.#backoff.reset();
     if (failure === undefined) {
@@ -69,16 +71,17 @@ export class Retries {
       return this.#expired(failure);
     if (way === "watchList" && this.#fallsBack(failure)) return 0;
     if (isTooLarge(failure)) this.#options.position.lose("rewound");
-    const retryIn = Math.round(this.#short(progressed, failure));
+    const waited = lived === undefined ? took : 0;
+    const retryIn = Math.round(this.#short(progressed, failure, waited));
     this.#options.counters.errors += 1;
     this.#options.tell({ type: "error", error: failure, retryIn });
     return retryIn;
   }
 
   /** One that told something new before it ended worked, if not for long. */
-  #short(progressed: boolean, failure: Error | undefined): number {
+  #short(progressed: boolean, failure: Error | undefined, waited = 0): number {
     if (progressed) this.#backoff.reset();
-    return this.#backoff.next(failure);
+    return this.#backoff.next(failure, waited);
   }
 
   /** Everything is read anew: at once, unless that happens again and again. */

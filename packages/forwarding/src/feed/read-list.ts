@@ -6,6 +6,8 @@ import { type Question, selectorsOf, type UpstreamResource } from "../outbound/u
 
 export interface Reading extends Pick<Question, "signal" | "accept"> {
   readonly limit?: number;
+  /** How long the other server may take to begin its answer, and pause within it, ms. */
+  readonly patience: number;
   readonly item: (bytes: Buffer) => void;
   /** Of the lists that may come. */
   readonly kinds: readonly string[];
@@ -15,6 +17,10 @@ export interface Reading extends Pick<Question, "signal" | "accept"> {
 const LARGEST = 2 ** 30;
 /** It is asked for whole: a server that pages all the same, and without end, must not keep us for ever. */
 const MOST_PAGES = 1_000;
+/** The same of one that is asked for a single item. */
+const LARGEST_OF_ONE = 2 ** 25;
+/** What an item costs besides its bytes: a list without end of tiny ones must not take more memory than one of large ones. */
+const ITEM_COST = 1024;
 
 /** Reads a whole list item by item. @returns its version @throws ApiError what the other server says, 503 on what is no list */
 export async function readList(resource: UpstreamResource, scope: Scope, reading: Reading): Promise<string> {
@@ -42,24 +48,32 @@ interface Page extends Reading {
 async function readPage(
   resource: UpstreamResource,
   scope: Scope,
-  { signal, accept, limit, token, item, kinds, taken }: Page,
+  { signal, accept, limit, patience, token, item, kinds, taken }: Page,
 ): Promise<PageMeta> {
   const answer = await resource.stream({
     scope,
     ...(signal && { signal }),
     ...(accept && { accept }),
+    deadlines: { head: patience, idle: patience },
     query: { ...selectorsOf(scope), limit, continue: token },
   });
   if (answer.status !== 200) throw await streamedError(answer, resource);
   const around: Buffer[] = [];
-  const splitter = new ListSplitter({ around: (bytes) => void around.push(Buffer.from(bytes)), item });
+  const most = limit === 1 ? LARGEST_OF_ONE : LARGEST;
+  const splitter = new ListSplitter({
+    around: (bytes) => void around.push(Buffer.from(bytes)),
+    item: (bytes) => {
+      taken.bytes += ITEM_COST;
+      item(bytes);
+    },
+  });
   try {
     taken.pages += 1;
     if (taken.pages > MOST_PAGES) throw new RangeError(`it has more than ${MOST_PAGES} pages`);
     checkJson(answer.headers, resource);
     for await (const piece of answer.body) {
       taken.bytes += piece.length;
-      if (taken.bytes > LARGEST) throw new RangeError(`it has more than ${LARGEST} bytes`);
+      if (taken.bytes > most) throw new RangeError(`it has more than ${most} bytes`);
       splitter.push(piece);
     }
     splitter.end();

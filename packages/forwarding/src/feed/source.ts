@@ -16,7 +16,7 @@ import type { UpstreamResource } from "../outbound/upstream-resource.ts";
 import { type Show, ShownObject } from "../reads/transformed.ts";
 import { UpstreamPast } from "./past.ts";
 import { readList } from "./read-list.ts";
-import { type Told, watchEvents } from "./watch-events.ts";
+import { patienceOf, type Told, watchEvents } from "./watch-events.ts";
 
 export interface UpstreamSourceOptions {
   readonly resource: UpstreamResource;
@@ -39,8 +39,9 @@ export class UpstreamSource implements FeedSource {
 
   /** In one answer, cut into its items as it comes: pages would be read from the other server's own store, each anew. */
   async list(scope: Scope, { signal }: Pick<ListRequest, "signal">): Promise<ItemList> {
-    const { resource, onAnswer } = this.#options;
+    const { resource, onAnswer, renewEvery } = this.#options;
     const { definition } = resource;
+    const patience = patienceOf(renewEvery);
     const items: Encoded[] = [];
     const item = (bytes: Buffer): void => {
       const object = EncodedBytes.item(bytes, { definition, scope });
@@ -48,7 +49,12 @@ export class UpstreamSource implements FeedSource {
         throw new Error("an item without a name or a version");
       items.push(this.#shown(object));
     };
-    const resourceVersion = await readList(resource, scope, { signal, item, kinds: [definition.listKind] });
+    const resourceVersion = await readList(resource, scope, {
+      signal,
+      patience,
+      item,
+      kinds: [definition.listKind],
+    });
     onAnswer(scope);
     return { items, resourceVersion };
   }
@@ -105,9 +111,9 @@ export class UpstreamSource implements FeedSource {
     scope: Scope,
     reading: { readonly signal: AbortSignal; readonly limit?: number; readonly item: (bytes: Buffer) => void },
   ): Promise<string> {
-    const { resource } = this.#options;
+    const { resource, renewEvery } = this.#options;
     const kinds = [resource.definition.listKind, "PartialObjectMetadataList"];
-    return readList(resource, scope, { ...reading, accept: METADATA, kinds });
+    return readList(resource, scope, { ...reading, patience: patienceOf(renewEvery), accept: METADATA, kinds });
   }
 
   #shown(object: Encoded): Encoded {

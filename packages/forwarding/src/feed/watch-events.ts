@@ -31,6 +31,11 @@ const LONGEST_LINE = 16 * 1024 * 1024;
 /** How much later than it should a watch may end before it is taken for dead, ms. */
 const GRACE = 3_000;
 
+/** How long the other server may be silent before the connection to it is taken for dead, ms. */
+export function patienceOf(renewEvery: number): number {
+  return renewEvery + GRACE;
+}
+
 /**
  * What the other server tells after a version, until it ends the watch; first, that it lets us watch, as a bookmark of that
  * version.
@@ -48,7 +53,7 @@ export async function* watchEvents(
     scope,
     signal,
     long: true,
-    deadlines: { head: renewEvery + GRACE, idle: renewEvery + GRACE },
+    deadlines: { head: patienceOf(renewEvery), idle: patienceOf(renewEvery) },
     query: {
       ...selectorsOf(scope),
       watch: true,

@@ -35,7 +35,7 @@ export async function passList(resource: UpstreamResource, scope: Scope, options
   const encoding = header(headers, "content-encoding");
   const encoded = encoding !== undefined && encoding !== "identity";
   const length = Number(header(headers, "content-length"));
-  const body = await begun(resource, answer, encoded ? undefined : beginsWell);
+  const body = await begun(resource, answer, encoded ? beginsAs(encoding) : beginsWell);
   return {
     body,
     ...(encoded ? { contentEncoding: encoding } : {}),
@@ -47,13 +47,13 @@ export async function passList(resource: UpstreamResource, scope: Scope, options
 async function begun(
   resource: UpstreamResource,
   answer: StreamedResponse,
-  check: ((first: Buffer, kind: string) => string | undefined) | undefined,
+  check: (first: Buffer, kind: string) => string | undefined,
 ): Promise<AsyncIterable<Buffer>> {
   const rest = answer.body[Symbol.asyncIterator]();
   const first = await rest.next().catch((error: unknown) => {
     throw upstreamFailure(error, resource);
   });
-  const fault = first.done === true ? "an empty list" : check?.(first.value, resource.definition.listKind);
+  const fault = first.done === true ? "an empty list" : check(first.value, resource.definition.listKind);
   if (fault === undefined) return new Rejoined(first, rest, resource);
   await rest.return?.();
   throw upstreamFault(resource.origin, `answered ${fault}`);
@@ -65,6 +65,11 @@ function beginsWell(first: Buffer, listKind: string): string | undefined {
   if (!beginning.startsWith("{")) return "something else than JSON";
   const kind = /^\{\s*(?:"apiVersion"\s*:\s*"[^"]*"\s*,\s*)?"kind"\s*:\s*"([^"]*)"/.exec(beginning)?.[1];
   return kind === undefined || kind === listKind ? undefined : `a ${kind} instead of a ${listKind}`;
+}
+
+/** Why the beginning of a body is none of this encoding; others than gzip are passed on as they are. */
+function beginsAs(encoding: string): (first: Buffer) => string | undefined {
+  return (first) => (encoding === "gzip" && first[0] !== 0x1f ? "gzip that is none" : undefined);
 }
 
 /** A body whose first piece was taken already. */

@@ -1,4 +1,5 @@
-import { causeOfFault, upstreamFailure, upstreamFault } from "../outbound/failure.ts";
+import { checkJson } from "../outbound/answer.ts";
+import { answeredError, causeOfFault, upstreamFailure, upstreamFault } from "../outbound/failure.ts";
 import type { UpstreamResource } from "../outbound/upstream-resource.ts";
 import { askedOnce } from "./asked-once.ts";
 
@@ -27,13 +28,16 @@ export class Readiness {
   async #probe(): Promise<void> {
     const resource = this.#resource;
     try {
-      const { status } = await resource.upstream.send({
+      const answer = await resource.upstream.send({
         path: "/version",
         headers: ["Accept", "application/json"],
         deadlines: { head: PATIENCE, idle: PATIENCE },
       });
-      // 401, 403 and 404 come from a server that is up.
-      if (status >= 500) throw upstreamFault(resource.origin, `answered ${status}`);
+      // 403 and 404 come from a server that is up; a 401 is what every request of ours would be answered.
+      if (answer.status === 401) throw answeredError(answer, resource);
+      if (answer.status >= 500) throw upstreamFault(resource.origin, `answered ${answer.status}`);
+      // A load balancer's page says that there is a load balancer.
+      if (answer.status === 200) checkJson(answer.headers, resource);
       this.#problem = undefined;
     } catch (error) {
       this.#problem = causeOfFault(upstreamFailure(error, resource)) ?? error;

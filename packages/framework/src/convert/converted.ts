@@ -162,6 +162,7 @@ export class Converted<In extends object, Out extends object> implements Storage
       cache: this.#cacheOf(lease.cache),
       ...(lease.past === undefined ? {} : { past: this.#events.past(lease.past) }),
       confirm: (request) => lease.confirm(request),
+      ...(lease.checkAbsent && { checkAbsent: lease.checkAbsent }),
       [Symbol.dispose]: () => {
         lease[Symbol.dispose]();
         this.#leave();

@@ -52,7 +52,11 @@ function isVersion(resourceVersion: string | undefined): boolean {
 
 function readLease(exchange: Exchange, resource: ServedResource, read: Read): void | Promise<void> {
   const { lease, key, resourceVersion, use } = read;
-  const finish = (): void => use(exchange, resource, there(exchange, resource, lease.cache.get(key)));
+  const finish = (): void => {
+    const found = lease.cache.get(key);
+    if (found === undefined) lease.checkAbsent?.();
+    use(exchange, resource, there(exchange, resource, found));
+  };
   const release = (): void => lease[Symbol.dispose]();
   let pending: Promise<void> | undefined;
   try {

@@ -66,9 +66,12 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
       const sources = await this.#sources;
       this.#recompute(sources);
       const confirm: CacheLease["confirm"] = (request) => this.#confirm(sources, request);
+      const checkAbsent = (): void => {
+        for (const lease of [sources.from, ...sources.inputs]) lease.checkAbsent?.();
+      };
       const sourceVersion = (shown: Encoded): string | undefined => this.sourceVersion(shown);
       const { computation } = sources;
-      return { cache: this.cache, computation, sourceVersion, confirm, [Symbol.dispose]: release };
+      return { cache: this.cache, computation, sourceVersion, confirm, checkAbsent, [Symbol.dispose]: release };
     } catch (error) {
       release();
       throw error;

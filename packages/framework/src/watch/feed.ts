@@ -27,7 +27,7 @@ const CONFIRM_TIMEOUT = 3_000;
 const SILENCE = 100;
 /** How long a source may take to end its stream, ms. */
 const STOP_TIMEOUT = 1_000;
-/** Milliseconds between attempts on a failing source: doubled each time, with jitter. */
+/** Milliseconds between the beginnings of attempts on a failing source: doubled each time, with jitter. */
 const RETRY = { first: 100, last: 10_000 } as const;
 /** A stream that ended well after so long is asked again at once, ms. */
 const WELL = 1_000;
@@ -170,12 +170,14 @@ export class Feed {
     const cache = this.#cache;
     const { longestRetry = RETRY.last } = this.#options;
     let wait: number = RETRY.first;
+    let failed = false;
     while (!this.#stop.signal.aborted) {
       const began = performance.now();
       const before = cache.head;
-      let failed = false;
       let reading = false;
       try {
+        if (failed && !this.#lost) await this.#notRewound();
+        failed = false;
         if (this.#lost) await this.#listNow();
         reading = true;
         this.#lost = await this.#read();
@@ -191,10 +193,22 @@ export class Feed {
       const well = !failed && !this.#lost && performance.now() - began >= WELL;
       if (cache.head !== before || well) wait = RETRY.first;
       if (well) continue;
-      const pause = Math.min(wait, longestRetry) * (0.5 + Math.random() / 2);
+      // What waited for an answer has waited: one that hangs must not be followed by a pause besides.
+      const until = began + Math.min(wait, longestRetry) * (0.5 + Math.random() / 2);
+      const pause = Math.max(0, until - performance.now());
       await delay(pause, undefined, { signal: this.#stop.signal, ref: false }).catch(() => undefined);
       wait = Math.min(wait * 2, longestRetry);
     }
+  }
+
+  /**
+   * A source that was away may come back with an older state, from a backup: its stream would tell nothing until its versions
+   * have caught up with ours. It is listed again then.
+   */
+  async #notRewound(): Promise<void> {
+    if (this.#options.source.head === undefined) return;
+    const { head } = this.#cache;
+    if (compareResourceVersions(await this.#headNow(), head) < 0) await this.#listNow();
   }
 
   /** Reads one stream to its end. @returns whether the source has lost its history */

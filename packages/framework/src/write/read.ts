@@ -44,7 +44,9 @@ async function fromCache(
   const lease = await storage.cache?.(scope);
   try {
     await lease?.confirm(options);
-    return lease?.cache.get(key);
+    const found = lease?.cache.get(key);
+    if (found === undefined) lease?.checkAbsent?.();
+    return found;
   } finally {
     lease?.[Symbol.dispose]();
   }

@@ -118,7 +118,13 @@ export class Merging {
       await this.#begun();
       const missing = this.members.filter(({ joined }) => !joined);
       if (missing.length === this.#seats.size || this.#options.merged.partial === false) this.#refuse(missing);
-      return { cache: this.cache, confirm: (request) => this.#confirm(request), [Symbol.dispose]: release };
+      return {
+        cache: this.cache,
+        confirm: (request) => this.#confirm(request),
+        checkAbsent: () =>
+          this.#refuse(this.members.filter(({ joined, state }) => !joined && state.reason !== "Forbidden")),
+        [Symbol.dispose]: release,
+      };
     } catch (error) {
       release();
       throw error;

@@ -1,0 +1,130 @@
+// Another server that is slow, dead, black-holed, restarting, forgetful or lying, end to end and with default settings: what
+// clients see of it meanwhile, and that all of it mends by itself.
+import { setTimeout as delay } from "node:timers/promises";
+import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
+import { TROUBLES, type Trouble } from "./faults/faults.ts";
+import { pathOf, Systems, textsOf, VIEWS } from "./faults/systems.ts";
+import { counted, Restartable } from "./faults/upstream.ts";
+
+/** By when all is well again, ms. */
+const MENDED = 15_000;
+/** How long a request takes at most while the other server fails, ms. */
+const ANSWERED = 31_000;
+/** By how much memory grows at most, MiB. */
+const MEMORY = 700;
+
+const memory = (): number => process.memoryUsage.rss() / 2 ** 20;
+
+async function until(what: string, condition: () => boolean | Promise<boolean>, patience: number): Promise<number> {
+  const began = performance.now();
+  while (!(await condition())) {
+    if (performance.now() - began > patience) throw new Error(`not within ${patience} ms: ${what}`);
+    await delay(20);
+  }
+  return performance.now() - began;
+}
+
+const isReady = async (systems: Systems, name: string): Promise<boolean> =>
+  (await systems.server.get(`/readyz/${name}`)).status === 200;
+
+/** What clients see while it lasts. */
+async function during(systems: Systems, { codes = [503], unready }: Trouble): Promise<void> {
+  if (unready) await until("readiness says so", async () => !(await isReady(systems, "memos")), 10_000);
+  const seen: Record<string, unknown> = {};
+  const asked = VIEWS.flatMap((name) =>
+    ["memos", "namespaces/a/memos/stays"].map(async (path) => {
+      const { answer, took } = await systems.ask(`${pathOf(name)}/${path}`);
+      const what = `${path} of ${name}`;
+      seen[what] = [answer?.status ?? 0, Math.round(took)];
+      expect(took, what).to.be.below(ANSWERED);
+      if (name === "memos") expect(answer?.status ?? 0, what).to.be.oneOf([...codes]);
+      if (answer?.status === 200 && answer.body?.items !== undefined)
+        expect(
+          answer.body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name),
+          what,
+        ).to.include("stays");
+      expect(answer?.status, what).to.not.equal(404);
+    }),
+  );
+  await Promise.all(asked);
+  if (process.env["SHOW"] !== undefined) process.stderr.write(`${JSON.stringify(seen)}\n`);
+}
+
+describe("another server that fails", function () {
+  this.timeout(120_000);
+  for (const trouble of TROUBLES) {
+    it(`${trouble.name}: nothing counts as deleted, and all is mended within 15 s`, async () => {
+      await using upstream = await Restartable.start(trouble.counted === true ? counted() : undefined);
+      for (const name of ["stays", "changes", "goes"]) await upstream.set(name, "1");
+      for (let n = 0; n < 30; n++) await upstream.set("changes", `${n}`);
+      await using systems = await Systems.start(upstream);
+      const isLike =
+        (texts: Record<string, string>, of: string): (() => boolean) =>
+        () => {
+          const { healthy: _, ...known } = systems.followers.find(({ name }) => name === of)?.texts() ?? {};
+          return JSON.stringify(sorted(known)) === JSON.stringify(sorted(texts));
+        };
+      const hold = async (patience: number): Promise<Record<string, number>> => {
+        const texts = await upstream.texts();
+        const took = await Promise.all(
+          systems.followers.map(
+            async ({ name }) =>
+              [
+                name,
+                Math.round(
+                  await until(`${name} holds ${JSON.stringify(texts)}`, isLike(texts, name), patience).catch((e) => {
+                    throw new Error(
+                      `${e.message} but ${JSON.stringify(systems.followers.find((f) => f.name === name)?.texts())}`,
+                    );
+                  }),
+                ),
+              ] as const,
+          ),
+        );
+        return Object.fromEntries(took);
+      };
+      await hold(5_000);
+      expect(systems.errors).to.deep.equal([]);
+      const before = memory();
+      let most = before;
+      const sampling = setInterval(() => {
+        most = Math.max(most, memory());
+      }, 50);
+      try {
+        await trouble.begin(upstream);
+        await upstream.set("changes", "2");
+        await during(systems, trouble);
+        await upstream.remove("goes");
+        await upstream.set("comes", "1");
+        await (trouble.end ?? (({ wire }) => wire.heal()))(upstream);
+        await upstream.set("healed", "1");
+        const took = await hold(MENDED);
+        if (process.env["SHOW"] !== undefined)
+          process.stderr.write(
+            `${trouble.name} ${JSON.stringify(took)} ${systems.errors.map(String).join(" | ")} ${JSON.stringify(systems.source.state)} ${Math.round(most - before)} MiB\n`,
+          );
+      } finally {
+        clearInterval(sampling);
+      }
+      for (const { name, gone } of systems.followers)
+        expect(
+          gone.filter((one) => one !== "goes"),
+          `what ${name} was told to be gone`,
+        ).to.deep.equal([]);
+      for (const name of VIEWS) {
+        await until(`${name} is ready`, () => isReady(systems, name), MENDED);
+        const { answer } = await systems.ask(`${pathOf(name)}/memos`);
+        const { healthy: _, ...listed } = textsOf(answer?.body?.items ?? []);
+        expect(listed, `list of ${name}`).to.deep.equal(await upstream.texts());
+      }
+      if (trouble.unready) expectFault(/virtual workspace is not ready/);
+      expect(most - before, "growth of memory, MiB").to.be.below(MEMORY);
+      expect(systems.errors.length, "failures that were told").to.be.at.most(systems.source.state.watches);
+      if (trouble.told !== false) expect(systems.errors.length, "failures that were told").to.be.above(0);
+      expect(systems.source.state.failing, "streams that still fail").to.equal(0);
+    });
+  }
+});
+
+const sorted = (texts: Record<string, string>): [string, string][] => Object.entries(texts).sort();
