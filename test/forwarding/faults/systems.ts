@@ -88,7 +88,7 @@ function watching(server: PlainServer, name: ViewName): Follower & { stop(): Pro
     {
       random: new Random(1),
       onEvent: (_, { type, object }) => void (type === "DELETED" && gone.push(object.metadata.name ?? "")),
-      onList: () => undefined,
+      onList: () => () => undefined,
     },
   );
   watcher.connect();

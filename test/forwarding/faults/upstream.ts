@@ -15,7 +15,7 @@ import { Memo, type MemoContent } from "../upstream.ts";
 type Memos = Collection<MemoContent>;
 
 /** How much it remembers of what happened. */
-export const HISTORY = { events: 20 } as const;
+const HISTORY = { events: 20 } as const;
 
 /** The other server, and the wire before it. */
 export class Restartable implements AsyncDisposable {
