@@ -6,7 +6,10 @@ import { expect } from "chai";
 import { root } from "../tools/install.mjs";
 import { run } from "../tools/run.mjs";
 
-const NAMES = ["apply", "audit", "auth", "create", "fairness", "fanout", "get", "list", "start", "store-etcd", "store"];
+const NAMES = [
+  ...["apply", "audit", "auth", "create", "fairness", "fanout", "forward-fanout", "forward-get", "forward-list", "get"],
+  ...["informer", "list", "start", "store-etcd", "store"],
+];
 const bench = (...args: string[]): Promise<{ ok: boolean; output: string }> =>
   run(process.execPath, ["--conditions=@virtual-workspaces/source", join(root, "tools/bench.mjs"), ...args]);
 
