@@ -46,6 +46,9 @@ export class Feed {
   #lost = false;
   /** Why the source does not tell of changes, although it may be listed. */
   #untold: unknown;
+  /** Settled when the stream that is asked for next, or was last, tells something or fails. */
+  #attempt = Promise.withResolvers<void>();
+  #pause = new AbortController();
   readonly #headNow = askedAfterNow(() => this.#head());
   readonly #compareNow = askedAfterNow(() => this.#compare());
   readonly #listNow = askedAfterNow(() => this.#relist());
@@ -68,6 +71,7 @@ export class Feed {
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#stream.abort();
+    this.#pause.abort();
     const patience = new AbortController();
     await Promise.race([
       this.#running,
@@ -79,7 +83,20 @@ export class Feed {
   /** Resolves unless the source refuses to be read, which it is asked again. @throws ApiError what it says */
   async permitted(): Promise<void> {
     if (this.#refusal.stands) await this.#listNow();
+    if (this.#untold !== undefined) await this.#triedNow();
     if (this.#untold !== undefined) throw this.#untold;
+  }
+
+  /** Resolves when the stream has been asked for at once, and tells or has failed. */
+  async #triedNow(): Promise<void> {
+    const { promise } = this.#attempt;
+    this.#pause.abort();
+    await Promise.race([promise, delay(CONFIRM_TIMEOUT, undefined, { ref: false })]);
+  }
+
+  #tried(): void {
+    this.#attempt.resolve();
+    this.#attempt = Promise.withResolvers();
   }
 
   /**
@@ -174,6 +191,8 @@ export class Feed {
     while (!this.#stop.signal.aborted) {
       const began = performance.now();
       const before = cache.head;
+      const pausing = new AbortController();
+      this.#pause = pausing;
       let reading = false;
       try {
         if (failed && !this.#lost) await this.#notRewound();
@@ -189,6 +208,7 @@ export class Feed {
         if (reading && this.#refusal.stands) this.#untold = error;
         // A refusal is an answer: readers are told.
         if (!this.#refusal.stands) this.#options.onError(error);
+        this.#tried();
       }
       const well = !failed && !this.#lost && performance.now() - began >= WELL;
       if (cache.head !== before || well) wait = RETRY.first;
@@ -196,7 +216,7 @@ export class Feed {
       // What waited for an answer has waited: one that hangs must not be followed by a pause besides.
       const until = began + Math.min(wait, longestRetry) * (0.5 + Math.random() / 2);
       const pause = Math.max(0, until - performance.now());
-      await delay(pause, undefined, { signal: this.#stop.signal, ref: false }).catch(() => undefined);
+      await delay(pause, undefined, { signal: pausing.signal, ref: false }).catch(() => undefined);
       wait = Math.min(wait * 2, longestRetry);
     }
   }
@@ -218,17 +238,26 @@ export class Feed {
     this.#stream = stream;
     if (this.#stop.signal.aborted) return false;
     let told = "";
+    // One that says nothing, and goes on for so long, has been let in as well.
+    const letIn = setTimeout(() => this.#tells(), WELL).unref();
     try {
       for await (const change of source.changes?.(scope, this.#cache.head, { signal: stream.signal }) ?? []) {
         if (stream.signal.aborted) return this.#lost;
-        this.#untold = undefined;
+        if (this.#untold !== undefined) this.#tells();
         if (change.type === "expired") return true;
         told = this.#apply(change, told);
       }
     } catch (error) {
       if (!stream.signal.aborted) throw error;
+    } finally {
+      clearTimeout(letIn);
     }
     return this.#lost;
+  }
+
+  #tells(): void {
+    this.#untold = undefined;
+    this.#tried();
   }
 
   /** @param told the version of this stream's last change @returns the same, now */
