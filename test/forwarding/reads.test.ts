@@ -126,8 +126,9 @@ describe("a forwarded get", () => {
 describe("whoever runs a view that forwards", () => {
   it("is told once of requests that fail, however many, and once more when they do again", async () => {
     let code = 502;
+    const success = JSON.stringify({ kind: "Status", apiVersion: "v1", status: "Success" });
     await using raw = await answering((_req, res) =>
-      res.writeHead(code, { "Content-Type": "application/json" }).end("{}"),
+      res.writeHead(code, { "Content-Type": "application/json" }).end(code === 200 ? success : "{}"),
     );
     await using here = await startHere({ upstream: credentialed(raw.url) });
     const ask = async (...calls: `${"GET" | "POST" | "DELETE"} /${string}`[]): Promise<void> => {
