@@ -21,7 +21,7 @@ import { getObject } from "./reads/get.ts";
 import { passList } from "./reads/list.ts";
 import { Readiness } from "./reads/readiness.ts";
 import { type Show, ShownObject, transformedList } from "./reads/transformed.ts";
-import { type ForwardedWrites, forwardedWrites } from "./writes/forwarded-writes.ts";
+import { forwardedWrites } from "./writes/forwarded-writes.ts";
 
 /** What a {@link Forwarded} is doing, for metrics. */
 export interface ForwardedState {
@@ -46,13 +46,13 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
   readonly narrows = true;
   readonly lifecycle = "storage";
   /** What can be written: with a `transform` that has no `keep`, deletes alone. */
-  declare readonly create?: Writes<T>["create"];
-  declare readonly update?: Writes<T>["update"];
-  declare readonly pass?: Writes<T>["pass"];
-  declare readonly patch?: Writes<T>["patch"];
-  declare readonly applies?: Writes<T>["applies"];
-  declare readonly delete?: Writes<T>["delete"];
-  declare readonly deleteCollection?: Writes<T>["deleteCollection"];
+  declare readonly create?: NonNullable<Storage<ObjectOf<T>>["create"]>;
+  declare readonly update?: NonNullable<Storage<ObjectOf<T>>["update"]>;
+  declare readonly pass?: NonNullable<Storage<ObjectOf<T>>["pass"]>;
+  declare readonly patch?: NonNullable<Storage<ObjectOf<T>>["patch"]>;
+  declare readonly applies?: NonNullable<Storage<ObjectOf<T>>["applies"]>;
+  declare readonly delete?: NonNullable<Storage<ObjectOf<T>>["delete"]>;
+  declare readonly deleteCollection?: NonNullable<Storage<ObjectOf<T>>["deleteCollection"]>;
   /** The other server. */
   readonly upstream: Upstream;
   readonly #owned: boolean;
@@ -139,9 +139,8 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
 }
 
 /** A {@link Forwarded} that writes too, so that writable views can be made of it. */
-export type WritableForwarded<T extends object> = Forwarded<T> & Pick<Writes<T>, "create" | "update" | "delete">;
-
-type Writes<T extends object> = Required<ForwardedWrites<T>>;
+export type WritableForwarded<T extends object> = Forwarded<T> &
+  Required<Pick<Storage<ObjectOf<T>>, "create" | "update" | "delete">>;
 
 /**
  * A kind of another API server, served here: all verbs, as it answers them. With a `transform` that has no way back, what is
