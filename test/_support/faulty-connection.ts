@@ -69,6 +69,8 @@ export class Connection implements Asked {
   }
 
   forward(): void {
+    // Whoever asked may have left while the answer was held back.
+    if (this.#client.destroyed) return;
     this.#forwarding = true;
     for (const bytes of this.#held.splice(0)) this.#reach().write(bytes);
   }

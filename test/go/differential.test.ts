@@ -16,7 +16,7 @@ import { startSubject } from "../differential/subject.ts";
 import { TOPICS } from "../differential/topics.ts";
 import { building } from "./support/build.ts";
 
-const HISTORIES = 1000;
+const HISTORIES = Number(process.env["HISTORIES"] ?? 1000);
 
 describe("the oracle", function () {
   this.timeout(60_000);

@@ -4,11 +4,11 @@ import { isApiError } from "@virtual-workspaces/apimachinery";
 export interface BackoffOptions {
   /** After the first, ms. @default 250 */
   readonly first: number;
-  /** At most, ms. @default 8000: with the time that a dead request takes, less than 15 s after a server is back */
+  /** At most, ms. @default 5000: with the time that a dead request takes, less than 15 s after a server is back */
   readonly most: number;
 }
 
-export const LONGEST_WAIT = 8_000;
+export const LONGEST_WAIT = 5_000;
 /** The longest that a server can make us wait (`Retry-After`), ms. */
 const LONGEST = 300_000;
 
