@@ -164,6 +164,7 @@ export {
 } from "./table.ts";
 export type { TableColumnType } from "./table-cell.ts";
 export { formatTime } from "./time.ts";
+export { isErrorCode, statusFrom, type UnsaidStatus } from "./told-status.ts";
 export { compareVersionPriority } from "./version-priority.ts";
 export {
   type BookmarkOptions,

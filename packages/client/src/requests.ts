@@ -1,10 +1,9 @@
 import { isJsonObject, type JsonObject, parseOwnJson } from "@virtual-workspaces/apimachinery";
-import { header, type Outgoing, type StreamedResponse, type Upstream } from "@virtual-workspaces/transport";
+import { header, type Outgoing, type StreamedResponse, type Upstream, warningsOf } from "@virtual-workspaces/transport";
 import { guarded } from "./guarded.ts";
 import { bodyOf, malformed } from "./http/body.ts";
 import { errorOf } from "./http/error-of.ts";
 import { type Repeatable, retrying } from "./http/retry.ts";
-import { warningsOf } from "./http/warnings.ts";
 import type { RetryOptions } from "./options/retry.ts";
 
 export interface RequestsOptions {

@@ -75,3 +75,13 @@ export function namesOf(lines: readonly string[]): Set<string> {
   for (let at = 0; at < lines.length; at += 2) names.add((lines[at] ?? "").toLowerCase());
   return names;
 }
+
+/** One of the list that a `Warning` header is: code, agent, text in quotes, and perhaps a date, in quotes too (RFC 7234). */
+const WARNING = /(\d{3}) +([^\s"]+) +"((?:[^"\\]|\\.)*)"(?: +"[^"]*")?/g;
+
+/** The texts of `Warning` headers of code 299, which are what API servers have to say to people. */
+export function warningsOf(headers: ResponseHeaders): string[] {
+  if (headers["warning"] === undefined) return [];
+  const found = headerValues(headers, "warning").flatMap((line) => [...line.matchAll(WARNING)]);
+  return found.flatMap(([, code, , text = ""]) => (code === "299" ? [text.replace(/\\(.)/g, "$1")] : []));
+}

@@ -7,7 +7,7 @@
 
 export type { Credential, Credentials } from "./credentials.ts";
 export { type Deadlines, defaultDeadlines } from "./deadlines.ts";
-export { header, headerValues, type ResponseHeaders } from "./headers.ts";
+export { header, headerValues, type ResponseHeaders, warningsOf } from "./headers.ts";
 export { type LineOptions, lines } from "./lines.ts";
 export type { Outgoing } from "./outgoing.ts";
 export type { StreamedResponse, WholeResponse } from "./response.ts";

@@ -1,7 +1,6 @@
-import { ApiError, isJsonObject, parseOwnJson, type Status } from "@virtual-workspaces/apimachinery";
+import { ApiError, isJsonObject, parseOwnJson, type Status, statusFrom } from "@virtual-workspaces/apimachinery";
 import { header, type StreamedResponse } from "@virtual-workspaces/transport";
 import { bodyOf } from "./body.ts";
-import { statusOf } from "./status.ts";
 
 /** The longest body of an error that is read, bytes. */
 const LONGEST = 1024 * 1024;
@@ -23,7 +22,7 @@ export async function errorOf(answer: StreamedResponse, what: string): Promise<A
     const parsed = body === "" ? undefined : jsonOf(body);
     if (!isJsonObject(parsed) || parsed["kind"] !== "Status" || typeof parsed["message"] !== "string") return undefined;
     // Some servers leave the code out, or have another one in the body: the one in front counts.
-    return { ...statusOf(parsed, { code: answer.status, message: "" }), code: answer.status };
+    return { ...statusFrom(parsed, { code: answer.status, message: "" }), code: answer.status };
   }
 }
 

@@ -5,11 +5,11 @@ import {
   type KubeObject,
   type ObjectOf,
   parseOwnJson,
+  statusFrom,
   type WatchEvent,
 } from "@virtual-workspaces/apimachinery";
 import { lines } from "@virtual-workspaces/transport";
 import { malformed } from "../http/body.ts";
-import { statusOf } from "../http/status.ts";
 import type { WatchOptions } from "../options/read.ts";
 import type { Requests } from "../requests.ts";
 import { called } from "./endpoint.ts";
@@ -102,5 +102,5 @@ function jsonOf(line: Buffer): unknown {
 }
 
 function errorOf(status: JsonObject): ApiError {
-  return new ApiError(statusOf(status, { code: 500, message: "the server ended the watch with an error" }));
+  return new ApiError(statusFrom(status, { code: 500, message: "the server ended the watch with an error" }));
 }

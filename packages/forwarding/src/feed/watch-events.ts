@@ -5,13 +5,13 @@ import {
   isJsonObject,
   isResourceVersion,
   parseOwnJson,
+  statusFrom,
   stringifyJson,
 } from "@virtual-workspaces/apimachinery";
 import { type BytesContext, type Encoded, EncodedBytes, type Scope } from "@virtual-workspaces/framework";
 import { lines } from "@virtual-workspaces/transport";
 import { checkJson, streamedError } from "../outbound/answer.ts";
 import { upstreamFailure, upstreamFault } from "../outbound/failure.ts";
-import { statusFrom } from "../outbound/told-status.ts";
 import { selectorsOf, type UpstreamResource } from "../outbound/upstream-resource.ts";
 
 /** One line of a watch. */

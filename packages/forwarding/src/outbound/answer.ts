@@ -1,5 +1,5 @@
 import { type BytesContext, EncodedBytes } from "@virtual-workspaces/framework";
-import { header, headerValues, type ResponseHeaders, type StreamedResponse } from "@virtual-workspaces/transport";
+import { header, type ResponseHeaders, type StreamedResponse, warningsOf } from "@virtual-workspaces/transport";
 import { type Asked, answeredError, lostWrite, upstreamFault } from "./failure.ts";
 
 /** As much of an answer that is an error is read, bytes. */
@@ -35,12 +35,7 @@ export async function streamedError(answer: StreamedResponse, asked: Asked): Pro
   return answeredError({ status: answer.status, headers: answer.headers, body: Buffer.concat(pieces) }, asked);
 }
 
-/** One of the list that a `Warning` header is: code, agent, text in quotes, and perhaps a date, in quotes too (RFC 7234). */
-const WARNING = /(\d{3}) ([^\s"]+) "((?:[^"\\]|\\.)*)"(?: "[^"]*")?/g;
-
-/** Hands on the texts of warnings of code 299, which are what API servers have to say to people. */
+/** Hands on what the other server has to say to people. */
 export function passWarnings(headers: ResponseHeaders, warn: (text: string) => void): void {
-  for (const line of headerValues(headers, "warning")) {
-    for (const [, code, , text = ""] of line.matchAll(WARNING)) if (code === "299") warn(text.replace(/\\(.)/g, "$1"));
-  }
+  for (const text of warningsOf(headers)) warn(text);
 }

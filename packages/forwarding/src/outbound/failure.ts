@@ -1,6 +1,6 @@
-import { ApiError, isApiError, type Status } from "@virtual-workspaces/apimachinery";
+import { ApiError, isApiError, isErrorCode, type Status } from "@virtual-workspaces/apimachinery";
 import { header, isTransportError, type WholeResponse } from "@virtual-workspaces/transport";
-import { isErrorCode, toldStatus } from "./told-status.ts";
+import { toldStatus } from "./told-status.ts";
 
 /** What was asked of the other server. */
 export interface Asked {

@@ -1,3 +1,5 @@
+import { BACKSLASH, CLOSE_ARRAY, CLOSE_OBJECT, COMMA, OPEN_ARRAY, OPEN_OBJECT, QUOTE } from "./json-bytes.ts";
+
 /** What a {@link ListSplitter} finds, in order. */
 export interface ListParts {
   /** What stands before and behind the items, brackets included: without items and commas it is the JSON of an empty list. */
@@ -16,13 +18,6 @@ export interface SplitterLimits {
   readonly around?: number;
 }
 
-const QUOTE = 34;
-const BACKSLASH = 92;
-const OPEN_OBJECT = 123;
-const CLOSE_OBJECT = 125;
-const OPEN_ARRAY = 91;
-const CLOSE_ARRAY = 93;
-const COMMA = 44;
 const ITEMS = "items";
 /** Of a name with every character as `\u0069`. */
 const LONGEST_ITEMS = 6 * ITEMS.length;

@@ -1,3 +1,5 @@
+import { BACKSLASH, CLOSE_ARRAY, CLOSE_OBJECT, COLON, COMMA, OPEN_ARRAY, OPEN_OBJECT, QUOTE } from "./json-bytes.ts";
+
 /** Where things stand in the bytes of an object, which are otherwise not read. */
 export interface Skimmed {
   /** The text of `kind` and `apiVersion`, "" where there is none. */
@@ -10,15 +12,6 @@ export interface Skimmed {
 
 /** How deep objects and arrays may stand in one another. */
 const DEEPEST = 1_000;
-
-const QUOTE = 34;
-const BACKSLASH = 92;
-const OPEN_OBJECT = 123;
-const CLOSE_OBJECT = 125;
-const OPEN_ARRAY = 91;
-const CLOSE_ARRAY = 93;
-const COLON = 58;
-const COMMA = 44;
 
 /**
  * Goes through the JSON of one object without making anything of it, and notes where its metadata is. Of members given
