@@ -221,8 +221,29 @@ describe("of several sources, one that fails", () => {
       expect((await server.get(ALL)).headers["warning"]).to.equal(undefined);
     });
 
-    it(`(${fault}) from the beginning joins when it is there`, async () => {
+    it(`(${fault}) from the beginning is waited for: without its objects a list would say that they are gone`, async () => {
       const { a, b, all, server } = await start();
+      await using _server = server;
+      a.objects.in("root").set("one", {});
+      b.objects.in("root").set("two", {});
+      b.break(fault);
+      for (const path of [ALL, `${ALL}?resourceVersion=0`, `${ALL}?${INITIAL}`, named("one"), named("two")]) {
+        const { status, body } = await server.get(path);
+        expect([status, body.message], path).to.deep.equal([
+          503,
+          "source b of notes cannot be reached for now: try again",
+        ]);
+      }
+      expect(() => all.ready(), "the rest of the server is not to blame").not.to.throw();
+      b.mend();
+      await until(async () => (await server.get(ALL)).status === 200);
+      expect((await server.get(ALL)).body.items).to.have.length(2);
+      b.break(fault);
+      expect((await server.get(ALL)).body.items, "what was seen stays").to.have.length(2);
+    });
+
+    it(`(${fault}) from the beginning joins when it is there, where lists may always be partial`, async () => {
+      const { a, b, all, server } = await start({ partial: "always" });
       await using _server = server;
       a.objects.in("root").set("one", {});
       b.objects.in("root").set("two", {});
@@ -285,7 +306,7 @@ describe("of several sources, one that fails", () => {
   });
 
   it("with all others is 503, for a list that may be old too while nothing was ever seen", async () => {
-    const { a, b, all, server } = await start();
+    const { a, b, all, server } = await start({ partial: "always" });
     await using _server = server;
     a.break("down");
     b.break("hung");
@@ -304,7 +325,7 @@ describe("of several sources, one that fails", () => {
   });
 
   it("makes answers fail where they must not be partial, which names it", async () => {
-    const { a, b, all, server } = await start({ partial: false });
+    const { a, b, all, server } = await start({ partial: "never" });
     await using _server = server;
     a.objects.in("root").set("one", {});
     await using watch = await server.watch(`${ALL}?${INITIAL}`);

@@ -27,7 +27,13 @@ export type {
 } from "./subresource/named.ts";
 export { SOURCE_VERSION_ANNOTATION } from "./view/annotations.ts";
 export { Merged, merged } from "./view/merged/merged.ts";
-export type { MergedOptions, MergedSource, PlacedSource, SourceCondition } from "./view/merged/options.ts";
+export type {
+  MergedOptions,
+  MergedSource,
+  PartialAnswers,
+  PlacedSource,
+  SourceCondition,
+} from "./view/merged/options.ts";
 export type {
   InputReaders,
   Mapped,

@@ -8,6 +8,8 @@ export interface MemberState {
   readonly since: Date;
   /** Whether it has said itself why it tells nothing: then it is there, and has something against this one question. */
   readonly answers: boolean;
+  /** Whether what it said is that there is nothing to read: 403, or 404, which servers that still start do not answer. */
+  readonly denies: boolean;
 }
 
 /** A source that has not answered in time. */
@@ -22,7 +24,13 @@ export function stateAfter(error: unknown, before: MemberState): MemberState {
   const code = isApiError(error) ? error.code : 500;
   const reason = code === 403 ? "Forbidden" : "Unreachable";
   const message = error instanceof Error ? error.message : String(error);
-  return { reason, message, since: before.reason === reason ? before.since : new Date(), answers: code < 500 };
+  return {
+    reason,
+    message,
+    since: before.reason === reason ? before.since : new Date(),
+    answers: code < 500,
+    denies: code === 403 || code === 404,
+  };
 }
 
 /** How many sources an answer names one by one. */

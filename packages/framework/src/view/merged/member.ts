@@ -38,7 +38,7 @@ export class Member {
   readonly begun: Promise<void>;
   readonly #options: MemberOptions;
   readonly #stop = new AbortController();
-  #state: MemberState = { reason: "Connecting", message: "", since: new Date(), answers: true };
+  #state: MemberState = { reason: "Connecting", message: "", since: new Date(), answers: true, denies: false };
   #lease: CacheLease | undefined;
   #listening: Disposable | undefined;
   #joining: Promise<void> | undefined;
@@ -62,6 +62,11 @@ export class Member {
   /** Whether anything is known of what the source has. */
   get joined(): boolean {
     return this.#lease !== undefined || this.objects.size > 0;
+  }
+
+  /** Whether it may have anything: it was never read, and has not said that there is nothing for us. */
+  get isUnknown(): boolean {
+    return !this.joined && !this.#state.denies;
   }
 
   get isReadable(): boolean {
@@ -151,7 +156,7 @@ export class Member {
 
   #connected(): void {
     if (this.#stop.signal.aborted || this.isReadable) return;
-    this.#state = { reason: "Connected", message: "", since: new Date(), answers: true };
+    this.#state = { reason: "Connected", message: "", since: new Date(), answers: true, denies: false };
     this.#compare();
   }
 

@@ -29,7 +29,7 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
 
   /** @throws Error on sources of different kinds, on none without `resource`, on malformed names of logical clusters */
   constructor(options: MergedOptions<T>) {
-    const { sources, patience = 3_000, linger = 60_000, partial = true, history, onError } = options;
+    const { sources, patience = 3_000, linger = 60_000, partial = "known", history, onError } = options;
     const resource = options.resource ?? Object.values(sources).map(resourceOf)[0];
     if (resource === undefined)
       throw new Error("merged: there is no source yet: say of which kind they will be in `resource`");
@@ -47,13 +47,13 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
   }
 
   /**
-   * For `ready` of a virtual workspace: throws while no source can be reached, or, unless answers may be partial, while one
-   * cannot. Sources that nobody reads are not asked. One that answers (404 to a logical cluster which it does not have, which
-   * any client may ask for) is there. @throws ApiError 503
+   * For `ready` of a virtual workspace: throws while no source can be reached, or, where answers may never be partial, while
+   * one cannot. Sources that nobody reads are not asked. One that answers (404 to a logical cluster which it does not have,
+   * which any client may ask for) is there. @throws ApiError 503
    */
   readonly ready = (): void => {
     const failing = [...this.#slots.keys()].filter((name) => this.#members(name).some(({ state }) => !state.answers));
-    const most = this.#merging.partial === false ? 1 : Math.max(1, this.#slots.size);
+    const most = this.#merging.partial === "never" ? 1 : Math.max(1, this.#slots.size);
     if (failing.length < most) return;
     const names = failing.slice(0, 8).join(", ");
     throw ApiError.serviceUnavailable(`sources of ${this.resource.plural} cannot be reached: ${names}`, 1);
@@ -90,7 +90,7 @@ export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, 
     return JSON.stringify([scope.params, said]);
   }
 
-  /** @throws ApiError 503 when no source can be reached, or, unless answers may be partial, when one cannot; 403 when none may be read */
+  /** @throws ApiError 503 when no source can be reached, or one that {@link PartialAnswers} says; 403 when none may be read */
   cache(scope: Scope): Promise<CacheLease> {
     const key = JSON.stringify([scope.cluster, this.shareKey(scope)]);
     let stream = this.#streams.get(key);

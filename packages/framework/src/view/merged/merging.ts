@@ -105,7 +105,7 @@ export class Merging {
     this.#seats.delete(name);
   }
 
-  /** @throws ApiError 503, 403 when nothing is known of any source, or of one where all must be there */
+  /** @throws ApiError 503, 403 when nothing is known of any source, or of one that must be there */
   async lease(): Promise<CacheLease> {
     this.#holders += 1;
     clearTimeout(this.#idle);
@@ -116,13 +116,11 @@ export class Merging {
     };
     try {
       await this.#begun();
-      const missing = this.members.filter(({ joined }) => !joined);
-      if (missing.length === this.#seats.size || this.#options.merged.partial === false) this.#refuse(missing);
+      this.#check(({ joined }) => !joined);
       return {
         cache: this.cache,
         confirm: (request) => this.#confirm(request),
-        checkAbsent: () =>
-          this.#refuse(this.members.filter(({ joined, state }) => !joined && state.reason !== "Forbidden")),
+        checkAbsent: () => this.#refuse(this.members.filter(({ isUnknown }) => isUnknown)),
         [Symbol.dispose]: release,
       };
     } catch (error) {
@@ -147,10 +145,17 @@ export class Merging {
   }
 
   #confirmed({ warn }: Parameters<CacheLease["confirm"]>[0]): void {
-    const failing = this.members.filter(({ isReadable }) => !isReadable);
-    if (failing.length === 0) return;
-    if (failing.length === this.#seats.size || this.#options.merged.partial === false) this.#refuse(failing);
+    const failing = this.#check(({ isReadable }) => !isReadable);
     if (warn !== undefined) for (const text of warnings(failing)) warn(text);
+  }
+
+  /** Those that fail, if there may be an answer without them. @throws ApiError as {@link #refuse} */
+  #check(fails: (member: Member) => boolean): readonly Member[] {
+    const failing = this.members.filter(fails);
+    const { partial } = this.#options.merged;
+    if (failing.length === this.#seats.size || partial === "never") this.#refuse(failing);
+    if (partial === "known") this.#refuse(failing.filter(({ isUnknown }) => isUnknown));
+    return failing;
   }
 
   /** @throws ApiError 403 when that is all there is to say, else 503 */

@@ -14,6 +14,16 @@ export interface PlacedSource<T extends object = object> {
 /** One of the sources of {@link Merged}. */
 export type MergedSource<T extends object = object> = ViewSource<T> | PlacedSource<T>;
 
+/**
+ * What lists and gets are while a source cannot be reached, which they name in a `Warning` or in a 503.
+ *
+ * - `known`: they show its objects as they were last seen; 503 as long as they never were, since what is not in a list
+ *   looks deleted to an informer.
+ * - `always`: they leave out what was never seen. For people who look, not for programs that act on what is not there.
+ * - `never`: 503.
+ */
+export type PartialAnswers = "known" | "always" | "never";
+
 /** What is merged, and how much of it may be missing. */
 export interface MergedOptions<T extends object> {
   /**
@@ -29,11 +39,8 @@ export interface MergedOptions<T extends object> {
    * @default composed of what the sources say
    */
   readonly shareKey?: (scope: Scope) => string;
-  /**
-   * Whether lists and gets answer, with a `Warning`, while a source cannot be reached. False: 503 that names it.
-   * Not even then does it look as if its objects were deleted. @default true
-   */
-  readonly partial?: boolean;
+  /** What is answered while a source cannot be reached. @default "known" */
+  readonly partial?: PartialAnswers;
   /** How long one reader waits for a source before that counts as unreachable, ms. Then it is asked in the background. @default 3000 */
   readonly patience?: number;
   readonly history?: HistoryOptions;
