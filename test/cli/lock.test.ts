@@ -3,7 +3,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Readable, Writable } from "node:stream";
 import { expect } from "chai";
 import { acquire } from "../../packages/cli/src/dev/lock.ts";
 import { localNode } from "../../tools/install.mjs";
@@ -54,11 +53,10 @@ describe("the lock of a state folder", () => {
   it("of a process that is dead, and that its parent has not waited for, is taken over", async function () {
     if (process.platform !== "linux") this.skip();
     // It ends once its parent has become a program that waits for nobody.
-    const script = "read _ <&3 & exec sh -c 'echo $1; exec sleep 1000' sh $!";
-    const parent = spawn("sh", ["-c", script], { stdio: ["ignore", "pipe", "ignore", "pipe"] });
-    const [line] = (await once(parent.stdio[1] as Readable, "data")) as [Buffer];
+    const child = `while [ "$(cat /proc/$PPID/comm)" != sleep ]; do :; done`;
+    const parent = spawn("sh", ["-c", 'sh -c "$1" & echo $!; exec sleep 1000', "sh", child]);
+    const [line] = (await once(parent.stdout, "data")) as [Buffer];
     const pid = Number(line.toString());
-    (parent.stdio[3] as Writable).end();
     while (!/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))) await new Promise(setImmediate);
     writeFileSync(file(), JSON.stringify({ pid, since: "then" }));
     using _lock = acquire(folder.path);

@@ -53,7 +53,9 @@ export function tokenFile(path: string, at: string): Source {
 }
 
 async function certificates(user: Entry): Promise<Source | undefined> {
-  const [cert, key] = await Promise.all([pemOf(user, "client-certificate"), pemOf(user, "client-key")]);
+  // One after the other: which of them is complained of is not chance.
+  const cert = await pemOf(user, "client-certificate");
+  const key = await pemOf(user, "client-key");
   if (cert === "" && key === "") return undefined;
   if (cert === "" || key === "")
     throw new KubeconfigError(
