@@ -2,10 +2,15 @@
 import { basename, delimiter } from "node:path";
 import { machineKubectls } from "../../go/support/kubectl.ts";
 
-/** The machine's own, versions beside it, and those that KUBECTL_MATRIX names, a list of paths like PATH. */
+/**
+ * The machine's own, versions beside it, and those that KUBECTL_MATRIX names, a list of paths like PATH: the machine's, the
+ * oldest and the newest. With `KUBECTLS=between` all others, which a slow test asks for.
+ */
 export function kubectls(): readonly string[] {
   const named = (process.env["KUBECTL_MATRIX"] ?? "").split(delimiter).filter((path) => path !== "");
-  return [...new Set([...own(), ...named])];
+  const [machines, ...others] = new Set([...own(), ...named]);
+  if (process.env["KUBECTLS"] === "between") return others.slice(1, -1);
+  return [machines, others[0], others.at(-1)].filter((file, at, all) => file !== undefined && all.indexOf(file) === at) as string[];
 }
 
 function own(): string[] {
