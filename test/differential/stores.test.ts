@@ -1,9 +1,8 @@
 // What was recorded from the oracle, over the stores of this process: where objects are kept makes no difference.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { view, type WritableSource } from "@virtual-workspaces/framework";
 import { lmdbStore, memoryStore, persistent } from "@virtual-workspaces/store";
+import { memoryFolder } from "../_support/memory-folder.ts";
 import { answersAsRecorded } from "./as-recorded.ts";
 import { KINDS } from "./kinds.ts";
 import { bare, tells } from "./lens-answers.ts";
@@ -19,7 +18,7 @@ describe("objects on disk answer as Kubernetes does:", function () {
   let dir: string;
 
   before(async () => {
-    dir = await mkdtemp(join(tmpdir(), "differential-"));
+    dir = await memoryFolder("differential-");
   });
 
   after(() => rm(dir, { recursive: true }));

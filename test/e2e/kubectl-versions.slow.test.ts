@@ -11,7 +11,8 @@ describe("kubectl of the versions between", function () {
 
   it("passes the tests of all kubectls", function () {
     const env = { ...process.env, KUBECTLS: "between" };
-    if (between(env) === 0) this.skip();
+    // `KUBECTLS=ends`: where there is no time for them.
+    if (process.env["KUBECTLS"] === "ends" || between(env) === 0) this.skip();
     const files = FILES.map((name) => `test/e2e/${name}.test.ts`);
     const { status, stdout, stderr } = spawnSync(process.execPath, ["tools/test.mjs", "test", "--parallel", "--jobs=2", ...files], {
       cwd: root,

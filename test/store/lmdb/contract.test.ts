@@ -1,14 +1,13 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { lmdbStore } from "@virtual-workspaces/store";
+import { memoryFolder } from "../../_support/memory-folder.ts";
 import { describeStore } from "../contract/describe-store.ts";
 
 describeStore("the store on lmdb", {
   durable: true,
   histories: 100,
   open: async () => {
-    const dir = await mkdtemp(join(tmpdir(), "store-"));
+    const dir = await memoryFolder("store-");
     let store = await lmdbStore({ dir });
     return {
       store,

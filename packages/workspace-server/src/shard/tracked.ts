@@ -1,0 +1,129 @@
+import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { Source, SourceHandlers, SourceStore } from "@virtual-workspaces/client";
+import type { Awaitable, CacheLease, Encoded, TypedDefinition } from "@virtual-workspaces/framework";
+import { Decoded } from "./decoded.ts";
+import { FiledKeys, type Indexers, keyOfText, textOfKey } from "./filed-keys.ts";
+
+/** Where the objects of a kind come from: a collection, of all logical clusters. */
+export interface TrackedSource<T extends object> {
+  readonly resource: TypedDefinition<T>;
+  cache(): Awaitable<CacheLease>;
+}
+
+/** What is known of the objects of a kind. They are shared by all who read them: never change one. */
+export interface TrackedStore<T extends object> extends SourceStore<ObjectOf<T>> {
+  readonly size: number;
+  /** All objects, or those of a logical cluster, in no order. */
+  list(cluster?: string): ObjectOf<T>[];
+  /** The keys of the objects that an index finds by a text. */
+  keysBy(index: string, value: string): ObjectKey[];
+  /** The objects themselves. */
+  by(index: string, value: string): ObjectOf<T>[];
+}
+
+/**
+ * The objects of a kind, of all logical clusters, followed as long as the server runs: what controllers, authorizers and
+ * admission read without asking the store. In memory they are the bytes that the collection's watch cache has anyway, and
+ * 100 bytes each; they are parsed when they are read.
+ */
+export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, Disposable {
+  readonly resource: TypedDefinition<T>;
+  readonly store: TrackedStore<T>;
+  readonly synced: Promise<void>;
+  readonly #source: TrackedSource<T>;
+  readonly #told = new Map<string, Encoded>();
+  readonly #filed: FiledKeys<ObjectOf<T>>;
+  readonly #decoded = new Decoded<ObjectOf<T>>();
+  readonly #handlers = new Set<SourceHandlers<ObjectOf<T>>>();
+  readonly #ready = Promise.withResolvers<void>();
+  readonly #stack = new DisposableStack();
+
+  constructor(source: TrackedSource<T>, indexers: Indexers<ObjectOf<T>> = {}) {
+    this.#source = source;
+    this.resource = source.resource;
+    this.#filed = new FiledKeys(indexers);
+    this.synced = this.#ready.promise;
+    this.synced.catch(() => undefined);
+    this.store = this.#store();
+  }
+
+  /** Begins to follow. @throws ApiError 503 when the store cannot be read */
+  async start(): Promise<void> {
+    try {
+      const lease = this.#stack.adopt(await this.#source.cache(), (held) => held[Symbol.dispose]());
+      const { cache } = lease;
+      this.#compare(cache);
+      this.#stack.use(
+        cache.listen({
+          event: ({ key, object }) => this.#set(textOfKey(key), object),
+          expired: () => this.#compare(cache),
+        }),
+      );
+      this.#ready.resolve();
+    } catch (error) {
+      this.#ready.reject(error);
+      throw error;
+    }
+  }
+
+  /** Tells of what is there, and then of each change as it is made, in order. Handlers must not throw. */
+  on(handlers: SourceHandlers<ObjectOf<T>>): Disposable {
+    this.#handlers.add(handlers);
+    for (const object of this.#told.values()) handlers.added?.(this.#decoded.of(object), object);
+    return { [Symbol.dispose]: () => void this.#handlers.delete(handlers) };
+  }
+
+  [Symbol.dispose](): void {
+    this.#handlers.clear();
+    this.#stack.dispose();
+  }
+
+  /** What differs from what was told: at first all of it, later what was missed while the collection had lost track. */
+  #compare({ snapshot }: Pick<CacheLease["cache"], "snapshot">): void {
+    const gone = new Set(this.#told.keys());
+    for (const object of snapshot().objects.values()) {
+      const text = textOfKey(object.key);
+      gone.delete(text);
+      this.#set(text, object);
+    }
+    for (const text of gone) this.#set(text, undefined);
+  }
+
+  #set(text: string, object: Encoded | undefined): void {
+    const before = this.#told.get(text);
+    if (before === undefined && object === undefined) return;
+    if (before !== undefined && before.resourceVersion === object?.resourceVersion) return;
+    const was = before && this.#decoded.of(before);
+    const is = object && this.#decoded.of(object);
+    if (object === undefined) this.#told.delete(text);
+    else this.#told.set(text, object);
+    this.#filed.file(text, is);
+    const event = { key: (object ?? (before as Encoded)).key };
+    for (const handlers of this.#handlers) {
+      if (is === undefined) handlers.deleted?.(was as ObjectOf<T>, event);
+      else if (was === undefined) handlers.added?.(is, event);
+      else handlers.updated?.(is, was, event);
+    }
+  }
+
+  #store(): TrackedStore<T> {
+    const told = this.#told;
+    const read = (text: string): ObjectOf<T> | undefined => {
+      const object = told.get(text);
+      return object && this.#decoded.of(object);
+    };
+    const by = (index: string, value: string): string[] => [...this.#filed.find(index, value)];
+    return {
+      get size() {
+        return told.size;
+      },
+      get: (key) => read(textOfKey(key)),
+      list: (cluster) => {
+        const texts = cluster === undefined ? [...told.keys()] : this.#filed.inCluster(cluster);
+        return texts.map((text) => read(text) as ObjectOf<T>);
+      },
+      keysBy: (index, value) => by(index, value).map(keyOfText),
+      by: (index, value) => by(index, value).map((text) => read(text) as ObjectOf<T>),
+    };
+  }
+}
