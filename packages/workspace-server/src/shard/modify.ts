@@ -1,17 +1,27 @@
+import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import {
-  ApiError,
+  apiVersionOf,
   formatTime,
   isApiError,
   type KubeObject,
   type ObjectKey,
+  type ObjectMeta,
   type ObjectOf,
 } from "@virtual-workspaces/apimachinery";
-import { decodeObject, type Encoded, groupResourceOf, type Scope } from "@virtual-workspaces/framework";
+import { decodeObject, type Encoded, type ResourceDefinition, type Scope } from "@virtual-workspaces/framework";
 import type { PersistentCollection } from "@virtual-workspaces/store";
 
 /** What is written to, of a kind. */
-export type Written<T extends object> = Pick<PersistentCollection<T>, "resource" | "get" | "update" | "delete">;
+export type Written<T extends object> = Pick<
+  PersistentCollection<T>,
+  "resource" | "get" | "create" | "update" | "delete"
+>;
+
+/** A new object: its content, and what of its metadata is not the server's to say. */
+export type Draft<T extends object> = T & {
+  readonly metadata?: Pick<ObjectMeta, "annotations" | "finalizers" | "labels" | "ownerReferences">;
+};
 
 /**
  * Changes an object as a controller does: reads it as it stands now, and writes what `change` makes of it, again if others
@@ -39,22 +49,40 @@ export async function modify<T extends object>(
   }
 }
 
-/** Deletes an object as a controller does: it is marked while finalizers hold it. @returns whether it was there */
-export async function remove<T extends object>(
+/** Creates an object as a controller does. @returns it, or the one that is there already */
+export async function ensure<T extends object>(
   collection: Written<T>,
   key: ObjectKey,
-  { uid }: { readonly uid?: string | undefined } = {},
-): Promise<boolean> {
+  content: () => Draft<T>,
+): Promise<{ readonly object: ObjectOf<T>; readonly created: boolean }> {
+  for (;;) {
+    const there = await read(collection, key);
+    if (there !== undefined) return { object: there, created: false };
+    try {
+      const encoded = await collection.create(scopeOf(key), stamped(collection.resource, key, content()));
+      return { object: decodeObject(encoded) as ObjectOf<T>, created: true };
+    } catch (error) {
+      if (!isApiError(error) || error.reason !== "AlreadyExists") throw error;
+    }
+  }
+}
+
+/**
+ * Deletes an object as a controller does: it stays, marked, while finalizers hold it.
+ *
+ * @param uid only the object of this uid: one that took its name is left alone
+ * @returns whether it was there
+ */
+export async function remove<T extends object>(collection: Written<T>, key: ObjectKey, uid?: string): Promise<boolean> {
   let found = false;
-  const marked = await modify(collection, key, (object) => {
-    if (uid !== undefined && object.metadata.uid !== uid) return undefined;
-    found = true;
-    if (object.metadata.deletionTimestamp !== undefined) return undefined;
+  await modify(collection, key, (object) => {
+    found = uid === undefined || object.metadata.uid === uid;
+    if (!found || object.metadata.deletionTimestamp !== undefined) return undefined;
     object.metadata.deletionTimestamp = formatTime(new Date());
     object.metadata.deletionGracePeriodSeconds = 0;
     return object;
   });
-  return found && (marked !== undefined || found);
+  return found;
 }
 
 async function read<T extends object>(collection: Written<T>, key: ObjectKey): Promise<ObjectOf<T> | undefined> {
@@ -88,12 +116,27 @@ function isRespecified(before: KubeObject, next: KubeObject): boolean {
   return marked || !isDeepStrictEqual(content(before), content(next));
 }
 
+function stamped<T extends object>(
+  resource: ResourceDefinition,
+  { namespace, name }: ObjectKey,
+  { metadata, ...content }: Draft<T>,
+): ObjectOf<T> {
+  return {
+    apiVersion: apiVersionOf(resource),
+    kind: resource.kind,
+    ...content,
+    metadata: {
+      ...metadata,
+      name,
+      ...(namespace === "" ? {} : { namespace }),
+      uid: randomUUID(),
+      creationTimestamp: formatTime(new Date()),
+      generation: 1,
+    },
+  } as unknown as ObjectOf<T>;
+}
+
 /** The parts of a scope that collections look at. */
 export function scopeOf({ cluster, namespace }: Pick<ObjectKey, "cluster" | "namespace">): Scope {
   return { cluster, namespace } as Scope;
-}
-
-/** What a controller says when something that it needs is not there: it is told of it later and tries again. */
-export function missing(collection: Pick<Written<object>, "resource">, name: string): ApiError {
-  return ApiError.notFound(groupResourceOf(collection.resource), name);
 }

@@ -79,9 +79,9 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
   }
 
   /** What differs from what was told: at first all of it, later what was missed while the collection had lost track. */
-  #compare({ snapshot }: Pick<CacheLease["cache"], "snapshot">): void {
+  #compare(cache: CacheLease["cache"]): void {
     const gone = new Set(this.#told.keys());
-    for (const object of snapshot().objects.values()) {
+    for (const object of cache.snapshot().objects.values()) {
       const text = textOfKey(object.key);
       gone.delete(text);
       this.#set(text, object);

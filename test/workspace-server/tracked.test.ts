@@ -1,0 +1,116 @@
+// Objects of a collection as the server's own parts follow and change them.
+import { defineResource } from "@virtual-workspaces/framework";
+import { memoryStore, persistent } from "@virtual-workspaces/store";
+import { expect } from "chai";
+import { ensure, modify, remove } from "../../packages/workspace-server/src/shard/modify.ts";
+import { Tracked } from "../../packages/workspace-server/src/shard/tracked.ts";
+
+const Task = defineResource({
+  group: "test.dev",
+  version: "v1",
+  kind: "Task",
+  scope: "Namespaced",
+  spec: { type: "object", properties: { text: { type: "string" }, of: { type: "string" } } },
+  status: { type: "object", properties: { done: { type: "boolean" } } },
+});
+const key = (name: string, cluster = "root") => ({ cluster, namespace: "a", name });
+
+function start() {
+  const store = memoryStore();
+  const tasks = Task.collection(persistent(store, { history: { events: 4 } }));
+  const tracked = new Tracked(tasks, { of: ({ spec }) => (spec.of === undefined ? [] : [spec.of]) });
+  const told: string[] = [];
+  const stack = new AsyncDisposableStack();
+  stack.use(store);
+  stack.use(tracked);
+  const follow = (): void => {
+    tracked.on({
+      added: ({ metadata }) => told.push(`added ${metadata.name}`),
+      updated: ({ spec }, before) => told.push(`updated ${before.spec.text} to ${spec.text}`),
+      deleted: ({ metadata }) => told.push(`deleted ${metadata.name}`),
+    });
+  };
+  return { tasks, tracked, told, follow, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+}
+
+async function until(is: () => boolean): Promise<void> {
+  while (!is()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe("objects that the server follows", () => {
+  it("are told, those that are there first, and found by key, logical cluster and index", async () => {
+    await using system = start();
+    const { tasks, tracked, told, follow } = system;
+    await tasks.in("root", "a").set("one", { text: "x", of: "ann" });
+    await tracked.start();
+    await tracked.synced;
+    follow();
+    await tasks.in("root", "a").set("one", { text: "y", of: "bob" });
+    await tasks.in("other", "a").set("two", { text: "z", of: "bob" });
+    await until(() => told.length === 3);
+    expect(told).to.deep.equal(["added one", "updated x to y", "added two"]);
+    expect(tracked.store.get(key("one"))?.spec.text).to.equal("y");
+    expect(tracked.store.get(key("two"))).to.equal(undefined);
+    expect(tracked.store.keysBy("of", "ann")).to.deep.equal([]);
+    expect(tracked.store.keysBy("of", "bob")).to.deep.equal([key("one"), key("two", "other")]);
+    expect(tracked.store.list("other").map(({ metadata }) => metadata.name)).to.deep.equal(["two"]);
+    await tasks.in("root", "a").delete("one");
+    await until(() => told.length === 4);
+    expect(told.at(-1)).to.equal("deleted one");
+    expect([tracked.store.size, tracked.store.list().length, tracked.store.by("of", "bob").length]).to.deep.equal([
+      1, 1, 1,
+    ]);
+    expect(() => tracked.store.by("nothing", "x")).to.throw('there is no index "nothing"');
+  });
+
+  it("are not told to those who have left", async () => {
+    await using system = start();
+    const { tasks, tracked, told } = system;
+    await tracked.start();
+    const following = tracked.on({ added: ({ metadata }) => told.push(metadata.name ?? "") });
+    await tasks.in("root", "a").set("one", {});
+    await until(() => tracked.store.size === 1);
+    following[Symbol.dispose]();
+    await tasks.in("root", "a").set("two", {});
+    await until(() => tracked.store.size === 2);
+    expect(told).to.deep.equal(["one"]);
+  });
+});
+
+describe("changes that the server makes itself", () => {
+  it("go on from what is there, and are not made when nothing differs", async () => {
+    await using system = start();
+    const { tasks } = system;
+    const first = await ensure(tasks, key("one"), () => ({ spec: { text: "0" }, metadata: { labels: { a: "b" } } }));
+    expect([first.created, first.object.metadata.generation]).to.deep.equal([true, 1]);
+    expect((await ensure(tasks, key("one"), () => ({ spec: {} }))).created).to.equal(false);
+    const count = (): Promise<unknown> =>
+      modify(tasks, key("one"), (task) => ({ ...task, spec: { text: `${Number(task.spec.text) + 1}` } }));
+    await Promise.all(Array.from({ length: 10 }, count));
+    const { metadata, spec } = (await tasks.in("root", "a").get("one")) ?? expect.fail();
+    expect([spec.text, metadata.generation, metadata.labels]).to.deep.equal(["10", 11, { a: "b" }]);
+    const same = await modify(tasks, key("one"), (task) => task);
+    expect(same?.metadata.resourceVersion).to.equal(metadata.resourceVersion);
+    const done = await modify(tasks, key("one"), (task) => ({ ...task, status: { done: true } }));
+    expect([done?.metadata.generation, done?.status]).to.deep.equal([11, { done: true }]);
+    expect(await modify(tasks, key("nothing"), (task) => task)).to.equal(undefined);
+  });
+
+  it("mark what finalizers hold, which goes with the last of them", async () => {
+    await using system = start();
+    const { tasks } = system;
+    const { object } = await ensure(tasks, key("one"), () => ({ spec: {}, metadata: { finalizers: ["test.dev/a"] } }));
+    expect(await remove(tasks, key("one"), "another")).to.equal(false);
+    expect(await remove(tasks, key("one"), object.metadata.uid)).to.equal(true);
+    expect(await remove(tasks, key("one"))).to.equal(true);
+    const marked = await tasks.in("root", "a").get("one");
+    expect(marked?.metadata).to.include({ deletionGracePeriodSeconds: 0, generation: 2 });
+    const left = await modify(tasks, key("one"), (task) => ({
+      ...task,
+      metadata: { ...task.metadata, finalizers: [] },
+    }));
+    expect(left).to.equal(undefined);
+    expect(await tasks.in("root", "a").get("one")).to.equal(undefined);
+    expect(await remove(tasks, key("one"))).to.equal(false);
+  });
+});
