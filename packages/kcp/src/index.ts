@@ -1,1 +1,138 @@
-export {};
+/**
+ * kcp's own vocabulary: what it calls things, how it computes names and hashes, where its workspaces are. Pure values:
+ * no sockets, no timers.
+ *
+ * @module
+ */
+
+// Hashes
+export {
+  type ClaimedResource,
+  claimHash,
+  claimLabel,
+  type ExportReference,
+  exportHash,
+  reflexiveLabel,
+} from "./hashes/claim-labels.ts";
+export { base36, base62 } from "./hashes/digits.ts";
+export { identityHash, newIdentityKey } from "./hashes/identity.ts";
+export type { Label } from "./hashes/label.ts";
+export { initializerLabel, terminatorLabel } from "./hashes/lifecycle-labels.ts";
+export { shardHash } from "./hashes/shard-hash.ts";
+// Names
+export { type DefaultBinding, defaultBindingName } from "./names/binding-name.ts";
+export { homeClusterName, newClusterName } from "./names/cluster-names.ts";
+export { lifecycleName, parseLifecycleName, type WorkspaceTypeReference } from "./names/lifecycle-names.ts";
+export { clusterURL } from "./names/urls.ts";
+// Where workspaces are
+export { indexedLogicalCluster, indexedWorkspace } from "./path-index/objects.ts";
+export { PathIndex } from "./path-index/path-index.ts";
+export type {
+  FoundCluster,
+  FoundMount,
+  FoundWorkspace,
+  IndexedLogicalCluster,
+  IndexedShard,
+  IndexedWorkspace,
+  Lookup,
+  UnavailableWorkspace,
+  UnknownWorkspace,
+  WorkspaceKey,
+} from "./path-index/types.ts";
+// Well-known
+export {
+  API_IDENTITY_ANNOTATION,
+  AUDIT_WORKSPACE_ANNOTATION,
+  BOUND_CRD_ANNOTATION,
+  DEFAULT_BINDING_LIFECYCLE_ANNOTATION,
+  EXPORT_EXTRA_ANNOTATION_PREFIX,
+  INACTIVE_ANNOTATION,
+  LEGACY_INACTIVE_ANNOTATION,
+  LEGACY_MOUNT_ANNOTATION,
+  LOGICAL_CLUSTER_SHARD_ANNOTATION,
+  MAX_TOTAL_OBJECTS_ANNOTATION,
+  MIGRATING_ANNOTATION,
+  ORIGINAL_API_VERSION_ANNOTATION,
+  ORIGINAL_RESOURCE_VERSION_ANNOTATION,
+  ORIGINAL_UID_ANNOTATION,
+  OWNER_ANNOTATION,
+  PATH_ANNOTATION,
+  REPLICATE_ANNOTATION,
+  REQUIRED_GROUPS_ANNOTATION,
+  RESOURCE_BINDINGS_ANNOTATION,
+  SCHEMA_CLUSTER_ANNOTATION,
+  SCHEMA_NAME_ANNOTATION,
+  SCHEMA_STORAGE_ANNOTATION,
+  SHARD_ANNOTATION,
+  SKIP_ENDPOINT_SLICE_ANNOTATION,
+  UNSCHEDULABLE_ANNOTATION,
+  V1ALPHA2_ANNOTATION_PREFIX,
+  VERSION_PRESERVATION_ANNOTATION_PREFIX,
+  WORKSPACE_CLUSTER_ANNOTATION,
+  WORKSPACE_SHARD_HASH_ANNOTATION,
+  WORKSPACE_TYPE_ANNOTATION,
+} from "./well-known/annotations.ts";
+export {
+  APIS_GROUP,
+  CACHE_GROUP,
+  CORE_GROUP,
+  MIGRATION_GROUP,
+  TENANCY_GROUP,
+  TOPOLOGY_GROUP,
+} from "./well-known/api-groups.ts";
+export {
+  API_BINDING_FINALIZER,
+  LOGICAL_CLUSTER_DELETION_FINALIZER,
+  LOGICAL_CLUSTER_FINALIZER,
+  TERMINATORS_FINALIZER,
+} from "./well-known/finalizers.ts";
+export {
+  CORE_DISCOVERY_HEADER,
+  DEEP_REVIEW_HEADER,
+} from "./well-known/headers.ts";
+export {
+  BINDING_EXPORT_LABEL,
+  CLAIM_LABEL_PREFIX,
+  INITIALIZER_LABEL_PREFIX,
+  PHASE_LABEL,
+  REGION_LABEL,
+  SHARD_NAME_LABEL,
+  TERMINATOR_LABEL_PREFIX,
+} from "./well-known/labels.ts";
+export {
+  API_BINDINGS_INITIALIZER,
+  BOUND_CRDS_CLUSTER,
+  HOME_PATH_PREFIX,
+  IDENTITY_SECRET_KEY,
+  IDENTITY_SECRET_NAMESPACE,
+  LOGICAL_CLUSTER_NAME,
+  RESERVED_WORKSPACE_TYPE_NAMES,
+  ROOT_CLUSTER,
+  ROOT_SHARD,
+  SYSTEM_ADMIN_CLUSTER,
+  SYSTEM_CLUSTER,
+  SYSTEM_CRDS_CLUSTER,
+} from "./well-known/names.ts";
+export {
+  CLUSTER_NAME_EXTRA,
+  LEGACY_REVIEWED_CLUSTER_EXTRA,
+  REVIEWED_CLUSTER_EXTRA,
+  SCOPES_EXTRA,
+  WARRANT_EXTRA,
+} from "./well-known/user-extra.ts";
+export {
+  AUTHENTICATED_GROUP,
+  BINDING_SUBJECT_PREFIX,
+  BOOTSTRAPPER_GROUP,
+  BOOTSTRAPPER_USER,
+  CLUSTER_GROUP_PREFIX,
+  EXTERNAL_LOGICAL_CLUSTER_ADMIN_GROUP,
+  GLOBAL_SERVICE_ACCOUNT_PREFIX,
+  INITIALIZER_GROUP_PREFIX,
+  KCP_ADMIN_GROUP,
+  LOGICAL_CLUSTER_ADMIN_GROUP,
+  MASTERS_GROUP,
+  METRICS_READER_ROLE,
+  TERMINATOR_GROUP_PREFIX,
+  WORKSPACE_ACCESS_GROUP,
+} from "./well-known/users.ts";

@@ -1,0 +1,141 @@
+import { Claims } from "./claims.ts";
+import { type Link, Links } from "./links.ts";
+import {
+  addWorkspaces,
+  ClusterNode,
+  OddWorkspace,
+  removeWorkspaces,
+  type ShardNode,
+  targetOf,
+  workspacesOn,
+} from "./node.ts";
+import { ownCopy, SharedTexts } from "./texts.ts";
+import type { IndexedLogicalCluster, IndexedWorkspace, WorkspaceKey } from "./types.ts";
+
+const SCHEDULING = "Scheduling";
+const UNAVAILABLE = "Unavailable";
+
+/** Whether a mount's URL can be asked at all. */
+function isReachable(url: string | undefined): url is string {
+  if (url === undefined || !URL.canParse(url)) return false;
+  const { protocol } = new URL(url);
+  return protocol === "http:" || protocol === "https:";
+}
+
+/** What the shards say, put together: what each says of one object is kept until it says otherwise, whatever others say. */
+export class Graph {
+  readonly clusters: Map<string, ClusterNode> = new Map();
+  readonly shards: Map<string, ShardNode> = new Map();
+  readonly #texts = new SharedTexts();
+  readonly #claims = new Claims();
+  readonly #links = new Links();
+
+  shard(name: string): ShardNode {
+    const known = this.shards.get(name);
+    if (known !== undefined) return known;
+    const added: ShardNode = { name: ownCopy(name), urls: undefined, clusters: 0 };
+    this.shards.set(added.name, added);
+    return added;
+  }
+
+  setLogicalCluster(shard: ShardNode, { name, path, type }: IndexedLogicalCluster): void {
+    const node = this.#node(name);
+    const colon = path?.lastIndexOf(":") ?? -1;
+    const base = path?.slice(colon + 1);
+    const claim = {
+      shard,
+      type: type === undefined ? undefined : this.#texts.take(type),
+      prefix: path === undefined || colon < 0 ? undefined : this.#texts.take(path.slice(0, colon)),
+      base: base === undefined ? undefined : base === node.linkName ? node.linkName : ownCopy(base),
+    };
+    this.#removeClaim(node, shard);
+    this.#claims.add(node, claim);
+  }
+
+  deleteLogicalCluster(shard: ShardNode, name: string): void {
+    const node = this.clusters.get(name);
+    if (node === undefined) return;
+    this.#removeClaim(node, shard);
+    this.#release(node);
+  }
+
+  setWorkspace(shard: ShardNode, { cluster, name, target, mountURL, phase }: IndexedWorkspace): void {
+    const leads = target !== undefined && target !== "";
+    if (phase === SCHEDULING || !(leads || isReachable(mountURL))) {
+      this.deleteWorkspace(shard, { cluster, name });
+      return;
+    }
+    const parent = this.#node(cluster);
+    const to = leads ? this.#node(target) : undefined;
+    const odd = to === undefined || phase === UNAVAILABLE;
+    const { byName } = workspacesOn(parent, shard) ?? addWorkspaces(parent, shard);
+    const before = targetOf(byName.get(name));
+    const key = to?.base === name ? to.base : ownCopy(name);
+    byName.set(key, odd ? new OddWorkspace(to, to ? undefined : mountURL, phase === UNAVAILABLE) : to);
+    if (before === to) return;
+    if (before !== undefined) this.#unlink(before, { parent, name });
+    if (to !== undefined) this.#links.add(to, { parent, name: key });
+  }
+
+  deleteWorkspace(shard: ShardNode, { cluster, name }: WorkspaceKey): void {
+    const parent = this.clusters.get(cluster);
+    if (parent === undefined) return;
+    const list = workspacesOn(parent, shard);
+    const entry = list?.byName.get(name);
+    if (list === undefined || entry === undefined) return;
+    list.byName.delete(name);
+    if (list.byName.size === 0) removeWorkspaces(parent, list);
+    const to = targetOf(entry);
+    if (to !== undefined) this.#unlink(to, { parent, name });
+    this.#release(parent);
+  }
+
+  /** All that a shard said is forgotten. Looks at every logical cluster once. */
+  deleteShard(shard: ShardNode): void {
+    for (const node of this.#claims.contested()) this.#removeClaim(node, shard);
+    for (const node of this.clusters.values()) {
+      this.#removeClaim(node, shard);
+      const list = workspacesOn(node, shard);
+      if (list !== undefined) removeWorkspaces(node, list);
+      for (const [name, entry] of list?.byName ?? []) {
+        const to = targetOf(entry);
+        if (to !== undefined) this.#unlink(to, { parent: node, name });
+      }
+      this.#release(node);
+    }
+    this.shards.delete(shard.name);
+  }
+
+  /** The workspaces that lead here, whether they count or not. */
+  links(node: ClusterNode): readonly Link[] {
+    return this.#links.of(node);
+  }
+
+  #node(name: string): ClusterNode {
+    const known = this.clusters.get(name);
+    if (known !== undefined) return known;
+    const added = new ClusterNode(ownCopy(name));
+    this.clusters.set(added.name, added);
+    return added;
+  }
+
+  /** A logical cluster that nobody speaks of any more is forgotten. */
+  #release(node: ClusterNode): void {
+    if (node.shard === undefined && node.below === undefined && node.parent === undefined)
+      this.clusters.delete(node.name);
+  }
+
+  #removeClaim(node: ClusterNode, shard: ShardNode): void {
+    const claim = this.#claims.remove(node, shard);
+    this.#texts.leave(claim?.type);
+    this.#texts.leave(claim?.prefix);
+  }
+
+  #unlink(node: ClusterNode, link: Link): void {
+    // Another shard may say the same of this workspace.
+    for (let list = link.parent.below; list !== undefined; list = list.next)
+      if (targetOf(list.byName.get(link.name)) === node) return;
+    this.#links.remove(node, link);
+    this.#release(node);
+  }
+}

@@ -1,0 +1,104 @@
+import { homeClusterName } from "../names/cluster-names.ts";
+import { HOME_PATH_PREFIX } from "../well-known/names.ts";
+import type { Graph } from "./graph.ts";
+import type { Link } from "./links.ts";
+import { type ClusterNode, OddWorkspace, targetOf, workspaceIn } from "./node.ts";
+import type { FoundWorkspace, Lookup } from "./types.ts";
+
+const SEPARATOR = ":";
+const SYSTEM = "system:";
+const UNKNOWN: Lookup = Object.freeze({ kind: "unknown" });
+
+/** Where the name ends that begins here. */
+function endOf(path: string, start: number): number {
+  const colon = path.indexOf(SEPARATOR, start);
+  return colon < 0 ? path.length : colon;
+}
+
+/** The logical cluster that a path begins with, and how much of the path that is. */
+function begin(graph: Graph, path: string): { node: ClusterNode | undefined; end: number } {
+  if (path.startsWith(SYSTEM)) return { node: graph.clusters.get(path), end: path.length };
+  const end = endOf(path, 0);
+  const first = path.slice(0, end);
+  if (first !== HOME_PATH_PREFIX || end === path.length) return { node: graph.clusters.get(first), end };
+  const userEnd = endOf(path, end + 1);
+  const user = path.slice(end + 1, userEnd);
+  return { node: graph.clusters.get(homeClusterName(user)), end: userEnd };
+}
+
+/** Goes down a path name by name; costs as much as the path has names that exist. */
+export function lookup(graph: Graph, path: string): Lookup {
+  let { node, end } = begin(graph, path);
+  if (node?.shard === undefined) return UNKNOWN;
+  let unavailable: string | undefined;
+  while (end < path.length) {
+    const start = end + 1;
+    end = endOf(path, start);
+    const name = path.slice(start, end);
+    const entry = workspaceIn(node, name);
+    if (entry instanceof OddWorkspace && entry.unavailable) unavailable = path.slice(0, end);
+    const target = targetOf(entry);
+    if (entry instanceof OddWorkspace && entry.mountURL !== undefined)
+      return unavailable === undefined
+        ? foundMount(graph, { link: { parent: node, name }, url: entry.mountURL, rest: path.slice(end + 1) })
+        : outOfOrder(unavailable);
+    if (target?.shard === undefined) return UNKNOWN;
+    node = target;
+  }
+  return unavailable === undefined ? foundCluster(graph, node) : outOfOrder(unavailable);
+}
+
+function outOfOrder(path: string): Lookup {
+  return { kind: "unavailable", code: 503, reason: `workspace ${path} is not available: try again later` };
+}
+
+function foundCluster(graph: Graph, node: ClusterNode): Lookup {
+  const { name: cluster, shard, type } = node;
+  if (shard?.urls === undefined) return UNKNOWN;
+  return { kind: "cluster", cluster, shard: shard.name, ...shard.urls, path: pathOf(graph, node), type: type?.text };
+}
+
+function foundMount(graph: Graph, { link, url, rest }: { link: Link; url: string; rest: string }): Lookup {
+  const workspace = workspaceOf(link);
+  if (workspace === undefined) return UNKNOWN;
+  const path = `${pathOf(graph, link.parent)}${SEPARATOR}${link.name}`;
+  return { kind: "mount", url, workspace, path, rest };
+}
+
+/** The workspace as others may have it; undefined if the logical cluster that it is in is on no shard. */
+export function workspaceOf({ parent, name }: Link): FoundWorkspace | undefined {
+  return parent.shard === undefined ? undefined : { cluster: parent.name, name, shard: parent.shard.name };
+}
+
+/** Of the workspaces that lead here and count, the first by names: the order in which they came must not show. */
+export function linkOf(graph: Graph, node: ClusterNode): Link | undefined {
+  let first: Link | undefined;
+  for (const link of graph.links(node)) {
+    const counts = targetOf(workspaceIn(link.parent, link.name)) === node;
+    if (counts && (first === undefined || isBefore(link, first))) first = link;
+  }
+  return first;
+}
+
+const isBefore = (a: Link, b: Link): boolean =>
+  a.parent === b.parent ? a.name < b.name : a.parent.name < b.parent.name;
+
+/** The canonical path: as its shard says, else as the workspaces say that lead there, else its name. */
+export function pathOf(graph: Graph, node: ClusterNode): string {
+  const said = saidPath(node);
+  if (said !== undefined) return said;
+  const names: string[] = [];
+  let mark: ClusterNode | undefined;
+  for (let at = node; ; ) {
+    const link = saidPath(at) === undefined ? linkOf(graph, at) : undefined;
+    if (link === undefined) return [saidPath(at) ?? at.name, ...names.reverse()].join(SEPARATOR);
+    // Workspaces that lead to each other in a circle make no path: sooner or later one comes by the mark again (Brent).
+    if (at === mark) return node.name;
+    if ((names.length & (names.length - 1)) === 0) mark = at;
+    names.push(link.name);
+    at = link.parent;
+  }
+}
+
+const saidPath = ({ prefix, base }: ClusterNode): string | undefined =>
+  base === undefined || prefix === undefined ? base : `${prefix.text}${SEPARATOR}${base}`;
