@@ -3,7 +3,7 @@
 import { CELLED } from "./kinds/celled.ts";
 import type { DifferentialKind } from "./kinds/kind.ts";
 import { LISTED } from "./kinds/listed.ts";
-import { MACHINE } from "./kinds/machine.ts";
+import { MACHINE, WAITER } from "./kinds/machine.ts";
 import { CARD, DUAL, PLAIN } from "./kinds/plain.ts";
 import { BOUNDED, FORMATTED, RICH } from "./kinds/rich.ts";
 import { RULED } from "./kinds/ruled.ts";
@@ -13,6 +13,7 @@ export const KINDS: readonly DifferentialKind[] = [
   CARD,
   DUAL,
   MACHINE,
+  WAITER,
   RICH,
   FORMATTED,
   BOUNDED,

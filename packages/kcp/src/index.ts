@@ -1,6 +1,6 @@
 /**
- * kcp's own vocabulary: what it calls things, how it computes names and hashes, where its workspaces are. Pure values:
- * no sockets, no timers.
+ * kcp's own vocabulary: its kinds and their conditions, what it calls things, how it computes names and hashes, where its
+ * workspaces are. Pure values: no sockets, no timers.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export { shardHash } from "./hashes/shard-hash.ts";
 // Names
 export { type DefaultBinding, defaultBindingName } from "./names/binding-name.ts";
 export { homeClusterName, newClusterName } from "./names/cluster-names.ts";
-export { lifecycleName, parseLifecycleName, type WorkspaceTypeReference } from "./names/lifecycle-names.ts";
+export { lifecycleName, type OwningType, parseLifecycleName } from "./names/lifecycle-names.ts";
 export { clusterURL } from "./names/urls.ts";
 // Where workspaces are
 export { indexedLogicalCluster, indexedWorkspace } from "./path-index/objects.ts";
@@ -136,3 +136,45 @@ export {
   TERMINATOR_GROUP_PREFIX,
   WORKSPACE_ACCESS_GROUP,
 } from "./well-known/users.ts";
+// Conditions
+export {
+  type Condition,
+  type ConditionSeverity,
+  type ConditionState,
+  type FalseCondition,
+  READY_CONDITION,
+  type UnknownCondition,
+} from "./conditions/condition.ts";
+export { getCondition, isConditionFalse, isConditionTrue, isConditionUnknown } from "./conditions/get.ts";
+export { deleteCondition, markFalse, markTrue, markUnknown, setCondition } from "./conditions/set.ts";
+export { type SummaryOptions, setSummary } from "./conditions/summary.ts";
+// Kinds of core.kcp.io
+export {
+  LogicalCluster,
+  type LogicalClusterOwner,
+  type LogicalClusterPhase,
+  type LogicalClusterSpec,
+  type LogicalClusterStatus,
+} from "./core/logical-cluster.ts";
+export { Shard, type ShardSpec, type ShardStatus } from "./core/shard.ts";
+// Kinds of tenancy.kcp.io
+export {
+  Workspace,
+  type WorkspaceMount,
+  type WorkspaceSpec,
+  type WorkspaceStatus,
+  type WorkspaceTypeReference,
+} from "./tenancy/workspace.ts";
+export {
+  WorkspaceAuthenticationConfiguration,
+  type WorkspaceAuthenticationConfigurationSpec,
+} from "./tenancy/workspace-authentication-configuration.ts";
+export {
+  WorkspaceType,
+  type WorkspaceTypeSelector,
+  type WorkspaceTypeSpec,
+  type WorkspaceTypeStatus,
+} from "./tenancy/workspace-type.ts";
+// Kinds of topology.kcp.io
+export { Partition, type PartitionSpec } from "./topology/partition.ts";
+export { PartitionSet, type PartitionSetSpec, type PartitionSetStatus } from "./topology/partition-set.ts";

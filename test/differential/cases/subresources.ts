@@ -1,5 +1,5 @@
 import { type Topic, topic } from "../step.ts";
-import { dual, machine, plain } from "./kinds.ts";
+import { dual, machine, plain, waiter } from "./kinds.ts";
 
 const made = machine.make("m", { spec: { replicas: 1, image: "x" } }, { as: "made" });
 const status = { sub: "status" } as const;
@@ -81,6 +81,24 @@ export const STATUS: Topic = topic("status", {
     machine.merge("m", { status: { phase: "Running" } }, { ...status, query: "fieldManager=controller" }),
     machine.merge("m", { status: { phase: "Failed" } }, { ...status, query: "fieldManager=other" }),
     machine.merge("m", { metadata: { annotations: { a: "b" } } }, { ...status, query: "fieldManager=controller" }),
+  ],
+  "with defaults": [
+    waiter.make("w", { status: { phase: "Serving", guests: 2 } }),
+    waiter.get("w"),
+    waiter.merge("w", { status: { phase: "Serving", guests: 2 } }, status),
+    waiter.merge("w", { status: { phase: null } }, status),
+    waiter.merge("w", { status: null }, status),
+    waiter.json("w", [{ op: "remove", path: "/status" }], status),
+    waiter.get("w"),
+  ],
+  "with defaults, by others": [
+    waiter.apply("w", { spec: { table: 2 } }),
+    waiter.apply("w", { status: { guests: 3 } }, status),
+    waiter.put("x", waiter.of("x", { status: { phase: "Serving" } })),
+    waiter.make("y", {}, { query: "dryRun=All" }),
+    waiter.make("z", {}),
+    waiter.watch("resourceVersion=0"),
+    { read: "w", events: 2 },
   ],
   "beside nonsense": [made, machine.merge("m", { spec: { image: 7 }, status: { phase: "Running" } }, status)],
   "of a kind that has none": [

@@ -40,3 +40,15 @@ export const MACHINE = kind({
     },
   },
 });
+
+/** With a status that has defaults, though only `/status` may set it. */
+export const WAITER = kind({
+  kind: "Waiter",
+  scope: "Namespaced",
+  spec: { type: "object", default: {}, properties: { table: { type: "integer", default: 1 } } },
+  status: {
+    type: "object",
+    default: {},
+    properties: { phase: { type: "string", default: "Waiting" }, guests: { type: "integer" } },
+  },
+});

@@ -235,6 +235,8 @@ export class Writer {
     const { create, lifecycle } = this.#storage;
     if (create === undefined) throw ApiError.methodNotAllowed(groupResourceOf(this.#definition), "create");
     options.signal.throwIfAborted();
+    // A status that went has its defaults again: Kubernetes fills them in when it reads what it has kept.
+    if (lifecycle !== "storage" && this.#definition.subresources.status) this.rules.fillDefaults(next);
     if (!options.dryRun || lifecycle === "storage") return create.call(this.#storage, scope, next, options);
     const { name = "", namespace = "" } = next.metadata;
     const there = await readKept(this.#storage, { scope, key: { cluster: scope.cluster, namespace, name } }, options);

@@ -1,0 +1,63 @@
+import type { CheckedSchema, FromSchema, JsonSchema, ObjectOf } from "@virtual-workspaces/apimachinery";
+import { type ColumnSpec, Resource } from "@virtual-workspaces/framework";
+
+/** What {@link kcpKind} takes besides what all kinds of kcp's have in common. */
+interface KcpKindOptions<Spec extends JsonSchema, Status extends JsonSchema, Required extends readonly "spec"[]> {
+  readonly group: string;
+  readonly kind: string;
+  readonly shortNames?: readonly string[];
+  readonly description: string;
+  /** What names may be, besides what names of all kinds may be. */
+  readonly names?: JsonSchema;
+  readonly spec: Spec & CheckedSchema<Spec>;
+  readonly status?: Status & CheckedSchema<Status>;
+  /** Whether an object must have a spec. */
+  readonly required: Required;
+  readonly columns?: Readonly<Record<string, ColumnSpec>>;
+}
+
+/** There is a spec where it must be, or where its schema gives one; a status is what controllers add. */
+type ContentOf<Spec, Status, Required extends readonly "spec"[]> = SpecOf<Spec, Required> &
+  ([Status] extends [never] ? object : { status?: FromSchema<Status> });
+
+type SpecOf<Spec, Required extends readonly "spec"[]> = Required extends readonly ["spec"]
+  ? { spec: FromSchema<Spec> }
+  : Spec extends { readonly default: unknown }
+    ? { spec: FromSchema<Spec> }
+    : { spec?: FromSchema<Spec> };
+
+/**
+ * A kind of kcp's: `v1alpha1`, of the whole logical cluster, in the category `kcp`. As `defineResource`, but that it can
+ * also say which names there may be, and that its spec may be missing.
+ */
+export function kcpKind<
+  const Spec extends JsonSchema,
+  const Status extends JsonSchema = never,
+  const Required extends readonly "spec"[] = readonly [],
+>(options: KcpKindOptions<Spec, Status, Required>): Resource<ContentOf<Spec, Status, Required>> {
+  const { names, spec, status, required, description, columns, ...rest } = options;
+  const schema: JsonSchema = {
+    type: "object",
+    description,
+    ...(required.length > 0 && { required }),
+    properties: {
+      ...(names !== undefined && { metadata: { type: "object", properties: { name: names } } }),
+      spec,
+      ...(status !== undefined && { status }),
+    },
+  };
+  return new Resource<ContentOf<Spec, Status, Required>>({
+    ...rest,
+    version: "v1alpha1",
+    scope: "Cluster",
+    categories: ["kcp"],
+    schema,
+    ...(columns !== undefined && { columns: { ...columns, Age: AGE } }),
+  });
+}
+
+/** In kcp's schemas it is a column like the others. */
+const AGE = { jsonPath: ".metadata.creationTimestamp", type: "date" } as const;
+
+/** The objects of a kind, with type and metadata. */
+export type ObjectsOf<Kind> = Kind extends Resource<infer Content> ? ObjectOf<Content> : never;

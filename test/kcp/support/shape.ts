@@ -1,0 +1,77 @@
+// The shape of a kind as lines of text: its names, columns, and every field with all that its schema says of it, but for
+// descriptions, which are each author's own. Two kinds of one shape take and refuse the same objects.
+import type { JsonSchema, TableColumn } from "@virtual-workspaces/apimachinery";
+
+/** A kind in one version. */
+export interface Shaped {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly listKind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly scope: string;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  readonly subresources: { readonly status: boolean; readonly scale?: unknown };
+  readonly columns: readonly TableColumn[];
+  readonly schema: JsonSchema;
+}
+
+/** What tells one shape from another: `workspaces.v1alpha1.tenancy.kcp.io`. */
+export function shapeName({ plural, version, group }: Shaped): string {
+  return `${plural}.${version}.${group}`;
+}
+
+/** The shape, a fact in each line. */
+export function shapeOf(kind: Shaped): string {
+  const { status, scale } = kind.subresources;
+  const names = [
+    `kind ${kind.kind} list ${kind.listKind} singular ${kind.singular} scope ${kind.scope}`,
+    `shortNames ${JSON.stringify(kind.shortNames)} categories ${JSON.stringify(kind.categories)}`,
+    `subresources ${JSON.stringify({ ...(status && { status: {} }), ...(scale !== undefined && { scale }) })}`,
+  ];
+  const columns = kind.columns.map(({ name, type, jsonPath, format = "", priority = 0 }) =>
+    [
+      `column ${JSON.stringify(name)} ${type} ${jsonPath}`,
+      ...(format === "" ? [] : [`format ${format}`]),
+      ...(priority === 0 ? [] : [`priority ${priority}`]),
+    ].join(" "),
+  );
+  return `${[...names, ...columns, ...fields(rootOf(kind.schema), ".")].join("\n")}\n`;
+}
+
+/** Type and metadata are in every object: only what is said of names counts. */
+function rootOf(schema: JsonSchema): JsonSchema {
+  const { apiVersion, kind, metadata, ...properties } = schema.properties ?? {};
+  const required = schema.required?.filter((name) => Object.hasOwn(properties, name)) ?? [];
+  const { required: _, ...rest } = schema;
+  const named = metadata?.properties === undefined ? properties : { metadata, ...properties };
+  return { ...rest, ...(required.length > 0 && { required }), properties: named };
+}
+
+function* fields(schema: JsonSchema, path: string): Generator<string> {
+  yield `${path} ${facts(schema)}`.trim();
+  const { properties = {}, items, additionalProperties } = schema;
+  for (const name of Object.keys(properties).sort())
+    yield* fields(properties[name] ?? {}, path === "." ? `.${name}` : `${path}.${name}`);
+  if (items !== undefined) yield* fields(items, `${path}[]`);
+  if (typeof additionalProperties === "object") yield* fields(additionalProperties, `${path}{}`);
+}
+
+const BELOW = new Set(["type", "properties", "items", "description", "x-kubernetes-validations"]);
+
+/** All that is said of a field but for what is below it: its type, keywords by name, and its rules, one after another. */
+function facts(schema: JsonSchema): string {
+  const said = Object.entries(schema)
+    .filter(
+      ([keyword, value]) => !BELOW.has(keyword) && (keyword !== "additionalProperties" || typeof value === "boolean"),
+    )
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([keyword, value]) => `${keyword}=${JSON.stringify(keyword === "required" ? [...value].sort() : value)}`);
+  const rules = (schema["x-kubernetes-validations"] ?? []).map(
+    ({ rule, message, ...more }) =>
+      `\n  rule ${rule}\n  says ${message}${Object.keys(more).length > 0 ? ` ${JSON.stringify(more)}` : ""}`,
+  );
+  return [schema.type ?? "", ...said].join(" ") + rules.join("");
+}

@@ -1,0 +1,61 @@
+// kcp's kinds have the types of their schemas.
+import {
+  type Condition,
+  LogicalCluster,
+  type LogicalClusterPhase,
+  markTrue,
+  Shard,
+  Workspace,
+  type WorkspaceStatus,
+  WorkspaceType,
+  type WorkspaceTypeReference,
+} from "@virtual-workspaces/kcp";
+
+type Equals<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+
+/** Compiles only for `true`. */
+type Expect<T extends true> = T;
+
+export type Phases = Expect<
+  Equals<
+    LogicalClusterPhase,
+    "Scheduling" | "Initializing" | "Ready" | "Unavailable" | "Inactive" | "Terminating" | "Deleting"
+  >
+>;
+export type Reference = Expect<Equals<WorkspaceTypeReference, { name: string; path?: string }>>;
+export type Status = Expect<
+  Equals<
+    WorkspaceStatus,
+    { phase?: LogicalClusterPhase; conditions?: Condition[]; initializers?: string[]; terminators?: string[] }
+  >
+>;
+
+const workspaces = Workspace.collection().in("root");
+workspaces.set("team", { spec: { type: { name: "team" } } });
+const team = workspaces.get("team");
+const reference: WorkspaceTypeReference | undefined = team?.spec.type;
+const status: WorkspaceStatus = { ...team?.status, conditions: markTrue(team?.status?.conditions, "A", new Date()) };
+workspaces.set("team", { spec: { ...(reference && { type: reference }) }, status });
+
+// @ts-expect-error a phase that there is not
+workspaces.set("team", { spec: {}, status: { phase: "Done" } });
+// @ts-expect-error the spec has a default, so it is always there
+workspaces.set("team", {});
+// @ts-expect-error a type is named
+workspaces.set("team", { spec: { type: { path: "root" } } });
+// @ts-expect-error a field that there is not
+workspaces.set("team", { spec: { shard: "one" } });
+
+const types = WorkspaceType.collection().in("root");
+types.set("team", {});
+types.set("team", { spec: { limitAllowedParents: { types: [{ name: "org", path: "root" }] } } });
+// @ts-expect-error a spec may be missing
+export const lifecycle: string | undefined = types.get("team")?.spec.defaultAPIBindingLifecycle;
+
+Shard.collection()
+  .in("root")
+  .set("one", { spec: { baseURL: "https://one" }, status: { capacity: { pods: 1, memory: "1Gi" } } });
+// @ts-expect-error a logical cluster's owner is complete
+LogicalCluster.collection()
+  .in("root")
+  .set("cluster", { spec: { owner: { name: "team" } } });
