@@ -153,6 +153,13 @@ export const INTENDED: readonly Intended[] = [
       actual === "rv1",
   },
   {
+    name: "Defaults of a status are kept",
+    is: ({ name, at, actual }) =>
+      name === "with defaults, then of nothing" &&
+      /^2\/(?:body\/metadata\/resourceVersion|order)$/.test(at) &&
+      actual === "rv1",
+  },
+  {
     name: "A scale to what it is changes nothing",
     is: ({ name, at, actual }) =>
       /^of (\d), to \1$/.test(name) &&

@@ -31,31 +31,31 @@ export type Status = Expect<
 >;
 
 const workspaces = Workspace.collection().in("root");
-workspaces.set("team", { spec: { type: { name: "team" } } });
+workspaces.set("team", { type: { name: "team" } });
 const team = workspaces.get("team");
 const reference: WorkspaceTypeReference | undefined = team?.spec.type;
 const status: WorkspaceStatus = { ...team?.status, conditions: markTrue(team?.status?.conditions, "A", new Date()) };
-workspaces.set("team", { spec: { ...(reference && { type: reference }) }, status });
+workspaces.set("team", { ...(reference && { type: reference }) });
+workspaces.setStatus("team", status);
 
 // @ts-expect-error a phase that there is not
-workspaces.set("team", { spec: {}, status: { phase: "Done" } });
-// @ts-expect-error the spec has a default, so it is always there
-workspaces.set("team", {});
+workspaces.setStatus("team", { phase: "Done" });
 // @ts-expect-error a type is named
-workspaces.set("team", { spec: { type: { path: "root" } } });
+workspaces.set("team", { type: { path: "root" } });
 // @ts-expect-error a field that there is not
-workspaces.set("team", { spec: { shard: "one" } });
+workspaces.set("team", { shard: "one" });
 
 const types = WorkspaceType.collection().in("root");
 types.set("team", {});
-types.set("team", { spec: { limitAllowedParents: { types: [{ name: "org", path: "root" }] } } });
-// @ts-expect-error a spec may be missing
+types.set("team", { limitAllowedParents: { types: [{ name: "org", path: "root" }] } });
+// @ts-expect-error that of a kind whose objects need no spec may be missing
 export const lifecycle: string | undefined = types.get("team")?.spec.defaultAPIBindingLifecycle;
 
-Shard.collection()
-  .in("root")
-  .set("one", { spec: { baseURL: "https://one" }, status: { capacity: { pods: 1, memory: "1Gi" } } });
-// @ts-expect-error a logical cluster's owner is complete
-LogicalCluster.collection()
-  .in("root")
-  .set("cluster", { spec: { owner: { name: "team" } } });
+const shards = Shard.collection().in("root");
+shards.set("one", { baseURL: "https://one" });
+shards.setStatus("one", { capacity: { pods: 1, memory: "1Gi" } });
+// @ts-expect-error what is set is the spec, also where it may be missing
+shards.set("one", { spec: { baseURL: "https://one" } });
+const clusters = LogicalCluster.collection().in("root");
+// @ts-expect-error an owner is named completely
+clusters.set("cluster", { owner: { name: "team" } });

@@ -149,6 +149,7 @@ export { getCondition, isConditionFalse, isConditionTrue, isConditionUnknown } f
 export { deleteCondition, markFalse, markTrue, markUnknown, setCondition } from "./conditions/set.ts";
 export { type SummaryOptions, setSummary } from "./conditions/summary.ts";
 // Kinds of core.kcp.io
+export type { ObjectsOf } from "./core/kind.ts";
 export {
   LogicalCluster,
   type LogicalClusterOwner,

@@ -100,6 +100,7 @@ export const STATUS: Topic = topic("status", {
     waiter.watch("resourceVersion=0"),
     { read: "w", events: 2 },
   ],
+  "with defaults, then of nothing": [waiter.make("w", {}), waiter.merge("w", {})],
   "beside nonsense": [made, machine.merge("m", { spec: { image: 7 }, status: { phase: "Running" } }, status)],
   "of a kind that has none": [
     plain.make("a", { status: { x: 1 } }),

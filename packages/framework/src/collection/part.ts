@@ -6,7 +6,7 @@ import type { ObjectDetails } from "./authored.ts";
 import type { Answer, Registry, Timing } from "./registry.ts";
 
 /** What `set` takes: the spec where the kind has one, else the whole content. */
-export type SetValue<T> = T extends { spec: infer Spec } ? Spec : T;
+export type SetValue<T> = "spec" extends keyof T ? Exclude<T["spec"], undefined> : T;
 
 /**
  * The objects of a registry in one logical cluster and namespace.

@@ -1,5 +1,5 @@
-import type { CheckedSchema, FromSchema, JsonSchema, ObjectOf } from "@virtual-workspaces/apimachinery";
-import { type ColumnSpec, Resource } from "@virtual-workspaces/framework";
+import type { CheckedSchema, JsonSchema, ObjectOf } from "@virtual-workspaces/apimachinery";
+import { type ColumnSpec, type ContentOf, Resource } from "@virtual-workspaces/framework";
 
 /** What {@link kcpKind} takes besides what all kinds of kcp's have in common. */
 interface KcpKindOptions<Spec extends JsonSchema, Status extends JsonSchema, Required extends readonly "spec"[]> {
@@ -16,16 +16,6 @@ interface KcpKindOptions<Spec extends JsonSchema, Status extends JsonSchema, Req
   readonly columns?: Readonly<Record<string, ColumnSpec>>;
 }
 
-/** There is a spec where it must be, or where its schema gives one; a status is what controllers add. */
-type ContentOf<Spec, Status, Required extends readonly "spec"[]> = SpecOf<Spec, Required> &
-  ([Status] extends [never] ? object : { status?: FromSchema<Status> });
-
-type SpecOf<Spec, Required extends readonly "spec"[]> = Required extends readonly ["spec"]
-  ? { spec: FromSchema<Spec> }
-  : Spec extends { readonly default: unknown }
-    ? { spec: FromSchema<Spec> }
-    : { spec?: FromSchema<Spec> };
-
 /**
  * A kind of kcp's: `v1alpha1`, of the whole logical cluster, in the category `kcp`. As `defineResource`, but that it can
  * also say which names there may be, and that its spec may be missing.
@@ -34,7 +24,16 @@ export function kcpKind<
   const Spec extends JsonSchema,
   const Status extends JsonSchema = never,
   const Required extends readonly "spec"[] = readonly [],
->(options: KcpKindOptions<Spec, Status, Required>): Resource<ContentOf<Spec, Status, Required>> {
+>(
+  options: KcpKindOptions<Spec, Status, Required>,
+): Resource<
+  // There is a spec where its schema gives one, or demands one.
+  Spec extends { readonly default: unknown }
+    ? ContentOf<Spec, Status, never>
+    : Required extends readonly ["spec"]
+      ? ContentOf<Spec, Status, never>
+      : Partial<ContentOf<Spec, Status, never>>
+> {
   const { names, spec, status, required, description, columns, ...rest } = options;
   const schema: JsonSchema = {
     type: "object",
@@ -46,7 +45,7 @@ export function kcpKind<
       ...(status !== undefined && { status }),
     },
   };
-  return new Resource<ContentOf<Spec, Status, Required>>({
+  return new Resource({
     ...rest,
     version: "v1alpha1",
     scope: "Cluster",
@@ -59,5 +58,5 @@ export function kcpKind<
 /** In kcp's schemas it is a column like the others. */
 const AGE = { jsonPath: ".metadata.creationTimestamp", type: "date" } as const;
 
-/** The objects of a kind, with type and metadata. */
+/** An object of a kind, from the kind: `ObjectsOf<typeof Workspace>`. It has type and metadata. */
 export type ObjectsOf<Kind> = Kind extends Resource<infer Content> ? ObjectOf<Content> : never;
