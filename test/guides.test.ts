@@ -131,7 +131,7 @@ async function serveAndCheck(folder: Tree, commands: readonly Command[]): Promis
     default: VirtualWorkspace;
   };
   await using server = await startTls([view]);
-  const path = `/services/${view.name}${view.path.replace(":cluster", "root").replace(":owner", "ann")}`;
+  const path = `${view.prefix ?? `/services/${view.name}`}${view.path.replace(":cluster", "root").replace(":owner", "ann")}`;
   const { authority, port } = server;
   const admin = authority.client("admin", []);
   const files = { "ca.crt": authority.ca, "admin.crt": admin.cert, "admin.key": admin.key };

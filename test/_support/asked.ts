@@ -8,6 +8,7 @@ const NOTHING = {
   group: "",
   version: "",
   resource: "",
+  identity: "",
   subresource: "",
   namespace: "",
   name: "",

@@ -9,6 +9,7 @@ const RECORD: RequestRecord = {
   method: "GET",
   verb: "list",
   path: "/apis",
+  cluster: "root",
   user: "ann",
   impersonator: undefined,
   code: 200,

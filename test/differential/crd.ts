@@ -1,5 +1,5 @@
 // The CustomResourceDefinition of a kind of ours.
-import type { JsonSchema, TableColumn } from "@virtual-workspaces/apimachinery";
+import { isComputed, type JsonSchema, type TableColumn } from "@virtual-workspaces/apimachinery";
 import type { Resource } from "@virtual-workspaces/framework";
 import type { DifferentialKind } from "./kinds/kind.ts";
 
@@ -37,6 +37,8 @@ function wholeSchema(schema: JsonSchema): JsonSchema {
   return { ...schema, properties: { ...own, ...schema.properties } };
 }
 
-function columnOf({ name, type, format, description, priority, jsonPath }: TableColumn): object {
+function columnOf(column: TableColumn): object {
+  if (isComputed(column)) throw new Error(`column ${column.name}: a definition has no functions`);
+  const { name, type, format, description, priority, jsonPath } = column;
   return { name, type, format, description, priority, jsonPath };
 }

@@ -17,6 +17,8 @@ const VIEWS = [
   { name: "wild", path: "/clusters/:cluster", wildcard: true },
   { name: "raw", path: "/clusters/:cluster/mounts/:mount", rawTail: true },
   { name: "named", path: "/:org/:team" },
+  { name: "own", prefix: "/clusters", path: "/:cluster", wildcard: true, locates: true },
+  { name: "deep", prefix: "/a/b.c", path: "/" },
 ] as const satisfies readonly Matchable[];
 const matcher = new PathMatcher<Matchable>(VIEWS);
 
@@ -47,6 +49,34 @@ describe("the path matcher", () => {
     "/services/raw/clusters/root/mounts/m/a//b/%2F%252e//": "raw cluster=root mount=m /a//b/%2F%252e//",
     "/services/raw/clusters/root/mounts/m/.hidden/..., a;b": "raw cluster=root mount=m /.hidden/..., a;b",
     "/services/named/a%20b/c.d/e": "named org=a b team=c.d /e",
+
+    "/clusters/root/apis": "own cluster=root /apis",
+    "/clusters/root:org:team/apis": "own cluster=root:org:team /apis",
+    "/clusters/root%3Aorg/apis": "own cluster=root:org /apis",
+    "/clusters/system:admin/": "own cluster=system:admin /",
+    "/clusters/*/apis": "own cluster=* /apis",
+    "/a/b.c": "deep ",
+    "/a/b.c/apis": "deep /apis",
+
+    "/clusters": "no-match",
+    "/clusters/": "no-match",
+    "/clustersroot/apis": "no-match",
+    "/Clusters/root/apis": "no-match",
+    "/%63lusters/root/apis": "no-match",
+    "/services/own": "no-match",
+    "/services/own/root/apis": "no-match",
+    "/services/clusters/root/apis": "no-match",
+    "/a": "no-match",
+    "/a/b": "no-match",
+    "/a/b.cd": "no-match",
+    "/clusters//root": "bad-request",
+    "/clusters/root:/apis": "bad-request",
+    "/clusters/:root/apis": "bad-request",
+    "/clusters/root::org/apis": "bad-request",
+    "/clusters/root:*/apis": "bad-request",
+    "/clusters/root:Org/apis": "bad-request",
+    "/clusters/root/a%2Fb": "bad-request",
+    "/clusters/root/..": "bad-request",
 
     "/": "no-match",
     "/services": "no-match",
@@ -128,7 +158,10 @@ describe("the path matcher", () => {
   it("says what is wrong and what to write instead", () => {
     const messages: Record<string, string> = {
       "/services/nope": 'there is no virtual workspace "nope"; see /services/<name>',
-      "/other": "no virtual workspace is served at /other; they are below /services/<name>",
+      "/other": "no virtual workspace is served at /other; they are below /services/<name>, /clusters, /a/b.c",
+      "/services/own/root": 'virtual workspace "own" is not below /services; it is at /clusters',
+      "/clusters": "/clusters is followed by /:cluster; :cluster is missing in /clusters",
+      "/clusters/root:": '"root:" is neither a logical cluster name nor a workspace path',
       "/services/plain/clusters/*": "name one instead of *",
       "/services/plain/clusters": "/services/plain is followed by /clusters/:cluster; :cluster is missing",
       "/services/plain/clusters/Root": '"Root" is not a logical cluster name',
@@ -155,7 +188,7 @@ const piece = fc.oneof(
 );
 const path = fc
   .tuple(
-    fc.constantFrom("/", "/services/", "/services/raw/clusters/root/mounts/m/", ""),
+    fc.constantFrom("/", "/services/", "/services/raw/clusters/root/mounts/m/", "/clusters/", ""),
     fc.array(piece, { maxLength: 9 }),
   )
   .map(([start, pieces]) => start + pieces.join("/"));
@@ -266,6 +299,36 @@ describe("path patterns", () => {
   for (const [pattern, message] of Object.entries(wrong)) {
     it(`that are refused: ${pattern}`, () => expect(() => parsePattern(pattern)).to.throw(message));
   }
+
+  it("follow a prefix of plain segments that nobody else has", () => {
+    const view = (name: string, prefix?: string): Matchable => ({ name, prefix, path: "/" });
+    const wrong: Record<string, string> = {
+      "": "is everything",
+      "/": "is everything",
+      clusters: "must start with a slash",
+      "/clusters/": "not end with one",
+      "/:cluster": ":cluster belongs into the path",
+      "/a//b": "must be a word",
+      "/services": "/services is the server's own",
+      "/services/x": "/services is the server's own",
+      "/readyz/x": "/readyz is the server's own",
+      "/livez": "/livez is the server's own",
+      "/metrics": "/metrics is the server's own",
+    };
+    for (const [prefix, message] of Object.entries(wrong))
+      expect(() => new PathMatcher([view("a", prefix)]), prefix).to.throw(message);
+    for (const [one, other] of [
+      ["/x", "/x"],
+      ["/x", "/x/y"],
+      ["/x/y", "/x"],
+    ] as const)
+      expect(() => new PathMatcher([view("a", one), view("b", other)])).to.throw(
+        `virtual workspaces a (${one}) and b (${other}) overlap`,
+      );
+    expect(new PathMatcher([view("a", "/x"), view("b", "/xy"), view("c", "/y/x")]).views).to.have.length(3);
+    const found = new PathMatcher([view("a", "/x")]).match("/other");
+    expect(errorOf(found)?.message).to.match(/they are below \/x$/);
+  });
 
   it("belong to views of different and plain names", () => {
     const view = (name: string): Matchable => ({ name, path: "/" });

@@ -28,6 +28,30 @@ const quotes = Quote.collection();
 type QuoteSpec = Parameters<ReturnType<typeof quotes.in>["set"]>[1];
 export type SpecIsTheSchema = Expect<Equals<QuoteSpec, { text: string; author?: string }>>;
 
+defineResource({
+  group: "example.dev",
+  version: "v1",
+  kind: "Counted",
+  scope: "Cluster",
+  spec: { type: "object", required: ["texts"], properties: { texts: { type: "array", items: { type: "string" } } } },
+  columns: {
+    Name: ".metadata.name",
+    Texts: { type: "integer", value: ({ spec }) => spec.texts.length },
+    // @ts-expect-error a field that the schema does not have
+    Txts: { type: "integer", value: ({ spec }) => spec.txts.length },
+    // @ts-expect-error a function's column without a type
+    Untyped: { value: ({ spec }: { spec: { texts: string[] } }) => spec.texts.length },
+  },
+});
+Quote.serve(quotes, {
+  identity: "3f2a",
+  admit: ({ definition, deletion, object }) => {
+    // @ts-expect-error what was said of a delete is there for deletes only
+    deletion.propagationPolicy;
+    if (definition.kind === "Quote" && object !== undefined) object.spec.text satisfies string;
+  },
+});
+
 quotes.in("root").set("a", { text: "x" }, { labels: { l: "v" } });
 quotes.in("root").setStatus("a", { seen: 1 });
 // @ts-expect-error a field that is missing
@@ -89,6 +113,15 @@ defineVirtualWorkspace({
   // @ts-expect-error a decision that is none
   authorize: () => true,
   resources,
+});
+defineVirtualWorkspace({
+  name: "x",
+  prefix: "/clusters",
+  path: "/:cluster/at/:place",
+  // @ts-expect-error a parameter that the path does not have
+  locate: (cluster, { params }) => (params.place === cluster ? params.clutser : cluster),
+  authorize: () => allow(),
+  resources: [],
 });
 // @ts-expect-error a view without a name
 defineVirtualWorkspace({ path: "/clusters/:cluster", authorize: () => allow(), resources });

@@ -18,6 +18,8 @@ export interface ForbiddenOptions {
   readonly name?: string | undefined;
   /** Shown to the client as it is: it must not leak why a policy said no. */
   readonly message: string;
+  /** Why, for programs: `{ reason: "NamespaceTerminating", … }`. @default none */
+  readonly causes?: readonly StatusCause[] | undefined;
 }
 
 /** What an object is invalid for: {@link ApiError.invalid}. */
@@ -68,10 +70,11 @@ export class ApiError extends Error {
 
   /** 403. Use `forbiddenFor` for the message of a refused request. */
   static forbidden(options: ForbiddenOptions): ApiError {
-    const { resource, name = "", message } = options;
+    const { resource, name = "", message, causes = [] } = options;
     const subject = formatGroupResource(resource);
     const prefix = subject === "" ? "forbidden" : `${subject}${name === "" ? "" : ` ${quote(name)}`} is forbidden`;
-    return failure("Forbidden", `${prefix}: ${message}`, about(resource, name));
+    const details = about(resource, name);
+    return failure("Forbidden", `${prefix}: ${message}`, causes.length === 0 ? details : { ...details, causes });
   }
 
   /** 404 for an object. */

@@ -157,8 +157,12 @@ export {
 } from "./structural/structural-schema.ts";
 export {
   AGE_COLUMN,
+  type ColumnHead,
   type CompiledTable,
+  type ComputedColumn,
   compileTable,
+  isComputed,
+  type PathColumn,
   type TableColumn,
   type TableColumnDefinition,
 } from "./table.ts";

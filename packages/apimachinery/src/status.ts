@@ -47,7 +47,7 @@ export const statusReasons: readonly KnownReason[] = Object.keys(statusCodes) as
 /** The reasons of metav1.StatusReason. The last three are never ours, but a forwarded Status may have them. */
 export type StatusReason = KnownReason | "ServerTimeout" | "StorageReadError" | "";
 
-/** The kinds of cause that Kubernetes names (metav1.CauseType). */
+/** The kinds of cause that Kubernetes names (metav1.CauseType, and corev1.NamespaceTerminatingCause). */
 export type CauseType =
   | "FieldManagerConflict"
   | "FieldValueDuplicate"
@@ -62,6 +62,7 @@ export type CauseType =
   | "FieldValueTooShort"
   | "FieldValueTypeInvalid"
   | "InternalError"
+  | "NamespaceTerminating"
   | "ResourceVersionTooLarge"
   | "UnexpectedServerResponse";
 

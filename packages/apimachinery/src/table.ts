@@ -2,17 +2,30 @@ import { compileJsonPathFirst } from "./jsonpath.ts";
 import type { KubeObject } from "./meta.ts";
 import { cellOf, type TableColumnType } from "./table-cell.ts";
 
-/** A column to compute (apiextensions' CustomResourceColumnDefinition). */
-export interface TableColumn {
+/** What all columns say of themselves. */
+export interface ColumnHead {
   readonly name: string;
   readonly type: TableColumnType;
-  /** Where the value is: see `compileJsonPath`. The first value that it leads to counts. */
-  readonly jsonPath: string;
   readonly format?: string | undefined;
   readonly description?: string | undefined;
   /** 0, the default, is always shown; more only with `-o wide`. */
   readonly priority?: number | undefined;
 }
+
+/** A column that shows a field (apiextensions' CustomResourceColumnDefinition). */
+export interface PathColumn extends ColumnHead {
+  /** Where the value is: see `compileJsonPath`. The first value that it leads to counts. */
+  readonly jsonPath: string;
+}
+
+/** A column that shows what a function makes of the object, as Kubernetes' own kinds have them (`DATA` of a ConfigMap). */
+export interface ComputedColumn extends ColumnHead {
+  /** The value, as one of the column's type. When it throws, the cell is empty. */
+  readonly value: (object: KubeObject) => unknown;
+}
+
+/** A column of a table. */
+export type TableColumn = PathColumn | ComputedColumn;
 
 /** A column as clients see it (metav1.TableColumnDefinition). */
 export interface TableColumnDefinition {
@@ -53,18 +66,41 @@ export const AGE_COLUMN: TableColumn = {
  * @throws Error when a JSONPath is malformed; it names the column and the position.
  */
 export function compileTable(columns: readonly TableColumn[]): CompiledTable {
-  const compiled = columns.map((column) => ({ type: column.type, value: compilePath(column) }));
+  const compiled = columns.map((column) => (isComputed(column) ? computed(column) : shown(column)));
   return {
     definitions: [NAME, ...columns.map(definition)],
     cells(object, now) {
       const cells: unknown[] = [object.metadata.name ?? ""];
-      for (const { type, value } of compiled) cells.push(cellOf(type, value(object), now));
+      for (const cell of compiled) cells.push(cell(object, now));
       return cells;
     },
   };
 }
 
-function compilePath(column: TableColumn): (object: unknown) => unknown {
+/** Whether a column is a function's. */
+export function isComputed(column: TableColumn): column is ComputedColumn {
+  return "value" in column;
+}
+
+type Cell = (object: KubeObject, now: Date) => unknown;
+
+function shown(column: PathColumn): Cell {
+  const read = compilePath(column);
+  return (object, now) => cellOf(column.type, read(object), now);
+}
+
+/** A function that cannot read an object leaves its cell empty, as a path does that leads nowhere. */
+function computed({ type, value }: ComputedColumn): Cell {
+  return (object, now) => {
+    try {
+      return cellOf(type, value(object), now);
+    } catch {
+      return null;
+    }
+  };
+}
+
+function compilePath(column: PathColumn): (object: unknown) => unknown {
   try {
     return compileJsonPathFirst(column.jsonPath);
   } catch (cause) {
@@ -74,7 +110,9 @@ function compilePath(column: TableColumn): (object: unknown) => unknown {
 }
 
 function definition(column: TableColumn): TableColumnDefinition {
-  const { name, type, jsonPath, format = "", description = "", priority = 0 } = column;
-  const fallback = `Custom resource definition column (in JSONPath format): ${jsonPath}`;
+  const { name, type, format = "", description = "", priority = 0 } = column;
+  const fallback = isComputed(column)
+    ? ""
+    : `Custom resource definition column (in JSONPath format): ${column.jsonPath}`;
   return { name, type, format, description: description === "" ? fallback : description, priority };
 }

@@ -17,6 +17,8 @@ export interface RequestRecord {
   readonly verb: string;
   /** The path of the request target as it came. */
   readonly path: string;
+  /** The logical cluster, `*` for all of them; "" where the path names none, or it was not known yet which one it leads to. */
+  readonly cluster: string;
   /** The user's name, `undefined` when the request was refused before it was known. */
   readonly user: string | undefined;
   /** Who logged in, where they go on as `user` (Kubernetes' impersonation). */
@@ -55,6 +57,7 @@ function recordOf(exchange: Exchange, stage: RequestRecord["stage"]): RequestRec
     method,
     verb: infoOf(exchange)?.verb ?? "",
     path,
+    cluster: exchange.knownCluster,
     user: exchange.user?.name,
     impersonator: exchange.impersonator?.name,
     code: codeOf(exchange),

@@ -60,6 +60,8 @@ export class Exchange {
   user: User | undefined;
   /** Through how many API servers it has come that passed it on. Set by the hops stage. */
   hops = 0;
+  /** Whether the path's `:cluster` has become the name of a logical cluster. Set by the locate stage, where there is a hook. */
+  located = false;
   /** Who logged in, where they go on as somebody else. Set by the impersonate stage. */
   impersonator: User | undefined;
   /** Set by the authorize stage: what is served without the view having been asked. */
@@ -109,6 +111,12 @@ export class Exchange {
     return this.params["cluster"] ?? "";
   }
 
+  /** The same for what is written down: "" as long as it is not known which logical cluster a path leads to. */
+  get knownCluster(): string {
+    if ((this.mounted as Mounted | undefined) === undefined) return "";
+    return this.located || !this.mounted.locates ? this.cluster : "";
+  }
+
   /** The servers that it has come through, as their `Via` says, and this view. */
   get via(): string {
     return viaOf(this.req.headers.via, this.mounted.name);
@@ -127,8 +135,9 @@ export class Exchange {
 
   /** Logs something that is about this request. */
   log(record: LogRecord): void {
-    const { requestId, traceId } = this;
-    this.core.log({ ...record, requestId, ...(traceId !== undefined && { traceId }) });
+    const { requestId, traceId, knownCluster: cluster } = this;
+    const more = { ...(cluster !== "" && { cluster }), ...(traceId !== undefined && { traceId }) };
+    this.core.log({ ...record, requestId, ...more });
   }
 
   /** Adds a `Warning` header to the answer, whoever it is that warns: all of them are bounded together. */

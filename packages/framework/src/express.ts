@@ -8,7 +8,6 @@ import { respondStatus } from "./encode/respond.ts";
 import { type Handlers, handlers } from "./handlers.ts";
 import type { Log } from "./log.ts";
 import { problem } from "./malformed.ts";
-import { SERVICES } from "./path.ts";
 
 /** Express is loaded only where it is used: it would double the time that a server takes to start. */
 export function loadExpress(): () => Express {
@@ -44,9 +43,9 @@ function answerFailure(res: ServerResponse, error: unknown, log: Log): void {
 
 /** Virtual workspaces as a middleware of an existing application. */
 export interface VirtualWorkspacesMiddleware extends AsyncDisposable {
-  /** For `app.use(...)`: answers everything below `/services/`, leaves the rest to `next`. */
+  /** For `app.use(...)`: answers everything below `/services/` and below prefixes of views, leaves the rest to `next`. */
   (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void): void;
-  /** For the server's `upgrade` event: takes requests below `/services/`. @returns whether it took the request */
+  /** For the server's `upgrade` event: takes the same requests. @returns whether it took the request */
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): boolean;
   /** Resolves when every `setup` has run. @throws what one throws */
   readonly started: Promise<void>;
@@ -67,6 +66,7 @@ export interface VirtualWorkspacesMiddleware extends AsyncDisposable {
 export function virtualWorkspaces(options: CoreOptions): VirtualWorkspacesMiddleware {
   const core = new ServerCore(options);
   const handle: Handlers = handlers(core);
+  const isOurs = ({ url = "/" }: IncomingMessage): boolean => core.matcher.owns(url);
   const middleware = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void): void => {
     if (!isOurs(req)) next();
     else if (req.httpVersionMajor === 1) handle.request(req, res);
@@ -85,8 +85,4 @@ export function virtualWorkspaces(options: CoreOptions): VirtualWorkspacesMiddle
       await core[Symbol.asyncDispose]();
     },
   });
-}
-
-function isOurs({ url = "/" }: IncomingMessage): boolean {
-  return url.startsWith(`${SERVICES}/`);
 }

@@ -41,8 +41,16 @@ export class Mounted implements Matchable, AsyncDisposable {
     return this.workspace.path;
   }
 
+  get prefix(): string | undefined {
+    return this.workspace.prefix;
+  }
+
   get wildcard(): boolean {
     return this.workspace.wildcard === true;
+  }
+
+  get locates(): boolean {
+    return this.workspace.locate !== undefined;
   }
 
   get rawTail(): boolean {

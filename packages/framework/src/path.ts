@@ -1,4 +1,4 @@
-import { ApiError, isClusterName, WILDCARD } from "@virtual-workspaces/apimachinery";
+import { ApiError, isClusterName, isWorkspacePath, WILDCARD } from "@virtual-workspaces/apimachinery";
 
 /** The parameters named in a path pattern: `"/clusters/:cluster"` gives `{ cluster: string }`. */
 export type PathParams<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
@@ -22,16 +22,43 @@ export type Match<View> =
 /** What the matcher must know of a virtual workspace. */
 export interface Matchable {
   readonly name: string;
-  /** Segments after `/services/<name>`: literals, and parameters as `:name`. */
+  /** Plain segments that its URLs begin with. @default `/services/<name>` */
+  readonly prefix?: string | undefined;
+  /** Segments after the prefix: literals, and parameters as `:name`. */
   readonly path: string;
   /** Whether `:cluster` may be `*`, all logical clusters at once. @default false */
   readonly wildcard?: boolean;
+  /** Whether `:cluster` may be a workspace path, `root:org:team`: somebody says which logical cluster that is. */
+  readonly locates?: boolean;
   /** Whether the tail is handed on as it came, so that only what is dangerous everywhere is refused in it. */
   readonly rawTail?: boolean;
 }
 
-/** The URL prefix of all virtual workspaces (kcp's `virtualcommandoptions.DefaultRootPathPrefix`). */
-export const SERVICES = "/services";
+/** Where virtual workspaces are that say nothing else (kcp's `virtualcommandoptions.DefaultRootPathPrefix`). */
+const SERVICES = "/services";
+
+/** What the server itself answers, and where views are by their names. */
+const TAKEN: ReadonlySet<string> = new Set(["services", "livez", "readyz", "metrics"]);
+
+/** The URL that a view's path follows: `/services/quotes`. */
+export function prefixOf({ name, prefix }: Pick<Matchable, "name" | "prefix">): string {
+  return prefix ?? `${SERVICES}/${name}`;
+}
+
+/**
+ * Checks a prefix such as `/clusters`.
+ *
+ * @throws Error naming what is wrong.
+ */
+export function checkPrefix(prefix: string): void {
+  const segments = parsePattern(prefix);
+  const shown = `prefix ${JSON.stringify(prefix)}`;
+  if (segments.length === 0) throw new Error(`${shown} is everything: name a segment, as in /clusters`);
+  const parameter = segments.find((segment) => segment.startsWith(":"));
+  if (parameter !== undefined) throw new Error(`${shown}: ${parameter} belongs into the path, which follows it`);
+  const [first = ""] = segments;
+  if (TAKEN.has(first)) throw new Error(`${shown}: /${first} is the server's own; choose another first segment`);
+}
 
 /**
  * Checks a pattern such as `/clusters/:cluster` or `/`.
@@ -61,9 +88,11 @@ export function parsePattern(path: string): readonly string[] {
 
 /** The one place that turns a URL path into a virtual workspace and its parameters. */
 export class PathMatcher<View extends Matchable> {
-  readonly #views = new Map<string, { readonly view: View; readonly segments: readonly string[] }>();
+  readonly #views = new Map<string, Entry<View>>();
+  /** Those that are elsewhere than below `/services`. */
+  readonly #elsewhere: Entry<View>[] = [];
 
-  /** @throws Error on a duplicate name or a malformed pattern. */
+  /** @throws Error on a duplicate name, a malformed pattern or prefix, or prefixes of which one leads into the other. */
   constructor(views: readonly View[]) {
     for (const view of views) {
       if (!/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(view.name))
@@ -71,40 +100,79 @@ export class PathMatcher<View extends Matchable> {
           `virtual workspace name ${JSON.stringify(view.name)} must be lower-case letters, digits and dashes`,
         );
       if (this.#views.has(view.name)) throw new Error(`two virtual workspaces are named ${view.name}`);
-      this.#views.set(view.name, { view, segments: parsePattern(view.path) });
+      const entry = { view, prefix: prefixOf(view), segments: parsePattern(view.path) };
+      this.#views.set(view.name, entry);
+      if (view.prefix !== undefined) this.#add(entry, view.prefix);
     }
+  }
+
+  #add(entry: Entry<View>, prefix: string): void {
+    checkPrefix(prefix);
+    const other = this.#elsewhere.find((one) => isBelow(prefix, one.prefix) || isBelow(one.prefix, prefix));
+    if (other !== undefined)
+      throw new Error(
+        `virtual workspaces ${other.view.name} (${other.prefix}) and ${entry.view.name} (${prefix}) overlap: ` +
+          "give one another prefix",
+      );
+    this.#elsewhere.push(entry);
   }
 
   get views(): readonly View[] {
     return [...this.#views.values()].map(({ view }) => view);
   }
 
+  /** Whether a request target, with its query, is a virtual workspace's to answer, and no other application's. */
+  owns(url: string): boolean {
+    if (url.startsWith(`${SERVICES}/`)) return true;
+    return this.#elsewhere.some(({ prefix }) => isBelow(url, prefix) || url.startsWith(`${prefix}?`));
+  }
+
   /** @param path the path of the request target, without the query, as it came */
   match(path: string): Match<View> {
     const danger = refusedEverywhere(path);
     if (danger !== undefined) return bad(danger);
-    if (path !== SERVICES && !path.startsWith(`${SERVICES}/`))
-      return noMatch(`no virtual workspace is served at ${path}; they are below ${SERVICES}/<name>`);
+    if (path !== SERVICES && !path.startsWith(`${SERVICES}/`)) return this.#matchElsewhere(path);
     const end = segmentEnd(path, SERVICES.length + 1);
     const name = path.slice(SERVICES.length + 1, end);
     const entry = this.#views.get(name);
     if (entry === undefined)
-      return noMatch(`there is no virtual workspace ${JSON.stringify(name)}; see ${SERVICES}/<name>`);
-    return matchSegments(entry.view, entry.segments, { path, at: end });
+      return noMatch(`there is no virtual workspace ${JSON.stringify(name)}; see ${this.#places()}`);
+    if (entry.view.prefix !== undefined)
+      return noMatch(`virtual workspace ${JSON.stringify(name)} is not below ${SERVICES}; it is at ${entry.prefix}`);
+    return matchSegments(entry, path);
+  }
+
+  #matchElsewhere(path: string): Match<View> {
+    // There are few: a view at a prefix of its own is a server's exception.
+    for (const entry of this.#elsewhere) if (isBelow(path, entry.prefix)) return matchSegments(entry, path);
+    return noMatch(`no virtual workspace is served at ${path}; they are below ${this.#places()}`);
+  }
+
+  /** Where there are views, for messages. */
+  #places(): string {
+    const named = this.#views.size > this.#elsewhere.length || this.#elsewhere.length === 0;
+    const prefixes = this.#elsewhere.map(({ prefix }) => prefix);
+    return [...(named ? [`${SERVICES}/<name>`] : []), ...prefixes].join(", ");
   }
 }
 
-function matchSegments<View extends Matchable>(
-  view: View,
-  segments: readonly string[],
-  from: { path: string; at: number },
-): Match<View> {
-  const { path } = from;
+/** A view, where it is, and what follows. */
+interface Entry<View> {
+  readonly view: View;
+  readonly prefix: string;
+  readonly segments: readonly string[];
+}
+
+function isBelow(path: string, prefix: string): boolean {
+  return path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === "/");
+}
+
+function matchSegments<View extends Matchable>({ view, prefix, segments }: Entry<View>, path: string): Match<View> {
   const params: Record<string, string> = {};
-  let at = from.at;
+  let at = prefix.length;
   for (const segment of segments) {
     if (at >= path.length || at + 1 === path.length)
-      return noMatch(`${SERVICES}/${view.name} is followed by ${view.path}; ${segment} is missing in ${path}`);
+      return noMatch(`${prefix} is followed by ${view.path}; ${segment} is missing in ${path}`);
     const end = segmentEnd(path, at + 1);
     const text = decodeSegment(path.slice(at + 1, end));
     if (text === undefined)
@@ -113,7 +181,7 @@ function matchSegments<View extends Matchable>(
       );
     if (!segment.startsWith(":")) {
       if (text !== segment)
-        return noMatch(`${SERVICES}/${view.name} is followed by ${view.path}, not by ${path.slice(from.at)}`);
+        return noMatch(`${prefix} is followed by ${view.path}, not by ${path.slice(prefix.length)}`);
     } else {
       const problem = segment === ":cluster" ? clusterProblem(text, view) : undefined;
       if (problem !== undefined) return bad(problem);
@@ -133,7 +201,11 @@ function clusterProblem(text: string, view: Matchable): string | undefined {
   if (text === WILDCARD)
     return view.wildcard === true
       ? undefined
-      : `${SERVICES}/${view.name} does not serve all logical clusters at once; name one instead of *`;
+      : `${prefixOf(view)} does not serve all logical clusters at once; name one instead of *`;
+  if (view.locates === true)
+    return isWorkspacePath(text)
+      ? undefined
+      : `${JSON.stringify(text)} is neither a logical cluster name nor a workspace path`;
   return isClusterName(text) ? undefined : `${JSON.stringify(text)} is not a logical cluster name`;
 }
 

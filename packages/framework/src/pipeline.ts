@@ -12,6 +12,7 @@ import { health } from "./stages/health.ts";
 import { hops } from "./stages/hops.ts";
 import { impersonate } from "./stages/impersonate.ts";
 import { info } from "./stages/info.ts";
+import { locate } from "./stages/locate.ts";
 import { match } from "./stages/match.ts";
 import { ready } from "./stages/ready.ts";
 import { serve } from "./stages/serve.ts";
@@ -35,6 +36,7 @@ const pipeline: readonly Stage[] = [
   hops, //         through how many servers it has come, to end circles        500
   impersonate, //  as somebody else, if the server's rule allows it           400 403 500
   ready, //        the virtual workspace's own readiness                      503
+  locate, //       what :cluster says → the name of a logical cluster         403 404 429 500
   fairness, //     so many at a time; the others wait, each user in turn      429 503
   authorize, //    the virtual workspace's own rule                           403 500
   serve, //        discovery, OpenAPI, objects, raw handler, upgrade          200 …

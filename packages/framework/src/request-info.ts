@@ -1,4 +1,4 @@
-import { ApiError, parseFieldSelector } from "@virtual-workspaces/apimachinery";
+import { ApiError, parseFieldSelector, quote } from "@virtual-workspaces/apimachinery";
 import { decodeSegment } from "./path.ts";
 import type { Verb } from "./served.ts";
 
@@ -13,6 +13,11 @@ export interface RequestInfo {
   readonly group: string;
   readonly version: string;
   readonly resource: string;
+  /**
+   * What follows the resource and a colon in the path, `/apis/example.dev/v1/widgets:3f2a`: by whose definition it is meant,
+   * where several are served under one name (kcp's resource identity). "" for most. Rules for the resource hold for all.
+   */
+  readonly identity: string;
   readonly subresource: string;
   /** Of an object that is itself a namespace its own name, as in Kubernetes. */
   readonly namespace: string;
@@ -46,7 +51,7 @@ const LONG_SUBRESOURCES: ReadonlySet<string> = new Set(["attach", "exec", "log",
 /**
  * Reads the part of a path below a view's prefix, as Kubernetes does.
  *
- * @throws ApiError 400 when a server behind us might take it for something else.
+ * @throws ApiError 400 when a server behind us might take it for something else, or an identity is missing.
  */
 export function requestInfo(request: RequestTarget): RequestInfo {
   const { method, tail } = request;
@@ -60,7 +65,9 @@ export function requestInfo(request: RequestTarget): RequestInfo {
     refuseAmbiguous(tail, segments.slice(0, segments.length - Math.max(0, parts.length - 3)));
   const path = `/${plain.join("/")}`;
   if (!isResource) return pathInfo(method.toLowerCase(), path);
-  const [resource = "", name = "", third = ""] = parts;
+  const [said = "", name = "", third = ""] = parts;
+  const colon = said.indexOf(":");
+  const resource = colon === -1 ? said : said.slice(0, colon);
   const subresource = special === "proxy" ? "" : third;
   const verb = special ?? verbOf(request, name);
   return {
@@ -70,12 +77,20 @@ export function requestInfo(request: RequestTarget): RequestInfo {
     group: start === 2 ? "" : (plain[1] as string),
     version: plain[start - 1] as string,
     resource,
+    identity: colon === -1 ? "" : identityOf(said, colon),
     subresource,
     namespace,
     name: special === undefined && name === "" && (verb === "list" || verb === "watch") ? singleName(request) : name,
     longRunning: isLongRunning(verb, subresource),
     upgrade: false,
   };
+}
+
+/** @throws ApiError 400 when nothing follows the colon */
+function identityOf(said: string, colon: number): string {
+  const identity = said.slice(colon + 1);
+  if (identity !== "") return identity;
+  throw ApiError.badRequest(`${quote(said)} ends where an identity should follow: leave the colon out, or name one`);
 }
 
 /** Whether what is asked about objects is open-ended. */
@@ -157,6 +172,7 @@ export function pathInfo(verb: string, path: string): RequestInfo {
     group: "",
     version: "",
     resource: "",
+    identity: "",
     subresource: "",
     namespace: "",
     name: "",

@@ -3,9 +3,12 @@ import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import {
   apiVersionOf,
   type CheckedSchema,
+  type ComputedColumn,
   compileJsonPath,
   type FromSchema,
+  isComputed,
   type JsonSchema,
+  type PathColumn,
   pluralOf,
   type TableColumn,
 } from "@virtual-workspaces/apimachinery";
@@ -19,8 +22,16 @@ import type { Storage } from "./storage.ts";
 import { scaleFields } from "./subresource/scale-fields.ts";
 import { checkScaled } from "./subresource/scale-schema.ts";
 
-/** A printer column: a JSON path, or one with its own type, description and priority (1 shows with `-o wide` only). */
-export type ColumnSpec = string | (Partial<Omit<TableColumn, "name">> & { readonly jsonPath: string });
+/**
+ * A printer column: a JSON path, or one with its own type, description and priority (1 shows with `-o wide` only), or what
+ * a function makes of the object: `{ type: "integer", value: ({ data = {} }) => Object.keys(data).length }`. It is asked
+ * for every row, so it should be quick, and only look at the object: equal source text counts as an equal column. When it
+ * throws, the cell is empty.
+ */
+export type ColumnSpec<T extends object = object> =
+  | string
+  | (Partial<Omit<PathColumn, "name">> & Pick<PathColumn, "jsonPath">)
+  | (Omit<ComputedColumn, "name" | "value"> & { value(object: ObjectOf<T>): unknown });
 
 /** What {@link defineResource} takes. Give `spec` (and `status`), or `schema` for a kind of another form. */
 export interface ResourceOptions<Spec extends JsonSchema, Status extends JsonSchema, Whole extends JsonSchema> {
@@ -45,7 +56,7 @@ export interface ResourceOptions<Spec extends JsonSchema, Status extends JsonSch
   /** Schema of the whole object but `apiVersion`, `kind` and `metadata`, instead of `spec` and `status`. */
   readonly schema?: Whole & CheckedSchema<Whole>;
   /** Columns of `kubectl get` between Name and Age; their type is read off the schema. */
-  readonly columns?: Readonly<Record<string, ColumnSpec>>;
+  readonly columns?: Readonly<Record<string, ColumnSpec<ContentOf<Spec, Status, Whole>>>>;
   /** JSON paths that field selectors may name besides name and namespace: `[".spec.author"]`. */
   readonly selectableFields?: readonly string[];
   /**
@@ -108,7 +119,11 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
     this.gracePeriodSeconds = options.gracePeriodSeconds ?? 0;
     this.protobuf = options.protobuf;
     const { selectableFields, ...names } = this;
-    const content = { ...names, selectableFields: selectableFields.map((field) => field.name) };
+    const content = {
+      ...names,
+      columns: this.columns.map((column) => (isComputed(column) ? { ...column, value: String(column.value) } : column)),
+      selectableFields: selectableFields.map((field) => field.name),
+    };
     this.hash = createHash("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 32);
     Object.freeze(this);
   }
@@ -182,6 +197,7 @@ function selectableField(path: string): SelectableField {
 
 function tableColumns(columns: Readonly<Record<string, ColumnSpec>>, schema: JsonSchema): readonly TableColumn[] {
   const given = Object.entries(columns).map(([name, column]): TableColumn => {
+    if (typeof column === "object" && "value" in column) return { ...column, name } as ComputedColumn;
     const spec = typeof column === "string" ? { jsonPath: column } : column;
     return { type: columnType(schema, spec.jsonPath), ...spec, name };
   });

@@ -27,6 +27,13 @@ export interface ServeOptions<
 > {
   /** Serve only these. @default all that the storage can do, writes included */
   readonly verbs?: readonly Verb[];
+  /**
+   * Serves it as `<plural>:<identity>` and not as `<plural>`, `/apis/example.dev/v1/widgets:3f2a` (kcp's resource identity):
+   * several kinds of one name side by side, each asked for by those who know whose they mean. Discovery and OpenAPI do not
+   * tell of it. Rules are asked about the resource without it, and see it as `identity`: one that allows the resource
+   * allows it by every identity. Letters, digits, and `.`, `_`, `-` between them. @default "", by its plural alone
+   */
+  readonly identity?: string;
   /** Asked before every write. Not for a storage that patches by itself, unless `patch` is not served. @default nobody is asked */
   readonly admit?: Admit<T>;
   /**
@@ -54,6 +61,8 @@ export interface Advertised {
 /** A kind on a storage: what `resources` of a virtual workspace lists. Made by `Resource.serve`. */
 export interface ServedResource extends Advertised {
   readonly storage: Storage;
+  /** As {@link ServeOptions.identity}. */
+  readonly identity: string;
   /** @internal Where writes go. */
   readonly writer: Writer;
   /** As {@link ServeOptions.admit}. */
@@ -91,6 +100,11 @@ export function serveStorage(definition: ResourceDefinition, storage: Storage, o
         "Leave `patch` out of `verbs` or out of the storage.",
     );
   }
+  const { identity = "" } = options;
+  if (identity !== "" && !/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(identity))
+    throw new Error(
+      `${definition.plural}: identity ${JSON.stringify(identity)} must be letters, digits, dots and dashes`,
+    );
   const { scale } = definition.subresources;
   const named = (options.subresources ?? {}) as Readonly<Record<string, AnyNamed>>;
   checkNamed(definition, named, { reads: can(storage, "get") });
@@ -98,6 +112,7 @@ export function serveStorage(definition: ResourceDefinition, storage: Storage, o
     definition,
     storage,
     verbs,
+    identity,
     subresources: advertisedSubresources(definition, verbs, { named, updates: storage.update !== undefined }),
     storedAs: storage.storedAs,
     writer: new Writer({ definition, storage }),

@@ -14,7 +14,6 @@ import { LISTENER_LIMITS } from "./limits.ts";
 import { createListener } from "./listener.ts";
 import { METRICS_PATH, type Metrics } from "./metrics/metrics.ts";
 import { delayOf, whole } from "./numbers.ts";
-import { SERVICES } from "./path.ts";
 import type { TlsOptions } from "./tls/options.ts";
 import { ServingTls } from "./tls/serving.ts";
 
@@ -109,8 +108,8 @@ export class Server implements AsyncDisposable {
   }
 
   /**
-   * An Express application for routes of one's own, beside `/services`. Requests for virtual workspaces, `/livez` and
-   * `/readyz` never reach it. Its routes are not authenticated: that is up to them. What none of them answers, and what
+   * An Express application for routes of one's own. Requests for virtual workspaces, below `/services` or at prefixes of
+   * their own, `/livez` and `/readyz` never reach it. Its routes are not authenticated: that is up to them. What none of them answers, and what
    * one throws, is answered with a Status. Loaded when first asked for. Express does not work over HTTP/2: from then on
    * the server speaks HTTP/1.1 only, and clients that have come by HTTP/2 are told to come again. Ask for it before
    * `listen`.
@@ -223,18 +222,18 @@ export class Server implements AsyncDisposable {
     const { url = "/" } = req;
     const answer = (): void => this.#handlers.request(req, res);
     // What comes by HTTP/2 while its connection is being closed for the application's sake never was its business.
-    if (this.#app === undefined || isOurs(url) || this.#isMetrics(url) || !isHttp1) answer();
+    if (this.#app === undefined || this.#isOurs(url) || this.#isMetrics(url) || !isHttp1) answer();
     else route(this.#app, { req, res, log: this.#core.log }, answer);
   };
 
   #isMetrics(url: string): boolean {
     return this.#options.metrics !== undefined && (url === METRICS_PATH || url.startsWith(`${METRICS_PATH}?`));
   }
-}
 
-/** Not an application's: views, probes, and targets that are no path, which are refused. */
-function isOurs(url: string): boolean {
-  return url.startsWith(`${SERVICES}/`) || !url.startsWith("/") || /^\/(livez|readyz)(?=[/?]|$)/.test(url);
+  /** Not an application's: views, probes, and targets that are no path, which are refused. */
+  #isOurs(url: string): boolean {
+    return this.#core.matcher.owns(url) || !url.startsWith("/") || /^\/(livez|readyz)(?=[/?]|$)/.test(url);
+  }
 }
 
 /** An API server for `virtualWorkspaces`; it serves once `listen` has resolved. @throws Error on views that clash */

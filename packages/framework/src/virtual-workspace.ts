@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Authorizer } from "./authorization.ts";
 import type { Log } from "./log.ts";
-import { type PathParams, parsePattern } from "./path.ts";
+import { checkPrefix, type PathParams, parsePattern } from "./path.ts";
 import type { ServedResource } from "./served.ts";
 import type { Awaitable } from "./storage.ts";
 import type { User } from "./user.ts";
@@ -17,7 +17,7 @@ export interface WorkspaceRequest<Params> {
 /** What the raw hooks are told besides. */
 export interface RawRequest<Params> extends WorkspaceRequest<Params> {
   readonly requestId: string;
-  /** The URL before the tail, `/services/<name>/…`, as it came. */
+  /** The URL before the tail, `/services/<name>/…`, as it came: what the client said for `:cluster` too. */
   readonly prefix: string;
   /** The rest of the path, byte for byte as it came, without the query. */
   readonly tail: string;
@@ -32,17 +32,37 @@ export interface SetupContext {
   readonly log: Log;
 }
 
-/** A virtual workspace: an API server of its own under `/services/<name>`. Made by {@link defineVirtualWorkspace}. */
+/** A virtual workspace: an API server of its own under `/services/<name>`, or another prefix. Made by {@link defineVirtualWorkspace}. */
 export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
-  /** The segment after `/services/`: lower-case letters, digits and dashes, unique within a server. */
+  /**
+   * The segment after `/services/`, and the name in metrics, logs and `/readyz/<name>`: lower-case letters, digits and
+   * dashes, unique within a server.
+   */
   readonly name: string;
-  /** What follows the name: literals and `:parameters`, `/` for nothing. `:cluster` is the logical cluster. */
+  /**
+   * Where it is instead of below `/services`: one or more plain segments, `/clusters`. Not `/services`, `/livez`, `/readyz`
+   * or `/metrics`; prefixes of one server must not lead into one another. Routes of an Express application beside it do not
+   * see what is below. @default `/services/<name>`
+   */
+  readonly prefix?: string;
+  /** What follows that: literals and `:parameters`, `/` for nothing. `:cluster` is the logical cluster. */
   readonly path: string;
   /**
    * Whether `:cluster` may be `*`: lists and watches over all logical clusters. Then `authorize` must decide on
    * `params.cluster === "*"` as well. @default false, such requests are 400
    */
   readonly wildcard?: boolean;
+  /**
+   * Says which logical cluster is meant by what stands for `:cluster`: the name of one, or with this hook a workspace path
+   * as well (`root:org:team`). Everything behind it is told what it returns as `params.cluster`: `authorize`, `resources`,
+   * reviews, storages, raw handlers, audit; {@link RawRequest.prefix} keeps what was said. Asked for every request once its
+   * caller is known, but not about `*`, and before anything bounds how much is done at a time: it should answer from
+   * memory, at once if it can. An open watch stays with its logical cluster wherever the path leads later. A thrown
+   * `ApiError` is the answer: 404 or 403 where there is nothing, or nothing for this user, 429 while it is not known yet. It
+   * is said before `authorize` is asked: whoever is logged in learns from it whether there is such a path. Anything else
+   * that it throws, or returns, is 500. @default a cluster name means itself, paths are 400
+   */
+  readonly locate?: (cluster: string, request: WorkspaceRequest<Params>) => Awaitable<string>;
   /**
    * Asked for every request, discovery included, after authentication. A throw is answered 500, a no 403. Only the reviews
    * by which callers ask who they are and what they may do are served to all who have logged in (`system:basic-user`).
@@ -73,12 +93,17 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
 /**
  * Checks and types a virtual workspace. Parameters are inferred from `path`.
  *
- * @throws Error on a malformed path, without `authorize`, or when there is neither `resources` nor `handle` nor `upgrade`.
+ * @throws Error on a malformed path or prefix, without `authorize`, when there is neither `resources` nor `handle` nor
+ *   `upgrade`, or when there is `locate` without `:cluster`.
  */
 export function defineVirtualWorkspace<const Path extends string>(
   options: Omit<VirtualWorkspace<PathParams<Path>>, "path"> & { readonly path: Path },
 ): VirtualWorkspace {
-  parsePattern(options.path);
+  const segments = parsePattern(options.path);
+  if (options.prefix !== undefined) checkPrefix(options.prefix);
+  if (options.locate !== undefined && !segments.includes(":cluster")) {
+    throw new Error(`virtual workspace ${options.name} has nothing to locate: its path has no :cluster`);
+  }
   if (typeof options.authorize !== "function") {
     throw new Error(`virtual workspace ${options.name} decides nothing about access: give it authorize`);
   }

@@ -20,11 +20,13 @@ async function summaryOf(view: VirtualWorkspace): Promise<ViewSummary> {
   const resources = await resourcesOf(view);
   return {
     name: view.name,
-    path: `/services/${view.name}${view.path === "/" ? "" : view.path.replace(":cluster", CLUSTER)}`,
-    resources: resources.map(({ definition: { group, version, plural } }) => ({
-      plural,
-      path: `${group === "" ? "/api" : `/apis/${group}`}/${version}/${plural}`,
-    })),
+    path: `${view.prefix ?? `/services/${view.name}`}${view.path === "/" ? "" : view.path.replace(":cluster", CLUSTER)}`,
+    resources: resources
+      .filter(({ identity }) => identity === "")
+      .map(({ definition: { group, version, plural } }) => ({
+        plural,
+        path: `${group === "" ? "/api" : `/apis/${group}`}/${version}/${plural}`,
+      })),
     moves: view.setup !== undefined,
   };
 }

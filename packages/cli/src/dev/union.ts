@@ -76,6 +76,7 @@ const DISCOVERY: RequestInfo = {
   group: "",
   version: "",
   resource: "",
+  identity: "",
   subresource: "",
   namespace: "",
   name: "",
@@ -92,6 +93,6 @@ function unique(resources: readonly ServedResource[]): readonly ServedResource[]
   return [...byName.values()];
 }
 
-function nameOf({ definition }: ServedResource): string {
-  return `${definition.group}/${definition.version}/${definition.plural}`;
+function nameOf({ definition, identity }: ServedResource): string {
+  return `${definition.group}/${definition.version}/${definition.plural}:${identity}`;
 }

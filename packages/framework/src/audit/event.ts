@@ -30,14 +30,14 @@ export function eventLine(exchange: Exchange, { record, stage, moment }: AuditMo
   const line = `${record.head},"stage":"${stage}","stageTimestamp":"${microTime(moment)}"`;
   const info = exchange.info as RequestInfo | undefined;
   if (stage === "RequestReceived")
-    return `${line}${info?.isResource === true ? objectRef(info, undefined) : ""}${annotations(exchange, "")}}`;
+    return `${line}${info?.isResource === true ? objectRef(info, undefined) : ""}${annotations(exchange, "", stage)}}`;
   const impersonated = exchange.impersonator === undefined ? "" : `,"impersonatedUser":${userJson(exchange.user)}`;
   const about = info?.isResource === true ? objectRef(info, record.metadata) : "";
   const sent = record.requestObject === undefined ? "" : `,"requestObject":${record.requestObject}`;
   const answered = stage === "ResponseComplete" ? record.responseObject(exchange) : undefined;
   const answer = answered === undefined ? "" : `,"responseObject":${answered}`;
   const status = `,"responseStatus":${responseStatus(exchange, stage)}`;
-  return `${line}${impersonated}${about}${status}${sent}${answer}${annotations(exchange, verdict(exchange, record))}}`;
+  return `${line}${impersonated}${about}${status}${sent}${answer}${annotations(exchange, verdict(exchange, record), stage)}}`;
 }
 
 /** Nothing is read from the request, into which a handler may write. */
@@ -138,8 +138,9 @@ const WORKSPACE = "tenancy.kcp.io/workspace";
 const TRACE = "virtual-workspaces.dev/trace-id";
 const OMITTED = "virtual-workspaces.dev/omitted";
 
-function annotations(exchange: Exchange, known: string): string {
-  const cluster = (exchange.params as Exchange["params"] | undefined) === undefined ? "" : exchange.cluster;
+/** Where a path leads is found out behind the first stage, whenever that is written. */
+function annotations(exchange: Exchange, known: string, stage: AuditStage): string {
+  const cluster = stage === "RequestReceived" && exchange.located ? "" : exchange.knownCluster;
   const written = known + member(WORKSPACE, cluster) + member(TRACE, exchange.traceId);
   return written === "" ? "" : `,"annotations":{${written.slice(1)}}`;
 }

@@ -99,6 +99,6 @@ function question(
   of: Partial<Pick<RequestInfo, "name" | "namespace" | "subresource">>,
 ): RequestInfo {
   const { name = "", namespace = "", subresource = "" } = of;
-  const about = { group, version: "v1", resource, subresource, namespace, name };
+  const about = { group, version: "v1", resource, identity: "", subresource, namespace, name };
   return { isResource: true, verb: "impersonate", path: "", longRunning: false, upgrade: false, ...about };
 }

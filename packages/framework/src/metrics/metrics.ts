@@ -42,7 +42,7 @@ export const METRICS_PATH = "/metrics";
 /** The metrics of one server. */
 export class ServerMetrics {
   readonly requests: RequestMeter = new RequestMeter();
-  /** What answers at {@link METRICS_PATH}: a view like others, that is not below `/services`. */
+  /** What answers at {@link METRICS_PATH}: a view like others, that is no virtual workspace of anybody's. */
   readonly workspace: VirtualWorkspace;
   readonly #core: ServerCore;
   readonly #metrics: Metrics;

@@ -17,7 +17,7 @@ const NAMES: ReadonlySet<string> = new Set(
 
 /** Whether a request is about one of the three reviews, whoever serves it. */
 export function isReview(info: RequestInfo): boolean {
-  return info.isResource && info.group.endsWith("k8s.io") && NAMES.has(nameOf(info));
+  return info.isResource && info.identity === "" && info.group.endsWith("k8s.io") && NAMES.has(nameOf(info));
 }
 
 /** What of a list a request is about. */

@@ -4,7 +4,7 @@ import { decide } from "../authz/decide.ts";
 import type { Log } from "../log.ts";
 import { isLongRunning, type RequestInfo } from "../request-info.ts";
 import { type Asker, AuthorizeQuestion } from "../serve/hook-request.ts";
-import { viewResources } from "../serve/resources.ts";
+import { advertised, viewResources } from "../serve/resources.ts";
 import type { ServedResource } from "../served.ts";
 import type { RequestOptions, Scope } from "../storage.ts";
 import type { User } from "../user.ts";
@@ -35,9 +35,9 @@ export class Questions {
     this.#reviews = reviews;
   }
 
-  /** What the view serves to the asker. @throws what its hook throws */
+  /** What the view says that it serves to the asker. @throws what its hook throws */
   async served(asker: Asker): Promise<readonly ServedResource[]> {
-    return viewResources(this.#subject.workspace, asker);
+    return advertised(await viewResources(this.#subject.workspace, asker));
   }
 
   /** The reviews that it has besides. */
@@ -96,6 +96,7 @@ export function resourceInfo(attributes: Attributes, list: readonly ServedResour
     group,
     version,
     resource,
+    identity: "",
     subresource,
     namespace,
     name,

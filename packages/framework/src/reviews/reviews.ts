@@ -1,6 +1,6 @@
 import type { RequestInfo } from "../request-info.ts";
 import type { Asker } from "../serve/hook-request.ts";
-import { viewResources } from "../serve/resources.ts";
+import { advertised, viewResources } from "../serve/resources.ts";
 import type { ServedResource } from "../served.ts";
 import type { VirtualWorkspace } from "../virtual-workspace.ts";
 import { AccessReviews } from "./access-reviews.ts";
@@ -31,7 +31,7 @@ export class Reviews {
   async of(asker: Asker, info: RequestInfo): Promise<ServedResource | undefined> {
     if (this.served.length === 0) return undefined;
     try {
-      return findIn(this.besides(await viewResources(this.#workspace, asker)), info);
+      return findIn(this.besides(advertised(await viewResources(this.#workspace, asker))), info);
     } catch {
       return undefined;
     }

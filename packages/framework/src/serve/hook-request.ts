@@ -37,6 +37,7 @@ export class AuthorizeQuestion extends HookRequest implements AuthorizeRequest {
   readonly group: string;
   readonly version: string;
   readonly resource: string;
+  readonly identity: string;
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;
@@ -51,6 +52,7 @@ export class AuthorizeQuestion extends HookRequest implements AuthorizeRequest {
     this.group = info.group;
     this.version = info.version;
     this.resource = info.resource;
+    this.identity = info.identity;
     this.subresource = info.subresource;
     this.namespace = info.namespace;
     this.name = info.name;

@@ -13,10 +13,10 @@ export class ResourceIndex {
 
   /**
    * @param besides served without being told of, where the list does not have its own of the name
-   * @throws Error when two of the list have the same group, version and plural
+   * @throws Error when two of the list have the same group, version, plural and identity
    */
   constructor(list: readonly ServedResource[], besides: readonly ServedResource[]) {
-    this.list = list;
+    this.list = advertised(list);
     for (const resource of list) {
       const name = nameOf(resource);
       if (this.#byName.has(name)) throw new Error(`${name} is served twice`);
@@ -27,8 +27,9 @@ export class ResourceIndex {
     }
   }
 
-  find(info: Pick<RequestInfo, "group" | "version" | "resource">): ServedResource | undefined {
-    return this.#byName.get(`${info.group}/${info.version}/${info.resource}`);
+  find(info: Pick<RequestInfo, "group" | "version" | "resource" | "identity">): ServedResource | undefined {
+    const name = `${info.group}/${info.version}/${info.resource}`;
+    return this.#byName.get(info.identity === "" ? name : `${name}:${info.identity}`);
   }
 
   /** What is served under the same name now. */
@@ -37,8 +38,15 @@ export class ResourceIndex {
   }
 }
 
-function nameOf({ definition }: ServedResource): string {
-  return `${definition.group}/${definition.version}/${definition.plural}`;
+/** What of a list clients are told of: all but what is asked for by its identity. */
+export function advertised(list: readonly ServedResource[]): readonly ServedResource[] {
+  return list.some(({ identity }) => identity !== "") ? list.filter(({ identity }) => identity === "") : list;
+}
+
+/** As its URL says it. */
+function nameOf({ definition, identity }: ServedResource): string {
+  const name = `${definition.group}/${definition.version}/${definition.plural}`;
+  return identity === "" ? name : `${name}:${identity}`;
 }
 
 const NOTHING: readonly ServedResource[] = [];

@@ -2,6 +2,7 @@ import type { TLSSocket } from "node:tls";
 import type * as Api from "@opentelemetry/api";
 import type { Exchange } from "../exchange.ts";
 import { codeOf, streamOf } from "../observe/observer.ts";
+import { prefixOf } from "../path.ts";
 import type { RequestInfo } from "../request-info.ts";
 import { parseTraceState } from "./trace-parent.ts";
 
@@ -100,7 +101,7 @@ function end(api: typeof Api, exchange: Exchange, span: Api.Span): void {
 function routeOf({ mounted, info, served, prefix }: Exchange): string | undefined {
   if ((mounted as Exchange["mounted"] | undefined) === undefined) return undefined;
   if (prefix === "") return (info as RequestInfo | undefined)?.path;
-  const view = `/services/${mounted.name}${mounted.path === "/" ? "" : mounted.path}`;
+  const view = `${prefixOf(mounted)}${mounted.path === "/" ? "" : mounted.path}`;
   if (served === undefined) return view;
   const { group, version, plural } = served.definition;
   const { namespace, name, subresource } = info;

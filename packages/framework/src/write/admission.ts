@@ -1,14 +1,19 @@
-import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import type { DeleteQuery, KubeObject } from "@virtual-workspaces/apimachinery";
+import type { ResourceDefinition } from "../definition.ts";
 import type { Awaitable } from "../storage.ts";
 import type { User } from "../user.ts";
 
 /** What is about to be done to an object (Kubernetes' admission attributes). */
 export interface AdmitRequest<T extends KubeObject = KubeObject> {
   readonly operation: "CREATE" | "UPDATE" | "DELETE";
+  /** The kind that is written, so that one hook can serve several. */
+  readonly definition: ResourceDefinition;
   /** The object as it would be kept, defaults filled in; `undefined` for a delete. */
   readonly object: T | undefined;
   /** As it is kept now; `undefined` for a create. */
   readonly oldObject: T | undefined;
+  /** What the client said of a delete: how long, with what dependents, on what condition; `undefined` for other writes. */
+  readonly deletion: DeleteQuery | undefined;
   /** `status`, `scale`, or "" for the object itself. */
   readonly subresource: string;
   readonly user: User;

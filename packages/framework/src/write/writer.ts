@@ -13,6 +13,7 @@ import {
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import type { Encoded } from "../encoded.ts";
 import { isStatus, type Storage, type Written } from "../storage.ts";
+import type { AdmitRequest } from "./admission.ts";
 import { prepareCreate, wipeSystemFields } from "./create.ts";
 import { decideDeletion, isReleased } from "./deletion.ts";
 import { kindRules } from "./kind.ts";
@@ -97,7 +98,11 @@ export class Writer {
       const before = kept.object;
       const query = this.#asSeen(asked, before, request);
       checkPreconditions(before, query, this.#definition);
-      await this.#admit("DELETE", { object: undefined, oldObject: shownToHook(kept, request) }, request);
+      await this.#admit(
+        "DELETE",
+        { object: undefined, oldObject: shownToHook(kept, request), deletion: query },
+        request,
+      );
       if (this.#storage.lifecycle === "storage") return this.#passDelete(key, { before, query }, request);
       const deletion = decideDeletion(before, query, {
         now: this.#now(),
@@ -180,16 +185,17 @@ export class Writer {
   }
 
   async #admit(
-    operation: "CREATE" | "UPDATE" | "DELETE",
-    objects: { readonly object: KubeObject | undefined; readonly oldObject: KubeObject | undefined },
+    operation: AdmitRequest["operation"],
+    { object: sent, oldObject, deletion }: Pick<AdmitRequest, "object" | "oldObject"> & Partial<AdmitRequest>,
     request: WriteRequest,
   ): Promise<KubeObject> {
     const { admit, options, part, scope } = request;
+    if (admit === undefined) return (sent ?? oldObject) as KubeObject;
     const { user, dryRun, signal, warn } = options;
-    const about = { operation, ...objects, subresource: part, user, params: scope.params, dryRun, signal, warn };
-    const drafted = part === "scale" && admit !== undefined ? cloneJson(objects.object as KubeObject) : undefined;
-    const changed = await admit?.(about);
-    const object = (changed ?? objects.object ?? objects.oldObject) as KubeObject;
+    const drafted = part === "scale" ? cloneJson(sent as KubeObject) : undefined;
+    const about = { operation, definition: this.#definition, object: sent, oldObject, deletion, subresource: part };
+    const changed = await admit({ ...about, user, params: scope.params, dryRun, signal, warn });
+    const object = (changed ?? sent ?? oldObject) as KubeObject;
     if (changed !== undefined && changed !== null) this.conform(object, { ...request, unknown: () => undefined });
     return drafted === undefined ? object : withReplicasOf(object, drafted, this.#definition);
   }
@@ -198,13 +204,20 @@ export class Writer {
     const definition = this.#definition;
     const passes = this.#storage.lifecycle === "storage";
     const found = await this.rules.problems(next, { before, part, signal: options.signal, warn: options.warn });
-    const meta = passes && found.length === 0 ? [] : metadataProblems(next, passes ? undefined : before, definition);
+    const unasked = this.#keepsNothing || (passes && found.length === 0);
+    const meta = unasked ? [] : metadataProblems(next, passes ? undefined : before, definition);
     const causes: StatusCause[] = before === undefined ? [...found, ...meta] : [...meta, ...found];
     if (causes.length > 0) throw ApiError.invalid({ kind: definition, name: next.metadata.name ?? "", causes });
     // What passes writes on leaves the last word to whoever keeps them.
     if (passes) return;
     for (const text of finalizerWarnings(next.metadata, before?.metadata)) options.warn(text);
     options.accept?.(next);
+  }
+
+  /** Reviews and the like: what is only created, and answered, has no name that could be wrong. */
+  get #keepsNothing(): boolean {
+    const { lifecycle, get, list, cache } = this.#storage;
+    return lifecycle === "storage" && get === undefined && list === undefined && cache === undefined;
   }
 
   /**

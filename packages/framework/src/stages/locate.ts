@@ -1,0 +1,32 @@
+import { isClusterName, WILDCARD } from "@virtual-workspaces/apimachinery";
+import type { Exchange } from "../exchange.ts";
+import { HookRequest } from "../serve/hook-request.ts";
+
+/**
+ * Has the virtual workspace say which logical cluster is meant: from here on that is the one that the request is about.
+ *
+ * @throws ApiError what the hook answers; Error when that is no name of a logical cluster
+ */
+export function locate(exchange: Exchange): void | Promise<void> {
+  const { locate } = exchange.mounted.workspace;
+  if (locate === undefined) return undefined;
+  const said = exchange.cluster;
+  if (said === WILDCARD) return found(exchange, said);
+  const name = locate(said, new HookRequest(exchange));
+  if (name instanceof Promise) return name.then((late) => checked(exchange, late));
+  return checked(exchange, name);
+}
+
+/** All clusters at once is nothing that one of them could turn out to be. */
+function checked(exchange: Exchange, name: string): void {
+  if (typeof name !== "string" || !isClusterName(name))
+    throw new Error(`locate must return the name of a logical cluster: it returned ${JSON.stringify(name)}`);
+  found(exchange, name);
+}
+
+function found(exchange: Exchange, name: string): void {
+  exchange.located = true;
+  if (name === exchange.cluster) return;
+  // Anew: whoever was asked before may have kept the other.
+  exchange.params = { ...exchange.params, cluster: name };
+}

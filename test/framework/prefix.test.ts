@@ -1,0 +1,124 @@
+// A view at a prefix of its own is one like all others: nothing of it is below /services, and nobody else sees what is below it.
+import { once } from "node:events";
+import { createServer as createHttp } from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  allow,
+  createServer,
+  defineVirtualWorkspace,
+  deny,
+  staticTokens,
+  type VirtualWorkspace,
+  virtualWorkspaces,
+} from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import express from "express";
+import { testLog } from "../_setup/log.ts";
+import { Note } from "../_support/note.ts";
+import { label, outcome, startPlain } from "../_support/plain.ts";
+import { Wire } from "../_support/wire.ts";
+
+const authentication = [staticTokens({ alice: { name: "alice" } })];
+
+function views(prefix = "/clusters"): readonly VirtualWorkspace[] {
+  const notes = Note.collection();
+  notes.in("root").set("a", { text: "here" });
+  const shared = { authorize: () => allow(), resources: [Note.serve(notes)] };
+  return [
+    defineVirtualWorkspace({
+      name: "own",
+      prefix,
+      path: "/:cluster",
+      ...shared,
+      upgrade: (_req, socket, { prefix, tail }) => {
+        socket.end(`HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n${prefix} ${tail}`);
+      },
+    }),
+    defineVirtualWorkspace({ name: "named", path: "/clusters/:cluster", ...shared }),
+  ];
+}
+const NOTES = "/clusters/root/apis/test.dev/v1/notes";
+
+describe("a view at a prefix of its own", () => {
+  it("serves objects, discovery, OpenAPI and watches there, and nothing below /services", async () => {
+    await using server = await startPlain(views());
+    expect((await server.get(`${NOTES}/a`)).body.spec).to.deep.equal({ text: "here" });
+    expect((await server.get("/clusters/root/apis/test.dev/v1")).body.resources[0].name).to.equal("notes");
+    const { paths } = (await server.get("/clusters/root/openapi/v3")).body;
+    const { serverRelativeURL } = paths["apis/test.dev/v1"];
+    expect(serverRelativeURL).to.match(/^\/clusters\/root\/openapi\/v3\/apis\/test\.dev\/v1\?hash=/);
+    expect((await server.get(serverRelativeURL)).status).to.equal(200);
+    await using watch = await server.watch(`${NOTES}?watch=true`);
+    expect(label(await watch.next())).to.equal("ADDED a");
+    expect((await server.get("/services/named/clusters/root/apis/test.dev/v1/notes")).body.items).to.have.length(1);
+    expect(outcome(await server.get("/services/own/root/api"))).to.deep.equal([
+      404,
+      "NotFound",
+      'virtual workspace "own" is not below /services; it is at /clusters',
+    ]);
+    expect((await server.get("/readyz/own")).text).to.equal("ok");
+  });
+
+  it("tells a stranger nothing, and names the whole path in a 403", async () => {
+    const closed = defineVirtualWorkspace({
+      name: "x",
+      prefix: "/a/b",
+      path: "/",
+      authorize: () => deny("no"),
+      resources: [],
+    });
+    await using server = await startPlain([closed]);
+    for (const path of ["/a/b/api", "/a", "/other"])
+      expect((await server.get(path, { headers: { authorization: "" } })).status, path).to.equal(401);
+    expect((await server.get("/a/b/api")).body.message).to.contain('cannot get path "/a/b/api": no');
+  });
+
+  it("is not shadowed by routes of the server's own application, which has all the rest", async () => {
+    await using server = await startPlain(views());
+    server.server.app.use((req, res) => void res.send(`app ${req.path}`));
+    expect((await server.get(`${NOTES}/a`)).status).to.equal(200);
+    expect((await server.get("/clusters")).status).to.equal(404);
+    expect((await server.get("/clusters?watch=true")).status).to.equal(404);
+    expect((await server.get("/clustersx/root")).text).to.equal("app /clustersx/root");
+    expect((await server.get("/")).text).to.equal("app /");
+  });
+
+  it("is served by the middleware, upgrades too", async () => {
+    const middleware = virtualWorkspaces({ virtualWorkspaces: views("/own"), authentication, log: testLog().log });
+    await middleware.started;
+    const http = createHttp(express().use(middleware, (req, res) => void res.send(`app ${req.path}`)));
+    http.on("upgrade", (req, socket, head) => {
+      if (!middleware.upgrade(req, socket, head)) socket.end("HTTP/1.1 426 Upgrade Required\r\n\r\n");
+    });
+    await once(http.listen(0, "127.0.0.1"), "listening");
+    const { port } = http.address() as AddressInfo;
+    const told = async (target: string, ...lines: readonly string[]): Promise<string> => {
+      using wire = await Wire.open(port);
+      wire.request(`GET ${target} HTTP/1.1`, "Host: x", "Authorization: Bearer alice", "Connection: close", ...lines);
+      return await wire.rest();
+    };
+    expect(await told("/own/root/apis/test.dev/v1/notes/a")).to.contain('"text":"here"');
+    expect(await told("/owner")).to.contain("app /owner");
+    expect(await upgraded(port, "/own/root/x")).to.match(/^HTTP\/1.1 101 .*\r\n\r\n\/own\/root \/x$/s);
+    expect(await upgraded(port, "/clusters/root/x")).to.match(/^HTTP\/1.1 426 /);
+    await middleware[Symbol.asyncDispose]();
+    http.close();
+    await once(http, "close");
+  });
+
+  it("clashes with no other, or there is no server", () => {
+    const at = (name: string, prefix: string) =>
+      defineVirtualWorkspace({ name, prefix, path: "/", authorize: () => allow(), resources: [] });
+    expect(() => at("a", "/services/x")).to.throw("/services is the server's own");
+    const clashing = { virtualWorkspaces: [at("a", "/x"), at("b", "/x/y")], authentication };
+    expect(() => createServer(clashing)).to.throw("virtual workspaces a (/x) and b (/x/y) overlap");
+    expect(() => virtualWorkspaces(clashing)).to.throw("overlap");
+  });
+});
+
+async function upgraded(port: number, target: string): Promise<string> {
+  using wire = await Wire.open(port);
+  const lines = ["Host: x", "Authorization: Bearer alice", "Connection: Upgrade", "Upgrade: test"];
+  wire.request(`GET ${target} HTTP/1.1`, ...lines);
+  return await wire.rest();
+}
