@@ -31,9 +31,9 @@ export function shapeOf(kind: Shaped): string {
     `shortNames ${JSON.stringify(kind.shortNames)} categories ${JSON.stringify(kind.categories)}`,
     `subresources ${JSON.stringify({ ...(status && { status: {} }), ...(scale !== undefined && { scale }) })}`,
   ];
-  const columns = kind.columns.map(({ name, type, jsonPath, format = "", priority = 0 }) =>
+  const columns = kind.columns.map(({ name, type, format = "", priority = 0, ...column }) =>
     [
-      `column ${JSON.stringify(name)} ${type} ${jsonPath}`,
+      `column ${JSON.stringify(name)} ${type} ${"jsonPath" in column ? column.jsonPath : "computed"}`,
       ...(format === "" ? [] : [`format ${format}`]),
       ...(priority === 0 ? [] : [`priority ${priority}`]),
     ].join(" "),

@@ -1,0 +1,33 @@
+import type { Log } from "@virtual-workspaces/framework";
+import type { Installation } from "./installation.ts";
+import type { ShardObjects } from "./objects.ts";
+import type { ShardState } from "./state.ts";
+
+/** How a shard is reached (`Shard.spec`), without trailing slashes. */
+export interface ShardUrls {
+  /** By other shards and the front proxy. */
+  readonly baseURL: string;
+  /** By users: workspaces say that they are there. */
+  readonly externalURL: string;
+  /** Where its virtual workspaces are. */
+  readonly virtualWorkspaceURL: string;
+}
+
+/** What the parts of a shard have to do with. */
+export interface ShardContext {
+  readonly name: string;
+  readonly urls: ShardUrls;
+  /** Its collections, to write to. */
+  readonly objects: ShardObjects;
+  /** What is followed of them, to read. */
+  readonly state: ShardState;
+  /** All shards. */
+  readonly installation: Installation;
+  readonly log: Log;
+}
+
+/** Something that keeps objects of a shard right: a controller, or several. */
+export interface ShardPart extends AsyncDisposable {
+  /** Resolves once it is at work. What is there was told before. */
+  readonly started: Promise<unknown>;
+}

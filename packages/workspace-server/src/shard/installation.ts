@@ -1,0 +1,113 @@
+import { ApiError, isWorkspacePath } from "@virtual-workspaces/apimachinery";
+import {
+  CORE_GROUP,
+  INACTIVE_ANNOTATION,
+  indexedLogicalCluster,
+  indexedWorkspace,
+  LEGACY_INACTIVE_ANNOTATION,
+  type LogicalCluster,
+  PathIndex,
+  TENANCY_GROUP,
+  type Workspace,
+  type WorkspaceType,
+} from "@virtual-workspaces/kcp";
+import type { ShardContext } from "./context.ts";
+
+/** The shards that run together, and the index of their workspaces. */
+export class Installation {
+  readonly index: PathIndex = new PathIndex();
+  readonly #shards = new Map<string, ShardContext>();
+
+  get shards(): readonly ShardContext[] {
+    return [...this.#shards.values()];
+  }
+
+  shard(name: string): ShardContext | undefined {
+    return this.#shards.get(name);
+  }
+
+  /** The shard that has a logical cluster. */
+  shardWith(cluster: string): ShardContext | undefined {
+    const name = this.index.shardOf(cluster);
+    return name === undefined ? undefined : this.#shards.get(name);
+  }
+
+  /** Adds a shard, and what is on it to the index, now and as it changes. @returns ends that */
+  join(shard: ShardContext): Disposable {
+    const { name, state, urls } = shard;
+    this.#shards.set(name, shard);
+    this.index.setShard(name, urls);
+    const stack = new DisposableStack();
+    stack.defer(() => {
+      this.index.deleteShard(name);
+      this.#shards.delete(name);
+    });
+    const setWorkspace = (workspace: Workspace): void => {
+      const indexed = indexedWorkspace(workspace);
+      if (indexed !== undefined) this.index.setWorkspace(name, indexed);
+    };
+    stack.use(
+      state.workspaces.on({
+        added: setWorkspace,
+        updated: setWorkspace,
+        deleted: (_, { key }) => this.index.deleteWorkspace(name, key),
+      }),
+    );
+    const setLogicalCluster = (cluster: LogicalCluster): void => {
+      const indexed = indexedLogicalCluster(cluster);
+      if (indexed !== undefined) this.index.setLogicalCluster(name, indexed);
+    };
+    stack.use(
+      state.logicalClusters.on({
+        added: setLogicalCluster,
+        updated: setLogicalCluster,
+        deleted: (_, { key }) => this.index.deleteLogicalCluster(name, key.cluster),
+      }),
+    );
+    return stack;
+  }
+
+  /** The LogicalCluster of a logical cluster, wherever it is. */
+  logicalCluster(cluster: string): LogicalCluster | undefined {
+    return this.shardWith(cluster)?.state.logicalCluster(cluster);
+  }
+
+  /** The WorkspaceTypes of a key `<path or logical cluster>:<name>`: one, or more where there is a mistake. */
+  workspaceTypes(key: string): WorkspaceType[] {
+    return this.shards.flatMap(({ state }) => state.workspaceTypes.store.by("type", key));
+  }
+
+  /**
+   * The logical cluster that `/clusters/<said>` means on a shard: a name means itself, whether or not there is one.
+   *
+   * @throws ApiError 400 when it is neither name nor path, 404 when the path leads nowhere, 429 when it leads to another shard,
+   *   503 when it is unavailable, 403 when the logical cluster is inactive
+   */
+  locate(said: string, shard: string): string {
+    const name = said.startsWith("system:") || !said.includes(":") ? said : this.#find(said, shard);
+    const there = this.#shards.get(shard)?.state.logicalCluster(name);
+    if (there !== undefined && isInactive(there)) throw inactive(name);
+    return name;
+  }
+
+  #find(path: string, shard: string): string {
+    if (!isWorkspacePath(path))
+      throw ApiError.badRequest(`invalid cluster: ${JSON.stringify(path)} does not match the regex`);
+    const found = this.index.lookup(path);
+    if (found.kind === "unavailable") throw ApiError.serviceUnavailable(found.reason);
+    if (found.kind === "cluster" && found.shard === shard) return found.cluster;
+    if (found.kind === "cluster") throw ApiError.tooManyRequests("Not found on this shard", 1);
+    throw ApiError.notFound({ group: TENANCY_GROUP, resource: "workspaces" }, path);
+  }
+}
+
+function inactive(cluster: string): ApiError {
+  const resource = { group: CORE_GROUP, resource: "logicalclusters" };
+  return ApiError.forbidden({ resource, name: cluster, message: "logical cluster is marked inactive" });
+}
+
+/** Whether a logical cluster is shut for everybody. */
+export function isInactive(cluster: LogicalCluster): boolean {
+  const { annotations = {} } = cluster.metadata;
+  return annotations[INACTIVE_ANNOTATION] === "true" || annotations[LEGACY_INACTIVE_ANNOTATION] === "true";
+}

@@ -1,0 +1,45 @@
+import type { ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { TypedDefinition } from "@virtual-workspaces/framework";
+import { type PersistentCollection, type PersistentOptions, persistent, type Store } from "@virtual-workspaces/store";
+import type { Indexers } from "./filed-keys.ts";
+import { Tracked } from "./tracked.ts";
+
+/** The objects of a shard, of all its logical clusters: a collection for each kind, in one store, with one line of versions. */
+export class ShardObjects implements Disposable {
+  readonly store: Store;
+  readonly #onError: PersistentOptions["onError"];
+  readonly #collections = new Map<string, unknown>();
+  readonly #tracked: Tracked<object>[] = [];
+
+  constructor(store: Store, onError?: PersistentOptions["onError"]) {
+    this.store = store;
+    this.#onError = onError;
+  }
+
+  /** The collection of a kind, the same for all who ask. @param options count when it is made, the first time */
+  of<T extends object>(resource: TypedDefinition<T>, options: PersistentOptions = {}): PersistentCollection<T> {
+    const name = `${resource.plural}.${resource.version}.${resource.group}`;
+    const known = this.#collections.get(name) as PersistentCollection<T> | undefined;
+    if (known !== undefined) return known;
+    const onError = this.#onError === undefined ? {} : { onError: this.#onError };
+    const made = persistent(this.store, { garbageCollected: true, ...onError, ...options })(resource);
+    this.#collections.set(name, made);
+    return made;
+  }
+
+  /** Follows a kind from {@link start} on. */
+  track<T extends object>(resource: TypedDefinition<T>, indexers: Indexers<ObjectOf<T>> = {}): Tracked<T> {
+    const tracked = new Tracked<T>(this.of(resource), indexers);
+    this.#tracked.push(tracked as unknown as Tracked<object>);
+    return tracked;
+  }
+
+  /** Begins to follow what is tracked. @throws ApiError 503 when the store cannot be read */
+  async start(): Promise<void> {
+    await Promise.all(this.#tracked.map((tracked) => tracked.start()));
+  }
+
+  [Symbol.dispose](): void {
+    for (const tracked of this.#tracked) tracked[Symbol.dispose]();
+  }
+}

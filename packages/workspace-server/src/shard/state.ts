@@ -1,0 +1,50 @@
+import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { Resource } from "@virtual-workspaces/framework";
+import {
+  LOGICAL_CLUSTER_NAME,
+  LogicalCluster,
+  type LogicalCluster as LogicalClusterObject,
+  PATH_ANNOTATION,
+  Shard,
+  Workspace,
+  WorkspaceType,
+} from "@virtual-workspaces/kcp";
+import type { ShardObjects } from "./objects.ts";
+import type { Tracked } from "./tracked.ts";
+
+/** What a kind holds. */
+type ContentOf<Kind> = Kind extends Resource<infer Content> ? Content : never;
+
+/** What a shard knows of its objects without asking its store: the kinds that it is run by. */
+export class ShardState {
+  readonly logicalClusters: Tracked<ContentOf<typeof LogicalCluster>>;
+  /** Index `cluster`: by the name of the logical cluster that they lead to. */
+  readonly workspaces: Tracked<ContentOf<typeof Workspace>>;
+  /** Index `type`: by `<path>:<name>` and `<logical cluster>:<name>`. */
+  readonly workspaceTypes: Tracked<ContentOf<typeof WorkspaceType>>;
+  readonly shards: Tracked<ContentOf<typeof Shard>>;
+
+  constructor(objects: ShardObjects) {
+    this.logicalClusters = objects.track(LogicalCluster);
+    this.workspaces = objects.track(Workspace, {
+      cluster: ({ spec }) => (spec.cluster === undefined ? [] : [spec.cluster]),
+    });
+    this.workspaceTypes = objects.track(WorkspaceType, {
+      type: ({ metadata }, { cluster, name }) => {
+        const path = metadata.annotations?.[PATH_ANNOTATION] ?? cluster;
+        return [...new Set([path, cluster])].map((place) => `${place}:${name}`);
+      },
+    });
+    this.shards = objects.track(Shard);
+  }
+
+  /** The LogicalCluster of a logical cluster. */
+  logicalCluster(cluster: string): LogicalClusterObject | undefined {
+    return this.logicalClusters.store.get(logicalClusterKey(cluster));
+  }
+}
+
+/** Where the LogicalCluster of a logical cluster is. */
+export function logicalClusterKey(cluster: string): ObjectKey {
+  return { cluster, namespace: "", name: LOGICAL_CLUSTER_NAME };
+}
