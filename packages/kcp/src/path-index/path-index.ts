@@ -14,10 +14,10 @@ import { linkOf, lookup, pathOf, workspaceOf } from "./walk.ts";
  * (kcp's `index.State`). It does no I/O and has no timers; its answers are of the moment.
  *
  * What a shard says of one object counts until it says otherwise, so events of different objects and shards may come in
- * any order: a workspace before the logical cluster that it is in, before the one that it leads to, before its shard. Events of one object must
- * come in theirs. A workspace counts where the logical cluster is that it is in: what other shards say of workspaces
- * there is kept, and of no effect. Where several shards say that they have a logical cluster (one that is being moved),
- * the first by name counts.
+ * any order: a workspace before the logical cluster that it is in, before the one that it leads to, before its shard.
+ * Events of one object must come in theirs. A workspace counts on the shard that has the logical cluster it is in: what
+ * other shards say of workspaces there is kept, and of no effect. Where several shards say that they have a logical
+ * cluster (one that is being moved), the first by name counts.
  *
  * It says where things are, not who may see them: that is for authorization at the shard. Memory grows with what it is
  * fed and with nothing else: 220 bytes for each workspace with its logical cluster where a hundred have one parent, 250
