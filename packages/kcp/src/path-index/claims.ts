@@ -39,11 +39,6 @@ export class Claims {
     else if (others.length > 0) this.#others.delete(node);
     return claim;
   }
-
-  /** The logical clusters that several shards claim. */
-  contested(): ClusterNode[] {
-    return [...this.#others.keys()];
-  }
 }
 
 const isBefore = (a: Claim, b: Claim): boolean => a.shard.name < b.shard.name;

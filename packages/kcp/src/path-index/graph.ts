@@ -92,7 +92,6 @@ export class Graph {
 
   /** All that a shard said is forgotten. Looks at every logical cluster once. */
   deleteShard(shard: ShardNode): void {
-    for (const node of this.#claims.contested()) this.#removeClaim(node, shard);
     for (const node of this.clusters.values()) {
       this.#removeClaim(node, shard);
       const list = workspacesOn(node, shard);

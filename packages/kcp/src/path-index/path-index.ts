@@ -14,13 +14,15 @@ import { linkOf, lookup, pathOf, workspaceOf } from "./walk.ts";
  * (kcp's `index.State`). It does no I/O and has no timers; its answers are of the moment.
  *
  * What a shard says of one object counts until it says otherwise, so events of different objects and shards may come in
- * any order: a workspace before the logical cluster that it is in, before the one that it leads to, before its shard. Events of one object must
- * come in theirs. A workspace counts where the logical cluster is that it is in: what other shards say of workspaces
- * there is kept, and of no effect. Where several shards say that they have a logical cluster (one that is being moved),
- * the first by name counts.
+ * any order: a workspace before the logical cluster that it is in, before the one that it leads to, before its shard.
+ * Events of one object must come in theirs. A workspace counts on the shard that has the logical cluster it is in: what
+ * other shards say of workspaces there is kept, and of no effect. Where several shards say that they have a logical
+ * cluster (one that is being moved), the first by name counts.
  *
- * It says where things are, not who may see them: that is for authorization at the shard. Memory: some 250 bytes for
- * each workspace with its logical cluster (names of 16 characters), nothing for lookups; no bound but what it is fed.
+ * It says where things are, not who may see them: that is for authorization at the shard. Memory grows with what it is
+ * fed and with nothing else: 220 bytes for each workspace with its logical cluster where a hundred have one parent, 250
+ * where ten have, up to 200 and the length of its path more for each parent (measured; names of 16 characters, Node 24).
+ * Lookups keep nothing.
  */
 export class PathIndex {
   readonly #graph = new Graph();
@@ -30,7 +32,7 @@ export class PathIndex {
     this.#graph.shard(name).urls = { baseURL, virtualWorkspaceURL };
   }
 
-  /** A shard is gone, with all it said. Looks at every logical cluster: 0.3 s for a million. */
+  /** A shard is gone, with all it said. Looks at every logical cluster: some 0.1 s for a million. */
   deleteShard(name: string): void {
     const shard = this.#graph.shards.get(name);
     if (shard !== undefined) this.#graph.deleteShard(shard);

@@ -1,0 +1,158 @@
+import { PathIndex } from "@virtual-workspaces/kcp";
+import { expect } from "chai";
+
+function twoShards(): PathIndex {
+  const index = new PathIndex();
+  index.setShard("root", { baseURL: "https://root.io" });
+  index.setShard("amber", { baseURL: "https://amber.io" });
+  index.setLogicalCluster("root", { name: "root", path: "root" });
+  index.setWorkspace("root", { cluster: "root", name: "org", target: "34" });
+  index.setWorkspace("root", { cluster: "root", name: "org1", target: "43" });
+  index.setLogicalCluster("root", { name: "34" });
+  index.setLogicalCluster("amber", { name: "43" });
+  return index;
+}
+
+const clusterOf = (index: PathIndex, path: string): string => {
+  const found = index.lookup(path);
+  return found.kind === "cluster" ? `${found.cluster}@${found.shard}` : found.kind;
+};
+
+describe("PathIndex, as things change", () => {
+  it("forgets a shard with all that is on it, and nothing else", () => {
+    const index = twoShards();
+    index.deleteShard("none");
+    index.deleteShard("amber");
+    expect(clusterOf(index, "root:org1")).to.equal("unknown");
+    expect(clusterOf(index, "root:org")).to.equal("34@root");
+    expect(index.shard("amber")).to.equal(undefined);
+    index.deleteShard("root");
+    index.setLogicalCluster("amber", { name: "root" });
+    index.setShard("amber", { baseURL: "https://amber.io" });
+    expect(clusterOf(index, "root:org"), "its workspaces are gone").to.equal("unknown");
+    expect(clusterOf(index, "root")).to.equal("root@amber");
+  });
+
+  it("minds a shard's new URL", () => {
+    const index = twoShards();
+    index.setShard("root", { baseURL: "https://new-root.io" });
+    expect(index.lookup("root:org")).to.deep.include({ baseURL: "https://new-root.io", cluster: "34" });
+    expect(index.shard("root")).to.deep.equal({ baseURL: "https://new-root.io", virtualWorkspaceURL: undefined });
+  });
+
+  it("forgets a workspace, and still knows its logical cluster by name", () => {
+    const index = twoShards();
+    index.deleteWorkspace("root", { cluster: "root", name: "org" });
+    index.deleteWorkspace("root", { cluster: "root", name: "none" });
+    index.deleteWorkspace("amber", { cluster: "root", name: "org1" });
+    expect(clusterOf(index, "root:org")).to.equal("unknown");
+    expect(clusterOf(index, "34")).to.equal("34@root");
+    expect(clusterOf(index, "root:org1")).to.equal("43@amber");
+  });
+
+  it("finds nothing by way of a logical cluster that is gone, and all again when it is back", () => {
+    const index = twoShards();
+    index.deleteLogicalCluster("amber", "34");
+    index.deleteLogicalCluster("root", "none");
+    expect(clusterOf(index, "root:org")).to.equal("34@root");
+    index.deleteLogicalCluster("root", "root");
+    expect(clusterOf(index, "root:org")).to.equal("unknown");
+    index.setLogicalCluster("root", { name: "root" });
+    expect(clusterOf(index, "root:org")).to.equal("34@root");
+  });
+
+  it("follows a workspace that was made anew, in whatever order its logical cluster appears", () => {
+    const index = twoShards();
+    index.deleteWorkspace("root", { cluster: "root", name: "org" });
+    index.setLogicalCluster("amber", { name: "44", path: "root:org" });
+    index.setWorkspace("root", { cluster: "root", name: "org", target: "44" });
+    index.deleteLogicalCluster("root", "34");
+    expect(clusterOf(index, "root:org")).to.equal("44@amber");
+    index.setWorkspace("root", { cluster: "root", name: "org", target: "55" });
+    expect(clusterOf(index, "root:org")).to.equal("unknown");
+    index.setLogicalCluster("root", { name: "55" });
+    expect(clusterOf(index, "root:org")).to.equal("55@root");
+    expect(index.workspaceOf("44")).to.equal(undefined);
+  });
+
+  it("of two shards that have a logical cluster takes the first by name, and the other when that lets go", () => {
+    for (const order of [
+      ["root", "amber"],
+      ["amber", "root"],
+    ]) {
+      const index = twoShards();
+      for (const shard of order) index.setLogicalCluster(shard, { name: "moving", type: `root:${shard}` });
+      expect(index.lookup("moving")).to.deep.include({ shard: "amber", type: "root:amber" });
+      expect([index.logicalClusters("root"), index.logicalClusters("amber")]).to.deep.equal([3, 2]);
+      index.deleteLogicalCluster("amber", "moving");
+      expect(index.lookup("moving")).to.deep.include({ shard: "root", type: "root:root" });
+    }
+  });
+});
+
+describe("PathIndex.pathOf", () => {
+  it("is what the shard says, and without that what workspaces say", () => {
+    const index = twoShards();
+    expect(index.pathOf("34")).to.equal("root:org");
+    index.setLogicalCluster("root", { name: "34", path: "root:old-name" });
+    expect(index.pathOf("34")).to.equal("root:old-name");
+    index.setWorkspace("root", { cluster: "34", name: "team", target: "43" });
+    index.deleteWorkspace("root", { cluster: "root", name: "org1" });
+    expect(index.pathOf("43")).to.equal("root:old-name:team");
+    index.deleteWorkspace("root", { cluster: "34", name: "team" });
+    expect(index.pathOf("43")).to.equal("43");
+    expect(index.pathOf("none")).to.equal(undefined);
+    index.setWorkspace("root", { cluster: "34", name: "team", target: "none" });
+    expect(index.pathOf("none"), "on no shard").to.equal(undefined);
+  });
+
+  it("of logical clusters whose workspaces lead in a circle is their names", () => {
+    const index = twoShards();
+    for (const name of ["a", "b", "c", "d"]) index.setLogicalCluster("root", { name });
+    index.setWorkspace("root", { cluster: "a", name: "x", target: "b" });
+    index.setWorkspace("root", { cluster: "b", name: "y", target: "c" });
+    index.setWorkspace("root", { cluster: "c", name: "z", target: "a" });
+    index.setWorkspace("root", { cluster: "c", name: "off", target: "d" });
+    expect(["a", "b", "c", "d"].map((name) => index.pathOf(name))).to.deep.equal(["a", "b", "c", "d"]);
+    expect(index.lookup("a:x:y:z:x")).to.deep.include({ cluster: "b", path: "b" });
+  });
+
+  it("of ten thousand workspaces one in another is soon said", () => {
+    const index = twoShards();
+    for (let depth = 0; depth < 10_000; depth++) {
+      index.setLogicalCluster("root", { name: `c${depth}` });
+      index.setWorkspace("root", { cluster: `c${depth}`, name: "in", target: `c${depth + 1}` });
+    }
+    expect(index.pathOf("c9999")).to.equal(`c0${":in".repeat(9999)}`);
+  });
+});
+
+describe("PathIndex.workspaceOf", () => {
+  it("is the workspace object, and where it is", () => {
+    const index = twoShards();
+    expect(index.workspaceOf("43")).to.deep.equal({ cluster: "root", name: "org1", shard: "root" });
+    expect(index.shardOf("43")).to.equal("amber");
+    expect(index.workspaceOf("root")).to.equal(undefined);
+    expect(index.shardOf("none")).to.equal(undefined);
+  });
+
+  it("of several is the first by names, of those that count", () => {
+    const index = twoShards();
+    index.setWorkspace("root", { cluster: "root", name: "zzz", target: "43" });
+    index.setWorkspace("amber", { cluster: "root", name: "aaa", target: "43" });
+    index.setWorkspace("root", { cluster: "34", name: "in", target: "43", phase: "Unavailable" });
+    expect(index.workspaceOf("43")).to.deep.include({ cluster: "34", name: "in" });
+    index.deleteWorkspace("root", { cluster: "34", name: "in" });
+    expect(index.workspaceOf("43")).to.deep.include({ cluster: "root", name: "org1" });
+    index.deleteWorkspace("root", { cluster: "root", name: "org1" });
+    expect(index.workspaceOf("43")).to.deep.include({ cluster: "root", name: "zzz" });
+  });
+
+  it("does not slow down with many that lead to one", () => {
+    const index = twoShards();
+    const key = (n: number) => ({ cluster: "root", name: `n${n}` });
+    for (let n = 0; n < 50_000; n++) index.setWorkspace("root", { ...key(n), target: "43" });
+    for (let n = 0; n < 50_000; n++) index.deleteWorkspace("root", key(n));
+    expect(index.workspaceOf("43")).to.deep.include({ name: "org1" });
+  });
+});

@@ -1,0 +1,83 @@
+// Why: an index that runs for months sees workspaces come and go. What it keeps beside its nodes must go with them.
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect } from "chai";
+import fc from "fast-check";
+import { Graph } from "../../../packages/kcp/src/path-index/graph.ts";
+import { ownCopy, SharedTexts } from "../../../packages/kcp/src/path-index/texts.ts";
+import { CLUSTERS, history, NAMES, SHARDS } from "./arbitrary.ts";
+import type { Change } from "./model.ts";
+
+setFlagsFromString("--expose_gc");
+const collectGarbage: () => void = runInNewContext("gc");
+
+function play(graph: Graph, change: Change): void {
+  const shard = graph.shard(change.shard);
+  if ("set" in change) {
+    if (change.set === "workspace") graph.setWorkspace(shard, change.workspace);
+    if (change.set === "logicalCluster") graph.setLogicalCluster(shard, change.logicalCluster);
+  } else if (change.delete === "shard") graph.deleteShard(shard);
+  else if (change.delete === "workspace") graph.deleteWorkspace(shard, change.workspace);
+  else graph.deleteLogicalCluster(shard, change.name);
+}
+
+const byShard = (graph: Graph): void => {
+  for (const shard of [...graph.shards.values()]) graph.deleteShard(shard);
+};
+
+const byObject = (graph: Graph): void => {
+  for (const shard of graph.shards.values())
+    for (const cluster of CLUSTERS) {
+      graph.deleteLogicalCluster(shard, cluster);
+      for (const name of NAMES) graph.deleteWorkspace(shard, { cluster, name });
+    }
+};
+
+describe("the index of paths forgets", () => {
+  for (const [what, empty] of Object.entries({ "shard by shard": byShard, "object by object": byObject }))
+    it(`what is deleted ${what}`, async () => {
+      const graphs: Graph[] = [];
+      const parts: WeakRef<object>[] = [];
+      for (const changes of fc.sample(history, { numRuns: 100, seed: 1 })) {
+        const graph = new Graph();
+        for (const change of changes) {
+          play(graph, change);
+          for (const node of graph.clusters.values())
+            for (const part of [node, node.type, node.prefix]) if (part !== undefined) parts.push(new WeakRef(part));
+        }
+        empty(graph);
+        expect(graph.clusters.size).to.equal(0);
+        for (const name of SHARDS) expect(graph.shards.get(name)?.clusters ?? 0).to.equal(0);
+        graphs.push(graph);
+      }
+      expect(parts.length).to.be.above(1000);
+      // A WeakRef holds on to what it was made of until the turn ends, and a register may a little longer.
+      const kept = (): number => parts.filter((part) => part.deref() !== undefined).length;
+      for (let turn = 0; turn < 20 && kept() > 0; turn++) {
+        await new Promise((resolve) => setImmediate(resolve));
+        collectGarbage();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      expect(kept()).to.equal(0);
+      expect(graphs).to.have.lengthOf(100);
+    });
+});
+
+describe("SharedTexts", () => {
+  it("keep a text once, as long as somebody uses it", () => {
+    const texts = new SharedTexts();
+    const first = texts.take("root:org");
+    expect(texts.take("root:org")).to.equal(first);
+    texts.leave(first);
+    texts.leave(undefined);
+    expect(texts.take("root:org")).to.equal(first);
+    texts.leave(first);
+    texts.leave(first);
+    expect(texts.take("root:org")).not.to.equal(first);
+  });
+});
+
+describe("ownCopy", () => {
+  for (const text of ["", "root", "é", "user:😀", "\ud800", "x".repeat(100)])
+    it(`of ${JSON.stringify(text)} is the same text`, () => expect(ownCopy(text)).to.equal(text));
+});

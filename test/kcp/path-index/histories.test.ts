@@ -1,0 +1,58 @@
+// Random histories on several shards, with logical clusters on two shards at once, workspaces of the wrong shard, several
+// that lead to one, circles. The index must say what the model says after each change, and the same after all of them in
+// whatever order the shards' histories were mixed.
+import { PathIndex } from "@virtual-workspaces/kcp";
+import { expect } from "chai";
+import fc from "fast-check";
+import { CLUSTERS, history, PATHS, SHARDS } from "./arbitrary.ts";
+import { type Change, Model, play } from "./model.ts";
+
+function compare(index: PathIndex, model: Model | PathIndex): void {
+  for (const path of PATHS) expect(index.lookup(path), path).to.deep.equal(model.lookup(path));
+  for (const name of CLUSTERS) {
+    expect(index.pathOf(name), name).to.equal(model.pathOf(name));
+    expect(index.workspaceOf(name), name).to.deep.equal(model.workspaceOf(name));
+  }
+  for (const name of SHARDS) expect(index.logicalClusters(name), name).to.equal(model.logicalClusters(name));
+}
+
+/** The same changes, each shard's in their order, the shards mixed otherwise. */
+function mixed(changes: readonly Change[], picks: readonly number[]): Change[] {
+  const queues = SHARDS.map((name) => changes.filter((one) => one.shard === name));
+  const order: Change[] = [];
+  for (let turn = 0; order.length < changes.length; turn++) {
+    const next = queues[(picks[turn % picks.length] ?? turn) % queues.length]?.shift();
+    if (next !== undefined) order.push(next);
+    else if (turn > picks.length) order.push(...queues.flatMap((queue) => queue.splice(0)));
+  }
+  return order;
+}
+
+describe("PathIndex, whatever happens", () => {
+  it("says what the model says, after each change", () => {
+    fc.assert(
+      fc.property(history, (changes) => {
+        const index = new PathIndex();
+        const model = new Model();
+        for (const one of changes) {
+          play(index, one);
+          model.play(one);
+          compare(index, model);
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it("says the same in whatever order it hears of the shards", () => {
+    fc.assert(
+      fc.property(history, fc.array(fc.nat(SHARDS.length - 1), { minLength: 1, maxLength: 30 }), (changes, picks) => {
+        const [a, b] = [new PathIndex(), new PathIndex()];
+        for (const one of changes) play(a, one);
+        for (const one of mixed(changes, picks)) play(b, one);
+        compare(a, b);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,49 @@
+// A million workspaces are to fit: what each takes is held to a bound, names and all.
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { newClusterName, PathIndex } from "@virtual-workspaces/kcp";
+import { expect } from "chai";
+
+setFlagsFromString("--expose_gc");
+const collectGarbage: () => void = runInNewContext("gc");
+
+const WORKSPACES = 100_000;
+const BYTES = 280;
+
+async function held(): Promise<number> {
+  for (let round = 0; round < 4; round++) {
+    collectGarbage();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return process.memoryUsage().heapUsed;
+}
+
+/** A hundred workspaces in each, named out of a longer text as a watch would: nothing of that may stay. */
+function feed(index: PathIndex): void {
+  const clusters: { name: string; path: string }[] = [{ name: "root", path: "root" }];
+  for (let n = 0; n < WORKSPACES; n++) {
+    const parent = clusters[Math.floor(n / 100)] ?? expect.fail("there is a parent");
+    const line = `${"x".repeat(1000)} workspace-${n} ${newClusterName()}`;
+    const [, name = "", target = ""] = line.split(" ");
+    const path = `${parent.path}:${name}`;
+    index.setWorkspace("root", { cluster: parent.name, name, target, phase: "Ready" });
+    index.setLogicalCluster("root", { name: target, path, type: "root:universal" });
+    if (clusters.length <= WORKSPACES / 100) clusters.push({ name: target, path });
+  }
+}
+
+describe("the memory of the index of paths", () => {
+  it(`is at most ${BYTES} bytes for each of ${WORKSPACES} workspaces, and none when they are gone`, async () => {
+    const index = new PathIndex();
+    const before = await held();
+    index.setShard("root", { baseURL: "https://root.example" });
+    index.setLogicalCluster("root", { name: "root", path: "root", type: "root:root" });
+    feed(index);
+    const full = await held();
+    expect(index.logicalClusters("root")).to.equal(WORKSPACES + 1);
+    expect((full - before) / WORKSPACES).to.be.within(100, BYTES);
+    index.deleteShard("root");
+    expect((await held()) - before).to.be.below(WORKSPACES * 10);
+    expect(index.lookup("root").kind).to.equal("unknown");
+  });
+});

@@ -1,0 +1,121 @@
+// What the index must say, found the slow way: the latest word of each shard on each object, gone through each time.
+import type { IndexedLogicalCluster, IndexedWorkspace, Lookup, PathIndex, WorkspaceKey } from "@virtual-workspaces/kcp";
+
+export type Change =
+  | { shard: string; set: "shard"; baseURL: string }
+  | { shard: string; set: "workspace"; workspace: IndexedWorkspace }
+  | { shard: string; set: "logicalCluster"; logicalCluster: IndexedLogicalCluster }
+  | { shard: string; delete: "shard" }
+  | { shard: string; delete: "workspace"; workspace: WorkspaceKey }
+  | { shard: string; delete: "logicalCluster"; name: string };
+
+export function play(index: PathIndex, change: Change): void {
+  if ("set" in change) {
+    if (change.set === "shard") index.setShard(change.shard, { baseURL: change.baseURL });
+    else if (change.set === "workspace") index.setWorkspace(change.shard, change.workspace);
+    else index.setLogicalCluster(change.shard, change.logicalCluster);
+  } else if (change.delete === "shard") index.deleteShard(change.shard);
+  else if (change.delete === "workspace") index.deleteWorkspace(change.shard, change.workspace);
+  else index.deleteLogicalCluster(change.shard, change.name);
+}
+
+export class Model {
+  #workspaces: (IndexedWorkspace & { shard: string })[] = [];
+  #clusters: (IndexedLogicalCluster & { shard: string })[] = [];
+  readonly #urls = new Map<string, string>();
+
+  play(change: Change): void {
+    const { shard } = change;
+    if ("set" in change) {
+      if (change.set === "shard") this.#urls.set(shard, change.baseURL);
+      else if (change.set === "workspace") {
+        this.play({ shard, delete: "workspace", workspace: change.workspace });
+        this.#workspaces.push({ ...change.workspace, shard });
+      } else {
+        this.play({ shard, delete: "logicalCluster", name: change.logicalCluster.name });
+        this.#clusters.push({ ...change.logicalCluster, shard });
+      }
+    } else if (change.delete === "shard") {
+      this.#urls.delete(shard);
+      this.#workspaces = this.#workspaces.filter((known) => known.shard !== shard);
+      this.#clusters = this.#clusters.filter((known) => known.shard !== shard);
+    } else if (change.delete === "workspace") {
+      const { cluster, name } = change.workspace;
+      this.#workspaces = this.#workspaces.filter(
+        (known) => known.shard !== shard || known.cluster !== cluster || known.name !== name,
+      );
+    } else this.#clusters = this.#clusters.filter((known) => known.shard !== shard || known.name !== change.name);
+  }
+
+  cluster(name: string): (IndexedLogicalCluster & { shard: string }) | undefined {
+    const [first] = this.#clusters.filter((known) => known.name === name).sort((a, b) => (a.shard < b.shard ? -1 : 1));
+    return first;
+  }
+
+  workspaceOf(name: string): { cluster: string; name: string; shard: string } | undefined {
+    if (this.cluster(name) === undefined) return undefined;
+    const [first] = this.#counting()
+      .filter(({ target }) => target === name)
+      .sort((a, b) => (a.cluster === b.cluster ? (a.name < b.name ? -1 : 1) : a.cluster < b.cluster ? -1 : 1));
+    return first && { cluster: first.cluster, name: first.name, shard: first.shard };
+  }
+
+  pathOf(cluster: string): string | undefined {
+    if (this.cluster(cluster) === undefined) return undefined;
+    let names = "";
+    const seen = new Set<string>();
+    for (let at = cluster; ; ) {
+      const path = this.cluster(at)?.path;
+      if (path !== undefined) return path + names;
+      const workspace = this.workspaceOf(at);
+      if (workspace === undefined) return at + names;
+      if (seen.has(at)) return cluster;
+      seen.add(at);
+      names = `:${workspace.name}${names}`;
+      at = workspace.cluster;
+    }
+  }
+
+  lookup(path: string): Lookup {
+    const unknown: Lookup = { kind: "unknown" };
+    const [first = "", ...rest] = path.split(":");
+    let at = this.cluster(first);
+    let unavailable: string | undefined;
+    for (const [depth, name] of rest.entries()) {
+      if (at === undefined) return unknown;
+      const parent = at;
+      const workspace = this.#counting().find((known) => known.cluster === parent.name && known.name === name);
+      if (workspace?.phase === "Unavailable") unavailable = [first, ...rest.slice(0, depth + 1)].join(":");
+      if (workspace?.target === undefined && workspace?.mountURL !== undefined) {
+        if (unavailable !== undefined) return outOfOrder(unavailable);
+        const { shard, cluster, mountURL: url } = workspace;
+        const mounted = { shard, cluster, name };
+        const beyond = rest.slice(depth + 1).join(":");
+        return { kind: "mount", url, workspace: mounted, path: `${this.pathOf(cluster)}:${name}`, rest: beyond };
+      }
+      at = workspace?.target === undefined ? undefined : this.cluster(workspace.target);
+    }
+    if (at === undefined) return unknown;
+    if (unavailable !== undefined) return outOfOrder(unavailable);
+    const { name: cluster, shard, type } = at;
+    const baseURL = this.#urls.get(shard);
+    if (baseURL === undefined) return unknown;
+    const whole = this.pathOf(cluster) ?? "";
+    return { kind: "cluster", cluster, shard, baseURL, virtualWorkspaceURL: undefined, path: whole, type };
+  }
+
+  logicalClusters(shard: string): number {
+    return this.#clusters.filter((known) => known.shard === shard).length;
+  }
+
+  /** The workspaces that are where the logical cluster is that they are in, and lead somewhere. */
+  #counting(): (IndexedWorkspace & { shard: string })[] {
+    return this.#workspaces.filter(
+      ({ cluster, shard, phase }) => this.cluster(cluster)?.shard === shard && phase !== "Scheduling",
+    );
+  }
+}
+
+function outOfOrder(path: string): Lookup {
+  return { kind: "unavailable", code: 503, reason: `workspace ${path} is not available: try again later` };
+}
