@@ -79,7 +79,7 @@ describe("versions of apis.kcp.io", () => {
     });
     expect(spec).to.deep.equal({
       latestResourceSchemas: ["v1.widgets.example.dev"],
-      permissionClaims: [{ resource: "configmaps" }, { group: "example.dev", resource: "cogs", identityHash: "x" }],
+      permissionClaims: [{ group: "", resource: "configmaps" }, { group: "example.dev", resource: "cogs", identityHash: "x" }],
     });
     expect(metadata.annotations).to.deep.equal({
       "apis.v1alpha2.kcp.io/resource-schemas":

@@ -41,8 +41,8 @@ const newerClaim = (random: Random, key: (typeof KEYS)[number]) => ({
   ...(random.chance(0.3) ? { defaultSelector: selector(random) } : {}),
 });
 
-const olderClaim = (random: Random, { group, resource, identityHash }: (typeof KEYS)[number]) => ({
-  ...(group === "" ? {} : { group }),
+const olderClaim = (random: Random, { group, resource, identityHash }: (typeof KEYS)[number], grouped = false) => ({
+  ...(group === "" && !grouped ? {} : { group }),
   resource,
   ...(identityHash === "" ? {} : { identityHash }),
   ...(random.chance(0.5)
@@ -87,7 +87,7 @@ export function randomOlderExport(random: Random): APIExportV1alpha1 {
       ...list(random, "latestResourceSchemas", () =>
         some(random, ["v1.widgets.example.dev", "v2.gears.core", "today.cogs.a.b.c", "v1.pins.apps"]),
       ),
-      ...list(random, "permissionClaims", () => some(random, byGroupResource).map((key) => olderClaim(random, key))),
+      ...list(random, "permissionClaims", () => some(random, byGroupResource).map((key) => olderClaim(random, key, true))),
     },
     ...(random.chance(0.5) ? { status: { identityHash: "x" } } : {}),
   };

@@ -2,13 +2,11 @@ import type { Mapped } from "@virtual-workspaces/framework";
 import { APIBinding, type APIBindingV1alpha1 } from "../kinds/api-binding.ts";
 import type { Holds } from "../kinds/holds.ts";
 import { annotationsWith, NEWER_ANNOTATIONS, OLDER_ANNOTATIONS, remembered, sentBack } from "./annotations.ts";
-import { newerClaims, olderClaims } from "./claims.ts";
+import { BOUND_CLAIM, newerClaims, olderClaims, TOLD_CLAIM } from "./claims.ts";
 
 type Older = Holds<typeof APIBindingV1alpha1>;
 type Newer = Holds<typeof APIBinding>;
-type Claims<Of, Name extends keyof Of> = NonNullable<Of[Name]> extends (infer Claim)[] ? Claim : never;
-type OlderStatus = NonNullable<Older["status"]>;
-type NewerStatus = NonNullable<Newer["status"]>;
+type ClaimOf<List> = NonNullable<List> extends (infer Claim)[] ? Claim : never;
 
 /**
  * Shows an APIBinding of v1alpha2 in v1alpha1: what that cannot say of claims is in annotations
@@ -16,13 +14,20 @@ type NewerStatus = NonNullable<Newer["status"]>;
  */
 export function apiBindingToV1alpha1({ metadata, spec, status }: APIBinding): Mapped<Older> {
   const known = (name: keyof typeof OLDER_ANNOTATIONS) => remembered(metadata, OLDER_ANNOTATIONS[name]);
-  const own = olderClaims<Claims<Older["spec"], "permissionClaims">>(spec.permissionClaims, known("permissionClaims"));
+  const { permissionClaims, reference } = spec;
   const { appliedPermissionClaims, exportPermissionClaims, ...observed } = status ?? {};
-  type Applied = Claims<OlderStatus, "appliedPermissionClaims">;
-  const applied = olderClaims<Applied>(appliedPermissionClaims, known("appliedClaims"));
-  const exported = olderClaims<Applied>(exportPermissionClaims, known("exportClaims"));
+  type Own = ClaimOf<Older["spec"]["permissionClaims"]>;
+  const own = olderClaims<Own>(permissionClaims, known("permissionClaims"), BOUND_CLAIM);
+  type Seen = ClaimOf<NonNullable<Older["status"]>["exportPermissionClaims"]>;
+  const applied = olderClaims<Seen>(appliedPermissionClaims, known("appliedClaims"), BOUND_CLAIM);
+  const exported = olderClaims<Seen>(exportPermissionClaims, known("exportClaims"), TOLD_CLAIM);
+  const annotations = annotationsWith(metadata, {
+    [NEWER_ANNOTATIONS.acceptableClaims]: own.aside,
+    [NEWER_ANNOTATIONS.exportClaims]: exported.aside,
+    [NEWER_ANNOTATIONS.appliedClaims]: applied.aside,
+  });
   return {
-    spec: { reference: spec.reference, ...(own.claims && { permissionClaims: own.claims }) },
+    spec: { reference, ...(own.claims && { permissionClaims: own.claims }) },
     ...(status && {
       status: {
         ...observed,
@@ -30,13 +35,7 @@ export function apiBindingToV1alpha1({ metadata, spec, status }: APIBinding): Ma
         ...(exported.claims && { exportPermissionClaims: exported.claims }),
       },
     }),
-    metadata: {
-      annotations: annotationsWith(metadata, {
-        [NEWER_ANNOTATIONS.acceptableClaims]: own.aside,
-        [NEWER_ANNOTATIONS.exportClaims]: exported.aside,
-        [NEWER_ANNOTATIONS.appliedClaims]: applied.aside,
-      }),
-    },
+    metadata: { annotations },
   };
 }
 
@@ -47,17 +46,24 @@ export function apiBindingToV1alpha1({ metadata, spec, status }: APIBinding): Ma
  * @throws ApiError 422 if an annotation cannot be read
  */
 export function apiBindingToV1alpha2(object: APIBindingV1alpha1): Mapped<Newer> {
-  const { metadata, spec, status } = object;
   const known = (name: keyof typeof NEWER_ANNOTATIONS) => sentBack(object, APIBinding, NEWER_ANNOTATIONS[name]);
-  type Own = Claims<Newer["spec"], "permissionClaims">;
-  const own = newerClaims<Own>(spec.permissionClaims, known("acceptableClaims"), { scoped: true });
+  const { metadata, spec, status } = object;
+  const { permissionClaims, reference } = spec;
   const { appliedPermissionClaims, exportPermissionClaims, ...observed } = status ?? {};
-  type Applied = Claims<NewerStatus, "appliedPermissionClaims">;
-  const applied = newerClaims<Applied>(appliedPermissionClaims, known("appliedClaims"), { scoped: true });
-  type Exported = Claims<NewerStatus, "exportPermissionClaims">;
-  const exported = newerClaims<Exported>(exportPermissionClaims, known("exportClaims"), { scoped: false });
+  type Status = NonNullable<Newer["status"]>;
+  type Own = ClaimOf<Newer["spec"]["permissionClaims"]>;
+  const own = newerClaims<Own>(permissionClaims, known("acceptableClaims"), BOUND_CLAIM);
+  type Applied = ClaimOf<Status["appliedPermissionClaims"]>;
+  const applied = newerClaims<Applied>(appliedPermissionClaims, known("appliedClaims"), BOUND_CLAIM);
+  type Told = ClaimOf<Status["exportPermissionClaims"]>;
+  const exported = newerClaims<Told>(exportPermissionClaims, known("exportClaims"), TOLD_CLAIM);
+  const annotations = annotationsWith(metadata, {
+    [OLDER_ANNOTATIONS.permissionClaims]: own.aside,
+    [OLDER_ANNOTATIONS.exportClaims]: exported.aside,
+    [OLDER_ANNOTATIONS.appliedClaims]: applied.aside,
+  });
   return {
-    spec: { reference: spec.reference, ...(own.claims && { permissionClaims: own.claims }) },
+    spec: { reference, ...(own.claims && { permissionClaims: own.claims }) },
     ...(status && {
       status: {
         ...observed,
@@ -65,12 +71,6 @@ export function apiBindingToV1alpha2(object: APIBindingV1alpha1): Mapped<Newer> 
         ...(exported.claims && { exportPermissionClaims: exported.claims }),
       },
     }),
-    metadata: {
-      annotations: annotationsWith(metadata, {
-        [OLDER_ANNOTATIONS.permissionClaims]: own.aside,
-        [OLDER_ANNOTATIONS.exportClaims]: exported.aside,
-        [OLDER_ANNOTATIONS.appliedClaims]: applied.aside,
-      }),
-    },
+    metadata: { annotations },
   };
 }

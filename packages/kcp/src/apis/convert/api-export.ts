@@ -3,7 +3,7 @@ import type { Mapped } from "@virtual-workspaces/framework";
 import { APIExport, APIExportV1alpha1 } from "../kinds/api-export.ts";
 import type { Holds } from "../kinds/holds.ts";
 import { annotationsWith, NEWER_ANNOTATIONS, OLDER_ANNOTATIONS, remembered, sentBack } from "./annotations.ts";
-import { newerClaims, olderClaims } from "./claims.ts";
+import { EXPORT_CLAIM, newerClaims, olderClaims } from "./claims.ts";
 
 type Older = Holds<typeof APIExportV1alpha1>;
 type Newer = Holds<typeof APIExport>;
@@ -18,7 +18,8 @@ type ExportedResource = NonNullable<NewerSpec["resources"]>[number];
 export function apiExportToV1alpha1({ metadata, spec, status }: APIExport): Mapped<Older> {
   const { permissionClaims, resources, ...common } = spec ?? {};
   const known = remembered(metadata, OLDER_ANNOTATIONS.permissionClaims);
-  const { claims, aside } = olderClaims<NonNullable<OlderSpec["permissionClaims"]>[number]>(permissionClaims, known);
+  type Claim = NonNullable<OlderSpec["permissionClaims"]>[number];
+  const { claims, aside } = olderClaims<Claim>(permissionClaims, known, EXPORT_CLAIM);
   const schemas = [...new Set(resources?.filter(isCustomResource).map(({ schema }) => schema))];
   const annotations = annotationsWith(metadata, {
     [NEWER_ANNOTATIONS.resourceSchemas]: unsaidResources(resources, schemas),
@@ -46,9 +47,8 @@ export function apiExportToV1alpha2(object: APIExportV1alpha1): Mapped<Newer> {
   const { metadata, spec, status } = object;
   const { permissionClaims, latestResourceSchemas, ...common } = spec ?? {};
   const known = sentBack(object, APIExport, NEWER_ANNOTATIONS.permissionClaims);
-  const { claims, aside } = newerClaims<NonNullable<NewerSpec["permissionClaims"]>[number]>(permissionClaims, known, {
-    scoped: false,
-  });
+  type Claim = NonNullable<NewerSpec["permissionClaims"]>[number];
+  const { claims, aside } = newerClaims<Claim>(permissionClaims, known, EXPORT_CLAIM);
   const unsaid = sentBack(object, APIExport, NEWER_ANNOTATIONS.resourceSchemas);
   const resources = exportedResources(latestResourceSchemas, unsaid as unknown as readonly ExportedResource[]);
   if (typeof resources === "string") throw invalidSchema(object, resources);

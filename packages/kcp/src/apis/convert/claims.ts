@@ -24,6 +24,21 @@ export interface NewerClaim {
   state?: "Accepted" | "Rejected";
 }
 
+/** What differs between the places where claims are. */
+interface ClaimForm {
+  /** Whether claims have a selector in v1alpha2. */
+  readonly scoped: boolean;
+  /** Whether v1alpha1 completes the group too, by which it then finds claims. */
+  readonly grouped: boolean;
+}
+
+/** Claims of an APIExport. */
+export const EXPORT_CLAIM: ClaimForm = { scoped: false, grouped: true };
+/** Claims that were decided on. */
+export const BOUND_CLAIM: ClaimForm = { scoped: true, grouped: false };
+/** Claims of an export as its bindings tell them. */
+export const TOLD_CLAIM: ClaimForm = { scoped: false, grouped: false };
+
 /** Converted claims, and those that the new version says too little of. */
 interface ConvertedClaims<Claim> {
   readonly claims: Claim[] | undefined;
@@ -38,17 +53,17 @@ interface ConvertedClaims<Claim> {
 export function olderClaims<Claim extends OlderClaim>(
   claims: readonly NewerClaim[] | undefined,
   known: readonly JsonObject[],
+  form: ClaimForm,
 ): ConvertedClaims<Claim> {
   const recall = new Recall(known.filter(isOlderClaim));
   const converted = claims?.map((claim): OlderClaim => {
-    const made = older(claim);
+    const made = older(claim, form);
     const was = recall.of(claim);
     if (was === undefined) return made;
     const { all: _all, resourceSelector: _selector, ...rest } = made;
     return { ...rest, ...given("all", was.all), ...given("resourceSelector", was.resourceSelector) };
   });
-  const comesBack = (claim: NewerClaim): boolean =>
-    equalJson(newer(older(claim), claim.selector !== undefined), withKey(claim));
+  const comesBack = (claim: NewerClaim): boolean => equalJson(newer(older(claim, form), form), withKey(claim));
   return { claims: converted as Claim[] | undefined, aside: aside(claims, comesBack).map(newerText) };
 }
 
@@ -56,40 +71,39 @@ export function olderClaims<Claim extends OlderClaim>(
  * Claims as v1alpha2 has them.
  *
  * @param known Claims of v1alpha2 that were kept aside; the schema judges what they say
- * @param scoped Whether the claims are those of bindings, which have selectors
  */
 export function newerClaims<Claim extends NewerClaim>(
   claims: readonly OlderClaim[] | undefined,
   known: readonly JsonObject[],
-  { scoped }: { readonly scoped: boolean },
+  form: ClaimForm,
 ): ConvertedClaims<Claim> {
   const recall = new Recall(known.filter(isNewerClaim));
   const converted = claims?.map((claim): NewerClaim => {
-    const made = newer(claim, scoped);
+    const made = newer(claim, form);
     const was = recall.of(claim);
     if (was === undefined) return made;
     return {
       ...made,
       ...given("verbs", was.verbs),
       ...given("defaultSelector", was.defaultSelector),
-      ...(scoped ? given("selector", was.selector) : {}),
+      ...(form.scoped ? given("selector", was.selector) : {}),
     };
   });
   const comesBack = (claim: OlderClaim, at: number): boolean => {
     const made = converted?.[at];
-    return made !== undefined && equalJson(older(made), withoutEmptyKey(claim));
+    return made !== undefined && equalJson(older(made, form), shownKey(claim, form));
   };
   return { claims: converted as Claim[] | undefined, aside: aside(claims, comesBack).map(olderText) };
 }
 
 /** What v1alpha1 can say of a claim: it knows no verbs, and of selectors only all. */
-function older({ verbs: _verbs, defaultSelector: _default, selector, ...claim }: NewerClaim): OlderClaim {
-  const rest = withoutEmptyKey(claim);
+function older({ verbs: _verbs, defaultSelector: _default, selector, ...claim }: NewerClaim, form: ClaimForm): OlderClaim {
+  const rest = shownKey(claim, form);
   return selector?.matchAll === true ? { ...rest, all: true } : rest;
 }
 
 /** What v1alpha2 makes of a claim that v1alpha1 alone knows: `resourceSelector` never limited anything. */
-function newer({ all: _all, resourceSelector: _selector, ...claim }: OlderClaim, scoped: boolean): NewerClaim {
+function newer({ all: _all, resourceSelector: _selector, ...claim }: OlderClaim, { scoped }: ClaimForm): NewerClaim {
   return { ...withKey(claim), verbs: ["*"], ...(scoped ? { selector: { matchAll: true } } : {}) };
 }
 
@@ -98,10 +112,9 @@ function withKey<Claim extends OlderClaim | NewerClaim>(claim: Claim): Claim {
   return { ...claim, group: claim.group ?? "", identityHash: claim.identityHash ?? "" };
 }
 
-/** As kcp shows it in v1alpha1. */
-function withoutEmptyKey<Claim extends OlderClaim | NewerClaim>({ group, identityHash, ...claim }: Claim): Claim {
-  const key = { ...(group && { group }), ...(identityHash && { identityHash }) };
-  return { ...claim, ...key } as Claim;
+/** As v1alpha1 has it: what is empty is left out, but what it would complete again. */
+function shownKey({ group = "", identityHash, ...claim }: OlderClaim, { grouped }: ClaimForm): OlderClaim {
+  return { ...claim, ...(grouped || group !== "" ? { group } : {}), ...(identityHash && { identityHash }) };
 }
 
 /** The claims that would come back as others, and those about the same, so that they can be told apart by their order. */
