@@ -79,7 +79,10 @@ describe("versions of apis.kcp.io", () => {
     });
     expect(spec).to.deep.equal({
       latestResourceSchemas: ["v1.widgets.example.dev"],
-      permissionClaims: [{ group: "", resource: "configmaps" }, { group: "example.dev", resource: "cogs", identityHash: "x" }],
+      permissionClaims: [
+        { group: "", resource: "configmaps" },
+        { group: "example.dev", resource: "cogs", identityHash: "x" },
+      ],
     });
     expect(metadata.annotations).to.deep.equal({
       "apis.v1alpha2.kcp.io/resource-schemas":
@@ -155,7 +158,9 @@ describe("versions of apis.kcp.io", () => {
     const name = "apis.v1alpha2.kcp.io/acceptable-permission-claims";
     const refused = () =>
       toNewer.binding({ ...binding, metadata: { ...binding.metadata, annotations: { [name]: "{" } } });
-    expect(refused).to.throw(`APIBinding.apis.kcp.io "a" is invalid: metadata.annotations[${name}]: Invalid value: "{"`);
+    expect(refused).to.throw(
+      `APIBinding.apis.kcp.io "a" is invalid: metadata.annotations[${name}]: Invalid value: "{"`,
+    );
     const object = { ...randomOlderExport(new Random(1)), spec: { latestResourceSchemas: ["v1.a.b", "widgets.v1"] } };
     expect(() => toNewer.export(object)).to.throw("spec.latestResourceSchemas[1]");
   });

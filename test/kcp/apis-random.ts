@@ -28,7 +28,12 @@ const selector = (random: Random) => {
   const kinds = [
     { matchAll: true },
     { matchLabels: { "a.dev/b": "1", a: "" } },
-    { matchExpressions: [{ key: "a", operator: "In", values: ["b", "c"] }, { key: "d", operator: "Exists" }] },
+    {
+      matchExpressions: [
+        { key: "a", operator: "In", values: ["b", "c"] },
+        { key: "d", operator: "Exists" },
+      ],
+    },
     { matchLabels: { a: "b" }, matchExpressions: [{ key: "d", operator: "Exists" }] },
     {},
   ];
@@ -47,7 +52,9 @@ const olderClaim = (random: Random, { group, resource, identityHash }: (typeof K
   ...(identityHash === "" ? {} : { identityHash }),
   ...(random.chance(0.5)
     ? { all: true }
-    : { resourceSelector: [{ name: "a" }, { namespace: "<b>" }, { name: "c", namespace: "d" }].slice(random.below(3)) }),
+    : {
+        resourceSelector: [{ name: "a" }, { namespace: "<b>" }, { name: "c", namespace: "d" }].slice(random.below(3)),
+      }),
   ...(random.chance(0.1) ? { all: false } : {}),
 });
 
@@ -87,7 +94,9 @@ export function randomOlderExport(random: Random): APIExportV1alpha1 {
       ...list(random, "latestResourceSchemas", () =>
         some(random, ["v1.widgets.example.dev", "v2.gears.core", "today.cogs.a.b.c", "v1.pins.apps"]),
       ),
-      ...list(random, "permissionClaims", () => some(random, byGroupResource).map((key) => olderClaim(random, key, true))),
+      ...list(random, "permissionClaims", () =>
+        some(random, byGroupResource).map((key) => olderClaim(random, key, true)),
+      ),
     },
     ...(random.chance(0.5) ? { status: { identityHash: "x" } } : {}),
   };

@@ -51,9 +51,18 @@ const object = (kind: string, version: string, spec: object): object => ({
 const binding = (version: string, permissionClaims: readonly object[]): object =>
   object("APIBinding", version, { reference: { export: { path: "root:org", name: "x" } }, permissionClaims });
 const apply = (server: PlainServer, path: string, config: object): Promise<Answer> =>
-  server.send(`PATCH ${path}/a?fieldManager=${path === `${V1}/apibindings` ? "old" : "new"}`, JSON.stringify(config), APPLY);
+  server.send(
+    `PATCH ${path}/a?fieldManager=${path === `${V1}/apibindings` ? "old" : "new"}`,
+    JSON.stringify(config),
+    APPLY,
+  );
 
-const READ_CONFIGMAPS = { resource: "configmaps", verbs: ["get"], selector: { matchLabels: { a: "b" } }, state: "Accepted" };
+const READ_CONFIGMAPS = {
+  resource: "configmaps",
+  verbs: ["get"],
+  selector: { matchLabels: { a: "b" } },
+  state: "Accepted",
+};
 const ACCEPTABLE = "apis.v1alpha2.kcp.io/acceptable-permission-claims";
 
 describe("kinds of apis.kcp.io, served", () => {
@@ -73,7 +82,10 @@ describe("kinds of apis.kcp.io, served", () => {
     expect(newer.metadata.uid).to.equal(created.body.metadata.uid);
     const claim = { group: "", identityHash: "", resource: "configmaps", verbs: ["get", "list"] };
     const claims = [...newer.spec.permissionClaims, claim];
-    const changed = await server.send(`PUT ${V2}/apiexports/a`, { ...newer, spec: { ...newer.spec, permissionClaims: claims } });
+    const changed = await server.send(`PUT ${V2}/apiexports/a`, {
+      ...newer,
+      spec: { ...newer.spec, permissionClaims: claims },
+    });
     expect(changed.status).to.equal(200);
     const { body: again } = await server.get(`${V1}/apiexports/a`);
     expect(again.spec).to.deep.equal({
@@ -83,7 +95,10 @@ describe("kinds of apis.kcp.io, served", () => {
         { group: "", resource: "configmaps" },
       ],
     });
-    const back = await server.send(`PUT ${V1}/apiexports/a`, { ...again, metadata: { ...again.metadata, labels: { l: "x" } } });
+    const back = await server.send(`PUT ${V1}/apiexports/a`, {
+      ...again,
+      metadata: { ...again.metadata, labels: { l: "x" } },
+    });
     expect(back.status, back.text).to.equal(200);
     expect((await server.get(`${V2}/apiexports/a`)).body.spec).to.deep.equal(changed.body.spec);
     const none = await server.send(`POST ${V1}/apiexports`, { ...older, metadata: { name: "b" }, spec: undefined });
@@ -107,7 +122,11 @@ describe("kinds of apis.kcp.io, served", () => {
     const { body: newer } = await server.get(`${V2}/apibindings/a`);
     const kept = { ...READ_CONFIGMAPS, group: "", identityHash: "", state: "Rejected" };
     expect(newer.spec.permissionClaims).to.deep.equal([kept]);
-    const owner = await apply(server, `${V1}/apibindings`, binding("v1alpha1", [{ ...rejected[0], state: "Accepted" }]));
+    const owner = await apply(
+      server,
+      `${V1}/apibindings`,
+      binding("v1alpha1", [{ ...rejected[0], state: "Accepted" }]),
+    );
     expect([owner.status, owner.body.reason]).to.deep.equal([409, "Conflict"]);
     const path = `PATCH ${V1}/apibindings/a?fieldManager=old&force=true`;
     const forced = await server.send(path, JSON.stringify(binding("v1alpha1", rejected)), APPLY);
@@ -122,7 +141,10 @@ describe("kinds of apis.kcp.io, served", () => {
     await using server = await serve();
     await using newer = await server.watch(`${V2}/apibindings?watch=true`);
     await using older = await server.watch(`${V1}/apibindings?watch=true`);
-    await server.send(`POST ${V1}/apibindings`, binding("v1alpha1", [{ resource: "secrets", all: true, state: "Accepted" }]));
+    await server.send(
+      `POST ${V1}/apibindings`,
+      binding("v1alpha1", [{ resource: "secrets", all: true, state: "Accepted" }]),
+    );
     await server.send(`POST ${V2}/apibindings`, { ...binding("v1alpha2", [READ_CONFIGMAPS]), metadata: { name: "b" } });
     await server.send(`DELETE ${V1}/apibindings/b`);
     for (const expected of ["ADDED a", "ADDED b", "DELETED b"]) {
@@ -185,7 +207,13 @@ describe("kinds of apis.kcp.io, served", () => {
       nameValidation: "DNS1123Subdomain",
       versions: [{ ...version, name: "v1", served: true }],
     });
-    const several = { ...schema, versions: [{ ...version, name: "v1" }, { ...version, name: "v2" }] };
+    const several = {
+      ...schema,
+      versions: [
+        { ...version, name: "v1" },
+        { ...version, name: "v2" },
+      ],
+    };
     expect(await said(path, object("APIResourceSchema", "v1alpha1", several))).to.match(
       /^422 .*Conversion must be specified when multiple versions exist$/,
     );
@@ -195,7 +223,11 @@ describe("kinds of apis.kcp.io, served", () => {
     const bad = { status: { endpoints: [{ url: "https://x", shards }] } };
     const patched = await server.send(`PATCH ${V1}/apiexportendpointslices/a/status`, bad, MERGE);
     expect(patched.body.message).to.contain("matchAll and selector are mutually exclusive");
-    const moved = await server.send(`PATCH ${V1}/apiexportendpointslices/a`, { spec: { export: { name: "y" } } }, MERGE);
+    const moved = await server.send(
+      `PATCH ${V1}/apiexportendpointslices/a`,
+      { spec: { export: { name: "y" } } },
+      MERGE,
+    );
     expect(moved.body.message).to.contain("APIExport reference must not be changed");
     const rule = { from: "v1", to: "v2", rules: [{ field: ".a", destination: ".b" }] };
     const conversion = object("APIConversion", "v1alpha1", { conversions: [rule, rule] });

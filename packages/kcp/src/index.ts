@@ -1,6 +1,13 @@
 // Permission claims.
 
-export { type ClaimReference, claimKey, formatClaim, normalizedGroupResource, sameClaim } from "./apis/claims/claim-key.ts";
+export {
+  type ClaimReference,
+  claimKey,
+  formatClaim,
+  normalizedGroupResource,
+  sameClaim,
+} from "./apis/claims/claim-key.ts";
+export { apiBindingProblems, apiExportProblems } from "./apis/claims/problems.ts";
 export {
   type ClaimSelector,
   claimLabelSelector,
@@ -24,3 +31,20 @@ export { APIExport, APIExportV1alpha1 } from "./apis/kinds/api-export.ts";
 export { APIExportEndpointSlice } from "./apis/kinds/api-export-endpoint-slice.ts";
 export { APIResourceSchema } from "./apis/kinds/api-resource-schema.ts";
 export type { Holds } from "./apis/kinds/holds.ts";
+
+// What APIResourceSchemas describe.
+
+export {
+  apiResourceSchemaProblems,
+  apiResourceSchemaUpdateProblems,
+} from "./apis/schemas/api-resource-schema-problems.ts";
+export { BOUND_CRDS_CLUSTER, boundCrdOf } from "./apis/schemas/bound-crd.ts";
+export type {
+  CustomResourceConversion,
+  CustomResourceDefinitionLike,
+  CustomResourceVersion,
+} from "./apis/schemas/custom-resource-definition.ts";
+export { apiResourceSchemaOf } from "./apis/schemas/from-crd.ts";
+export type { ResourceNames } from "./apis/schemas/names-problems.ts";
+export { type ServedVersion, servedVersions } from "./apis/schemas/served-version.ts";
+export type { SchemaRules } from "./apis/schemas/version-problems.ts";

@@ -1,6 +1,6 @@
 import { ApiError, equalJson, fieldInvalid, type JsonObject } from "@virtual-workspaces/apimachinery";
 import type { Mapped } from "@virtual-workspaces/framework";
-import { APIExport, APIExportV1alpha1 } from "../kinds/api-export.ts";
+import { APIExport, type APIExportV1alpha1 } from "../kinds/api-export.ts";
 import type { Holds } from "../kinds/holds.ts";
 import { annotationsWith, NEWER_ANNOTATIONS, OLDER_ANNOTATIONS, remembered, sentBack } from "./annotations.ts";
 import { EXPORT_CLAIM, newerClaims, olderClaims } from "./claims.ts";
@@ -115,6 +115,8 @@ function resourceText({ name, group, schema, storage }: ExportedResource): JsonO
 
 function invalidSchema({ metadata, spec }: APIExportV1alpha1, schema: string): ApiError {
   const field = `spec.latestResourceSchemas[${spec?.latestResourceSchemas?.indexOf(schema) ?? 0}]`;
-  const causes = [fieldInvalid(field, schema, "must be a name like <prefix>.<resource>.<group>, with three parts at least")];
+  const causes = [
+    fieldInvalid(field, schema, "must be a name like <prefix>.<resource>.<group>, with three parts at least"),
+  ];
   return ApiError.invalid({ kind: APIExport, name: metadata.name ?? "", causes });
 }

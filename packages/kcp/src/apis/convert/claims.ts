@@ -97,7 +97,10 @@ export function newerClaims<Claim extends NewerClaim>(
 }
 
 /** What v1alpha1 can say of a claim: it knows no verbs, and of selectors only all. */
-function older({ verbs: _verbs, defaultSelector: _default, selector, ...claim }: NewerClaim, form: ClaimForm): OlderClaim {
+function older(
+  { verbs: _verbs, defaultSelector: _default, selector, ...claim }: NewerClaim,
+  form: ClaimForm,
+): OlderClaim {
   const rest = shownKey(claim, form);
   return selector?.matchAll === true ? { ...rest, all: true } : rest;
 }

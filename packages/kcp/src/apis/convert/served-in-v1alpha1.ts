@@ -1,7 +1,7 @@
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { type Converted, converted, type WritableSource } from "@virtual-workspaces/framework";
-import { APIBinding, APIBindingV1alpha1 } from "../kinds/api-binding.ts";
-import { APIExport, APIExportV1alpha1 } from "../kinds/api-export.ts";
+import { type APIBinding, APIBindingV1alpha1 } from "../kinds/api-binding.ts";
+import { type APIExport, APIExportV1alpha1 } from "../kinds/api-export.ts";
 import type { Holds } from "../kinds/holds.ts";
 import { apiBindingToV1alpha1, apiBindingToV1alpha2 } from "./api-binding.ts";
 import { apiExportToV1alpha1, apiExportToV1alpha2 } from "./api-export.ts";

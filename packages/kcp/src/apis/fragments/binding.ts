@@ -19,7 +19,11 @@ export const bindingStatus = {
           required: ["UID", "identityHash", "name"],
           properties: {
             UID: { type: "string", description: "UID of the APIResourceSchema.", minLength: 1 },
-            identityHash: { type: "string", description: "Identity of the export, by which objects are kept.", minLength: 1 },
+            identityHash: {
+              type: "string",
+              description: "Identity of the export, by which objects are kept.",
+              minLength: 1,
+            },
             name: { type: "string", description: "Name of the APIResourceSchema.", minLength: 1 },
           },
         },

@@ -25,7 +25,8 @@ export const exportOwner = {
     properties: {
       local: {
         type: "object",
-        description: "The roles of the workspace of the export, for users and groups prefixed with apis.kcp.io:binding:.",
+        description:
+          "The roles of the workspace of the export, for users and groups prefixed with apis.kcp.io:binding:.",
       },
     },
   },

@@ -9,7 +9,8 @@ import type { Holds } from "./holds.ts";
 const kind = {
   ...apis,
   kind: "APIBinding",
-  description: "Gives a workspace the resources of an APIExport, and the export's provider what is accepted of its claims.",
+  description:
+    "Gives a workspace the resources of an APIExport, and the export's provider what is accepted of its claims.",
   columns: { Age: AGE, Ready: conditionColumn("Ready") },
 } as const;
 

@@ -67,7 +67,10 @@ export const APIExport = defineResource({
                     },
                   },
                   "x-kubernetes-validations": [
-                    { rule: "has(self.crd) != has(self.virtual)", message: "Exactly one of crd or virtual must be set" },
+                    {
+                      rule: "has(self.crd) != has(self.virtual)",
+                      message: "Exactly one of crd or virtual must be set",
+                    },
                   ],
                 },
               },

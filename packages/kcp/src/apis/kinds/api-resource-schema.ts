@@ -1,7 +1,7 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import { defineResource } from "@virtual-workspaces/framework";
-import { conversion, names, resourceVersion } from "../fragments/resource-version.ts";
 import { AGE, apis } from "../fragments/common.ts";
+import { conversion, names, resourceVersion } from "../fragments/resource-version.ts";
 import type { Holds } from "./holds.ts";
 
 /** APIResourceSchema v1alpha1: how a resource looks that is exported. Its spec cannot change. */
