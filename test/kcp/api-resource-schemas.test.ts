@@ -133,7 +133,11 @@ describe("APIResourceSchemas", () => {
       "selectableFields[4].jsonPath: Required value",
     ]);
     const asked: [JsonSchema, object][] = [];
-    apiResourceSchemaProblems(widgets(), { schemaProblems: (schema, at) => (asked.push([schema, at]), []) });
+    const schemaProblems = (schema: JsonSchema, at: object): [] => {
+      asked.push([schema, at]);
+      return [];
+    };
+    apiResourceSchemaProblems(widgets(), { schemaProblems });
     expect(asked).to.deep.equal([
       [SCHEMA, { path: "spec.versions[0].schema.openAPIV3Schema", statusSubresource: true }],
     ]);

@@ -50,7 +50,7 @@ const object = (kind: string, version: string, spec: object): object => ({
 });
 const binding = (version: string, permissionClaims: readonly object[]): object =>
   object("APIBinding", version, { reference: { export: { path: "root:org", name: "x" } }, permissionClaims });
-const apply = (server: PlainServer, path: string, config: object): Promise<Answer> =>
+const apply = (server: PlainServer, path: `/${string}`, config: object): Promise<Answer> =>
   server.send(
     `PATCH ${path}/a?fieldManager=${path === `${V1}/apibindings` ? "old" : "new"}`,
     JSON.stringify(config),
@@ -174,7 +174,7 @@ describe("kinds of apis.kcp.io, served", () => {
 
   it("are refused by kcp's rules, in their version", async () => {
     await using server = await serve();
-    const said = async (path: string, body: object): Promise<string> => {
+    const said = async (path: `/${string}`, body: object): Promise<string> => {
       const { status, body: answer } = await server.send(`POST ${path}`, body);
       return `${status} ${answer.message}`;
     };
