@@ -14,6 +14,8 @@ import {
 import { expect } from "chai";
 import { APPLY, MERGE } from "../_support/patches.ts";
 import { type Answer, label, type PlainServer, startPlain } from "../_support/plain.ts";
+import { Random } from "../_support/random.ts";
+import { randomBinding, randomExport } from "./apis-random.ts";
 
 const ROOT = "/services/apis/clusters/root/apis/apis.kcp.io";
 const V1 = `${ROOT}/v1alpha1`;
@@ -137,6 +139,27 @@ describe("kinds of apis.kcp.io, served", () => {
     expect((await server.get(`${V2}/apibindings/a`)).body).to.deep.include({ status: { phase: "Bound" } });
   });
 
+  it("are not changed by who sends back in v1alpha1 what was read there", async () => {
+    await using server = await serve();
+    const random = new Random(11);
+    for (let round = 0; round < 40; round += 1) {
+      for (const [plural, made] of [
+        ["apiexports", randomExport(random)],
+        ["apibindings", randomBinding(random)],
+      ] as const) {
+        const metadata = { name: `a${round}`, annotations: { own: "x" } };
+        const created = await server.send(`POST ${V2}/${plural}`, { ...made, metadata });
+        expect(created.status, created.text).to.equal(201);
+        const { body: older } = await server.get(`${V1}/${plural}/a${round}`);
+        const sent = await server.send(`PUT ${V1}/${plural}/a${round}`, older);
+        expect(sent.status, sent.text).to.equal(200);
+        expect(sent.body).to.deep.equal(older);
+        const { body: newer } = await server.get(`${V2}/${plural}/a${round}`);
+        expect(newer).to.deep.equal(created.body);
+      }
+    }
+  });
+
   it("are watched in both versions, one history", async () => {
     await using server = await serve();
     await using newer = await server.watch(`${V2}/apibindings?watch=true`);
@@ -158,7 +181,7 @@ describe("kinds of apis.kcp.io, served", () => {
     }
   });
 
-  it("do not let v1alpha1 widen what a claim gives by leaving the annotation out", async () => {
+  it("keep the selector of a claim when v1alpha1 leaves its annotation out, or garbles it", async () => {
     await using server = await serve();
     await server.send(`POST ${V2}/apibindings`, binding("v1alpha2", [READ_CONFIGMAPS]));
     const { body: older } = await server.get(`${V1}/apibindings/a`);
