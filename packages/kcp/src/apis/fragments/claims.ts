@@ -1,0 +1,127 @@
+import type { JsonSchema } from "@virtual-workspaces/apimachinery";
+import { claimSelector } from "./selectors.ts";
+
+const group = {
+  type: "string",
+  description: "API group of the claimed resource, empty for the core group.",
+  pattern: "^(|[a-z0-9]([-a-z0-9]*[a-z0-9](\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*)?)$",
+} as const satisfies JsonSchema;
+
+const resource = {
+  type: "string",
+  description: "Plural name of the claimed resource.",
+  pattern: "^[a-z][-a-z0-9]*[a-z0-9]$",
+} as const satisfies JsonSchema;
+
+const identityHash = {
+  type: "string",
+  description: "Identity of the export that the resource comes from; empty for resources that every workspace has.",
+} as const satisfies JsonSchema;
+
+const state = {
+  type: "string",
+  description: "Whether whoever bound the export agrees to the claim.",
+  enum: ["Accepted", "Rejected"],
+} as const satisfies JsonSchema;
+
+/** What v1alpha1 and v1alpha2 call the same. */
+const common = { group, resource, identityHash } as const;
+
+/** Of v1alpha1. */
+const older = {
+  ...common,
+  all: { type: "boolean", description: "Claims all objects of the resource; not together with resourceSelector." },
+  resourceSelector: {
+    type: "array",
+    description: "Claims objects by name and namespace.",
+    items: {
+      type: "object",
+      properties: {
+        name: {
+          type: "string",
+          description: "Name of the claimed objects.",
+          minLength: 1,
+          maxLength: 253,
+          pattern: "^([a-z0-9][-a-z0-9_.]*)?[a-z0-9]$",
+        },
+        namespace: { type: "string", description: "Namespace of the claimed objects.", minLength: 1 },
+      },
+      "x-kubernetes-validations": [
+        { rule: "has(self.__namespace__) || has(self.name)", message: "at least one field must be set" },
+      ],
+    },
+  },
+} as const satisfies Record<string, JsonSchema>;
+
+const EITHER = [
+  {
+    rule: "(has(self.all) && self.all) != (has(self.resourceSelector) && size(self.resourceSelector) > 0)",
+    message: 'either "all" or "resourceSelector" must be set',
+  },
+] as const;
+
+/** A claim of v1alpha1. */
+export const olderClaim = {
+  type: "object",
+  required: ["resource"],
+  properties: older,
+  "x-kubernetes-validations": EITHER,
+} as const satisfies JsonSchema;
+
+/** A claim of v1alpha1 in an APIExport, which is found by group and resource. */
+export const olderExportClaim = {
+  ...olderClaim,
+  properties: { ...older, group: { ...group, default: "" } },
+} as const satisfies JsonSchema;
+
+/** A claim of v1alpha1 with what was decided of it. */
+export const olderAcceptableClaim = {
+  ...olderClaim,
+  required: ["resource", "state"],
+  properties: { ...older, state },
+} as const satisfies JsonSchema;
+
+/** Of v1alpha2. */
+const newer = {
+  ...common,
+  group: { ...group, default: "" },
+  identityHash: { ...identityHash, default: "" },
+  defaultSelector: {
+    ...claimSelector,
+    description: "The selector of bindings that are made with a workspace. All objects if there is none.",
+  },
+  verbs: {
+    type: "array",
+    description: "What the provider may do: get, list, watch, create, update, patch, delete, deletecollection, or *.",
+    minItems: 1,
+    items: { type: "string" },
+    "x-kubernetes-list-type": "set",
+  },
+} as const satisfies Record<string, JsonSchema>;
+
+const selector = {
+  ...claimSelector,
+  description: "Which objects the provider gets. Set matchAll, or matchLabels and matchExpressions.",
+  "x-kubernetes-validations": [{ rule: "self == oldSelf", message: "Permission claim selector is immutable" }],
+} as const satisfies JsonSchema;
+
+/** A claim of v1alpha2. */
+export const claim = {
+  type: "object",
+  required: ["resource", "verbs"],
+  properties: newer,
+} as const satisfies JsonSchema;
+
+/** A claim of v1alpha2 for some objects. */
+export const scopedClaim = {
+  type: "object",
+  required: ["resource", "selector", "verbs"],
+  properties: { ...newer, selector },
+} as const satisfies JsonSchema;
+
+/** A claim of v1alpha2 for some objects, with what was decided of it. */
+export const acceptableClaim = {
+  type: "object",
+  required: ["resource", "selector", "state", "verbs"],
+  properties: { ...newer, selector, state },
+} as const satisfies JsonSchema;

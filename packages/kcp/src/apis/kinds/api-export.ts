@@ -1,0 +1,127 @@
+import type { ObjectOf } from "@virtual-workspaces/apimachinery";
+import { defineResource } from "@virtual-workspaces/framework";
+import { claim, olderExportClaim } from "../fragments/claims.ts";
+import { AGE, apis, conditionColumn } from "../fragments/common.ts";
+import { exportOwner, exportStatus } from "../fragments/export.ts";
+import type { Holds } from "./holds.ts";
+
+const CLAIMS = "Resources of bound workspaces that the provider asks to get besides its own.";
+
+/** APIExport v1alpha2, the version that is kept: resources and claims that other workspaces can bind. */
+export const APIExport = defineResource({
+  ...apis,
+  version: "v1alpha2",
+  kind: "APIExport",
+  description: "Resources that other workspaces can bind, and what their provider asks for.",
+  columns: { Age: AGE },
+  schema: {
+    type: "object",
+    properties: {
+      spec: {
+        type: "object",
+        description: "What is exported.",
+        properties: {
+          ...exportOwner,
+          permissionClaims: {
+            type: "array",
+            description: CLAIMS,
+            items: claim,
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["group", "resource"],
+          },
+          resources: {
+            type: "array",
+            description: "The exported resources.",
+            items: {
+              type: "object",
+              required: ["group", "name", "schema"],
+              properties: {
+                group: { type: "string", description: "API group, empty for the core group." },
+                name: { type: "string", description: "Plural name of the resource." },
+                schema: { type: "string", description: "Name of the APIResourceSchema: <prefix>.<name>.<group>." },
+                storage: {
+                  type: "object",
+                  description: "Where objects of the resource are kept.",
+                  default: { crd: {} },
+                  oneOf: [{ required: ["crd"] }, { required: ["virtual"] }],
+                  properties: {
+                    crd: { type: "object", description: "In the workspace that binds, as custom resources are." },
+                    virtual: {
+                      type: "object",
+                      description: "By a virtual workspace.",
+                      required: ["identityHash", "reference"],
+                      properties: {
+                        identityHash: { type: "string", description: "Identity of the virtual resource." },
+                        reference: {
+                          type: "object",
+                          description: "An object of the export's workspace that has URLs below status.endpoints.",
+                          required: ["kind", "name"],
+                          properties: {
+                            apiGroup: { type: "string", description: "API group of the object." },
+                            kind: { type: "string", description: "Kind of the object." },
+                            name: { type: "string", description: "Name of the object." },
+                          },
+                          "x-kubernetes-map-type": "atomic",
+                        },
+                      },
+                    },
+                  },
+                  "x-kubernetes-validations": [
+                    {
+                      rule: "has(self.crd) != has(self.virtual)",
+                      message: "Exactly one of crd or virtual must be set",
+                    },
+                  ],
+                },
+              },
+            },
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["name", "group"],
+          },
+        },
+      },
+      status: exportStatus,
+    },
+  },
+});
+
+/** An {@link APIExport} of version v1alpha2. */
+export type APIExport = ObjectOf<Holds<typeof APIExport>>;
+
+/** APIExport v1alpha1, which is served besides. */
+export const APIExportV1alpha1 = defineResource({
+  ...apis,
+  version: "v1alpha1",
+  kind: "APIExport",
+  description: "Resources that other workspaces can bind, and what their provider asks for.",
+  columns: { Age: AGE, Ready: conditionColumn("VirtualWorkspaceURLsReady") },
+  schema: {
+    type: "object",
+    properties: {
+      spec: {
+        type: "object",
+        description: "What is exported.",
+        properties: {
+          ...exportOwner,
+          latestResourceSchemas: {
+            type: "array",
+            description: "Names of the APIResourceSchemas that are exported.",
+            items: { type: "string" },
+            "x-kubernetes-list-type": "set",
+          },
+          permissionClaims: {
+            type: "array",
+            description: CLAIMS,
+            items: olderExportClaim,
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["group", "resource"],
+          },
+        },
+      },
+      status: exportStatus,
+    },
+  },
+});
+
+/** An APIExport of version v1alpha1. */
+export type APIExportV1alpha1 = ObjectOf<Holds<typeof APIExportV1alpha1>>;
