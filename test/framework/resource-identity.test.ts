@@ -113,6 +113,8 @@ describe("a resource served by its identity", () => {
 
   it("is told of by no document, and is in no review", async () => {
     const { view, state, plain, kept } = setUp();
+    const Gadget = defineResource({ group: "test.dev", version: "v1", kind: "Gadget", scope: "Cluster" });
+    state.served = [...state.served, Gadget.serve(Gadget.collection(), { identity: RED })];
     await using server = await startPlain([view]);
     const texts = async (): Promise<string[]> => {
       const base = "/services/ids/clusters/root";
@@ -127,6 +129,7 @@ describe("a resource served by its identity", () => {
       return [...answers.map(({ text }) => text), JSON.stringify(rules.body.status.resourceRules)];
     };
     const both = await texts();
+    expect(both.join()).not.to.match(/gadgets|Gadget/);
     state.served = [plain.serve(kept.plain)];
     expect(await texts()).to.deep.equal(both);
     state.served = setUp().state.served.slice(1);
@@ -154,6 +157,26 @@ describe("a resource served by its identity", () => {
     expect(questions.map(({ resource, identity }) => [resource, identity])).to.deep.equal([
       ["selfsubjectreviews", "x"],
     ]);
+  });
+
+  it("that is called as a review takes nothing from that of the framework's", async () => {
+    const { view, state } = setUp();
+    const Own = defineResource({
+      group: "authentication.k8s.io",
+      version: "v1",
+      kind: "SelfSubjectReview",
+      scope: "Cluster",
+      schema: { type: "object", properties: { own: { type: "boolean" } } },
+    });
+    const create = (_scope: unknown, object: object) => ({ ...object, own: true }) as never;
+    state.served = [...state.served, Own.serve({ lifecycle: "storage", create }, { identity: "x" })];
+    await using server = await startPlain([
+      { ...view, authorize: ({ identity }) => (identity === "x" ? allow() : deny("")) },
+    ]);
+    const path = "/services/ids/clusters/root/apis/authentication.k8s.io/v1/selfsubjectreviews";
+    const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
+    expect((await server.send(`POST ${path}`, review)).body.status.userInfo.username).to.equal("alice");
+    expect((await server.send(`POST ${path}:x`, review)).body).to.include({ own: true });
   });
 
   it("is there once, and has a plain identity", async () => {

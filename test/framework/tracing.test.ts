@@ -7,12 +7,12 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
-import type { RequestRecord } from "@virtual-workspaces/framework";
+import { allow, defineVirtualWorkspace, type RequestRecord } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { root } from "../../tools/install.mjs";
 import { run } from "../../tools/run.mjs";
 import { expectFault } from "../_setup/faults.ts";
-import { MEMOS, startAudited, VIEW } from "../_support/audited.ts";
+import { MEMOS, Memo, startAudited, VIEW } from "../_support/audited.ts";
 import { Wire } from "../_support/wire.ts";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -166,6 +166,20 @@ describe("spans", () => {
     const parents = spans.filter(({ kind }) => kind === SpanKind.SERVER).map((span) => span.spanContext().spanId);
     const inner = spans.filter(({ name }) => name === "lookup").map((span) => span.parentSpanContext?.spanId);
     expect(inner).to.have.lengthOf(5).and.to.have.members(parents);
+  });
+
+  it("name the prefix of a view that has one of its own", async () => {
+    const view = defineVirtualWorkspace({
+      name: "own",
+      prefix: "/clusters",
+      path: "/:cluster",
+      locate: () => "root",
+      authorize: () => allow(),
+      resources: [Memo.serve(Memo.collection())],
+    });
+    await using server = await startAudited({ virtualWorkspaces: [view] });
+    await server.eventsOf("/clusters/root:org/apis/test.dev/v1/memos");
+    expect(last().name).to.equal("GET /clusters/:cluster/apis/test.dev/v1/memos");
   });
 
   it("of a watch end when it ends", async () => {
