@@ -4,13 +4,20 @@ import type { User } from "./user.ts";
 
 /** Yes, or no with a reason, which becomes part of the 403 message: keep secrets out of it. */
 export type Decision =
-  | { readonly allowed: true }
+  | { readonly allowed: true; readonly annotations?: DecisionAnnotations }
   | {
       readonly allowed: false;
       readonly reason: string;
       /** Whether those behind it in a `union` are not asked any more (Kubernetes' `DecisionDeny`). @default false, no opinion */
       readonly final?: boolean;
+      readonly annotations?: DecisionAnnotations;
     };
+
+/**
+ * What audit events say besides about how it was decided, by annotation key: for auditors, never for the caller. A getter is
+ * read when an event is written, and not at all where there is no audit.
+ */
+export type DecisionAnnotations = Readonly<Record<string, string>>;
 
 /** What is asked: who, on which path parameters, to do what. */
 export interface AuthorizeRequest<Params = Readonly<Record<string, string>>> extends RequestInfo {
@@ -65,6 +72,25 @@ export interface ResourceRule {
 export interface NonResourceRule {
   readonly verbs: readonly string[];
   readonly nonResourceURLs: readonly string[];
+}
+
+/** Who wants to go on as whom. */
+export interface ImpersonationRequest {
+  /** Who logged in. */
+  readonly user: User;
+  /** Who they want to be, as the headers name them. */
+  readonly impersonated: User;
+  readonly params: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+/** A server's rule about impersonation: asked about each part, and, if it wants to be, about the whole. */
+export interface ImpersonationRule extends Authorizer<unknown> {
+  /**
+   * Asked once, before the parts are. Returns who the request goes on as when all parts are allowed, by which an identity
+   * can be confined; throws an `ApiError` to refuse. @default whoever the headers name
+   */
+  readonly become?: (request: ImpersonationRequest) => Awaitable<User>;
 }
 
 const ALLOWED: Decision = Object.freeze({ allowed: true });

@@ -3,7 +3,7 @@ import type { Audit } from "./audit/audit.ts";
 import { Auditor } from "./audit/auditor.ts";
 import type { Authenticator, ConnectionFacts } from "./authn/authenticator.ts";
 import { IdentityHeaders } from "./authn/identity-headers.ts";
-import { type Authorizer, deny } from "./authorization.ts";
+import { deny, type ImpersonationRule } from "./authorization.ts";
 import { YamlReader } from "./body/yaml/reader.ts";
 import { DiscoveryDocuments } from "./discovery/documents.ts";
 import { PiecePool } from "./encode/pieces.ts";
@@ -39,7 +39,7 @@ export interface CoreOptions {
    * `authentication.k8s.io`, `userextras` (the key as subresource) or `uids`. A request may name 2,500 groups and as many
    * values of extra. Whoever may impersonate anybody can do what anybody can. @default nobody
    */
-  readonly impersonation?: Authorizer<unknown>;
+  readonly impersonation?: ImpersonationRule;
   /** @default errors and warnings become process warnings */
   readonly log?: Log;
   /**
@@ -67,7 +67,7 @@ export class ServerCore implements AsyncDisposable {
   readonly authentication: readonly Authenticator[];
   readonly connection: ConnectionFacts;
   readonly identityHeaders: IdentityHeaders;
-  readonly impersonation: Authorizer<unknown>;
+  readonly impersonation: ImpersonationRule;
   readonly log: Log;
   /** Whoever wants to know of requests. */
   readonly observers: readonly Observer[];

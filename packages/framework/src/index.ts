@@ -89,7 +89,10 @@ export {
   type Authorizer,
   allow,
   type Decision,
+  type DecisionAnnotations,
   deny,
+  type ImpersonationRequest,
+  type ImpersonationRule,
   type NonResourceRule,
   type ResourceRule,
   type Rules,
@@ -97,6 +100,8 @@ export {
 } from "./authorization.ts";
 export { authenticated } from "./authz/authenticated.ts";
 export { groups } from "./authz/groups.ts";
+export { grantedRules } from "./authz/rbac/granted-rules.ts";
+export { type RuleQuestion, ruleAllows } from "./authz/rbac/matches.ts";
 export type {
   ClusterRole,
   ClusterRoleBinding,
@@ -110,6 +115,7 @@ export type {
 } from "./authz/rbac/objects.ts";
 export { type Grant, RbacPolicy } from "./authz/rbac/policy.ts";
 export { type PolicyRequest, type RbacSource, rbac } from "./authz/rbac/rbac.ts";
+export { type Named, subjectOf } from "./authz/rbac/subjects.ts";
 export { readOnly } from "./authz/read-only.ts";
 export { union } from "./authz/union.ts";
 export type { ProtobufField, ProtobufMessage } from "./body/protobuf.ts";

@@ -2,6 +2,7 @@ import { bearerToken } from "../authn/bearer-token.ts";
 import { utf8 } from "../authn/headers.ts";
 import { clientCertificate } from "../connection.ts";
 import { statusOf } from "../encode/respond.ts";
+import type { Decision } from "../authorization.ts";
 import type { Exchange } from "../exchange.ts";
 import { microTime } from "../observe/clock.ts";
 import { codeOf } from "../observe/observer.ts";
@@ -149,9 +150,17 @@ function annotations(exchange: Exchange, known: string, stage: AuditStage): stri
 function verdict({ decision }: Exchange, { omitted }: AuditRecord): string {
   const cut = omitted === undefined ? "" : `,"audit.k8s.io/truncated":"true"${member(OMITTED, omitted)}`;
   if (decision === undefined) return cut;
-  if (decision.allowed === true) return cut === "" ? ALLOWED : ALLOWED + cut;
+  const more = decided(decision);
+  if (decision.allowed === true) return cut === "" && more === "" ? ALLOWED : ALLOWED + more + cut;
   const reason = JSON.stringify(String(decision.reason ?? ""));
-  return `,"authorization.k8s.io/decision":"forbid","authorization.k8s.io/reason":${reason}${cut}`;
+  return `,"authorization.k8s.io/decision":"forbid","authorization.k8s.io/reason":${reason}${more}${cut}`;
+}
+
+/** What the rule says besides, without what would contradict us. */
+function decided({ annotations }: Decision): string {
+  if (annotations === undefined) return "";
+  const own = Object.entries(annotations).filter(([key]) => !/^(authorization|audit)\.k8s\.io\//.test(key));
+  return own.map(([key, value]) => `,${JSON.stringify(key)}:${JSON.stringify(String(value))}`).join("");
 }
 
 const ALLOWED = ',"authorization.k8s.io/decision":"allow","authorization.k8s.io/reason":""';

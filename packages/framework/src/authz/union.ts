@@ -2,6 +2,7 @@ import {
   type AuthorizeRequest,
   type Authorizer,
   type Decision,
+  type DecisionAnnotations,
   deny,
   type Rules,
   type RulesRequest,
@@ -37,7 +38,7 @@ export function union<Params = unknown>(...authorizers: readonly Authorizer<NoIn
 class Poll<Params> {
   readonly #members: readonly Authorizer<Params>[];
   readonly #request: AuthorizeRequest<Params>;
-  readonly #reasons: string[] = [];
+  readonly #noes: (Decision & { readonly allowed: false })[] = [];
   readonly #errors: unknown[] = [];
 
   constructor(members: readonly Authorizer<Params>[], request: AuthorizeRequest<Params>) {
@@ -53,7 +54,8 @@ class Poll<Params> {
     }
     if (this.#errors.length === 1) throw this.#errors[0];
     if (this.#errors.length > 1) throw new AggregateError(this.#errors, this.#errors.map(String).join("; "));
-    return deny([...new Set(this.#reasons)].join("; "));
+    const reasons = this.#noes.flatMap(({ reason }) => (reason === "" ? [] : reason));
+    return this.#told(deny([...new Set(reasons)].join("; ")));
   }
 
   /** What decides, if it does: a yes, or a no that is final. */
@@ -71,13 +73,49 @@ class Poll<Params> {
   }
 
   #heard(decision: Decision): Decision | undefined {
-    if (decision.allowed || decision.final === true) return decision;
-    if (decision.reason !== "") this.#reasons.push(decision.reason);
+    if (decision.allowed || decision.final === true) return this.#told(decision);
+    this.#noes.push(decision);
     return undefined;
+  }
+
+  /** With what all who were asked have for auditors, unless that is nothing. */
+  #told(decision: Decision): Decision {
+    const noted = this.#noes.filter((one) => "annotations" in one);
+    if (noted.length === 0) return decision;
+    return decision.allowed ? new NotedYes(decision, noted) : new NotedNo(decision, noted);
   }
 
   #failed(error: unknown): undefined {
     this.#errors.push(error);
+  }
+}
+
+/** Annotations are read when they are written, which is mostly never. */
+class Noted {
+  readonly #noted: readonly Decision[];
+
+  constructor(decision: Decision, before: readonly Decision[]) {
+    this.#noted = [...before, decision];
+  }
+
+  get annotations(): DecisionAnnotations {
+    return Object.assign({}, ...this.#noted.map(({ annotations }) => annotations));
+  }
+}
+
+class NotedYes extends Noted {
+  readonly allowed = true;
+}
+
+class NotedNo extends Noted {
+  readonly allowed = false;
+  readonly reason: string;
+  readonly final: boolean;
+
+  constructor(decision: Decision & { readonly allowed: false }, before: readonly Decision[]) {
+    super(decision, before);
+    this.reason = decision.reason;
+    this.final = decision.final === true;
   }
 }
 

@@ -2,6 +2,7 @@ import { type Impersonation, impersonationOf } from "../authn/impersonation.ts";
 import { decide } from "../authz/decide.ts";
 import type { Exchange } from "../exchange.ts";
 import { AuthorizeQuestion } from "../serve/hook-request.ts";
+import type { Awaitable } from "../storage.ts";
 import type { User } from "../user.ts";
 import { enforce } from "./authorize.ts";
 
@@ -13,9 +14,18 @@ export function impersonate(exchange: Exchange): void | Promise<void> {
 
 async function become(exchange: Exchange, { user, questions }: Impersonation): Promise<void> {
   const { impersonation } = exchange.core;
+  const settled = await confined(exchange, user);
   for (const question of questions)
     enforce(exchange, question, await decide(impersonation, new AuthorizeQuestion(exchange, question)));
   exchange.decision = undefined; // of who may be whom, not yet of what they want
   exchange.impersonator = exchange.user as User;
-  exchange.user = user;
+  exchange.user = settled;
+}
+
+/** Who the rule makes of whom the headers name. */
+function confined(exchange: Exchange, impersonated: User): Awaitable<User> {
+  const { become } = exchange.core.impersonation;
+  if (become === undefined) return impersonated;
+  const { params, signal } = exchange;
+  return become({ user: exchange.user as User, impersonated, params, signal });
 }

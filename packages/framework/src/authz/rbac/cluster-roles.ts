@@ -13,6 +13,10 @@ export class ClusterRoles {
   /** Rules of those that are made of others, until a role changes. */
   readonly #aggregated = new Map<string, readonly PolicyRule[]>();
 
+  get empty(): boolean {
+    return this.#held.size === 0;
+  }
+
   set(role: ClusterRole): void {
     const selectors = role.aggregationRule?.clusterRoleSelectors?.map(labelSelectorFromObject);
     this.#held.set(role.metadata.name, { role, selectors });

@@ -5,10 +5,10 @@ const ALL = "*";
 const NONE: readonly string[] = [];
 
 /** What a rule is held against. */
-export type Asked = Pick<RequestInfo, "isResource" | "verb" | "path" | "group" | "resource" | "subresource" | "name">;
+export type RuleQuestion = Pick<RequestInfo, "isResource" | "verb" | "path" | "group" | "resource" | "subresource" | "name">;
 
-/** Whether a rule allows it (Kubernetes' RuleAllows). */
-export function allows(rule: PolicyRule, asked: Asked): boolean {
+/** Whether a rule of RBAC allows what is asked, whoever has it and wherever (Kubernetes' `RuleAllows`). */
+export function ruleAllows(rule: PolicyRule, asked: RuleQuestion): boolean {
   if (!has(rule.verbs, asked.verb)) return false;
   if (!asked.isResource) return (rule.nonResourceURLs ?? NONE).some((url) => coversPath(url, asked.path));
   return (
@@ -22,7 +22,7 @@ function has(values: readonly string[], value: string): boolean {
   return values.includes(ALL) || values.includes(value);
 }
 
-function coversResource(pattern: string, { resource, subresource }: Asked): boolean {
+function coversResource(pattern: string, { resource, subresource }: RuleQuestion): boolean {
   if (pattern === ALL) return true;
   if (subresource === "") return pattern === resource;
   return pattern === `${resource}/${subresource}` || pattern === `*/${subresource}`;

@@ -9,8 +9,9 @@ import {
 } from "../../authorization.ts";
 import type { Awaitable } from "../../storage.ts";
 import { readObjects } from "./files.ts";
-import { allows } from "./matches.ts";
-import type { PolicyRule, RbacObject } from "./objects.ts";
+import { aggregate, grantedRules } from "./granted-rules.ts";
+import { ruleAllows } from "./matches.ts";
+import type { RbacObject } from "./objects.ts";
 import { RbacPolicy } from "./policy.ts";
 
 /** Where {@link rbac} has its roles and bindings from: one of these. */
@@ -63,33 +64,11 @@ function decideBy(policy: RbacPolicy | undefined, request: AuthorizeRequest<unkn
   const missing: string[] = [];
   for (const { rules } of policy?.grants(request.user, request.isResource ? request.namespace : "") ?? []) {
     if (typeof rules === "string") missing.push(rules);
-    else if (rules.some((rule) => allows(rule, request))) return allow();
+    else if (rules.some((rule) => ruleAllows(rule, request))) return allow();
   }
   return deny(missing.length === 0 ? "" : `RBAC: ${aggregate(missing)}`);
 }
 
 function rulesOf(policy: RbacPolicy | undefined, { user, namespace }: RulesRequest<unknown>): Rules {
-  const grants = [...(policy?.grants(user, namespace) ?? [])];
-  const missing = grants.flatMap(({ rules }) => (typeof rules === "string" ? rules : []));
-  const given = grants.flatMap(({ rules, namespace: bound }) =>
-    typeof rules === "string" ? [] : rules.map((rule) => ({ rule, bound })),
-  );
-  return {
-    resourceRules: given.flatMap(({ rule }) => ((rule.resources ?? []).length > 0 ? resourceRule(rule) : [])),
-    nonResourceRules: given.flatMap(({ rule: { verbs, nonResourceURLs = [] }, bound }) =>
-      bound === "" && nonResourceURLs.length > 0 ? { verbs, nonResourceURLs } : [],
-    ),
-    incomplete: false,
-    ...(missing.length === 0 ? {} : { evaluationError: aggregate(missing) }),
-  };
-}
-
-function resourceRule({ verbs, apiGroups = [], resources = [], resourceNames = [] }: PolicyRule) {
-  return { verbs, apiGroups, resources, ...(resourceNames.length === 0 ? {} : { resourceNames }) };
-}
-
-/** Several errors as one, as Kubernetes prints them. */
-function aggregate(texts: readonly string[]): string {
-  const distinct = [...new Set(texts)];
-  return distinct.length === 1 ? (distinct[0] as string) : `[${distinct.join(", ")}]`;
+  return grantedRules(policy?.grants(user, namespace) ?? []);
 }

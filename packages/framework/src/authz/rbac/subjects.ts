@@ -2,39 +2,102 @@ import type { Identity } from "../../user.ts";
 import type { ClusterRoleBinding, RoleBinding, Subject } from "./objects.ts";
 
 type Binding = RoleBinding | ClusterRoleBinding;
+/** Whom a binding may be for. */
+export type Named = Pick<Identity, "name" | "groups">;
 
-/** Bindings of one namespace, or of all, by subject: finding somebody's costs as much as they have groups and bindings. */
-export class SubjectIndex {
-  readonly #bindings = new Map<string, Set<Binding>>();
+/** So many subjects are looked through one by one: an index costs more memory than the bindings. */
+const FEW = 16;
+
+/** Bindings of one namespace, or of all: finding somebody's costs as much as they have groups and bindings. */
+export class Bindings {
+  #few: readonly Binding[] | undefined = [];
+  #index: SubjectIndex | undefined;
 
   get empty(): boolean {
-    return this.#bindings.size === 0;
+    return this.#few === undefined ? this.#index?.empty === true : this.#few.length === 0;
+  }
+
+  get(name: string): Binding | undefined {
+    return this.#few === undefined ? this.#index?.get(name) : this.#few.find(({ metadata }) => metadata.name === name);
+  }
+
+  /** Adds one, in the place of the one of its name. */
+  set(binding: Binding): void {
+    this.delete(binding.metadata.name);
+    if (this.#few === undefined) return this.#index?.add(binding);
+    const few = [...this.#few, binding];
+    if (few.reduce((sum, { subjects = [] }) => sum + subjects.length + 1, 0) <= FEW) {
+      this.#few = few;
+      return;
+    }
+    this.#few = undefined;
+    this.#index = new SubjectIndex();
+    for (const one of few) this.#index.add(one);
+  }
+
+  delete(name: string): boolean {
+    if (this.#few === undefined) return this.#index?.remove(name) === true;
+    const rest = this.#few.filter(({ metadata }) => metadata.name !== name);
+    const found = rest.length < this.#few.length;
+    if (found) this.#few = rest;
+    return found;
+  }
+
+  /** Adds those of a user, by name and by groups. */
+  collect(who: Named, into: Set<Binding>): void {
+    if (this.#few === undefined) this.#index?.collect(who, into);
+    else for (const one of this.#few) if (subjectOf(one, who) !== undefined) into.add(one);
+  }
+}
+
+/** The first subject of a binding that somebody is. */
+export function subjectOf({ subjects = [], metadata: { namespace = "" } }: Binding, who: Named): Subject | undefined {
+  return subjects.find((subject) => {
+    if (subject.kind === "Group") return who.groups.includes(subject.name);
+    if (subject.kind === "User") return subject.name === who.name;
+    return who.name.startsWith(SERVICE_ACCOUNT) && who.name === accountOf(subject, namespace);
+  });
+}
+
+class SubjectIndex {
+  readonly #names = new Map<string, Binding>();
+  readonly #subjects = new Map<string, Set<Binding>>();
+
+  get empty(): boolean {
+    return this.#names.size === 0;
+  }
+
+  get(name: string): Binding | undefined {
+    return this.#names.get(name);
   }
 
   add(binding: Binding): void {
+    this.#names.set(binding.metadata.name, binding);
     for (const key of keysOf(binding)) {
-      const bound = this.#bindings.get(key);
-      if (bound === undefined) this.#bindings.set(key, new Set([binding]));
+      const bound = this.#subjects.get(key);
+      if (bound === undefined) this.#subjects.set(key, new Set([binding]));
       else bound.add(binding);
     }
   }
 
-  remove(binding: Binding): void {
+  remove(name: string): boolean {
+    const binding = this.#names.get(name);
+    if (binding === undefined) return false;
     for (const key of keysOf(binding)) {
-      const bound = this.#bindings.get(key);
+      const bound = this.#subjects.get(key);
       bound?.delete(binding);
-      if (bound?.size === 0) this.#bindings.delete(key);
+      if (bound?.size === 0) this.#subjects.delete(key);
     }
+    return this.#names.delete(name);
   }
 
-  /** Adds those of a user, by name and by groups. */
-  collect({ name, groups }: Pick<Identity, "name" | "groups">, into: Set<Binding>): void {
-    if (this.empty) return;
-    for (const binding of this.#bindings.get(userKey(name)) ?? []) into.add(binding);
-    for (const group of groups) for (const binding of this.#bindings.get(groupKey(group)) ?? []) into.add(binding);
+  collect({ name, groups }: Named, into: Set<Binding>): void {
+    for (const binding of this.#subjects.get(userKey(name)) ?? []) into.add(binding);
+    for (const group of groups) for (const binding of this.#subjects.get(groupKey(group)) ?? []) into.add(binding);
   }
 }
 
+const SERVICE_ACCOUNT = "system:serviceaccount:";
 const userKey = (name: string): string => `user ${name}`;
 const groupKey = (name: string): string => `group ${name}`;
 
@@ -42,9 +105,12 @@ function keysOf({ subjects = [], metadata }: Binding): readonly string[] {
   return subjects.map((subject) => keyOf(subject, metadata.namespace ?? ""));
 }
 
+function keyOf(subject: Subject, own: string): string {
+  if (subject.kind === "Group") return groupKey(subject.name);
+  return userKey(subject.kind === "User" ? subject.name : accountOf(subject, own));
+}
+
 /** A service account is the user that its tokens name. */
-function keyOf({ kind, name, namespace = "" }: Subject, own: string): string {
-  if (kind === "Group") return groupKey(name);
-  if (kind === "User") return userKey(name);
-  return userKey(`system:serviceaccount:${namespace === "" ? own : namespace}:${name}`);
+function accountOf({ name, namespace = "" }: Subject, own: string): string {
+  return `${SERVICE_ACCOUNT}${namespace === "" ? own : namespace}:${name}`;
 }

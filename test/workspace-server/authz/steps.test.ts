@@ -1,0 +1,201 @@
+// The steps before RBAC, one table each: who is let on, who is refused, and why, for auditors.
+import type { Decision, User } from "@virtual-workspaces/framework";
+import type { LogicalClusterState } from "@virtual-workspaces/workspace-server";
+import { expect } from "chai";
+import { type About, bare, login, PODS, person, READ_PODS, robot, team, World } from "./world.ts";
+
+const ada = login("ada");
+const MASTER = login("root", { groups: ["system:masters"] });
+
+describe("always allowed", () => {
+  it("are system:masters, everywhere, and nobody for a warrant or a scope of theirs", () => {
+    const world = new World();
+    for (const cluster of ["C", "gone", "system:admin", "*", ""]) {
+      expect(world.may(MASTER, { ...PODS, cluster })).to.equal(true);
+      expect(world.may(login("x", { groups: ["system:masters"], extra: scopes("other") }), { ...PODS, cluster })).to.equal(
+        true,
+      );
+    }
+    const warranted = login("x", { extra: { "authorization.kcp.io/warrant": ['{"user":"y","groups":["system:masters"]}'] } });
+    expect(world.may(warranted, { ...PODS, cluster: "system:admin" })).to.equal(false);
+    const status = { group: "apis.kcp.io", resource: "apiexports", subresource: "status", verb: "update" };
+    expect(world.may(warranted, status)).to.equal(false);
+    expect(world.may(MASTER, status)).to.equal(true);
+  });
+
+  for (const path of ["/healthz", "/readyz", "/livez"])
+    it(`is ${path}, for anybody, in any workspace`, () => {
+      const world = new World();
+      const nobody = bare("system:anonymous", { groups: ["system:unauthenticated"] });
+      for (const cluster of ["C", "gone", "*"]) {
+        expect(world.may(nobody, { path, cluster })).to.equal(true);
+        expect(world.may(nobody, { path: `${path}/ping`, cluster })).to.equal(false);
+      }
+      expect(world.may(nobody, { ...PODS, path, isResource: true })).to.equal(false);
+    });
+});
+
+const scopes = (...values: readonly string[]) => ({
+  "authentication.kcp.io/scopes": values.map((value) => `cluster:${value}`),
+});
+
+describe("required groups", () => {
+  const step = "01-requiredgroups";
+  const rows: readonly [string, string | undefined, User, string][] = [
+    ["none", undefined, ada, "Allowed: delegating due to logical cluster does not require groups"],
+    ["one that is missing", "a", ada, "Denied: user is not a member of required groups: a"],
+    ["one", "a", login("ada", { groups: ["a"] }), "Allowed: delegating due to user is member of required groups: a"],
+    ["both", "a,b", login("ada", { groups: ["a"] }), "Denied: user is not a member of required groups: a,b"],
+    ["both that are there", "a,b", login("ada", { groups: ["b", "a"] }), "Allowed: delegating due to user is member of required groups: a,b"],
+    ["one or two", "a,b;c", login("ada", { groups: ["c"] }), "Allowed: delegating due to user is member of required groups: a,b;c"],
+    ["no spaces", "a; c", login("ada", { groups: ["c"] }), "Denied: user is not a member of required groups: a; c"],
+    ["an empty value", "", ada, "Denied: user is not a member of required groups: "],
+    ["kcp's admins", "a", login("x", { groups: ["system:kcp:admin"] }), "Allowed: delegating due to user is member of required groups: a"],
+    ["kcp's bootstrapper", "a", login("x", { groups: ["system:kcp:tenancy:workspace-bootstrapper"] }), "Allowed: delegating due to user is member of required groups: a"],
+    ["a group out of scope", "a", login("ada", { groups: ["a"], extra: scopes("D") }), "Denied: user is not a member of required groups: a"],
+    ["a group of a warrant", "a", login("ada", { extra: { "authorization.kcp.io/warrant": ['{"groups":["a"]}'] } }), "Allowed: delegating due to user is member of required groups: a"],
+    ["a service account", "a", robot("x", "C"), "NoOpinion: delegating due to service account access to logical cluster"],
+    ["a foreign service account", "a", robot("x", "D"), "NoOpinion: delegating due to service account access to logical cluster"],
+    ["the scheduler", "a", login("x", { groups: ["system:kcp:logical-cluster-admin"] }), "NoOpinion: delegating due to logical cluster admin access"],
+    ["other shards", "a", login("x", { groups: ["system:kcp:external-logical-cluster-admin"] }), "NoOpinion: delegating due to external logical cluster admin access"],
+  ]; // prettier-ignore
+  for (const [what, requiredGroups, user, reason] of rows)
+    it(`of a workspace that asks for ${what}`, () => {
+      const world = new World();
+      world.workspace("C", { requiredGroups });
+      expect(world.told(user, PODS)[step]).to.equal(reason);
+      expect((world.decide(user, PODS) as Decision & { final?: boolean }).final === true).to.equal(reason.startsWith("Denied"));
+    });
+
+  it("are asked of nobody where there is no logical cluster, or none is named", () => {
+    const world = new World();
+    expect(world.told(ada, { ...PODS, cluster: "gone" })).to.deep.equal({ [step]: "NoOpinion: logical cluster not found" });
+    for (const cluster of ["*", ""])
+      expect(world.told(ada, { ...PODS, cluster })).to.deep.equal({ [step]: "NoOpinion: empty cluster name" });
+  });
+});
+
+describe("access to a workspace", () => {
+  const step = "02-content";
+  const bob = login("bob");
+  const lifecycle = login("bob", { groups: ["system:kcp:initializer:root:tenant"] });
+  const terminator = login("bob", { groups: ["system:kcp:terminator:root:tenant"] });
+  const none = "NoOpinion: no verb=access permission on /";
+  const allowed = "Allowed: lifecycle VW pre-authorized access";
+  const phase = (of: string): Partial<LogicalClusterState> => ({ phase: of });
+  const entered = (decision: string) => `${decision}: delegating due to user logical cluster access`;
+  const rows: readonly [string, User, Partial<LogicalClusterState>, About, string][] = [
+    ["its admin", ada, {}, PODS, entered("Allowed")],
+    ["whoever has no access", bob, {}, PODS, none],
+    ["whoever has access and nothing else", login("eve"), {}, PODS, entered("NoOpinion")],
+    ["the same for what all have", login("eve"), {}, { path: "/api" }, entered("Allowed")],
+    ["what all have, without access", bob, {}, { path: "/api" }, none],
+    ["while it starts", ada, phase("Initializing"), PODS, entered("Allowed")],
+    ["when it is shut", ada, phase("Inactive"), PODS, entered("Allowed")],
+    ["while it ends", ada, phase("Terminating"), PODS, entered("Allowed")],
+    ["while it goes", ada, phase("Deleting"), PODS, entered("Allowed")],
+    ["before it starts", ada, phase("Scheduling"), PODS, 'NoOpinion: not permitted due to phase "Scheduling"'],
+    ["while it is away", ada, phase("Unavailable"), PODS, 'NoOpinion: not permitted due to phase "Unavailable"'],
+    ["without a phase", ada, phase(""), PODS, 'NoOpinion: not permitted due to phase ""'],
+    ["kcp's admins before it starts", login("x", { groups: ["system:kcp:admin"] }), phase("Scheduling"), PODS, 'NoOpinion: not permitted due to phase "Scheduling"'],
+    ["an initializer while it starts", lifecycle, phase("Initializing"), PODS, allowed],
+    ["an initializer while it ends", lifecycle, phase("Deleting"), PODS, allowed],
+    ["a terminator while it ends", terminator, phase("Terminating"), PODS, allowed],
+    ["an initializer later", lifecycle, {}, PODS, none],
+    ["an initializer before", lifecycle, phase("Scheduling"), PODS, 'NoOpinion: not permitted due to phase "Scheduling"'],
+    ["an initializer by warrant", login("bob", { extra: { "authorization.kcp.io/warrant": ['{"groups":["system:kcp:initializer:a"]}'] } }), phase("Initializing"), PODS, none],
+    ["an initializer, for the status of a binding", lifecycle, phase("Initializing"), { group: "apis.kcp.io", resource: "apibindings", subresource: "status", verb: "update" }, allowed],
+    ["its service accounts", robot("x", "C"), {}, PODS, "NoOpinion: delegating due to local service account access"],
+    ["its service accounts while it starts", robot("x", "C"), phase("Initializing"), PODS, "NoOpinion: delegating due to local service account access"],
+    ["service accounts that do not say whose", robot("x"), {}, PODS, "NoOpinion: delegating due to local service account access"],
+    ["service accounts of others", robot("x", "D"), {}, PODS, none],
+    ["its service accounts, scoped elsewhere", robot("x", "C", { extra: scopes("D") }), {}, PODS, none],
+    ["the scheduler", login("x", { groups: ["system:kcp:logical-cluster-admin"] }), phase("Scheduling"), { group: "core.kcp.io", resource: "logicalclusters", verb: "update" }, "Allowed: delegating due to logical cluster admin access"],
+    ["who reads metrics", bob, {}, { path: "/metrics" }, "NoOpinion: delegating due to shard-level path"],
+  ]; // prettier-ignore
+  for (const [who, user, state, about, reason] of rows)
+    it(`of ${who}`, () => {
+      const world = new World();
+      world.workspace("C", state);
+      world.admit("C", person("eve"));
+      expect(world.told(user, about)[step]).to.equal(reason);
+      expect(world.may(user, about)).to.equal(reason.startsWith("Allowed"));
+    });
+
+  it("is refused for good where there is no such workspace", () => {
+    const world = new World();
+    const there = robot("x", "gone");
+    expect(world.told(there, { ...PODS, cluster: "gone" })[step]).to.equal("Denied: LogicalCluster not found");
+    const scheduler = login("x", { groups: ["system:kcp:logical-cluster-admin"] });
+    const create = { group: "core.kcp.io", resource: "logicalclusters", verb: "create", cluster: "gone" };
+    expect(world.may(scheduler, create)).to.equal(true);
+  });
+
+  it("to a system workspace has nobody, kcp's admins neither", () => {
+    const world = new World();
+    world.clusters.set("system:admin", { phase: "Ready" });
+    const admin = login("x", { groups: ["system:kcp:admin"] });
+    expect(world.told(admin, { ...PODS, cluster: "system:admin" })).to.deep.equal({
+      "01-requiredgroups": "NoOpinion: delegating due to logical cluster does not require groups",
+      [step]: "NoOpinion: empty or system workspace",
+    });
+    expect(world.may(admin, PODS)).to.equal(true);
+  });
+
+  it("is given by bindings of the whole cluster, here, replicated and shipped; by none in a namespace", () => {
+    const world = new World();
+    const about = { path: "/api" };
+    world.bind("C", "ns", { to: "cluster-admin", subject: person("bob"), namespace: "default" });
+    expect(world.may(bob, about)).to.equal(false);
+    expect(world.may(bob, { ...PODS, namespace: "default" })).to.equal(false);
+    world.elsewhere.set("C", { kind: "ClusterRoleBinding", metadata: { name: "far" }, roleRef: { kind: "ClusterRole", name: "system:kcp:workspace:access" }, subjects: [person("bob")] });
+    expect(world.may(bob, about)).to.equal(true);
+    expect(world.may(bob, { ...PODS, namespace: "default" })).to.equal(true);
+    const shipped = login("s", { groups: ["everywhere"] });
+    expect(world.may(shipped, about)).to.equal(false);
+    world.bind("system:admin", "everywhere", { to: "system:kcp:workspace:access", subject: team("everywhere") });
+    expect(world.may(shipped, about)).to.equal(true);
+  });
+
+  for (const [url, verb, enters] of [
+    ["/", "access", true],
+    ["*", "access", true],
+    ["/*", "*", true],
+    ["/api", "access", false],
+    ["/", "get", false],
+  ] as const)
+    it(`is ${enters ? "" : "not "}the verb ${verb} on ${url}`, () => {
+      const world = new World();
+      world.role("C", "r", { verbs: [verb], nonResourceURLs: [url] });
+      world.bind("C", "r", { to: "r", subject: person("bob") });
+      expect(world.may(bob, { path: "/version" })).to.equal(enters);
+    });
+});
+
+describe("status of bindings and exports", () => {
+  for (const [resource, reason] of [
+    ["apibindings", "apibinding status updates not permitted"],
+    ["apiexports", "apiexport status updates not permitted"],
+  ] as const)
+    it(`is the server's alone, of ${resource}, to read too, and by a deep review as well`, () => {
+      const world = new World();
+      const about = { group: "apis.kcp.io", resource, version: "v1alpha2", name: "x" };
+      for (const verb of ["get", "update", "patch"]) {
+        expect(world.told(ada, { ...about, verb, subresource: "status" })["03-systemcrd"]).to.equal(`Denied: ${reason}`);
+        expect(world.may(ada, { ...about, verb, subresource: "status" })).to.equal(false);
+        expect(world.may(ada, { ...about, verb })).to.equal(true);
+        expect(world.may(ada, { ...about, group: "other.dev", verb, subresource: "status" })).to.equal(true);
+      }
+      const question = { ...about, verb: "update", subresource: "status" };
+      expect(world.decideDeep(ada, question)).to.include({ allowed: false, final: true });
+    });
+
+  it("stays readable where the rules are an exporter's or anybody's", () => {
+    const world = new World();
+    world.role("C", "pods", READ_PODS);
+    world.bind("C", "pods", { to: "pods", subject: person("bob") });
+    world.admit("C", person("bob"));
+    expect(world.may(login("bob"), PODS)).to.equal(true);
+    expect(world.may(login("bob"), { ...PODS, subresource: "status" })).to.equal(false);
+  });
+});
