@@ -27,6 +27,11 @@ export interface ServeOptions<
 > {
   /** Serve only these. @default all that the storage can do, writes included */
   readonly verbs?: readonly Verb[];
+  /**
+   * A text that every answer about these objects carries in a `Warning` header, which kubectl prints: of a version that
+   * should not be used any more. @default none
+   */
+  readonly warning?: string;
   /** Asked before every write. Not for a storage that patches by itself, unless `patch` is not served. @default nobody is asked */
   readonly admit?: Admit<T>;
   /**
@@ -54,6 +59,8 @@ export interface Advertised {
 /** A kind on a storage: what `resources` of a virtual workspace lists. Made by `Resource.serve`. */
 export interface ServedResource extends Advertised {
   readonly storage: Storage;
+  /** As {@link ServeOptions.warning}. */
+  readonly warning: string | undefined;
   /** @internal Where writes go. */
   readonly writer: Writer;
   /** As {@link ServeOptions.admit}. */
@@ -100,6 +107,7 @@ export function serveStorage(definition: ResourceDefinition, storage: Storage, o
     verbs,
     subresources: advertisedSubresources(definition, verbs, { named, updates: storage.update !== undefined }),
     storedAs: storage.storedAs,
+    warning: options.warning,
     writer: new Writer({ definition, storage }),
     admit: options.admit,
     scaling: scale === undefined ? undefined : new Scaling(definition, scale, storage.versions),
