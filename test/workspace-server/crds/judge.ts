@@ -30,9 +30,14 @@ export class Judge implements Disposable {
     const path = `${CRDS}/${nameOf(before)}`;
     await this.#call("POST", CRDS, before);
     try {
-      const { body } = await this.#until(path, ({ body: { status } }) => JSON.stringify(status ?? {}).includes('"InitialNamesAccepted"'));
-      const metadata = { ...(crd["metadata"] as Json), resourceVersion: body.metadata.resourceVersion };
-      return verdict(await this.#call("PUT", `${path}?dryRun=All&fieldValidation=Warn`, { ...crd, metadata }));
+      await this.#until(path, ({ body }) => JSON.stringify(body).includes('"InitialNamesAccepted"'));
+      // Kubernetes has a controller for each condition: one may come between.
+      for (;;) {
+        const { body } = await this.#call("GET", path);
+        const metadata = { ...(crd["metadata"] as Json), resourceVersion: body.metadata.resourceVersion };
+        const answer = await this.#call("PUT", `${path}?dryRun=All&fieldValidation=Warn`, { ...crd, metadata });
+        if (answer.status !== 409) return verdict(answer);
+      }
     } finally {
       await this.#call("DELETE", path);
       await this.#until(path, ({ status }) => status === 404);
@@ -82,6 +87,8 @@ function verdict({ status: code, body, warnings }: Answered): Verdict {
   return { code, reason: reason ?? "", ...(causes === undefined ? { message } : { causes }), ...warned };
 }
 
-function causeText({ reason, field, message }: StatusCause): string {
-  return `${reason} ${field}: ${message}`;
+/** Without values that Kubernetes prints by the names of its own structs. */
+function causeText({ reason, field, message = "" }: StatusCause): string {
+  const short = message.replace(/^Invalid value: (?:\{"ID":|\[\{"Name":)[^]*: (?=only |must )/, "Invalid value: ");
+  return `${reason} ${field}: ${short}`;
 }

@@ -9,7 +9,7 @@ export interface Shard extends AsyncDisposable {
   readonly server: PlainServer;
   readonly crds: CrdController;
   readonly store: Store;
-  readonly url: (cluster: string) => string;
+  readonly url: (cluster: string) => `/${string}`;
 }
 
 export interface ShardOptions extends Partial<CrdControllerOptions> {

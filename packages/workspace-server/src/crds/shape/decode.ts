@@ -64,7 +64,7 @@ function decodeScalar(value: unknown, is: string, path: string): unknown {
 function decodeMap(value: unknown, of: Shape, { path, found }: { readonly path: string; readonly found: Found }) {
   if (!isJsonObject(value)) throw mismatch(path, value, "map");
   const made = Object.keys(value).map((name) => {
-    const member = decode(value[name], of, { path: `${path}[${name}]`, found });
+    const member = decode(value[name], of, { path: `${path}.${name}`, found });
     return [name, member ?? (of.is === "struct" ? {} : undefined)] as const;
   });
   return made.length === 0 ? undefined : Object.fromEntries(made);

@@ -6,6 +6,7 @@ import {
   fieldRequired,
   type KubeObject,
   nameProblems,
+  type ObjectMeta,
   objectMetaProblems,
   objectMetaUpdateProblems,
   type StatusCause,
@@ -61,8 +62,9 @@ function* newProblems(crd: Checked): Causes {
 
 function* changeProblems(crd: Checked, before: CustomResourceDefinition): Causes {
   const { spec, metadata } = crd;
-  yield* objectMetaProblems(metadata, { namespaced: false, name: () => [] });
-  yield* objectMetaUpdateProblems(metadata, before.metadata);
+  const next = { ...metadata, ...systemFields(before.metadata), uid: metadata.uid ?? before.metadata.uid ?? "" };
+  yield* objectMetaProblems(next, { namespaced: false, name: () => [] });
+  yield* objectMetaUpdateProblems(next, before.metadata);
   yield* specProblems(spec, before.spec);
   if (hasCondition(before.status, "Established")) {
     yield* immutable("spec.scope", spec.scope, before.spec.scope);
@@ -73,6 +75,16 @@ function* changeProblems(crd: Checked, before: CustomResourceDefinition): Causes
   yield* storedProblems(crd);
   yield* approvalProblems(spec.group, crd, before);
   if (spec.preserveUnknownFields === true && before.spec.preserveUnknownFields !== true) yield PRESERVES;
+}
+
+/** What an update keeps, whatever it says. */
+function systemFields(before: ObjectMeta): ObjectMeta {
+  const { creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } = before;
+  return {
+    ...(creationTimestamp !== undefined && { creationTimestamp }),
+    ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    ...(deletionGracePeriodSeconds !== undefined && { deletionGracePeriodSeconds }),
+  };
 }
 
 const PRESERVES: StatusCause = fieldInvalid(
@@ -126,7 +138,7 @@ function* storedProblems({ spec: { versions = [] }, status = {} }: Checked): Cau
   if (acceptedNames !== undefined) yield* namesProblems(acceptedNames, "status.acceptedNames");
   const field = "status.storedVersions";
   if (storedVersions.length === 0) {
-    yield fieldInvalid(field, storedVersions, "must have at least one stored version");
+    yield fieldInvalid(field, null, "must have at least one stored version");
     return;
   }
   for (const { name, storage } of versions)

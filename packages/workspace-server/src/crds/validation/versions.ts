@@ -122,9 +122,12 @@ function* deprecationProblems({ deprecated, deprecationWarning: text }: CrdVersi
 /** What is wrong with the versions together. */
 export function* versionsProblems({ versions = [] }: CrdSpec): Causes {
   const invalid = (detail: string): StatusCause =>
-    fieldInvalid("spec.versions", versions.length === 0 ? OMITTED_VALUE : versions.map(({ name }) => name), detail);
+    fieldInvalid("spec.versions", versions.length === 0 ? [] : OMITTED_VALUE, detail);
   if (new Set(versions.map(({ name }) => name)).size < versions.length)
     yield invalid("must contain unique version names");
   if (versions.filter(({ storage }) => storage).length !== 1)
     yield invalid("must have exactly one version marked as storage version");
+  // In Kubernetes' internal form the first one has a name of its own.
+  const [first] = versions;
+  if (first !== undefined && first.name !== "") yield* labelCause("spec.version", first.name);
 }
