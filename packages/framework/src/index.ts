@@ -200,3 +200,4 @@ export type { ReadableCache } from "./watch/readable-cache.ts";
 export type { FeedSource, Versions } from "./watch/source.ts";
 export { asDefined } from "./write/as-defined.ts";
 export { type KindVersion, KindVersions } from "./write/kind-versions.ts";
+export { schemaProblems } from "./write/schema-rules.ts";
