@@ -98,7 +98,7 @@ function newKeys(key: "P-256" | "RSA-2048"): Promise<webcrypto.CryptoKeyPair> {
     : webcrypto.subtle.generateKey(RSA_2048, true, ["sign", "verify"]);
 }
 
-async function signing({ key }: KeyPair): Promise<Pick<Signing, "signingKey" | "signingAlgorithm">> {
+async function signing({ key }: KeyPair): Promise<Signing> {
   const privateKey = createPrivateKey(key);
   const algorithm = privateKey.asymmetricKeyType === "rsa" ? RSA_2048 : P_256;
   const der = privateKey.export({ type: "pkcs8", format: "der" });
@@ -106,7 +106,10 @@ async function signing({ key }: KeyPair): Promise<Pick<Signing, "signingKey" | "
   return { signingKey, signingAlgorithm: algorithm };
 }
 
-type Signing = Parameters<typeof X509.X509CertificateGenerator.create>[0];
+interface Signing {
+  readonly signingKey: webcrypto.CryptoKey;
+  readonly signingAlgorithm: typeof P_256 | typeof RSA_2048;
+}
 
 function extensionsFor(purpose: Purpose, x509: typeof X509): X509.Extension[] {
   if (purpose.kind === "authority") {
