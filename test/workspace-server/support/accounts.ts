@@ -30,14 +30,14 @@ import { signingKey } from "../../_support/issuer.ts";
 import { type Answer, type CallOptions, type PlainServer, startPlain } from "../../_support/plain.ts";
 import { whoami } from "../../_support/whoami.ts";
 
-export const ServiceAccount = defineResource({
+const ServiceAccount = defineResource({
   group: "",
   version: "v1",
   kind: "ServiceAccount",
   scope: "Namespaced",
   schema: { type: "object", properties: {} },
 });
-export const Secret = defineResource({
+const Secret = defineResource({
   group: "",
   version: "v1",
   kind: "Secret",

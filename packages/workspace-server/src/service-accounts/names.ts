@@ -1,7 +1,7 @@
 /** What users begin with that are service accounts. */
 const USER_PREFIX = "system:serviceaccount:";
 /** The group of all service accounts. */
-export const ALL_SERVICE_ACCOUNTS = "system:serviceaccounts";
+const ALL_SERVICE_ACCOUNTS = "system:serviceaccounts";
 
 /** The type of Secrets that hold a token without an end (`v1.SecretTypeServiceAccountToken`). */
 export const TOKEN_SECRET_TYPE = "kubernetes.io/service-account-token";
