@@ -150,7 +150,14 @@ export {
   generatedTls,
   type UserCertificate,
 } from "./tls/generated/generated.ts";
-export type { CertifiedSubject } from "./tls/generated/issue.ts";
+export {
+  type CertificateRequest,
+  type CertifiedSubject,
+  issue as issueCertificate,
+  type KeyPair,
+  type Purpose,
+  type ServerPurpose,
+} from "./tls/generated/issue.ts";
 export type { SniCertificate, TlsCertificate, TlsOptions } from "./tls/options.ts";
 
 // Storages of one's own.
