@@ -13,7 +13,14 @@ export {
   type TypedDefinition,
 } from "./definition.ts";
 export type { PathParams } from "./path.ts";
-export { type ColumnSpec, type ContentOf, defineResource, type FieldSpec, Resource, type ResourceOptions } from "./resource.ts";
+export {
+  type ColumnSpec,
+  type ContentOf,
+  defineResource,
+  type FieldSpec,
+  Resource,
+  type ResourceOptions,
+} from "./resource.ts";
 export type { ServedResource, ServeOptions, Verb } from "./served.ts";
 export type { Strategy } from "./strategy.ts";
 export type { AdvertisedSubresource } from "./subresource/advertised.ts";

@@ -119,7 +119,11 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
     this.protobuf = options.protobuf;
     this.strategy = options.strategy;
     const { selectableFields, strategy, ...names } = this;
-    const content = { ...names, selectableFields: selectableFields.map((field) => field.name), strategy: textOf(strategy) };
+    const content = {
+      ...names,
+      selectableFields: selectableFields.map((field) => field.name),
+      strategy: textOf(strategy),
+    };
     this.hash = createHash("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 32);
     Object.freeze(this);
   }

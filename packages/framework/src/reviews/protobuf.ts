@@ -36,4 +36,7 @@ export const ACCESS_REVIEW: ProtobufMessage = {
     },
   },
 };
-export const RULES_REVIEW: ProtobufMessage = { 1: PROTOBUF_METADATA, 2: { name: "spec", of: { 1: { name: "namespace" } } } };
+export const RULES_REVIEW: ProtobufMessage = {
+  1: PROTOBUF_METADATA,
+  2: { name: "spec", of: { 1: { name: "namespace" } } },
+};

@@ -150,7 +150,8 @@ export class Writer {
     const isSame = next.metadata.generation === before.metadata.generation;
     if (isSame && equalJson(keepManagedFieldsTimes(next, before), before)) return kept.stored;
     await this.#check(next, before, request);
-    if (this.#storage.lifecycle === "storage" || !isReleased(next, before, this.#definition)) return this.#keep(next, request);
+    if (this.#storage.lifecycle === "storage" || !isReleased(next, before, this.#definition))
+      return this.#keep(next, request);
     await this.#remove(before, request);
     return next;
   }

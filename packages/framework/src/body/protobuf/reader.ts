@@ -41,7 +41,8 @@ class Reader {
 
   message(bytes: Buffer, message: ProtobufMessage): Read {
     this.#contains(1);
-    if (++this.#depth > MAX_DEPTH) throw new ProtobufFault(`messages stand within each other more than ${MAX_DEPTH} deep`);
+    if (++this.#depth > MAX_DEPTH)
+      throw new ProtobufFault(`messages stand within each other more than ${MAX_DEPTH} deep`);
     const object: Read = {};
     for (const field of fieldsOf(bytes)) {
       const known = message[field.field];
