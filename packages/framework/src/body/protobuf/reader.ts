@@ -1,5 +1,5 @@
 import { BODY_LIMITS } from "../limits.ts";
-import { ProtobufFault, type ProtobufField, type ProtobufMessage, type ProtobufScalar } from "./message.ts";
+import { ProtobufFault, type ProtobufField, type ProtobufMessage } from "./message.ts";
 import { emptyOf, isEmptyScalar, scalarOf } from "./values.ts";
 import { fieldsOf, WIRE, type WireField } from "./wire.ts";
 
@@ -54,7 +54,10 @@ class Reader {
 
   #add(object: Read, known: ProtobufField, field: WireField): void {
     const { name, form, empty } = known;
-    if (form === "map") return this.#entry(this.#made(object, name, Object.create(null)), known, field);
+    if (form === "map") {
+      this.#entry(this.#made(object, name, Object.create(null)), known, field);
+      return;
+    }
     const value = this.#value(known, field);
     if (form === "list") this.#made<unknown[]>(object, name, []).push(value);
     else if (empty === "kept" || !isEmptyScalar(value)) object[name] = value;
@@ -68,7 +71,7 @@ class Reader {
     let key = "";
     let found: WireField | undefined;
     for (const field of fieldsOf(bytes)) {
-      if (field.field === 1) key = scalarOf("text", field, known.name, this.#count) as string;
+      if (field.field === 1) key = scalarOf("text", field, { name: known.name, count: this.#count }) as string;
       if (field.field === 2) found = field;
     }
     const { of = "text" } = known;
@@ -76,7 +79,7 @@ class Reader {
   }
 
   #value({ name, of = "text", to }: ProtobufField, field: WireField): unknown {
-    if (typeof of === "string") return scalarOf(of satisfies ProtobufScalar, field, name, this.#count);
+    if (typeof of === "string") return scalarOf(of, field, { name, count: this.#count });
     if (field.type !== WIRE.bytes) throw new ProtobufFault(`${name} is of another type`);
     const read = this.message(field.bytes, typeof of === "function" ? of() : of);
     return to === undefined ? read : to(read);

@@ -3,11 +3,16 @@ import { parseJson } from "@virtual-workspaces/apimachinery";
 import { ProtobufFault, type ProtobufScalar } from "./message.ts";
 import { fieldsOf, signed64, WIRE, type WireField } from "./wire.ts";
 
-/** How JSON that stands within a message is bounded. */
-export type Containers = (json: Buffer) => void;
+/** Where a value stands. */
+export interface Place {
+  /** Its name, for faults. */
+  readonly name: string;
+  /** Told of JSON that stands within a message. @throws RangeError when there is too much of it */
+  readonly count: (json: Buffer) => void;
+}
 
 /** One value in its JSON form. @throws ProtobufFault */
-export function scalarOf(kind: ProtobufScalar, { type, bytes }: WireField, name: string, count: Containers): unknown {
+export function scalarOf(kind: ProtobufScalar, { type, bytes }: WireField, { name, count }: Place): unknown {
   if (type !== (WIRES[kind] ?? WIRE.bytes)) throw new ProtobufFault(`${name} is of another type`);
   switch (kind) {
     case "text":
@@ -28,7 +33,7 @@ export function scalarOf(kind: ProtobufScalar, { type, bytes }: WireField, name:
     case "intOrString":
       return intOrString(bytes, name);
     case "json":
-      return jsonOf(bytes, name, count);
+      return jsonOf(bytes, { name, count });
   }
 }
 
@@ -96,7 +101,7 @@ function intOrString(bytes: Buffer, name: string): unknown {
   return textOf(memberOf(bytes, 3, WIRE.bytes)?.bytes ?? EMPTY, name);
 }
 
-function jsonOf(bytes: Buffer, name: string, count: Containers): unknown {
+function jsonOf(bytes: Buffer, { name, count }: Place): unknown {
   const raw = memberOf(bytes, 1, WIRE.bytes)?.bytes ?? EMPTY;
   if (raw.length === 0) return null;
   count(raw);

@@ -56,7 +56,7 @@ export const ConfigMap: Resource<ConfigMapContent> = new Resource<ConfigMapConte
       binaryData: {
         type: "object",
         description: "Bytes by key, in base64.",
-        additionalProperties: { type: "string", format: "byte" },
+        additionalProperties: { type: "string" },
       },
       immutable: flag("If true, nothing but metadata can be changed any more, and this neither."),
     },

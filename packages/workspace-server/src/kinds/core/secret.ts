@@ -126,7 +126,7 @@ export const Secret: Resource<SecretContent> = new Resource<SecretContent>({
       data: {
         type: "object",
         description: "Bytes by key, in base64: letters, digits, -, _ and . are what a key is made of.",
-        additionalProperties: { type: "string", format: "byte" },
+        additionalProperties: { type: "string" },
       },
       stringData: textMap("The same as plain texts, to write only: they replace what data has of that key."),
       type: {
