@@ -1,6 +1,7 @@
 import type { GroupResource, JsonSchema, TableColumn } from "@virtual-workspaces/apimachinery";
-import type { ProtobufMessage } from "./body/protobuf.ts";
+import type { ProtobufMessage } from "./body/protobuf/message.ts";
 import type { SelectableField } from "./encoded.ts";
+import type { Strategy } from "./strategy.ts";
 
 /** A kind as it is served: names, schema, columns. Immutable; `hash` is equal exactly when all of it is. */
 export interface ResourceDefinition {
@@ -22,6 +23,8 @@ export interface ResourceDefinition {
   readonly gracePeriodSeconds: number;
   /** How typed Go clients send it. */
   readonly protobuf?: ProtobufMessage | undefined;
+  /** What it is written by besides its schema. */
+  readonly strategy?: Strategy | undefined;
   readonly hash: string;
 }
 

@@ -13,8 +13,16 @@ export {
   type TypedDefinition,
 } from "./definition.ts";
 export type { PathParams } from "./path.ts";
-export { type ColumnSpec, type ContentOf, defineResource, Resource, type ResourceOptions } from "./resource.ts";
+export {
+  type ColumnSpec,
+  type ContentOf,
+  defineResource,
+  type FieldSpec,
+  Resource,
+  type ResourceOptions,
+} from "./resource.ts";
 export type { ServedResource, ServeOptions, Verb } from "./served.ts";
+export type { Strategy } from "./strategy.ts";
 export type { AdvertisedSubresource } from "./subresource/advertised.ts";
 export type {
   ConnectMethod,
@@ -118,7 +126,8 @@ export { type PolicyRequest, type RbacSource, rbac } from "./authz/rbac/rbac.ts"
 export { type Named, subjectOf } from "./authz/rbac/subjects.ts";
 export { readOnly } from "./authz/read-only.ts";
 export { union } from "./authz/union.ts";
-export type { ProtobufField, ProtobufMessage } from "./body/protobuf.ts";
+export type { ProtobufField, ProtobufMessage, ProtobufScalar } from "./body/protobuf/message.ts";
+export { PROTOBUF_METADATA } from "./body/protobuf/meta.ts";
 export { connectionOf } from "./connection.ts";
 export type { RequestInfo } from "./request-info.ts";
 export { ANONYMOUS, AUTHENTICATED, authenticatedUser, type Identity, UNAUTHENTICATED, User } from "./user.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { KubeObject, ObjectOf } from "@virtual-workspaces/apimachinery";
 import {
   apiVersionOf,
   type CheckedSchema,
@@ -12,13 +12,14 @@ import {
   pluralOf,
   type TableColumn,
 } from "@virtual-workspaces/apimachinery";
-import type { ProtobufMessage } from "./body/protobuf.ts";
+import type { ProtobufMessage } from "./body/protobuf/message.ts";
 import { Collection, type CollectionOptions } from "./collection/collection.ts";
 import type { ScalePaths, Subresources, TypedDefinition } from "./definition.ts";
 import type { SelectableField } from "./encoded.ts";
 import { objectSchema } from "./resource-schema.ts";
 import { type ServedResource, type ServeOptions, serveStorage } from "./served.ts";
 import type { Storage } from "./storage.ts";
+import type { Strategy } from "./strategy.ts";
 import { scaleFields } from "./subresource/scale-fields.ts";
 import { checkScaled } from "./subresource/scale-schema.ts";
 
@@ -32,6 +33,12 @@ export type ColumnSpec<T extends object = object> =
   | string
   | (Partial<Omit<PathColumn, "name">> & Pick<PathColumn, "jsonPath">)
   | (Omit<ComputedColumn, "name" | "value"> & { value(object: ObjectOf<T>): unknown });
+
+/**
+ * A field that selectors may name: its JSON path, which is its name as well, or a name of its own with what objects are found
+ * by under it.
+ */
+export type FieldSpec = string | { readonly name: string; readonly value: (object: KubeObject) => unknown };
 
 /** What {@link defineResource} takes. Give `spec` (and `status`), or `schema` for a kind of another form. */
 export interface ResourceOptions<Spec extends JsonSchema, Status extends JsonSchema, Whole extends JsonSchema> {
@@ -63,7 +70,7 @@ export interface ResourceOptions<Spec extends JsonSchema, Status extends JsonSch
    */
   readonly columns?: Readonly<Record<string, ColumnSpec<ContentOf<Spec, Status, Whole>>>> | readonly TableColumn[];
   /** JSON paths that field selectors may name besides name and namespace: `[".spec.author"]`. */
-  readonly selectableFields?: readonly string[];
+  readonly selectableFields?: readonly FieldSpec[];
   /**
    * Which of `/status` and `/scale` the kind has. With `/status`, other writes leave `.status` as it is.
    * @default `/status` when there is a schema for it
@@ -79,6 +86,8 @@ export interface ResourceOptions<Spec extends JsonSchema, Status extends JsonSch
    * clients (kubectl too) send so without asking; answers are JSON, which they take. @default JSON and YAML are taken
    */
   readonly protobuf?: ProtobufMessage | undefined;
+  /** What the kind is written by besides its schema. Only for Kubernetes' own kinds. @default as custom kinds are */
+  readonly strategy?: Strategy | undefined;
 }
 
 type AnyOptions = ResourceOptions<JsonSchema, JsonSchema, JsonSchema>;
@@ -104,6 +113,7 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
   readonly subresources: Subresources;
   readonly gracePeriodSeconds: number;
   readonly protobuf: ProtobufMessage | undefined;
+  readonly strategy: Strategy | undefined;
   readonly hash: string;
   /** Carries the type; never set. */
   declare readonly type?: (object: T) => T;
@@ -126,11 +136,13 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
     if (this.subresources.scale !== undefined) checkScale(this, this.subresources.scale);
     this.gracePeriodSeconds = options.gracePeriodSeconds ?? 0;
     this.protobuf = options.protobuf;
-    const { selectableFields, ...names } = this;
+    this.strategy = options.strategy;
+    const { selectableFields, strategy, ...names } = this;
     const content = {
       ...names,
       columns: this.columns.map((column) => (isComputed(column) ? { ...column, value: String(column.value) } : column)),
       selectableFields: selectableFields.map((field) => field.name),
+      strategy: textOf(strategy),
     };
     this.hash = createHash("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 32);
     Object.freeze(this);
@@ -199,7 +211,13 @@ function hasStatus({ properties }: JsonSchema): boolean {
   return properties?.["status"] !== undefined;
 }
 
-function selectableField(path: string): SelectableField {
+/** Functions by their text. */
+function textOf(strategy: Strategy | undefined): string {
+  return JSON.stringify(strategy, (_name, value) => (typeof value === "function" ? String(value) : value)) ?? "";
+}
+
+function selectableField(path: FieldSpec): SelectableField {
+  if (typeof path !== "string") return { name: path.name, read: (object) => [path.value(object as KubeObject)] };
   return { name: path.replace(/^\./, ""), read: compileJsonPath(path) };
 }
 

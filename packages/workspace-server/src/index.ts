@@ -34,7 +34,6 @@ export {
   type CrdStatus,
   type CrdSubresources,
   type CrdVersion,
-  type CustomResourceDefinition,
 } from "./crds/definition.ts";
 export type { TakenNames } from "./crds/naming.ts";
 export { type CompiledKind, type CompiledVersion, type KindSource, KindTable } from "./crds/served/kind-table.ts";
@@ -126,3 +125,27 @@ export {
   TokenReview,
 } from "./service-accounts/reviews/kinds.ts";
 export { type TokenReviewOptions, TokenReviews } from "./service-accounts/reviews/token-reviews.ts";
+
+// Kubernetes' own kinds.
+
+export { CustomResourceDefinition } from "./kinds/apiextensions/custom-resource-definition.ts";
+export type { BuiltInKind, Columns } from "./kinds/built-in-kind.ts";
+export { Lease, type LeaseContent } from "./kinds/coordination/lease.ts";
+export { ConfigMap, type ConfigMapContent } from "./kinds/core/config-map.ts";
+export { CoreEvent } from "./kinds/core/event.ts";
+export { coreOfEvent, Event, eventOfCore } from "./kinds/core/events-event.ts";
+export { finalizeNamespace } from "./kinds/core/finalize.ts";
+export { Namespace, type NamespaceContent } from "./kinds/core/namespace.ts";
+export { ResourceQuota } from "./kinds/core/resource-quota.ts";
+export { Secret, type SecretContent } from "./kinds/core/secret.ts";
+export { ServiceAccount, type ServiceAccountContent } from "./kinds/core/service-account.ts";
+export { builtInKinds } from "./kinds/index.ts";
+export {
+  type BindingContent,
+  ClusterRole,
+  ClusterRoleBinding,
+  type ClusterRoleKindContent,
+  Role,
+  RoleBinding,
+  type RoleContent,
+} from "./kinds/rbac/kinds.ts";

@@ -30,6 +30,7 @@ var commands = map[string]func(context.Context, *session) error{
 	"scale":             runScale,
 	"operator":          runOperator,
 	"headers":           runHeaders,
+	"kinds":             runKinds,
 }
 
 // session is what every command works with.

@@ -26,7 +26,8 @@ export type GoCommand =
   | "increment"
   | "scale"
   | "operator"
-  | "headers";
+  | "headers"
+  | "kinds";
 
 export interface GoClientOptions {
   readonly kubeconfig: string;

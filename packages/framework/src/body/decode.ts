@@ -3,7 +3,8 @@ import { ApiError, parseJson } from "@virtual-workspaces/apimachinery";
 import type { Awaitable } from "../storage.ts";
 import { BODY_LIMITS } from "./limits.ts";
 import { isPatch, isYaml, mediaTypeOf, OBJECT_MEDIA_TYPES } from "./media-types.ts";
-import { PROTOBUF, ProtobufFault, type ProtobufMessage, readProtobuf } from "./protobuf.ts";
+import { PROTOBUF, ProtobufFault, type ProtobufMessage } from "./protobuf/message.ts";
+import { readProtobuf } from "./protobuf/reader.ts";
 import { YamlFault } from "./yaml/fault.ts";
 import { readShortYaml, type YamlReader } from "./yaml/reader.ts";
 
@@ -74,6 +75,7 @@ function decodeProtobuf(body: Buffer, message: ProtobufMessage, kind: string | u
   try {
     return { value: readProtobuf(body, message), duplicates: [], others: [] };
   } catch (error) {
+    if (error instanceof RangeError) throw ApiError.requestEntityTooLarge(error.message);
     if (!(error instanceof ProtobufFault)) throw error;
     throw unrecognized(`protobuf: ${error.message}`, body, kind);
   }

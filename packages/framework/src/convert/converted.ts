@@ -25,7 +25,7 @@ import { ConvertedEvents } from "./converted-events.ts";
 export interface ConvertedOptions<In extends object, Out extends object> {
   /** The objects as they are kept. */
   readonly from: WritableSource<In>;
-  /** The other version: of the same group, kind, plural and scope. */
+  /** The other version: of the same kind, plural and scope. Its group may be another, as that of Kubernetes' Events. */
   readonly to: TypedDefinition<Out>;
   /**
    * Makes the other version of an object as it is kept, given a copy. Must depend on nothing else. Of its metadata only
@@ -209,11 +209,11 @@ type NeedsConversion<In extends object, Out extends object> = ([In] extends [Out
   ([Out] extends [In] ? object : Required<Pick<ConvertedOptions<In, Out>, "write">>);
 
 function checkVersions(kept: ResourceDefinition, to: ResourceDefinition): void {
-  const names = ["group", "kind", "plural", "scope"] as const;
+  const names = ["kind", "plural", "scope"] as const;
   const different = names.filter((name) => kept[name] !== to[name]);
   const what = `converted: ${apiVersionOf(to)} ${to.kind} is not another version of ${apiVersionOf(kept)} ${kept.kind}`;
   if (different.length > 0) throw new Error(`${what}: ${different.join(", ")} must be equal`);
-  if (kept.version === to.version) throw new Error(`${what}: version must differ`);
+  if (apiVersionOf(kept) === apiVersionOf(to)) throw new Error(`${what}: version must differ`);
 }
 
 function warn({ plural, version }: ResourceDefinition): (error: unknown, object: string) => void {

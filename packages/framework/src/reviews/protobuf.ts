@@ -1,20 +1,7 @@
-import type { ProtobufMessage } from "../body/protobuf.ts";
+import type { ProtobufMessage } from "../body/protobuf/message.ts";
+import { PROTOBUF_METADATA } from "../body/protobuf/meta.ts";
 
 // The field numbers of k8s.io/api's generated.proto; what a client does not say to us is left out.
-
-const metadata = {
-  name: "metadata",
-  of: {
-    1: { name: "name" },
-    2: { name: "generateName" },
-    3: { name: "namespace" },
-    5: { name: "uid" },
-    6: { name: "resourceVersion" },
-    11: { name: "labels", form: "map" },
-    12: { name: "annotations", form: "map" },
-    14: { name: "finalizers", form: "list" },
-  },
-} as const;
 
 const requirement: ProtobufMessage = {
   1: { name: "key" },
@@ -38,9 +25,9 @@ const resourceAttributes: ProtobufMessage = {
 };
 const nonResourceAttributes: ProtobufMessage = { 1: { name: "path" }, 2: { name: "verb" } };
 
-export const SELF_REVIEW: ProtobufMessage = { 1: metadata };
+export const SELF_REVIEW: ProtobufMessage = { 1: PROTOBUF_METADATA };
 export const ACCESS_REVIEW: ProtobufMessage = {
-  1: metadata,
+  1: PROTOBUF_METADATA,
   2: {
     name: "spec",
     of: {
@@ -49,4 +36,7 @@ export const ACCESS_REVIEW: ProtobufMessage = {
     },
   },
 };
-export const RULES_REVIEW: ProtobufMessage = { 1: metadata, 2: { name: "spec", of: { 1: { name: "namespace" } } } };
+export const RULES_REVIEW: ProtobufMessage = {
+  1: PROTOBUF_METADATA,
+  2: { name: "spec", of: { 1: { name: "namespace" } } },
+};

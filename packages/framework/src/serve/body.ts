@@ -9,6 +9,7 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { type DecodedBody, type DecodeOptions, decodeBody } from "../body/decode.ts";
 import { hasBody } from "../body/has-body.ts";
+import { PROTOBUF_DELETE_OPTIONS } from "../body/protobuf/meta.ts";
 import { readBody } from "../body/read.ts";
 import type { ResourceDefinition } from "../definition.ts";
 import type { Exchange } from "../exchange.ts";
@@ -29,12 +30,18 @@ async function sentBody(exchange: Exchange, expected: Expected = {}): Promise<De
 }
 
 /** What a body holds that need not be there; `undefined` when it is not, or is empty. */
-export async function sentOptions(exchange: Exchange): Promise<DecodedBody["value"] | undefined> {
+export async function sentOptions(
+  exchange: Exchange,
+  { protobuf }: Pick<ResourceDefinition, "protobuf">,
+): Promise<DecodedBody["value"] | undefined> {
   const { req, res, signal } = exchange;
   if (!hasBody(req)) return undefined;
   const body = await readBody(req, { res, signal });
-  return body.length === 0 ? undefined : (await decoded(exchange, body, {})).value;
+  return body.length === 0 ? undefined : (await decoded(exchange, body, protobuf === undefined ? {} : OPTIONS)).value;
 }
+
+/** Whoever sends a kind in protobuf sends the options of its deletion so. */
+const OPTIONS: Expected = { protobuf: PROTOBUF_DELETE_OPTIONS };
 
 /** What is to be read. */
 type Expected = Pick<DecodeOptions, "kind" | "protobuf">;

@@ -57,7 +57,7 @@ async function deleted(exchange: Exchange, resource: ServedResource, query: Dele
 /** The options of a delete, from its body if it has one. */
 export async function deleteQuery(exchange: Exchange, { definition }: ServedResource): Promise<DeleteQuery> {
   refuseWildcard(exchange, definition);
-  return parseDeleteOptions(exchange.query, await sentOptions(exchange));
+  return parseDeleteOptions(exchange.query, await sentOptions(exchange, definition));
 }
 
 function uidOf(object: KubeObject | Encoded): string {

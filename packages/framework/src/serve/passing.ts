@@ -1,6 +1,6 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 import { decodeBody } from "../body/decode.ts";
-import { PROTOBUF } from "../body/protobuf.ts";
+import { PROTOBUF } from "../body/protobuf/message.ts";
 import { readBody } from "../body/read.ts";
 import { bytesOf } from "../encoded.ts";
 import type { Exchange } from "../exchange.ts";

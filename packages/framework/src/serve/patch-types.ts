@@ -12,10 +12,18 @@ export const PATCH_MEDIA_TYPES: Readonly<Record<PatchType, string>> = {
   apply: "application/apply-patch+yaml",
 };
 
-/** Media types of the patches that a kind takes: strategic ones where its schema says how lists are merged. */
-export function patchTypes({ schema }: ResourceDefinition, applies = true): string[] {
+/**
+ * Media types of the patches that a kind takes: strategic ones where its schema says how lists are merged, and of all of
+ * Kubernetes' own kinds.
+ */
+export function patchTypes({ schema, strategy }: ResourceDefinition, applies = true): string[] {
   const { json, merge, strategic, apply } = PATCH_MEDIA_TYPES;
-  return [json, merge, ...(hasPatchStrategy(schema) ? [strategic] : []), ...(applies ? [apply] : [])];
+  return [
+    json,
+    merge,
+    ...(strategy !== undefined || hasPatchStrategy(schema) ? [strategic] : []),
+    ...(applies ? [apply] : []),
+  ];
 }
 
 /** In lower case only, as in Kubernetes. @throws ApiError 415 on one that the kind does not take */

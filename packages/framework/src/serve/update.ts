@@ -3,9 +3,11 @@ import { cloneJson } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
 import { checkPlace } from "../write/identity.ts";
+import type { Draft } from "../write/request.ts";
 import { answerObject, wantedObject } from "./answer.ts";
 import { reporter, sentObject } from "./body.ts";
 import { keyOf } from "./key.ts";
+import { mayCreate } from "./may-create.ts";
 import { passes, passWrite } from "./passing.ts";
 import { writeQuery, writeRequest } from "./write-request.ts";
 
@@ -23,8 +25,11 @@ export async function serveUpdate(exchange: Exchange, resource: ServedResource):
   writer.conform(object, { ...request, unknown });
   // What the writer does to an object is to its metadata and its parts as wholes; what a hook does nobody knows.
   const copy = resource.admit === undefined ? shallow : cloneJson;
-  const written = await writer.update(key, () => ({ object: copy(object), by: "replacing" }), request);
-  answerObject(exchange, resource, { object: written.object, code: 200, wanted });
+  const creates = definition.strategy?.createOnUpdate === true && request.part === "";
+  const draft = (): Draft => ({ object: copy(object), by: "replacing" });
+  const asked = creates ? { ...request, mayCreate: () => mayCreate(exchange, resource) } : request;
+  const { object: kept, created } = await writer.update(key, draft, asked);
+  answerObject(exchange, resource, { object: kept, code: created === true ? 201 : 200, wanted });
 }
 
 function shallow(object: KubeObject): KubeObject {

@@ -24,8 +24,9 @@ export function prepareCreate(object: KubeObject, definition: ResourceDefinition
   if (metadata.resourceVersion !== undefined) delete metadata.resourceVersion;
   metadata.uid = randomUUID();
   metadata.creationTimestamp = formatTime(now);
-  metadata.generation = 1;
+  if (definition.strategy?.generation !== false) metadata.generation = 1;
   if (metadata.name === undefined && metadata.generateName !== undefined)
     metadata.name = generateName(metadata.generateName);
   if (definition.subresources.status) delete object["status"];
+  definition.strategy?.prepare?.(object, undefined, "");
 }

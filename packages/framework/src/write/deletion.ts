@@ -6,6 +6,7 @@ import {
   type ObjectMeta,
   ORPHAN_FINALIZER,
 } from "@virtual-workspaces/apimachinery";
+import type { Strategy } from "../strategy.ts";
 
 /** What a delete comes to. */
 export type Deletion =
@@ -22,6 +23,7 @@ export interface DeletionRules {
   readonly garbageCollected: boolean;
   /** How long objects of the kind have to end by themselves, s; 0 is not at all. */
   readonly gracePeriodSeconds: number;
+  readonly strategy?: Strategy | undefined;
 }
 
 /** What becomes of an object that a client deletes (Kubernetes' BeforeDelete and its finalizers). */
@@ -29,14 +31,22 @@ export function decideDeletion(object: KubeObject, options: DeleteQuery, rules: 
   const marked = withGrace(object, options, rules);
   if (marked === "pending") return { kind: "pending" };
   const finalizers = rules.garbageCollected ? collectorFinalizers(object.metadata, options) : finalizersOf(object);
-  if (marked === undefined && finalizers.length === 0) return { kind: "remove" };
+  if (marked === undefined && finalizers.length === 0 && rules.strategy?.isHeld?.(object) !== true)
+    return { kind: "remove" };
   const metadata = marked?.metadata ?? markedNow(object.metadata, rules.now);
-  return { kind: "mark", object: { ...object, metadata: withFinalizers(metadata, finalizers) } };
+  const next = { ...object, metadata: withFinalizers(metadata, finalizers) };
+  rules.strategy?.marked?.(next);
+  return { kind: "mark", object: next };
 }
 
 /** Whether an update leaves nothing that held an object which is being deleted. */
-export function isReleased(next: KubeObject, before: KubeObject): boolean {
+export function isReleased(
+  next: KubeObject,
+  before: KubeObject,
+  { strategy }: { readonly strategy?: Strategy | undefined } = {},
+): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = before.metadata;
+  if (strategy?.isHeld?.(next) === true) return false;
   return deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizersOf(next).length === 0;
 }
 

@@ -30,7 +30,10 @@ export function kindRules(definition: ResourceDefinition, versions?: KindVersion
   return {
     prune: (object) => compiled.prune(object),
     pruneUnknown: (object) => compiled.pruneUnknown(object),
-    fillDefaults: (object) => compiled.fillDefaults(object),
+    fillDefaults: (object) => {
+      compiled.fillDefaults(object);
+      definition.strategy?.defaults?.(object);
+    },
     problems: (object, options) => withScale(object, options.part, compiled.problems(object, options)),
     fields: fieldOwners(definition, versions),
   };

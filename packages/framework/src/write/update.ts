@@ -83,6 +83,11 @@ export function checkUid(
  */
 export function checkVersion({ metadata }: KubeObject, before: KubeObject, definition: ResourceDefinition): void {
   const { resourceVersion = "0", name = "" } = metadata;
+  if (resourceVersion === "0" && definition.strategy?.unconditionalUpdate === true) {
+    const { resourceVersion: now } = before.metadata;
+    if (now !== undefined) metadata.resourceVersion = now;
+    return;
+  }
   if (resourceVersion === "0") {
     const field = "metadata.resourceVersion";
     const message = "Invalid value: 0: must be specified for an update";
@@ -108,6 +113,7 @@ export function prepareUpdate(next: KubeObject, before: KubeObject, { part, whol
   for (const name of ["creationTimestamp", "deletionTimestamp"] as const) {
     if (kept[name] !== undefined) Object.assign(metadata, { [name]: kept[name] });
   }
+  definition.strategy?.prepare?.(next, before, part);
   if (kept.generation === undefined) {
     delete metadata.generation;
     return;

@@ -83,10 +83,12 @@ export class Writer {
       if (kept === undefined && request.mayCreate === undefined) throw this.#notFound(key);
       const draft = await change(() => kept?.copy());
       if (kept !== undefined) return { object: await this.#replace(kept, draft, request) };
+      if (draft.by === "replacing" && isVersion(draft.object.metadata.resourceVersion)) throw this.#notFound(key);
       await request.mayCreate?.();
       checkUid(draft.object, undefined, this.#definition);
       this.#settle(draft, request);
-      return { object: await this.#create(draft.object, request), created: true };
+      const next = draft.by === "replacing" ? this.#owned(draft.object, undefined, request) : draft.object;
+      return { object: await this.#create(next, request), created: true };
     });
   }
 
@@ -108,6 +110,7 @@ export class Writer {
         now: this.#now(),
         garbageCollected: this.#storage.garbageCollected === true,
         gracePeriodSeconds: this.#definition.gracePeriodSeconds,
+        strategy: this.#definition.strategy,
       });
       if (deletion.kind === "pending") return { object: kept.stored, gone: false };
       if (deletion.kind === "remove") return this.#remove(before, request);
@@ -152,7 +155,8 @@ export class Writer {
     const isSame = next.metadata.generation === before.metadata.generation;
     if (isSame && equalJson(keepManagedFieldsTimes(next, before), before)) return kept.stored;
     await this.#check(next, before, request);
-    if (this.#storage.lifecycle === "storage" || !isReleased(next, before)) return this.#keep(next, request);
+    if (this.#storage.lifecycle === "storage" || !isReleased(next, before, this.#definition))
+      return this.#keep(next, request);
     const { object: left, gone } = await this.#remove(before, request);
     return gone ? next : left;
   }
@@ -206,7 +210,8 @@ export class Writer {
     const found = await this.rules.problems(next, { before, part, signal: options.signal, warn: options.warn });
     const unasked = this.#keepsNothing || (passes && found.length === 0);
     const meta = unasked ? [] : metadataProblems(next, passes ? undefined : before, definition);
-    const causes: StatusCause[] = before === undefined ? [...found, ...meta] : [...meta, ...found];
+    const own = definition.strategy?.problems?.(next, before, part) ?? [];
+    const causes: StatusCause[] = before === undefined ? [...found, ...meta, ...own] : [...meta, ...found, ...own];
     if (causes.length > 0) throw ApiError.invalid({ kind: definition, name: next.metadata.name ?? "", causes });
     // What passes writes on leaves the last word to whoever keeps them.
     if (passes) return;

@@ -1,18 +1,12 @@
 import type { JsonSchema } from "@virtual-workspaces/apimachinery";
-import { type ProtobufMessage, Resource } from "@virtual-workspaces/framework";
+import { Resource } from "@virtual-workspaces/framework";
+import { accessReviewMessage, tokenRequestMessage, tokenReviewMessage } from "../../kinds/protobuf/reviews.ts";
 import type { AccessReviewContent, TokenRequestContent, TokenReviewContent } from "./content.ts";
 
-// As in Kubernetes little is required, least of all of a status: clients send it empty. Those kinds whose protobuf holds
-// numbers or maps of lists are read from JSON and YAML only: a review that lost its extras on the way would answer wrongly.
+// As in Kubernetes little is required, least of all of a status: clients send it empty.
 
 const texts: JsonSchema = { type: "array", items: { type: "string" } };
 const extra: JsonSchema = { type: "object", additionalProperties: texts };
-
-const metadata = { name: "metadata", of: { 1: { name: "name" }, 3: { name: "namespace" } } } as const;
-const TOKEN_REVIEW: ProtobufMessage = {
-  1: metadata,
-  2: { name: "spec", of: { 1: { name: "token" }, 2: { name: "audiences", form: "list" } } },
-};
 
 /** `authentication.k8s.io/v1` TokenReview: whose token is this. */
 export const TokenReview: Resource<TokenReviewContent> = new Resource<TokenReviewContent>({
@@ -40,7 +34,7 @@ export const TokenReview: Resource<TokenReviewContent> = new Resource<TokenRevie
     },
   },
   subresources: { status: false },
-  protobuf: TOKEN_REVIEW,
+  protobuf: tokenReviewMessage,
 });
 
 /** `authentication.k8s.io/v1` TokenRequest: a token for a ServiceAccount, by its subresource `token`. */
@@ -77,6 +71,7 @@ export const TokenRequest: Resource<TokenRequestContent> = new Resource<TokenReq
     },
   },
   subresources: { status: false },
+  protobuf: tokenRequestMessage,
 });
 
 const requirements: JsonSchema = {
@@ -141,6 +136,7 @@ export const SubjectAccessReview: Resource<AccessReviewContent> = new Resource<A
   description: "Whether somebody may do something. It is only created; the answer is its status.",
   schema: accessReview,
   subresources: { status: false },
+  protobuf: accessReviewMessage,
 });
 
 /** `authorization.k8s.io/v1` LocalSubjectAccessReview: may they do this in this namespace. */
@@ -152,4 +148,5 @@ export const LocalSubjectAccessReview: Resource<AccessReviewContent> = new Resou
   description: "Whether somebody may do something in a namespace. It is only created; the answer is its status.",
   schema: accessReview,
   subresources: { status: false },
+  protobuf: accessReviewMessage,
 });

@@ -1,0 +1,215 @@
+// Namespaces, events, leases, quotas, RBAC: what is refused in whose words, what is filled in, and how it is shown.
+
+import { builtInKinds } from "@virtual-workspaces/workspace-server";
+import { expect } from "chai";
+import { type PlainServer, startPlain } from "../../_support/plain.ts";
+import { KINDS, kindsView } from "./served.ts";
+
+const RBAC = "rbac.authorization.k8s.io/v1";
+const meta = { name: "x" };
+const role = { kind: "ClusterRole", name: "r" };
+const bad = (kind: string, subject: object): object => ({ kind, metadata: meta, roleRef: role, subjects: [subject] });
+
+/** Path, object, and what it is refused for. */
+const REFUSED: [path: string, object: object, message: string][] = [
+  [
+    "v1/namespaces",
+    { kind: "Namespace", metadata: { name: "a.b" } },
+    `metadata.name: Invalid value: "a.b": must not contain dots`,
+  ],
+  [
+    "v1/namespaces",
+    { kind: "Namespace", metadata: meta, spec: { finalizers: ["a"] } },
+    'spec.finalizers: Invalid value: "a": name is neither a standard finalizer name',
+  ],
+  [
+    "coordination.k8s.io/v1/namespaces/n/leases",
+    { kind: "Lease", metadata: meta, spec: { leaseDurationSeconds: 0 } },
+    "spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0",
+  ],
+  [
+    "coordination.k8s.io/v1/namespaces/n/leases",
+    { kind: "Lease", metadata: meta, spec: { preferredHolder: "a" } },
+    "spec.preferredHolder: Forbidden: may only be specified if `strategy` is defined",
+  ],
+  [
+    "v1/namespaces/n/events",
+    { kind: "Event", metadata: meta, involvedObject: { namespace: "o" } },
+    'involvedObject.namespace: Invalid value: "o": does not match event.namespace',
+  ],
+  [
+    "events.k8s.io/v1/namespaces/n/events",
+    { kind: "Event", metadata: meta, type: "Normal", regarding: { namespace: "n" } },
+    "eventTime: Required value",
+  ],
+  [
+    "v1/namespaces/n/resourcequotas",
+    { kind: "ResourceQuota", metadata: meta, spec: { hard: { pods: "1.5" } } },
+    'spec.hard[pods]: Invalid value: "1.5": must be an integer',
+  ],
+  [
+    "v1/namespaces/n/resourcequotas",
+    { kind: "ResourceQuota", metadata: meta, spec: { hard: { unknown: 1 } } },
+    'spec.hard[unknown]: Invalid value: "unknown": must be a standard resource for quotas',
+  ],
+  [
+    `${RBAC}/clusterroles`,
+    { kind: "ClusterRole", metadata: { name: "a/b" } },
+    `metadata.name: Invalid value: "a/b": may not contain '/'`,
+  ],
+  [
+    `${RBAC}/namespaces/n/roles`,
+    { kind: "Role", metadata: meta, rules: [{ verbs: ["get"], nonResourceURLs: ["/"] }] },
+    'rules[0].nonResourceURLs: Invalid value: ["/"]: namespaced rules cannot apply to non-resource URLs',
+  ],
+  [
+    `${RBAC}/clusterroles`,
+    { kind: "ClusterRole", metadata: meta, rules: [{ verbs: [], apiGroups: [""], resources: ["a"] }] },
+    "rules[0].verbs: Required value: verbs must contain at least one value",
+  ],
+  [
+    `${RBAC}/clusterrolebindings`,
+    bad("ClusterRoleBinding", { kind: "ServiceAccount", name: "a" }),
+    "subjects[0].namespace: Required value",
+  ],
+  [
+    `${RBAC}/clusterrolebindings`,
+    bad("ClusterRoleBinding", { kind: "User", apiGroup: "o", name: "a" }),
+    `subjects[0].apiGroup: Unsupported value: "o": supported values: "rbac.authorization.k8s.io"`,
+  ],
+  [
+    `${RBAC}/namespaces/n/rolebindings`,
+    bad("RoleBinding", { kind: "Robot", name: "a" }),
+    `subjects[0].kind: Unsupported value: "Robot": supported values: "ServiceAccount", "User", "Group"`,
+  ],
+];
+
+describe("Kubernetes' own kinds", () => {
+  let server: PlainServer;
+  before(async () => {
+    server = await startPlain([kindsView()]);
+  });
+  after(() => server[Symbol.asyncDispose]());
+
+  const url = (path: string): `/${string}` => `${KINDS}/${path.startsWith("v1/") ? "api" : "apis"}/${path}`;
+  const versionOf = (path: string): string => (path.startsWith("v1/") ? "v1" : path.split("/").slice(0, 2).join("/"));
+  const make = (path: string, object: object) =>
+    server.send(`POST ${url(path)}`, { apiVersion: versionOf(path), ...object });
+
+  for (const [path, object, message] of REFUSED)
+    it(`refuses ${message.slice(0, 60)}`, async () => {
+      const { status, body } = await make(path, object);
+      expect([status, body.reason]).to.deep.equal([422, "Invalid"]);
+      expect(body.message).to.contain(`is invalid: ${message}`);
+    });
+
+  it("names of roles are what a path can hold, and bindings are of the group of roles", async () => {
+    const path = `${RBAC}/clusterrolebindings`;
+    const binding = {
+      kind: "ClusterRoleBinding",
+      metadata: { name: "system:a" },
+      roleRef: role,
+      subjects: [{ kind: "User", name: "u" }],
+    };
+    const { status, body } = await make(path, binding);
+    const apiGroup = "rbac.authorization.k8s.io";
+    expect([status, body.roleRef.apiGroup, body.subjects]).to.deep.equal([
+      201,
+      apiGroup,
+      [{ kind: "User", name: "u", apiGroup }],
+    ]);
+    const other = await server.send(`PUT ${url(path)}/system:a`, {
+      ...body,
+      roleRef: { ...role, apiGroup, name: "o" },
+    });
+    expect(other.body.message).to.match(
+      /is invalid: roleRef: Invalid value: \{"APIGroup":"[^"]+","Kind":"ClusterRole","Name":"o"\}: cannot change roleRef$/,
+    );
+  });
+
+  it("a namespace's status says what its deletion says, and its spec is nobody's", async () => {
+    const { body } = await make("v1/namespaces", { kind: "Namespace", metadata: { name: "held" } });
+    const wrong = await server.send(`PUT ${url("v1/namespaces")}/held/status`, {
+      ...body,
+      status: { phase: "Terminating" },
+    });
+    expect(wrong.body.message).to.contain(`status.Phase: Invalid value: "Terminating": may only be 'Active' if`);
+    const kept = await server.send(`PUT ${url("v1/namespaces")}/held`, { ...body, spec: {} });
+    expect(kept.body.spec).to.deep.equal({ finalizers: ["kubernetes"] });
+    const found = await server.get(`${url("v1/namespaces")}?fieldSelector=status.phase=Active,metadata.name=held`);
+    expect(found.body.items).to.have.length(1);
+  });
+
+  it("events are found by what they are about, in either group", async () => {
+    const event = {
+      kind: "Event",
+      metadata: { name: "e" },
+      involvedObject: { kind: "Pod", name: "p", namespace: "n" },
+      source: { component: "c" },
+    };
+    await make("v1/namespaces/n/events", event);
+    const names = async (path: string): Promise<string[]> =>
+      (await server.get(url(path))).body.items.map((item: { metadata: { name: string } }) => item.metadata.name);
+    expect(await names("v1/namespaces/n/events?fieldSelector=involvedObject.name=p,source=c")).to.deep.equal(["e"]);
+    expect(await names("events.k8s.io/v1/events?fieldSelector=regarding.kind=Pod")).to.deep.equal(["e"]);
+    expect(await names("v1/events?fieldSelector=involvedObject.name=other")).to.deep.equal([]);
+  });
+
+  it("have the columns of Kubernetes", () => {
+    const shown = Object.fromEntries(
+      builtInKinds.map(({ resource, columns }) => [
+        `${resource.plural}.${resource.group}`,
+        Object.keys(columns).join(),
+      ]),
+    );
+    const binding = "Role,Age,Users,Groups,ServiceAccounts";
+    const event = "Last Seen,Type,Reason,Object,Subobject,Source,Message,First Seen,Count,Name";
+    expect(shown).to.deep.equal({
+      "configmaps.": "Data",
+      "events.": event,
+      "namespaces.": "Status",
+      "resourcequotas.": "Request,Limit",
+      "secrets.": "Type,Data",
+      "serviceaccounts.": "Secrets",
+      "leases.coordination.k8s.io": "Holder",
+      "clusterrolebindings.rbac.authorization.k8s.io": binding,
+      "clusterroles.rbac.authorization.k8s.io": "Created At",
+      "rolebindings.rbac.authorization.k8s.io": binding,
+      "roles.rbac.authorization.k8s.io": "Created At",
+      "events.events.k8s.io": event,
+      "customresourcedefinitions.apiextensions.k8s.io": "Created At",
+    });
+  });
+
+  it("show what is worked out", () => {
+    const cell = (plural: string, column: string, content: object): unknown => {
+      const spec = builtInKinds.find(({ resource }) => resource.plural === plural)?.columns[column];
+      if (spec === undefined || typeof spec === "string" || !("value" in spec))
+        throw new Error(`no such column ${column}`);
+      return spec.value({ apiVersion: "", kind: "", metadata: {}, ...content });
+    };
+    const event = {
+      involvedObject: { kind: "Pod", name: "p" },
+      source: { component: "c", host: "h" },
+      message: " m\n",
+      count: 0,
+    };
+    const quota = { status: { hard: { pods: "3", "limits.cpu": "2" }, used: { pods: "1" } } };
+    const subjects = [
+      { kind: "User", name: "a" },
+      { kind: "User", name: "b" },
+      { kind: "ServiceAccount", namespace: "n", name: "s" },
+    ];
+    expect(cell("configmaps", "Data", { data: { a: "" }, binaryData: { b: "", c: "" } })).to.equal(3);
+    expect(
+      ["Object", "Source", "Message", "Count", "Last Seen"].map((name) => cell("events", name, event)),
+    ).to.deep.equal(["pod/p", "c, h", "m", 1, "<unknown>"]);
+    expect(["Request", "Limit"].map((name) => cell("resourcequotas", name, quota))).to.deep.equal([
+      "pods: 1/3",
+      "limits.cpu: 0/2",
+    ]);
+    expect(
+      ["Role", "Users", "ServiceAccounts"].map((name) => cell("rolebindings", name, { subjects, roleRef: role })),
+    ).to.deep.equal(["ClusterRole/r", "a, b", "n/s"]);
+  });
+});
