@@ -9,7 +9,9 @@ import {
   Workspace,
   WorkspaceType,
 } from "@virtual-workspaces/kcp";
+import { Namespace, type NamespaceContent } from "../kinds/core/namespace.ts";
 import type { ShardObjects } from "./objects.ts";
+import { RbacState } from "./rbac-state.ts";
 import type { Tracked } from "./tracked.ts";
 
 /** What a kind holds. */
@@ -17,6 +19,8 @@ type ContentOf<Kind> = Kind extends Resource<infer Content> ? Content : never;
 
 /** What a shard knows of its objects without asking its store: the kinds that it is run by. */
 export class ShardState {
+  readonly rbac: RbacState;
+  readonly namespaces: Tracked<NamespaceContent>;
   readonly logicalClusters: Tracked<ContentOf<typeof LogicalCluster>>;
   /** Index `cluster`: by the name of the logical cluster that they lead to. */
   readonly workspaces: Tracked<ContentOf<typeof Workspace>>;
@@ -25,6 +29,8 @@ export class ShardState {
   readonly shards: Tracked<ContentOf<typeof Shard>>;
 
   constructor(objects: ShardObjects) {
+    this.rbac = new RbacState(objects);
+    this.namespaces = objects.track(Namespace);
     this.logicalClusters = objects.track(LogicalCluster);
     this.workspaces = objects.track(Workspace, {
       cluster: ({ spec }) => (spec.cluster === undefined ? [] : [spec.cluster]),

@@ -1,0 +1,11 @@
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
+
+/** Several admissions as one, each told what the ones before made of the object. */
+export function admitInOrder(...hooks: readonly Admit[]): Admit {
+  return async (request: AdmitRequest): Promise<KubeObject | undefined> => {
+    let changed: KubeObject | undefined;
+    for (const hook of hooks) changed = (await hook({ ...request, object: changed ?? request.object })) ?? changed;
+    return changed;
+  };
+}

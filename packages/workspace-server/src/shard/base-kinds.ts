@@ -1,0 +1,50 @@
+import { type Admit, converted, type ServedResource } from "@virtual-workspaces/framework";
+import type { PersistentCollection } from "@virtual-workspaces/store";
+import { CustomResourceDefinition } from "../kinds/apiextensions/custom-resource-definition.ts";
+import type { BuiltInKind } from "../kinds/built-in-kind.ts";
+import { CoreEvent } from "../kinds/core/event.ts";
+import { coreOfEvent, Event, eventOfCore } from "../kinds/core/events-event.ts";
+import { finalizeNamespace } from "../kinds/core/finalize.ts";
+import { Namespace } from "../kinds/core/namespace.ts";
+import { ServiceAccount } from "../kinds/core/service-account.ts";
+import { builtInKinds } from "../kinds/index.ts";
+import { tokenSubresource, type TokenSubresourceOptions } from "../service-accounts/token-request.ts";
+import type { ShardObjects } from "./objects.ts";
+
+/** How long an event lives that is not written again, s (`--event-ttl`). */
+const EVENT_TTL = 3_600;
+
+/** What the kinds that all logical clusters have are served with. */
+export interface BaseKindsOptions {
+  readonly objects: ShardObjects;
+  /** Asked of all of them. */
+  readonly admit: Admit;
+  /** `serviceaccounts/token`. */
+  readonly token: TokenSubresourceOptions;
+}
+
+/** Kubernetes' own kinds, but for CustomResourceDefinition, whose controller serves it. */
+export function baseKinds(options: BaseKindsOptions): readonly ServedResource[] {
+  return builtInKinds.filter(({ resource }) => resource !== CustomResourceDefinition).map((kind) => serve(kind, options));
+}
+
+function serve({ resource, verbs }: BuiltInKind, { objects, admit, token }: BaseKindsOptions): ServedResource {
+  const options = { verbs, admit };
+  if (resource.plural === Namespace.plural) {
+    const namespaces = objects.of(Namespace);
+    const finalize = finalizeNamespace(namespaces);
+    return Namespace.serve(namespaces, { verbs, admit: admit as never, subresources: { finalize } });
+  }
+  if (resource.plural === ServiceAccount.plural) {
+    const subresources = { token: tokenSubresource(token) };
+    return ServiceAccount.serve(objects.of(ServiceAccount), { verbs, admit: admit as never, subresources } as never);
+  }
+  if (resource === CoreEvent) return CoreEvent.serve(events(objects), options);
+  if (resource !== Event) return resource.serve(objects.of(resource), options);
+  const renamed = { read: eventOfCore as never, write: coreOfEvent as never };
+  return Event.serve(converted({ from: events(objects), to: Event, ...renamed }), options);
+}
+
+function events(objects: ShardObjects): PersistentCollection {
+  return objects.of(CoreEvent, { ttl: EVENT_TTL });
+}
