@@ -1,17 +1,65 @@
 import type { JsonSchema } from "@virtual-workspaces/apimachinery";
-import { type ProtobufMessage, Resource } from "@virtual-workspaces/framework";
+import { type ProtobufField, type ProtobufMessage, Resource } from "@virtual-workspaces/framework";
 import type { AccessReviewContent, TokenRequestContent, TokenReviewContent } from "./content.ts";
 
-// As in Kubernetes little is required, least of all of a status: clients send it empty. Those kinds whose protobuf holds
-// numbers or maps of lists are read from JSON and YAML only: a review that lost its extras on the way would answer wrongly.
+// As in Kubernetes little is required, least of all of a status: clients send it empty.
 
 const texts: JsonSchema = { type: "array", items: { type: "string" } };
 const extra: JsonSchema = { type: "object", additionalProperties: texts };
+
+// The field numbers of k8s.io/api's generated.proto. Where the framework's reader knows texts alone, a body with a number or
+// extras is refused rather than read without them.
 
 const metadata = { name: "metadata", of: { 1: { name: "name" }, 3: { name: "namespace" } } } as const;
 const TOKEN_REVIEW: ProtobufMessage = {
   1: metadata,
   2: { name: "spec", of: { 1: { name: "token" }, 2: { name: "audiences", form: "list" } } },
+};
+const integer = (name: string): ProtobufField => ({ name, of: "integer", empty: "kept" }) as object as ProtobufField;
+const TOKEN_REQUEST: ProtobufMessage = {
+  1: metadata,
+  2: {
+    name: "spec",
+    of: {
+      1: { name: "audiences", form: "list" },
+      3: {
+        name: "boundObjectRef",
+        of: { 1: { name: "kind" }, 2: { name: "apiVersion" }, 3: { name: "name" }, 4: { name: "uid" } },
+      },
+      4: integer("expirationSeconds"),
+    },
+  },
+};
+const items = {
+  name: "extra",
+  form: "map",
+  of: { 1: { name: "items", form: "list" } },
+  to: (value: { readonly items?: readonly string[] }) => value.items ?? [],
+} as const;
+const ACCESS_REVIEW: ProtobufMessage = {
+  1: metadata,
+  2: {
+    name: "spec",
+    of: {
+      1: {
+        name: "resourceAttributes",
+        of: {
+          1: { name: "namespace" },
+          2: { name: "verb" },
+          3: { name: "group" },
+          4: { name: "version" },
+          5: { name: "resource" },
+          6: { name: "subresource" },
+          7: { name: "name" },
+        },
+      },
+      2: { name: "nonResourceAttributes", of: { 1: { name: "path" }, 2: { name: "verb" } } },
+      3: { name: "user" },
+      4: { name: "groups", form: "list" },
+      5: items,
+      6: { name: "uid" },
+    },
+  },
 };
 
 /** `authentication.k8s.io/v1` TokenReview: whose token is this. */
@@ -77,6 +125,7 @@ export const TokenRequest: Resource<TokenRequestContent> = new Resource<TokenReq
     },
   },
   subresources: { status: false },
+  protobuf: TOKEN_REQUEST,
 });
 
 const requirements: JsonSchema = {
@@ -141,6 +190,7 @@ export const SubjectAccessReview: Resource<AccessReviewContent> = new Resource<A
   description: "Whether somebody may do something. It is only created; the answer is its status.",
   schema: accessReview,
   subresources: { status: false },
+  protobuf: ACCESS_REVIEW,
 });
 
 /** `authorization.k8s.io/v1` LocalSubjectAccessReview: may they do this in this namespace. */
@@ -152,4 +202,5 @@ export const LocalSubjectAccessReview: Resource<AccessReviewContent> = new Resou
   description: "Whether somebody may do something in a namespace. It is only created; the answer is its status.",
   schema: accessReview,
   subresources: { status: false },
+  protobuf: ACCESS_REVIEW,
 });
