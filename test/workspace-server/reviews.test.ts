@@ -73,6 +73,18 @@ describe("TokenReview", () => {
   });
 });
 
+/** A field of a protobuf message: a text, or a message. */
+function field(number: number, value: string | Buffer): Buffer {
+  const bytes = Buffer.from(value);
+  return Buffer.concat([Buffer.from([number * 8 + 2, bytes.length]), bytes]);
+}
+
+/** A body as typed Go clients send it. */
+function protobuf(kind: string, ...fields: readonly Buffer[]): string {
+  const type = field(1, Buffer.concat([field(1, AUTHZ), field(2, kind)]));
+  return Buffer.concat([Buffer.from("k8s\0"), type, field(2, Buffer.concat(fields))]).toString();
+}
+
 describe("SubjectAccessReview", () => {
   const asked: AuthorizeRequest[] = [];
   let server: AccountServer;
@@ -118,6 +130,24 @@ describe("SubjectAccessReview", () => {
     expect(info).to.deep.include({ subresource: "s", namespace: "prod", name: "x" });
     await review({ groups: ["devs"], nonResourceAttributes: { path: "/metrics", verb: "get" } });
     expect(asked.at(-1)).to.deep.include({ isResource: false, verb: "get", path: "/metrics", resource: "" });
+  });
+
+  it("is read from protobuf, and never without the extras that are in it", async () => {
+    const headers = { "content-type": "application/vnd.kubernetes.protobuf" };
+    const send = (...spec: readonly Buffer[]): Promise<Answer> =>
+      server.post(
+        `/apis/${AUTHZ}/subjectaccessreviews`,
+        protobuf("SubjectAccessReview", field(2, Buffer.concat(spec))),
+        { headers },
+      );
+    const who = [field(1, Buffer.concat([field(2, "get"), field(5, "secrets")])), field(3, "bob"), field(4, "devs")];
+    expect((await send(...who)).body.status).to.deep.equal({ allowed: true, reason: "access granted" });
+    expect(asked.at(-1)).to.deep.include({ verb: "get", resource: "secrets" });
+    expect(asked.at(-1)?.user).to.deep.include({ name: "bob", groups: ["devs"] });
+    const before = asked.length;
+    const { status } = await send(...who, field(5, Buffer.concat([field(1, "scopes"), field(2, field(1, "a"))])));
+    if (status === 201) expect(asked.at(-1)?.user.extra).to.deep.equal({ scopes: ["a"] });
+    else expect([Math.floor(status / 100), asked.length]).to.deep.equal([4, before]);
   });
 
   it("says no in kcp's words, and which no is final", async () => {

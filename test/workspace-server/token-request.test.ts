@@ -1,6 +1,8 @@
 // TokenRequest, tokens in Secrets, and the documents of the issuer.
 import { createPublicKey, verify } from "node:crypto";
+import { join } from "node:path";
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import { anonymous } from "@virtual-workspaces/framework";
 import {
   accountNameIn,
   CONFIGURATION_PATH,
@@ -10,6 +12,8 @@ import {
   ServiceAccountKeys,
 } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
+import { run } from "../../tools/run.mjs";
+import { tree } from "../_setup/tree.ts";
 import { type Json, signed } from "../_support/issuer.ts";
 import { outcome } from "../_support/plain.ts";
 import { AccountServer, EC, KEYS, pemOf, RSA } from "./support/accounts.ts";
@@ -221,5 +225,22 @@ describe("the issuer's documents", () => {
     const found = set.keys.find(({ kid }) => kid === KEYS.signing.kid);
     const key = createPublicKey({ key: found as never, format: "jwk" });
     expect(verify("sha256", Buffer.from(`${head}.${body}`), key, Buffer.from(signature, "base64url"))).to.equal(true);
+  });
+});
+
+describe("kubectl create token", () => {
+  it("prints one that lets in", async function () {
+    this.timeout(60_000);
+    if (!(await run("kubectl", ["version", "--client"])).ok) this.skip();
+    await using server = await AccountServer.start({ authenticators: [anonymous()] });
+    const { uid } = server.account().metadata;
+    // Over plain HTTP kubectl shows no token of its own.
+    using home = tree({ config: "" });
+    const to = ["--server", `${server.url}/services/accounts/clusters/one`];
+    const args = ["--kubeconfig", join(home.path, "config"), ...to, "create", "token", "builder"];
+    const { output } = await run("kubectl", args);
+    expect(output).to.match(/^eyJ/);
+    expect((await server.ask(output))?.uid).to.equal(uid);
+    expect(Number(claimsOf(output)["exp"]) - Number(claimsOf(output)["iat"])).to.equal(3600);
   });
 });

@@ -20,14 +20,12 @@ export interface AccessReviewOptions {
   readonly log: Log;
 }
 
-type Review = ObjectOf<AccessReviewContent>;
-
 /**
  * Says whether somebody may do something (SubjectAccessReview): what the authorizer says of a user with this name, uid,
  * extras, and these groups and no others, `system:authenticated` neither. The reason is kcp's `access granted` or `access
  * denied`, whatever the authorizer's is: that would tell of rules that the asker need not know.
  */
-export class SubjectAccessReviews implements Storage<Review> {
+export class SubjectAccessReviews implements Storage<ObjectOf<AccessReviewContent>> {
   /** No review is kept. */
   readonly lifecycle = "storage";
   readonly #options: AccessReviewOptions;
@@ -37,19 +35,23 @@ export class SubjectAccessReviews implements Storage<Review> {
   }
 
   /** @throws ApiError 422 */
-  async create(scope: Scope, review: Review, options: WriteOptions): Promise<Review> {
+  async create(
+    scope: Scope,
+    review: ObjectOf<AccessReviewContent>,
+    options: WriteOptions,
+  ): Promise<ObjectOf<AccessReviewContent>> {
     const { apiVersion, kind, spec = {} } = review;
     this.refuse(review, scope);
     return { apiVersion, kind, metadata: this.metadata(scope), spec, status: await this.#status(scope, spec, options) };
   }
 
   /** @throws ApiError on a review that asks nothing sensible */
-  protected refuse(review: Review, _scope: Scope): void {
+  protected refuse(review: ObjectOf<AccessReviewContent>, _scope: Scope): void {
     refuseInvalid("SubjectAccessReview", reviewProblems(review));
   }
 
   /** Of the answer. */
-  protected metadata(_scope: Scope): Review["metadata"] {
+  protected metadata(_scope: Scope): ObjectOf<AccessReviewContent>["metadata"] {
     return {};
   }
 
@@ -74,13 +76,13 @@ export class SubjectAccessReviews implements Storage<Review> {
 
 /** Says whether somebody may do something in a namespace (LocalSubjectAccessReview), to those who may ask only there. */
 export class LocalSubjectAccessReviews extends SubjectAccessReviews {
-  protected override refuse(review: Review, { namespace }: Scope): void {
+  protected override refuse(review: ObjectOf<AccessReviewContent>, { namespace }: Scope): void {
     if ((review.metadata.namespace ?? namespace) !== namespace)
       throw ApiError.badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
     refuseInvalid("LocalSubjectAccessReview", localReviewProblems(review, namespace));
   }
 
-  protected override metadata({ namespace }: Scope): Review["metadata"] {
+  protected override metadata({ namespace }: Scope): ObjectOf<AccessReviewContent>["metadata"] {
     return { namespace };
   }
 }

@@ -23,13 +23,11 @@ export interface TokenReviewOptions {
   readonly log: Log;
 }
 
-type Review = ObjectOf<TokenReviewContent>;
-
 /**
  * Says whose a token is: whoever the server would take its bearer for, in whichever logical cluster it asks. An
  * authenticator that knows of no audiences stands for all of the server's own. Whoever may create these can try tokens out.
  */
-export class TokenReviews implements Storage<Review> {
+export class TokenReviews implements Storage<ObjectOf<TokenReviewContent>> {
   /** No review is kept. */
   readonly lifecycle = "storage";
   readonly #options: TokenReviewOptions;
@@ -39,7 +37,11 @@ export class TokenReviews implements Storage<Review> {
   }
 
   /** @throws ApiError 400 without a token */
-  async create(_scope: Scope, { apiVersion, kind, spec = {} }: Review, options: WriteOptions): Promise<Review> {
+  async create(
+    _scope: Scope,
+    { apiVersion, kind, spec = {} }: ObjectOf<TokenReviewContent>,
+    options: WriteOptions,
+  ): Promise<ObjectOf<TokenReviewContent>> {
     const { token = "", audiences = [] } = spec;
     if (token === "") throw ApiError.badRequest("token is required for TokenReview in authentication");
     const wanted = audiences.length > 0 ? audiences : this.#options.audiences;
