@@ -3,9 +3,11 @@ import type { ColumnSpec, Resource, Verb } from "@virtual-workspaces/framework";
 
 /** A column that is worked out by a function of the object, as the framework is going to take it. */
 export interface ComputedColumnSpec {
+  /** What it shows, as clients are told. */
   readonly type: "string" | "integer" | "date";
   readonly description?: string;
   readonly priority?: number;
+  /** The cell. */
   readonly value: (object: KubeObject) => unknown;
 }
 
