@@ -18,6 +18,7 @@ export {
   type ContentOf,
   defineResource,
   type FieldSpec,
+  type NamedField,
   Resource,
   type ResourceOptions,
 } from "./resource.ts";

@@ -38,7 +38,15 @@ export type ColumnSpec<T extends object = object> =
  * A field that selectors may name: its JSON path, which is its name as well, or a name of its own with what objects are found
  * by under it.
  */
-export type FieldSpec = string | { readonly name: string; readonly value: (object: KubeObject) => unknown };
+export type FieldSpec = string | NamedField;
+
+/** A field by a name of its own. */
+export interface NamedField {
+  /** As selectors write it. */
+  readonly name: string;
+  /** What an object is found by: a text, number or flag. */
+  readonly value: (object: KubeObject) => unknown;
+}
 
 /** What {@link defineResource} takes. Give `spec` (and `status`), or `schema` for a kind of another form. */
 export interface ResourceOptions<Spec extends JsonSchema, Status extends JsonSchema, Whole extends JsonSchema> {

@@ -10,7 +10,7 @@ describe("ConfigMaps and Secrets", () => {
   });
   after(() => server[Symbol.asyncDispose]());
 
-  const of = (plural: string): `/${string}` => `${KINDS}/api/v1/namespaces/n/${plural}`;
+  const of = (plural: string) => `${KINDS}/api/v1/namespaces/n/${plural}` as const;
   const make = async (kind: "ConfigMap" | "Secret", content: object, name = "x"): Promise<unknown[]> => {
     const plural = `${kind.toLowerCase()}s`;
     const answer = await server.send(`POST ${of(plural)}`, { apiVersion: "v1", kind, metadata: { name }, ...content });

@@ -91,7 +91,7 @@ describe("Kubernetes' own kinds", () => {
   });
   after(() => server[Symbol.asyncDispose]());
 
-  const url = (path: string): `/${string}` => `${KINDS}/${path.startsWith("v1/") ? "api" : "apis"}/${path}`;
+  const url = (path: string) => `${KINDS}/${path.startsWith("v1/") ? "api" : "apis"}/${path}` as const;
   const versionOf = (path: string): string => (path.startsWith("v1/") ? "v1" : path.split("/").slice(0, 2).join("/"));
   const make = (path: string, object: object) =>
     server.send(`POST ${url(path)}`, { apiVersion: versionOf(path), ...object });
