@@ -1,7 +1,7 @@
 // A definition that is fine, to be changed.
 export type Json = { [name: string]: unknown };
 
-export const SCHEMA = {
+const SCHEMA = {
   type: "object",
   properties: { spec: { type: "object", properties: { size: { type: "integer" } } } },
 };

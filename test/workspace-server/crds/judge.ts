@@ -97,6 +97,6 @@ function verdict({ status: code, body, warnings }: Answered): Verdict {
 
 /** Without values that Kubernetes prints by the names of its own structs. */
 function causeText({ reason, field, message = "" }: StatusCause): string {
-  const short = message.replace(/^Invalid value: (?:\{"ID":|\[\{"Name":)[^]*: (?=only |must )/, "Invalid value: ");
+  const short = message.replace(/^Invalid value: (?:\{"ID":|\[\{"Name":)[\s\S]*: (?=only |must )/, "Invalid value: ");
   return `${reason} ${field}: ${short}`;
 }

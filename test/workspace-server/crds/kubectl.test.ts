@@ -71,7 +71,7 @@ describe("kubectl and custom kinds", function () {
     expect(await kubectl("wait", "--for=condition=Established", "crd/widgets.example.dev", "--timeout=20s")).to.contain(
       "condition met",
     );
-    expect(await kubectl("explain", "widgets.spec.size")).to.match(/FIELD: size <integer>[^]*How large\./);
+    expect(await kubectl("explain", "widgets.spec.size")).to.match(/FIELD: size <integer>[\s\S]*How large\./);
     expect(await kubectl("apply", "-f", file("good", widget("good", 3)))).to.contain("created");
     expect(await kubectl("apply", "-f", file("bad", widget("bad", 30)))).to.contain("spec: Invalid value: too large");
     expect((await kubectl("get", "wi")).split(/\s+/)).to.deep.equal(["NAME", "SIZE", "good", "3"]);

@@ -55,7 +55,8 @@ async function until(ask: () => Promise<Answer>, is: (answer: Answer) => boolean
 const condition = ({ body }: Answer, type: string): string | undefined =>
   body.status?.conditions?.find((one: { readonly type: string }) => one.type === type)?.reason;
 
-async function define(shard: Shard, cluster: string, crd: Json, name = "widgets.example.dev"): Promise<Answer> {
+async function define(shard: Shard, cluster: string, crd: Json): Promise<Answer> {
+  const { name } = crd["metadata"] as { readonly name: string };
   const { server, url } = shard;
   const made = await server.send(`POST ${url(cluster)}${CRDS}`, crd);
   expect(made.status, made.text).to.equal(201);
@@ -252,7 +253,7 @@ for (const [name, open] of Object.entries(STORES))
         metadata: { name: "wares.example.dev" },
         names: { plural: "wares", kind: "Widget", shortNames: ["w"] },
       });
-      const waiting = await define(shard, "root", other, "wares.example.dev");
+      const waiting = await define(shard, "root", other);
       const says = waiting.body.status.conditions.map(({ type, status, reason, message }: Record<string, string>) => [
         type,
         status,
@@ -264,7 +265,7 @@ for (const [name, open] of Object.entries(STORES))
         ["Established", "False", "NotAccepted", "not all names are accepted"],
       ]);
       expect((await server.get(`${root}/apis/example.dev/v1/wares`)).status).to.equal(404);
-      await define(shard, "elsewhere", other, "wares.example.dev");
+      await define(shard, "elsewhere", other);
       await server.send(`DELETE ${root}${CRDS}/widgets.example.dev`);
       const got = await until(
         () => server.get(`${root}${CRDS}/wares.example.dev`),

@@ -7,7 +7,7 @@ import {
 } from "@virtual-workspaces/apimachinery";
 
 /** Says where a kind in one of Kubernetes' own groups was approved, or that it was not. */
-export const APPROVED_ANNOTATION = "api-approved.kubernetes.io";
+const APPROVED_ANNOTATION = "api-approved.kubernetes.io";
 
 const SEE = "see https://github.com/kubernetes/enhancements/pull/1111";
 
