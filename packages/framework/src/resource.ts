@@ -126,7 +126,7 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
   /** Carries the type; never set. */
   declare readonly type?: (object: T) => T;
 
-  constructor(options: AnyOptions) {
+  constructor(options: ResourceOptions<JsonSchema, JsonSchema, JsonSchema>) {
     this.group = options.group;
     this.version = options.version;
     this.kind = options.kind;

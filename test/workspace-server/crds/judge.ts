@@ -50,13 +50,21 @@ export class Judge implements Disposable {
 
   async #call(method: string, path: string, body?: Json): Promise<Answered> {
     const headers = { ...this.#target.headers, "content-type": "application/json" };
-    const { status, headers: said, text } = await this.#caller.call({
+    const {
+      status,
+      headers: said,
+      text,
+    } = await this.#caller.call({
       method,
       path,
       headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    return { status, warnings: [said["warning"] ?? []].flat().flatMap((one) => one.split(/, (?=299)/)), body: JSON.parse(text) };
+    return {
+      status,
+      warnings: [said["warning"] ?? []].flat().flatMap((one) => one.split(/, (?=299)/)),
+      body: JSON.parse(text),
+    };
   }
 
   async #until(path: string, is: (answer: Answered) => boolean): Promise<Answered> {
@@ -89,6 +97,6 @@ function verdict({ status: code, body, warnings }: Answered): Verdict {
 
 /** Without values that Kubernetes prints by the names of its own structs. */
 function causeText({ reason, field, message = "" }: StatusCause): string {
-  const short = message.replace(/^Invalid value: (?:\{"ID":|\[\{"Name":)[^]*: (?=only |must )/, "Invalid value: ");
+  const short = message.replace(/^Invalid value: (?:\{"ID":|\[\{"Name":)[\s\S]*: (?=only |must )/, "Invalid value: ");
   return `${reason} ${field}: ${short}`;
 }

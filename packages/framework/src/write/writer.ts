@@ -11,7 +11,7 @@ import {
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
-import type { Encoded } from "../encoded.ts";
+import { type Encoded, isEncoded } from "../encoded.ts";
 import { isStatus, type Storage, type Written } from "../storage.ts";
 import type { AdmitRequest } from "./admission.ts";
 import { prepareCreate, wipeSystemFields } from "./create.ts";
@@ -277,7 +277,9 @@ export class Writer {
     const key = { cluster: scope.cluster, namespace, name };
     const remove = () => this.#storage.delete?.(scope, key, { ...options, ...preconditions });
     const left = await racing(options.signal, remove);
-    return left === undefined || isStatus(left) ? { object: before, gone: true } : { object: left, gone: false };
+    // What is answered as it was is what went; what something still holds has changed.
+    const held = left !== undefined && !isStatus(left) && versionOf(left) !== resourceVersion;
+    return held ? { object: left, gone: false } : { object: before, gone: true };
   }
 
   async #passDelete(
@@ -301,6 +303,10 @@ export class Writer {
 /** What is kept, for a hook, which may do to it whatever it likes. */
 function shownToHook(kept: Kept, { admit }: WriteRequest): KubeObject {
   return admit === undefined ? kept.object : kept.copy();
+}
+
+function versionOf(object: KubeObject | Encoded): string | undefined {
+  return isEncoded(object) ? object.resourceVersion : object.metadata.resourceVersion;
 }
 
 /** Whether a text is a version that something can stand at; Kubernetes takes all others for none. */

@@ -29,7 +29,7 @@ export async function removeKeySpace(
 }
 
 /**
- * The key spaces that hold anything and whose names begin with `prefix`, in order. One read of the store for each.
+ * The key spaces that hold anything and whose names begin with `prefix`, in the order of their keys. One read of the store for each.
  *
  * @throws StoreError
  */

@@ -6,7 +6,7 @@ import type { CrdCollection } from "../storage.ts";
 const CONTROLLER = { name: "system:crd-controller", uid: "", groups: [], extra: {} };
 
 /** Where a controller of the server itself reads and writes. */
-export function scopeOf(cluster: string): Scope {
+function scopeOf(cluster: string): Scope {
   return { params: { cluster }, cluster, namespace: "", labels: everyLabel, fields: everyField, identity: CONTROLLER };
 }
 

@@ -1,10 +1,10 @@
-import { type StatusCause, fieldInvalid } from "@virtual-workspaces/apimachinery";
+import { fieldInvalid, type StatusCause } from "@virtual-workspaces/apimachinery";
 
 const RULE =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 
 /** Why a text is no DNS-1035 label (at most 63 bytes), in apimachinery's words; empty when it is one. */
-export function labelProblems(text: string): string[] {
+function labelProblems(text: string): string[] {
   const problems = Buffer.byteLength(text) > 63 ? ["must be no more than 63 characters"] : [];
   if (!/^[a-z](?:[-a-z0-9]*[a-z0-9])?$/.test(text)) problems.push(RULE);
   return problems;

@@ -25,12 +25,3 @@ export function sharedFields({ versions = [] }: Pick<CrdSpec, "versions">): Shar
 function plain(version: CrdVersion, field: SharedField): unknown {
   return version[field] ?? null;
 }
-
-/** What stands at each version, and what for all of them. */
-export function perVersion<Field extends SharedField>(
-  version: CrdVersion,
-  field: Field,
-  shared: SharedFields,
-): CrdVersion[Field] | undefined {
-  return shared[field] ? undefined : version[field];
-}

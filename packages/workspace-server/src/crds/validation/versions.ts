@@ -59,7 +59,7 @@ export function* sharedProblems({ versions = [] }: CrdSpec, { shared, before }: 
 /** Kubernetes' own words, and a limit of its internal form. */
 const UNSHARED = "may only be set when `version.schema.openAPIV3Schema` is not included";
 
-export function hasStatus({ subresources }: CrdVersion): boolean {
+function hasStatus({ subresources }: CrdVersion): boolean {
   return subresources?.status !== undefined;
 }
 

@@ -1,0 +1,7 @@
+// A server of custom kinds over a folder, to be killed. Prints its URL.
+import { lmdbStore } from "@virtual-workspaces/store";
+import { startShard } from "./subject.ts";
+
+const [dir = ""] = process.argv.slice(2);
+const shard = await startShard({ store: await lmdbStore({ dir, wait: 10_000 }) });
+process.stdout.write(`${shard.server.url}\n`);
