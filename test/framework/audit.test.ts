@@ -5,7 +5,7 @@ import { request } from "node:http";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { type Authorizer, allow, defineVirtualWorkspace, union } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { tree } from "../_setup/tree.ts";
@@ -225,6 +225,28 @@ describe("audit events", () => {
     const { events } = await server.eventsOf(MEMOS, memo("second"));
     expect(events[1]?.["objectRef"]).to.include({ name: "second", namespace: "default" });
     expect(events[1]).not.to.have.property("requestObject");
+  });
+
+  it("have what rules tell auditors, of all that a union asked, and nothing that contradicts the outcome", async () => {
+    const noted = (allowed: boolean, annotations: Record<string, string>): Authorizer<unknown> =>
+      () =>
+        allowed ? { allowed, annotations } : { allowed, reason: "", annotations };
+    const first = noted(false, { "a.dev/first": 'no "one"', "authorization.k8s.io/decision": "allow" });
+    const view = (authorize: Authorizer<unknown>) =>
+      defineVirtualWorkspace({ name: "noted", path: "/", authorize, handle: (_, res) => void res.end() });
+    for (const [authorize, expected] of [
+      [noted(true, { "a.dev/x": "y" }), { "authorization.k8s.io/decision": "allow", "a.dev/x": "y" }],
+      [first, { "authorization.k8s.io/decision": "forbid", "a.dev/first": 'no "one"' }],
+      [
+        union<unknown>(first, noted(false, { "a.dev/x": "z" })),
+        { "authorization.k8s.io/decision": "forbid", "a.dev/first": 'no "one"', "a.dev/x": "z" },
+      ],
+      [union<unknown>(first, () => allow()), { "authorization.k8s.io/decision": "allow", "a.dev/first": 'no "one"' }],
+    ] as const) {
+      await using server = await startAudited({ virtualWorkspaces: [view(authorize)] });
+      const { events } = await server.eventsOf("/services/noted/");
+      expect(events.at(-1)?.["annotations"]).to.deep.equal({ "authorization.k8s.io/reason": "", ...expected });
+    }
   });
 
   it("say nothing that breaks their line, whatever is sent", async () => {

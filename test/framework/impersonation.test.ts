@@ -1,12 +1,16 @@
 // Going on as somebody else: what is asked, what is refused, and who somebody is then.
+import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
   type AuthorizeRequest,
   type Authorizer,
   allow,
   createServer,
   deny,
+  type ImpersonationRequest,
+  type ImpersonationRule,
   type RequestRecord,
   staticTokens,
+  User,
 } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
@@ -21,13 +25,14 @@ interface Question {
   readonly about: string;
 }
 
-async function start(rule?: Authorizer<unknown>, authorize?: Authorizer<unknown>) {
+async function start(rule?: ImpersonationRule, authorize?: Authorizer<unknown>) {
   const asked: Question[] = [];
   const told: RequestRecord[] = [];
-  const impersonation: Authorizer<unknown> = (request) => {
+  const ask: Authorizer<unknown> = (request) => {
     asked.push({ user: request.user.name, about: aboutOf(request) });
     return (rule as Authorizer<unknown>)(request);
   };
+  const impersonation: ImpersonationRule = Object.assign(ask, rule?.become && { become: rule.become });
   const server = createServer({
     virtualWorkspaces: [whoami(authorize)],
     authentication: [tokens],
@@ -170,6 +175,33 @@ describe("impersonation", () => {
     expect(answer).to.include({ code: 500 });
     expect(JSON.stringify(answer)).not.to.contain("away");
     expectFault(/the rule is away/);
+  });
+
+  it("may be confined by the rule, which sees the whole first and may refuse it", async () => {
+    const seen: unknown[] = [];
+    const become = {
+      become: ({ user, impersonated, params }: ImpersonationRequest) => {
+        seen.push([user.name, impersonated.name, impersonated.groups, params]);
+        if (impersonated.name === "root")
+          throw ApiError.forbidden({ resource: { group: "", resource: "" }, message: "not root" });
+        return new User({ name: impersonated.name, groups: impersonated.groups, extra: { place: ["here"] } });
+      },
+    };
+    await using server = await start(Object.assign(() => allow(), become));
+    const { name, groups, extra } = await server.ask("Impersonate-User: alice", "Impersonate-Group: g");
+    expect({ name, groups, extra }).to.deep.equal({
+      name: "alice",
+      groups: ["g", AUTHENTICATED],
+      extra: { place: ["here"] },
+    });
+    server.asked.length = 0;
+    expect(await server.ask("Impersonate-User: root")).to.include({ code: 403, message: "forbidden: not root" });
+    expect(server.asked).to.deep.equal([]);
+    expect(seen).to.deep.equal([
+      ["admin", "alice", ["g", AUTHENTICATED], {}],
+      ["admin", "root", [AUTHENTICATED], {}],
+    ]);
+    expect((await server.ask()).extra).to.deep.equal({ scopes: ["all"] });
   });
 
   it("asks once for what is named again and again", async () => {

@@ -216,6 +216,57 @@ describe("a policy that changes", () => {
     expect((rbac({ policy })(asked(alice, { group: "apps", resource: "pods" })) as Decision).allowed).to.equal(true);
   });
 
+  it("takes objects that were validated elsewhere, and keeps nothing of them that it does not decide by", () => {
+    const policy = new RbacPolicy();
+    policy.setValidated(clusterRole("r", [pods]));
+    policy.setValidated({ ...toAlice("r"), metadata: { name: "b", uid: "7", annotations: { a: "b" } } } as RbacObject);
+    const [grant] = policy.grants(alice, "");
+    expect(grant).to.deep.equal({
+      namespace: "",
+      rules: [pods],
+      binding: {
+        kind: "ClusterRoleBinding",
+        metadata: { name: "b" },
+        roleRef: { kind: "ClusterRole", name: "r" },
+        subjects: [{ kind: "User", name: "alice" }],
+      },
+    });
+    expect([
+      policy.empty,
+      policy.delete(clusterRole("r", [])),
+      policy.delete({ ...toAlice("r"), metadata: { name: "b" } }),
+    ]).to.deep.equal([false, true, true]);
+    expect(policy.empty).to.equal(true);
+  });
+
+  it("unites its roles with those of others that are named, and takes none of their bindings", () => {
+    const nodes = { ...pods, resources: ["nodes"] };
+    const own = new RbacPolicy([clusterRole("r", [pods]), toAlice("r"), toAlice("s"), toAlice("t")]);
+    const other = new RbacPolicy([
+      clusterRole("r", [nodes]),
+      clusterRole("s", [nodes]),
+      clusterRole("u", [nodes]),
+      toAlice("u"),
+    ]);
+    const rules = (...also: readonly RbacPolicy[]) => [...own.grants(alice, "", also)].map((one) => one.rules);
+    const missing = (name: string) => `clusterrole.rbac.authorization.k8s.io "${name}" not found`;
+    expect(rules(other)).to.deep.equal([[pods], [nodes], [nodes], missing("t")]);
+    expect(rules()).to.deep.equal([[pods], missing("s"), missing("t")]);
+  });
+
+  it("finds what any of several identities has, each binding once", () => {
+    const both = {
+      ...toAlice("r"),
+      subjects: [
+        { kind: "User", name: "alice" },
+        { kind: "Group", name: "devs" },
+      ],
+    } as RbacObject;
+    const policy = new RbacPolicy([clusterRole("r", [pods]), both]);
+    expect([...policy.grants([new User({ name: "x", groups: ["devs"] }), alice], "")]).to.have.length(1);
+    expect([...policy.grants([new User({ name: "x" })], "")]).to.deep.equal([]);
+  });
+
   it("may be one of many, found by the request; none is a no", async () => {
     const policies: Record<string, RbacPolicy> = { root: new RbacPolicy([clusterRole("r", [pods]), toAlice("r")]) };
     const authorizer = rbac<Record<string, string>>({ policy: ({ params }) => policies[params["cluster"] ?? ""] });

@@ -26,7 +26,7 @@ export const SCOPES = "authentication.kcp.io/scopes";
 export const HOME = "authentication.kcp.io/cluster-name";
 export const WARRANT = "authorization.kcp.io/warrant";
 
-/** Everything in it stands by itself; `C` is Ready and Ada is its admin. */
+/** Everything in it stands by itself; `c` is Ready and Ada is its admin. */
 export class World implements AuthorizerState {
   readonly policies = new RbacPolicies();
   readonly elsewhere = new RbacPolicies();
@@ -36,7 +36,7 @@ export class World implements AuthorizerState {
 
   constructor() {
     for (const object of bootstrapRoles) this.policies.set("system:admin", object);
-    this.workspace("C");
+    this.workspace("c");
   }
 
   get bootstrap() {
@@ -98,14 +98,14 @@ export class World implements AuthorizerState {
 
 export const ACCESS = "system:kcp:workspace:access";
 
-/** What is asked; in the logical cluster `C` unless it says so. */
+/** What is asked; in the logical cluster `c` unless it says so. */
 export type About = Partial<Omit<AuthorizeRequest<ClusterParams>, "params">> & { readonly cluster?: string };
 
-export function questionOf(user: User, { cluster = "C", ...about }: About): AuthorizeRequest<ClusterParams> {
+export function questionOf(user: User, { cluster = "c", ...about }: About): AuthorizeRequest<ClusterParams> {
   return { ...asked(user, about), params: { cluster } };
 }
 
-export function decisionOf(decision: Decision | Promise<Decision>): Decision {
+function decisionOf(decision: Decision | Promise<Decision>): Decision {
   if (decision instanceof Promise) throw new Error("the shard's authorizer is synchronous");
   return decision;
 }

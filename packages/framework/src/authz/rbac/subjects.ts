@@ -24,7 +24,10 @@ export class Bindings {
   /** Adds one, in the place of the one of its name. */
   set(binding: Binding): void {
     this.delete(binding.metadata.name);
-    if (this.#few === undefined) return this.#index?.add(binding);
+    if (this.#few === undefined) {
+      this.#index?.add(binding);
+      return;
+    }
     const few = [...this.#few, binding];
     if (few.reduce((sum, { subjects = [] }) => sum + subjects.length + 1, 0) <= FEW) {
       this.#few = few;
@@ -61,7 +64,8 @@ export function subjectOf({ subjects = [], metadata: { namespace = "" } }: Bindi
 
 class SubjectIndex {
   readonly #names = new Map<string, Binding>();
-  readonly #subjects = new Map<string, Set<Binding>>();
+  readonly #users = new Map<string, Set<Binding>>();
+  readonly #groups = new Map<string, Set<Binding>>();
 
   get empty(): boolean {
     return this.#names.size === 0;
@@ -73,9 +77,9 @@ class SubjectIndex {
 
   add(binding: Binding): void {
     this.#names.set(binding.metadata.name, binding);
-    for (const key of keysOf(binding)) {
-      const bound = this.#subjects.get(key);
-      if (bound === undefined) this.#subjects.set(key, new Set([binding]));
+    for (const [names, name] of this.#places(binding)) {
+      const bound = names.get(name);
+      if (bound === undefined) names.set(name, new Set([binding]));
       else bound.add(binding);
     }
   }
@@ -83,31 +87,33 @@ class SubjectIndex {
   remove(name: string): boolean {
     const binding = this.#names.get(name);
     if (binding === undefined) return false;
-    for (const key of keysOf(binding)) {
-      const bound = this.#subjects.get(key);
+    for (const [names, subject] of this.#places(binding)) {
+      const bound = names.get(subject);
       bound?.delete(binding);
-      if (bound?.size === 0) this.#subjects.delete(key);
+      if (bound?.size === 0) names.delete(subject);
     }
     return this.#names.delete(name);
   }
 
   collect({ name, groups }: Named, into: Set<Binding>): void {
-    for (const binding of this.#subjects.get(userKey(name)) ?? []) into.add(binding);
-    for (const group of groups) for (const binding of this.#subjects.get(groupKey(group)) ?? []) into.add(binding);
+    addAll(this.#users.get(name), into);
+    if (this.#groups.size > 0) for (const group of groups) addAll(this.#groups.get(group), into);
+  }
+
+  /** Where a binding is found, and under which name. */
+  #places({ subjects = [], metadata: { namespace = "" } }: Binding): readonly [Map<string, Set<Binding>>, string][] {
+    return subjects.map((subject) => {
+      if (subject.kind === "Group") return [this.#groups, subject.name];
+      return [this.#users, subject.kind === "User" ? subject.name : accountOf(subject, namespace)];
+    });
   }
 }
 
 const SERVICE_ACCOUNT = "system:serviceaccount:";
-const userKey = (name: string): string => `user ${name}`;
-const groupKey = (name: string): string => `group ${name}`;
 
-function keysOf({ subjects = [], metadata }: Binding): readonly string[] {
-  return subjects.map((subject) => keyOf(subject, metadata.namespace ?? ""));
-}
-
-function keyOf(subject: Subject, own: string): string {
-  if (subject.kind === "Group") return groupKey(subject.name);
-  return userKey(subject.kind === "User" ? subject.name : accountOf(subject, own));
+function addAll(bindings: ReadonlySet<Binding> | undefined, into: Set<Binding>): void {
+  if (bindings === undefined) return;
+  for (const binding of bindings) into.add(binding);
 }
 
 /** A service account is the user that its tokens name. */

@@ -1,0 +1,107 @@
+// Who is asked, in which order, and a webhook among them.
+import {
+  type Authorizer,
+  allow,
+  authenticatedUser,
+  type Decision,
+  deny,
+  type User,
+} from "@virtual-workspaces/framework";
+import { type AuthorizerName, type ClusterParams, shardAuthorizer } from "@virtual-workspaces/workspace-server";
+import { expect } from "chai";
+import { type About, login, PODS, questionOf, robot, SCOPES, toldBy, WARRANT, World } from "./world.ts";
+
+interface Setting {
+  readonly order?: readonly AuthorizerName[];
+  readonly webhook?: Authorizer<ClusterParams>;
+  readonly alwaysAllowGroups?: readonly string[];
+  readonly alwaysAllowPaths?: readonly string[];
+}
+
+async function decide(setting: Setting, user: User, about: About = PODS): Promise<Decision> {
+  return shardAuthorizer({ state: new World(), ...setting })(questionOf(user, about));
+}
+
+const no: Decision = { ...deny("the hook says no"), final: true } as Decision;
+
+/** A final no, whoever asks. */
+const STATUS = { group: "apis.kcp.io", resource: "apibindings", subresource: "status" } as const;
+
+describe("authorizers of a shard", () => {
+  it("are asked in kcp's order: a webhook last, about each identity that counts", async () => {
+    const asked: object[] = [];
+    const webhook: Authorizer<ClusterParams> = ({ user: { name, groups }, verb, params }) => {
+      asked.push({ name, groups, verb, cluster: params.cluster });
+      return name === "w" ? allow() : deny(`not ${name}`);
+    };
+    const extra = { [SCOPES]: ["cluster:d"], [WARRANT]: ['{"user":"v"}', '{"user":"w"}', '{"user":"x"}'] };
+    const decision = await decide({ webhook }, login("u", { extra }));
+    expect(decision.allowed).to.equal(true);
+    expect(toldBy(decision.annotations ?? {})).to.have.property(
+      "02-content",
+      "NoOpinion: no verb=access permission on /",
+    );
+    expect(asked).to.deep.equal([
+      { name: "system:anonymous", groups: ["system:authenticated", "system:cluster:d"], verb: "get", cluster: "c" },
+      { name: "v", groups: [], verb: "get", cluster: "c" },
+      { name: "w", groups: [], verb: "get", cluster: "c" },
+    ]);
+    expect((await decide({ webhook }, login("ada"))).allowed).to.equal(true);
+    expect((await decide({ webhook }, login("m", { groups: ["system:masters"] }))).allowed).to.equal(true);
+    expect(asked).to.have.length(3);
+    const refused = await decide({ webhook }, login("eve"));
+    expect(refused).to.include({ allowed: false, reason: "access denied; not eve" });
+    expect((await decide({ webhook }, robot("r", "d"))).allowed).to.equal(false);
+  });
+
+  it("may be asked in another, where a final no is one", async () => {
+    const order = ["Webhook", "RBAC"] as const;
+    expect(await decide({ order, webhook: () => no }, login("ada"))).to.include({
+      allowed: false,
+      reason: "the hook says no",
+    });
+    const undecided = { order, webhook: () => deny("") };
+    expect((await decide(undecided, login("ada"))).allowed).to.equal(true);
+    expect((await decide(undecided, login("x", { groups: ["system:masters"] }))).allowed).to.equal(true);
+    expect((await decide(undecided, login("eve"), { path: "/livez" })).allowed).to.equal(false);
+    expect(
+      (await decide({ order: ["RBAC", "Webhook"], webhook: () => allow() }, login("ada"), { ...STATUS })).allowed,
+    ).to.equal(false);
+  });
+
+  it("fail where one fails and nobody allows", async () => {
+    const webhook = () => {
+      throw new Error("the hook is away");
+    };
+    expect((await decide({ webhook }, login("ada"))).allowed).to.equal(true);
+    const failed = await decide({ webhook }, login("eve")).catch((error: unknown) => error);
+    expect(String(failed)).to.equal("Error: the hook is away");
+  });
+
+  it("let other groups and paths through, if told so", async () => {
+    const setting = { alwaysAllowGroups: ["ops"], alwaysAllowPaths: ["/version", "/openapi/*"] };
+    const nobody = authenticatedUser({ name: "system:anonymous" });
+    const may = async (path: string) => (await decide(setting, nobody, { path })).allowed;
+    expect([await may("/version"), await may("/openapi/v3"), await may("/openapi"), await may("/livez")]).to.deep.equal(
+      [true, true, false, false],
+    );
+    expect(
+      (await decide(setting, login("o", { groups: ["ops"] }), { ...PODS, cluster: "system:admin" })).allowed,
+    ).to.equal(true);
+    expect(
+      (
+        await decide({ ...setting, alwaysAllowGroups: [] }, login("o", { groups: ["system:masters"] }), {
+          ...PODS,
+          cluster: "system:admin",
+        })
+      ).allowed,
+    ).to.equal(false);
+  });
+
+  for (const order of [[], ["RBAC", "RBAC"], ["ABAC"]])
+    it(`have no order ${JSON.stringify(order)}`, () => {
+      expect(() => shardAuthorizer({ state: new World(), order: order as AuthorizerName[] })).to.throw(
+        "authorization order: name some of AlwaysAllowGroups, AlwaysAllowPaths, RBAC, Webhook, each once",
+      );
+    });
+});
