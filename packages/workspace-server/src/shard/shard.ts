@@ -1,18 +1,21 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
+import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import type { Admit, Authenticator, Log, ServedResource } from "@virtual-workspaces/framework";
 import type { Store } from "@virtual-workspaces/store";
 import { type ShardAuthorizer, shardAuthorizer } from "../authz/authorizer.ts";
 import { roleEscalation } from "../authz/escalation/role-escalation.ts";
+import { bootstrap, register } from "../bootstrap/bootstrap.ts";
 import { CrdController } from "../crds/controller/controller.ts";
 import { CustomResourceDefinition } from "../kinds/apiextensions/custom-resource-definition.ts";
 import type { TokenSubresourceOptions } from "../service-accounts/token-request.ts";
 import { admitInOrder } from "./admission.ts";
 import { authorizerState } from "./authorizer-state.ts";
 import { baseKinds } from "./base-kinds.ts";
-import type { ShardContext, ShardPart, ShardUrls } from "./context.ts";
+import type { ShardContext, ShardUrls } from "./context.ts";
 import type { Installation } from "./installation.ts";
 import { kcpKinds } from "./kcp-kinds.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle.ts";
+import { parts } from "./parts.ts";
 import { ShardObjects } from "./objects.ts";
 import { reviewKinds } from "./review-kinds.ts";
 import { ShardState } from "./state.ts";
@@ -22,7 +25,8 @@ import { takenNames } from "./taken-names.ts";
 export interface ShardOptions {
   /** `root` for the one that holds the root of the tree. */
   readonly name: string;
-  readonly urls: ShardUrls;
+  /** How it is reached: asked once it has started, when it is known where it listens. */
+  readonly urls: () => ShardUrls;
   /** Its own: versions of one shard are one line. */
   readonly store: Store;
   /** The shards that it runs with. */
@@ -50,7 +54,16 @@ export class Shard implements AsyncDisposable {
     const { name, urls, store, installation, log } = options;
     const objects = this.#stack.use(new ShardObjects(store, (error) => this.#failed("objects", error)));
     const state = new ShardState(objects);
-    this.context = { name, urls, objects, state, installation, log };
+    this.context = {
+      name,
+      get urls() {
+        return urls();
+      },
+      objects,
+      state,
+      installation,
+      log,
+    };
     const known = authorizerState(this.context, () => undefined);
     this.authorizer = shardAuthorizer({ state: known });
     const admit = namespaceLifecycle({ objects, state });
@@ -73,12 +86,18 @@ export class Shard implements AsyncDisposable {
     ];
   }
 
-  /** Reads what it is run by, and sets its controllers to work. @throws ApiError 503 when the store cannot be read */
-  async start(parts: (context: ShardContext) => readonly ShardPart[]): Promise<void> {
+  /**
+   * Makes what is to be there from the start, reads what the shard is run by, and sets its controllers to work.
+   *
+   * @throws ApiError 503 when the store cannot be read or written
+   */
+  async start(): Promise<void> {
+    await bootstrap(this.context);
     await this.context.objects.start();
     this.#stack.use(this.context.installation.join(this.context));
     await this.#crds.start();
     for (const part of parts(this.context)) this.#stack.use(part);
+    await register(this.context.installation.shard(ROOT_SHARD) ?? this.context, this.context);
     this.#started = true;
   }
 

@@ -1,0 +1,139 @@
+import type { RbacObject } from "@virtual-workspaces/framework";
+import { AUTHENTICATED_GROUP, BINDING_SUBJECT_PREFIX, KCP_ADMIN_GROUP, ROOT_CLUSTER, TENANCY_GROUP } from "@virtual-workspaces/kcp";
+
+/** On shipped objects that a start leaves as they are found. */
+export const CREATE_ONLY_ANNOTATION = "bootstrap.kcp.io/create-only";
+/** On shipped objects that come with one of the batteries. */
+const BATTERY_ANNOTATION = "bootstrap.kcp.io/battery";
+
+/** A workspace type that is there from the start. */
+export interface ShippedType {
+  readonly name: string;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly spec: object;
+}
+
+const inRoot = (name: string): { readonly name: string; readonly path: string } => ({ name, path: ROOT_CLUSTER });
+const universal = { with: [inRoot("universal")] };
+const workspaceTypes = { [BATTERY_ANNOTATION]: "workspace-types" };
+
+/** The types in `root`, as kcp ships them with the batteries that it has by default. */
+export const shippedTypes: readonly ShippedType[] = [
+  { name: "universal", annotations: {}, spec: { initializer: true, defaultChildWorkspaceType: inRoot("universal") } },
+  {
+    name: "root",
+    annotations: { [CREATE_ONLY_ANNOTATION]: "true" },
+    spec: {
+      extend: universal,
+      defaultChildWorkspaceType: inRoot("organization"),
+      limitAllowedParents: { none: true },
+    },
+  },
+  {
+    name: "organization",
+    annotations: workspaceTypes,
+    spec: {
+      extend: universal,
+      defaultChildWorkspaceType: inRoot("universal"),
+      limitAllowedChildren: { types: [inRoot("universal")] },
+      limitAllowedParents: { types: [inRoot("root")] },
+    },
+  },
+  {
+    name: "team",
+    annotations: workspaceTypes,
+    spec: {
+      extend: universal,
+      defaultChildWorkspaceType: inRoot("universal"),
+      limitAllowedParents: { types: [inRoot("organization"), inRoot("team")] },
+    },
+  },
+  {
+    name: "home",
+    annotations: {},
+    spec: { extend: universal, defaultChildWorkspaceType: inRoot("universal"), limitAllowedParents: { none: true } },
+  },
+];
+
+const AUTHORIZATION = "rbac.authorization.k8s.io";
+
+function role(name: string, rules: readonly object[]): RbacObject {
+  return { apiVersion: `${AUTHORIZATION}/v1`, kind: "ClusterRole", metadata: { name }, rules } as unknown as RbacObject;
+}
+
+function binding(name: string, roleName: string, group: string): RbacObject {
+  return {
+    apiVersion: `${AUTHORIZATION}/v1`,
+    kind: "ClusterRoleBinding",
+    metadata: { name },
+    roleRef: { apiGroup: AUTHORIZATION, kind: "ClusterRole", name: roleName },
+    subjects: [{ apiGroup: AUTHORIZATION, kind: "Group", name: group }],
+  } as unknown as RbacObject;
+}
+
+const bind = (name: string): readonly object[] => [
+  { apiGroups: ["apis.kcp.io"], resources: ["apiexports"], verbs: ["bind"], resourceNames: [name] },
+];
+const EVERYBODY = AUTHENTICATED_GROUP;
+const BOUND = `${BINDING_SUBJECT_PREFIX}${AUTHENTICATED_GROUP}`;
+const READ = ["list", "watch", "get"];
+
+/** Who may do what in `root`: everybody enters and reads, and nobody creates but who is given more. */
+export const rootRoles: readonly RbacObject[] = [
+  binding("system:kcp:tenancy:authenticated:access", "system:kcp:workspace:access", EVERYBODY),
+  binding("system:kcp:authenticated:tenancy:reader", "system:kcp:tenancy:reader", EVERYBODY),
+  role("system:kcp:universal-workspacetype-use", [
+    {
+      apiGroups: [TENANCY_GROUP],
+      resources: ["workspacetypes"],
+      verbs: ["use"],
+      resourceNames: ["universal", "organization", "team"],
+    },
+  ]),
+  binding(
+    "system:kcp:authenticated:universal-workspacetype-use",
+    "system:kcp:universal-workspacetype-use",
+    EVERYBODY,
+  ),
+  role("system:kcp:apiexport:tenancy:bind", bind("tenancy.kcp.io")),
+  binding("system:kcp:authenticated:apiexport:tenancy:bind", "system:kcp:apiexport:tenancy:bind", EVERYBODY),
+  role("system:kcp:apiexport:topology:bind", bind("topology.kcp.io")),
+  binding("system:kcp:authenticated:apiexport:topology:bind", "system:kcp:apiexport:topology:bind", EVERYBODY),
+  role("system:kcp:apiexport:tenancy:maximal-permission-policy", [
+    {
+      apiGroups: [TENANCY_GROUP],
+      resources: ["workspaces", "workspaceauthenticationconfigurations", "workspacetypes"],
+      verbs: ["*"],
+    },
+    { apiGroups: [TENANCY_GROUP], resources: ["workspaces/status", "workspacetypes/status"], verbs: READ },
+  ]),
+  binding(
+    "system:kcp:authenticated:apiexport:tenancy:maximal-permission-policy",
+    "system:kcp:apiexport:tenancy:maximal-permission-policy",
+    BOUND,
+  ),
+  role("system:kcp:apiexport:topology:maximal-permission-policy", [
+    { apiGroups: ["topology.kcp.io"], resources: ["partitions", "partitionsets"], verbs: ["*"] },
+  ]),
+  binding(
+    "system:kcp:authenticated:apiexport:topology:maximal-permission-policy",
+    "system:kcp:apiexport:topology:maximal-permission-policy",
+    BOUND,
+  ),
+  role("system:kcp:apiexport:kcp-admin:maximal-permission-policy", [
+    { apiGroups: [TENANCY_GROUP], resources: ["*"], verbs: ["*"] },
+  ]),
+  binding(
+    "system:kcp:authenticated:apiexport:kcp-admin:maximal-permission-policy",
+    "system:kcp:apiexport:kcp-admin:maximal-permission-policy",
+    `${BINDING_SUBJECT_PREFIX}${KCP_ADMIN_GROUP}`,
+  ),
+  role("system:kcp:home-clusterworkspace-create", [
+    { apiGroups: [TENANCY_GROUP], resources: ["workspaces"], verbs: ["get", "create"], resourceNames: ["~"] },
+  ]),
+  binding(
+    "system:kcp:configured-group:home-clusterworkspace-create",
+    "system:kcp:home-clusterworkspace-create",
+    EVERYBODY,
+  ),
+];

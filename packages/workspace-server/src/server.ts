@@ -1,0 +1,126 @@
+import {
+  type Authenticator,
+  createServer,
+  type Listening,
+  type ListenOptions,
+  type Log,
+  type Server,
+  type ServerOptions,
+  type VirtualWorkspace,
+} from "@virtual-workspaces/framework";
+import { ROOT_SHARD } from "@virtual-workspaces/kcp";
+import type { Store } from "@virtual-workspaces/store";
+import { workspaceImpersonation } from "./authz/impersonation.ts";
+import { accountsOf } from "./service-accounts/accounts-of.ts";
+import { serviceAccountTokens } from "./service-accounts/authenticator.ts";
+import type { ServiceAccountKeys } from "./service-accounts/keys.ts";
+import { DEFAULT_ISSUER, TokenMinter } from "./service-accounts/minter.ts";
+import { TokenRequest } from "./service-accounts/reviews/kinds.ts";
+import { clustersView } from "./shard/clusters-view.ts";
+import type { ShardUrls } from "./shard/context.ts";
+import { Installation } from "./shard/installation.ts";
+import { Shard } from "./shard/shard.ts";
+
+/** What a workspace server is made of. */
+export interface WorkspaceServerOptions
+  extends Pick<ServerOptions, "audit" | "closeTimeout" | "metrics" | "onRequest" | "tls"> {
+  /** Keeps all objects. The server does not close it. */
+  readonly store: Store;
+  /** Who asks, besides service accounts: administrators first. */
+  readonly authentication: readonly Authenticator[];
+  /** Sign and verify tokens of service accounts. */
+  readonly serviceAccountKeys: ServiceAccountKeys;
+  /** Whose tokens of service accounts are taken; the first of them issues. @default kcp's */
+  readonly serviceAccountIssuers?: readonly string[];
+  /** PEM by which clients trust the server. */
+  readonly rootCa: () => string;
+  /** How it is reached, from where it listens. @default there */
+  readonly urls?: (listening: Listening) => Partial<ShardUrls>;
+  /** Served besides, below `/services`. */
+  readonly virtualWorkspaces?: readonly VirtualWorkspace[];
+  readonly log: Log;
+}
+
+/**
+ * Workspaces, as kcp serves them: a tree of logical clusters below `/clusters/root`, each with kinds, objects and permissions
+ * of its own. Made by {@link createWorkspaceServer}.
+ */
+export class WorkspaceServer implements AsyncDisposable {
+  readonly #options: WorkspaceServerOptions;
+  readonly #shard: Shard;
+  readonly #server: Server;
+  #listening: Listening | undefined;
+  #closed: Promise<void> | undefined;
+
+  /** @throws Error on views that clash */
+  constructor(options: WorkspaceServerOptions) {
+    const { store, authentication, serviceAccountKeys: keys, log } = options;
+    this.#options = options;
+    const installation = new Installation();
+    const accounts = accountsOf(installation);
+    const issuers = options.serviceAccountIssuers ?? [DEFAULT_ISSUER];
+    const tokens = serviceAccountTokens({ keys, accounts, issuers });
+    const authenticators = [...authentication, tokens];
+    const minter = new TokenMinter({ keys, issuer: issuers[0] ?? DEFAULT_ISSUER });
+    this.#shard = new Shard({
+      name: ROOT_SHARD,
+      urls: () => this.#urls(),
+      store,
+      installation,
+      authenticators,
+      audiences: issuers,
+      token: { kind: TokenRequest, minter, accounts, audiences: issuers },
+      log,
+    });
+    const { audit, closeTimeout, metrics, onRequest, tls } = options;
+    this.#server = createServer({
+      virtualWorkspaces: [clustersView(this.#shard), ...(options.virtualWorkspaces ?? [])],
+      authentication: authenticators,
+      impersonation: workspaceImpersonation(this.#shard.authorizer),
+      log,
+      ...(audit && { audit }),
+      ...(closeTimeout !== undefined && { closeTimeout }),
+      ...(metrics && { metrics }),
+      ...(onRequest && { onRequest }),
+      ...(tls && { tls }),
+    });
+  }
+
+  /**
+   * Listens, and makes what is to be there from the start. Until it resolves requests for workspaces are 503.
+   *
+   * @throws ApiError 503 when the store cannot be read or written, and what the listener throws
+   */
+  async listen(options: ListenOptions): Promise<Listening> {
+    this.#listening = await this.#server.listen(options);
+    await this.#shard.start();
+    return this.#listening;
+  }
+
+  /** Ends watches cleanly, lets requests under way finish, and stops the controllers. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  /** The same as {@link close}. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    await this.#server.close();
+    await this.#shard[Symbol.asyncDispose]();
+  }
+
+  #urls(): ShardUrls {
+    if (this.#listening === undefined) throw new Error("the server does not listen yet: nobody can know where it is");
+    const { url } = this.#listening;
+    return { baseURL: url, externalURL: url, virtualWorkspaceURL: url, ...this.#options.urls?.(this.#listening) };
+  }
+}
+
+/** A server of workspaces; it serves once `listen` has resolved. @throws Error on views that clash */
+export function createWorkspaceServer(options: WorkspaceServerOptions): WorkspaceServer {
+  return new WorkspaceServer(options);
+}
