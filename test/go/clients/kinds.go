@@ -218,7 +218,7 @@ func widgets() *apiextensionsv1.CustomResourceDefinition {
 	}
 }
 
-// mediaTypes counts what objects are sent as.
+// mediaTypes counts what objects are sent as, and where.
 type mediaTypes struct {
 	next http.RoundTripper
 	lock sync.Mutex
@@ -229,7 +229,7 @@ type mediaTypes struct {
 func (m *mediaTypes) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Method == http.MethodPost || request.Method == http.MethodPut {
 		m.lock.Lock()
-		m.seen[request.Header.Get("Content-Type")]++
+		m.seen[request.Header.Get("Content-Type")+" "+request.URL.Path]++
 		m.lock.Unlock()
 	}
 	return m.next.RoundTrip(request)
