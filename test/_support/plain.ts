@@ -13,17 +13,22 @@ import { testLog } from "../_setup/log.ts";
 /** Tokens are the users' names. `admin` is in the group `admins`. */
 const TOKENS = { alice: { name: "alice" }, bob: { name: "bob" }, admin: { name: "admin", groups: ["admins"] } };
 
-export interface PlainServer extends AsyncDisposable {
-  readonly server: Server;
-  readonly url: string;
+/** What a client of a server does. */
+export interface Calls {
   get(path: string, options?: CallOptions): Promise<Answer>;
   /** `POST /path`, with a body as JSON, or as it is if it is a text. */
   send(call: `${string} /${string}`, body?: unknown, options?: CallOptions): Promise<Answer>;
   watch(path: string, options?: CallOptions): Promise<WatchStream>;
 }
 
+export interface PlainServer extends AsyncDisposable, Calls {
+  readonly server: Server;
+  readonly url: string;
+}
+
 export interface CallOptions {
-  readonly user?: keyof typeof TOKENS;
+  /** Whose token is sent. */
+  readonly user?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -50,16 +55,18 @@ export async function startPlain(
     ...options,
   });
   const { url } = await server.listen({ port: 0 });
+  return { server, url, ...callsTo(url), [Symbol.asyncDispose]: () => server.close() };
+}
+
+/** The calls of a client to a server that takes tokens. */
+export function callsTo(url: string): Calls {
   return {
-    server,
-    url,
     get: (path, call) => ask(url + path, call),
     send: (call, body, options) => {
       const [method = "", path = ""] = call.split(" ", 2);
       return ask(url + path, { ...options, method, body });
     },
     watch: (path, call) => WatchStream.open(url + path, call),
-    [Symbol.asyncDispose]: () => server.close(),
   };
 }
 

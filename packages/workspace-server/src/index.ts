@@ -39,6 +39,9 @@ export type { TakenNames } from "./crds/naming.ts";
 export { type CompiledKind, type CompiledVersion, type KindSource, KindTable } from "./crds/served/kind-table.ts";
 export { LiveKind, type LiveKindOptions } from "./crds/served/live-kind.ts";
 export { type CrdCollection, CrdStorage } from "./crds/storage.ts";
+// The server.
+export { createWorkspaceServer, WorkspaceServer, type WorkspaceServerOptions } from "./server.ts";
+export type { ShardUrls } from "./shard/context.ts";
 // Who the administrators are, and the files by which they get in.
 
 export { AdminAccess, type AdminAccessOptions } from "./admin/access.ts";

@@ -1,7 +1,13 @@
 // Nobody gives more than they have: roles and bindings as Kubernetes' registry checks them.
 import { isApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
 import type { RbacObject, ResourceDefinition, User } from "@virtual-workspaces/framework";
-import { ClusterRole, ClusterRoleBinding, Role, RoleBinding, roleEscalation } from "@virtual-workspaces/workspace-server";
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  Role,
+  RoleBinding,
+  roleEscalation,
+} from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { bindingOf, login, person, READ_PODS, SCOPES, team, WARRANT, World } from "./world.ts";
 
@@ -20,7 +26,10 @@ function world(): World {
 }
 
 const DEFINITIONS: ReadonlyMap<string, ResourceDefinition> = new Map(
-  [Role, ClusterRole, RoleBinding, ClusterRoleBinding].map((kind) => [kind.kind, kind as unknown as ResourceDefinition]),
+  [Role, ClusterRole, RoleBinding, ClusterRoleBinding].map((kind) => [
+    kind.kind,
+    kind as unknown as ResourceDefinition,
+  ]),
 );
 
 interface Attempt {

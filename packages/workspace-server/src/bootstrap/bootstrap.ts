@@ -6,8 +6,8 @@ import {
   OWNER_ANNOTATION,
   PATH_ANNOTATION,
   ROOT_CLUSTER,
-  Shard,
   SHARD_NAME_LABEL,
+  Shard,
   SYSTEM_ADMIN_CLUSTER,
   WORKSPACE_TYPE_ANNOTATION,
   WorkspaceType,
@@ -40,7 +40,10 @@ export async function bootstrap(context: ShardContext): Promise<void> {
   await put(context, Namespace, {
     key: key(ROOT_CLUSTER, "default"),
     content: {
-      metadata: { labels: { "kubernetes.io/metadata.name": "default" }, annotations: { [CREATE_ONLY_ANNOTATION]: "true" } },
+      metadata: {
+        labels: { "kubernetes.io/metadata.name": "default" },
+        annotations: { [CREATE_ONLY_ANNOTATION]: "true" },
+      },
       spec: { finalizers: ["kubernetes"] },
       status: { phase: "Active" },
     },
@@ -81,7 +84,8 @@ async function ship(context: ShardContext, { cluster, object }: Shipped): Promis
   const { metadata, apiVersion: _version, kind, ...content } = object;
   const { name, ...rest } = metadata;
   const at = key(cluster, name);
-  if (kind === "ClusterRole") await put(context, ClusterRole, { key: at, content: { ...content, metadata: rest } as never });
+  if (kind === "ClusterRole")
+    await put(context, ClusterRole, { key: at, content: { ...content, metadata: rest } as never });
   else await put(context, ClusterRoleBinding, { key: at, content: { ...content, metadata: rest } as never });
 }
 

@@ -1,5 +1,11 @@
 import type { RbacObject } from "@virtual-workspaces/framework";
-import { AUTHENTICATED_GROUP, BINDING_SUBJECT_PREFIX, KCP_ADMIN_GROUP, ROOT_CLUSTER, TENANCY_GROUP } from "@virtual-workspaces/kcp";
+import {
+  AUTHENTICATED_GROUP,
+  BINDING_SUBJECT_PREFIX,
+  KCP_ADMIN_GROUP,
+  ROOT_CLUSTER,
+  TENANCY_GROUP,
+} from "@virtual-workspaces/kcp";
 
 /** On shipped objects that a start leaves as they are found. */
 export const CREATE_ONLY_ANNOTATION = "bootstrap.kcp.io/create-only";
@@ -90,11 +96,7 @@ export const rootRoles: readonly RbacObject[] = [
       resourceNames: ["universal", "organization", "team"],
     },
   ]),
-  binding(
-    "system:kcp:authenticated:universal-workspacetype-use",
-    "system:kcp:universal-workspacetype-use",
-    EVERYBODY,
-  ),
+  binding("system:kcp:authenticated:universal-workspacetype-use", "system:kcp:universal-workspacetype-use", EVERYBODY),
   role("system:kcp:apiexport:tenancy:bind", bind("tenancy.kcp.io")),
   binding("system:kcp:authenticated:apiexport:tenancy:bind", "system:kcp:apiexport:tenancy:bind", EVERYBODY),
   role("system:kcp:apiexport:topology:bind", bind("topology.kcp.io")),

@@ -8,7 +8,7 @@ import { finalizeNamespace } from "../kinds/core/finalize.ts";
 import { Namespace } from "../kinds/core/namespace.ts";
 import { ServiceAccount } from "../kinds/core/service-account.ts";
 import { builtInKinds } from "../kinds/index.ts";
-import { tokenSubresource, type TokenSubresourceOptions } from "../service-accounts/token-request.ts";
+import { type TokenSubresourceOptions, tokenSubresource } from "../service-accounts/token-request.ts";
 import type { ShardObjects } from "./objects.ts";
 
 /** How long an event lives that is not written again, s (`--event-ttl`). */
@@ -25,7 +25,9 @@ export interface BaseKindsOptions {
 
 /** Kubernetes' own kinds, but for CustomResourceDefinition, whose controller serves it. */
 export function baseKinds(options: BaseKindsOptions): readonly ServedResource[] {
-  return builtInKinds.filter(({ resource }) => resource !== CustomResourceDefinition).map((kind) => serve(kind, options));
+  return builtInKinds
+    .filter(({ resource }) => resource !== CustomResourceDefinition)
+    .map((kind) => serve(kind, options));
 }
 
 function serve({ resource, verbs }: BuiltInKind, { objects, admit, token }: BaseKindsOptions): ServedResource {

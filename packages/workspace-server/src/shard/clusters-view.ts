@@ -11,6 +11,6 @@ export function clustersView(shard: Shard): VirtualWorkspace {
     locate: (said) => shard.context.installation.locate(said, shard.context.name),
     authorize: shard.authorizer,
     resources: ({ params }) => shard.servedIn(params.cluster),
-    ready: () => shard.checkReady(),
+    ready: () => shard.started,
   });
 }

@@ -49,7 +49,11 @@ function refuseImmortal(
   if (definition.group !== "" || definition.plural !== "namespaces" || !IMMORTAL.has(name)) return;
   const cluster = state.logicalCluster(params["cluster"] ?? "");
   if (cluster?.metadata.deletionTimestamp !== undefined) return;
-  throw ApiError.forbidden({ resource: groupResourceOf(definition), name, message: "this namespace may not be deleted" });
+  throw ApiError.forbidden({
+    resource: groupResourceOf(definition),
+    name,
+    message: "this namespace may not be deleted",
+  });
 }
 
 function terminating(

@@ -1,8 +1,8 @@
 import type { Authenticator, Authorizer, Log, ServedResource } from "@virtual-workspaces/framework";
+import type { ShardAuthorizer } from "../authz/authorizer.ts";
 import { LocalSubjectAccessReviews, SubjectAccessReviews } from "../service-accounts/reviews/access-reviews.ts";
 import { LocalSubjectAccessReview, SubjectAccessReview, TokenReview } from "../service-accounts/reviews/kinds.ts";
 import { TokenReviews } from "../service-accounts/reviews/token-reviews.ts";
-import type { ShardAuthorizer } from "../authz/authorizer.ts";
 
 /** What reviews ask. */
 export interface ReviewKindsOptions {
@@ -13,7 +13,12 @@ export interface ReviewKindsOptions {
 }
 
 /** The reviews of others; those of oneself are the framework's. */
-export function reviewKinds({ authenticators, audiences, authorizer, log }: ReviewKindsOptions): readonly ServedResource[] {
+export function reviewKinds({
+  authenticators,
+  audiences,
+  authorizer,
+  log,
+}: ReviewKindsOptions): readonly ServedResource[] {
   const reviews = { authorizer: authorizer.review as unknown as Authorizer<Readonly<Record<string, string>>>, log };
   return [
     TokenReview.serve(new TokenReviews({ authenticators, audiences, log })),

@@ -1,6 +1,5 @@
-import { ApiError } from "@virtual-workspaces/apimachinery";
-import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import type { Admit, Authenticator, Log, ServedResource } from "@virtual-workspaces/framework";
+import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import type { Store } from "@virtual-workspaces/store";
 import { type ShardAuthorizer, shardAuthorizer } from "../authz/authorizer.ts";
 import { roleEscalation } from "../authz/escalation/role-escalation.ts";
@@ -15,8 +14,8 @@ import type { ShardContext, ShardUrls } from "./context.ts";
 import type { Installation } from "./installation.ts";
 import { kcpKinds } from "./kcp-kinds.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle.ts";
-import { parts } from "./parts.ts";
 import { ShardObjects } from "./objects.ts";
+import { parts } from "./parts.ts";
 import { reviewKinds } from "./review-kinds.ts";
 import { ShardState } from "./state.ts";
 import { takenNames } from "./taken-names.ts";
@@ -48,7 +47,7 @@ export class Shard implements AsyncDisposable {
   /** Lists of equal logical clusters are one. */
   readonly #lists = new WeakMap<readonly ServedResource[], readonly ServedResource[]>();
   readonly #stack = new AsyncDisposableStack();
-  #started = false;
+  readonly #ready = Promise.withResolvers<void>();
 
   constructor(options: ShardOptions) {
     const { name, urls, store, installation, log } = options;
@@ -98,7 +97,7 @@ export class Shard implements AsyncDisposable {
     await this.#crds.start();
     for (const part of parts(this.context)) this.#stack.use(part);
     await register(this.context.installation.shard(ROOT_SHARD) ?? this.context, this.context);
-    this.#started = true;
+    this.#ready.resolve();
   }
 
   /** What is served in a logical cluster, whether or not there is one; the same list for all that are equal. */
@@ -112,9 +111,9 @@ export class Shard implements AsyncDisposable {
     return list;
   }
 
-  /** @throws ApiError 503 until it has started */
-  checkReady(): void {
-    if (!this.#started) throw ApiError.serviceUnavailable("the shard is starting", 1);
+  /** Resolves when it has started. */
+  get started(): Promise<void> {
+    return this.#ready.promise;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -122,6 +121,12 @@ export class Shard implements AsyncDisposable {
   }
 
   #failed(part: string, error: unknown): void {
-    this.context.log({ level: "error", message: "part of a shard failed", shard: this.context.name, part, error: String(error) });
+    this.context.log({
+      level: "error",
+      message: "part of a shard failed",
+      shard: this.context.name,
+      part,
+      error: String(error),
+    });
   }
 }

@@ -1,0 +1,33 @@
+// A workspace server in this process, and clients that are its administrators or people.
+import { staticTokens } from "@virtual-workspaces/framework";
+import { memoryStore, type Store } from "@virtual-workspaces/store";
+import { createWorkspaceServer, ServiceAccountKeys } from "@virtual-workspaces/workspace-server";
+import { testLog } from "../../_setup/log.ts";
+import { signingKey } from "../../_support/issuer.ts";
+import { type Calls, callsTo } from "../../_support/plain.ts";
+import { pemOf } from "./accounts.ts";
+
+/** Tokens are the users' names. */
+const USERS = {
+  root: { name: "shard-admin", groups: ["system:masters"] },
+  admin: { name: "kcp-admin", groups: ["system:kcp:admin"] },
+  alice: { name: "alice" },
+  bob: { name: "bob" },
+};
+
+export interface Workspaces extends Calls, AsyncDisposable {
+  readonly url: string;
+}
+
+/** Starts one over a store, a new one in memory unless given. */
+export async function startWorkspaces(store: Store = memoryStore()): Promise<Workspaces> {
+  const server = createWorkspaceServer({
+    store,
+    authentication: [staticTokens(USERS)],
+    serviceAccountKeys: new ServiceAccountKeys({ signing: pemOf(signingKey().privateKey, "pkcs8") }),
+    rootCa: () => "-----BEGIN CERTIFICATE-----",
+    log: testLog().log,
+  });
+  const { url } = await server.listen({ port: 0 });
+  return { url, ...callsTo(url), [Symbol.asyncDispose]: () => server.close() };
+}
