@@ -10,12 +10,12 @@ import {
   type RulesRequest,
   union,
 } from "@virtual-workspaces/framework";
+import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
 import { Asked, type ClusterParams } from "./asked.ts";
 import { askChain, type Outcome } from "./chain.ts";
 import { effectiveUsers } from "./effective-users.ts";
 import type { AuthorizerState } from "./state.ts";
 import { perEffectiveUser } from "./webhook.ts";
-import { MASTERS } from "./well-known.ts";
 
 /** One of the authorizers that {@link ShardAuthorizerOptions.order} names, as kcp's `--authorization-order` does. */
 export type AuthorizerName = "AlwaysAllowGroups" | "AlwaysAllowPaths" | "RBAC" | "Webhook";
@@ -95,7 +95,7 @@ function memberOf(
   options: ShardAuthorizerOptions,
   manner: Manner,
 ): Authorizer<ClusterParams> | undefined {
-  const { state, webhook, alwaysAllowGroups = [MASTERS], alwaysAllowPaths = PATHS } = options;
+  const { state, webhook, alwaysAllowGroups = [MASTERS_GROUP], alwaysAllowPaths = PATHS } = options;
   switch (name) {
     case "AlwaysAllowGroups":
       return ({ user }) => (alwaysAllowGroups.some((group) => user.in(group)) ? allow() : deny(""));

@@ -1,13 +1,13 @@
 import { ANONYMOUS, AUTHENTICATED, type Identity, type Named, UNAUTHENTICATED } from "@virtual-workspaces/framework";
-import { extraOf, isServiceAccount, warrantsOf } from "./warrants.ts";
 import {
   CLUSTER_GROUP_PREFIX,
   CLUSTER_NAME_EXTRA,
   GLOBAL_SERVICE_ACCOUNT_PREFIX,
   SCOPES_EXTRA,
-  SERVICE_ACCOUNT_PREFIX,
   WARRANT_EXTRA,
-} from "./well-known.ts";
+} from "@virtual-workspaces/kcp";
+import { extraOf, isServiceAccount, warrantsOf } from "./warrants.ts";
+import { SERVICE_ACCOUNT_PREFIX } from "./well-known.ts";
 
 const SCOPE = "cluster:";
 

@@ -8,26 +8,26 @@ import {
   type ImpersonationRule,
   User,
 } from "@virtual-workspaces/framework";
-import type { ClusterParams } from "./asked.ts";
-import { extraOf, formatWarrant, parseWarrant, warrantsOf } from "./warrants.ts";
 import {
-  BOOTSTRAPPER,
-  EXTERNAL_LOGICAL_CLUSTER_ADMIN,
-  KCP_ADMIN,
-  LIFECYCLE_GROUP_PREFIXES,
-  LOGICAL_CLUSTER_ADMIN,
-  MASTERS,
+  BOOTSTRAPPER_GROUP,
+  EXTERNAL_LOGICAL_CLUSTER_ADMIN_GROUP,
+  KCP_ADMIN_GROUP,
+  LOGICAL_CLUSTER_ADMIN_GROUP,
+  MASTERS_GROUP,
   SCOPES_EXTRA,
   WARRANT_EXTRA,
-} from "./well-known.ts";
+} from "@virtual-workspaces/kcp";
+import type { ClusterParams } from "./asked.ts";
+import { extraOf, formatWarrant, parseWarrant, warrantsOf } from "./warrants.ts";
+import { LIFECYCLE_GROUP_PREFIXES } from "./well-known.ts";
 
 /** What nobody becomes a member of by impersonation who is none already. */
 const SPECIAL: ReadonlySet<string> = new Set([
-  MASTERS,
-  LOGICAL_CLUSTER_ADMIN,
-  EXTERNAL_LOGICAL_CLUSTER_ADMIN,
-  BOOTSTRAPPER,
-  KCP_ADMIN,
+  MASTERS_GROUP,
+  LOGICAL_CLUSTER_ADMIN_GROUP,
+  EXTERNAL_LOGICAL_CLUSTER_ADMIN_GROUP,
+  BOOTSTRAPPER_GROUP,
+  KCP_ADMIN_GROUP,
   AUTHENTICATED,
 ]);
 
@@ -45,7 +45,7 @@ export function workspaceImpersonation(authorizer: Authorizer<ClusterParams>): I
 }
 
 function become({ user, impersonated, params }: ImpersonationRequest): User {
-  if (user.in(MASTERS)) return impersonated;
+  if (user.in(MASTERS_GROUP)) return impersonated;
   const { cluster = "*" } = params;
   if (cluster === "*" || !mayBe(user, impersonated))
     throw ApiError.forbidden({ resource: { group: "", resource: "" }, message: REFUSED });

@@ -1,13 +1,13 @@
 import { ANONYMOUS, AUTHENTICATED, type Identity, UNAUTHENTICATED } from "@virtual-workspaces/framework";
-import { extraOf, formatWarrant, isServiceAccount, parseWarrant } from "./warrants.ts";
 import {
   BINDING_SUBJECT_PREFIX,
   CLUSTER_NAME_EXTRA,
   GLOBAL_SERVICE_ACCOUNT_PREFIX,
   SCOPES_EXTRA,
-  SERVICE_ACCOUNT_PREFIX,
   WARRANT_EXTRA,
-} from "./well-known.ts";
+} from "@virtual-workspaces/kcp";
+import { extraOf, formatWarrant, isServiceAccount, parseWarrant } from "./warrants.ts";
+import { SERVICE_ACCOUNT_PREFIX } from "./well-known.ts";
 
 const PREFIX = BINDING_SUBJECT_PREFIX;
 

@@ -1,5 +1,6 @@
 import type { Identity } from "@virtual-workspaces/framework";
-import { CLUSTER_NAME_EXTRA, SERVICE_ACCOUNT_PREFIX, WARRANT_EXTRA } from "./well-known.ts";
+import { CLUSTER_NAME_EXTRA, WARRANT_EXTRA } from "@virtual-workspaces/kcp";
+import { SERVICE_ACCOUNT_PREFIX } from "./well-known.ts";
 
 const NONE: readonly string[] = [];
 

@@ -1,11 +1,12 @@
 import type { Awaitable } from "@virtual-workspaces/framework";
 import { authenticatedUser, bearerTokens, type TokenAuthenticator, type User } from "@virtual-workspaces/framework";
+import { CLUSTER_NAME_EXTRA } from "@virtual-workspaces/kcp";
 import type { Claims } from "./claims.ts";
 import type { ServiceAccountKeys } from "./keys.ts";
 import { Liveness } from "./liveness.ts";
 import type { AccountLookup } from "./lookup.ts";
 import { DEFAULT_ISSUER } from "./minter.ts";
-import { CLUSTER_NAME_EXTRA, CREDENTIAL_ID_EXTRA, groupsOf, userNameOf } from "./names.ts";
+import { CREDENTIAL_ID_EXTRA, groupsOf, userNameOf } from "./names.ts";
 import { TokenRefused } from "./refused.ts";
 import { Signatures } from "./signatures.ts";
 

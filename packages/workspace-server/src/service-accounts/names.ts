@@ -9,8 +9,6 @@ export const TOKEN_SECRET_TYPE = "kubernetes.io/service-account-token";
 export const ACCOUNT_NAME_ANNOTATION = "kubernetes.io/service-account.name";
 /** On such a Secret: the uid of that account. */
 export const ACCOUNT_UID_ANNOTATION = "kubernetes.io/service-account.uid";
-/** Of a user: the logical cluster that their account is in (kcp's). */
-export const CLUSTER_NAME_EXTRA = "authentication.kcp.io/cluster-name";
 /** Of a user: by which token they came. */
 export const CREDENTIAL_ID_EXTRA = "authentication.kubernetes.io/credential-id";
 

@@ -1,11 +1,11 @@
 import type { RbacObject } from "@virtual-workspaces/framework";
 import {
   BINDING_SUBJECT_PREFIX,
-  BOOTSTRAPPER,
-  EXTERNAL_LOGICAL_CLUSTER_ADMIN,
-  KCP_ADMIN,
-  LOGICAL_CLUSTER_ADMIN,
-} from "../well-known.ts";
+  BOOTSTRAPPER_GROUP,
+  EXTERNAL_LOGICAL_CLUSTER_ADMIN_GROUP,
+  KCP_ADMIN_GROUP,
+  LOGICAL_CLUSTER_ADMIN_GROUP,
+} from "@virtual-workspaces/kcp";
 import { binding, on, onPaths, role } from "./make.ts";
 
 const READ = ["get", "list", "watch"];
@@ -25,8 +25,8 @@ export const KCP_ROLES: readonly RbacObject[] = [
       on(CORE, ["logicalclusters"], READ),
     ],
   }),
-  role(BOOTSTRAPPER, { rules: [on("*", ["*"], ["*"]), onPaths(["*"], ["*"])] }),
-  role(LOGICAL_CLUSTER_ADMIN, {
+  role(BOOTSTRAPPER_GROUP, { rules: [on("*", ["*"], ["*"]), onPaths(["*"], ["*"])] }),
+  role(LOGICAL_CLUSTER_ADMIN_GROUP, {
     rules: [
       on(CORE, ["logicalclusters", "logicalclusters/status"], ["*"]),
       on(TENANCY, ["workspaces"], ["delete", "update", "get"]),
@@ -34,7 +34,7 @@ export const KCP_ROLES: readonly RbacObject[] = [
   }),
   role("system:kcp:workspace:access", { rules: [onPaths(["/"], ["access"])] }),
   role("system:kcp:metrics-reader", { rules: [onPaths(["/metrics"], ["get"])] }),
-  role(EXTERNAL_LOGICAL_CLUSTER_ADMIN, {
+  role(EXTERNAL_LOGICAL_CLUSTER_ADMIN_GROUP, {
     rules: [
       on(CORE, ["logicalclusters", "logicalclusters/status"], ["delete", "update", "get"]),
       on(TENANCY, ["workspaces"], ["delete", "update", "patch", "get"]),
@@ -54,8 +54,10 @@ export const KCP_ROLES: readonly RbacObject[] = [
       on("apiextensions.k8s.io", ["customresourcedefinitions"], ["get", "create"]),
     ],
   }),
-  binding("system:kcp:admin:cluster-admin", "cluster-admin", [KCP_ADMIN]),
-  binding(BOOTSTRAPPER, BOOTSTRAPPER, [BOOTSTRAPPER, BINDING_SUBJECT_PREFIX + BOOTSTRAPPER]),
-  binding(LOGICAL_CLUSTER_ADMIN, LOGICAL_CLUSTER_ADMIN, [LOGICAL_CLUSTER_ADMIN]),
-  binding(EXTERNAL_LOGICAL_CLUSTER_ADMIN, EXTERNAL_LOGICAL_CLUSTER_ADMIN, [EXTERNAL_LOGICAL_CLUSTER_ADMIN]),
+  binding("system:kcp:admin:cluster-admin", "cluster-admin", [KCP_ADMIN_GROUP]),
+  binding(BOOTSTRAPPER_GROUP, BOOTSTRAPPER_GROUP, [BOOTSTRAPPER_GROUP, BINDING_SUBJECT_PREFIX + BOOTSTRAPPER_GROUP]),
+  binding(LOGICAL_CLUSTER_ADMIN_GROUP, LOGICAL_CLUSTER_ADMIN_GROUP, [LOGICAL_CLUSTER_ADMIN_GROUP]),
+  binding(EXTERNAL_LOGICAL_CLUSTER_ADMIN_GROUP, EXTERNAL_LOGICAL_CLUSTER_ADMIN_GROUP, [
+    EXTERNAL_LOGICAL_CLUSTER_ADMIN_GROUP,
+  ]),
 ];

@@ -1,5 +1,5 @@
 import { AUTHENTICATED, type RbacObject, UNAUTHENTICATED } from "@virtual-workspaces/framework";
-import { MASTERS } from "../well-known.ts";
+import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
 import { binding, on, onPaths, role } from "./make.ts";
 
 const READ = ["get", "list", "watch"];
@@ -149,7 +149,7 @@ export const KUBERNETES_ROLES: readonly RbacObject[] = [
       ),
     ],
   }),
-  binding("cluster-admin", "cluster-admin", [MASTERS]),
+  binding("cluster-admin", "cluster-admin", [MASTERS_GROUP]),
   binding("system:discovery", "system:discovery", [AUTHENTICATED]),
   binding("system:public-info-viewer", "system:public-info-viewer", [AUTHENTICATED, UNAUTHENTICATED]),
   binding("system:basic-user", "system:basic-user", [AUTHENTICATED]),

@@ -13,10 +13,10 @@ import type {
   Role,
   RoleBinding,
 } from "@virtual-workspaces/framework";
+import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
 import type { ClusterParams } from "../asked.ts";
 import { effectiveUsers } from "../effective-users.ts";
 import type { AuthorizerState } from "../state.ts";
-import { MASTERS } from "../well-known.ts";
 import { describeRules, goTexts, uncovered } from "./covers.ts";
 import { onlyOwnersChanged } from "./only-owners.ts";
 
@@ -48,7 +48,8 @@ const EVERYTHING: readonly PolicyRule[] = [
 export function roleEscalation(options: RoleEscalationOptions): Admit {
   return (request) => {
     const { operation, object, subresource, user, oldObject } = request;
-    if (operation === "DELETE" || object === undefined || subresource !== "" || user.in(MASTERS)) return undefined;
+    if (operation === "DELETE" || object === undefined || subresource !== "" || user.in(MASTERS_GROUP))
+      return undefined;
     if (!Object.hasOwn(PLURALS, object.kind) || onlyOwnersChanged(object, oldObject)) return undefined;
     return new Attempt(request, options).check();
   };

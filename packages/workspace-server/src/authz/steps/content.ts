@@ -1,10 +1,11 @@
 import type { User } from "@virtual-workspaces/framework";
+import { LOGICAL_CLUSTER_ADMIN_GROUP } from "@virtual-workspaces/kcp";
 import type { Asked } from "../asked.ts";
 import { isInScope } from "../effective-users.ts";
 import { allowingGrant } from "../rbac-grants.ts";
 import { denied, granted, next, noOpinion, type Step, type Verdict } from "../verdict.ts";
 import { isServiceAccount } from "../warrants.ts";
-import { LIFECYCLE_GROUP_PREFIXES, LOGICAL_CLUSTER_ADMIN } from "../well-known.ts";
+import { LIFECYCLE_GROUP_PREFIXES } from "../well-known.ts";
 
 /** Who may enter a workspace at all: without it, what every user has by bootstrap roles means nothing there. */
 export const content: Step = { key: "02-content", decide };
@@ -18,7 +19,7 @@ function decide(asked: Asked): Verdict {
   if (!question.isResource && question.path === "/metrics") return next("shard-level path");
   if (cluster === "" || cluster.startsWith("system:")) return noOpinion("empty or system workspace");
   if (asked.deep) return next("deep SAR request");
-  if (asked.in(LOGICAL_CLUSTER_ADMIN)) return next("logical cluster admin access");
+  if (asked.in(LOGICAL_CLUSTER_ADMIN_GROUP)) return next("logical cluster admin access");
   const found = state.logicalCluster(cluster);
   if (found === undefined) return denied("LogicalCluster not found");
   const { phase } = found;

@@ -1,7 +1,12 @@
+import {
+  BOOTSTRAPPER_GROUP,
+  EXTERNAL_LOGICAL_CLUSTER_ADMIN_GROUP,
+  KCP_ADMIN_GROUP,
+  LOGICAL_CLUSTER_ADMIN_GROUP,
+} from "@virtual-workspaces/kcp";
 import type { Asked } from "../asked.ts";
 import { denied, next, noOpinion, type Step, type Verdict } from "../verdict.ts";
 import { isServiceAccount } from "../warrants.ts";
-import { BOOTSTRAPPER, EXTERNAL_LOGICAL_CLUSTER_ADMIN, KCP_ADMIN, LOGICAL_CLUSTER_ADMIN } from "../well-known.ts";
 
 /** Who may enter a workspace whose administrators want their users to be in certain groups. */
 export const requiredGroups: Step = { key: "01-requiredgroups", decide };
@@ -9,14 +14,14 @@ export const requiredGroups: Step = { key: "01-requiredgroups", decide };
 function decide(asked: Asked): Verdict {
   if (asked.deep) return next("deep SAR request");
   if (asked.cluster === "") return noOpinion("empty cluster name");
-  if (asked.in(LOGICAL_CLUSTER_ADMIN)) return next("logical cluster admin access");
+  if (asked.in(LOGICAL_CLUSTER_ADMIN_GROUP)) return next("logical cluster admin access");
   if (isServiceAccount(asked.question.user)) return next("service account access to logical cluster");
   const found = asked.state.logicalCluster(asked.cluster);
   if (found === undefined) return noOpinion("logical cluster not found");
-  if (asked.in(EXTERNAL_LOGICAL_CLUSTER_ADMIN)) return next("external logical cluster admin access");
+  if (asked.in(EXTERNAL_LOGICAL_CLUSTER_ADMIN_GROUP)) return next("external logical cluster admin access");
   const { requiredGroups: value } = found;
   if (value === undefined) return next("logical cluster does not require groups");
-  const clauses = [...value.split(";"), KCP_ADMIN, BOOTSTRAPPER];
+  const clauses = [...value.split(";"), KCP_ADMIN_GROUP, BOOTSTRAPPER_GROUP];
   const holds = clauses.some((clause) => clause.split(",").every((group) => asked.in(group)));
   return holds
     ? next(() => `user is member of required groups: ${value}`)
