@@ -4,6 +4,7 @@ import type { RbacObject, ResourceDefinition, User } from "@virtual-workspaces/f
 import {
   ClusterRole,
   ClusterRoleBinding,
+  ConfigMap,
   Role,
   RoleBinding,
   roleEscalation,
