@@ -1,10 +1,14 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Resource } from "@virtual-workspaces/framework";
 import {
+  isConditionFalse,
   LOGICAL_CLUSTER_NAME,
+  LOGICAL_CLUSTER_SHARD_ANNOTATION,
   LogicalCluster,
   type LogicalCluster as LogicalClusterObject,
   PATH_ANNOTATION,
+  Partition,
+  PartitionSet,
   Shard,
   Workspace,
   WorkspaceType,
@@ -18,16 +22,27 @@ type ContentOf<Kind> = Kind extends Resource<infer Content> ? Content : never;
 /** What a shard knows of its objects without asking its store: the kinds that it is run by. */
 export class ShardState {
   readonly logicalClusters: Tracked<ContentOf<typeof LogicalCluster>>;
-  /** Index `cluster`: by the name of the logical cluster that they lead to. */
+  /**
+   * Index `cluster`: by the name of the logical cluster that they lead to. `shard`: by the name of the shard that was chosen.
+   * `unplaced`: those that lead nowhere yet, by the logical cluster they are in. `unschedulable`: those that found no shard, by "".
+   */
   readonly workspaces: Tracked<ContentOf<typeof Workspace>>;
   /** Index `type`: by `<path>:<name>` and `<logical cluster>:<name>`. */
   readonly workspaceTypes: Tracked<ContentOf<typeof WorkspaceType>>;
   readonly shards: Tracked<ContentOf<typeof Shard>>;
+  readonly partitionSets: Tracked<ContentOf<typeof PartitionSet>>;
+  readonly partitions: Tracked<ContentOf<typeof Partition>>;
 
   constructor(objects: ShardObjects) {
     this.logicalClusters = objects.track(LogicalCluster);
     this.workspaces = objects.track(Workspace, {
       cluster: ({ spec }) => (spec.cluster === undefined ? [] : [spec.cluster]),
+      shard: ({ metadata }) => {
+        const shard = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
+        return shard === undefined ? [] : [shard];
+      },
+      unplaced: ({ spec }, { cluster }) => (spec.cluster && spec.URL ? [] : [cluster]),
+      unschedulable: ({ status }) => (isConditionFalse(status?.conditions, "WorkspaceScheduled") ? [""] : []),
     });
     this.workspaceTypes = objects.track(WorkspaceType, {
       type: ({ metadata }, { cluster, name }) => {
@@ -36,6 +51,8 @@ export class ShardState {
       },
     });
     this.shards = objects.track(Shard);
+    this.partitionSets = objects.track(PartitionSet);
+    this.partitions = objects.track(Partition);
   }
 
   /** The LogicalCluster of a logical cluster. */
