@@ -18,6 +18,7 @@ import { ensure, modify, remove } from "../../../../packages/workspace-server/sr
 import { ShardObjects } from "../../../../packages/workspace-server/src/shard/objects.ts";
 import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/shard/state.ts";
 import type { WorkspaceOptions } from "../../../../packages/workspace-server/src/workspaces/workspace/workspace-controller.ts";
+import type { Tracked } from "../../../../packages/workspace-server/src/shard/tracked.ts";
 import { workspaceParts } from "../../../../packages/workspace-server/src/workspaces/workspace-parts.ts";
 import { testLog } from "../../../_setup/log.ts";
 import { contentCollections, contentOf } from "./content.ts";
@@ -42,6 +43,9 @@ export class World implements AsyncDisposable {
   readonly installation = new Installation();
   readonly #stack = new AsyncDisposableStack();
   readonly #options: WorldOptions;
+  readonly #bindings = new Map<string, Tracked<{ subjects?: { name: string }[] }>>();
+  /** Nothing is waited for any more. */
+  over = false;
 
   constructor(options: WorldOptions) {
     this.#options = options;
@@ -59,6 +63,7 @@ export class World implements AsyncDisposable {
     const objects = stack.use(new ShardObjects(store, () => undefined));
     const state = new ShardState(objects);
     const tracked = objects.track(ClusterRoleBinding);
+    this.#bindings.set(name, tracked as never);
     const followed = contentCollections(objects).map(({ resource }) => objects.track(resource));
     const url = `https://${name}.example`;
     const urls = { baseURL: url, externalURL: url, virtualWorkspaceURL: url };
@@ -112,12 +117,18 @@ export class World implements AsyncDisposable {
     }));
   }
 
-  async type(cluster: string, name: string, spec: WorkspaceTypeSpec, path = cluster): Promise<void> {
+  async type(cluster: string, name: string, spec: WorkspaceTypeSpec): Promise<void> {
+    const path = this.root.state.logicalCluster(cluster)?.metadata.annotations?.[PATH_ANNOTATION] ?? cluster;
     const child = { defaultChildWorkspaceType: { name: "universal", path: "root" } };
     await ensure(this.root.objects.of(WorkspaceType), key(cluster, name), () => ({
       metadata: { annotations: { [PATH_ANNOTATION]: path } },
       spec: { ...child, ...spec },
     }));
+  }
+
+  /** A type without a spec: nothing is filled in. */
+  async bare(name: string): Promise<void> {
+    await ensure(this.root.objects.of(WorkspaceType), key("root", name), () => ({}));
   }
 
   /** A workspace, made without admission. */
@@ -127,7 +138,7 @@ export class World implements AsyncDisposable {
     await ensure(shard.objects.of(Workspaces), key(parent, name), () => ({
       ...(metadata && { metadata }),
       spec: { type: { name: "universal", path: "root" }, ...spec },
-      status: { phase: "Scheduling" },
+      status: { phase: "Scheduling" as const },
     }));
   }
 
@@ -149,6 +160,12 @@ export class World implements AsyncDisposable {
 
   async gone(name: string, parent = "root"): Promise<void> {
     await this.until(() => this.workspace(name, parent) === undefined);
+  }
+
+  /** Who is the administrator of a logical cluster. */
+  bound(cluster: string): string | undefined {
+    const bindings = this.#bindings.get(this.installation.shardWith(cluster)?.name ?? "");
+    return bindings?.store.get(key(cluster, "workspace-admin"))?.subjects?.[0]?.name;
   }
 
   /** Changes a LogicalCluster, wherever it is. */

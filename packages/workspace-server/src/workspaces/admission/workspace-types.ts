@@ -40,11 +40,20 @@ export class TypeAdmission {
     if (Object.keys(labels).length > 0) metadata.labels = { ...labels, ...metadata.labels };
   }
 
-  /** Checks that whoever makes a workspace may use its type, and that it may be where it is to be. @throws ApiError 403 */
-  async check({ spec }: Workspace, request: AdmitRequest): Promise<void> {
+  /** All that the type of a new workspace is. @throws ApiError 403 */
+  aliases({ spec }: Workspace, request: AdmitRequest): readonly WorkspaceType[] {
     const asked = spec.type as WorkspaceTypeReference;
-    const aliases = this.#told(request, () => this.#types.aliases(this.#types.find(writtenCluster(request), asked)));
+    return this.#told(request, () => this.#types.aliases(this.#types.find(writtenCluster(request), asked)));
+  }
+
+  /** Checks that whoever makes a workspace may use all that its type is. @throws ApiError 403 */
+  async checkUse(aliases: readonly WorkspaceType[], request: AdmitRequest): Promise<void> {
     for (const alias of aliases) await this.#checkUse(alias, request);
+  }
+
+  /** Checks that a workspace may be where it is to be. @throws ApiError 403 */
+  checkLimits({ spec }: Workspace, aliases: readonly WorkspaceType[], request: AdmitRequest): void {
+    const asked = spec.type as WorkspaceTypeReference;
     const name = typeNameOf(this.parent(request), request);
     const parentType = this.#told(request, () => this.#types.get(name), "workspace type cannot be resolved: ");
     const parent = { name, aliases: this.#told(request, () => this.#types.aliases(parentType)) };

@@ -28,7 +28,10 @@ export function admitWorkspace(context: AdmissionContext): Admit<Workspace> {
     // What an attempt has changed does not become part of the next one.
     const filled = await freshly(installation, about, () => fill(structuredClone(object), about, types));
     checkCreate(filled, about);
-    if (filled.spec.mount === undefined) await freshly(installation, about, () => types.check(filled, about));
+    if (filled.spec.mount !== undefined) return filled;
+    const aliases = await freshly(installation, about, () => types.aliases(filled, about));
+    await types.checkUse(aliases, about);
+    await freshly(installation, about, () => types.checkLimits(filled, aliases, about));
     return filled;
   };
 }

@@ -67,21 +67,25 @@ export class WorkspaceTypes {
     const found: WorkspaceType[] = [];
     const own = qualifiedName(type);
     const seen = new Set([own]);
+    /** Where on the way each stands. */
+    const places = new Map([[own, 0]]);
     // Not by recursion: a chain of types may be longer than a stack is deep.
     const way = [{ name: own, from: pathOf(type), rest: basesOf(type) }];
     for (let at = way.at(-1); at !== undefined; at = way.at(-1)) {
       const reference = at.rest.shift();
       if (reference === undefined) {
         way.pop();
+        places.delete(at.name);
         continue;
       }
       const base = this.#base(at.from, reference);
       const name = qualifiedName(base);
-      const before = way.findIndex((step) => step.name === name);
-      if (before !== -1) throw circle(name, way.slice(before));
+      const before = places.get(name);
+      if (before !== undefined) throw circle(name, way.slice(before));
       if (seen.has(name)) continue;
       seen.add(name);
       found.push(base);
+      places.set(name, way.length);
       way.push({ name, from: pathOf(base), rest: basesOf(base) });
     }
     return [...found, type];
