@@ -168,6 +168,15 @@ export class World implements AsyncDisposable {
     return bindings?.store.get(key(cluster, "workspace-admin"))?.subjects?.[0]?.name;
   }
 
+  /** Has another be it, or deletes the binding. */
+  async bind(cluster: string, user: string | undefined): Promise<void> {
+    const { objects } = this.installation.shardWith(cluster) ?? this.root;
+    const collection = objects.of(ClusterRoleBinding);
+    const at = key(cluster, "workspace-admin");
+    if (user === undefined) await remove(collection, at);
+    else await modify(collection, at, (each) => ({ ...each, subjects: [{ kind: "User", name: user }] }));
+  }
+
   /** Changes a LogicalCluster, wherever it is. */
   async change(cluster: string, change: (cluster: LogicalCluster) => LogicalCluster): Promise<void> {
     const shard = this.installation.shardWith(cluster) as ShardContext;
