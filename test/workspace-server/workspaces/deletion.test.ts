@@ -72,7 +72,9 @@ describe("Workspaces that are deleted", () => {
     await widget(world, cluster);
     const behind = () => world.root.state.logicalCluster(cluster);
     await world.until(() => behind()?.metadata.finalizers?.includes("kcp.io/has-terminators") === true);
-    expect(Object.keys(behind()?.metadata.labels ?? {}).filter((each) => each.startsWith("terminator."))).to.have.length(1);
+    expect(
+      Object.keys(behind()?.metadata.labels ?? {}).filter((each) => each.startsWith("terminator.")),
+    ).to.have.length(1);
     await world.delete("one");
     await world.phase("one", "Terminating");
     await world.until(() => behind()?.metadata.labels?.["tenancy.kcp.io/phase"] === "Terminating");
@@ -146,7 +148,10 @@ describe("Workspaces that are set up", () => {
     await world.until(() => message() === "Initializers still exist: [root:slow system:apibindings]");
     const labels = () => Object.keys(world.root.state.logicalCluster(cluster)?.metadata.labels ?? {});
     await world.until(() => labels().filter((each) => each.startsWith("initializer.")).length === 2);
-    await world.change(cluster, (each) => ({ ...each, status: { ...each.status, initializers: ["system:apibindings"] } }));
+    await world.change(cluster, (each) => ({
+      ...each,
+      status: { ...each.status, initializers: ["system:apibindings"] },
+    }));
     await world.until(() => message() === "Initializers still exist: [system:apibindings]");
     await world.change(cluster, (each) => ({ ...each, status: { ...each.status, initializers: [] } }));
     await world.phase("one", "Ready");
@@ -177,9 +182,9 @@ describe("Workspaces that are set up", () => {
     await world.make("one", { metadata: { annotations: { "experimental.tenancy.kcp.io/owner": owner } } });
     const cluster = await world.phase("one", "Ready");
     await world.until(() => world.bound(cluster) === "alice");
-    await world.bind(cluster, undefined);
+    await world.rebind(cluster, undefined);
     await world.until(() => world.bound(cluster) === "alice");
-    await world.bind(cluster, "mallory");
+    await world.rebind(cluster, "mallory");
     await world.until(() => world.bound(cluster) === "alice");
   });
 });

@@ -57,7 +57,7 @@ describe("Workspaces, as clients see them", () => {
       `MODIFIED | Ready | label Ready | ${there} | Initialized=True | Scheduled=True`,
     ]);
     expect(waiting.every((each) => each.includes("waits for root:universal"))).to.equal(true);
-    const { cluster = "" } = (events.at(-1)?.object as unknown as Workspace).spec;
+    const { cluster = "" } = (events.at(-1) as WatchEvent).object["spec"] as Workspace["spec"];
     const { body: behind } = await server.get(server.at(cluster, "logicalclusters/cluster"));
     expect(behind.spec).to.deep.equal({
       directlyDeletable: false,
@@ -84,7 +84,10 @@ describe("Workspaces, as clients see them", () => {
       "kcp.io/cluster": cluster,
       "kcp.io/path": "root:one",
     });
-    expect([behind.status.phase, behind.status.URL]).to.deep.equal(["Ready", `https://root.example/clusters/${cluster}`]);
+    expect([behind.status.phase, behind.status.URL]).to.deep.equal([
+      "Ready",
+      `https://root.example/clusters/${cluster}`,
+    ]);
     const gone = await server.send(`DELETE ${server.at("root", "workspaces/one")}`);
     expect([gone.status, gone.body.metadata.deletionTimestamp !== undefined]).to.deep.equal([200, true]);
     const last = await watch.until(({ type }) => type === "DELETED");
@@ -102,7 +105,10 @@ describe("Workspaces, as clients see them", () => {
       const type = manifest("WorkspaceType", `type-${round}`, { spec: { extend, initializer: true } });
       expect((await server.send(`POST ${server.at("root", "workspacetypes")}`, type)).status).to.equal(201);
       const spec = { type: { name: `type-${round}` } };
-      const made = await server.send(`POST ${server.at("root", "workspaces")}`, manifest("Workspace", `w${round}`, { spec }));
+      const made = await server.send(
+        `POST ${server.at("root", "workspaces")}`,
+        manifest("Workspace", `w${round}`, { spec }),
+      );
       expect([made.status, made.body.spec.type]).to.deep.equal([201, { name: `type-${round}`, path: "root" }]);
     }
   });

@@ -44,7 +44,9 @@ describe("Workspaces on shards", () => {
   it("are Unavailable where there is none for them, and Ready when there is, by way of their being set up", async () => {
     await using world = await startWorld();
     await change(world, "root", marked(""));
-    await world.until(() => world.root.state.shards.store.list().some(({ metadata }) => UNSCHEDULABLE in (metadata.annotations ?? {})));
+    await world.until(() =>
+      world.root.state.shards.store.list().some(({ metadata }) => UNSCHEDULABLE in (metadata.annotations ?? {})),
+    );
     await world.make("one");
     await world.phase("one", "Unavailable");
     const { lastTransitionTime: _, ...rest } = scheduled(world, "one") ?? expect.fail();

@@ -8,12 +8,17 @@ const TYPE = "internal.tenancy.kcp.io/type";
 type Call = NonNullable<Parameters<ServedWorld["send"]>[2]>;
 
 /** Without controllers: workspaces stay as they were made. */
-async function start(test: (system: { world: World; server: ServedWorld; post: Post }) => Promise<void>, may?: IsAllowed) {
+async function start(
+  test: (system: { world: World; server: ServedWorld; post: Post }) => Promise<void>,
+  may?: IsAllowed,
+) {
   await using world = await startWorld({ working: false });
   await using server = await serveWorld(world, may);
   let count = 0;
   const post: Post = async (content, call) =>
-    refusal(await server.send(`POST ${server.at("root", "workspaces")}`, manifest("Workspace", `w${count++}`, content), call));
+    refusal(
+      await server.send(`POST ${server.at("root", "workspaces")}`, manifest("Workspace", `w${count++}`, content), call),
+    );
   await test({ world, server, post });
 }
 type Post = (content: object, call?: Call) => Promise<string>;
@@ -36,7 +41,9 @@ describe("Workspaces that are made", () => {
         return post({});
       };
       expect(await said(undefined)).to.equal(`403 annotation ${TYPE} on LogicalCluster must be set`);
-      expect(await said("root")).to.equal(`403 annotation ${TYPE} on LogicalCluster must be in the form of cluster:name`);
+      expect(await said("root")).to.equal(
+        `403 annotation ${TYPE} on LogicalCluster must be in the form of cluster:name`,
+      );
       expect(await said("root:nothing")).to.equal(
         '403 parent type cannot be resolved: workspacetypes.tenancy.kcp.io "root:nothing" not found',
       );
@@ -113,7 +120,8 @@ describe("Workspaces that are made", () => {
         const { body } = await server.send(`POST ${server.at("root", "workspaces")}`, content, { user });
         return [body.metadata.annotations[groups], body.metadata.annotations[owner]];
       };
-      const alice = '{"username":"alice","uid":"1","groups":["devs","system:authenticated"],"extra":{"a":["1"],"b":["2"]}}';
+      const alice =
+        '{"username":"alice","uid":"1","groups":["devs","system:authenticated"],"extra":{"a":["1"],"b":["2"]}}';
       expect(await made("one", "alice")).to.deep.equal([undefined, alice]);
       expect(await made("two", "admin")).to.deep.equal(["mine", "me"]);
       await world.change("root", (cluster) => ({
@@ -148,7 +156,10 @@ describe("Workspaces that are made", () => {
       const extend = { with: [{ name: "base", path: "root" }] };
       await world.type("root", "leaf", { extend, additionalWorkspaceLabels: { a: "1", b: "2" } });
       const content = { metadata: { name: "one", labels: { a: "own" } }, ...typed("leaf") };
-      const { body } = await server.send(`POST ${server.at("root", "workspaces")}`, manifest("Workspace", "one", content));
+      const { body } = await server.send(
+        `POST ${server.at("root", "workspaces")}`,
+        manifest("Workspace", "one", content),
+      );
       expect(body.metadata.labels).to.deep.equal({ a: "own", b: "2" });
     }));
 });
@@ -156,7 +167,11 @@ describe("Workspaces that are made", () => {
 describe("Workspaces that are changed", () => {
   // biome-ignore lint/suspicious/noExplicitAny: bodies of tests
   type Change = (object: any) => void;
-  const change = async (server: ServedWorld, name: string, [how, user = "alice"]: [Change, ("alice" | "admin" | undefined)?]) => {
+  const change = async (
+    server: ServedWorld,
+    name: string,
+    [how, user = "alice"]: [Change, ("alice" | "admin" | undefined)?],
+  ) => {
     const url = server.at("root", `workspaces/${name}`);
     const { body } = await server.get(url);
     how(body);
@@ -185,7 +200,10 @@ describe("Workspaces that are changed", () => {
       expect(await say(({ spec }) => delete spec.cluster)).to.equal("422 Invalid value: cluster cannot be unset");
       expect(await say(({ metadata }) => Object.assign(metadata, { labels: { a: "b" } }))).to.equal("200");
       const { body } = await server.get(server.at("root", "workspaces/w0"));
-      const ready = await server.send(`PUT ${server.at("root", "workspaces/w0/status")}`, { ...body, status: { phase: "Ready" } });
+      const ready = await server.send(`PUT ${server.at("root", "workspaces/w0/status")}`, {
+        ...body,
+        status: { phase: "Ready" },
+      });
       expect(refusal(ready)).to.equal("403 spec.URL must be set for phase Ready");
     }));
 

@@ -17,8 +17,8 @@ import { Installation } from "../../../../packages/workspace-server/src/shard/in
 import { ensure, modify, remove } from "../../../../packages/workspace-server/src/shard/modify.ts";
 import { ShardObjects } from "../../../../packages/workspace-server/src/shard/objects.ts";
 import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/shard/state.ts";
-import type { WorkspaceOptions } from "../../../../packages/workspace-server/src/workspaces/workspace/workspace-controller.ts";
 import type { Tracked } from "../../../../packages/workspace-server/src/shard/tracked.ts";
+import type { WorkspaceOptions } from "../../../../packages/workspace-server/src/workspaces/workspace/workspace-controller.ts";
 import { workspaceParts } from "../../../../packages/workspace-server/src/workspaces/workspace-parts.ts";
 import { testLog } from "../../../_setup/log.ts";
 import { contentCollections, contentOf } from "./content.ts";
@@ -168,13 +168,17 @@ export class World implements AsyncDisposable {
     return bindings?.store.get(key(cluster, "workspace-admin"))?.subjects?.[0]?.name;
   }
 
-  /** Has another be it, or deletes the binding. */
-  async bind(cluster: string, user: string | undefined): Promise<void> {
+  /** Has another be it, or deletes the binding, and waits until it is written again. */
+  async rebind(cluster: string, user: string | undefined): Promise<void> {
     const { objects } = this.installation.shardWith(cluster) ?? this.root;
     const collection = objects.of(ClusterRoleBinding);
     const at = key(cluster, "workspace-admin");
+    const before = await collection.get(at as never, at);
     if (user === undefined) await remove(collection, at);
     else await modify(collection, at, (each) => ({ ...each, subjects: [{ kind: "User", name: user }] }));
+    const least = Number(before?.resourceVersion) + 1;
+    const bindings = this.#bindings.get("root");
+    await this.until(() => Number(bindings?.store.get(at)?.metadata.resourceVersion) > least);
   }
 
   /** Changes a LogicalCluster, wherever it is. */

@@ -22,11 +22,8 @@ export function checkWorkspaceUpdate({ object, oldObject }: WorkspaceChange, req
   if ((spec.mount === undefined) !== (before.mount === undefined))
     throw refused(request, "spec.mount can neither be added to a workspace nor taken off it");
   if (!isPrivileged(request)) checkServerFields(spec, before, request);
-  if (before.mount !== undefined) return checkMounted(spec, before, request);
-  if (!isDeepStrictEqual(spec.type, before.type)) {
-    throw refused(request, formatCause(fieldInvalid("spec.type", spec.type ?? null, "field is immutable")));
-  }
-  checkReady({ object, oldObject }, request);
+  if (before.mount === undefined) checkPlain({ object, oldObject }, request);
+  else checkMounted(spec, before, request);
 }
 
 /** Whether one of the rules in the schema that compare a value with the former one does not hold. */
@@ -52,7 +49,10 @@ function checkMounted(spec: WorkspaceSpec, before: WorkspaceSpec, request: Admit
   );
 }
 
-function checkReady({ object, oldObject }: WorkspaceChange, request: AdmitRequest): void {
+function checkPlain({ object, oldObject }: WorkspaceChange, request: AdmitRequest): void {
+  const { type } = object.spec;
+  if (!isDeepStrictEqual(type, oldObject.spec.type))
+    throw refused(request, formatCause(fieldInvalid("spec.type", type ?? null, "field is immutable")));
   if (object.status?.phase !== "Ready" || oldObject.status?.phase === "Ready") return;
   for (const field of ["cluster", "URL"] as const) {
     if (!object.spec[field]) throw refused(request, `spec.${field} must be set for phase Ready`);
