@@ -17,6 +17,7 @@ import type { ShardContext } from "./context.ts";
 export class Installation {
   readonly index: PathIndex = new PathIndex();
   readonly #shards = new Map<string, ShardContext>();
+  readonly #followers = new Set<Follower>();
 
   get shards(): readonly ShardContext[] {
     return [...this.#shards.values()];
@@ -32,6 +33,19 @@ export class Installation {
     return name === undefined ? undefined : this.#shards.get(name);
   }
 
+  /** Calls for each shard, those that are here and those that join; what it gives is disposed of when the shard leaves, or this is. */
+  eachShard(follow: (shard: ShardContext) => Disposable): Disposable {
+    const follower = new Follower(follow);
+    this.#followers.add(follower);
+    for (const shard of this.#shards.values()) follower.join(shard);
+    return {
+      [Symbol.dispose]: () => {
+        this.#followers.delete(follower);
+        follower[Symbol.dispose]();
+      },
+    };
+  }
+
   /** Adds a shard, and what is on it to the index, now and as it changes. @returns ends that */
   join(shard: ShardContext): Disposable {
     const { name, state, urls } = shard;
@@ -39,6 +53,7 @@ export class Installation {
     this.index.setShard(name, urls);
     const stack = new DisposableStack();
     stack.defer(() => {
+      for (const follower of this.#followers) follower.leave(name);
       this.index.deleteShard(name);
       this.#shards.delete(name);
     });
@@ -64,6 +79,7 @@ export class Installation {
         deleted: (_, { key }) => this.index.deleteLogicalCluster(name, key.cluster),
       }),
     );
+    for (const follower of this.#followers) follower.join(shard);
     return stack;
   }
 
@@ -98,6 +114,31 @@ export class Installation {
     if (found.kind === "cluster" && found.shard === shard) return found.cluster;
     if (found.kind === "cluster") throw ApiError.tooManyRequests("Not found on this shard", 1);
     throw ApiError.notFound({ group: TENANCY_GROUP, resource: "workspaces" }, path);
+  }
+}
+
+/** What somebody has to do with each shard, for as long as it is there. */
+class Follower implements Disposable {
+  readonly #follow: (shard: ShardContext) => Disposable;
+  readonly #held = new Map<string, Disposable>();
+
+  constructor(follow: (shard: ShardContext) => Disposable) {
+    this.#follow = follow;
+  }
+
+  join(shard: ShardContext): void {
+    this.leave(shard.name);
+    this.#held.set(shard.name, this.#follow(shard));
+  }
+
+  leave(name: string): void {
+    this.#held.get(name)?.[Symbol.dispose]();
+    this.#held.delete(name);
+  }
+
+  [Symbol.dispose](): void {
+    for (const held of this.#held.values()) held[Symbol.dispose]();
+    this.#held.clear();
   }
 }
 

@@ -1,10 +1,14 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Resource } from "@virtual-workspaces/framework";
 import {
+  isConditionFalse,
   LOGICAL_CLUSTER_NAME,
+  LOGICAL_CLUSTER_SHARD_ANNOTATION,
   LogicalCluster,
   type LogicalCluster as LogicalClusterObject,
   PATH_ANNOTATION,
+  Partition,
+  PartitionSet,
   Shard,
   Workspace,
   WorkspaceType,
@@ -22,11 +26,16 @@ export class ShardState {
   readonly rbac: RbacState;
   readonly namespaces: Tracked<NamespaceContent>;
   readonly logicalClusters: Tracked<ContentOf<typeof LogicalCluster>>;
-  /** Index `cluster`: by the name of the logical cluster that they lead to. */
+  /**
+   * Index `cluster`: by the name of the logical cluster that they lead to. `shard`: by the name of the shard that was chosen.
+   * `unplaced`: those that lead nowhere yet, by the logical cluster they are in. `unschedulable`: those that found no shard, by "".
+   */
   readonly workspaces: Tracked<ContentOf<typeof Workspace>>;
   /** Index `type`: by `<path>:<name>` and `<logical cluster>:<name>`. */
   readonly workspaceTypes: Tracked<ContentOf<typeof WorkspaceType>>;
   readonly shards: Tracked<ContentOf<typeof Shard>>;
+  readonly partitionSets: Tracked<ContentOf<typeof PartitionSet>>;
+  readonly partitions: Tracked<ContentOf<typeof Partition>>;
 
   constructor(objects: ShardObjects) {
     this.rbac = new RbacState(objects);
@@ -34,6 +43,12 @@ export class ShardState {
     this.logicalClusters = objects.track(LogicalCluster);
     this.workspaces = objects.track(Workspace, {
       cluster: ({ spec }) => (spec.cluster === undefined ? [] : [spec.cluster]),
+      shard: ({ metadata }) => {
+        const shard = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
+        return shard === undefined ? [] : [shard];
+      },
+      unplaced: ({ spec }, { cluster }) => (spec.cluster && spec.URL ? [] : [cluster]),
+      unschedulable: ({ status }) => (isConditionFalse(status?.conditions, "WorkspaceScheduled") ? [""] : []),
     });
     this.workspaceTypes = objects.track(WorkspaceType, {
       type: ({ metadata }, { cluster, name }) => {
@@ -42,6 +57,8 @@ export class ShardState {
       },
     });
     this.shards = objects.track(Shard);
+    this.partitionSets = objects.track(PartitionSet);
+    this.partitions = objects.track(Partition);
   }
 
   /** The LogicalCluster of a logical cluster. */

@@ -1,0 +1,66 @@
+import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
+import { OWNER_ANNOTATION, REQUIRED_GROUPS_ANNOTATION, type Workspace } from "@virtual-workspaces/kcp";
+import { ownerText } from "../owner.ts";
+import { type AdmissionContext, isPrivileged, refused } from "./admission-context.ts";
+import { freshly } from "./fresh.ts";
+import { readiness } from "./ready.ts";
+import { TypeAdmission } from "./workspace-types.ts";
+import { checkWorkspaceUpdate } from "./workspace-update.ts";
+
+/**
+ * The rules about Workspaces (kcp's plugins `tenancy.kcp.io/Workspace` and `tenancy.kcp.io/WorkspaceTypeExists`): who made
+ * one and which groups one must be in to enter are said by the server, the type is found and must be allowed, and what the
+ * server sets is not for users to say.
+ */
+export function admitWorkspace(context: AdmissionContext): Admit<Workspace> {
+  const types = new TypeAdmission(context);
+  const checkReady = readiness(context.shard.state);
+  const { installation } = context.shard;
+  return async (request) => {
+    const { operation, object, oldObject } = request;
+    const about = request as unknown as AdmitRequest;
+    if (operation === "DELETE" || object === undefined) return undefined;
+    if (operation === "UPDATE") {
+      if (oldObject !== undefined) checkWorkspaceUpdate({ object, oldObject }, about);
+      return undefined;
+    }
+    checkReady(about);
+    // What an attempt has changed does not become part of the next one.
+    const filled = await freshly(installation, about, () => fill(structuredClone(object), about, types));
+    checkCreate(filled, about);
+    if (filled.spec.mount !== undefined) return filled;
+    const aliases = await freshly(installation, about, () => types.aliases(filled, about));
+    await types.checkUse(aliases, about);
+    await freshly(installation, about, () => types.checkLimits(filled, aliases, about));
+    return filled;
+  };
+}
+
+function fill(workspace: Workspace, request: AdmitRequest, types: TypeAdmission): Workspace {
+  const { metadata, spec } = workspace;
+  const annotations = { ...metadata.annotations };
+  const privileged = isPrivileged(request);
+  if (!privileged) annotations[OWNER_ANNOTATION] = ownerText(request.user);
+  if (!privileged || annotations[REQUIRED_GROUPS_ANNOTATION] === undefined) {
+    const groups = types.parent(request).metadata.annotations?.[REQUIRED_GROUPS_ANNOTATION];
+    if (groups === undefined) delete annotations[REQUIRED_GROUPS_ANNOTATION];
+    else annotations[REQUIRED_GROUPS_ANNOTATION] = groups;
+  }
+  metadata.annotations = annotations;
+  if (spec.mount === undefined) types.fill(workspace, request);
+  return workspace;
+}
+
+function checkCreate({ spec }: Workspace, request: AdmitRequest): void {
+  const privileged = isPrivileged(request);
+  const set = (field: string): string => `spec.${field} can only be set by system privileged users`;
+  if (spec.cluster && !privileged) throw refused(request, set("Cluster"));
+  if (spec.URL && !privileged) throw refused(request, set("URL"));
+  if (spec.mount === undefined) return;
+  const { ref } = spec.mount;
+  for (const field of ["kind", "name", "apiVersion"] as const) {
+    // One that is missing, and not empty, is for the schema to refuse.
+    if (ref?.[field] === "") throw refused(request, `spec.mount.${field} must be set`);
+  }
+  if (!privileged && spec.type !== undefined) throw refused(request, "spec.type cannot be set for mounted workspaces");
+}

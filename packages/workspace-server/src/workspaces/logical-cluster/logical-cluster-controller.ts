@@ -1,0 +1,59 @@
+import { LOGICAL_CLUSTER_SHARD_ANNOTATION, LogicalCluster, Workspace } from "@virtual-workspaces/kcp";
+import type { ShardContext, ShardPart } from "../../shard/context.ts";
+import { modify } from "../../shard/modify.ts";
+import { logicalClusterKey } from "../../shard/state.ts";
+import { commit, part } from "../parts.ts";
+import { clusterOf } from "../types/keys.ts";
+import { advanced, labelled } from "./steps.ts";
+
+/** How many are worked on at a time. */
+const WORKERS = 8;
+
+/**
+ * Keeps what LogicalClusters of a shard say of themselves right: labels, finalizers, shard, phase, URL (kcp's controller
+ * `kcp-logicalcluster`). Whoever has connections to one ends them when its phase becomes Inactive or Deleting.
+ *
+ * @param now the time of conditions
+ */
+export function logicalClusterController(shard: ShardContext, now: () => Date = () => new Date()): ShardPart {
+  const collection = shard.objects.of(LogicalCluster);
+  return part<LogicalCluster>(shard, {
+    name: "kcp-logicalcluster",
+    workers: WORKERS,
+    sources: [{ informer: shard.state.logicalClusters }],
+    reconcile: async (key, { object: before }) => {
+      if (before === undefined) return;
+      if (await commit(collection, key, { before, next: labelled(before) })) return;
+      if (await moveHere(shard, before)) return;
+      const facts = { cluster: key.cluster, externalURL: shard.urls.externalURL, now: now() };
+      await commit(collection, key, { before, next: advanced(before, facts) });
+    },
+  });
+}
+
+/** Says on which shard it is, to its owner first: what has said it itself is not looked at again. @returns whether it did */
+async function moveHere({ name, objects, installation }: ShardContext, cluster: LogicalCluster): Promise<boolean> {
+  const { metadata, spec } = cluster;
+  const told = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
+  if (told === name) return false;
+  const said = <T extends Pick<LogicalCluster, "metadata">>(object: T): T => ({
+    ...object,
+    metadata: {
+      ...object.metadata,
+      annotations: { ...object.metadata.annotations, [LOGICAL_CLUSTER_SHARD_ANNOTATION]: name },
+    },
+  });
+  const { owner } = spec;
+  const there = owner?.resource === Workspace.plural ? installation.shardWith(owner.cluster) : undefined;
+  if (owner !== undefined && there !== undefined) {
+    const key = { cluster: owner.cluster, namespace: "", name: owner.name };
+    await modify(there.objects.of(Workspace), key, (workspace) =>
+      workspace.metadata.uid === owner.uid ? said(workspace) : undefined,
+    );
+  }
+  await commit(objects.of(LogicalCluster), logicalClusterKey(clusterOf(cluster)), {
+    before: cluster,
+    next: said(cluster),
+  });
+  return true;
+}

@@ -1,0 +1,68 @@
+import { isDeepStrictEqual } from "node:util";
+import { related, type Source } from "@virtual-workspaces/client";
+import type { ResourceDefinition, TypedDefinition } from "@virtual-workspaces/framework";
+import { type LogicalCluster, OWNER_ANNOTATION } from "@virtual-workspaces/kcp";
+import type { ShardContext, ShardPart } from "../../shard/context.ts";
+import { ensure, modify } from "../../shard/modify.ts";
+import { logicalClusterKey } from "../../shard/state.ts";
+import { parseOwner } from "../owner.ts";
+import { part } from "../parts.ts";
+
+/** What of a ClusterRoleBinding is written here. */
+interface RoleBindingContent {
+  subjects?: { kind: string; apiGroup?: string; name: string; namespace?: string }[];
+  roleRef: { apiGroup: string; kind: string; name: string };
+}
+
+/** ClusterRoleBindings, to write and to follow. */
+export interface RoleBindings {
+  readonly definition: ResourceDefinition;
+  readonly tracked: Source;
+}
+
+const NAME = "workspace-admin";
+const RBAC = "rbac.authorization.k8s.io";
+
+/**
+ * Sees to it that whoever made a logical cluster is its administrator (kcp's controller `kcp-tenancy-logicalcluster`): the binding
+ * comes back when it is deleted, and is put right when it is changed.
+ */
+export function ownerBindingController(shard: ShardContext, { definition, tracked }: RoleBindings): ShardPart {
+  return part<LogicalCluster>(shard, {
+    name: "kcp-tenancy-logicalcluster",
+    workers: 4,
+    sources: [
+      { informer: shard.state.logicalClusters },
+      related(tracked, (_, { cluster, name }) => (name === NAME ? [logicalClusterKey(cluster)] : [])),
+    ],
+    reconcile: async ({ cluster }, { object }) => {
+      if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;
+      const user = ownerName(object);
+      if (user !== undefined) await bindOwner(shard, { definition, cluster, user });
+    },
+  });
+}
+
+/** Makes a user the administrator of a logical cluster, if they are not. */
+export async function bindOwner(
+  { objects }: Pick<ShardContext, "objects">,
+  { definition, cluster, user }: Pick<RoleBindings, "definition"> & { readonly cluster: string; readonly user: string },
+): Promise<void> {
+  const content: RoleBindingContent = {
+    subjects: [{ kind: "User", apiGroup: RBAC, name: user }],
+    roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: "cluster-admin" },
+  };
+  const collection = objects.of(definition as TypedDefinition<RoleBindingContent>);
+  const key = { cluster, namespace: "", name: NAME };
+  const { created } = await ensure(collection, key, () => content);
+  if (created) return;
+  await modify(collection, key, (binding) => {
+    const { subjects, roleRef, metadata } = binding;
+    if (metadata.deletionTimestamp !== undefined) return undefined;
+    return isDeepStrictEqual({ subjects, roleRef }, content) ? undefined : { ...binding, ...content };
+  });
+}
+
+function ownerName({ spec, metadata }: LogicalCluster): string | undefined {
+  return spec.createdBy?.username || parseOwner(metadata.annotations?.[OWNER_ANNOTATION])?.username || undefined;
+}

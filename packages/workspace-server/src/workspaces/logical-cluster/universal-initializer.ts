@@ -1,0 +1,56 @@
+import type { ResourceDefinition, TypedDefinition } from "@virtual-workspaces/framework";
+import { LogicalCluster, lifecycleName, ROOT_CLUSTER } from "@virtual-workspaces/kcp";
+import type { ShardContext, ShardPart } from "../../shard/context.ts";
+import { ensure, modify } from "../../shard/modify.ts";
+import { part } from "../parts.ts";
+import { phaseOf } from "./phases.ts";
+
+/** What of a Namespace is written here. */
+interface NamespaceContent {
+  spec?: { finalizers?: string[] };
+  status?: { phase?: string };
+}
+
+/** The initializer of the type `universal`, and so of all that extend it. */
+export const UNIVERSAL_INITIALIZER: string = lifecycleName({ cluster: ROOT_CLUSTER, name: "universal" });
+
+const NAMESPACES = ["default", "kube-system"] as const;
+
+/** Sets up what every workspace has: its first namespaces (kcp's controller of `root:universal`). */
+export function universalInitializer(shard: ShardContext, namespaces: ResourceDefinition): ShardPart {
+  const collection = shard.objects.of(LogicalCluster);
+  const made = shard.objects.of(namespaces as TypedDefinition<NamespaceContent>);
+  return part<LogicalCluster>(shard, {
+    name: "kcp-workspacetypes-bootstrap-universal",
+    workers: 4,
+    sources: [{ informer: shard.state.logicalClusters }],
+    reconcile: async (key, { object }) => {
+      if (object === undefined || !waits(object)) return;
+      for (const name of NAMESPACES) {
+        await ensure(made, { cluster: key.cluster, namespace: "", name }, () => namespace(name));
+      }
+      await modify(collection, key, (cluster) => (waits(cluster) ? without(cluster) : undefined));
+    },
+  });
+}
+
+function namespace(name: string) {
+  return {
+    metadata: {
+      labels: { "kubernetes.io/metadata.name": name },
+      annotations: { "bootstrap.kcp.io/create-only": "true" },
+    },
+    spec: { finalizers: ["kubernetes"] },
+    status: { phase: "Active" },
+  };
+}
+
+function waits(cluster: LogicalCluster): boolean {
+  return phaseOf(cluster) === "Initializing" && cluster.status?.initializers?.includes(UNIVERSAL_INITIALIZER) === true;
+}
+
+function without(cluster: LogicalCluster): LogicalCluster {
+  const { initializers = [], ...status } = cluster.status ?? {};
+  const left = initializers.filter((each) => each !== UNIVERSAL_INITIALIZER);
+  return { ...cluster, status: { ...status, ...(left.length > 0 && { initializers: left }) } };
+}

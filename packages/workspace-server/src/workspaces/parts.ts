@@ -1,0 +1,82 @@
+import { isDeepStrictEqual } from "node:util";
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import { ApiError, type ObjectKey, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import { type Controller, type ControllerOptions, controller } from "@virtual-workspaces/client";
+import type { Log } from "@virtual-workspaces/framework";
+import type { ShardPart } from "../shard/context.ts";
+import { modify, type Written } from "../shard/modify.ts";
+
+/** A controller as part of a shard; what fails is logged, and tried again. */
+export function part<T extends KubeObject>(
+  { log }: { readonly log: Log },
+  options: Omit<ControllerOptions<T>, "onError">,
+): ShardPart & Pick<Controller<T>, "add"> {
+  return controller<T>({
+    ...options,
+    onError: ({ controller: name, error, key, attempt, retryAfter }) => {
+      const why = error instanceof Error ? error.message : String(error);
+      const { cluster, name: object } = key ?? {};
+      log({
+        level: "warn",
+        message: "controller failed",
+        controller: name,
+        cluster,
+        object,
+        attempt,
+        retryAfter,
+        error: why,
+      });
+    },
+  });
+}
+
+/** Several parts as one. */
+export function together(parts: readonly ShardPart[]): ShardPart {
+  return {
+    started: Promise.all(parts.map(({ started }) => started)),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(parts.map((each) => each[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+/** What was made of an object that was read. */
+export interface Revision<T extends KubeObject> {
+  readonly before: T;
+  readonly next: T;
+}
+
+/**
+ * Writes what a controller has made of an object, if anything: metadata and spec or, if they are as they were, the status. So
+ * followers see each step by itself, as from kcp; what was left out is found again when the controller is told of the write.
+ *
+ * @returns whether something was written
+ * @throws ApiError 409 when the object has changed since it was read
+ */
+export async function commit<T extends object>(
+  collection: Written<T>,
+  key: ObjectKey,
+  { before, next }: Revision<ObjectOf<T>>,
+): Promise<boolean> {
+  if (isDeepStrictEqual(before, next)) return false;
+  const statusOf = (object: KubeObject): unknown => object["status"];
+  const isStatusOnly = isDeepStrictEqual({ ...next, status: 0 }, { ...before, status: 0 });
+  const status = statusOf(isStatusOnly ? next : before);
+  await modify(collection, key, (current) => {
+    const { uid, resourceVersion } = before.metadata;
+    if (current.metadata.uid !== uid || current.metadata.resourceVersion !== resourceVersion) {
+      const { group, plural } = collection.resource;
+      throw ApiError.conflict({ group, resource: plural }, key.name, "it has changed since it was read");
+    }
+    return { ...(isStatusOnly ? current : next), ...(status !== undefined && { status }) } as ObjectOf<T>;
+  });
+  return true;
+}
+
+/** An object as its store has it now: what is followed may be a moment behind. */
+export async function readObject<T extends object>(
+  collection: Written<T>,
+  key: ObjectKey,
+): Promise<ObjectOf<T> | undefined> {
+  return modify(collection, key, () => undefined);
+}

@@ -1,0 +1,63 @@
+import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import { related } from "@virtual-workspaces/client";
+import {
+  lifecycleName,
+  markTrue,
+  type Shard,
+  setSummary,
+  WorkspaceType,
+  type WorkspaceTypeStatus,
+} from "@virtual-workspaces/kcp";
+import type { ShardContext, ShardPart } from "../../shard/context.ts";
+import { AcrossShards, heeding } from "../across-shards.ts";
+import { commit, part } from "../parts.ts";
+import { clusterOf } from "../types/keys.ts";
+import { allShards } from "../workspace/shards.ts";
+
+const CONDITION = "VirtualWorkspaceURLsReady";
+
+/** Tells WorkspaceTypes where those who set up and clean up find their workspaces, on each shard (kcp's controller `kcp-workspacetype`). */
+export function workspaceTypeController(shard: ShardContext, now: () => Date = () => new Date()): ShardPart {
+  const { state, objects, installation } = shard;
+  const shards = new AcrossShards<Shard>(installation, (each) => each.state.shards);
+  const moved = heeding(shards, (is, was) => baseOf(is) !== baseOf(was));
+  const types = state.workspaceTypes;
+  return part<WorkspaceType>(shard, {
+    name: "kcp-workspacetype",
+    sources: [
+      { informer: types },
+      related(moved, () =>
+        types.store
+          .list()
+          .map((type): ObjectKey => ({ cluster: clusterOf(type), namespace: "", name: type.metadata.name ?? "" })),
+      ),
+    ],
+    reconcile: async (key, { object: before }) => {
+      if (before === undefined) return;
+      const { virtualWorkspaces: _, ...others } = before.status ?? {};
+      const urls = urlsOf(before, allShards(installation));
+      const conditions = setSummary(markTrue(others.conditions, CONDITION, now()), { now: now() });
+      const status = { ...others, conditions, ...(urls.length > 0 && { virtualWorkspaces: urls }) };
+      await commit(objects.of(WorkspaceType), key, { before, next: { ...before, status } });
+    },
+  });
+}
+
+/** Two of each shard; one whose URL is none is left out, as in kcp. */
+function urlsOf(type: WorkspaceType, shards: readonly Shard[]): NonNullable<WorkspaceTypeStatus["virtualWorkspaces"]> {
+  const name = lifecycleName({ cluster: clusterOf(type), name: type.metadata.name ?? "" });
+  const sorted = [...shards].sort((one, other) => ((one.metadata.name ?? "") < (other.metadata.name ?? "") ? -1 : 1));
+  return sorted
+    .filter((shard) => URL.canParse(baseOf(shard)))
+    .flatMap((shard) => {
+      const services = `${baseOf(shard).replace(/\/+$/, "")}/services`;
+      return [
+        { url: `${services}/initializingworkspaces/${name}`, type: "initializing" },
+        { url: `${services}/terminatingworkspaces/${name}`, type: "terminating" },
+      ] as const;
+    });
+}
+
+function baseOf({ spec }: Shard): string {
+  return spec?.virtualWorkspaceURL ?? "";
+}

@@ -1,0 +1,88 @@
+import { isDeepStrictEqual } from "node:util";
+import { apiVersionOf } from "@virtual-workspaces/apimachinery";
+import {
+  LOGICAL_CLUSTER_DELETION_FINALIZER,
+  LOGICAL_CLUSTER_SHARD_ANNOTATION,
+  LogicalCluster,
+  type LogicalClusterOwner,
+  OWNER_ANNOTATION,
+  PATH_ANNOTATION,
+  REQUIRED_GROUPS_ANNOTATION,
+  WORKSPACE_TYPE_ANNOTATION,
+  Workspace,
+} from "@virtual-workspaces/kcp";
+import type { ShardContext } from "../../shard/context.ts";
+import { type Draft, ensure, modify } from "../../shard/modify.ts";
+import { logicalClusterKey } from "../../shard/state.ts";
+import { begun } from "../logical-cluster/phases.ts";
+import { parseOwner } from "../owner.ts";
+import { initializersOf, terminatorsOf } from "../types/holders.ts";
+import { clusterOf, joined } from "../types/keys.ts";
+import { WorkspaceTypes } from "../types/workspace-types.ts";
+
+/** Where the logical cluster of a workspace is made. */
+export interface NewPlace {
+  readonly shard: ShardContext;
+  readonly cluster: string;
+  /** The canonical path, for good. */
+  readonly path: string;
+}
+
+/**
+ * Makes the logical cluster of a workspace, if it is not there, and has it begin to be set up.
+ *
+ * @returns false when the name is taken by the logical cluster of another
+ * @throws TypeProblem when the type is gone
+ */
+export async function makeLogicalCluster(workspace: Workspace, place: NewPlace): Promise<boolean> {
+  const { shard, cluster } = place;
+  const collection = shard.objects.of(LogicalCluster);
+  const key = logicalClusterKey(cluster);
+  const { object } = await ensure(collection, key, () => contentOf(workspace, place));
+  if (!isOwnedBy(object, workspace)) return false;
+  await modify(collection, key, begun);
+  return true;
+}
+
+/** Whether a logical cluster was made for a workspace, and not for another that had its name. */
+export function isOwnedBy({ spec }: LogicalCluster, workspace: Workspace): boolean {
+  return isDeepStrictEqual(spec.owner, ownerOf(workspace));
+}
+
+function ownerOf(workspace: Workspace): LogicalClusterOwner {
+  const { name = "", uid = "" } = workspace.metadata;
+  return { apiVersion: apiVersionOf(Workspace), resource: Workspace.plural, name, cluster: clusterOf(workspace), uid };
+}
+
+function contentOf(workspace: Workspace, { shard, path }: NewPlace): Draft<Pick<LogicalCluster, "spec" | "status">> {
+  const { annotations = {} } = workspace.metadata;
+  const { type = { name: "" } } = workspace.spec;
+  const types = new WorkspaceTypes(shard.installation);
+  const name = joined(type.path ?? "", type.name);
+  const aliases = types.aliases(types.get(name));
+  const initializers = initializersOf(aliases);
+  const terminators = terminatorsOf(aliases);
+  const owner = annotations[OWNER_ANNOTATION];
+  const createdBy = parseOwner(owner);
+  const groups = annotations[REQUIRED_GROUPS_ANNOTATION];
+  return {
+    metadata: {
+      annotations: {
+        [WORKSPACE_TYPE_ANNOTATION]: name,
+        [LOGICAL_CLUSTER_SHARD_ANNOTATION]: shard.name,
+        [PATH_ANNOTATION]: path,
+        ...(owner && { [OWNER_ANNOTATION]: owner }),
+        ...(groups !== undefined && { [REQUIRED_GROUPS_ANNOTATION]: groups }),
+      },
+      finalizers: [LOGICAL_CLUSTER_DELETION_FINALIZER],
+    },
+    spec: {
+      directlyDeletable: false,
+      owner: ownerOf(workspace),
+      ...(createdBy !== undefined && { createdBy }),
+      ...(initializers.length > 0 && { initializers }),
+      ...(terminators.length > 0 && { terminators }),
+    },
+    status: { phase: "Scheduling" },
+  };
+}

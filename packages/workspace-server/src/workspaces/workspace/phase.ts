@@ -1,0 +1,102 @@
+import {
+  getCondition,
+  isConditionTrue,
+  LOGICAL_CLUSTER_SHARD_ANNOTATION,
+  LogicalCluster,
+  markFalse,
+  markTrue,
+  setCondition,
+  type Workspace,
+  type WorkspaceStatus,
+} from "@virtual-workspaces/kcp";
+import { logicalClusterKey } from "../../shard/state.ts";
+import { phaseOf } from "../logical-cluster/phases.ts";
+import { readObject } from "../parts.ts";
+import { shardWith } from "./deletion.ts";
+import { settledPhase } from "./settled-phase.ts";
+import { shardOf } from "./shards.ts";
+import { type AfterStep, GO_ON, type Step, type WorkspaceTools } from "./step.ts";
+
+/** The condition that says whether a workspace is set up. */
+export const INITIALIZED = "WorkspaceInitialized";
+/** The condition that says whether what is in a workspace that is being deleted is gone. */
+export const CONTENT_DELETED = "WorkspaceContentDeleted";
+
+/** How long a logical cluster that is not there is waited for, ms. */
+const APPEARS_WITHIN = 60_000;
+
+/** Follows the logical cluster: what it waits for, and whether it can be used. */
+export const phaseStep: Step = async (workspace, tools) => {
+  const { metadata, spec, status = {} } = workspace;
+  const phase = status.phase ?? "Scheduling";
+  if (spec.mount === undefined) {
+    if (phase === "Scheduling" && spec.URL && spec.cluster) workspace.status = { ...status, phase: "Initializing" };
+    if (phase === "Initializing") return initialize(workspace, tools);
+    if (FOLLOWING.has(phase) && metadata.deletionTimestamp !== undefined) terminate(workspace, tools);
+  }
+  const settled = settledPhase(workspace);
+  if (settled !== undefined) workspace.status = { ...workspace.status, phase: settled };
+  return GO_ON;
+};
+
+/** The phases in which a workspace that is being deleted is as its logical cluster is. */
+const FOLLOWING: ReadonlySet<string> = new Set(["Ready", "Terminating", "Deleting"]);
+
+async function initialize(workspace: Workspace, tools: WorkspaceTools): Promise<AfterStep> {
+  const { status = {} } = workspace;
+  const { cluster = "" } = workspace.spec;
+  const shard = shardWith(workspace, tools.shard, cluster);
+  const found =
+    shard?.state.logicalCluster(cluster) ??
+    (shard && (await readObject(shard.objects.of(LogicalCluster), logicalClusterKey(cluster))));
+  if (found === undefined) return disappeared(workspace, tools);
+  const next = withHolders(status, "terminators", found.status?.terminators);
+  const waiting = (base: WorkspaceStatus, message: string): AfterStep => {
+    const condition = { type: INITIALIZED, reason: "InitializerExists", severity: "Info", message } as const;
+    workspace.status = { ...base, conditions: markFalse(base.conditions, condition, tools.now()) };
+    return GO_ON;
+  };
+  // Nobody is entered yet who would have to set it up: that none are is not to say that none will be.
+  if (phaseOf(found) === "Scheduling") return waiting(next, "LogicalCluster is not initializing yet");
+  const initializers = found.status?.initializers ?? [];
+  const both = withHolders(next, "initializers", initializers);
+  if (initializers.length > 0) return waiting(both, `Initializers still exist: [${initializers.join(" ")}]`);
+  workspace.status = { ...both, phase: "Ready", conditions: markTrue(both.conditions, INITIALIZED, tools.now()) };
+  return GO_ON;
+}
+
+/** For a while it may still come: then it is told of. Later, or when its shard is no more, it is gone. */
+function disappeared(workspace: Workspace, { shard, now }: WorkspaceTools): AfterStep {
+  const { metadata, spec, status = {} } = workspace;
+  const name = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
+  const place = name === undefined ? undefined : shardOf(shard.installation, name);
+  const left = Date.parse(metadata.creationTimestamp ?? "") + APPEARS_WITHIN - now().getTime();
+  if (place !== undefined && place.metadata.deletionTimestamp === undefined && left > 0) return { requeueAfter: left };
+  const message = `LogicalCluster ${spec.cluster ?? ""} not found`;
+  const condition = { type: INITIALIZED, reason: "WorkspaceDisappeared", severity: "Error", message } as const;
+  workspace.status = { ...status, conditions: markFalse(status.conditions, condition, now()) };
+  return GO_ON;
+}
+
+function terminate(workspace: Workspace, { shard, now }: WorkspaceTools): void {
+  const { cluster = "" } = workspace.spec;
+  const found = shardWith(workspace, shard, cluster)?.state.logicalCluster(cluster);
+  // The workspace is let go as soon as it is really gone.
+  if (found === undefined) return;
+  const terminators = found.status?.terminators ?? [];
+  const status = withHolders(workspace.status ?? {}, "terminators", terminators);
+  workspace.status = { ...status, phase: terminators.length > 0 ? "Terminating" : "Deleting" };
+  const condition = getCondition(found.status?.conditions, CONTENT_DELETED);
+  if (condition === undefined || isConditionTrue(status.conditions, CONTENT_DELETED)) return;
+  workspace.status.conditions = setCondition(status.conditions, condition, now());
+}
+
+/** A status with those who hold a workspace up; an empty list is left out. */
+function withHolders(
+  status: WorkspaceStatus,
+  field: "initializers" | "terminators",
+  holders: readonly string[] = [],
+): WorkspaceStatus {
+  const { [field]: _, ...others } = status;
+  return holders.length === 0 ? others : { ...others, [field]: [...holders] };
+}

@@ -1,0 +1,132 @@
+import {
+  clusterURL,
+  LOGICAL_CLUSTER_FINALIZER,
+  LOGICAL_CLUSTER_SHARD_ANNOTATION,
+  markFalse,
+  markTrue,
+  REGION_LABEL,
+  type Shard,
+  shardHash,
+  WORKSPACE_CLUSTER_ANNOTATION,
+  WORKSPACE_SHARD_HASH_ANNOTATION,
+  type Workspace,
+} from "@virtual-workspaces/kcp";
+import type { ShardContext } from "../../shard/context.ts";
+import { readObject } from "../parts.ts";
+import { clusterOf, joined, pathOf } from "../types/keys.ts";
+import { makeLogicalCluster } from "./new-logical-cluster.ts";
+import { chooseShard, shardOf } from "./shards.ts";
+import { type AfterStep, GO_ON, STOP, type Step, type WorkspaceTools } from "./step.ts";
+
+/** The condition that says whether a workspace has a place. */
+export const SCHEDULED = "WorkspaceScheduled";
+
+/** Finds a shard and a name for a workspace, writes them down, makes the logical cluster there, and says where it is. */
+export const schedulingStep: Step = async (workspace, tools) => {
+  const { metadata, spec } = workspace;
+  if (spec.mount !== undefined || metadata.deletionTimestamp !== undefined) return GO_ON;
+  if (spec.URL && spec.cluster) return keepPlace(workspace, tools);
+  const parent = tools.shard.state.logicalCluster(clusterOf(workspace));
+  if (parent === undefined) return STOP;
+  const { annotations = {}, finalizers = [] } = metadata;
+  const isPlaced = Boolean(annotations[LOGICAL_CLUSTER_SHARD_ANNOTATION] && annotations[WORKSPACE_CLUSTER_ANNOTATION]);
+  if (!isPlaced || !finalizers.includes(LOGICAL_CLUSTER_FINALIZER)) return place(workspace, tools);
+  return occupy(workspace, tools, joined(pathOf(parent), metadata.name ?? ""));
+};
+
+/** Written before anything is made: whoever comes after a crash finds it again. */
+function place(workspace: Workspace, { shard, pick, newName, now }: WorkspaceTools): AfterStep {
+  const { metadata } = workspace;
+  const annotations = { ...metadata.annotations };
+  if (!annotations[LOGICAL_CLUSTER_SHARD_ANNOTATION]) {
+    const choice = chooseShard(workspace, shard.installation, pick);
+    if ("reason" in choice) return unschedulable(workspace, choice.reason, now());
+    const { name = "", labels } = choice.shard.metadata;
+    annotations[LOGICAL_CLUSTER_SHARD_ANNOTATION] = name;
+    annotations[WORKSPACE_SHARD_HASH_ANNOTATION] = shardHash(name);
+    const { [REGION_LABEL]: _, ...others } = metadata.labels ?? {};
+    const region = labels?.[REGION_LABEL];
+    metadata.labels = region === undefined ? others : { ...others, [REGION_LABEL]: region };
+  }
+  annotations[WORKSPACE_CLUSTER_ANNOTATION] ||= workspace.spec.cluster || newName();
+  metadata.annotations = annotations;
+  metadata.finalizers = [...new Set([...(metadata.finalizers ?? []), LOGICAL_CLUSTER_FINALIZER])];
+  return STOP;
+}
+
+async function occupy(workspace: Workspace, { shard, now }: WorkspaceTools, path: string): Promise<AfterStep> {
+  const { annotations = {} } = workspace.metadata;
+  const name = annotations[LOGICAL_CLUSTER_SHARD_ANNOTATION] ?? "";
+  const cluster = annotations[WORKSPACE_CLUSTER_ANNOTATION] ?? "";
+  const chosen = shardOf(shard.installation, name);
+  if (chosen === undefined) return unschedulable(workspace, vanished(name), now());
+  const there = shard.installation.shard(name);
+  // It is known but does not run here: it is told of when it joins.
+  if (there === undefined) return STOP;
+  const url = urlOf(chosen, path);
+  if (url === undefined) return unreachable(workspace, chosen, now());
+  if (!(await isCurrent(workspace, shard))) return STOP;
+  if (!(await makeLogicalCluster(workspace, { shard: there, cluster, path }))) {
+    const { [WORKSPACE_CLUSTER_ANNOTATION]: _, ...others } = annotations;
+    workspace.metadata.annotations = others;
+    return STOP;
+  }
+  workspace.spec.cluster = cluster;
+  workspace.spec.URL = url;
+  return STOP;
+}
+
+/** Whether it is still as it was seen: for one that went meanwhile nothing is made that nobody would delete. */
+async function isCurrent({ metadata }: Workspace, { objects, state }: ShardContext): Promise<boolean> {
+  const key = { cluster: clusterOf({ metadata }), namespace: "", name: metadata.name ?? "" };
+  const found = await readObject(objects.of(state.workspaces.resource), key);
+  return found?.metadata.resourceVersion === metadata.resourceVersion;
+}
+
+/** A workspace that has a place says so, and where it is reached now. Which logical cluster it is never changes. */
+function keepPlace(workspace: Workspace, { shard, now }: WorkspaceTools): AfterStep {
+  const { metadata, spec, status = {} } = workspace;
+  const name = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
+  if (!name || !metadata.annotations?.[WORKSPACE_CLUSTER_ANNOTATION]) return GO_ON;
+  const chosen = shardOf(shard.installation, name);
+  if (chosen === undefined) return unschedulable(workspace, vanished(name), now());
+  const parent = shard.state.logicalCluster(clusterOf(workspace));
+  if (parent === undefined) return STOP;
+  const url = urlOf(chosen, joined(pathOf(parent), metadata.name ?? ""));
+  if (url === undefined) return unreachable(workspace, chosen, now());
+  if (spec.URL !== url) {
+    spec.URL = url;
+    return STOP;
+  }
+  workspace.status = { ...status, conditions: markTrue(status.conditions, SCHEDULED, now()) };
+  return GO_ON;
+}
+
+function urlOf({ spec }: Shard, path: string): string | undefined {
+  const base = spec?.externalURL || spec?.baseURL || "";
+  return URL.canParse(base) ? clusterURL(base, path) : undefined;
+}
+
+function vanished(name: string): string {
+  return `chosen shard ${JSON.stringify(name)} does not exist anymore: shard.core.kcp.io ${JSON.stringify(name)} not found`;
+}
+
+function unreachable(workspace: Workspace, { spec }: Shard, now: Date): AfterStep {
+  const message = `Invalid connection information on target Shard: ${JSON.stringify(spec?.externalURL ?? "")} is no URL.`;
+  return notScheduled(workspace, { reason: "Unknown", message, now });
+}
+
+function unschedulable(workspace: Workspace, message: string, now: Date): AfterStep {
+  return notScheduled(workspace, { reason: "Unschedulable", message, now });
+}
+
+/** Shards that change are told of. */
+function notScheduled(
+  workspace: Workspace,
+  { reason, message, now }: { readonly reason: string; readonly message: string; readonly now: Date },
+): AfterStep {
+  const { status = {} } = workspace;
+  const condition = { type: SCHEDULED, reason, severity: "Error", message } as const;
+  workspace.status = { ...status, conditions: markFalse(status.conditions, condition, now) };
+  return GO_ON;
+}

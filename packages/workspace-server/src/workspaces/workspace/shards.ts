@@ -1,0 +1,46 @@
+import { isApiError, type LabelSelectorObject, labelSelectorFromObject } from "@virtual-workspaces/apimachinery";
+import { ROOT_CLUSTER, type Shard, UNSCHEDULABLE_ANNOTATION, type Workspace } from "@virtual-workspaces/kcp";
+import type { Installation } from "../../shard/installation.ts";
+
+/** The Shards of an installation: objects in `root`, on the shard that has it. */
+export function allShards({ shards }: Pick<Installation, "shards">): Shard[] {
+  return shards.flatMap(({ state }) => state.shards.store.list(ROOT_CLUSTER));
+}
+
+/** The Shard of a name. */
+export function shardOf({ shards }: Pick<Installation, "shards">, name: string): Shard | undefined {
+  const key = { cluster: ROOT_CLUSTER, namespace: "", name };
+  for (const { state } of shards) {
+    const shard = state.shards.store.get(key);
+    if (shard !== undefined) return shard;
+  }
+  return undefined;
+}
+
+/** Which shard a workspace is put on, or why on none. */
+export type Choice = { readonly shard: Shard } | { readonly reason: string };
+
+/**
+ * One of the shards that a workspace may be on: with the labels that it asks for, not marked as unschedulable, and
+ * running here.
+ *
+ * @param pick one of 0 to below `count`
+ */
+export function chooseShard({ spec }: Workspace, installation: Installation, pick: (count: number) => number): Choice {
+  let matches: (labels: Readonly<Record<string, string>> | undefined) => boolean;
+  try {
+    const selector = labelSelectorFromObject((spec.location?.selector ?? {}) as LabelSelectorObject);
+    matches = (labels) => selector.matches(labels);
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    return { reason: `spec.location.selector is invalid: ${error.message}` };
+  }
+  const fitting = allShards(installation).filter(
+    ({ metadata }) =>
+      metadata.annotations?.[UNSCHEDULABLE_ANNOTATION] === undefined &&
+      matches(metadata.labels) &&
+      installation.shard(metadata.name ?? "") !== undefined,
+  );
+  const shard = fitting[pick(fitting.length)];
+  return shard === undefined ? { reason: "No available shards to schedule the workspace" } : { shard };
+}

@@ -1,0 +1,101 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import { related } from "@virtual-workspaces/client";
+import {
+  type LogicalCluster,
+  newClusterName,
+  type Shard,
+  UNSCHEDULABLE_ANNOTATION,
+  Workspace,
+} from "@virtual-workspaces/kcp";
+import type { ShardContext, ShardPart } from "../../shard/context.ts";
+import { AcrossShards, heeding } from "../across-shards.ts";
+import { commit, part } from "../parts.ts";
+import { deletionStep } from "./deletion.ts";
+import { metadataStep } from "./metadata.ts";
+import { phaseStep } from "./phase.ts";
+import { schedulingStep } from "./scheduling.ts";
+import type { Step, WorkspaceTools } from "./step.ts";
+
+/** What a test may want to be otherwise. */
+export type WorkspaceOptions = Partial<Omit<WorkspaceTools, "shard">>;
+
+const STEPS: readonly Step[] = [metadataStep, deletionStep, schedulingStep, phaseStep];
+
+/** How many workspaces of a shard are worked on at a time. */
+const WORKERS = 8;
+
+/** Schedules the Workspaces of a shard, tells how they are, and deletes what is behind them (kcp's controller `kcp-workspace`). */
+export function workspaceController(shard: ShardContext, options: WorkspaceOptions = {}): ShardPart {
+  const tools: WorkspaceTools = {
+    shard,
+    now: () => new Date(),
+    newName: newClusterName,
+    pick: (count) => Math.floor(Math.random() * count),
+    ...options,
+  };
+  const collection = shard.objects.of(Workspace);
+  const controlled = part<Workspace>(shard, {
+    name: "kcp-workspace",
+    workers: WORKERS,
+    sources: [{ informer: shard.state.workspaces }, ...relatedTo(shard)],
+    reconcile: async (key, { object: before }) => {
+      if (before === undefined) return {};
+      const next = structuredClone(before);
+      let requeueAfter: number | undefined;
+      for (const step of STEPS) {
+        const after = await step(next, tools);
+        requeueAfter = after.requeueAfter;
+        if (after.stop === true) break;
+      }
+      await commit(collection, key, { before, next });
+      return requeueAfter === undefined ? {} : { requeueAfter };
+    },
+  });
+  // What waits for a shard that is known but does not run is looked at when it comes.
+  const joining = shard.installation.eachShard(({ name }) => {
+    for (const key of waitingFor(shard, name)) controlled.add(key);
+    return { [Symbol.dispose]: () => undefined };
+  });
+  return {
+    started: controlled.started,
+    [Symbol.asyncDispose]: async () => {
+      joining[Symbol.dispose]();
+      await controlled[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function waitingFor({ state }: ShardContext, name: string): readonly ObjectKey[] {
+  const { store } = state.workspaces;
+  return [...store.keysBy("unschedulable", ""), ...store.keysBy("shard", name)];
+}
+
+function relatedTo(shard: ShardContext) {
+  const { store } = shard.state.workspaces;
+  const { installation } = shard;
+  const clusters = new AcrossShards<LogicalCluster>(installation, ({ state }) => state.logicalClusters);
+  const shards = new AcrossShards<Shard>(installation, ({ state }) => state.shards);
+  // Those that are on it are only looked at when they would say something else.
+  const moved = heeding(shards, (now, before) => now.spec?.externalURL !== before.spec?.externalURL);
+  const opened = heeding(shards, (now, before) => !isDeepStrictEqual(placing(now), placing(before)));
+  return [
+    related(clusters, ({ spec: { owner } }): readonly ObjectKey[] => {
+      if (owner === undefined || owner.resource !== Workspace.plural) return [];
+      const key = { cluster: owner.cluster, namespace: "", name: owner.name };
+      return store.get(key) === undefined ? [] : [key];
+    }),
+    // Workspaces may come before what they are in.
+    related(
+      heeding(shard.state.logicalClusters, () => false),
+      (_, { cluster }) => store.keysBy("unplaced", cluster),
+    ),
+    related(opened, () => store.keysBy("unschedulable", "")),
+    related(moved, ({ metadata }) => store.keysBy("shard", metadata.name ?? "")),
+  ];
+}
+
+/** What of a Shard decides whether workspaces may be put there, and where they are then. */
+function placing({ metadata, spec }: Shard): unknown {
+  return [metadata.labels, metadata.annotations?.[UNSCHEDULABLE_ANNOTATION], spec?.externalURL];
+}

@@ -1,0 +1,56 @@
+// What is in a logical cluster, as the kernel of the server would tell the deletion.
+import { CLUSTER_ANNOTATION, type KubeObject } from "@virtual-workspaces/apimachinery";
+import { decodeObject } from "@virtual-workspaces/framework";
+import { Partition, PartitionSet, Shard, Workspace, WorkspaceType } from "@virtual-workspaces/kcp";
+import type { PersistentCollection } from "@virtual-workspaces/store";
+import { remove } from "../../../../packages/workspace-server/src/shard/modify.ts";
+import type { ShardObjects } from "../../../../packages/workspace-server/src/shard/objects.ts";
+import type {
+  Content,
+  ContentKind,
+} from "../../../../packages/workspace-server/src/workspaces/logical-cluster/content.ts";
+import { ClusterRole, ClusterRoleBinding, Namespace, Widget } from "./kinds.ts";
+
+/** The kinds that go with their logical cluster. */
+export function contentCollections(objects: ShardObjects): PersistentCollection[] {
+  return [
+    objects.of(Namespace),
+    objects.of(Widget),
+    objects.of(Workspace),
+    objects.of(WorkspaceType),
+    objects.of(Partition),
+    objects.of(PartitionSet),
+    objects.of(Shard),
+    objects.of(ClusterRole),
+    objects.of(ClusterRoleBinding),
+  ] as unknown as PersistentCollection[];
+}
+
+/** What there is of a kind, as the store has it. @param cluster default: everywhere */
+export async function objectsOf(collection: PersistentCollection, cluster?: string): Promise<KubeObject[]> {
+  using lease = await collection.cache();
+  await lease.confirm?.({ signal: AbortSignal.timeout(10_000) });
+  const all = [...lease.cache.snapshot().objects.values()].map((encoded) => decodeObject(encoded));
+  return all.filter(({ metadata }) => cluster === undefined || metadata.annotations?.[CLUSTER_ANNOTATION] === cluster);
+}
+
+export function contentOf(objects: ShardObjects, cluster: string): Content {
+  const collections = contentCollections(objects);
+  const of = ({ resource }: ContentKind): PersistentCollection =>
+    collections.find((collection) => collection.resource.plural === resource) as PersistentCollection;
+  return {
+    kinds: () =>
+      collections.map(({ resource: { group, plural } }) => ({
+        group,
+        resource: plural,
+        namespaced: false,
+        bound: false,
+        deletable: true,
+      })),
+    async deleteAll(kind) {
+      for (const { metadata } of await objectsOf(of(kind), cluster))
+        await remove(of(kind), { cluster, namespace: "", name: metadata.name ?? "" }, metadata.uid);
+    },
+    remaining: (kind) => objectsOf(of(kind), cluster),
+  };
+}

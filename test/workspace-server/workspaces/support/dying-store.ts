@@ -1,0 +1,40 @@
+// A store as a process has it that is killed between two writes: after so many nothing is written any more.
+import { type Outcome, type Store, StoreError, type Transaction } from "@virtual-workspaces/store";
+
+/** What is left of a store when the process that had it is gone. */
+export class DyingStore {
+  readonly store: Store;
+  readonly #dead = Promise.withResolvers<void>();
+  #left: number;
+  #alive = true;
+
+  /** @param writes how many are done */
+  constructor(store: Store, writes: number) {
+    this.#left = writes;
+    const commit = async (transaction: Transaction): Promise<Outcome> => {
+      if (!this.#alive || this.#left === 0) {
+        this.die();
+        throw new StoreError("Unavailable", "the process is gone");
+      }
+      this.#left--;
+      return store.commit(transaction);
+    };
+    this.store = new Proxy(store, {
+      get: (target, name) => {
+        if (name === "commit") return commit;
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+  }
+
+  /** Resolves at the first write that is not done. */
+  get dead(): Promise<void> {
+    return this.#dead.promise;
+  }
+
+  die(): void {
+    this.#alive = false;
+    this.#dead.resolve();
+  }
+}

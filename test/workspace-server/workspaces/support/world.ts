@@ -1,0 +1,211 @@
+// Shards with their workspaces: real stores, collections and controllers, and, where it is asked for, a real server each.
+import type { Log } from "@virtual-workspaces/framework";
+import {
+  LogicalCluster,
+  type LogicalClusterPhase,
+  PATH_ANNOTATION,
+  Shard,
+  WORKSPACE_TYPE_ANNOTATION,
+  type Workspace,
+  Workspace as Workspaces,
+  WorkspaceType,
+  type WorkspaceTypeSpec,
+} from "@virtual-workspaces/kcp";
+import { memoryStore, type Store } from "@virtual-workspaces/store";
+import type { ShardContext } from "../../../../packages/workspace-server/src/shard/context.ts";
+import { Installation } from "../../../../packages/workspace-server/src/shard/installation.ts";
+import { ensure, modify, remove } from "../../../../packages/workspace-server/src/shard/modify.ts";
+import { ShardObjects } from "../../../../packages/workspace-server/src/shard/objects.ts";
+import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/shard/state.ts";
+import type { Tracked } from "../../../../packages/workspace-server/src/shard/tracked.ts";
+import type { WorkspaceOptions } from "../../../../packages/workspace-server/src/workspaces/workspace/workspace-controller.ts";
+import { workspaceParts } from "../../../../packages/workspace-server/src/workspaces/workspace-parts.ts";
+import { testLog } from "../../../_setup/log.ts";
+import { contentCollections, contentOf } from "./content.ts";
+import { ClusterRoleBinding, Namespace } from "./kinds.ts";
+
+export interface WorldOptions extends WorkspaceOptions {
+  /** By the shards' names. @default one, `root` */
+  readonly stores?: Readonly<Record<string, Store>>;
+  /** @default a failure of the test */
+  readonly log?: Log;
+  /** Whether controllers work. @default true */
+  readonly working?: boolean;
+}
+
+/** A shard, and what is said to it. */
+export interface WorldShard extends ShardContext, AsyncDisposable {}
+
+const key = (cluster: string, name: string) => ({ cluster, namespace: "", name });
+
+/** What an installation is: everything is gone with it but the stores that it was given. */
+export class World implements AsyncDisposable {
+  readonly installation = new Installation();
+  readonly #stack = new AsyncDisposableStack();
+  readonly #options: WorldOptions;
+  readonly #bindings = new Map<string, Tracked<{ subjects?: { name: string }[] }>>();
+  /** Nothing is waited for any more. */
+  over = false;
+
+  constructor(options: WorldOptions) {
+    this.#options = options;
+  }
+
+  get root(): ShardContext {
+    return this.installation.shard("root") as ShardContext;
+  }
+
+  /** Starts a shard; on a store that it has left it goes on. */
+  async join(name: string, given?: Store): Promise<AsyncDisposable> {
+    const { log = testLog().log, working = true, ...options } = this.#options;
+    const stack = new AsyncDisposableStack();
+    const store = given ?? stack.use(memoryStore());
+    const objects = stack.use(new ShardObjects(store, () => undefined));
+    const state = new ShardState(objects);
+    const tracked = objects.track(ClusterRoleBinding);
+    this.#bindings.set(name, tracked as never);
+    const followed = contentCollections(objects).map(({ resource }) => objects.track(resource));
+    const url = `https://${name}.example`;
+    const urls = { baseURL: url, externalURL: url, virtualWorkspaceURL: url };
+    const shard: ShardContext = { name, urls, objects, state, installation: this.installation, log };
+    await objects.start();
+    stack.use(this.installation.join(shard));
+    const changes = {
+      onGone: (listener: (cluster: string) => void) => {
+        const gone = new DisposableStack();
+        for (const each of followed) gone.use(each.on({ deleted: (_, { key: { cluster } }) => listener(cluster) }));
+        return gone;
+      },
+    };
+    if (working) {
+      const parts = workspaceParts(shard, {
+        ...options,
+        content: (cluster) => contentOf(objects, cluster),
+        changes,
+        namespaces: Namespace,
+        roleBindings: { definition: ClusterRoleBinding, tracked },
+      });
+      stack.use(parts);
+      await parts.started;
+    }
+    this.#stack.use(stack);
+    return stack;
+  }
+
+  /** What is there before anything else. */
+  async bootstrap(): Promise<void> {
+    for (const shard of this.installation.shards) await this.addShard(shard.name);
+    await this.type("root", "root", { limitAllowedParents: { none: true } });
+    await this.type("root", "universal", { initializer: true });
+    const extend = { with: [{ name: "universal", path: "root" }] };
+    const parents = (...names: string[]) => ({ types: names.map((name) => ({ name, path: "root" })) });
+    await this.type("root", "organization", { extend, limitAllowedParents: parents("root") });
+    await this.type("root", "team", { extend, limitAllowedParents: parents("organization", "team") });
+    await this.type("root", "home", { extend, limitAllowedParents: { none: true } });
+    await ensure(this.root.objects.of(LogicalCluster), logicalClusterKey("root"), () => ({
+      metadata: { annotations: { [WORKSPACE_TYPE_ANNOTATION]: "root:root", [PATH_ANNOTATION]: "root" } },
+      spec: { directlyDeletable: false },
+    }));
+    await this.until(() => this.root.state.logicalCluster("root") !== undefined);
+  }
+
+  async addShard(name: string, labels: Record<string, string> = {}, annotations: Record<string, string> = {}) {
+    const url = `https://${name}.example`;
+    await ensure(this.root.objects.of(Shard), key("root", name), () => ({
+      metadata: { labels: { name, ...labels }, annotations },
+      spec: { baseURL: url, externalURL: url, virtualWorkspaceURL: url },
+    }));
+  }
+
+  async type(cluster: string, name: string, spec: WorkspaceTypeSpec): Promise<void> {
+    const path = this.root.state.logicalCluster(cluster)?.metadata.annotations?.[PATH_ANNOTATION] ?? cluster;
+    const child = { defaultChildWorkspaceType: { name: "universal", path: "root" } };
+    await ensure(this.root.objects.of(WorkspaceType), key(cluster, name), () => ({
+      metadata: { annotations: { [PATH_ANNOTATION]: path } },
+      spec: { ...child, ...spec },
+    }));
+  }
+
+  /** A type without a spec: nothing is filled in. */
+  async bare(name: string): Promise<void> {
+    await ensure(this.root.objects.of(WorkspaceType), key("root", name), () => ({}));
+  }
+
+  /** A workspace, made without admission. */
+  async make(name: string, content: Partial<Workspace> = {}, parent = "root"): Promise<void> {
+    const { metadata, spec = {} } = content;
+    const shard = this.installation.shardWith(parent) ?? this.root;
+    await ensure(shard.objects.of(Workspaces), key(parent, name), () => ({
+      ...(metadata && { metadata }),
+      spec: { type: { name: "universal", path: "root" }, ...spec },
+      status: { phase: "Scheduling" as const },
+    }));
+  }
+
+  async delete(name: string, parent = "root"): Promise<void> {
+    const shard = this.installation.shardWith(parent) ?? this.root;
+    await remove(shard.objects.of(Workspaces), key(parent, name));
+  }
+
+  workspace(name: string, parent = "root"): Workspace | undefined {
+    const shard = this.installation.shardWith(parent) ?? this.root;
+    return shard.state.workspaces.store.get(key(parent, name));
+  }
+
+  /** The name of a workspace's logical cluster, once it is in a phase. */
+  async phase(name: string, phase: LogicalClusterPhase, parent = "root"): Promise<string> {
+    await this.until(() => this.workspace(name, parent)?.status?.phase === phase);
+    return this.workspace(name, parent)?.spec.cluster ?? "";
+  }
+
+  async gone(name: string, parent = "root"): Promise<void> {
+    await this.until(() => this.workspace(name, parent) === undefined);
+  }
+
+  /** Who is the administrator of a logical cluster. */
+  bound(cluster: string): string | undefined {
+    const bindings = this.#bindings.get(this.installation.shardWith(cluster)?.name ?? "");
+    return bindings?.store.get(key(cluster, "workspace-admin"))?.subjects?.[0]?.name;
+  }
+
+  /** Has another be it, or deletes the binding, and waits until it is written again. */
+  async rebind(cluster: string, user: string | undefined): Promise<void> {
+    const { objects } = this.installation.shardWith(cluster) ?? this.root;
+    const collection = objects.of(ClusterRoleBinding);
+    const at = key(cluster, "workspace-admin");
+    const before = await collection.get(at as never, at);
+    if (user === undefined) await remove(collection, at);
+    else await modify(collection, at, (each) => ({ ...each, subjects: [{ kind: "User", name: user }] }));
+    const least = Number(before?.resourceVersion) + 1;
+    const bindings = this.#bindings.get("root");
+    await this.until(() => Number(bindings?.store.get(at)?.metadata.resourceVersion) > least);
+  }
+
+  /** Changes a LogicalCluster, wherever it is. */
+  async change(cluster: string, change: (cluster: LogicalCluster) => LogicalCluster): Promise<void> {
+    const shard = this.installation.shardWith(cluster) as ShardContext;
+    await modify(shard.objects.of(LogicalCluster), logicalClusterKey(cluster), change);
+  }
+
+  /** Whatever is not so yet gets so as others work: time is no measure. */
+  async until(is: () => boolean): Promise<void> {
+    while (!is()) await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#stack.disposeAsync();
+  }
+}
+
+/** Starts an installation with what is there from the start. */
+export async function startWorld(options: WorldOptions = {}): Promise<World> {
+  const world = new World(options);
+  try {
+    for (const [name, store] of Object.entries(options.stores ?? { root: undefined })) await world.join(name, store);
+    await world.bootstrap();
+    return world;
+  } catch (error) {
+    await world[Symbol.asyncDispose]();
+    throw error;
+  }
+}
