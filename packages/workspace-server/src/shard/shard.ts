@@ -1,4 +1,4 @@
-import type { Admit, Authenticator, Log, ServedResource } from "@virtual-workspaces/framework";
+import type { Authenticator, Log, ServedResource } from "@virtual-workspaces/framework";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import type { Store } from "@virtual-workspaces/store";
 import { type ShardAuthorizer, shardAuthorizer } from "../authz/authorizer.ts";
@@ -7,6 +7,9 @@ import { bootstrap, register } from "../bootstrap/bootstrap.ts";
 import { CrdController } from "../crds/controller/controller.ts";
 import { CustomResourceDefinition } from "../kinds/apiextensions/custom-resource-definition.ts";
 import type { TokenSubresourceOptions } from "../service-accounts/token-request.ts";
+import { admitPathAnnotation } from "../workspaces/admission/path-annotation.ts";
+import { workspaceAdmissions } from "../workspaces/admissions.ts";
+import { deepAccess } from "./access.ts";
 import { admitInOrder } from "./admission.ts";
 import { authorizerState } from "./authorizer-state.ts";
 import { baseKinds } from "./base-kinds.ts";
@@ -47,6 +50,7 @@ export class Shard implements AsyncDisposable {
   /** Lists of equal logical clusters are one. */
   readonly #lists = new WeakMap<readonly ServedResource[], readonly ServedResource[]>();
   readonly #stack = new AsyncDisposableStack();
+  readonly #stop = new AbortController();
   readonly #ready = Promise.withResolvers<void>();
 
   constructor(options: ShardOptions) {
@@ -67,7 +71,8 @@ export class Shard implements AsyncDisposable {
     this.authorizer = shardAuthorizer({ state: known });
     const admit = namespaceLifecycle({ objects, state });
     const roles = roleEscalation({ state: known, authorizer: this.authorizer });
-    const common = admitInOrder(admit, roles);
+    const common = admitInOrder(admit, roles, admitPathAnnotation({ state }));
+    const isAllowed = deepAccess(this.authorizer, this.#stop.signal);
     this.#crds = this.#stack.use(
       new CrdController({
         crds: objects.of(CustomResourceDefinition) as never,
@@ -81,7 +86,7 @@ export class Shard implements AsyncDisposable {
       ...baseKinds({ objects, admit: common, token: options.token }),
       ...reviewKinds({ ...options, authorizer: this.authorizer }),
       this.#crds.serve(),
-      ...kcpKinds(objects, { admit: common, own: new Map<string, Admit>() }),
+      ...kcpKinds(objects, { admit: common, own: workspaceAdmissions({ shard: this.context, isAllowed }) }),
     ];
   }
 
@@ -117,6 +122,7 @@ export class Shard implements AsyncDisposable {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
     return this.#stack.disposeAsync();
   }
 

@@ -1,0 +1,17 @@
+import type { Admit } from "@virtual-workspaces/framework";
+import { LogicalCluster, Shard, Workspace, WorkspaceType } from "@virtual-workspaces/kcp";
+import type { AdmissionContext } from "./admission/admission-context.ts";
+import { admitLogicalCluster } from "./admission/logical-cluster.ts";
+import { admitShard } from "./admission/shard.ts";
+import { admitWorkspace } from "./admission/workspace.ts";
+import { admitWorkspaceType } from "./admission/workspace-type.ts";
+
+/** The rules about the kinds that workspaces are made of, by plural. */
+export function workspaceAdmissions(context: AdmissionContext): ReadonlyMap<string, Admit> {
+  return new Map<string, unknown>([
+    [Workspace.plural, admitWorkspace(context)],
+    [WorkspaceType.plural, admitWorkspaceType(context)],
+    [LogicalCluster.plural, admitLogicalCluster()],
+    [Shard.plural, admitShard()],
+  ]) as ReadonlyMap<string, Admit>;
+}
