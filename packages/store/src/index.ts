@@ -8,6 +8,13 @@ export type { Host } from "./host.ts";
 export { type LmdbStoreOptions, lmdbStore } from "./lmdb/open.ts";
 export { type MemoryStoreOptions, memoryStore } from "./memory/memory-store.ts";
 export { keySpaces, removeKeySpace } from "./registry/key-spaces.ts";
+export {
+  ObjectFeed,
+  type ObjectFeedHandlers,
+  type ObjectFeedOptions,
+  type StoredObject,
+  type StoredPlace,
+} from "./registry/object-feed.ts";
 export { PersistentCollection, type PersistentOptions, persistent } from "./registry/persistent.ts";
 export type {
   Batch,

@@ -69,6 +69,7 @@ export class WorkspaceServer implements AsyncDisposable {
       installation,
       authenticators,
       audiences: issuers,
+      rootCa: options.rootCa,
       token: { kind: TokenRequest, minter, accounts, audiences: issuers },
       log,
     });

@@ -92,6 +92,11 @@ export class Converted<In extends object, Out extends object> implements Storage
     this.#linger = options.linger ?? LINGER;
   }
 
+  /** The objects as they are kept. */
+  get from(): WritableSource<In> {
+    return this.#from;
+  }
+
   /** As the source says. */
   shareKey(scope: Scope): string {
     return shareOf(this.#from, scope);

@@ -14,6 +14,11 @@ export class Keys {
     this.#kind = keySpace === undefined ? `${group}/${plural}/` : spaceOf(keySpace);
   }
 
+  /** What all of them begin with, without the slash. */
+  get space(): string {
+    return this.#kind.slice(0, -1);
+  }
+
   /** All of the kind. */
   get all(): KeyRange {
     return below(this.#kind);
@@ -52,4 +57,14 @@ export function spaceOf(keySpace: string): string {
 /** Keys that begin with `prefix`, which ends with a slash: "0" is what follows it. */
 export function below(prefix: string): KeyRange {
   return { from: prefix, to: `${prefix.slice(0, -1)}0` };
+}
+
+/** What {@link Keys.of} made a key of, and what it begins with; `undefined` of keys that are none of these. */
+export function placeOf(text: string): { readonly space: string; readonly key: ObjectKey } | undefined {
+  const parts = text.split("/");
+  const inSpace = text.startsWith("@");
+  if (parts.length !== (inSpace ? 4 : 5)) return undefined;
+  const space = parts.splice(0, inSpace ? 1 : 2).join("/");
+  const [cluster = "", namespace = "", name = ""] = parts;
+  return { space, key: { cluster, namespace, name } };
 }

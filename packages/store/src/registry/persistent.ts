@@ -13,7 +13,9 @@ import {
   type Storage,
   type TypedDefinition,
 } from "@virtual-workspaces/framework";
+import { pages } from "../engine/pages.ts";
 import type { Store } from "../store.ts";
+import { asAnswer } from "./answers.ts";
 import { Entries } from "./entries.ts";
 import { Keys } from "./keys.ts";
 import { Records } from "./record.ts";
@@ -59,6 +61,7 @@ export class PersistentCollection<T extends object = object>
   extends Registry<T, "later">
   implements Storage<ObjectOf<T>>
 {
+  readonly #place: Place;
   readonly #keeper: StoreKeeper;
   readonly #follower: SharedFollower;
 
@@ -73,6 +76,7 @@ export class PersistentCollection<T extends object = object>
     const place: Place = { store, keys, records, entries: new Entries(keys, records, told) };
     const keeper = new StoreKeeper(place, ttl);
     super(resource, { ...others, versions, keeper, when: "later" });
+    this.#place = place;
     this.#keeper = keeper;
     this.#follower = new SharedFollower(place, {
       history,
@@ -88,6 +92,30 @@ export class PersistentCollection<T extends object = object>
 
   cache(): Awaitable<CacheLease> {
     return this.#follower.lease();
+  }
+
+  /** What the keys of its objects begin with in the store: an `ObjectFeed` names kinds so. */
+  get space(): string {
+    return this.#place.keys.space;
+  }
+
+  /**
+   * The objects of a logical cluster and namespace ("" for all of them), as they stand at one moment, in the order of their
+   * keys. Read from the store, some at a time: nothing is kept in memory, and no others are read.
+   *
+   * @throws ApiError 503 when the store cannot be read
+   */
+  async *objectsIn(
+    place: Omit<ObjectKey, "name">,
+    options: { readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<Encoded, void, undefined> {
+    const { store, keys, entries } = this.#place;
+    try {
+      for await (const page of pages(store, keys.behind(place, ""), options))
+        for (const entry of page.entries) yield entries.read(entry);
+    } catch (error) {
+      throw asAnswer(error);
+    }
   }
 }
 

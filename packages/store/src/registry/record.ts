@@ -115,6 +115,13 @@ export class Records {
   }
 }
 
+/** The object in a record, without its version; `undefined` when the record is none. Shares its memory. */
+export function bodyOf(value: Buffer): Buffer | undefined {
+  if (value[0] !== FORMAT || value.length < PREFIX) return undefined;
+  const at = PREFIX + value.readUInt32LE(1);
+  return at < value.length ? value.subarray(at) : undefined;
+}
+
 function recordOf(index: Buffer, body: Buffer, head: number): Buffer {
   const record = Buffer.allocUnsafe(PREFIX + index.length + body.length);
   record[0] = FORMAT;

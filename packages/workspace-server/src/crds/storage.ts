@@ -43,6 +43,19 @@ export class CrdStorage implements Storage<CustomResourceDefinition> {
     return this.#crds.get(scope, key);
   }
 
+  /** As the collection's. */
+  get space(): string {
+    return this.#crds.space;
+  }
+
+  /** As the collection's. */
+  objectsIn(
+    place: Omit<ObjectKey, "name">,
+    options?: { readonly signal?: AbortSignal },
+  ): AsyncGenerator<Encoded, void, undefined> {
+    return this.#crds.objectsIn(place, options);
+  }
+
   cache(): Awaitable<CacheLease> {
     return this.#crds.cache();
   }

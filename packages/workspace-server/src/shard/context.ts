@@ -1,7 +1,10 @@
 import type { Log } from "@virtual-workspaces/framework";
+import type { ObjectFeed } from "@virtual-workspaces/store";
+import type { TokenMinter } from "../service-accounts/minter.ts";
 import type { Installation } from "./installation.ts";
 import type { ShardObjects } from "./objects.ts";
 import type { ShardState } from "./state.ts";
+import type { KindsOfClusters } from "./stored-kinds.ts";
 
 /** How a shard is reached (`Shard.spec`), without trailing slashes. */
 export interface ShardUrls {
@@ -23,6 +26,14 @@ export interface ShardContext {
   readonly state: ShardState;
   /** All shards. */
   readonly installation: Installation;
+  /** What is served in each logical cluster, and where it is kept. */
+  readonly kinds: KindsOfClusters;
+  /** Tells of all objects of the shard, as bytes. It begins when all parts are made. */
+  readonly feed: ObjectFeed;
+  /** PEM by which clients trust the server, as it is now. */
+  readonly rootCa: () => string;
+  /** Makes tokens of service accounts. */
+  readonly minter: TokenMinter;
   readonly log: Log;
 }
 

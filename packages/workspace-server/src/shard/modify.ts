@@ -2,12 +2,15 @@ import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import {
   apiVersionOf,
+  FOREGROUND_FINALIZER,
   formatTime,
   isApiError,
   type KubeObject,
   type ObjectKey,
   type ObjectMeta,
   type ObjectOf,
+  ORPHAN_FINALIZER,
+  type PropagationPolicy,
 } from "@virtual-workspaces/apimachinery";
 import { decodeObject, type Encoded, type ResourceDefinition, type Scope } from "@virtual-workspaces/framework";
 import type { PersistentCollection } from "@virtual-workspaces/store";
@@ -77,12 +80,51 @@ export async function remove<T extends object>(collection: Written<T>, key: Obje
   let found = false;
   await modify(collection, key, (object) => {
     found = uid === undefined || object.metadata.uid === uid;
-    if (!found || object.metadata.deletionTimestamp !== undefined) return undefined;
-    object.metadata.deletionTimestamp = formatTime(new Date());
-    object.metadata.deletionGracePeriodSeconds = 0;
-    return object;
+    return found && object.metadata.deletionTimestamp === undefined ? marked(collection.resource, object) : undefined;
   });
   return found;
+}
+
+/**
+ * Deletes an object as a client does that says what becomes of its dependents (`propagationPolicy`): one that is on its way
+ * already changes its mind about them.
+ *
+ * @param judged whether it is still the object that is to go, as it stands now
+ * @returns the object as it stands then; `undefined` when it is gone
+ */
+export async function removeWith<T extends object>(
+  collection: Written<T>,
+  key: ObjectKey,
+  {
+    policy,
+    judged = () => true,
+  }: { readonly policy: PropagationPolicy; readonly judged?: (object: ObjectOf<T>) => boolean },
+): Promise<ObjectOf<T> | undefined> {
+  return modify(collection, key, (object) => {
+    if (!judged(object)) return undefined;
+    const { finalizers = [] } = object.metadata;
+    const wanted = FINALIZER_OF[policy];
+    const others = finalizers.filter(
+      (finalizer) => finalizer !== ORPHAN_FINALIZER && finalizer !== FOREGROUND_FINALIZER,
+    );
+    const isSet = finalizers.length - others.length === (wanted === undefined ? 0 : 1);
+    if (!isSet || (wanted !== undefined && !finalizers.includes(wanted)))
+      object.metadata.finalizers = wanted === undefined ? others : [...others, wanted];
+    return object.metadata.deletionTimestamp === undefined ? marked(collection.resource, object) : object;
+  });
+}
+
+const FINALIZER_OF: Readonly<Record<PropagationPolicy, string | undefined>> = {
+  Background: undefined,
+  Foreground: FOREGROUND_FINALIZER,
+  Orphan: ORPHAN_FINALIZER,
+};
+
+function marked<T extends object>({ strategy }: ResourceDefinition, object: ObjectOf<T>): ObjectOf<T> {
+  object.metadata.deletionTimestamp = formatTime(new Date());
+  object.metadata.deletionGracePeriodSeconds = 0;
+  if (strategy?.isHeld?.(object) === true) strategy.marked?.(object);
+  return object;
 }
 
 async function read<T extends object>(collection: Written<T>, key: ObjectKey): Promise<ObjectOf<T> | undefined> {
@@ -97,7 +139,8 @@ async function replace<T extends object>(
 ): Promise<ObjectOf<T> | undefined> {
   const { deletionTimestamp, finalizers = [] } = next.metadata;
   const { resourceVersion } = before.metadata;
-  if (deletionTimestamp !== undefined && finalizers.length === 0) {
+  const isHeld = finalizers.length > 0 || collection.resource.strategy?.isHeld?.(next) === true;
+  if (deletionTimestamp !== undefined && !isHeld) {
     const preconditions = resourceVersion === undefined ? {} : { preconditions: { resourceVersion } };
     await collection.delete(scopeOf(key), key, preconditions);
     return undefined;

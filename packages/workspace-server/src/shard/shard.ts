@@ -1,6 +1,6 @@
 import type { Authenticator, Log, ServedResource } from "@virtual-workspaces/framework";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
-import type { Store } from "@virtual-workspaces/store";
+import { ObjectFeed, type Store } from "@virtual-workspaces/store";
 import { type ShardAuthorizer, shardAuthorizer } from "../authz/authorizer.ts";
 import { roleEscalation } from "../authz/escalation/role-escalation.ts";
 import { bootstrap, register } from "../bootstrap/bootstrap.ts";
@@ -21,6 +21,7 @@ import { ShardObjects } from "./objects.ts";
 import { parts } from "./parts.ts";
 import { reviewKinds } from "./review-kinds.ts";
 import { ShardState } from "./state.ts";
+import { KindsOfClusters } from "./stored-kinds.ts";
 import { takenNames } from "./taken-names.ts";
 
 /** What a shard is made of. */
@@ -36,6 +37,8 @@ export interface ShardOptions {
   /** Asked by TokenReviews; whoever serves the shard asks them as well. */
   readonly authenticators: readonly Authenticator[];
   readonly token: TokenSubresourceOptions;
+  /** PEM by which clients trust the server, as it is now. */
+  readonly rootCa: () => string;
   /** What tokens are for that say nothing else. */
   readonly audiences: readonly string[];
   readonly log: Log;
@@ -54,7 +57,7 @@ export class Shard implements AsyncDisposable {
   readonly #ready = Promise.withResolvers<void>();
 
   constructor(options: ShardOptions) {
-    const { name, urls, store, installation, log } = options;
+    const { name, urls, store, installation, rootCa, log } = options;
     const objects = this.#stack.use(new ShardObjects(store, (error) => this.#failed("objects", error)));
     const state = new ShardState(objects);
     this.context = {
@@ -65,6 +68,10 @@ export class Shard implements AsyncDisposable {
       objects,
       state,
       installation,
+      kinds: new KindsOfClusters((cluster) => this.servedIn(cluster)),
+      feed: this.#stack.use(new ObjectFeed({ store, onError: (error) => this.#failed("feed", error) })),
+      rootCa,
+      minter: options.token.minter,
       log,
     };
     const known = authorizerState(this.context, () => undefined);
@@ -101,6 +108,7 @@ export class Shard implements AsyncDisposable {
     this.#stack.use(this.context.installation.join(this.context));
     await this.#crds.start();
     for (const part of parts(this.context)) this.#stack.use(part);
+    this.context.feed.start();
     await register(this.context.installation.shard(ROOT_SHARD) ?? this.context, this.context);
     this.#ready.resolve();
   }

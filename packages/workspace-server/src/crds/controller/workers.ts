@@ -24,8 +24,9 @@ export class Workers<K> implements AsyncDisposable {
     this.#running = Promise.all(Array.from({ length: options.count }, () => this.#work()));
   }
 
-  add(key: K): void {
-    this.#queue.add(key);
+  /** @param after ms: many reasons within that time are one. @default at once */
+  add(key: K, after = 0): void {
+    this.#queue.addAfter(key, after);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -8,7 +8,16 @@ import { conditions, object, text, texts } from "../schema/texts.ts";
 /** What a Namespace holds. */
 export interface NamespaceContent {
   spec?: { finalizers?: string[] };
-  status?: { phase?: "Active" | "Terminating"; conditions?: { type: string; status: string }[] };
+  status?: { phase?: "Active" | "Terminating"; conditions?: NamespaceCondition[] };
+}
+
+/** What keeps a Namespace from going, or does not. */
+export interface NamespaceCondition {
+  type: string;
+  status: string;
+  reason?: string;
+  message?: string;
+  lastTransitionTime?: string;
 }
 
 /** On every namespace: its own name, so that it can be selected by. */

@@ -1,0 +1,205 @@
+import {
+  FOREGROUND_FINALIZER,
+  isApiError,
+  type KubeObject,
+  type ObjectKey,
+  type ObjectMeta,
+  ORPHAN_FINALIZER,
+  type OwnerReference,
+  type PropagationPolicy,
+} from "@virtual-workspaces/apimachinery";
+import { isDeepStrictEqual } from "node:util";
+import { decodeObject, type Encoded } from "@virtual-workspaces/framework";
+import { modify, removeWith, scopeOf } from "../shard/modify.ts";
+import type { KindsOfClusters, StoredObjects } from "../shard/stored-kinds.ts";
+import { type Graph, type Node, type Owner, ownerId } from "./graph.ts";
+import { waitsOf } from "./read-node.ts";
+
+/** How many dependents are let go at a time. */
+const AT_ONCE = 32;
+
+/** What attempts are made with. */
+export interface AttemptsOptions {
+  readonly graph: Graph;
+  readonly kinds: KindsOfClusters;
+  /** Told of objects that are to be looked at. */
+  readonly look: (node: Node) => void;
+}
+
+/** What is known of an owner of an object. */
+type Standing = "solid" | "waiting" | "absent" | "unknown";
+
+/** What the garbage collector does about one object at a time, from how it stands in the store. */
+export class Attempts {
+  readonly #options: AttemptsOptions;
+
+  constructor(options: AttemptsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether an owner is there. One whose kind is not known may be. @throws ApiError 503 when the store cannot be read */
+  async isAbsent(owner: Owner): Promise<boolean> {
+    const { cluster, namespace, reference } = owner;
+    owner.isAbsent ||= (await this.#standing({ cluster, namespace, name: "" }, reference)) === "absent";
+    return owner.isAbsent;
+  }
+
+  /**
+   * Deletes an object of which no owner is left, takes from others the owners that are gone, and lets one go that has waited
+   * for its dependents. @throws what the store throws: try again
+   */
+  async delete(node: Node): Promise<void> {
+    const objects = this.#objectsOf(node);
+    const latest = await read(objects, node.key);
+    if (objects === undefined || latest === undefined || latest.metadata.uid !== node.uid) return;
+    if (node.waits === "foreground") return this.#foreground(node, objects);
+    if (latest.metadata.deletionTimestamp !== undefined) return;
+    const references = latest.metadata.ownerReferences ?? [];
+    const found: Record<Standing, OwnerReference[]> = { solid: [], waiting: [], absent: [], unknown: [] };
+    for (const reference of references) found[await this.#standingFor(node, reference)].push(reference);
+    // Of a kind that is not known nobody can tell whether it is there: the object stays.
+    if (found.unknown.length > 0 || references.length === 0) return;
+    const judged = ({ metadata }: KubeObject): boolean =>
+      metadata.uid === node.uid && isDeepStrictEqual(metadata.ownerReferences ?? [], references);
+    if (found.solid.length > 0) return this.#disown(node, new Set([...found.absent, ...found.waiting]), judged);
+    let policy = policyOf(latest.metadata);
+    const dependents = found.waiting.length > 0 ? this.#options.graph.dependentsOf(node) : [];
+    if (dependents.length > 0) {
+      // Its dependents wait for it, and it waits for them: somebody must go first.
+      if (dependents.some(({ waits }) => waits === "foreground")) await this.#unblock(node, objects);
+      policy = "Foreground";
+    }
+    await removeWith(objects, node.key, {
+      policy,
+      judged: (object) => object.metadata.uid === node.uid && sameOwners(object.metadata, references),
+    });
+  }
+
+  /** Takes an owner from all that it owns, and then lets it go. @throws what the store throws: try again */
+  async orphan(node: Node): Promise<void> {
+    const objects = this.#objectsOf(node);
+    if (objects === undefined) return;
+    const dependents = this.#options.graph.dependentsOf(node);
+    for (let at = 0; at < dependents.length; at += AT_ONCE)
+      await Promise.all(dependents.slice(at, at + AT_ONCE).map((dependent) => this.#letGo(dependent, node.uid)));
+    await release(objects, node, ORPHAN_FINALIZER);
+  }
+
+  async #foreground(node: Node, objects: StoredObjects): Promise<void> {
+    const blocking = this.#blocking(node);
+    if (blocking.length === 0) return release(objects, node, FOREGROUND_FINALIZER);
+    for (const dependent of blocking) if (dependent.waits !== "foreground") this.#options.look(dependent);
+    if (this.#isCircular(node)) await this.#unblock(node, objects);
+  }
+
+  /** The dependents that must go before it. */
+  #blocking(node: Node): Node[] {
+    return this.#options.graph
+      .dependentsOf(node)
+      .filter(({ id }) => id !== node.id)
+      .filter(({ references }) => references.some((each) => each.uid === node.uid && each.blockOwnerDeletion === true));
+  }
+
+  /** Whether it waits for itself, through others that wait. */
+  #isCircular(node: Node): boolean {
+    const seen = new Set<string>();
+    for (let some = [node]; some.length > 0; ) {
+      const next = some.flatMap((each) => this.#blocking(each)).filter(({ waits, id }) => waits === "foreground" && !seen.has(id));
+      for (const { id } of next) seen.add(id);
+      if (seen.has(node.id)) return true;
+      some = next;
+    }
+    return false;
+  }
+
+  async #letGo(node: Node, owner: string): Promise<void> {
+    const objects = this.#objectsOf(node);
+    if (objects === undefined) return;
+    await modify(objects, node.key, (object) =>
+      object.metadata.uid === node.uid ? withOwners(object, ({ uid }) => uid !== owner) : undefined,
+    );
+  }
+
+  async #disown(
+    node: Node,
+    gone: ReadonlySet<OwnerReference>,
+    judged: (object: KubeObject) => boolean,
+  ): Promise<void> {
+    const objects = this.#objectsOf(node);
+    if (objects === undefined || gone.size === 0) return;
+    const uids = new Set([...gone].map((reference) => ownerId(node, reference)));
+    await modify(objects, node.key, (object) =>
+      judged(object) ? withOwners(object, (reference) => !uids.has(ownerId(node, reference))) : undefined,
+    );
+  }
+
+  async #unblock(node: Node, objects: StoredObjects): Promise<void> {
+    await modify(objects, node.key, (object) => {
+      if (object.metadata.uid !== node.uid) return undefined;
+      for (const reference of object.metadata.ownerReferences ?? [])
+        if (reference.blockOwnerDeletion === true) reference.blockOwnerDeletion = false;
+      return object;
+    });
+  }
+
+  #objectsOf({ key, space }: Node): StoredObjects | undefined {
+    return this.#options.kinds.in(key.cluster).in(space)?.objects;
+  }
+
+  async #standingFor(node: Node, reference: OwnerReference): Promise<Standing> {
+    const owner = this.#options.graph.owner(ownerId(node, reference));
+    if (owner?.isAbsent === true) return "absent";
+    return this.#standing(node.key, reference);
+  }
+
+  /** How an owner is that is named in a logical cluster and namespace. */
+  async #standing({ cluster, namespace }: ObjectKey, reference: OwnerReference): Promise<Standing> {
+    const kind = this.#options.kinds.in(cluster).of(reference.apiVersion, reference.kind);
+    if (kind === undefined) return "unknown";
+    const isNamespaced = kind.definition.scope === "Namespaced";
+    // In which namespace, it cannot say.
+    if (isNamespaced && namespace === "") return "solid";
+    const owner = await read(kind.objects, { cluster, namespace: isNamespaced ? namespace : "", name: reference.name });
+    if (owner?.metadata.uid !== reference.uid) return "absent";
+    return waitsOf(owner.metadata) === "foreground" ? "waiting" : "solid";
+  }
+}
+
+async function read(objects: StoredObjects | undefined, key: ObjectKey): Promise<KubeObject | undefined> {
+  const encoded: Encoded | undefined = await objects?.get(scopeOf(key), key);
+  if (encoded === undefined) return undefined;
+  try {
+    return decodeObject(encoded);
+  } catch (error) {
+    // It is there, and nobody can say more.
+    if (isApiError(error)) return { apiVersion: "", kind: "", metadata: { uid: encoded.uid } };
+    throw error;
+  }
+}
+
+async function release(objects: StoredObjects, { key, uid }: Node, finalizer: string): Promise<void> {
+  await modify(objects, key, (object) => {
+    const { metadata } = object;
+    if (metadata.uid !== uid || metadata.deletionTimestamp === undefined) return undefined;
+    metadata.finalizers = (metadata.finalizers ?? []).filter((each) => each !== finalizer);
+    return object;
+  });
+}
+
+function withOwners<T extends KubeObject>(object: T, isKept: (reference: OwnerReference) => boolean): T {
+  const { ownerReferences = [], ...metadata } = object.metadata;
+  const kept = ownerReferences.filter(isKept);
+  return { ...object, metadata: kept.length === 0 ? metadata : { ...metadata, ownerReferences: kept } };
+}
+
+/** As its own finalizers ask. */
+function policyOf({ finalizers = [] }: ObjectMeta): PropagationPolicy {
+  if (finalizers.includes(ORPHAN_FINALIZER)) return "Orphan";
+  return finalizers.includes(FOREGROUND_FINALIZER) ? "Foreground" : "Background";
+}
+
+/** Whether it names the same owners, whether or not it still blocks them. */
+function sameOwners({ ownerReferences = [] }: ObjectMeta, references: readonly OwnerReference[]): boolean {
+  const uids = (list: readonly OwnerReference[]): string[] => list.map(({ kind, name, uid }) => `${kind} ${name} ${uid}`);
+  return isDeepStrictEqual(uids(ownerReferences), uids(references));
+}

@@ -1,0 +1,212 @@
+import { isDeepStrictEqual } from "node:util";
+import type { StoredObject, StoredPlace } from "@virtual-workspaces/store";
+import { Workers } from "../crds/controller/workers.ts";
+import type { ShardContext, ShardPart } from "../shard/context.ts";
+import { Attempts } from "./attempts.ts";
+import { Graph, type Node, type Owner, placeId } from "./graph.ts";
+import { readNode } from "./read-node.ts";
+
+type Task =
+  | { readonly kind: "delete" | "orphan" | "owner"; readonly id: string; readonly cluster: string }
+  | { readonly kind: "kinds"; readonly cluster: string; readonly attempt: number };
+
+/** Dependents that go within this time are one reason to look at their owner again, ms. */
+const TOGETHER = 20;
+/** How long after a logical cluster's kinds have changed they are looked up, ms: once each. */
+const KINDS_AFTER: readonly number[] = [50, 400, 3_000];
+/** What brings kinds. */
+const KIND_SPACES: ReadonlySet<string> = new Set([
+  "apiextensions.k8s.io/customresourcedefinitions",
+  "apis.kcp.io/apibindings",
+]);
+
+/**
+ * Deletes what has lost its owners, and sees to deletes in the foreground and with orphans (Kubernetes' garbage collector), for
+ * all kinds of all logical clusters of a shard: an owner is looked for in the logical cluster of its dependent, and nowhere
+ * else. It is told of objects by the feed, keeps what it knows in the objects, and looks at nothing but for a reason.
+ */
+export class GarbageCollector implements ShardPart {
+  readonly started: Promise<void>;
+  readonly #context: ShardContext;
+  readonly #graph: Graph;
+  readonly #attempts: Attempts;
+  readonly #workers: Workers<Task>;
+  readonly #following: Disposable;
+  readonly #stop = Promise.withResolvers<void>();
+  #stopped = false;
+  /** What was seen since everything is told anew. */
+  #seen: Set<string> | undefined;
+  /** Logical clusters with objects of kinds that are not served there, and what was to be done with them. */
+  readonly #unserved = new Map<string, Map<string, Task>>();
+
+  constructor(context: ShardContext) {
+    const { feed, kinds, log, name: shard } = context;
+    this.#context = context;
+    this.#graph = new Graph((owner) => this.#placeOf(owner));
+    this.#attempts = new Attempts({
+      graph: this.#graph,
+      kinds,
+      look: (node) => this.#look(node),
+    });
+    this.#workers = new Workers<Task>({
+      id: (task) => (task.kind === "kinds" ? `kinds ${task.cluster} ${task.attempt}` : `${task.kind} ${task.id}`),
+      part: ({ cluster }) => cluster,
+      count: 8,
+      work: (task) => this.#work(task),
+      onError: (error, task) => {
+        if (!this.#stopped) log({ level: "warn", message: "garbage not collected", shard, ...task, error: String(error) });
+      },
+    });
+    this.#following = feed.on({
+      began: () => void (this.#seen = new Set()),
+      set: (object) => this.#set(object),
+      deleted: (place) => this.#deleted(placeId(place), place),
+      synced: () => this.#synced(),
+    });
+    this.started = Promise.race([feed.synced, this.#stop.promise]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopped = true;
+    this.#stop.resolve();
+    this.#following[Symbol.dispose]();
+    await this.#workers[Symbol.asyncDispose]();
+  }
+
+  #set(object: StoredObject): void {
+    const id = placeId(object);
+    this.#seen?.add(id);
+    if (KIND_SPACES.has(object.space)) this.#kinds(object.key.cluster, 0);
+    const before = this.#graph.node(id);
+    // Another of its name: whoever belonged to the one before is on its own.
+    for (const owner of this.#graph.ownersAt(id)) if (!object.bytes.includes(owner.reference.uid)) this.#gone(owner);
+    const node = readNode(object);
+    if (node === undefined) return this.#remove(before);
+    if (before !== undefined && before.uid !== node.uid) this.#remove(before);
+    for (const owner of this.#graph.set(node)) this.#add("owner", owner);
+    this.#changed(before?.uid === node.uid ? before : undefined, node);
+  }
+
+  #deleted(id: string, { space, key }: StoredPlace): void {
+    if (KIND_SPACES.has(space)) this.#kinds(key.cluster, 0);
+    for (const owner of this.#graph.ownersAt(id)) this.#gone(owner);
+    this.#remove(this.#graph.node(id));
+  }
+
+  #changed(before: Node | undefined, node: Node): void {
+    if (before !== undefined && !isDeepStrictEqual(before.references, node.references)) this.#tellOwners(before);
+    for (const owner of this.#graph.ownersOf(node)) {
+      const isNew = before === undefined || !before.references.some(({ uid }) => uid === owner.reference.uid);
+      if (isNew && (owner.isAbsent || this.#waitingOwner(owner) !== undefined)) this.#look(node);
+    }
+    if (node.waits === before?.waits) return;
+    const cluster = node.key.cluster;
+    if (node.waits === "orphan") this.#workers.add({ kind: "orphan", id: node.id, cluster });
+    if (node.waits !== "foreground") return;
+    for (const dependent of this.#graph.dependentsOf(node)) this.#look(dependent);
+    this.#look(node);
+    this.#tellOwners(node);
+  }
+
+  #remove(node: Node | undefined): void {
+    if (node === undefined) return;
+    this.#tellOwners(node);
+    this.#graph.delete(node.id);
+  }
+
+  /** Those that wait for it may go now. */
+  #tellOwners(node: Node): void {
+    for (const owner of this.#graph.ownersOf(node)) {
+      const waiting = this.#waitingOwner(owner);
+      if (waiting !== undefined) this.#look(waiting, TOGETHER);
+    }
+  }
+
+  #waitingOwner({ place, reference }: Owner): Node | undefined {
+    const node = place === undefined ? undefined : this.#graph.node(place);
+    return node?.waits === "foreground" && node.uid === reference.uid ? node : undefined;
+  }
+
+  #gone(owner: Owner): void {
+    owner.isAbsent = true;
+    for (const id of owner.dependents) this.#workers.add({ kind: "delete", id, cluster: owner.cluster });
+  }
+
+  /** What went while history was missed is known now; any owner may have gone as well. */
+  #synced(): void {
+    const seen = this.#seen;
+    this.#seen = undefined;
+    for (const id of [...this.#graph.ids()]) if (seen?.has(id) === false) this.#remove(this.#graph.node(id));
+    for (const owner of this.#graph.owners()) this.#add("owner", owner);
+  }
+
+  #look({ id, key: { cluster } }: Node, after = 0): void {
+    this.#workers.add({ kind: "delete", id, cluster }, after);
+  }
+
+  #add(kind: "owner", { id, cluster }: Owner): void {
+    this.#workers.add({ kind, id, cluster });
+  }
+
+  async #work(task: Task): Promise<void> {
+    // What is not told yet could be a dependent.
+    if (!this.#context.feed.isSynced) await Promise.race([this.#context.feed.synced, this.#stop.promise]);
+    if (this.#stopped) return;
+    if (task.kind === "kinds") return this.#resolve(task);
+    if (task.kind === "owner") {
+      const owner = this.#graph.owner(task.id);
+      if (owner !== undefined && (await this.#attempts.isAbsent(owner))) this.#gone(owner);
+      return;
+    }
+    const node = this.#graph.node(task.id);
+    if (node === undefined) return;
+    if (this.#context.kinds.in(task.cluster).in(node.space) === undefined) return this.#wait(task);
+    if (task.kind === "delete") await this.#attempts.delete(node);
+    else if (node.waits === "orphan") await this.#attempts.orphan(node);
+  }
+
+  /** Until its kind is served, nothing can be done. */
+  #wait(task: Task & { readonly id: string }): void {
+    const waiting = this.#unserved.get(task.cluster) ?? new Map<string, Task>();
+    this.#unserved.set(task.cluster, waiting.set(`${task.kind} ${task.id}`, task));
+    this.#kinds(task.cluster, 0);
+  }
+
+  #kinds(cluster: string, attempt: number): void {
+    const isWaiting = this.#unserved.has(cluster) || this.#graph.homelessIn(cluster).length > 0;
+    const after = KINDS_AFTER[attempt];
+    if (isWaiting && after !== undefined) this.#workers.add({ kind: "kinds", cluster, attempt }, after);
+  }
+
+  #resolve({ cluster, attempt }: Task & { readonly kind: "kinds" }): void {
+    // What has other owners besides was left alone so far.
+    for (const owner of this.#graph.homelessIn(cluster))
+      if (this.#graph.resolve(owner))
+        for (const id of owner.dependents) this.#workers.add({ kind: "delete", id, cluster });
+    const kinds = this.#context.kinds.in(cluster);
+    const waiting = this.#unserved.get(cluster);
+    for (const [name, task] of waiting ?? []) {
+      const node = task.kind === "kinds" ? undefined : this.#graph.node(task.id);
+      if (node !== undefined && kinds.in(node.space) === undefined) continue;
+      waiting?.delete(name);
+      if (node !== undefined) this.#workers.add(task);
+    }
+    if (waiting?.size === 0) this.#unserved.delete(cluster);
+    this.#kinds(cluster, attempt + 1);
+  }
+
+  #placeOf({ cluster, namespace, reference, dependents }: Owner): string | undefined {
+    const { kinds, log, name: shard } = this.#context;
+    const kind = kinds.in(cluster).of(reference.apiVersion, reference.kind);
+    if (kind === undefined) return "unknown";
+    const isNamespaced = kind.definition.scope === "Namespaced";
+    if (isNamespaced && namespace === "") {
+      const [dependent] = dependents;
+      const message = "an object in no namespace names an owner in one: it stays";
+      log({ level: "warn", message, shard, dependent, owner: { ...reference } });
+      return undefined;
+    }
+    const key = { cluster, namespace: isNamespaced ? namespace : "", name: reference.name };
+    return placeId({ space: kind.objects.space, key });
+  }
+}

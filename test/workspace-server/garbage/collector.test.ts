@@ -1,0 +1,165 @@
+// What has lost its owners goes, as the delete of the owner says.
+import { memoryStore } from "@virtual-workspaces/store";
+import { expect } from "chai";
+import { expectFault } from "../../_setup/faults.ts";
+import { counted } from "../support/counted.ts";
+import { type Body, ClusterClient, ownerOf } from "../support/objects.ts";
+import { startWorkspaces } from "../support/workspaces.ts";
+
+const MAPS = "/api/v1/namespaces/default/configmaps";
+const WIDGETS = "/apis/example.dev/v1/namespaces/default/widgets";
+const ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+const BLOCKS = { blockOwnerDeletion: true };
+
+const owned = (...owners: readonly object[]): object => ({ ownerReferences: owners });
+const widget = (name: string, metadata: object = {}): object => ({
+  apiVersion: "example.dev/v1",
+  kind: "Widget",
+  metadata: { name, ...metadata },
+});
+const role = (name: string, metadata: object = {}): object => ({
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "ClusterRole",
+  metadata: { name, ...metadata },
+  rules: [],
+});
+
+async function start() {
+  const store = memoryStore();
+  const counts = counted(store);
+  const server = await startWorkspaces(counts.store);
+  const client = new ClusterClient(server);
+  return {
+    server,
+    client,
+    counts,
+    [Symbol.asyncDispose]: async () => {
+      await server[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const held = (answer: { readonly body: Body }): string[] => answer.body.metadata?.finalizers ?? [];
+
+describe("the garbage collector", () => {
+  it("deletes what an owner that was deleted in the background leaves behind, and so on", async () => {
+    await using system = await start();
+    const { client } = system;
+    const owner = await client.configMap("owner");
+    const child = await client.configMap("child", owned(ownerOf(owner)));
+    await client.configMap("grandchild", owned(ownerOf(child)));
+    await client.configMap("unrelated");
+    await client.delete(`${MAPS}/owner`, "Background");
+    await client.gone(`${MAPS}/grandchild`);
+    await client.gone(`${MAPS}/child`);
+    expect(await client.names(MAPS)).to.include("unrelated");
+  });
+
+  it("keeps an owner that is deleted in the foreground until those that block it are gone", async () => {
+    await using system = await start();
+    const { client } = system;
+    const owner = await client.configMap("owner");
+    await client.configMap("blocks", { ...owned(ownerOf(owner, BLOCKS)), finalizers: ["example.dev/hold"] });
+    await client.configMap("free", { ...owned(ownerOf(owner)), finalizers: ["example.dev/hold"] });
+    await client.delete(`${MAPS}/owner`, "Foreground");
+    await client.until(`${MAPS}/blocks`, ({ body }) => body.metadata.deletionTimestamp);
+    await client.until(`${MAPS}/free`, ({ body }) => body.metadata.deletionTimestamp);
+    expect(held(await client.get(`${MAPS}/owner`))).to.deep.equal(["foregroundDeletion"]);
+    await client.patch(`${MAPS}/blocks`, { metadata: { finalizers: null } });
+    await client.gone(`${MAPS}/owner`);
+    expect((await client.get(`${MAPS}/free`)).status).to.equal(200);
+    await client.patch(`${MAPS}/free`, { metadata: { finalizers: null } });
+    await client.gone(`${MAPS}/free`);
+  });
+
+  it("goes down a tree in the foreground, leaves first", async () => {
+    await using system = await start();
+    const { client } = system;
+    const root = await client.configMap("root");
+    const middle = await client.configMap("middle", owned(ownerOf(root, BLOCKS)));
+    await client.configMap("leaf", { ...owned(ownerOf(middle, BLOCKS)), finalizers: ["example.dev/hold"] });
+    await client.delete(`${MAPS}/root`, "Foreground");
+    await client.until(`${MAPS}/leaf`, ({ body }) => body.metadata.deletionTimestamp);
+    expect(held(await client.get(`${MAPS}/middle`))).to.deep.equal(["foregroundDeletion"]);
+    await client.patch(`${MAPS}/leaf`, { metadata: { finalizers: null } });
+    for (const name of ["leaf", "middle", "root"]) await client.gone(`${MAPS}/${name}`);
+  });
+
+  it("lets dependents go that are to be orphans, and then their owner", async () => {
+    await using system = await start();
+    const { client } = system;
+    const owner = await client.configMap("owner");
+    const other = await client.configMap("other");
+    await client.configMap("a", owned(ownerOf(owner)));
+    await client.configMap("b", owned(ownerOf(owner), ownerOf(other)));
+    await client.delete(`${MAPS}/owner`, "Orphan");
+    await client.gone(`${MAPS}/owner`);
+    expect((await client.get(`${MAPS}/a`)).body.metadata.ownerReferences).to.equal(undefined);
+    const { ownerReferences } = (await client.get(`${MAPS}/b`)).body.metadata;
+    expect(ownerReferences.map(({ name }: Body) => name)).to.deep.equal(["other"]);
+  });
+
+  it("takes owners that are gone from what has others, and deletes what has none that is there", async () => {
+    await using system = await start();
+    const { client, counts } = system;
+    const owner = await client.configMap("owner");
+    const gone = { ...owner, metadata: { name: "gone", uid: "1" } };
+    await client.configMap("both", owned(ownerOf(owner), ownerOf(gone)));
+    await client.configMap("none", owned(ownerOf(gone)));
+    await client.configMap("another", owned(ownerOf({ ...owner, metadata: { name: "owner", uid: "2" } })));
+    await client.gone(`${MAPS}/none`);
+    await client.gone(`${MAPS}/another`);
+    const { body } = await client.until(`${MAPS}/both`, ({ body }) => body.metadata.ownerReferences?.length === 1);
+    expect(body.metadata.ownerReferences[0].name).to.equal("owner");
+    await counts.quiet();
+  });
+
+  it("notices that an owner was replaced by another of its name", async () => {
+    await using system = await start();
+    const { client } = system;
+    const owner = await client.configMap("owner");
+    await client.configMap("child", { ...owned(ownerOf(owner)), finalizers: ["example.dev/hold"] });
+    await client.delete(`${MAPS}/owner`, "Background");
+    await client.configMap("owner");
+    await client.until(`${MAPS}/child`, ({ body }) => body.metadata.deletionTimestamp);
+  });
+
+  it("knows owners of custom kinds, and in no namespace, and waits for kinds that come later", async () => {
+    await using system = await start();
+    const { client, counts } = system;
+    const base = await client.create(ROLES, role("owner"));
+    const soon = { apiVersion: "example.dev/v1", kind: "Widget", metadata: { name: "soon", uid: "1" } };
+    await client.configMap("waits", owned(ownerOf(soon)));
+    await client.configMap("mapped", owned(ownerOf(base)));
+    await counts.quiet();
+    expect((await client.get(`${MAPS}/waits`)).status).to.equal(200);
+    await client.widgets();
+    await client.gone(`${MAPS}/waits`);
+    const owner = await client.create(WIDGETS, widget("owner", owned(ownerOf(base))));
+    await client.configMap("of-widget", owned(ownerOf(owner, BLOCKS)));
+    await client.delete(`${ROLES}/owner`, "Foreground");
+    for (const path of [`${MAPS}/mapped`, `${WIDGETS}/owner`, `${MAPS}/of-widget`]) await client.gone(path);
+  });
+
+  it("deletes dependents of objects that go with their kind", async () => {
+    await using system = await start();
+    const { client } = system;
+    await client.widgets();
+    const owner = await client.create(WIDGETS, widget("owner"));
+    await client.configMap("of-widget", owned(ownerOf(owner)));
+    await client.delete("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.dev");
+    await client.gone(`${MAPS}/of-widget`);
+  });
+
+  it("leaves objects in no namespace alone whose owner is in one, and says so", async () => {
+    await using system = await start();
+    const { client, counts } = system;
+    const owner = await client.configMap("owner");
+    await client.create(ROLES, role("child", owned(ownerOf(owner))));
+    await client.delete(`${MAPS}/owner`, "Background");
+    await counts.quiet();
+    expect((await client.get(`${ROLES}/child`)).status).to.equal(200);
+    expectFault(/names an owner in one: it stays/);
+  });
+});

@@ -1,0 +1,69 @@
+// What is in every namespace of every logical cluster, and Secrets that are given tokens.
+import { memoryStore } from "@virtual-workspaces/store";
+import { expect } from "chai";
+import { ClusterClient } from "../support/objects.ts";
+import { startWorkspaces } from "../support/workspaces.ts";
+
+const CORE = "/api/v1/namespaces";
+const DEFAULTS = ["configmaps/kube-root-ca.crt", "serviceaccounts/default"];
+
+describe("in every namespace of a workspace", () => {
+  for (const cluster of ["root", "1a2b3c"])
+    it(`of ${cluster} are the default account and the root CA, made anew when they are deleted or changed`, async () => {
+      await using server = await startWorkspaces();
+      const client = new ClusterClient(server, cluster);
+      await client.namespace("new");
+      for (const path of DEFAULTS) {
+        const before = await client.until(`${CORE}/new/${path}`, ({ status }) => status === 200);
+        await client.delete(`${CORE}/new/${path}`);
+        const { uid } = before.body.metadata;
+        await client.until(`${CORE}/new/${path}`, ({ status, body }) => status === 200 && body.metadata.uid !== uid);
+      }
+      const map = `${CORE}/new/configmaps/kube-root-ca.crt`;
+      await client.patch(map, { data: { "ca.crt": "another", more: "x" }, metadata: { labels: { mine: "yes" } } });
+      const { body } = await client.until(map, ({ body: { data } }) => data["ca.crt"] !== "another");
+      expect(body.data).to.deep.equal({ "ca.crt": "-----BEGIN CERTIFICATE-----" });
+      expect(body.metadata.labels).to.deep.equal({ mine: "yes" });
+      expect(body.metadata.annotations["kubernetes.io/description"]).to.match(/^Contains a CA bundle/);
+    });
+
+  it("they come to namespaces that were made while nobody looked", async () => {
+    await using store = memoryStore();
+    {
+      await using server = await startWorkspaces(store);
+      await new ClusterClient(server).gone("/api/v1/namespaces/none");
+    }
+    await using server = await startWorkspaces(store);
+    for (const path of DEFAULTS)
+      await new ClusterClient(server).until(`${CORE}/default/${path}`, ({ status }) => status === 200);
+  });
+
+  it("Secrets that say whose token they are to hold are given it, and go with the account", async () => {
+    await using server = await startWorkspaces();
+    const client = new ClusterClient(server);
+    const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "builder" } };
+    const { metadata } = await client.create(`${CORE}/default/serviceaccounts`, account);
+    const secret = (name: string) => ({
+      apiVersion: "v1",
+      kind: "Secret",
+      type: "kubernetes.io/service-account-token",
+      metadata: { name, annotations: { "kubernetes.io/service-account.name": "builder" } },
+    });
+    await client.create(`${CORE}/default/secrets`, secret("token"));
+    const { body } = await client.until(`${CORE}/default/secrets/token`, (answer) => answer.body.data?.token);
+    expect(Buffer.from(body.data.namespace, "base64").toString()).to.equal("default");
+    expect(Buffer.from(body.data["ca.crt"], "base64").toString()).to.equal("-----BEGIN CERTIFICATE-----");
+    expect(body.metadata.annotations["kubernetes.io/service-account.uid"]).to.equal(metadata.uid);
+    const token = Buffer.from(body.data.token, "base64").toString();
+    const who = await server.send(
+      "POST /clusters/root/apis/authentication.k8s.io/v1/selfsubjectreviews",
+      { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" },
+      { user: token },
+    );
+    expect(who.text).to.contain("system:serviceaccount:default:builder");
+    await client.delete(`${CORE}/default/serviceaccounts/builder`);
+    await client.gone(`${CORE}/default/secrets/token`);
+    await client.create(`${CORE}/default/secrets`, secret("of-nobody"));
+    await client.gone(`${CORE}/default/secrets/of-nobody`);
+  });
+});

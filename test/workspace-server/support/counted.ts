@@ -1,0 +1,33 @@
+// A store that counts what is asked of it: what spins is seen.
+import { setTimeout as delay } from "node:timers/promises";
+import type { Store } from "@virtual-workspaces/store";
+
+export interface Counted {
+  readonly store: Store;
+  readonly counts: { gets: number; commits: number };
+  /** Resolves when nothing was asked for a while; a store that is never left alone never is. */
+  quiet(): Promise<void>;
+}
+
+export function counted(store: Store): Counted {
+  const counts = { gets: 0, commits: 0, ranges: 0 };
+  const names = { get: "gets", commit: "commits", range: "ranges" } as const;
+  const proxy = new Proxy(store, {
+    get(target, name) {
+      if (name in names) counts[names[name as keyof typeof names]]++;
+      const value = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  const asked = (): number => counts.gets + counts.commits + counts.ranges;
+  return {
+    store: proxy,
+    counts,
+    async quiet() {
+      for (let before = -1; before !== asked(); ) {
+        before = asked();
+        await delay(300);
+      }
+    },
+  };
+}
