@@ -19,7 +19,7 @@ import { chooseShard, shardOf } from "./shards.ts";
 import { type AfterStep, GO_ON, STOP, type Step, type WorkspaceTools } from "./step.ts";
 
 /** The condition that says whether a workspace has a place. */
-export const SCHEDULED = "WorkspaceScheduled";
+const SCHEDULED = "WorkspaceScheduled";
 
 /** Finds a shard and a name for a workspace, writes them down, makes the logical cluster there, and says where it is. */
 export const schedulingStep: Step = async (workspace, tools) => {
