@@ -12,7 +12,7 @@ import type { ShardContext, ShardPart } from "../../shard/context.ts";
 import { AcrossShards, heeding } from "../across-shards.ts";
 import { commit, part } from "../parts.ts";
 import { clusterOf } from "../types/keys.ts";
-import { allShards } from "../workspace/shards.ts";
+import { allShards, areShardsKnown } from "../workspace/shards.ts";
 
 const CONDITION = "VirtualWorkspaceURLsReady";
 
@@ -33,7 +33,8 @@ export function workspaceTypeController(shard: ShardContext, now: () => Date = (
       ),
     ],
     reconcile: async (key, { object: before }) => {
-      if (before === undefined) return;
+      // Shards are told of when they are known.
+      if (before === undefined || !(await areShardsKnown(installation))) return;
       const { virtualWorkspaces: _, ...others } = before.status ?? {};
       const urls = urlsOf(before, allShards(installation));
       const conditions = setSummary(markTrue(others.conditions, CONDITION, now()), { now: now() });
