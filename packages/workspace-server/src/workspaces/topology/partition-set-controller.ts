@@ -21,7 +21,7 @@ import { remove } from "../../shard/modify.ts";
 import { AcrossShards, heeding } from "../across-shards.ts";
 import { commit, part } from "../parts.ts";
 import { clusterOf } from "../types/keys.ts";
-import { allShards, areShardsKnown } from "../workspace/shards.ts";
+import { allShards } from "../workspace/shards.ts";
 import { type Combination, divide, textOf } from "./divide.ts";
 import { makePartition } from "./make-partition.ts";
 
@@ -44,8 +44,6 @@ export function partitionSetController(shard: ShardContext, now: () => Date = ()
     ],
     reconcile: async (key, { object: before }) => {
       if (before === undefined || before.metadata.deletionTimestamp !== undefined) return;
-      // Shards are told of when they are known.
-      if (!(await areShardsKnown(installation))) return;
       const { error, ...status } = await divided(before, shard, now());
       const next = { ...before, status: { ...before.status, ...status } };
       await commit(objects.of(PartitionSet), key, { before, next });

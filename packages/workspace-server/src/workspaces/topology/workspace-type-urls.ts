@@ -12,7 +12,7 @@ import type { ShardContext, ShardPart } from "../../shard/context.ts";
 import { AcrossShards, heeding } from "../across-shards.ts";
 import { commit, part } from "../parts.ts";
 import { clusterOf } from "../types/keys.ts";
-import { allShards, areShardsKnown } from "../workspace/shards.ts";
+import { allShards } from "../workspace/shards.ts";
 
 const CONDITION = "VirtualWorkspaceURLsReady";
 
@@ -33,8 +33,7 @@ export function workspaceTypeController(shard: ShardContext, now: () => Date = (
       ),
     ],
     reconcile: async (key, { object: before }) => {
-      // Shards are told of when they are known.
-      if (before === undefined || !(await areShardsKnown(installation))) return;
+      if (before === undefined) return;
       const { virtualWorkspaces: _, ...others } = before.status ?? {};
       const urls = urlsOf(before, allShards(installation));
       const conditions = setSummary(markTrue(others.conditions, CONDITION, now()), { now: now() });
