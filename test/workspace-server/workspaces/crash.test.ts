@@ -117,6 +117,34 @@ describe("A server that is killed", () => {
     });
   }
 
+  it("deletes a workspace that it stopped in the middle of making, wherever it stops again", async function () {
+    this.timeout(120_000);
+    let begun = true;
+    for (let made = 0; begun; made++) {
+      let stopped = true;
+      for (let writes = 0; stopped; writes++) {
+        await using stack = new AsyncDisposableStack();
+        const stores = { root: stack.use(memoryStore()) };
+        {
+          await using world = await startWorld({ stores, working: false });
+          await world.make("one", OWNED);
+        }
+        begun = await live(stores, made, isReady("one"));
+        {
+          await using world = new World({ working: false });
+          await world.join("root", stores.root);
+          await world.delete("one");
+        }
+        stopped = await live(stores, writes, isGone("one"));
+        {
+          await using world = await again(stores);
+          await world.gone("one");
+        }
+        expect(await orphans(stores), `${made} and ${writes} writes`).to.deep.equal([]);
+      }
+    }
+  });
+
   it("finishes what was to be made and deleted, killed again and again", async function () {
     this.timeout(120_000);
     const random = new Random(7);

@@ -1,8 +1,9 @@
 // Where workspaces are put, on several shards and on none.
 import { getCondition, Shard } from "@virtual-workspaces/kcp";
+import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { modify, remove } from "../../../packages/workspace-server/src/shard/modify.ts";
-import { startWorld, type World } from "./support/world.ts";
+import { startWorld, World } from "./support/world.ts";
 
 const key = (name: string) => ({ cluster: "root", namespace: "", name });
 const at = (name: string) => ({ spec: { location: { selector: { matchLabels: { name } } } } });
@@ -107,6 +108,30 @@ describe("Workspaces on shards", () => {
     );
     await world.addShard("root");
     await world.phase("one", "Ready");
+  });
+
+  it("stay as they are while the shard that knows of all others is not there yet", async () => {
+    await using stack = new AsyncDisposableStack();
+    const stores = { root: stack.use(memoryStore()), far: stack.use(memoryStore()) };
+    let one: string;
+    {
+      await using world = await startWorld({ stores });
+      await world.make("one", at("far"));
+      one = await world.phase("one", "Ready");
+      await world.make("two", at("far"), one);
+      await world.phase("two", "Ready", one);
+      await world.until(() => world.workspace("two", one)?.metadata.labels?.["tenancy.kcp.io/phase"] === "Ready");
+    }
+    await using world = new World({});
+    await using _far = await world.join("far", stores.far);
+    const { resourceVersion } = world.workspace("two", one)?.metadata ?? expect.fail();
+    // It has been looked at by the time that another, behind it, has.
+    await world.make("three", {}, one);
+    await world.phase("three", "Unavailable", one);
+    expect(world.workspace("two", one)?.metadata.resourceVersion).to.equal(resourceVersion);
+    await using _root = await world.join("root", stores.root);
+    await world.phase("three", "Ready", one);
+    expect(world.workspace("two", one)?.metadata.resourceVersion).to.equal(resourceVersion);
   });
 
   it("take another name where one is taken", async () => {

@@ -33,9 +33,6 @@ export interface WorldOptions extends WorkspaceOptions {
   readonly working?: boolean;
 }
 
-/** A shard, and what is said to it. */
-export interface WorldShard extends ShardContext, AsyncDisposable {}
-
 const key = (cluster: string, name: string) => ({ cluster, namespace: "", name });
 
 /** What an installation is: everything is gone with it but the stores that it was given. */

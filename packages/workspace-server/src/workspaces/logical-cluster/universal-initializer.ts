@@ -12,7 +12,7 @@ interface NamespaceContent {
 }
 
 /** The initializer of the type `universal`, and so of all that extend it. */
-export const UNIVERSAL_INITIALIZER: string = lifecycleName({ cluster: ROOT_CLUSTER, name: "universal" });
+const UNIVERSAL_INITIALIZER = lifecycleName({ cluster: ROOT_CLUSTER, name: "universal" });
 
 const NAMESPACES = ["default", "kube-system"] as const;
 

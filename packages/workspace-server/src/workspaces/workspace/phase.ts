@@ -18,9 +18,9 @@ import { shardOf } from "./shards.ts";
 import { type AfterStep, GO_ON, type Step, type WorkspaceTools } from "./step.ts";
 
 /** The condition that says whether a workspace is set up. */
-export const INITIALIZED = "WorkspaceInitialized";
+const INITIALIZED = "WorkspaceInitialized";
 /** The condition that says whether what is in a workspace that is being deleted is gone. */
-export const CONTENT_DELETED = "WorkspaceContentDeleted";
+const CONTENT_DELETED = "WorkspaceContentDeleted";
 
 /** How long a logical cluster that is not there is waited for, ms. */
 const APPEARS_WITHIN = 60_000;

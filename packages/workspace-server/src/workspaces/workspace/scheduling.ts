@@ -15,16 +15,19 @@ import type { ShardContext } from "../../shard/context.ts";
 import { readObject } from "../parts.ts";
 import { clusterOf, joined, pathOf } from "../types/keys.ts";
 import { makeLogicalCluster } from "./new-logical-cluster.ts";
-import { chooseShard, shardOf } from "./shards.ts";
+import { areShardsKnown, chooseShard, shardOf } from "./shards.ts";
 import { type AfterStep, GO_ON, STOP, type Step, type WorkspaceTools } from "./step.ts";
 
 /** The condition that says whether a workspace has a place. */
-export const SCHEDULED = "WorkspaceScheduled";
+const SCHEDULED = "WorkspaceScheduled";
 
 /** Finds a shard and a name for a workspace, writes them down, makes the logical cluster there, and says where it is. */
 export const schedulingStep: Step = async (workspace, tools) => {
   const { metadata, spec } = workspace;
   if (spec.mount !== undefined || metadata.deletionTimestamp !== undefined) return GO_ON;
+  const isChosen = Boolean(metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION]);
+  // They are told of when they are.
+  if (isChosen && !(await areShardsKnown(tools.shard.installation))) return STOP;
   if (spec.URL && spec.cluster) return keepPlace(workspace, tools);
   const parent = tools.shard.state.logicalCluster(clusterOf(workspace));
   if (parent === undefined) return STOP;

@@ -7,6 +7,13 @@ export function allShards({ shards }: Pick<Installation, "shards">): Shard[] {
   return shards.flatMap(({ state }) => state.shards.store.list(ROOT_CLUSTER));
 }
 
+/** Whether it is known which Shards there are: before the shard that has `root` is there, none that is missing is gone. */
+export async function areShardsKnown(installation: Pick<Installation, "shardWith">): Promise<boolean> {
+  const root = installation.shardWith(ROOT_CLUSTER);
+  await root?.state.shards.synced;
+  return root !== undefined;
+}
+
 /** The Shard of a name. */
 export function shardOf({ shards }: Pick<Installation, "shards">, name: string): Shard | undefined {
   const key = { cluster: ROOT_CLUSTER, namespace: "", name };
