@@ -54,6 +54,22 @@ export async function bind(server: Workspaces, cluster: string, { name, role, su
   expect(made.status, made.text).to.equal(201);
 }
 
+/** Lets somebody enter, and do this with everything. */
+export async function grant(
+  server: Workspaces,
+  cluster: string,
+  { user, verbs }: { readonly user: string; readonly verbs: readonly string[] },
+): Promise<void> {
+  const name = `${user}-may-${verbs.join("-")}`;
+  const subject = { apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user };
+  const role = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name } };
+  const rules = [{ apiGroups: ["*"], resources: ["*"], verbs }];
+  const made = await server.send(`POST /clusters/${cluster}${RBAC}/clusterroles`, { ...role, rules }, root);
+  expect(made.status, made.text).to.equal(201);
+  await bind(server, cluster, { name, role: name, subject });
+  await bind(server, cluster, { name: `${name}-access`, role: "system:kcp:workspace:access", subject });
+}
+
 /** Defines kinds, and waits until all are established. */
 export async function define(server: Workspaces, cluster: string, crds: readonly object[]): Promise<void> {
   const definitions = `/clusters/${cluster}${DEFINITIONS}` as const;
