@@ -7,7 +7,7 @@ const root = { user: "root" };
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 
-/** Makes a logical cluster that is ready, with the namespace `default`. */
+/** Makes a logical cluster that is ready, with the namespace `default`: a workspace without a path. */
 export async function makeCluster(server: Workspaces, cluster: string): Promise<void> {
   const clusters = `/clusters/${cluster}/apis/core.kcp.io/v1alpha1/logicalclusters` as const;
   const about = { apiVersion: "core.kcp.io/v1alpha1", kind: "LogicalCluster" };
@@ -22,7 +22,23 @@ export async function makeCluster(server: Workspaces, cluster: string): Promise<
 export async function makeNamespace(server: Workspaces, cluster: string, name: string): Promise<void> {
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
   const made = await server.send(`POST /clusters/${cluster}/api/v1/namespaces`, namespace, root);
+  expect(made.status, made.text).to.be.oneOf([201, 409]);
+}
+
+/** Makes the logical cluster `name` the workspace `root:<name>`. */
+export async function makeWorkspace(server: Workspaces, name: string): Promise<void> {
+  await makeCluster(server, name);
+  const workspaces = "/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces";
+  const about = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace" };
+  const spec = { cluster: name, URL: `${server.url}/clusters/${name}`, type: { name: "universal", path: "root" } };
+  const made = await server.send(`POST ${workspaces}`, { ...about, metadata: { name }, spec }, root);
   expect(made.status, made.text).to.equal(201);
+  const ready = await server.send(
+    `PATCH ${workspaces}/${name}/status`,
+    { status: { phase: "Ready" } },
+    { ...root, headers: { "content-type": "application/merge-patch+json" } },
+  );
+  expect(ready.status, ready.text).to.equal(200);
 }
 
 /** Makes somebody its administrator: may enter, and do everything there. */
