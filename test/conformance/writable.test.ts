@@ -50,7 +50,11 @@ const Machine = defineResource({
       address: { type: "string", format: "ipv4" },
     },
   },
-  status: { type: "object", properties: { phase: { type: "string" } } },
+  status: {
+    type: "object",
+    default: {},
+    properties: { phase: { type: "string", enum: ["New", "Running"], default: "New" } },
+  },
   selectableFields: [".spec.zone"],
   gracePeriodSeconds: 30,
 });

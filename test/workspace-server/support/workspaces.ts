@@ -19,11 +19,11 @@ export interface Workspaces extends Calls, AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts one over a store, a new one in memory unless given. */
-export async function startWorkspaces(store: Store = memoryStore()): Promise<Workspaces> {
+/** Starts one over a store, a new one in memory unless given. @param more users besides: tokens are their names */
+export async function startWorkspaces(store: Store = memoryStore(), more: readonly string[] = []): Promise<Workspaces> {
   const server = createWorkspaceServer({
     store,
-    authentication: [staticTokens(USERS)],
+    authentication: [staticTokens({ ...USERS, ...Object.fromEntries(more.map((name) => [name, { name }])) })],
     serviceAccountKeys: new ServiceAccountKeys({ signing: pemOf(signingKey().privateKey, "pkcs8") }),
     rootCa: () => "-----BEGIN CERTIFICATE-----",
     log: testLog().log,

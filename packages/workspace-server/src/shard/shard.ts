@@ -86,6 +86,7 @@ export class Shard implements AsyncDisposable {
         store,
         admit,
         taken: (_, group) => takenNames(this.#base, group),
+        objects: { garbageCollected: true },
         onError: (error, crd) => this.#failed(`custom resource definition ${crd}`, error),
       }),
     );

@@ -1,6 +1,6 @@
 import type { ResourceCheck } from "../check.ts";
 import { expectSame } from "../expect.ts";
-import { at, fieldsAt, isObject, type JsonObject } from "../json.ts";
+import { at, fieldsAt, isObject, type JsonObject, listAt } from "../json.ts";
 import { documentOf, followed, schemaOf } from "../openapi.ts";
 import { skip } from "../outcome.ts";
 import type { ResourceProbe } from "../resource-probe.ts";
@@ -99,11 +99,14 @@ async function statusField(probe: ResourceProbe): Promise<{ readonly field: stri
 }
 
 function statusValue(document: JsonObject, schema: unknown): unknown {
-  const { default: _usual, ...own } = (followed(document, schema) ?? {}) as JsonObject;
+  const { default: usual, ...own } = (followed(document, schema) ?? {}) as JsonObject;
+  const choice = listAt(own, "enum").filter((one) => one !== usual);
+  const other = choice.length === 0 ? own : { ...own, enum: choice };
+  const unusual = (value: unknown): unknown => (value === usual ? undefined : value);
   try {
-    if (own["type"] === "boolean") return true;
-    if (own["type"] === "integer") return Number(minimal(document, { minimum: 1, ...own }));
-    return own["type"] === "string" ? minimal(document, own) : undefined;
+    if (own["type"] === "boolean") return unusual(true);
+    if (own["type"] === "integer") return unusual(Number(minimal(document, { minimum: 1, ...other })));
+    return own["type"] === "string" ? unusual(minimal(document, other)) : undefined;
   } catch (error) {
     if (error instanceof Unmakeable) return undefined;
     throw error;

@@ -1,0 +1,256 @@
+// Why: a workspace is worth what keeps others out of it. Alice has all rights in `one`, Bob in `two`; each tries to get from
+// there into the other, through the front door, in every way that a URL, a header, a token or an object offers.
+import { expect } from "chai";
+import type { Answer, CallOptions } from "../_support/plain.ts";
+import { define, makeAdmin, makeWorkspace } from "./support/logical-clusters.ts";
+import { startWorkspaces, type Workspaces } from "./support/workspaces.ts";
+
+const MAPS = "/api/v1/namespaces/default/configmaps";
+const ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts";
+const WIDGETS = "/apis/example.dev/v1/widgets";
+const SECRET = "only-in-";
+
+const one = (path: string) => `/clusters/one${path}` as const;
+const two = (path: string) => `/clusters/two${path}` as const;
+const map = (name: string, data: object, metadata = {}) => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { name, ...metadata },
+  data,
+});
+const widget = (name: string, annotations = {}) => ({
+  apiVersion: "example.dev/v1",
+  kind: "Widget",
+  metadata: { name, annotations },
+});
+const WIDGET = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "widgets.example.dev" },
+  spec: {
+    group: "example.dev",
+    scope: "Cluster",
+    names: { plural: "widgets", kind: "Widget" },
+    versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+  },
+};
+
+describe("from one workspace into another", function () {
+  this.timeout(30_000);
+  let server: Workspaces;
+  const alice = { user: "alice" };
+  const bob = { user: "bob" };
+
+  before(async () => {
+    server = await startWorkspaces();
+    for (const [cluster, user] of Object.entries({ one: "alice", two: "bob" })) {
+      await makeWorkspace(server, cluster);
+      await makeAdmin(server, cluster, user);
+      await define(server, cluster, [WIDGET]);
+      const of = `${SECRET}${cluster}`;
+      for (const name of ["a", "b", "kept"])
+        await made(server.send(`POST /clusters/${cluster}${MAPS}`, map(name, { of }), { user }));
+      await made(server.send(`POST /clusters/${cluster}${WIDGETS}`, widget("kept", { of }), { user }));
+      const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "robot" } };
+      await made(server.send(`POST /clusters/${cluster}${ACCOUNTS}`, account, { user }));
+      await made(
+        server.send(
+          `POST /clusters/${cluster}/apis/rbac.authorization.k8s.io/v1/clusterrolebindings`,
+          {
+            apiVersion: "rbac.authorization.k8s.io/v1",
+            kind: "ClusterRoleBinding",
+            metadata: { name: "robots" },
+            roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
+            subjects: [{ kind: "ServiceAccount", namespace: "default", name: "robot" }],
+          },
+          { user },
+        ),
+      );
+    }
+  });
+
+  after(() => server[Symbol.asyncDispose]());
+
+  const made = async (asked: Promise<Answer>): Promise<Answer> => {
+    const answer = await asked;
+    expect(answer.status, answer.text).to.equal(201);
+    return answer;
+  };
+  const refused = async (asked: Promise<Answer>, ...codes: readonly number[]): Promise<void> => {
+    const { status, text } = await asked;
+    expect(status, text).to.be.oneOf(codes);
+    expect(text).not.to.include(`${SECRET}two`);
+  };
+  const WRITES = ["POST", "PUT", "PATCH", "DELETE"] as const;
+  /** All that could be done to what is at a place, in any way of calling the place. */
+  const allRefused = async (place: string, how: CallOptions, ...codes: readonly number[]): Promise<void> => {
+    for (const path of [MAPS, `${MAPS}/kept`, WIDGETS, "/api", "/openapi/v2", "/apis/example.dev/v1"])
+      await refused(server.get(place + path, how), ...codes);
+    for (const method of WRITES) {
+      const path = method === "POST" ? MAPS : `${MAPS}/kept`;
+      await refused(server.send(`${method} ${place}${path}` as `${string} /${string}`, map("x", {}), how), ...codes);
+    }
+    expect((await server.get(two(`${MAPS}/kept`), bob)).body.data).to.deep.equal({ of: `${SECRET}two` });
+  };
+
+  it("nobody gets by its name, whatever rights they have in their own", async () => {
+    expect((await server.get(one(MAPS), alice)).status).to.equal(200);
+    await allRefused("/clusters/two", alice, 403);
+  });
+
+  it("nor by its path, nor is told whether there is one", async () => {
+    expect((await server.get(`/clusters/root:two${MAPS}`, bob)).body.items).to.have.length(3);
+    await allRefused("/clusters/root:two", alice, 403);
+    await refused(server.get(`/clusters/two:none${MAPS}`, alice), 403, 404);
+    const texts = ["two", "none"].map(async (name) => {
+      const { status, text } = await server.get(`/clusters/${name}${MAPS}`, alice);
+      return [status, text];
+    });
+    const [there, missing] = await Promise.all(texts);
+    expect(there).to.deep.equal(missing);
+  });
+
+  it("nor by all of them at once, to read or to write", async () => {
+    await allRefused("/clusters/*", alice, 403, 405);
+    await refused(server.get("/clusters/*/apis/example.dev/v1/widgets:identity", alice), 403, 404);
+  });
+
+  it("nor by a URL that somebody might read otherwise", async () => {
+    const ways = [
+      `/clusters/one/..%2Ftwo${MAPS}`,
+      `/clusters/one/../two${MAPS}`,
+      `/clusters/one%2F..%2Ftwo${MAPS}`,
+      `/clusters/one/%2e%2e/two${MAPS}`,
+      `/clusters/one//clusters/two${MAPS}`,
+      `/clusters/one${MAPS}/..%2F..%2F..%2F..%2F..%2F..%2Ftwo${MAPS}`,
+      `/clusters/one/api/v1/namespaces/..%2f..%2f..%2f..%2ftwo%2fapi%2fv1%2fnamespaces%2fdefault/configmaps`,
+      `/clusters/one%00two${MAPS}`,
+      `/clusters/one,two${MAPS}`,
+      `/clusters/one%3Btwo${MAPS}`,
+      `/clusters/%2A${MAPS}`,
+      `/clusters/${MAPS}`,
+      `/clusters/one:${MAPS}`,
+      `/clusters/:two${MAPS}`,
+    ];
+    for (const way of ways) await refused(server.get(way, alice), 400, 403, 404);
+  });
+
+  it("nor by saying to be somebody else", async () => {
+    const names = ["x-remote-user", "x-forwarded-user", "x-kcp-user"];
+    for (const name of names) {
+      await refused(server.get(two(MAPS), { ...alice, headers: { [name]: "bob" } }), 401, 403);
+      await refused(server.get(two(MAPS), { headers: { authorization: "", [name]: "bob" } }), 401, 403);
+    }
+    const groups = { "x-remote-user": "alice", "x-remote-group": "system:masters" };
+    await refused(server.get(two(MAPS), { ...alice, headers: groups }), 401, 403);
+    for (const headers of [
+      { "impersonate-user": "bob" },
+      { "impersonate-user": "alice", "impersonate-group": "system:masters" },
+      { "impersonate-user": "alice", "impersonate-extra-authentication.kcp.io%2Fscopes": "cluster:two" },
+      { "impersonate-user": "system:serviceaccount:default:robot" },
+    ])
+      await refused(server.get(two(MAPS), { ...alice, headers }), 403);
+  });
+
+  it("nor from a workspace where they may be anybody: whoever they become stays in it", async () => {
+    const be = (headers: Record<string, string>): CallOptions => ({ ...alice, headers });
+    const groups = { "impersonate-user": "bob", "impersonate-group": "system:authenticated" };
+    expect((await server.get(one(MAPS), be(groups))).status, "bob has no rights in one").to.equal(403);
+    for (const group of ["system:masters", "system:kcp:admin", "system:kcp:logical-cluster-admin"])
+      await refused(server.get(one(MAPS), be({ "impersonate-user": "bob", "impersonate-group": group })), 403);
+    const scoped = { "impersonate-user": "alice", "impersonate-extra-authentication.kcp.io%2Fscopes": "cluster:two" };
+    expect((await server.get(one(MAPS), be(scoped))).status, "alice of two is nobody in one").to.equal(403);
+    const warrant = JSON.stringify({ user: "bob", groups: ["system:authenticated"] });
+    const warranted = { "impersonate-user": "x", "impersonate-extra-authorization.kcp.io%2Fwarrant": warrant };
+    await refused(server.get(two(MAPS), be(warranted)), 403);
+    expect((await server.get(one(MAPS), be({ "impersonate-user": "alice" }))).status).to.equal(200);
+  });
+
+  it("nor as a service account that is called as one there", async () => {
+    const asked = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
+    const { body } = await made(server.send(`POST ${one(ACCOUNTS)}/robot/token`, asked, alice));
+    const robot = { user: body.status.token as string };
+    expect((await server.get(one(MAPS), robot)).status).to.equal(200);
+    for (const place of ["/clusters/two", "/clusters/root:two", "/clusters/*"])
+      await allRefused(place, robot, 403, 405);
+    await refused(server.send(`POST ${two(ACCOUNTS)}/robot/token`, asked, robot), 403);
+    await refused(server.send(`POST ${two(ACCOUNTS)}/robot/token`, asked, alice), 403);
+  });
+
+  it("nor by an object that says to be of it, in any way of writing", async () => {
+    const forged = { "kcp.io/cluster": "two" };
+    const sent = (type: string) => ({ ...alice, headers: { "content-type": type } });
+    const cases = [
+      { at: MAPS, object: map("forged", {}, { annotations: forged }) },
+      { at: WIDGETS, object: widget("forged", forged) },
+    ];
+    for (const { at, object } of cases) {
+      const path = one(`${at}/forged`);
+      const patch = { metadata: { annotations: forged } };
+      const first = await server.send(`POST ${one(at)}`, object, alice);
+      const metadata = { ...object.metadata, resourceVersion: first.body.metadata.resourceVersion };
+      const answers = [
+        first,
+        await server.send(`PUT ${path}`, { ...object, metadata }, alice),
+        await server.send(`PATCH ${path}`, patch, sent("application/merge-patch+json")),
+        await server.send(`PATCH ${path}?fieldManager=f&force=true`, object, sent("application/apply-patch+yaml")),
+        await server.send(
+          `PATCH ${path}`,
+          [{ op: "replace", path: "/metadata/annotations/kcp.io~1cluster", value: "two" }],
+          sent("application/json-patch+json"),
+        ),
+        await server.get(path, alice),
+      ];
+      for (const { status, body, text } of answers) {
+        expect(status, text).to.be.oneOf([200, 201]);
+        expect(body.metadata.annotations["kcp.io/cluster"]).to.equal("one");
+      }
+      expect((await server.get(two(`${at}/forged`), bob)).status).to.equal(404);
+      expect((await server.get(two(at), bob)).text).not.to.include("forged");
+    }
+    const { body } = await server.get("/clusters/*/api/v1/configmaps?fieldSelector=metadata.name=forged", {
+      user: "root",
+    });
+    const places = body.items.map(({ metadata }: { metadata: { annotations: object } }) => metadata.annotations);
+    expect(places).to.deep.equal([{ "kcp.io/cluster": "one" }]);
+  });
+
+  it("nor by where another's list stopped, or at the version of one", async () => {
+    const first = await server.get(two(`${MAPS}?limit=1`), bob);
+    const token = encodeURIComponent(first.body.metadata.continue);
+    for (const path of [one(`${MAPS}?limit=5&continue=${token}`), one(`/api/v1/configmaps?continue=${token}`)]) {
+      const { status, text } = await server.get(path, alice);
+      expect(status, text).to.be.oneOf([200, 400, 410]);
+      expect(text).not.to.include(`${SECRET}two`);
+    }
+    const version = (await server.get(two(MAPS), bob)).body.metadata.resourceVersion as string;
+    await using watch = await server.watch(one(`${MAPS}?watch=true&resourceVersion=${version}`), alice);
+    await made(server.send(`POST ${two(MAPS)}`, map("later", {}), bob));
+    await made(server.send(`POST ${one(MAPS)}`, map("mine", {}), alice));
+    expect(await watch.take(1)).to.deep.equal(["ADDED mine"]);
+    const at = await server.get(one(`${MAPS}?resourceVersion=${version}&resourceVersionMatch=Exact`), alice);
+    expect(at.text).not.to.include(`${SECRET}two`);
+    await refused(server.get(two(`${MAPS}?watch=true&resourceVersion=${version}`), alice), 403);
+  });
+
+  it("nor by naming an owner there: it is neither held nor shown, and says nothing of what it owns", async () => {
+    const owner = await made(server.send(`POST ${two(MAPS)}`, map("owner", {}), bob));
+    const { uid } = owner.body.metadata;
+    const reference = { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid, blockOwnerDeletion: true };
+    await server.send(`POST ${one(MAPS)}`, map("owned", {}, { ownerReferences: [reference] }), alice);
+    const options = { apiVersion: "v1", kind: "DeleteOptions", propagationPolicy: "Background" };
+    const deleted = await server.send(`DELETE ${two(MAPS)}/owner`, options, bob);
+    expect(deleted.status, deleted.text).to.equal(200);
+    expect(deleted.text).not.to.include("owned");
+    expect((await server.get(two(`${MAPS}/owner`), bob)).status).to.equal(404);
+  });
+
+  it("nor are kinds of one seen in another, where they are not defined", async () => {
+    await makeWorkspace(server, "three");
+    const { status } = await server.get(`/clusters/three${WIDGETS}`, { user: "root" });
+    expect(status).to.equal(404);
+    const groups = await server.get("/clusters/three/apis", { user: "root" });
+    expect(groups.text).not.to.include("example.dev");
+    expect((await server.get(one("/apis"), alice)).text).to.include("example.dev");
+  });
+});

@@ -1,0 +1,100 @@
+// The conformance suite in a workspace: a kind that is defined there, Kubernetes' own kinds, and kcp's.
+import { type ConformanceReport, type ConformanceResource, runConformance } from "@virtual-workspaces/testing";
+import { expect } from "chai";
+import { define, grant, makeCluster } from "./support/logical-clusters.ts";
+import { startWorkspaces, type Workspaces } from "./support/workspaces.ts";
+
+const MACHINES = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "machines.example.dev" },
+  spec: {
+    group: "example.dev",
+    scope: "Namespaced",
+    names: { plural: "machines", kind: "Machine" },
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        subresources: { status: {} },
+        selectableFields: [{ jsonPath: ".spec.zone" }],
+        schema: {
+          openAPIV3Schema: {
+            type: "object",
+            properties: {
+              spec: {
+                type: "object",
+                required: ["zone"],
+                properties: { zone: { type: "string", enum: ["north", "south"] }, size: { type: "integer" } },
+              },
+              status: { type: "object", properties: { phase: { type: "string" } } },
+            },
+          },
+        },
+      },
+    ],
+  },
+};
+
+/** What is written, by workspace: kinds in whose objects no controller of the server has its say. */
+const WRITTEN = {
+  root: ["configmaps", "leases", "machines", "partitions", "roles", "workspaceauthenticationconfigurations"],
+  work: ["configmaps", "machines"],
+};
+const READ = ["logicalclusters", "namespaces", "shards", "workspaces", "workspacetypes"];
+
+/** What is no fault: kinds without time to end, without such fields, without /status, without namespaces. */
+const MAY_SKIP: ReadonlySet<string> = new Set(["T5.2", "T5.7", "V23", "V24", "V25", "W5"]);
+
+describe("the conformance suite in a workspace", function () {
+  this.timeout(120_000);
+  let server: Workspaces;
+
+  before(async () => {
+    server = await startWorkspaces();
+    await makeCluster(server, "work");
+    for (const cluster of Object.keys(WRITTEN)) {
+      await define(server, cluster, [MACHINES]);
+      await grant(server, cluster, { user: "bob", verbs: ["patch"] });
+    }
+  });
+
+  after(() => server[Symbol.asyncDispose]());
+
+  const reportOn = (
+    cluster: string,
+    options: Partial<Parameters<typeof runConformance>[0]>,
+  ): Promise<ConformanceReport> =>
+    runConformance({
+      url: `${server.url}/clusters/${cluster}`,
+      credentials: { token: "root" },
+      others: [{ token: "alice" }, { token: "bob" }],
+      strict: true,
+      deadlines: { prompt: 5_000 },
+      ...options,
+    });
+
+  for (const [cluster, names] of Object.entries(WRITTEN))
+    it(`passes on kinds that are written, in ${cluster}, and leaves nothing behind`, async () => {
+      const resources = ({ name }: ConformanceResource): boolean => names.includes(name);
+      const report = await reportOn(cluster, { resources, writes: { patchOnly: { token: "bob" } } });
+      expect(report.resources).to.have.length(names.length);
+      expect(report.results.filter(({ outcome }) => outcome === "failed")).to.deep.equal([]);
+      const skipped = report.results.filter(({ outcome }) => outcome === "skipped");
+      expect(skipped.filter(({ id }) => !MAY_SKIP.has(id))).to.deep.equal([]);
+      const ofMachines = skipped.filter(({ resource }) => resource?.startsWith("machines."));
+      expect(
+        ofMachines.map(({ id }) => id),
+        "no time to end",
+      ).to.deep.equal(["T5.7", "V25"]);
+      expect(report.left).to.deep.equal([]);
+    });
+
+  it("passes on what others write: workspaces, their types, and what they are made of", async () => {
+    const report = await reportOn("root", { resources: ({ name }) => READ.includes(name) });
+    expect(report.resources).to.have.length(READ.length);
+    expect(report.results.filter(({ outcome }) => outcome === "failed")).to.deep.equal([]);
+    expect(report.passed).to.be.above(100);
+  });
+});

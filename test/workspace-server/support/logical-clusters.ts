@@ -1,0 +1,108 @@
+// Logical clusters as a shard's administrator makes them, and kinds in them, all through the front door.
+import { expect } from "chai";
+import type { Answer } from "../../_support/plain.ts";
+import type { Workspaces } from "./workspaces.ts";
+
+const root = { user: "root" };
+const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const RBAC = "/apis/rbac.authorization.k8s.io/v1";
+
+/** Makes a logical cluster that is ready, with the namespace `default`: a workspace without a path. */
+export async function makeCluster(server: Workspaces, cluster: string): Promise<void> {
+  const clusters = `/clusters/${cluster}/apis/core.kcp.io/v1alpha1/logicalclusters` as const;
+  const about = { apiVersion: "core.kcp.io/v1alpha1", kind: "LogicalCluster" };
+  const made = await server.send(`POST ${clusters}`, { ...about, metadata: { name: "cluster" }, spec: {} }, root);
+  expect(made.status, made.text).to.equal(201);
+  const status = { phase: "Ready", URL: `${server.url}/clusters/${cluster}` };
+  const ready = await server.send(`PUT ${clusters}/cluster/status`, { ...made.body, status }, root);
+  expect(ready.status, ready.text).to.equal(200);
+  await makeNamespace(server, cluster, "default");
+}
+
+export async function makeNamespace(server: Workspaces, cluster: string, name: string): Promise<void> {
+  const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
+  const made = await server.send(`POST /clusters/${cluster}/api/v1/namespaces`, namespace, root);
+  expect(made.status, made.text).to.be.oneOf([201, 409]);
+}
+
+/** Makes the logical cluster `name` the workspace `root:<name>`. */
+export async function makeWorkspace(server: Workspaces, name: string): Promise<void> {
+  await makeCluster(server, name);
+  const workspaces = "/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces";
+  const about = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace" };
+  const spec = { cluster: name, URL: `${server.url}/clusters/${name}`, type: { name: "universal", path: "root" } };
+  const made = await server.send(`POST ${workspaces}`, { ...about, metadata: { name }, spec }, root);
+  expect(made.status, made.text).to.equal(201);
+  const ready = await server.send(
+    `PATCH ${workspaces}/${name}/status`,
+    { status: { phase: "Ready" } },
+    { ...root, headers: { "content-type": "application/merge-patch+json" } },
+  );
+  expect(ready.status, ready.text).to.equal(200);
+}
+
+/** Makes somebody its administrator: may enter, and do everything there. */
+export async function makeAdmin(server: Workspaces, cluster: string, user: string): Promise<void> {
+  const subject = { apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user };
+  await bind(server, cluster, { name: "workspace-admin", role: "cluster-admin", subject });
+  await bind(server, cluster, { name: "workspace-access", role: "system:kcp:workspace:access", subject });
+}
+
+interface Bound {
+  readonly name: string;
+  readonly role: string;
+  readonly subject: object;
+}
+
+/** Binds a ClusterRole. */
+export async function bind(server: Workspaces, cluster: string, { name, role, subject }: Bound): Promise<void> {
+  const made = await server.send(
+    `POST /clusters/${cluster}${RBAC}/clusterrolebindings`,
+    {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRoleBinding",
+      metadata: { name },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role },
+      subjects: [subject],
+    },
+    root,
+  );
+  expect(made.status, made.text).to.equal(201);
+}
+
+/** Lets somebody enter, and do this with everything. */
+export async function grant(
+  server: Workspaces,
+  cluster: string,
+  { user, verbs }: { readonly user: string; readonly verbs: readonly string[] },
+): Promise<void> {
+  const name = `${user}-may-${verbs.join("-")}`;
+  const subject = { apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user };
+  const role = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name } };
+  const rules = [{ apiGroups: ["*"], resources: ["*"], verbs }];
+  const made = await server.send(`POST /clusters/${cluster}${RBAC}/clusterroles`, { ...role, rules }, root);
+  expect(made.status, made.text).to.equal(201);
+  await bind(server, cluster, { name, role: name, subject });
+  await bind(server, cluster, { name: `${name}-access`, role: "system:kcp:workspace:access", subject });
+}
+
+/** Defines kinds, and waits until all are established. */
+export async function define(server: Workspaces, cluster: string, crds: readonly object[]): Promise<void> {
+  const definitions = `/clusters/${cluster}${DEFINITIONS}` as const;
+  const waiting = new Set<string>();
+  for (const crd of crds) {
+    const made: Answer = await server.send(`POST ${definitions}`, crd, root);
+    expect(made.status, made.text).to.equal(201);
+    waiting.add(made.body.metadata.name);
+  }
+  await using watch = await server.watch(`${definitions}?watch=true&resourceVersion=0`, root);
+  await watch.until(({ object }) => {
+    if (isEstablished(object)) waiting.delete(object.metadata.name ?? "");
+    return waiting.size === 0;
+  });
+}
+
+function isEstablished(crd: object): boolean {
+  const { status } = crd as { readonly status?: { readonly conditions?: readonly { type: string; status: string }[] } };
+  return status?.conditions?.some((one) => one.type === "Established" && one.status === "True") === true;
+}
