@@ -1,9 +1,24 @@
+import type { Source } from "@virtual-workspaces/client";
 import { GarbageCollector } from "../garbage/collector.ts";
+import { Namespace } from "../kinds/core/namespace.ts";
+import { ClusterRoleBinding } from "../kinds/rbac/kinds.ts";
 import { NamespaceContents } from "../namespaces/defaults.ts";
 import { NamespaceDeletion } from "../namespaces/deletion.ts";
+import { workspaceParts } from "../workspaces/workspace-parts.ts";
 import type { ShardContext, ShardPart } from "./context.ts";
+import { workspaceContent } from "./workspace-content.ts";
 
 /** The controllers of a shard: the one list of them. */
 export function parts(context: ShardContext): readonly ShardPart[] {
-  return [new NamespaceContents(context), new NamespaceDeletion(context), new GarbageCollector(context)];
+  const { clusterRoleBindings } = context.state.rbac;
+  return [
+    workspaceParts(context, {
+      content: workspaceContent(context, () => false),
+      namespaces: Namespace,
+      roleBindings: { definition: ClusterRoleBinding, tracked: clusterRoleBindings as unknown as Source },
+    }),
+    new NamespaceContents(context),
+    new NamespaceDeletion(context),
+    new GarbageCollector(context),
+  ];
 }

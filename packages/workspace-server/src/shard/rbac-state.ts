@@ -1,27 +1,29 @@
 import type { RbacKey, RbacObject } from "@virtual-workspaces/framework";
 import { RbacPolicies } from "../authz/rbac-policies.ts";
-import { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from "../kinds/rbac/kinds.ts";
+import { type BindingContent, ClusterRole, ClusterRoleBinding, Role, RoleBinding } from "../kinds/rbac/kinds.ts";
 import type { ShardObjects } from "./objects.ts";
 import type { Tracked } from "./tracked.ts";
 
 /** The roles and bindings of a shard as policies, as current as what is told of its store. */
 export class RbacState {
   readonly policies: RbacPolicies = new RbacPolicies();
+  readonly clusterRoleBindings: Tracked<BindingContent>;
 
   constructor(objects: ShardObjects) {
     this.#follow(objects.track(ClusterRole));
-    this.#follow(objects.track(ClusterRoleBinding));
+    this.clusterRoleBindings = this.#follow(objects.track(ClusterRoleBinding));
     this.#follow(objects.track(Role));
     this.#follow(objects.track(RoleBinding));
   }
 
   /** For as long as they are tracked. */
-  #follow<T extends object>(tracked: Tracked<T>): void {
+  #follow<T extends object>(tracked: Tracked<T>): Tracked<T> {
     const set = (object: unknown, cluster: string): void => this.policies.set(cluster, object as RbacObject);
     tracked.on({
       added: (object, { key }) => set(object, key.cluster),
       updated: (object, _, { key }) => set(object, key.cluster),
       deleted: (object, { key }) => this.policies.delete(key.cluster, object as unknown as RbacKey),
     });
+    return tracked;
   }
 }
