@@ -14,11 +14,15 @@ describe("kubectl of the versions between", function () {
     // `KUBECTLS=ends`: where there is no time for them.
     if (process.env["KUBECTLS"] === "ends" || between(env) === 0) this.skip();
     const files = FILES.map((name) => `test/e2e/${name}.test.ts`);
-    const { status, stdout, stderr } = spawnSync(process.execPath, ["tools/test.mjs", "test", "--parallel", "--jobs=2", ...files], {
-      cwd: root,
-      encoding: "utf8",
-      env,
-    });
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ["tools/test.mjs", "test", "--parallel", "--jobs=2", ...files],
+      {
+        cwd: root,
+        encoding: "utf8",
+        env,
+      },
+    );
     expect(status, `${stdout}\n${stderr}`).to.equal(0);
     expect(Number(/(\d+) passing/.exec(stdout)?.[1]), stdout).to.be.above(10 * between(env));
   });

@@ -10,7 +10,9 @@ export function kubectls(): readonly string[] {
   const named = (process.env["KUBECTL_MATRIX"] ?? "").split(delimiter).filter((path) => path !== "");
   const [machines, ...others] = new Set([...own(), ...named]);
   if (process.env["KUBECTLS"] === "between") return others.slice(1, -1);
-  return [machines, others[0], others.at(-1)].filter((file, at, all) => file !== undefined && all.indexOf(file) === at) as string[];
+  return [machines, others[0], others.at(-1)].filter(
+    (file, at, all) => file !== undefined && all.indexOf(file) === at,
+  ) as string[];
 }
 
 function own(): string[] {

@@ -1,8 +1,8 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
   AUTHENTICATED,
-  type Authorizer,
   type AuthorizeRequest,
+  type Authorizer,
   type Identity,
   type ImpersonationRequest,
   type ImpersonationRule,
