@@ -24,12 +24,18 @@ const OUR_RULE =
 function intended(name: string): string {
   let shape = readFileSync(`${folder}${name}.txt`, "utf8");
   for (const path of MOVED_RULES[name] ?? []) {
-    const lines = (rule: string, from: string): RegExp =>
-      new RegExp(`^(${RegExp.escape(`${path}${from} object`)}[^\n]*\n)${RegExp.escape(rule)}`, "m");
-    expect(shape).to.match(lines(KCP_RULE, ".selector"));
-    shape = shape.replace(lines(KCP_RULE, ".selector"), "$1").replace(lines("", ""), (line) => `${line}${OUR_RULE}`);
+    const [claim, selector] = [lineOf(shape, path), lineOf(shape, `${path}.selector`)];
+    expect(shape).to.contain(selector + KCP_RULE);
+    shape = shape.replace(selector + KCP_RULE, selector).replace(claim, claim + OUR_RULE);
   }
   return shape;
+}
+
+/** The line that tells of a field, with its end. */
+function lineOf(shape: string, path: string): string {
+  const found = shape.split("\n").find((line) => line.startsWith(`${path} `));
+  expect(found, path).to.be.a("string");
+  return `${found}\n`;
 }
 
 const exported = new Map<string, Shaped>(
