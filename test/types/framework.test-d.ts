@@ -39,9 +39,16 @@ defineResource({
     Texts: { type: "integer", value: ({ spec }) => spec.texts.length },
     // @ts-expect-error a field that the schema does not have
     Txts: { type: "integer", value: ({ spec }) => spec.txts.length },
-    // @ts-expect-error a function's column without a type
-    Untyped: { value: ({ spec }: { spec: { texts: string[] } }) => spec.texts.length },
   },
+});
+defineResource({
+  group: "example.dev",
+  version: "v1",
+  kind: "Counted",
+  scope: "Cluster",
+  spec: { type: "object", required: ["texts"], properties: { texts: { type: "array", items: { type: "string" } } } },
+  // @ts-expect-error a function's column without a type
+  columns: { Untyped: { value: ({ spec }: { spec: { texts: string[] } }) => spec.texts.length } },
 });
 Quote.serve(quotes, {
   identity: "3f2a",

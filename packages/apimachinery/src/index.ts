@@ -146,6 +146,7 @@ export {
 } from "./status.ts";
 // Structural schemas
 export { type FieldPathOptions, resolveFieldPath, type SchemaField } from "./structural/field-path.ts";
+export { isRecognizedFormat } from "./structural/formats.ts";
 export type { PatternCompiler } from "./structural/node.ts";
 export { type StructuralProblemsOptions, structuralProblems } from "./structural/problems/structural-problems.ts";
 export { type RuleSite, ruleField } from "./structural/rules.ts";

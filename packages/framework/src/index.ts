@@ -150,7 +150,14 @@ export {
   generatedTls,
   type UserCertificate,
 } from "./tls/generated/generated.ts";
-export type { CertifiedSubject } from "./tls/generated/issue.ts";
+export {
+  type CertificateRequest,
+  type CertifiedSubject,
+  issue as issueCertificate,
+  type KeyPair,
+  type Purpose,
+  type ServerPurpose,
+} from "./tls/generated/issue.ts";
 export type { SniCertificate, TlsCertificate, TlsOptions } from "./tls/options.ts";
 
 // Storages of one's own.
@@ -200,3 +207,4 @@ export type { ReadableCache } from "./watch/readable-cache.ts";
 export type { FeedSource, Versions } from "./watch/source.ts";
 export { asDefined } from "./write/as-defined.ts";
 export { type KindVersion, KindVersions } from "./write/kind-versions.ts";
+export { schemaProblems } from "./write/schema-rules.ts";

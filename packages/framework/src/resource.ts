@@ -45,6 +45,8 @@ export interface ResourceOptions<Spec extends JsonSchema, Status extends JsonSch
   readonly plural?: string;
   /** @default the kind, lower-cased */
   readonly singular?: string;
+  /** @default the kind and `List` */
+  readonly listKind?: string;
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
   /** What `kubectl explain` says of the kind. */
@@ -55,8 +57,11 @@ export interface ResourceOptions<Spec extends JsonSchema, Status extends JsonSch
   readonly status?: Status & CheckedSchema<Status>;
   /** Schema of the whole object but `apiVersion`, `kind` and `metadata`, instead of `spec` and `status`. */
   readonly schema?: Whole & CheckedSchema<Whole>;
-  /** Columns of `kubectl get` between Name and Age; their type is read off the schema. */
-  readonly columns?: Readonly<Record<string, ColumnSpec<ContentOf<Spec, Status, Whole>>>>;
+  /**
+   * Columns of `kubectl get` between Name and Age; their type is read off the schema. A list is all there is behind Name,
+   * as in a CustomResourceDefinition.
+   */
+  readonly columns?: Readonly<Record<string, ColumnSpec<ContentOf<Spec, Status, Whole>>>> | readonly TableColumn[];
   /** JSON paths that field selectors may name besides name and namespace: `[".spec.author"]`. */
   readonly selectableFields?: readonly string[];
   /**
@@ -75,6 +80,8 @@ export interface ResourceOptions<Spec extends JsonSchema, Status extends JsonSch
    */
   readonly protobuf?: ProtobufMessage | undefined;
 }
+
+type AnyOptions = ResourceOptions<JsonSchema, JsonSchema, JsonSchema>;
 
 /**
  * A kind with its TypeScript type. Made by {@link defineResource}.
@@ -101,18 +108,19 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
   /** Carries the type; never set. */
   declare readonly type?: (object: T) => T;
 
-  constructor(options: ResourceOptions<JsonSchema, JsonSchema, JsonSchema>) {
+  constructor(options: AnyOptions) {
     this.group = options.group;
     this.version = options.version;
     this.kind = options.kind;
-    this.listKind = `${options.kind}List`;
+    this.listKind = options.listKind ?? `${options.kind}List`;
     this.plural = options.plural ?? pluralOf(options.kind);
     this.singular = options.singular ?? options.kind.toLowerCase();
     this.scope = options.scope;
     this.shortNames = Object.freeze([...(options.shortNames ?? [])]);
     this.categories = Object.freeze([...(options.categories ?? [])]);
     this.schema = objectSchema(options);
-    this.columns = tableColumns(options.columns ?? {}, this.schema);
+    const { columns = {} } = options;
+    this.columns = isList(columns) ? columns : tableColumns(columns, this.schema);
     this.selectableFields = (options.selectableFields ?? []).map(selectableField);
     this.subresources = Object.freeze({ status: hasStatus(this.schema), ...options.subresources });
     if (this.subresources.scale !== undefined) checkScale(this, this.subresources.scale);
@@ -169,7 +177,7 @@ export function defineResource<
   const Status extends JsonSchema = never,
   const Whole extends JsonSchema = never,
 >(options: ResourceOptions<Spec, Status, Whole>): Resource<ContentOf<Spec, Status, Whole>> {
-  return new Resource<ContentOf<Spec, Status, Whole>>(options as ResourceOptions<JsonSchema, JsonSchema, JsonSchema>);
+  return new Resource<ContentOf<Spec, Status, Whole>>(options as AnyOptions);
 }
 
 /** What the schemas given say an object holds. */
@@ -193,6 +201,10 @@ function hasStatus({ properties }: JsonSchema): boolean {
 
 function selectableField(path: string): SelectableField {
   return { name: path.replace(/^\./, ""), read: compileJsonPath(path) };
+}
+
+function isList(columns: NonNullable<AnyOptions["columns"]>): columns is readonly TableColumn[] {
+  return Array.isArray(columns);
 }
 
 function tableColumns(columns: Readonly<Record<string, ColumnSpec>>, schema: JsonSchema): readonly TableColumn[] {

@@ -34,6 +34,11 @@ export interface ServeOptions<
    * allows it by every identity. Letters, digits, and `.`, `_`, `-` between them. @default "", by its plural alone
    */
   readonly identity?: string;
+  /**
+   * A text that every answer about these objects carries in a `Warning` header, which kubectl prints: of a version that
+   * should not be used any more. @default none
+   */
+  readonly warning?: string;
   /** Asked before every write. Not for a storage that patches by itself, unless `patch` is not served. @default nobody is asked */
   readonly admit?: Admit<T>;
   /**
@@ -63,6 +68,8 @@ export interface ServedResource extends Advertised {
   readonly storage: Storage;
   /** As {@link ServeOptions.identity}. */
   readonly identity: string;
+  /** As {@link ServeOptions.warning}. */
+  readonly warning: string | undefined;
   /** @internal Where writes go. */
   readonly writer: Writer;
   /** As {@link ServeOptions.admit}. */
@@ -115,6 +122,7 @@ export function serveStorage(definition: ResourceDefinition, storage: Storage, o
     identity,
     subresources: advertisedSubresources(definition, verbs, { named, updates: storage.update !== undefined }),
     storedAs: storage.storedAs,
+    warning: options.warning,
     writer: new Writer({ definition, storage }),
     admit: options.admit,
     scaling: scale === undefined ? undefined : new Scaling(definition, scale, storage.versions),

@@ -1,5 +1,5 @@
 /**
- * An embedded server of workspaces, compatible with kcp's.
+ * An embedded server of workspaces, compatible with kcp's: logical clusters with kinds and permissions of their own.
  *
  * @module
  */
@@ -18,3 +18,111 @@ export { type RoleEscalationOptions, roleEscalation } from "./authz/escalation/r
 export { workspaceImpersonation } from "./authz/impersonation.ts";
 export { RbacPolicies } from "./authz/rbac-policies.ts";
 export type { AuthorizerState, BoundResource, LogicalClusterState } from "./authz/state.ts";
+// Kinds that workspaces define.
+export { admitCrd } from "./crds/admit.ts";
+export { CrdController, type CrdControllerOptions } from "./crds/controller/controller.ts";
+export {
+  CLEANUP_FINALIZER,
+  type CrdColumn,
+  type CrdCondition,
+  type CrdConditionType,
+  type CrdContent,
+  type CrdConversion,
+  type CrdNames,
+  type CrdSelectableField,
+  type CrdSpec,
+  type CrdStatus,
+  type CrdSubresources,
+  type CrdVersion,
+  type CustomResourceDefinition,
+} from "./crds/definition.ts";
+export type { TakenNames } from "./crds/naming.ts";
+export { type CompiledKind, type CompiledVersion, type KindSource, KindTable } from "./crds/served/kind-table.ts";
+export { LiveKind, type LiveKindOptions } from "./crds/served/live-kind.ts";
+export { type CrdCollection, CrdStorage } from "./crds/storage.ts";
+// Who the administrators are, and the files by which they get in.
+
+export { AdminAccess, type AdminAccessOptions } from "./admin/access.ts";
+export { type ClientAuthority, clientAuthority } from "./admin/client-authority.ts";
+export { type AdminKubeconfigOptions, adminKubeconfig } from "./admin/kubeconfig.ts";
+export type { PairFiles } from "./admin/pair.ts";
+export { ensureRootDirectory } from "./admin/root-directory.ts";
+export {
+  type ServingCertificate,
+  type ServingCertificateOptions,
+  servingCertificate,
+} from "./admin/serving-certificate.ts";
+export { type AdminTokens, adminTokens } from "./admin/users.ts";
+
+// Service accounts and their tokens.
+
+export {
+  type AudienceAuthenticator,
+  type ReviewedToken,
+  type ServiceAccountTokenOptions,
+  serviceAccountTokens,
+} from "./service-accounts/authenticator.ts";
+export {
+  DEFAULT_ACCOUNT,
+  NamespaceDefaults,
+  type NamespaceDefaultsOptions,
+  ROOT_CA_CONFIG_MAP,
+} from "./service-accounts/controllers/namespace-defaults.ts";
+export type { KeptKey, KeptObjects, KeptResource } from "./service-accounts/controllers/objects.ts";
+export {
+  accountNameIn,
+  isTokenSecretOf,
+  TokenSecrets,
+  type TokenSecretsOptions,
+} from "./service-accounts/controllers/token-secrets.ts";
+export {
+  CONFIGURATION_PATH,
+  type IssuerDocument,
+  type IssuerDocumentOptions,
+  issuerDocuments,
+  KEYS_PATH,
+} from "./service-accounts/discovery.ts";
+export { inClusterUrl } from "./service-accounts/in-cluster.ts";
+export { serviceAccountKeyFile } from "./service-accounts/key-file.ts";
+export {
+  type ServiceAccountKeyOptions,
+  ServiceAccountKeys,
+  type TokenAlgorithm,
+  type VerificationKey,
+} from "./service-accounts/keys.ts";
+export type { AccountLookup } from "./service-accounts/lookup.ts";
+export {
+  type BoundTokenRequest,
+  DEFAULT_ISSUER,
+  type MinterOptions,
+  TokenMinter,
+} from "./service-accounts/minter.ts";
+export { groupsOf, type Place, userNameOf } from "./service-accounts/names.ts";
+export { TokenRefused } from "./service-accounts/refused.ts";
+export { type TokenSubresourceOptions, tokenSubresource } from "./service-accounts/token-request.ts";
+
+// Reviews: who somebody is, and what they may do.
+
+export {
+  type AccessReviewOptions,
+  LocalSubjectAccessReviews,
+  SubjectAccessReviews,
+} from "./service-accounts/reviews/access-reviews.ts";
+export type {
+  AccessReviewContent,
+  AccessReviewSpec,
+  AccessReviewStatus,
+  BoundObjectReference,
+  ResourceAttributes,
+  ReviewedUser,
+  TokenRequestContent,
+  TokenReviewContent,
+  TokenReviewStatus,
+} from "./service-accounts/reviews/content.ts";
+export {
+  LocalSubjectAccessReview,
+  SubjectAccessReview,
+  TokenRequest,
+  TokenReview,
+} from "./service-accounts/reviews/kinds.ts";
+export { type TokenReviewOptions, TokenReviews } from "./service-accounts/reviews/token-reviews.ts";

@@ -44,7 +44,7 @@ export function resolveFieldPath(
     STEP.lastIndex = at;
     const step = STEP.exec(text);
     if (text[at] === "[" && !brackets) return "array notation is not allowed";
-    if (step === null) return `expected [ or . but got: ${text.slice(at)}`;
+    if (step === null) return `expected [ or . but got: ${/^[^.[\]]+/.exec(text.slice(at))?.[0] ?? text[at]}`;
     at += step[0].length;
     const { name, quoted } = step.groups ?? {};
     const plain = quoted === undefined ? name : unescaped(quoted.slice(1, -1));

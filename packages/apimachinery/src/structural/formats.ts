@@ -53,6 +53,11 @@ export function formatOf(format: string | undefined, typeNames: readonly string[
   return (type === "" || type === "string") && TEXT_FORMATS.has(normalized(format)) ? format : "";
 }
 
+/** Whether Kubernetes knows a format for values of a type ("" for any): others it ignores, and warns of. */
+export function isRecognizedFormat(format: string, type: string): boolean {
+  return formatOf(format, type === "" ? [] : [type]) !== "";
+}
+
 /** The test of a format of texts. */
 export function textFormat(format: string): TextCheck | undefined {
   return format === "" ? undefined : TEXT_FORMATS.get(normalized(format));

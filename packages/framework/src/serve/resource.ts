@@ -29,6 +29,7 @@ const SERVE: Readonly<Record<Verb, Serve>> = {
 /** Answers a request about objects. */
 export function serveResource(exchange: Exchange, resource: ServedResource): void | Promise<void> {
   place(exchange, resource);
+  if (resource.warning !== undefined) exchange.warn(resource.warning);
   const { info, req } = exchange;
   if (info.subresource !== "") return serveSubresource(exchange, resource);
   const { method = "" } = req;

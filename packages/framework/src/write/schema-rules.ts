@@ -7,7 +7,9 @@ import {
   formatCauses,
   type JsonSchema,
   type KubeObject,
+  ruleSites,
   type StatusCause,
+  type StructuralProblemsOptions,
   type StructuralSchema,
   structuralProblems,
 } from "@virtual-workspaces/apimachinery";
@@ -104,3 +106,18 @@ class SharedEngine {
 }
 
 const shared = new SharedEngine();
+
+/**
+ * Why an API server refuses a schema of a kind: what {@link structuralProblems} says and, when that is nothing, rules that
+ * do not compile or would cost too much (apiextensions' validation of a CustomResourceDefinition). Patterns are RE2.
+ *
+ * @returns the causes, in Kubernetes' words, up to a thousand
+ */
+export function schemaProblems(
+  schema: JsonSchema,
+  options: Omit<StructuralProblemsOptions, "pattern"> = {},
+): readonly StatusCause[] {
+  const causes = structuralProblems(schema, { ...options, pattern: linearPattern });
+  if (causes.length > 0 || ruleSites(schema).length === 0) return causes;
+  return shared.engine.compile(schema, options).problems;
+}

@@ -110,7 +110,7 @@ export class Writer {
         gracePeriodSeconds: this.#definition.gracePeriodSeconds,
       });
       if (deletion.kind === "pending") return { object: kept.stored, gone: false };
-      if (deletion.kind === "remove") return { object: await this.#remove(before, request), gone: true };
+      if (deletion.kind === "remove") return this.#remove(before, request);
       const marked = equalJson(deletion.object, before) ? kept.stored : await this.#keep(deletion.object, request);
       return { object: marked, gone: false };
     });
@@ -153,8 +153,8 @@ export class Writer {
     if (isSame && equalJson(keepManagedFieldsTimes(next, before), before)) return kept.stored;
     await this.#check(next, before, request);
     if (this.#storage.lifecycle === "storage" || !isReleased(next, before)) return this.#keep(next, request);
-    await this.#remove(before, request);
-    return next;
+    const { object: left, gone } = await this.#remove(before, request);
+    return gone ? next : left;
   }
 
   /** Makes of what a client sent an object of the kind, in place: nothing unknown in it, defaults filled in. */
@@ -264,14 +264,15 @@ export class Writer {
     return racing(options.signal, () => update.call(this.#storage, scope, next, options));
   }
 
-  async #remove(before: KubeObject, { scope, options }: WriteRequest): Promise<KubeObject | Encoded> {
-    if (options.dryRun) return before;
+  /** A storage may know better whether something holds what it keeps. */
+  async #remove(before: KubeObject, { scope, options }: WriteRequest): Promise<Deleted> {
+    if (options.dryRun) return { object: before, gone: true };
     const { name = "", namespace = "", resourceVersion } = before.metadata;
     const preconditions = resourceVersion === undefined ? {} : { preconditions: { resourceVersion } };
     const key = { cluster: scope.cluster, namespace, name };
     const remove = () => this.#storage.delete?.(scope, key, { ...options, ...preconditions });
     const left = await racing(options.signal, remove);
-    return left === undefined || isStatus(left) ? before : left;
+    return left === undefined || isStatus(left) ? { object: before, gone: true } : { object: left, gone: false };
   }
 
   async #passDelete(

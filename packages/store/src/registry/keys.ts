@@ -2,12 +2,16 @@ import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "@virtual-workspaces/framework";
 import type { KeyRange } from "../store.ts";
 
-/** Where the objects of a kind are: `<group>/<plural>/<logical cluster>/<namespace>/<name>`, whatever their version. */
+/**
+ * Where the objects of a kind are: `<group>/<plural>/<logical cluster>/<namespace>/<name>`, whatever their version, or, in a
+ * key space of their own, `@<key space>/<logical cluster>/…`: no group begins so.
+ */
 export class Keys {
   readonly #kind: string;
 
-  constructor({ group, plural }: ResourceDefinition) {
-    this.#kind = `${group}/${plural}/`;
+  /** @throws RangeError on a key space of another form */
+  constructor({ group, plural }: ResourceDefinition, keySpace?: string) {
+    this.#kind = keySpace === undefined ? `${group}/${plural}/` : spaceOf(keySpace);
   }
 
   /** All of the kind. */
@@ -38,7 +42,14 @@ export class Keys {
   }
 }
 
+/** What the keys of a key space begin with. @throws RangeError when it is none */
+export function spaceOf(keySpace: string): string {
+  if (/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(keySpace)) return `@${keySpace}/`;
+  const must = "give up to 253 lower-case letters, digits, dots and dashes, a letter or digit at both ends";
+  throw new RangeError(`keySpace is ${JSON.stringify(keySpace)}: ${must}`);
+}
+
 /** Keys that begin with `prefix`, which ends with a slash: "0" is what follows it. */
-function below(prefix: string): KeyRange {
+export function below(prefix: string): KeyRange {
   return { from: prefix, to: `${prefix.slice(0, -1)}0` };
 }

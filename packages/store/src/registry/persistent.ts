@@ -22,6 +22,12 @@ import { type Place, StoreKeeper } from "./store-keeper.ts";
 
 /** How objects are kept in a store. */
 export interface PersistentOptions extends Pick<RegistryOptions, "garbageCollected" | "now"> {
+  /**
+   * Keeps the objects apart from all others of the kind, under a name of up to 253 lower-case letters, digits, dots and
+   * dashes: kinds of one group and plural side by side in a store. {@link removeKeySpace} forgets them all. Whoever gives
+   * two kinds one key space lets each read the other's objects. @default they are found by group and plural
+   */
+  readonly keySpace?: string;
   /** How long an object lives that is not written again, s: for kinds like events. @default for ever */
   readonly ttl?: number;
   /**
@@ -56,13 +62,13 @@ export class PersistentCollection<T extends object = object>
   readonly #keeper: StoreKeeper;
   readonly #follower: SharedFollower;
 
-  /** @throws RangeError on a time to live below a second */
+  /** @throws RangeError on a time to live below a second, or a malformed key space */
   constructor(resource: TypedDefinition<T>, options: PersistentOptions & { readonly store: Store }) {
-    const { store, ttl, history, linger, progressEvery, onError = warn, ...others } = options;
+    const { store, keySpace, ttl, history, linger, progressEvery, onError = warn, ...others } = options;
     if (ttl !== undefined && !(ttl >= 1)) throw new RangeError(`ttl is ${ttl}: give seconds, 1 or more`);
     const versions = new KindVersions(resource);
     const told = (error: unknown): void => tell(onError, error, resource);
-    const keys = new Keys(resource);
+    const keys = new Keys(resource, keySpace);
     const records = new Records(resource, versions);
     const place: Place = { store, keys, records, entries: new Entries(keys, records, told) };
     const keeper = new StoreKeeper(place, ttl);
@@ -88,10 +94,10 @@ export class PersistentCollection<T extends object = object>
 /**
  * Keeps kinds in a store: where a view has `Note.collection()`, write `Note.collection(persistent(store))`.
  *
- * A kind is found again by its group and plural. What was written under an older definition is read as the kind is defined
+ * A kind is found again by its group and plural, or by its key space. What was written under an older definition is read as the kind is defined
  * now: converted, pruned, defaults filled in.
  *
- * @throws RangeError on a time to live below a second
+ * @throws RangeError on a time to live below a second, or a malformed key space
  */
 export function persistent(
   store: Store,

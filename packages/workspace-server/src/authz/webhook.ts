@@ -19,8 +19,9 @@ export function perEffectiveUser(webhook: Authorizer<ClusterParams>): Authorizer
 
 /** Field by field: some of a question are getters of its class. */
 function asAsked(question: AuthorizeRequest<ClusterParams>, user: User): AuthorizeRequest<ClusterParams> {
-  const { isResource, verb, path, group, version, resource, subresource, namespace, name } = question;
+  const { isResource, verb, path, group, version, resource, identity, subresource, namespace, name } = question;
   const { longRunning, upgrade, params, signal } = question;
-  const info = { isResource, verb, path, group, version, resource, subresource, namespace, name, longRunning, upgrade };
+  const names = { group, version, resource, identity, subresource, namespace, name };
+  const info = { isResource, verb, path, ...names, longRunning, upgrade };
   return { ...info, user, params, signal };
 }

@@ -1,4 +1,4 @@
-import { webcrypto } from "node:crypto";
+import { createPrivateKey, webcrypto } from "node:crypto";
 import type * as X509 from "@peculiar/x509";
 
 /** A certificate and its private key, PEM. */
@@ -15,7 +15,7 @@ export interface CertifiedSubject {
   readonly groups: readonly string[];
 }
 
-/** What a certificate is for. */
+/** What a certificate is for: to sign others, to say who a client is, or to be called by names. */
 export type Purpose = { readonly kind: "authority" } | { readonly kind: "client" } | ServerPurpose;
 
 /** To be called by these names. */
@@ -28,24 +28,35 @@ export interface ServerPurpose {
 const DAY = 24 * 60 * 60 * 1000;
 /** Clocks of virtual machines lag. */
 const LEEWAY = 60 * 60 * 1000;
-const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
+const P_256 = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
+const RSA_2048 = {
+  name: "RSASSA-PKCS1-v1_5",
+  modulusLength: 2048,
+  publicExponent: new Uint8Array([1, 0, 1]),
+  hash: "SHA-256",
+} as const;
 
 /** What is to be certified, from when on. */
 export interface CertificateRequest {
   readonly subject: CertifiedSubject;
   readonly purpose: Purpose;
+  /** The clock: certificates are good from an hour before. */
   readonly now: Date;
+  /** The new key. RSA takes tenths of a second; some old tools read no other. @default "P-256" */
+  readonly key?: "P-256" | "RSA-2048";
 }
 
 /**
- * A certificate with a new P-256 key, with what strict verifiers ask for: key identifiers, usages, constraints. Good for
- * a year, an authority's for ten.
+ * A certificate with a new key, with what strict verifiers ask for: key identifiers, usages, constraints. Good for a year,
+ * an authority's for ten. Nothing is kept: that is for the caller, whose secret the key is.
  *
- * @param authority who signs; without one the certificate signs itself
+ * @param authority who signs, by a key of either kind; without one the certificate signs itself
+ * @throws Error when the authority's certificate or key cannot be read
  */
-export async function issue({ subject, purpose, now }: CertificateRequest, authority?: KeyPair): Promise<KeyPair> {
+export async function issue(request: CertificateRequest, authority?: KeyPair): Promise<KeyPair> {
+  const { subject, purpose, now, key = "P-256" } = request;
   const x509 = await loadX509();
-  const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
+  const keys = await newKeys(key);
   const issuer = authority === undefined ? undefined : new x509.X509Certificate(authority.cert);
   const days = purpose.kind === "authority" ? 3650 : 365;
   const name = new x509.Name(nameOf(subject));
@@ -56,8 +67,9 @@ export async function issue({ subject, purpose, now }: CertificateRequest, autho
     notBefore: new Date(now.getTime() - LEEWAY),
     notAfter: new Date(now.getTime() + days * DAY),
     publicKey: keys.publicKey,
-    signingKey: authority === undefined ? keys.privateKey : await signingKey(authority),
-    signingAlgorithm: ALGORITHM,
+    ...(authority === undefined
+      ? { signingKey: keys.privateKey, signingAlgorithm: key === "P-256" ? P_256 : RSA_2048 }
+      : await signing(authority)),
     extensions: [
       ...extensionsFor(purpose, x509),
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
@@ -79,9 +91,24 @@ function nameOf({ name, groups }: CertifiedSubject): X509.JsonNameParams {
   return [...groups.map((group) => ({ O: [{ utf8String: group }] })), { CN: [{ utf8String: name }] }];
 }
 
-function signingKey({ key }: KeyPair): Promise<webcrypto.CryptoKey> {
-  const der = Buffer.from(key.replace(/-----[^-]+-----/g, ""), "base64");
-  return webcrypto.subtle.importKey("pkcs8", der, ALGORITHM, false, ["sign"]);
+/** One call for each: their types differ. */
+function newKeys(key: "P-256" | "RSA-2048"): Promise<webcrypto.CryptoKeyPair> {
+  return key === "P-256"
+    ? webcrypto.subtle.generateKey(P_256, true, ["sign", "verify"])
+    : webcrypto.subtle.generateKey(RSA_2048, true, ["sign", "verify"]);
+}
+
+async function signing({ key }: KeyPair): Promise<Signing> {
+  const privateKey = createPrivateKey(key);
+  const algorithm = privateKey.asymmetricKeyType === "rsa" ? RSA_2048 : P_256;
+  const der = privateKey.export({ type: "pkcs8", format: "der" });
+  const signingKey = await webcrypto.subtle.importKey("pkcs8", der, algorithm, false, ["sign"]);
+  return { signingKey, signingAlgorithm: algorithm };
+}
+
+interface Signing {
+  readonly signingKey: webcrypto.CryptoKey;
+  readonly signingAlgorithm: typeof P_256 | typeof RSA_2048;
 }
 
 function extensionsFor(purpose: Purpose, x509: typeof X509): X509.Extension[] {

@@ -103,6 +103,7 @@ class Attempt {
       path: "",
       group: GROUP,
       version: "v1",
+      identity: "",
       subresource: "",
       ...about,
       longRunning: false,

@@ -1,0 +1,84 @@
+import type { AdminTokens } from "./users.ts";
+import { KCP_ADMIN, PLAIN_USER, SHARD_ADMIN } from "./users.ts";
+
+/** What `admin.kubeconfig` is about. */
+export interface AdminKubeconfigOptions {
+  readonly tokens: AdminTokens;
+  /** `https://192.0.2.7:6443`, as clients reach the server. */
+  readonly server: string;
+  /** PEM that they trust it by. */
+  readonly ca: string;
+}
+
+/**
+ * The text of `admin.kubeconfig`, as kcp has it: contexts `root` (the current one) and `base` of kcp-admin, `system:admin`
+ * and `shard-base` of shard-admin, and `user` where there is one. It holds tokens that allow everything.
+ */
+export function adminKubeconfig({ tokens, server, ca }: AdminKubeconfigOptions): string {
+  const base = server.replace(/\/+$/, "");
+  const trust = Buffer.from(ca).toString("base64");
+  const clusters = [
+    ["base", base],
+    ["root", `${base}/clusters/root`],
+    ["system:admin", `${base}/clusters/system:admin`],
+  ] as const;
+  const contexts = [
+    ["base", "base", KCP_ADMIN],
+    ["root", "root", KCP_ADMIN],
+    ["shard-base", "base", SHARD_ADMIN],
+    ["system:admin", "system:admin", SHARD_ADMIN],
+    ...(tokens.user === undefined ? [] : [["user", "root", PLAIN_USER] as const]),
+  ] as const;
+  const users = [
+    [KCP_ADMIN, tokens.kcpAdmin],
+    [SHARD_ADMIN, tokens.shardAdmin],
+    ...(tokens.user === undefined ? [] : [[PLAIN_USER, tokens.user] as const]),
+  ] as const;
+  return [
+    "apiVersion: v1",
+    "clusters:",
+    ...clusters.flatMap(([name, url]) => [
+      "- cluster:",
+      `    certificate-authority-data: ${trust}`,
+      `    server: ${text(url)}`,
+      `  name: ${text(name)}`,
+    ]),
+    "contexts:",
+    ...contexts.flatMap(([name, cluster, user]) => [
+      "- context:",
+      `    cluster: ${text(cluster)}`,
+      `    user: ${text(user)}`,
+      `  name: ${text(name)}`,
+    ]),
+    "current-context: root",
+    "kind: Config",
+    "preferences: {}",
+    "users:",
+    ...users.flatMap(([name, token]) => [`- name: ${text(name)}`, "  user:", `    token: ${text(token)}`]),
+    "",
+  ].join("\n");
+}
+
+/** Whatever is in it, a scalar of YAML is one of JSON in double quotes. */
+function text(value: string): string {
+  return /^[a-z][a-z-]*$/.test(value) ? value : JSON.stringify(value);
+}
+
+/**
+ * The token of a user in the text of a kubeconfig; `undefined` where there is no such user, or another way to log in.
+ *
+ * @throws Error when it is no YAML
+ */
+export async function tokenIn(kubeconfig: string, user: string): Promise<string | undefined> {
+  const { parse } = await import("yaml");
+  const config: unknown = parse(kubeconfig);
+  const { users } = (config ?? {}) as { readonly users?: unknown };
+  const entries = (Array.isArray(users) ? users : []) as readonly (NamedUser | null)[];
+  const token = entries.find((one) => one?.name === user)?.user?.token;
+  return typeof token === "string" && token !== "" ? token : undefined;
+}
+
+interface NamedUser {
+  readonly name?: unknown;
+  readonly user?: { readonly token?: unknown } | null;
+}

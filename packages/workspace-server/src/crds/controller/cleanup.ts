@@ -1,0 +1,118 @@
+import { keySpaces, removeKeySpace, type Store } from "@virtual-workspaces/store";
+import type { CacheLease } from "@virtual-workspaces/framework";
+import { hasCondition } from "../conditions.ts";
+import { CLEANUP_FINALIZER, type CrdCondition } from "../definition.ts";
+import { terminating } from "../naming.ts";
+import { KEY_SPACES, keySpaceOf, type ServedKinds } from "../served/served-kinds.ts";
+import type { CrdCollection } from "../storage.ts";
+import type { CrdEntry } from "./entry.ts";
+import type { CrdIndex } from "./index-of-crds.ts";
+import { LeavingInstances } from "./instances.ts";
+import { release, writeStatus } from "./writes.ts";
+
+/** What cleaning up needs. */
+export interface CleanupOptions {
+  readonly crds: CrdCollection;
+  readonly store: Store;
+  readonly served: ServedKinds;
+  readonly index: CrdIndex;
+  /** Of the definitions. */
+  readonly lease: CacheLease;
+  readonly now: () => Date;
+  readonly signal: AbortSignal;
+  /** Called when a definition is to be looked at again. */
+  readonly again: (entry: CrdEntry) => void;
+}
+
+const IN_PROGRESS = {
+  status: "True",
+  reason: "InstanceDeletionInProgress",
+  message: "CustomResource deletion is in progress",
+} as const;
+const COMPLETED = {
+  status: "False",
+  reason: "InstanceDeletionCompleted",
+  message: "removed all instances",
+} as const;
+const NEVER = {
+  status: "False",
+  reason: "NeverEstablished",
+  message: "resource was never established",
+} as const;
+
+/** Deletes the objects of definitions that are deleted, and then lets these go (Kubernetes' CRDFinalizer). */
+export class Cleanup implements Disposable {
+  readonly #options: CleanupOptions;
+  readonly #leaving = new Map<string, LeavingInstances>();
+
+  constructor(options: CleanupOptions) {
+    this.#options = options;
+  }
+
+  /** Does what can be done now. @throws what the store throws: try again */
+  async run(entry: CrdEntry): Promise<void> {
+    const { crds, index, now, signal, store } = this.#options;
+    const { cluster, uid } = entry;
+    const crd = entry.read();
+    const { deletionTimestamp, finalizers = [] } = crd.metadata;
+    if (deletionTimestamp === undefined || !finalizers.includes(CLEANUP_FINALIZER)) return;
+    const established = hasCondition(crd.status, "Established");
+    const told = crd.status?.conditions?.some(({ reason }) => reason === IN_PROGRESS.reason) === true;
+    if (established && !told) {
+      const written = await writeStatus(crds, crd, { cluster, status: this.#status(crd.status, IN_PROGRESS) });
+      // The rest is done with it as it is then: whoever was faster will be heard of.
+      if (written !== undefined) index.put(written);
+      return;
+    }
+    if (established && (await this.#instancesOf(entry)) > 0) return;
+    signal.throwIfAborted();
+    await removeKeySpace(store, keySpaceOf(uid), { signal });
+    const status = terminating(crd.status ?? {}, established ? COMPLETED : NEVER, now());
+    await release(crds, crd, { cluster, status });
+    this.#end(uid);
+  }
+
+  /** A definition is gone, however that came about: nothing of it stays. */
+  async purge(uid: string): Promise<void> {
+    this.#end(uid);
+    await removeKeySpace(this.#options.store, keySpaceOf(uid), { signal: this.#options.signal });
+  }
+
+  /** Removes what definitions have left that went while nobody looked: a read of the store for each that has objects. */
+  async sweep(): Promise<void> {
+    const { store, index, lease, signal } = this.#options;
+    const known = new Set([...index.all()].map(({ uid }) => uid));
+    for await (const space of keySpaces(store, KEY_SPACES, { signal })) {
+      const uid = space.slice(KEY_SPACES.length);
+      if (known.has(uid)) continue;
+      // There are objects only of what was there before them: what is not known by now is gone for good.
+      await lease.confirm({ signal });
+      if (![...index.all()].some((entry) => entry.uid === uid)) await removeKeySpace(store, space, { signal });
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const uid of [...this.#leaving.keys()]) this.#end(uid);
+  }
+
+  #status(status: Parameters<typeof terminating>[0] | undefined, condition: Pick<CrdCondition, "status" | "reason">) {
+    return terminating(status ?? {}, condition, this.#options.now());
+  }
+
+  async #instancesOf(entry: CrdEntry): Promise<number> {
+    const { served, signal, again } = this.#options;
+    const live = served.liveOf(entry);
+    if (live === undefined) return 0;
+    let leaving = this.#leaving.get(entry.uid);
+    if (leaving === undefined) {
+      leaving = await LeavingInstances.of(live, () => again(entry));
+      this.#leaving.set(entry.uid, leaving);
+    }
+    return leaving.sweep(signal);
+  }
+
+  #end(uid: string): void {
+    this.#leaving.get(uid)?.[Symbol.dispose]();
+    this.#leaving.delete(uid);
+  }
+}

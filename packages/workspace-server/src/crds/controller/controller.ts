@@ -1,0 +1,228 @@
+import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { Admit, CacheLease, ServedResource } from "@virtual-workspaces/framework";
+import type { PersistentOptions, Store } from "@virtual-workspaces/store";
+import { admitCrd } from "../admit.ts";
+import { settledStatus, type TakenNames } from "../naming.ts";
+import { ServedKinds } from "../served/served-kinds.ts";
+import { type CrdCollection, CrdStorage } from "../storage.ts";
+import { Cleanup } from "./cleanup.ts";
+import type { CrdEntry } from "./entry.ts";
+import { CrdIndex } from "./index-of-crds.ts";
+import { Workers } from "./workers.ts";
+import { writeStatus } from "./writes.ts";
+
+/** What a {@link CrdController} is made with. */
+export interface CrdControllerOptions {
+  /** The definitions of all logical clusters of a shard: `CustomResourceDefinition.collection(persistent(store))`. */
+  readonly crds: CrdCollection;
+  /** Where the objects of the kinds that they define are kept, each definition's in a key space of its own. */
+  readonly store: Store;
+  /**
+   * The names of a group that others than definitions have in a logical cluster: built-in kinds, and what bindings have
+   * bound. {@link CrdController.recheck} tells that they have changed. @default none
+   */
+  readonly taken?: (cluster: string, group: string) => TakenNames;
+  /** Asked before every write of an object of any of these kinds. @default nobody */
+  readonly admit?: Admit;
+  /** How these objects are kept. @default as `persistent` does */
+  readonly objects?: Omit<PersistentOptions, "keySpace" | "ttl">;
+  /**
+   * Of how many logical clusters what is served is kept ready, those last asked for: some ten kilobytes for each of their
+   * definitions. @default 1000
+   */
+  readonly recent?: number;
+  /** The time of conditions and deletions. @default the clock */
+  readonly now?: () => Date;
+  /** Told of what fails and is tried again, and of definitions that cannot be served. @default a process warning */
+  readonly onError?: (error: unknown, crd: string) => void;
+}
+
+type Task =
+  | { readonly kind: "crd"; readonly entry: CrdEntry }
+  | { readonly kind: "purge"; readonly cluster: string; readonly uid: string }
+  | { readonly kind: "sweep" };
+
+/**
+ * CustomResourceDefinitions per logical cluster (Kubernetes' apiextensions-apiserver): gives them their names and
+ * conditions, says what is served of them, and deletes the objects of those that are deleted. It works on the collection's
+ * cache, with no timer and no watch for any one workspace, and keeps what it knows in the objects alone: killed at any
+ * moment, the next one goes on. Memory: the definitions as JSON, a few hundred bytes besides for each, and what is in use.
+ * Where several servers share a store, one of them should run it: two could give one name to two definitions.
+ */
+export class CrdController implements AsyncDisposable {
+  /** What clients write definitions to. {@link serve} serves it. */
+  readonly storage: CrdStorage;
+  readonly #options: CrdControllerOptions;
+  readonly #served: ServedKinds;
+  readonly #now: () => Date;
+  readonly #onError: (error: unknown, crd: string) => void;
+  readonly #stop = new AbortController();
+  #running: Running | undefined;
+
+  constructor(options: CrdControllerOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => new Date());
+    this.#onError = options.onError ?? warn;
+    this.storage = new CrdStorage(options.crds, this.#now);
+    this.#served = new ServedKinds({
+      ...options.objects,
+      store: options.store,
+      admit: options.admit,
+      recent: options.recent ?? 1000,
+      onFault: this.#onError,
+    });
+  }
+
+  /** The kind CustomResourceDefinition itself, with Kubernetes' validation, for `resources` of a virtual workspace. */
+  serve(): ServedResource {
+    const { resource } = this.#options.crds;
+    return (resource as unknown as Servable).serve(this.storage, { admit: admitCrd });
+  }
+
+  /** Reads all definitions, and begins to work. Resolves when {@link servedIn} can be asked. @throws ApiError 503 */
+  async start(): Promise<void> {
+    if (this.#running !== undefined) return;
+    const lease = await this.#options.crds.cache();
+    if (this.#stop.signal.aborted) lease[Symbol.dispose]();
+    else this.#running = this.#run(lease);
+  }
+
+  /**
+   * What is served of the definitions of a logical cluster: every served version of each that is established. The same list
+   * as long as nothing of it has changed and somebody holds it; the same for all logical clusters that have nothing.
+   *
+   * @throws ApiError 503 before {@link start} has resolved
+   */
+  servedIn(cluster: string): readonly ServedResource[] {
+    const { index } = this.#started();
+    return this.#served.in(cluster, index.in(cluster));
+  }
+
+  /** The names that others have in a logical cluster have changed: definitions that wait for one may get it. */
+  recheck(cluster: string): void {
+    const { index, names } = this.#started();
+    for (const entry of index.in(cluster)) names.add(entry);
+  }
+
+  /** Stops working, and waits for what is under way. Nothing is lost: the next one goes on. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    const running = this.#running;
+    if (running === undefined) return;
+    this.#running = undefined;
+    running.index[Symbol.dispose]();
+    await Promise.all([running.names[Symbol.asyncDispose](), running.tasks[Symbol.asyncDispose]()]);
+    running.cleanup[Symbol.dispose]();
+    running.lease[Symbol.dispose]();
+  }
+
+  #started(): Running {
+    if (this.#running === undefined) throw ApiError.serviceUnavailable("custom kinds are not known yet: try again", 1);
+    return this.#running;
+  }
+
+  #run(lease: CacheLease): Running {
+    const { crds, store } = this.#options;
+    const onError = (error: unknown, what: string): void => {
+      if (!this.#stop.signal.aborted) this.#onError(error, what);
+    };
+    const names = new Workers<CrdEntry>({
+      id: ({ cluster, name }) => `${cluster}/${name}`,
+      part: ({ cluster }) => cluster,
+      // One: two that ask for a name at once are answered in turn.
+      count: 1,
+      work: (entry) => this.#settle(entry),
+      onError: (error, { cluster, name }) => onError(error, `${name} in ${cluster}`),
+    });
+    const tasks = new Workers<Task>({
+      id: idOf,
+      part: clusterOf,
+      count: 4,
+      work: (task) => this.#do(task),
+      onError: (error, task) => onError(error, idOf(task)),
+    });
+    const index = new CrdIndex(lease.cache, {
+      changed: (entry) => {
+        this.#served.changed(entry.cluster);
+        names.add(entry);
+      },
+      gone: (key, uid) => this.#gone({ key, uid }, { tasks, names }),
+    });
+    const again = (entry: CrdEntry): void => tasks.add({ kind: "crd", entry });
+    const { signal } = this.#stop;
+    const cleanup = new Cleanup({ crds, store, served: this.#served, index, lease, now: this.#now, signal, again });
+    tasks.add({ kind: "sweep" });
+    return { lease, names, tasks, index, cleanup };
+  }
+
+  /** Its names are free again. */
+  #gone(
+    { key: { cluster, name }, uid }: { readonly key: Pick<ObjectKey, "cluster" | "name">; readonly uid: string },
+    { tasks, names }: Pick<Running, "tasks" | "names">,
+  ): void {
+    this.#served.changed(cluster);
+    tasks.add({ kind: "purge", cluster, uid });
+    const group = name.slice(name.indexOf(".") + 1);
+    for (const other of this.#running?.index.ofGroup(cluster, group) ?? []) names.add(other);
+  }
+
+  async #settle(entry: CrdEntry): Promise<void> {
+    const { index, tasks, names } = this.#started();
+    const { cluster, group } = entry;
+    if (index.get(entry) !== entry) return;
+    const crd = entry.read();
+    if (crd.metadata.deletionTimestamp !== undefined) {
+      tasks.add({ kind: "crd", entry });
+      return;
+    }
+    const status = settledStatus(crd, this.#taken(entry), this.#now());
+    const written = await writeStatus(this.#options.crds, crd, { cluster, status });
+    if (written === undefined) return;
+    index.put(written);
+    // It may have let go of a name.
+    for (const other of index.ofGroup(cluster, group)) if (other !== entry) names.add(other);
+  }
+
+  #taken({ cluster, group }: CrdEntry): TakenNames {
+    const others = this.#options.taken?.(cluster, group);
+    const resources = new Set(others?.resources);
+    const kinds = new Set(others?.kinds);
+    for (const { accepted } of this.#started().index.ofGroup(cluster, group)) {
+      for (const name of accepted.resources) resources.add(name);
+      for (const name of accepted.kinds) kinds.add(name);
+    }
+    return { resources, kinds };
+  }
+
+  async #do(task: Task): Promise<void> {
+    const { cleanup, index } = this.#started();
+    if (task.kind === "sweep") await cleanup.sweep();
+    else if (task.kind === "purge") await cleanup.purge(task.uid);
+    else if (index.get(task.entry) === task.entry) await cleanup.run(task.entry);
+  }
+}
+
+interface Servable {
+  serve(storage: CrdStorage, options: { readonly admit: typeof admitCrd }): ServedResource;
+}
+
+interface Running {
+  readonly lease: CacheLease;
+  readonly index: CrdIndex;
+  readonly names: Workers<CrdEntry>;
+  readonly tasks: Workers<Task>;
+  readonly cleanup: Cleanup;
+}
+
+function idOf(task: Task): string {
+  if (task.kind === "crd") return `${task.entry.name} in ${task.entry.cluster}`;
+  return task.kind === "purge" ? `what is left of ${task.uid}` : "what is left of definitions";
+}
+
+function clusterOf(task: Task): string {
+  return task.kind === "crd" ? task.entry.cluster : task.kind === "purge" ? task.cluster : "";
+}
+
+function warn(error: unknown, crd: string): void {
+  process.emitWarning(`custom resource definition ${crd}: ${error instanceof Error ? error.message : String(error)}`);
+}

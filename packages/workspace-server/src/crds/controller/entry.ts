@@ -1,0 +1,73 @@
+import { equalJson } from "@virtual-workspaces/apimachinery";
+import { decodeObject, type Encoded } from "@virtual-workspaces/framework";
+import { hasCondition } from "../conditions.ts";
+import type { CrdNames, CustomResourceDefinition } from "../definition.ts";
+import { namesIn } from "../naming.ts";
+import type { LiveKind } from "../served/live-kind.ts";
+
+/** What is known of a CustomResourceDefinition: the object as it is kept, and what is made of it while somebody uses that. */
+export class CrdEntry {
+  readonly cluster: string;
+  readonly name: string;
+  #object: Encoded;
+  #accepted: CrdNames | undefined;
+  #live: WeakRef<LiveKind> | undefined;
+
+  constructor(object: Encoded) {
+    this.#object = object;
+    this.cluster = object.key.cluster;
+    this.name = object.key.name;
+  }
+
+  /** As it is kept. */
+  get object(): Encoded {
+    return this.#object;
+  }
+
+  set object(object: Encoded) {
+    if (object.uid !== this.#object.uid) this.#live = undefined;
+    this.#object = object;
+    this.#accepted = undefined;
+  }
+
+  get uid(): string {
+    return this.#object.uid;
+  }
+
+  /** Of all kinds of the group there is one name: `<plural>.<group>`. */
+  get group(): string {
+    return this.name.slice(this.name.indexOf(".") + 1);
+  }
+
+  /** Parsed anew each time. @throws ApiError when it cannot be read */
+  read(): CustomResourceDefinition {
+    return decodeObject<CustomResourceDefinition>(this.#object);
+  }
+
+  /** The names that others cannot have, worked out when somebody wants one. */
+  get accepted(): ReturnType<typeof namesIn> {
+    this.#accepted ??= shared(this.read());
+    return namesIn(this.#accepted);
+  }
+
+  /** What is served of it, as long as somebody holds it. */
+  get live(): LiveKind | undefined {
+    return this.#live?.deref();
+  }
+
+  set live(live: LiveKind | undefined) {
+    this.#live = live && new WeakRef(live);
+  }
+}
+
+const NONE: CrdNames = Object.freeze({ plural: "", kind: "" });
+
+function shared({ status, spec }: CustomResourceDefinition): CrdNames {
+  const accepted = status?.acceptedNames ?? NONE;
+  return equalJson(accepted, NONE) ? NONE : equalJson(accepted, spec.names) ? spec.names : accepted;
+}
+
+/** Whether it is served at all. */
+export function isServed({ status }: CustomResourceDefinition): boolean {
+  return hasCondition(status, "Established");
+}

@@ -1,0 +1,49 @@
+import { WorkQueue } from "@virtual-workspaces/client";
+
+/** How keys are worked on. */
+export interface WorkersOptions<K> {
+  readonly id: (key: K) => string;
+  /** Whose turn a key is served in: its logical cluster. */
+  readonly part: (key: K) => string;
+  /** How many keys are worked on at a time. */
+  readonly count: number;
+  /** What throws is tried again, later each time. */
+  readonly work: (key: K) => Promise<void>;
+  readonly onError: (error: unknown, key: K) => void;
+}
+
+/** A queue and those who work on it, until disposed. */
+export class Workers<K> implements AsyncDisposable {
+  readonly #queue: WorkQueue<K>;
+  readonly #options: WorkersOptions<K>;
+  readonly #running: Promise<unknown>;
+
+  constructor(options: WorkersOptions<K>) {
+    this.#options = options;
+    this.#queue = new WorkQueue({ id: options.id, part: options.part });
+    this.#running = Promise.all(Array.from({ length: options.count }, () => this.#work()));
+  }
+
+  add(key: K): void {
+    this.#queue.add(key);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#queue.shutdown();
+    await this.#running;
+  }
+
+  async #work(): Promise<void> {
+    for (let key = await this.#queue.get(); key !== undefined; key = await this.#queue.get()) {
+      try {
+        await this.#options.work(key);
+        this.#queue.forget(key);
+      } catch (error) {
+        this.#options.onError(error, key);
+        this.#queue.addRateLimited(key);
+      } finally {
+        this.#queue.done(key);
+      }
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import { ApiError, type ObjectOf, type StatusCause } from "@virtual-workspaces/apimachinery";
+import {
+  type Authorizer,
+  type Log,
+  type RequestInfo,
+  type Scope,
+  type Storage,
+  User,
+  type WriteOptions,
+} from "@virtual-workspaces/framework";
+import { localReviewProblems, reviewProblems } from "./access-problems.ts";
+import type { AccessReviewContent, AccessReviewSpec, AccessReviewStatus } from "./content.ts";
+import { failureOf } from "./failure.ts";
+
+/** What access reviews ask. */
+export interface AccessReviewOptions {
+  /** Who decides about requests, in the logical cluster that the review is created in. */
+  readonly authorizer: Authorizer<Readonly<Record<string, string>>>;
+  /** Where failures of the authorizer are written. */
+  readonly log: Log;
+}
+
+type Review = ObjectOf<AccessReviewContent>;
+
+/**
+ * Says whether somebody may do something (SubjectAccessReview): what the authorizer says of a user with this name, uid,
+ * extras, and these groups and no others, `system:authenticated` neither. The reason is kcp's `access granted` or `access
+ * denied`, whatever the authorizer's is: that would tell of rules that the asker need not know.
+ */
+export class SubjectAccessReviews implements Storage<Review> {
+  /** No review is kept. */
+  readonly lifecycle = "storage";
+  readonly #options: AccessReviewOptions;
+
+  constructor(options: AccessReviewOptions) {
+    this.#options = options;
+  }
+
+  /** @throws ApiError 422 */
+  async create(scope: Scope, review: Review, options: WriteOptions): Promise<Review> {
+    const { apiVersion, kind, spec = {} } = review;
+    this.refuse(review, scope);
+    return { apiVersion, kind, metadata: this.metadata(scope), spec, status: await this.#status(scope, spec, options) };
+  }
+
+  /** @throws ApiError on a review that asks nothing sensible */
+  protected refuse(review: Review, _scope: Scope): void {
+    refuseInvalid("SubjectAccessReview", reviewProblems(review));
+  }
+
+  /** Of the answer. */
+  protected metadata(_scope: Scope): Review["metadata"] {
+    return {};
+  }
+
+  async #status(scope: Scope, spec: AccessReviewSpec, options: WriteOptions): Promise<AccessReviewStatus> {
+    const { user = "", uid = "", groups = [], extra = {} } = spec;
+    const question = {
+      ...infoOf(spec),
+      user: new User({ name: user, uid, groups, extra }),
+      params: scope.params,
+      signal: options.signal,
+    };
+    try {
+      const decision = await this.#options.authorizer(question);
+      if (decision.allowed === true) return { allowed: true, reason: "access granted" };
+      return { allowed: false, ...(decision.final === true && { denied: true }), reason: "access denied" };
+    } catch (error) {
+      const evaluationError = failureOf(error, options, this.#options.log);
+      return { allowed: false, reason: "access denied", evaluationError };
+    }
+  }
+}
+
+/** Says whether somebody may do something in a namespace (LocalSubjectAccessReview), to those who may ask only there. */
+export class LocalSubjectAccessReviews extends SubjectAccessReviews {
+  protected override refuse(review: Review, { namespace }: Scope): void {
+    if ((review.metadata.namespace ?? namespace) !== namespace)
+      throw ApiError.badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
+    refuseInvalid("LocalSubjectAccessReview", localReviewProblems(review, namespace));
+  }
+
+  protected override metadata({ namespace }: Scope): Review["metadata"] {
+    return { namespace };
+  }
+}
+
+function refuseInvalid(kind: string, causes: readonly StatusCause[]): void {
+  if (causes.length === 0) return;
+  throw ApiError.invalid({ kind: { group: "authorization.k8s.io", kind }, name: "", causes: [...causes] });
+}
+
+/** The question as the review asks it, in the version and namespace that it names: nothing is looked up. */
+function infoOf({ resourceAttributes: about, nonResourceAttributes: path = {} }: AccessReviewSpec): RequestInfo {
+  const info = {
+    isResource: about !== undefined,
+    verb: (about ?? path).verb ?? "",
+    path: about === undefined ? (path.path ?? "") : "",
+    group: about?.group ?? "",
+    version: about?.version ?? "",
+    resource: about?.resource ?? "",
+    identity: "",
+    subresource: about?.subresource ?? "",
+    namespace: about?.namespace ?? "",
+    name: about?.name ?? "",
+    longRunning: false,
+    upgrade: false,
+  };
+  return info;
+}

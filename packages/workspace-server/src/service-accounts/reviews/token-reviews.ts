@@ -1,0 +1,94 @@
+import { ApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import type {
+  Authenticator,
+  Log,
+  Scope,
+  Storage,
+  TokenAuthenticator,
+  User,
+  WriteOptions,
+} from "@virtual-workspaces/framework";
+import type { AudienceAuthenticator, ReviewedToken } from "../authenticator.ts";
+import { TokenRefused } from "../refused.ts";
+import type { ReviewedUser, TokenReviewContent, TokenReviewStatus } from "./content.ts";
+import { failureOf } from "./failure.ts";
+
+/** What {@link TokenReviews} ask. */
+export interface TokenReviewOptions {
+  /** The server's, in their order. Those that know no tokens are passed over: nobody has shown a certificate here. */
+  readonly authenticators: readonly Authenticator[];
+  /** For whom tokens are that say nothing else, and who is meant when nobody is asked for: this server. */
+  readonly audiences: readonly string[];
+  /** Where failures of authenticators are written. */
+  readonly log: Log;
+}
+
+type Review = ObjectOf<TokenReviewContent>;
+
+/**
+ * Says whose a token is: whoever the server would take its bearer for, in whichever logical cluster it asks. An
+ * authenticator that knows of no audiences stands for all of the server's own. Whoever may create these can try tokens out.
+ */
+export class TokenReviews implements Storage<Review> {
+  /** No review is kept. */
+  readonly lifecycle = "storage";
+  readonly #options: TokenReviewOptions;
+
+  constructor(options: TokenReviewOptions) {
+    this.#options = options;
+  }
+
+  /** @throws ApiError 400 without a token */
+  async create(_scope: Scope, { apiVersion, kind, spec = {} }: Review, options: WriteOptions): Promise<Review> {
+    const { token = "", audiences = [] } = spec;
+    if (token === "") throw ApiError.badRequest("token is required for TokenReview in authentication");
+    const wanted = audiences.length > 0 ? audiences : this.#options.audiences;
+    return { apiVersion, kind, metadata: {}, spec, status: await this.#status(token, wanted, options) };
+  }
+
+  async #status(token: string, audiences: readonly string[], options: WriteOptions): Promise<TokenReviewStatus> {
+    const errors = new Set<string>();
+    for (const authenticator of this.#options.authenticators) {
+      if (!isOfTokens(authenticator)) continue;
+      try {
+        const found = await this.#ask(authenticator, token, audiences);
+        if (found !== undefined) return { authenticated: true, user: userInfo(found.user), audiences: found.audiences };
+        errors.add("invalid bearer token");
+      } catch (error) {
+        errors.add(error instanceof TokenRefused ? error.message : failureOf(error, options, this.#options.log));
+      }
+    }
+    const [first = "invalid bearer token", ...more] = errors;
+    return { user: {}, error: more.length === 0 ? first : `[${[first, ...more].join(", ")}]` };
+  }
+
+  async #ask(
+    authenticator: TokenAuthenticator,
+    token: string,
+    wanted: readonly string[],
+  ): Promise<ReviewedToken | undefined> {
+    if (knowsAudiences(authenticator)) return authenticator.reviewToken(token, wanted);
+    const audiences = this.#options.audiences.filter((one) => wanted.includes(one));
+    if (audiences.length === 0) return undefined;
+    const user = await authenticator.authenticateToken(token);
+    return user && { user, audiences };
+  }
+}
+
+function isOfTokens(authenticator: Authenticator): authenticator is TokenAuthenticator {
+  return typeof (authenticator as Partial<TokenAuthenticator>).authenticateToken === "function";
+}
+
+function knowsAudiences(authenticator: TokenAuthenticator): authenticator is AudienceAuthenticator {
+  return typeof (authenticator as Partial<AudienceAuthenticator>).reviewToken === "function";
+}
+
+/** What is empty is left out, as Kubernetes does. */
+function userInfo({ name, uid, groups, extra }: User): ReviewedUser {
+  return {
+    username: name,
+    ...(uid === "" ? {} : { uid }),
+    ...(groups.length === 0 ? {} : { groups }),
+    ...(Object.keys(extra).length === 0 ? {} : { extra }),
+  };
+}

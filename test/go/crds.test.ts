@@ -1,0 +1,22 @@
+// Definitions of kinds, good and bad, as Kubernetes judges them: what is recorded must still be what it says. RECORD=1
+// records anew.
+import { startOracle } from "../differential/oracle.ts";
+import { CASES } from "../workspace-server/crds/cases.ts";
+import { Judge, type Verdict } from "../workspace-server/crds/judge.ts";
+import { record, recorded } from "../workspace-server/crds/recorded.ts";
+import { expect } from "chai";
+import { building } from "./support/build.ts";
+
+describe("definitions of kinds at the oracle", function () {
+  this.timeout(120_000);
+  before(building("oracle"));
+
+  it("are judged as recorded", async () => {
+    await using oracle = await startOracle([]);
+    using judge = new Judge(oracle);
+    const verdicts: Record<string, Verdict> = {};
+    for (const one of CASES) verdicts[one.name] = await judge.judge(one);
+    if (process.env["RECORD"] !== undefined) record(verdicts);
+    expect(verdicts).to.deep.equal(recorded());
+  });
+});

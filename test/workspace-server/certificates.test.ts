@@ -1,0 +1,172 @@
+// What a server shows and what it trusts, made when there is nothing, and never in the place of somebody else's.
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { issueCertificate } from "@virtual-workspaces/framework";
+import {
+  clientAuthority,
+  ServiceAccountKeys,
+  serviceAccountKeyFile,
+  servingCertificate,
+} from "@virtual-workspaces/workspace-server";
+import { expect } from "chai";
+import { run } from "../../tools/run.mjs";
+import { type Tree, tree } from "../_setup/tree.ts";
+
+const DAY = 24 * 60 * 60 * 1000;
+
+describe("files of a server", () => {
+  let folder: Tree;
+  const file = (name: string): string => join(folder.path, name);
+  const read = (name: string): string => readFileSync(file(name), "utf8");
+  const modes = (): unknown =>
+    readdirSync(folder.path).map((name) => `${name} ${(statSync(file(name)).mode & 0o777).toString(8)}`);
+  const later = (days: number): Date => new Date(Date.now() + days * DAY);
+  const message = async (work: Promise<unknown>): Promise<string> => {
+    const error = await work.catch((thrown: Error) => thrown);
+    return error instanceof Error ? error.message : "none";
+  };
+  beforeEach(() => {
+    folder = tree({});
+  });
+  afterEach(() => folder[Symbol.dispose]());
+
+  describe("apiserver.crt", () => {
+    const NAMES = { hosts: ["localhost"], addresses: ["127.0.0.1"] };
+    const serve = (more: object = {}): ReturnType<typeof servingCertificate> =>
+      servingCertificate({ dir: folder.path, ...NAMES, ...more });
+
+    it("is made once, good for its names, with what clients trust it by", async () => {
+      const { ca } = await serve();
+      expect((await serve()).ca).to.equal(ca);
+      expect(modes()).to.deep.equal(["apiserver.crt 644", "apiserver.key 600"]);
+      const certificate = new X509Certificate(ca);
+      expect(certificate.subjectAltName).to.equal("DNS:localhost, IP Address:127.0.0.1");
+      expect(certificate.checkPrivateKey(createPrivateKey(read("apiserver.key")))).to.equal(true);
+      const openssl = await run("openssl", [
+        "verify",
+        "-x509_strict",
+        "-CAfile",
+        file("apiserver.crt"),
+        file("apiserver.crt"),
+      ]);
+      expect(openssl.output).to.equal(`${file("apiserver.crt")}: OK`);
+    });
+
+    it("is made anew a month before its end, for other names, and after half a start", async () => {
+      const first = (await serve()).ca;
+      expect((await serve({ now: later(330) })).ca).to.equal(first);
+      const second = (await serve({ now: later(340) })).ca;
+      expect(second).not.to.equal(first);
+      const third = (await serve({ hosts: ["kcp.test"] })).ca;
+      expect(new X509Certificate(third).subjectAltName).to.equal("DNS:kcp.test, IP Address:127.0.0.1");
+      rmSync(file("apiserver.key"));
+      expect(await message(serve({ hosts: ["kcp.test"] }))).to.equal("none");
+      const key = read("apiserver.key");
+      rmSync(file("apiserver.crt"));
+      expect(await message(serve())).to.equal("none");
+      expect(read("apiserver.key")).not.to.equal(key);
+      writeFileSync(file("apiserver.key"), key);
+      expect(await message(serve()), "a key whose certificate never came").to.equal("none");
+      expect(read("apiserver.key")).not.to.equal(key);
+    });
+
+    it("of somebody else is used as it is, though it be for other names, and never replaced", async () => {
+      const own = await issueCertificate({
+        subject: { name: "mine", groups: [] },
+        purpose: { kind: "server", hosts: ["mine.test"], addresses: [] },
+        now: new Date(),
+      });
+      writeFileSync(file("apiserver.crt"), own.cert);
+      writeFileSync(file("apiserver.key"), own.key);
+      expect((await serve({ now: later(400) })).ca).to.equal(own.cert);
+      rmSync(file("apiserver.key"));
+      const refusal = `${file("apiserver.key")} is not the key of the certificate in ${file("apiserver.crt")}: put it there, or remove both`;
+      expect(await message(serve())).to.equal(refusal);
+      expect(read("apiserver.crt")).to.equal(own.cert);
+      writeFileSync(file("apiserver.crt"), "damaged");
+      expect(await message(serve())).to.equal(
+        `${file("apiserver.crt")} and ${file("apiserver.key")} hold no PEM certificate and key: put them back, or remove both`,
+      );
+      expect(read("apiserver.crt")).to.equal("damaged");
+    });
+
+    it("says what cannot be written", async () => {
+      mkdirSync(file("apiserver.key"));
+      expect(await message(serve())).to.equal(`${file("apiserver.key")} cannot be written: EISDIR`);
+      const dir = file("no");
+      expect(await message(serve({ dir }))).to.equal(`${join(dir, "apiserver.key")} cannot be written: ENOENT`);
+    });
+  });
+
+  describe("client-ca.crt", () => {
+    it("is an RSA authority, made once, by which others certify users", async () => {
+      const { ca } = await clientAuthority(folder.path);
+      expect((await clientAuthority(folder.path)).ca).to.equal(ca);
+      expect(modes()).to.deep.equal(["client-ca.crt 644", "client-ca.key 600"]);
+      expect(read("client-ca.key")).to.match(/^-----BEGIN RSA PRIVATE KEY-----/);
+      const authority = new X509Certificate(ca);
+      expect([authority.ca, authority.publicKey.asymmetricKeyType]).to.deep.equal([true, "rsa"]);
+      const ours = await issueCertificate(
+        { subject: { name: "jane", groups: ["devs"] }, purpose: { kind: "client" }, now: new Date() },
+        { cert: ca, key: read("client-ca.key") },
+      );
+      expect(new X509Certificate(ours.cert).verify(authority.publicKey)).to.equal(true);
+      const sign = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/O=devs/CN=jane", "-days", "1"];
+      const to = [
+        "-CA",
+        file("client-ca.crt"),
+        "-CAkey",
+        file("client-ca.key"),
+        "-keyout",
+        file("jane.key"),
+        "-out",
+        file("jane.crt"),
+      ];
+      if (!(await run("openssl", [...sign, ...to])).ok) return;
+      const verified = await run("openssl", ["verify", "-CAfile", file("client-ca.crt"), file("jane.crt")]);
+      expect(verified.output).to.equal(`${file("jane.crt")}: OK`);
+    });
+
+    it("stays though its key is taken elsewhere, and until it ends; what is broken is not replaced", async () => {
+      const { ca } = await clientAuthority(folder.path);
+      const key = read("client-ca.key");
+      rmSync(file("client-ca.key"));
+      expect((await clientAuthority(folder.path, later(3600))).ca).to.equal(ca);
+      writeFileSync(
+        file("client-ca.key"),
+        (await issueCertificate({ subject: { name: "x", groups: [] }, purpose: { kind: "client" }, now: new Date() }))
+          .key,
+      );
+      expect(await message(clientAuthority(folder.path))).to.match(
+        /client-ca\.key is not the key of the certificate in .*: put it there, or remove both$/,
+      );
+      writeFileSync(file("client-ca.key"), "damaged");
+      expect(await message(clientAuthority(folder.path))).to.match(
+        /hold no PEM certificate and key: put them back, or remove both$/,
+      );
+      writeFileSync(file("client-ca.key"), key);
+      expect((await clientAuthority(folder.path, later(3700))).ca).not.to.equal(ca);
+    });
+  });
+
+  describe("sa.key", () => {
+    it("is an RSA key, made once, its owner's alone; one that is there is never replaced", async () => {
+      const pem = await serviceAccountKeyFile(file("sa.key"));
+      expect(await serviceAccountKeyFile(file("sa.key"))).to.equal(pem);
+      expect([modes(), read("sa.key")]).to.deep.equal([["sa.key 600"], pem]);
+      expect(pem).to.match(/^-----BEGIN RSA PRIVATE KEY-----/);
+      expect(new ServiceAccountKeys({ signing: pem }).signing.algorithm).to.equal("RS256");
+      writeFileSync(file("sa.key"), "");
+      expect(await message(serviceAccountKeyFile(file("sa.key")))).to.match(
+        /sa\.key holds no PEM private key: put it back, or remove it/,
+      );
+      expect(read("sa.key")).to.equal("");
+      rmSync(file("sa.key"));
+      mkdirSync(file("sa.key"));
+      expect(await message(serviceAccountKeyFile(file("sa.key")))).to.equal(`${file("sa.key")} cannot be read: EISDIR`);
+      const none = join(folder.path, "no", "sa.key");
+      expect(await message(serviceAccountKeyFile(none))).to.equal(`${none} cannot be written: ENOENT`);
+    });
+  });
+});
