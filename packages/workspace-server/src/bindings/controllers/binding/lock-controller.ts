@@ -1,6 +1,6 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Controller, controller, type ReconcileFailure } from "@virtual-workspaces/client";
-import { LogicalCluster, RESOURCE_BINDINGS_ANNOTATION } from "@virtual-workspaces/kcp";
+import { LogicalCluster, type LogicalCluster as LogicalClusterObject, RESOURCE_BINDINGS_ANNOTATION } from "@virtual-workspaces/kcp";
 import { hasCondition } from "../../../crds/conditions.ts";
 import type { CrdContent } from "../../../crds/definition.ts";
 import type { ShardPart } from "../../../shard/context.ts";
@@ -25,7 +25,7 @@ export interface LockControllerOptions {
 export class LockController implements ShardPart {
   readonly started: Promise<void>;
   readonly #options: LockControllerOptions;
-  readonly #controller: Controller;
+  readonly #controller: Controller<LogicalClusterObject>;
   readonly #stack = new DisposableStack();
 
   constructor(options: LockControllerOptions) {
@@ -51,7 +51,9 @@ export class LockController implements ShardPart {
   async #reconcile(key: ObjectKey): Promise<void> {
     const { objects } = this.#options;
     const seen = this.#options.state.logicalClusters.store.get(key);
-    if (seen === undefined || seen.metadata.annotations?.[RESOURCE_BINDINGS_ANNOTATION] === this.#text(key, seen.metadata.annotations)) return;
+    if (seen === undefined) return;
+    const { annotations: known } = seen.metadata;
+    if (known?.[RESOURCE_BINDINGS_ANNOTATION] === this.#text(key, known)) return;
     await modify(objects.of(LogicalCluster), key, (current) => {
       const { annotations } = current.metadata;
       current.metadata.annotations = { ...annotations, [RESOURCE_BINDINGS_ANNOTATION]: this.#text(key, annotations) };

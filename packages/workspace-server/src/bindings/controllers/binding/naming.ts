@@ -7,8 +7,8 @@ export function namingConflict(incoming: CrdNames, existing: CrdNames): string |
   const { plural, singular = "", shortNames = [], kind, listKind = "" } = incoming;
   const refused = (field: string, value: string): string => `spec.names.${field}=${value} is forbidden`;
   if (names.has(plural)) return refused("plural", plural);
-  if (names.has(singular)) return refused("singular", singular);
+  if (singular !== "" && names.has(singular)) return refused("singular", singular);
   if (shortNames.some((name) => names.has(name))) return refused("shortNames", `[${shortNames.join(" ")}]`);
   if (kinds.has(kind)) return refused("kind", kind);
-  return kinds.has(listKind) ? refused("listKind", listKind) : undefined;
+  return listKind !== "" && kinds.has(listKind) ? refused("listKind", listKind) : undefined;
 }
