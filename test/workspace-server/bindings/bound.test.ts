@@ -42,7 +42,7 @@ describe("exports that are bound", function () {
     return hash;
   };
   const bind = async (cluster: string, provider = "provider", name = "w"): Promise<void> => {
-    await post(cluster, `${APIS}/apibindings`, bindingOf(name, pathOf(provider), "widgets"));
+    await post(cluster, `${APIS}/apibindings`, bindingOf(name, `${pathOf(provider)}:widgets`));
     await bound(cluster, name);
   };
   const bound = (cluster: string, name = "w"): Promise<void> =>
@@ -126,7 +126,7 @@ describe("exports that are bound", function () {
     await shard.clusters("provider", "a");
     await provide();
     const refused = (path: string) =>
-      server.send(`POST ${url("a", `${APIS}/apibindings`)}`, bindingOf("w", path, "widgets"), { user: "bob" });
+      server.send(`POST ${url("a", `${APIS}/apibindings`)}`, bindingOf("w", `${path}:widgets`), { user: "bob" });
     const message = (path: string): string =>
       `apibindings.apis.kcp.io "w" is forbidden: unable to create APIBinding: no permission to bind to export ${path}:widgets`;
     expect(outcome(await refused("root:provider"))).to.deep.equal([403, "Forbidden", message("root:provider")]);
@@ -167,7 +167,7 @@ describe("exports that are bound", function () {
     await provide("provider");
     await provide("other", "v1");
     await bind("a", "provider", "first");
-    await post("a", `${APIS}/apibindings`, bindingOf("second", pathOf("other"), "widgets"));
+    await post("a", `${APIS}/apibindings`, bindingOf("second", `${pathOf("other")}:widgets`));
     await until(() => said(shard.binding("a", "second") as never, "BindingUpToDate").startsWith("False Naming"));
     expect(said(shard.binding("a", "second") as never, "Ready")).to.equal(
       "False NamingConflicts Unable to bind APIs because they are bound by other APIBindings or CRDs: map[widgets.example.dev:{first false}]",
@@ -197,7 +197,7 @@ describe("exports that are bound", function () {
     await until(() => locks("a") === '{"widgets.example.dev":{"c":true}}');
     await until(() => locks("b") === '{"gadgets.example.dev":{"c":true}}');
     for (const cluster of ["a", "b"])
-      await post(cluster, `${APIS}/apibindings`, bindingOf("w", pathOf("provider"), "widgets"));
+      await post(cluster, `${APIS}/apibindings`, bindingOf("w", `${pathOf("provider")}:widgets`));
     for (const cluster of ["a", "b"])
       await until(() => said(shard.binding(cluster, "w") as never, "BindingUpToDate").startsWith("False Naming"));
     expect(said(shard.binding("a", "w") as never, "BindingUpToDate")).to.equal(
@@ -223,9 +223,7 @@ describe("exports that are bound", function () {
     const resources = [{ group: "example.dev", name: "widgets", schema: "v2.widgets.example.dev" }];
     const changed = await server.send(`PATCH ${path}`, { spec: { resources } }, MERGE);
     expect(changed.status, changed.text).to.equal(200);
-    await until(
-      () => shard.binding("a", "w").status?.boundResources?.[0]?.schema.name === "v2.widgets.example.dev",
-    );
+    await until(() => shard.binding("a", "w").status?.boundResources?.[0]?.schema.name === "v2.widgets.example.dev");
     const end = await watch.next();
     expect([end.type, (end.object as { code?: number }).code]).to.deep.equal(["ERROR", 410]);
     await post("a", WIDGETS, widget("two", { spec: { weight: 3 } }));

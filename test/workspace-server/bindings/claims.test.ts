@@ -38,7 +38,7 @@ describe("claims of exports", function () {
     metadata: { name, ...(labels && { labels }) },
   });
   const bind = async (cluster: string, claims: readonly object[]): Promise<void> => {
-    await post(cluster, `${APIS}/apibindings`, bindingOf("m", pathOf("provider"), "maps", claims));
+    await post(cluster, `${APIS}/apibindings`, bindingOf("m", `${pathOf("provider")}:maps`, claims));
     await until(() => said(shard.binding(cluster, "m") as never, "PermissionClaimsApplied") === "True");
   };
   const claim = async (cluster: string, claims: readonly object[]): Promise<void> => {
@@ -87,7 +87,7 @@ describe("claims of exports", function () {
     expect(await labels("a", "forged")).to.deep.equal({ own: "x", [LABEL]: HASH });
     await post("b", MAPS, map("forged", { [LABEL]: HASH }));
     expect(await labels("b", "forged")).to.equal(undefined);
-    const forged = bindingOf("f", pathOf("provider"), "maps") as { metadata: object };
+    const forged = bindingOf("f", `${pathOf("provider")}:maps`) as { metadata: object };
     const label = { "internal.apis.kcp.io/export": "forged", [other]: HASH };
     await post("b", `${APIS}/apibindings`, { ...forged, metadata: { name: "f", labels: label } });
     const { key, value } = reflexiveLabel({ cluster: "provider", name: "maps" });
@@ -98,10 +98,11 @@ describe("claims of exports", function () {
 
   it("of another export, and of resources that nobody knows, are told in the conditions", async () => {
     const more = { group: "wild.west", resource: "sheriffs", identityHash: "f00", verbs: ["get"] };
-    await post("a", `${APIS}/apibindings`, bindingOf("m", pathOf("provider"), "maps", [
-      accepted(ALL),
-      { ...more, selector: ALL, state: "Accepted" },
-    ]));
+    await post(
+      "a",
+      `${APIS}/apibindings`,
+      bindingOf("m", `${pathOf("provider")}:maps`, [accepted(ALL), { ...more, selector: ALL, state: "Accepted" }]),
+    );
     await until(() => said(shard.binding("a", "m") as never, "PermissionClaimsValid").startsWith("False"));
     expect(said(shard.binding("a", "m") as never, "PermissionClaimsValid")).to.equal(
       'False InvalidPermissionClaims 1 unexpected and/or invalid permission claims (showing first 1): unexpected/invalid claim for sheriffs.wild.west (identity "f00")',

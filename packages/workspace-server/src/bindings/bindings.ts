@@ -19,6 +19,8 @@ import { ClaimIndex } from "./claims/claim-index.ts";
 import type { KeptKind, KindsOf } from "./claims/relabel.ts";
 import { BindingController } from "./controllers/binding/controller.ts";
 import { LockController } from "./controllers/binding/lock-controller.ts";
+import { DefaultBindings } from "./controllers/defaults/controller.ts";
+import type { TypesOf } from "./controllers/defaults/wanted.ts";
 import { ExportController } from "./controllers/export/controller.ts";
 import { EndpointSliceController } from "./controllers/export/endpoint-slices.ts";
 import { Identities, type SecretContent } from "./controllers/export/identity.ts";
@@ -79,6 +81,7 @@ export class Bindings implements ShardPart {
   readonly #binding: BindingController;
   readonly #export: ExportController;
   readonly #slices: EndpointSliceController;
+  readonly #defaults: DefaultBindings;
   readonly #stack = new AsyncDisposableStack();
   readonly #followed = new Set<ShardContext>();
 
@@ -110,7 +113,8 @@ export class Bindings implements ShardPart {
         store: objects.store,
         admit: chained(options.admit, this.admitClaims),
         kinds: table,
-        onFault: (error, crd) => shard.log({ level: "error", message: `bound kind ${crd} cannot be served: ${String(error)}` }),
+        onFault: (error, crd) =>
+          shard.log({ level: "error", message: `bound kind ${crd} cannot be served: ${String(error)}` }),
       }),
     );
     const shards = (): readonly ShardContext[] => {
@@ -123,7 +127,8 @@ export class Bindings implements ShardPart {
       new BindingController({ ...common, boundCrds, claims, kindsOf, kinds: this.#kinds }),
     );
     const locks = this.#stack.use(new LockController(common));
-    const onNamespace = (error: unknown): void => shard.log({ level: "warn", message: `namespace of identities: ${String(error)}` });
+    const onNamespace = (error: unknown): void =>
+      shard.log({ level: "warn", message: `namespace of identities: ${String(error)}` });
     const identities = new Identities({
       secrets: objects.of(kinds.secret),
       namespaces: objects.of(kinds.namespace),
@@ -131,8 +136,11 @@ export class Bindings implements ShardPart {
     });
     this.#export = this.#stack.use(new ExportController({ ...common, secrets, identities, virtualWorkspaceURLs }));
     this.#slices = this.#stack.use(new EndpointSliceController({ ...common, partitions }));
+    const typesOf: TypesOf = (key) => installation.workspaceTypes(key);
+    this.#defaults = this.#stack.use(new DefaultBindings({ ...common, typesOf, mayAccess }));
     for (const each of shards()) this.join(each);
-    this.started = Promise.all([this.#binding, locks, this.#export, this.#slices].map(({ started }) => started));
+    const parts: readonly ShardPart[] = [this.#binding, locks, this.#export, this.#slices, this.#defaults];
+    this.started = Promise.all(parts.map(({ started }) => started));
   }
 
   /**
@@ -146,6 +154,7 @@ export class Bindings implements ShardPart {
     this.#followed.add(shard);
     stack.use(this.#binding.follow(shard));
     stack.use(this.#slices.follow(shard));
+    stack.use(this.#defaults.follow(shard));
     const changed = (): void => {
       this.#export.shardsChanged();
       this.#slices.shardsChanged();
@@ -172,7 +181,9 @@ export class Bindings implements ShardPart {
   boundResource(cluster: string, group: string, resource: string): BoundResource | undefined {
     const binding = this.#shard.state.apiBindings.store
       .list(cluster)
-      .findLast(({ status }) => status?.boundResources?.some((one) => one.group === group && one.resource === resource));
+      .findLast(({ status }) =>
+        status?.boundResources?.some((one) => one.group === group && one.resource === resource),
+      );
     const reference = binding?.spec.reference.export;
     if (reference === undefined) return undefined;
     const found = this.#exports.find(reference, cluster);
@@ -193,7 +204,8 @@ export class Bindings implements ShardPart {
   /** What is bound beats a kind of the same name. */
   #kindsOf(cluster: string, resource: GroupResource, others: KindsOf): readonly KeptKind[] | undefined {
     const { group, resource: plural } = resource;
-    if (group === APIBinding.group && plural === APIBinding.plural) return [this.#shard.objects.of(APIBinding) as unknown as KeptKind];
+    if (group === APIBinding.group && plural === APIBinding.plural)
+      return [this.#shard.objects.of(APIBinding) as unknown as KeptKind];
     const bound = this.#kinds.boundAs(resource);
     const here = this.#kinds.pairsIn(cluster).find((pair) => pair.group === group && pair.resource === plural);
     const live = here && this.#kinds.liveOf(here);

@@ -23,8 +23,8 @@ import {
 } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import { CrdController } from "@virtual-workspaces/workspace-server";
-import { Bindings, chained } from "../../../../packages/workspace-server/src/bindings/bindings.ts";
 import type { AccessAttributes } from "../../../../packages/workspace-server/src/bindings/admission/access.ts";
+import { Bindings, chained } from "../../../../packages/workspace-server/src/bindings/bindings.ts";
 import type { KeptKind } from "../../../../packages/workspace-server/src/bindings/claims/relabel.ts";
 import type { ShardContext } from "../../../../packages/workspace-server/src/shard/context.ts";
 import { Installation } from "../../../../packages/workspace-server/src/shard/installation.ts";
@@ -239,8 +239,10 @@ export function exportOf(name: string, schemas: readonly string[], more: object 
   return { apiVersion: "apis.kcp.io/v1alpha2", kind: "APIExport", metadata: { name }, spec: { resources, ...more } };
 }
 
-export function bindingOf(name: string, path: string, of: string, permissionClaims: readonly object[] = []): object {
-  const spec = { reference: { export: { path, name: of } }, ...(permissionClaims.length > 0 && { permissionClaims }) };
+export function bindingOf(name: string, to: string, permissionClaims: readonly object[] = []): object {
+  const split = to.lastIndexOf(":");
+  const reference = { export: { path: to.slice(0, split), name: to.slice(split + 1) } };
+  const spec = { reference, ...(permissionClaims.length > 0 && { permissionClaims }) };
   return { apiVersion: "apis.kcp.io/v1alpha2", kind: "APIBinding", metadata: { name }, spec };
 }
 

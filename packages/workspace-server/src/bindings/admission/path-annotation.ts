@@ -39,6 +39,8 @@ export function admitPath(state: State): Admit {
   return (request) => {
     const { object, definition, subresource } = request;
     if (object === undefined || subresource !== "" || definition.plural === "logicalclusters") return undefined;
-    return object.metadata.annotations?.[PATH_ANNOTATION] === undefined ? undefined : withPath(request, object, { state });
+    return object.metadata.annotations?.[PATH_ANNOTATION] === undefined
+      ? undefined
+      : withPath(request, object, { state });
   };
 }

@@ -1,6 +1,5 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { formatTime } from "@virtual-workspaces/apimachinery";
-import type { PersistentCollection } from "@virtual-workspaces/store";
 import {
   type APIResourceSchema,
   BOUND_CRDS_CLUSTER,
@@ -8,6 +7,7 @@ import {
   SCHEMA_CLUSTER_ANNOTATION,
   SCHEMA_NAME_ANNOTATION,
 } from "@virtual-workspaces/kcp";
+import type { PersistentCollection } from "@virtual-workspaces/store";
 import { withDefaults } from "../../crds/defaults.ts";
 import type { CrdContent, CrdNames, CrdSpec, CustomResourceDefinition } from "../../crds/definition.ts";
 import { ensure } from "../../shard/modify.ts";

@@ -159,8 +159,7 @@ export class BoundKinds implements Disposable {
   /** Of several schemas of one identity and resource, the one that was bound last. */
   #everywhere(): readonly ServedResource[] {
     const found = new Map<string, BoundPair>();
-    for (const { pair } of this.#pairs.values())
-      found.set(`${pair.group}/${pair.resource}/${pair.identity}`, pair);
+    for (const { pair } of this.#pairs.values()) found.set(`${pair.group}/${pair.resource}/${pair.identity}`, pair);
     return Object.freeze([...found.values()].flatMap((pair) => this.liveOf(pair)?.identified ?? []));
   }
 

@@ -29,5 +29,7 @@ export function pairText({ uid, identity }: Pick<BoundPair, "uid" | "identity">)
  * identities never share one: what one provider sees, another does not.
  */
 export function boundKeySpace({ group, resource, identity }: Omit<BoundPair, "uid">): string {
-  return `bound-${createHash("sha256").update(JSON.stringify([group, resource, identity])).digest("hex")}`;
+  return `bound-${createHash("sha256")
+    .update(JSON.stringify([group, resource, identity]))
+    .digest("hex")}`;
 }

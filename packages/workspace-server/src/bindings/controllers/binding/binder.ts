@@ -11,7 +11,7 @@ import { modify } from "../../../shard/modify.ts";
 import type { ShardObjects } from "../../../shard/objects.ts";
 import { logicalClusterKey, type ShardState } from "../../../shard/state.ts";
 import type { Tracked } from "../../../shard/tracked.ts";
-import { clusterOf, exportText, type Exports } from "../../exports.ts";
+import { clusterOf, type Exports, exportText } from "../../exports.ts";
 import { type BoundCrds, namesOf, UnboundableSchema } from "../../served/bound-crds.ts";
 import { EXPORT_VALID, INITIAL_BINDING, type StatusDraft, UP_TO_DATE } from "./draft.ts";
 import { holdersIn } from "./holders.ts";
@@ -92,7 +92,11 @@ export class Binder {
     return wanted;
   }
 
-  async #bindAll({ key, draft }: Pick<Binding, "key" | "draft">, wanted: readonly Wanted[], identityHash: string): Promise<void> {
+  async #bindAll(
+    { key, draft }: Pick<Binding, "key" | "draft">,
+    wanted: readonly Wanted[],
+    identityHash: string,
+  ): Promise<void> {
     const conflicts = await this.#lock(key, wanted);
     if (conflicts === undefined) {
       const why = 'logicalclusters.core.kcp.io "cluster" not found';
@@ -126,10 +130,7 @@ export class Binder {
   }
 
   /** @returns whose the others are; `undefined` without a LogicalCluster */
-  async #lock(
-    { cluster, name }: ObjectKey,
-    wanted: readonly Wanted[],
-  ): Promise<ReadonlyMap<string, Lock> | undefined> {
+  async #lock({ cluster, name }: ObjectKey, wanted: readonly Wanted[]): Promise<ReadonlyMap<string, Lock> | undefined> {
     const { objects, state, crds, now } = this.#options;
     const resources: GroupResource[] = wanted.map(({ resource: { group, name: resource } }) => ({ group, resource }));
     let conflicts: ReadonlyMap<string, Lock> | undefined;

@@ -66,20 +66,25 @@ export class StatusDraft {
   /** Adds what is bound of a resource, or puts it in the place of what was. */
   bound(resource: Bound): void {
     const { boundResources = [] } = this.#status;
-    const at = boundResources.findIndex(({ group, resource: name }) => group === resource.group && name === resource.resource);
+    const at = boundResources.findIndex(
+      ({ group, resource: name }) => group === resource.group && name === resource.resource,
+    );
     const before = boundResources[at];
     if (before === undefined) {
       this.set({ boundResources: [...boundResources, resource] });
       return;
     }
-    const storageVersions = [...new Set([...(before.storageVersions ?? []), ...(resource.storageVersions ?? [])])].sort();
+    const storageVersions = [
+      ...new Set([...(before.storageVersions ?? []), ...(resource.storageVersions ?? [])]),
+    ].sort();
     this.set({ boundResources: boundResources.with(at, { ...resource, storageVersions }) });
   }
 
   /** Ready says what the initial binding does. */
   copyReady(): void {
     const initial = getCondition(this.conditions, INITIAL_BINDING);
-    if (initial !== undefined) this.#conditions(setCondition(this.conditions, { ...initial, type: READY_CONDITION }, this.#now));
+    if (initial !== undefined)
+      this.#conditions(setCondition(this.conditions, { ...initial, type: READY_CONDITION }, this.#now));
   }
 
   #conditions(conditions: Condition[]): void {

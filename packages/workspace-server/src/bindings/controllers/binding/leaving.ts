@@ -86,7 +86,9 @@ export class LeavingObjects implements Disposable {
     for (let at = 0; at < there.length; at += AT_ONCE) {
       signal.throwIfAborted();
       const some = there.slice(at, at + AT_ONCE);
-      await Promise.all(some.map(({ key: { cluster, namespace, name } }) => objects.in(cluster, namespace).delete(name)));
+      await Promise.all(
+        some.map(({ key: { cluster, namespace, name } }) => objects.in(cluster, namespace).delete(name)),
+      );
     }
     if (there.length > 0) await lease.confirm({ signal });
     const left = [...objectsOf(lease, key.cluster)];
@@ -119,7 +121,10 @@ export class LeavingObjects implements Disposable {
 
 function remaining(counts: ReadonlyMap<string, number>, finalizers: ReadonlyMap<string, number>): Remaining {
   const list = (of: ReadonlyMap<string, number>, text: (name: string, count: number) => string): string =>
-    [...of].sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, count]) => text(name, count)).join(", ");
+    [...of]
+      .sort(([one], [other]) => (one < other ? -1 : 1))
+      .map(([name, count]) => text(name, count))
+      .join(", ");
   if (finalizers.size > 0) {
     const names = list(finalizers, (name, count) => `${name} in ${count} resource instances`);
     return {

@@ -1,6 +1,10 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Controller, controller, type ReconcileFailure } from "@virtual-workspaces/client";
-import { LogicalCluster, type LogicalCluster as LogicalClusterObject, RESOURCE_BINDINGS_ANNOTATION } from "@virtual-workspaces/kcp";
+import {
+  LogicalCluster,
+  type LogicalCluster as LogicalClusterObject,
+  RESOURCE_BINDINGS_ANNOTATION,
+} from "@virtual-workspaces/kcp";
 import { hasCondition } from "../../../crds/conditions.ts";
 import type { CrdContent } from "../../../crds/definition.ts";
 import type { ShardPart } from "../../../shard/context.ts";

@@ -3,8 +3,8 @@ import { apiVersionOf } from "@virtual-workspaces/apimachinery";
 import { type Controller, controller, type ReconcileFailure } from "@virtual-workspaces/client";
 import {
   APIExport,
-  type APIExport as APIExportObject,
   APIExportEndpointSlice,
+  type APIExport as APIExportObject,
   deleteCondition,
   markFalse,
   markTrue,
@@ -18,7 +18,7 @@ import type { ShardState } from "../../../shard/state.ts";
 import type { Tracked } from "../../../shard/tracked.ts";
 import { clusterOf } from "../../exports.ts";
 import { follow } from "../../follow.ts";
-import { Identities, type SecretContent } from "./identity.ts";
+import type { Identities, SecretContent } from "./identity.ts";
 import { exportURL } from "./urls.ts";
 
 /** What the controller of exports is made of. */

@@ -3,19 +3,19 @@ import { type Controller, controller, type ReconcileFailure } from "@virtual-wor
 import {
   type APIExport,
   APIExportEndpointSlice,
-  type APIExportEndpointSlice as Slice,
   markFalse,
   markTrue,
   PATH_ANNOTATION,
   type Partition,
   SHARD_NAME_LABEL,
+  type APIExportEndpointSlice as Slice,
 } from "@virtual-workspaces/kcp";
 import type { ShardContext, ShardPart } from "../../../shard/context.ts";
 import { modify } from "../../../shard/modify.ts";
 import type { ShardObjects } from "../../../shard/objects.ts";
 import type { ShardState } from "../../../shard/state.ts";
 import type { Tracked } from "../../../shard/tracked.ts";
-import { clusterOf, exportText, type Exports } from "../../exports.ts";
+import { clusterOf, type Exports, exportText, placeOf } from "../../exports.ts";
 import { follow } from "../../follow.ts";
 import { selectorText } from "./selector-text.ts";
 import { exportURL } from "./urls.ts";
@@ -90,6 +90,9 @@ export class EndpointSliceController implements ShardPart {
         ({ spec }, { cluster }) => {
           const reference = spec.reference.export;
           if (reference === undefined) return;
+          // Only the first and the last of a shard make a difference.
+          const named = `${placeOf(reference, cluster)}:${reference.name}`;
+          if (state.apiBindings.store.countBy("export", named) > 1) return;
           const found = this.#options.exports.find(reference, cluster);
           if (found === undefined) return;
           const there = clusterOf(found);
@@ -174,7 +177,7 @@ export class EndpointSliceController implements ShardPart {
     const had = new Set(status.endpoints?.map(({ url }) => url));
     const urls = this.#options.shards().flatMap((shard) => {
       const url = exportURL(shard.urls.virtualWorkspaceURL, { cluster, name });
-      const bound = places.some((place) => shard.state.apiBindings.store.keysBy("export", `${place}:${name}`).length > 0);
+      const bound = places.some((place) => shard.state.apiBindings.store.countBy("export", `${place}:${name}`) > 0);
       // A shard outside the partition neither publishes its URL nor takes it back.
       if (bound && !matches.matches(this.#labelsOf(shard))) return had.has(url) ? [url] : [];
       return bound ? [url] : [];

@@ -1,6 +1,11 @@
-import { identityHash } from "@virtual-workspaces/kcp";
-import { type APIExport, IDENTITY_SECRET_KEY, IDENTITY_SECRET_NAMESPACE, newIdentityKey } from "@virtual-workspaces/kcp";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import {
+  type APIExport,
+  IDENTITY_SECRET_KEY,
+  IDENTITY_SECRET_NAMESPACE,
+  identityHash,
+  newIdentityKey,
+} from "@virtual-workspaces/kcp";
 import { ensure, modify, type Written } from "../../../shard/modify.ts";
 
 /** What is read and written of Secrets: values are base64. */
