@@ -7,9 +7,7 @@ import { expect } from "chai";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** The sources, with one kind of quotation mark around texts and none of the breaks within long ones. */
-const sources = globSync("packages/{apimachinery,client,framework,store,forwarding,workspace-server}/src/**/*.ts", {
-  cwd: root,
-})
+const sources = globSync("packages/{apimachinery,client,framework,store,forwarding,workspace-server}/src/**/*.ts", { cwd: root })
   .map((file) => readFileSync(`${root}/${file}`, "utf8"))
   .join("\n")
   .replace(/[`"] \+\s+[`"]/g, "");

@@ -1,11 +1,10 @@
 // Definitions of kinds, good and bad, as Kubernetes judges them: what is recorded must still be what it says. RECORD=1
 // records anew.
-
-import { expect } from "chai";
 import { startOracle } from "../differential/oracle.ts";
 import { CASES } from "../workspace-server/crds/cases.ts";
 import { Judge, type Verdict } from "../workspace-server/crds/judge.ts";
 import { record, recorded } from "../workspace-server/crds/recorded.ts";
+import { expect } from "chai";
 import { building } from "./support/build.ts";
 
 describe("definitions of kinds at the oracle", function () {

@@ -58,10 +58,7 @@ describe("a maximal permission policy", () => {
   it("may be for one namespace, but no shipped binding is", () => {
     const made = world();
     made.policies.set("P", bindingOf("ns", { to: "max", subject: person(`${PREFIX}ada`), namespace: "here" }));
-    made.policies.set(
-      "system:admin",
-      bindingOf("ns", { to: "max", subject: person(`${PREFIX}ada`), namespace: "there" }),
-    );
+    made.policies.set("system:admin", bindingOf("ns", { to: "max", subject: person(`${PREFIX}ada`), namespace: "there" }));
     const may = ["here", "there", ""].map((namespace) => made.may(ada, { ...COWBOYS, namespace }));
     expect(may).to.deep.equal([true, false, false]);
   });
@@ -92,36 +89,14 @@ describe("a maximal permission policy", () => {
     ["everybody", ada, authenticated, true],
     ["everybody, without prefix", ada, "system:authenticated", false],
     ["somebody scoped to the workspace", login("ada", { extra: { [SCOPES]: ["cluster:C"] } }), authenticated, true],
-    [
-      "somebody out of scope, who has a warrant",
-      login("x", { extra: { [SCOPES]: ["cluster:D"], [WARRANT]: ['{"user":"ada"}'] } }),
-      authenticated,
-      false,
-    ],
-    [
-      "the same whose warrant it names",
-      login("x", { extra: { [SCOPES]: ["cluster:D"], [WARRANT]: ['{"user":"ada","groups":["g"]}'] } }),
-      `${PREFIX}g`,
-      true,
-    ],
-    [
-      "a warrant in a warrant",
-      login("ada", {
-        extra: { [WARRANT]: [JSON.stringify({ user: "y", extra: { [WARRANT]: ['{"groups":["g"]}'] } })] },
-      }),
-      `${PREFIX}g`,
-      true,
-    ],
+    ["somebody out of scope, who has a warrant", login("x", { extra: { [SCOPES]: ["cluster:D"], [WARRANT]: ['{"user":"ada"}'] } }), authenticated, false],
+    ["the same whose warrant it names", login("x", { extra: { [SCOPES]: ["cluster:D"], [WARRANT]: ['{"user":"ada","groups":["g"]}'] } }), `${PREFIX}g`, true],
+    ["a warrant in a warrant", login("ada", { extra: { [WARRANT]: [JSON.stringify({ user: "y", extra: { [WARRANT]: ['{"groups":["g"]}'] } })] } }), `${PREFIX}g`, true],
     ["a service account's group", robot("x", "C"), `${PREFIX}system:serviceaccounts`, true],
     ["a foreign service account", robot("x", "D"), authenticated, true],
     ["a service account that does not say whose", robot("x"), authenticated, true],
     ["the groups of such a one", robot("x"), `${PREFIX}system:serviceaccounts`, false],
-    [
-      "the groups of one that says so twice",
-      robot("x", "C", { extra: { [HOME]: ["C", "D"] } }),
-      `${PREFIX}system:serviceaccounts`,
-      false,
-    ],
+    ["the groups of one that says so twice", robot("x", "C", { extra: { [HOME]: ["C", "D"] } }), `${PREFIX}system:serviceaccounts`, false],
   ]; // prettier-ignore
   for (const [what, user, group, passes] of rows)
     it(`${passes ? "lets" : "does not let"} ${what} pass that is bound to ${group}`, () => {

@@ -12,13 +12,11 @@ describe("always allowed", () => {
     const world = new World();
     for (const cluster of ["C", "gone", "system:admin", "*", ""]) {
       expect(world.may(MASTER, { ...PODS, cluster })).to.equal(true);
-      expect(
-        world.may(login("x", { groups: ["system:masters"], extra: scopes("other") }), { ...PODS, cluster }),
-      ).to.equal(true);
+      expect(world.may(login("x", { groups: ["system:masters"], extra: scopes("other") }), { ...PODS, cluster })).to.equal(
+        true,
+      );
     }
-    const warranted = login("x", {
-      extra: { "authorization.kcp.io/warrant": ['{"user":"y","groups":["system:masters"]}'] },
-    });
+    const warranted = login("x", { extra: { "authorization.kcp.io/warrant": ['{"user":"y","groups":["system:masters"]}'] } });
     expect(world.may(warranted, { ...PODS, cluster: "system:admin" })).to.equal(false);
     const status = { group: "apis.kcp.io", resource: "apiexports", subresource: "status", verb: "update" };
     expect(world.may(warranted, status)).to.equal(false);
@@ -48,84 +46,30 @@ describe("required groups", () => {
     ["one that is missing", "a", ada, "Denied: user is not a member of required groups: a"],
     ["one", "a", login("ada", { groups: ["a"] }), "Allowed: delegating due to user is member of required groups: a"],
     ["both", "a,b", login("ada", { groups: ["a"] }), "Denied: user is not a member of required groups: a,b"],
-    [
-      "both that are there",
-      "a,b",
-      login("ada", { groups: ["b", "a"] }),
-      "Allowed: delegating due to user is member of required groups: a,b",
-    ],
-    [
-      "one or two",
-      "a,b;c",
-      login("ada", { groups: ["c"] }),
-      "Allowed: delegating due to user is member of required groups: a,b;c",
-    ],
+    ["both that are there", "a,b", login("ada", { groups: ["b", "a"] }), "Allowed: delegating due to user is member of required groups: a,b"],
+    ["one or two", "a,b;c", login("ada", { groups: ["c"] }), "Allowed: delegating due to user is member of required groups: a,b;c"],
     ["no spaces", "a; c", login("ada", { groups: ["c"] }), "Denied: user is not a member of required groups: a; c"],
     ["an empty value", "", ada, "Denied: user is not a member of required groups: "],
-    [
-      "kcp's admins",
-      "a",
-      login("x", { groups: ["system:kcp:admin"] }),
-      "Allowed: delegating due to user is member of required groups: a",
-    ],
-    [
-      "kcp's bootstrapper",
-      "a",
-      login("x", { groups: ["system:kcp:tenancy:workspace-bootstrapper"] }),
-      "Allowed: delegating due to user is member of required groups: a",
-    ],
-    [
-      "a group out of scope",
-      "a",
-      login("ada", { groups: ["a"], extra: scopes("D") }),
-      "Denied: user is not a member of required groups: a",
-    ],
-    [
-      "a group of a warrant",
-      "a",
-      login("ada", { extra: { "authorization.kcp.io/warrant": ['{"groups":["a"]}'] } }),
-      "Allowed: delegating due to user is member of required groups: a",
-    ],
-    [
-      "a service account",
-      "a",
-      robot("x", "C"),
-      "NoOpinion: delegating due to service account access to logical cluster",
-    ],
-    [
-      "a foreign service account",
-      "a",
-      robot("x", "D"),
-      "NoOpinion: delegating due to service account access to logical cluster",
-    ],
-    [
-      "the scheduler",
-      "a",
-      login("x", { groups: ["system:kcp:logical-cluster-admin"] }),
-      "NoOpinion: delegating due to logical cluster admin access",
-    ],
-    [
-      "other shards",
-      "a",
-      login("x", { groups: ["system:kcp:external-logical-cluster-admin"] }),
-      "NoOpinion: delegating due to external logical cluster admin access",
-    ],
+    ["kcp's admins", "a", login("x", { groups: ["system:kcp:admin"] }), "Allowed: delegating due to user is member of required groups: a"],
+    ["kcp's bootstrapper", "a", login("x", { groups: ["system:kcp:tenancy:workspace-bootstrapper"] }), "Allowed: delegating due to user is member of required groups: a"],
+    ["a group out of scope", "a", login("ada", { groups: ["a"], extra: scopes("D") }), "Denied: user is not a member of required groups: a"],
+    ["a group of a warrant", "a", login("ada", { extra: { "authorization.kcp.io/warrant": ['{"groups":["a"]}'] } }), "Allowed: delegating due to user is member of required groups: a"],
+    ["a service account", "a", robot("x", "C"), "NoOpinion: delegating due to service account access to logical cluster"],
+    ["a foreign service account", "a", robot("x", "D"), "NoOpinion: delegating due to service account access to logical cluster"],
+    ["the scheduler", "a", login("x", { groups: ["system:kcp:logical-cluster-admin"] }), "NoOpinion: delegating due to logical cluster admin access"],
+    ["other shards", "a", login("x", { groups: ["system:kcp:external-logical-cluster-admin"] }), "NoOpinion: delegating due to external logical cluster admin access"],
   ]; // prettier-ignore
   for (const [what, requiredGroups, user, reason] of rows)
     it(`of a workspace that asks for ${what}`, () => {
       const world = new World();
       world.workspace("C", { requiredGroups });
       expect(world.told(user, PODS)[step]).to.equal(reason);
-      expect((world.decide(user, PODS) as Decision & { final?: boolean }).final === true).to.equal(
-        reason.startsWith("Denied"),
-      );
+      expect((world.decide(user, PODS) as Decision & { final?: boolean }).final === true).to.equal(reason.startsWith("Denied"));
     });
 
   it("are asked of nobody where there is no logical cluster, or none is named", () => {
     const world = new World();
-    expect(world.told(ada, { ...PODS, cluster: "gone" })).to.deep.equal({
-      [step]: "NoOpinion: logical cluster not found",
-    });
+    expect(world.told(ada, { ...PODS, cluster: "gone" })).to.deep.equal({ [step]: "NoOpinion: logical cluster not found" });
     for (const cluster of ["*", ""])
       expect(world.told(ada, { ...PODS, cluster })).to.deep.equal({ [step]: "NoOpinion: empty cluster name" });
   });
@@ -153,62 +97,20 @@ describe("access to a workspace", () => {
     ["before it starts", ada, phase("Scheduling"), PODS, 'NoOpinion: not permitted due to phase "Scheduling"'],
     ["while it is away", ada, phase("Unavailable"), PODS, 'NoOpinion: not permitted due to phase "Unavailable"'],
     ["without a phase", ada, phase(""), PODS, 'NoOpinion: not permitted due to phase ""'],
-    [
-      "kcp's admins before it starts",
-      login("x", { groups: ["system:kcp:admin"] }),
-      phase("Scheduling"),
-      PODS,
-      'NoOpinion: not permitted due to phase "Scheduling"',
-    ],
+    ["kcp's admins before it starts", login("x", { groups: ["system:kcp:admin"] }), phase("Scheduling"), PODS, 'NoOpinion: not permitted due to phase "Scheduling"'],
     ["an initializer while it starts", lifecycle, phase("Initializing"), PODS, allowed],
     ["an initializer while it ends", lifecycle, phase("Deleting"), PODS, allowed],
     ["a terminator while it ends", terminator, phase("Terminating"), PODS, allowed],
     ["an initializer later", lifecycle, {}, PODS, none],
-    [
-      "an initializer before",
-      lifecycle,
-      phase("Scheduling"),
-      PODS,
-      'NoOpinion: not permitted due to phase "Scheduling"',
-    ],
-    [
-      "an initializer by warrant",
-      login("bob", { extra: { "authorization.kcp.io/warrant": ['{"groups":["system:kcp:initializer:a"]}'] } }),
-      phase("Initializing"),
-      PODS,
-      none,
-    ],
-    [
-      "an initializer, for the status of a binding",
-      lifecycle,
-      phase("Initializing"),
-      { group: "apis.kcp.io", resource: "apibindings", subresource: "status", verb: "update" },
-      allowed,
-    ],
+    ["an initializer before", lifecycle, phase("Scheduling"), PODS, 'NoOpinion: not permitted due to phase "Scheduling"'],
+    ["an initializer by warrant", login("bob", { extra: { "authorization.kcp.io/warrant": ['{"groups":["system:kcp:initializer:a"]}'] } }), phase("Initializing"), PODS, none],
+    ["an initializer, for the status of a binding", lifecycle, phase("Initializing"), { group: "apis.kcp.io", resource: "apibindings", subresource: "status", verb: "update" }, allowed],
     ["its service accounts", robot("x", "C"), {}, PODS, "NoOpinion: delegating due to local service account access"],
-    [
-      "its service accounts while it starts",
-      robot("x", "C"),
-      phase("Initializing"),
-      PODS,
-      "NoOpinion: delegating due to local service account access",
-    ],
-    [
-      "service accounts that do not say whose",
-      robot("x"),
-      {},
-      PODS,
-      "NoOpinion: delegating due to local service account access",
-    ],
+    ["its service accounts while it starts", robot("x", "C"), phase("Initializing"), PODS, "NoOpinion: delegating due to local service account access"],
+    ["service accounts that do not say whose", robot("x"), {}, PODS, "NoOpinion: delegating due to local service account access"],
     ["service accounts of others", robot("x", "D"), {}, PODS, none],
     ["its service accounts, scoped elsewhere", robot("x", "C", { extra: scopes("D") }), {}, PODS, none],
-    [
-      "the scheduler",
-      login("x", { groups: ["system:kcp:logical-cluster-admin"] }),
-      phase("Scheduling"),
-      { group: "core.kcp.io", resource: "logicalclusters", verb: "update" },
-      "Allowed: delegating due to logical cluster admin access",
-    ],
+    ["the scheduler", login("x", { groups: ["system:kcp:logical-cluster-admin"] }), phase("Scheduling"), { group: "core.kcp.io", resource: "logicalclusters", verb: "update" }, "Allowed: delegating due to logical cluster admin access"],
     ["who reads metrics", bob, {}, { path: "/metrics" }, "NoOpinion: delegating due to shard-level path"],
   ]; // prettier-ignore
   for (const [who, user, state, about, reason] of rows)
@@ -246,12 +148,7 @@ describe("access to a workspace", () => {
     world.bind("C", "ns", { to: "cluster-admin", subject: person("bob"), namespace: "default" });
     expect(world.may(bob, about)).to.equal(false);
     expect(world.may(bob, { ...PODS, namespace: "default" })).to.equal(false);
-    world.elsewhere.set("C", {
-      kind: "ClusterRoleBinding",
-      metadata: { name: "far" },
-      roleRef: { kind: "ClusterRole", name: "system:kcp:workspace:access" },
-      subjects: [person("bob")],
-    });
+    world.elsewhere.set("C", { kind: "ClusterRoleBinding", metadata: { name: "far" }, roleRef: { kind: "ClusterRole", name: "system:kcp:workspace:access" }, subjects: [person("bob")] });
     expect(world.may(bob, about)).to.equal(true);
     expect(world.may(bob, { ...PODS, namespace: "default" })).to.equal(true);
     const shipped = login("s", { groups: ["everywhere"] });
@@ -284,9 +181,7 @@ describe("status of bindings and exports", () => {
       const world = new World();
       const about = { group: "apis.kcp.io", resource, version: "v1alpha2", name: "x" };
       for (const verb of ["get", "update", "patch"]) {
-        expect(world.told(ada, { ...about, verb, subresource: "status" })["03-systemcrd"]).to.equal(
-          `Denied: ${reason}`,
-        );
+        expect(world.told(ada, { ...about, verb, subresource: "status" })["03-systemcrd"]).to.equal(`Denied: ${reason}`);
         expect(world.may(ada, { ...about, verb, subresource: "status" })).to.equal(false);
         expect(world.may(ada, { ...about, verb })).to.equal(true);
         expect(world.may(ada, { ...about, group: "other.dev", verb, subresource: "status" })).to.equal(true);

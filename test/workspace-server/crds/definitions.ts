@@ -1,25 +1,14 @@
 // A definition that is fine, to be changed.
 export type Json = { [name: string]: unknown };
 
-export const SCHEMA = {
-  type: "object",
-  properties: { spec: { type: "object", properties: { size: { type: "integer" } } } },
-};
+export const SCHEMA = { type: "object", properties: { spec: { type: "object", properties: { size: { type: "integer" } } } } };
 
 export function version(more: Json = {}): Json {
   return { name: "v1", served: true, storage: true, schema: { openAPIV3Schema: SCHEMA }, ...more };
 }
 
 /** A definition that is fine, with another spec, names and metadata where they are given. */
-export function definition({
-  spec = {},
-  names = {},
-  metadata = {},
-}: {
-  spec?: Json;
-  names?: Json;
-  metadata?: Json;
-} = {}): Json {
+export function definition({ spec = {}, names = {}, metadata = {} }: { spec?: Json; names?: Json; metadata?: Json } = {}): Json {
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",

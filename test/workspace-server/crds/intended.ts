@@ -13,9 +13,7 @@ export const INTENDED: Readonly<Record<string, Verdict>> = {
     ],
   },
   // What is no schema is nothing that more could be said of.
-  "schema: items as a list": invalid(
-    `FieldValueInvalid ${X}.items: Invalid value: [{"type":"string"}]: must be a schema`,
-  ),
+  "schema: items as a list": invalid(`FieldValueInvalid ${X}.items: Invalid value: [{"type":"string"}]: must be a schema`),
   // The parser's own words.
   "schema: a rule that is none": invalid(
     `FieldValueInvalid ${X}.x-kubernetes-validations[0].rule: Invalid value: {"Rule":"self \\u003e","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: compilation failed: ERROR: <input>:1:7: Syntax error: unexpected token: EOF\n | self >\n | ......^`,

@@ -50,21 +50,13 @@ export class Judge implements Disposable {
 
   async #call(method: string, path: string, body?: Json): Promise<Answered> {
     const headers = { ...this.#target.headers, "content-type": "application/json" };
-    const {
-      status,
-      headers: said,
-      text,
-    } = await this.#caller.call({
+    const { status, headers: said, text } = await this.#caller.call({
       method,
       path,
       headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    return {
-      status,
-      warnings: [said["warning"] ?? []].flat().flatMap((one) => one.split(/, (?=299)/)),
-      body: JSON.parse(text),
-    };
+    return { status, warnings: [said["warning"] ?? []].flat().flatMap((one) => one.split(/, (?=299)/)), body: JSON.parse(text) };
   }
 
   async #until(path: string, is: (answer: Answered) => boolean): Promise<Answered> {

@@ -12,8 +12,6 @@ export function recorded(): Verdicts {
 }
 
 export function record(verdicts: Verdicts): void {
-  const lines = Object.entries(verdicts).map(
-    ([name, verdict]) => `${JSON.stringify(name)}: ${JSON.stringify(verdict)}`,
-  );
+  const lines = Object.entries(verdicts).map(([name, verdict]) => `${JSON.stringify(name)}: ${JSON.stringify(verdict)}`);
   writeFileSync(FILE, `{\n${lines.join(",\n")}\n}\n`);
 }

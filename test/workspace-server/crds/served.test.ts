@@ -1,7 +1,6 @@
 // Custom kinds over real sockets: made, used, changed, deleted; two logical clusters at once; over stores in memory and on disk.
-
-import { lmdbStore, memoryStore, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
+import { lmdbStore, memoryStore, type Store } from "@virtual-workspaces/store";
 import { tree } from "../../_setup/tree.ts";
 import type { Answer } from "../../_support/plain.ts";
 import { definition, type Json, version } from "./definitions.ts";
@@ -59,10 +58,7 @@ async function define(shard: Shard, cluster: string, crd: Json, name = "widgets.
   const { server, url } = shard;
   const made = await server.send(`POST ${url(cluster)}${CRDS}`, crd);
   expect(made.status, made.text).to.equal(201);
-  return until(
-    () => server.get(`${url(cluster)}${CRDS}/${name}`),
-    (answer) => condition(answer, "Established") !== undefined,
-  );
+  return until(() => server.get(`${url(cluster)}${CRDS}/${name}`), (answer) => condition(answer, "Established") !== undefined);
 }
 
 const STORES: Readonly<Record<string, () => Promise<{ readonly store: Store; readonly end: () => void }>>> = {
@@ -97,12 +93,7 @@ for (const [name, open] of Object.entries(STORES))
       const crd = await define(shard, "root", ruled("self.size < 10", "too large"));
       expect(condition(crd, "NamesAccepted")).to.equal("NoConflicts");
       expect(condition(crd, "Established")).to.equal("InitialNamesAccepted");
-      expect(crd.body.status.acceptedNames).to.deep.equal({
-        plural: "widgets",
-        singular: "widget",
-        kind: "Widget",
-        listKind: "WidgetList",
-      });
+      expect(crd.body.status.acceptedNames).to.deep.equal({ plural: "widgets", singular: "widget", kind: "Widget", listKind: "WidgetList" });
       expect(crd.body.status.storedVersions).to.deep.equal(["v1"]);
       const made = await server.send(`POST ${root}${WIDGETS}`, widget("a"));
       expect(made.body.spec).to.deep.equal({ size: 3, colour: "red" });
@@ -111,31 +102,20 @@ for (const [name, open] of Object.entries(STORES))
         422,
         'Widget.example.dev "b" is invalid: spec: Invalid value: too large',
       ]);
-      const table = await server.get(root + WIDGETS, {
-        headers: { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" },
-      });
-      expect(table.body.columnDefinitions.map((column: { name: string }) => column.name)).to.deep.equal([
-        "Name",
-        "Size",
-      ]);
-      expect(
-        (await server.get(`${root}/apis/example.dev/v1`)).body.resources.map((one: { name: string }) => one.name),
-      ).to.deep.equal(["widgets", "widgets/status"]);
+      const table = await server.get(root + WIDGETS, { headers: { accept: "application/json;as=Table;g=meta.k8s.io;v=v1" } });
+      expect(table.body.columnDefinitions.map((column: { name: string }) => column.name)).to.deep.equal(["Name", "Size"]);
+      expect((await server.get(`${root}/apis/example.dev/v1`)).body.resources.map((one: { name: string }) => one.name)).to.deep.equal(["widgets", "widgets/status"]);
     });
 
     it("of one name differ from logical cluster to logical cluster", async () => {
       const { server, url } = shard;
       await define(shard, "one", ruled("self.size < 10", "too large"));
       await define(shard, "two", ruled("self.size > 10", "too small"));
-      const made = await Promise.all(
-        ["one", "two"].map((cluster) => server.send(`POST ${url(cluster)}${WIDGETS}`, widget("a"))),
-      );
+      const made = await Promise.all(["one", "two"].map((cluster) => server.send(`POST ${url(cluster)}${WIDGETS}`, widget("a"))));
       expect(made.map(({ status }) => status)).to.deep.equal([201, 422]);
       await server.send(`POST ${url("two")}${WIDGETS}`, widget("b", { spec: { size: 11 } }));
       const names = async (cluster: string): Promise<string[]> =>
-        (await server.get(url(cluster) + WIDGETS)).body.items.map(
-          (one: { metadata: { name: string } }) => one.metadata.name,
-        );
+        (await server.get(url(cluster) + WIDGETS)).body.items.map((one: { metadata: { name: string } }) => one.metadata.name);
       expect([await names("one"), await names("two")]).to.deep.equal([["a"], ["b"]]);
       expect((await server.get(url("three") + WIDGETS)).status).to.equal(404);
       expect(shard.crds.servedIn("three")).to.equal(shard.crds.servedIn("four"));
@@ -170,19 +150,11 @@ for (const [name, open] of Object.entries(STORES))
       const root = url("root");
       await define(shard, "root", ruled("self.size < 10", "too large"));
       for (const one of ["a", "b", "c"]) await server.send(`POST ${root}${WIDGETS}`, widget(one));
-      await server.send(
-        `POST ${root}${WIDGETS}`,
-        widget("held", { metadata: { name: "held", finalizers: ["test.dev/held"] } }),
-      );
+      await server.send(`POST ${root}${WIDGETS}`, widget("held", { metadata: { name: "held", finalizers: ["test.dev/held"] } }));
       await using watch = await server.watch(`${root}${WIDGETS}?watch=true`);
       const deleted = await server.send(`DELETE ${root}${CRDS}/widgets.example.dev`);
-      expect([deleted.status, deleted.body.metadata.finalizers]).to.deep.equal([
-        200,
-        ["customresourcecleanup.apiextensions.k8s.io"],
-      ]);
-      const gone = await watch.until(
-        ({ type, object }) => type === "MODIFIED" && object.metadata.deletionTimestamp !== undefined,
-      );
+      expect([deleted.status, deleted.body.metadata.finalizers]).to.deep.equal([200, ["customresourcecleanup.apiextensions.k8s.io"]]);
+      const gone = await watch.until(({ type, object }) => type === "MODIFIED" && object.metadata.deletionTimestamp !== undefined);
       expect(gone.at(-1)?.object.metadata.name).to.equal("held");
       const waiting = await until(
         () => server.get(`${root}${CRDS}/widgets.example.dev`),
@@ -198,10 +170,7 @@ for (const [name, open] of Object.entries(STORES))
         headers: { "content-type": "application/merge-patch+json" },
       });
       expect(freed.status, freed.text).to.equal(200);
-      await until(
-        () => server.get(`${root}${CRDS}/widgets.example.dev`),
-        ({ status }) => status === 404,
-      );
+      await until(() => server.get(`${root}${CRDS}/widgets.example.dev`), ({ status }) => status === 404);
       expect((await server.get(root + WIDGETS)).status).to.equal(404);
       expect((await store.range({ from: "@", to: "A" })).entries).to.deep.equal([]);
     });
@@ -212,10 +181,7 @@ for (const [name, open] of Object.entries(STORES))
       await define(shard, "root", definition());
       await server.send(`POST ${root}${WIDGETS}`, widget("old"));
       await server.send(`DELETE ${root}${CRDS}/widgets.example.dev`);
-      await until(
-        () => server.get(`${root}${CRDS}/widgets.example.dev`),
-        ({ status }) => status === 404,
-      );
+      await until(() => server.get(`${root}${CRDS}/widgets.example.dev`), ({ status }) => status === 404);
       await define(shard, "root", definition());
       expect((await server.get(root + WIDGETS)).body.items).to.deep.equal([]);
     });
@@ -232,15 +198,9 @@ for (const [name, open] of Object.entries(STORES))
       const at = (name: string) => `${root}${WIDGETS.replace("v1", name)}` as `/${string}`;
       const made = await server.send(`POST ${at("v1beta1")}`, { ...widget("a"), apiVersion: "example.dev/v1beta1" });
       expect(made.status, made.text).to.equal(201);
-      expect(made.headers["warning"]).to.equal(
-        '299 - "example.dev/v1beta1 Widget is deprecated; use example.dev/v2 Widget"',
-      );
+      expect(made.headers["warning"]).to.equal('299 - "example.dev/v1beta1 Widget is deprecated; use example.dev/v2 Widget"');
       const read = await server.get(`${at("v2")}/a`);
-      expect([read.body.apiVersion, read.body.spec, read.headers["warning"]]).to.deep.equal([
-        "example.dev/v2",
-        { size: 3 },
-        undefined,
-      ]);
+      expect([read.body.apiVersion, read.body.spec, read.headers["warning"]]).to.deep.equal(["example.dev/v2", { size: 3 }, undefined]);
       expect((await server.get(at("v1"))).status).to.equal(404);
     });
 
@@ -248,17 +208,9 @@ for (const [name, open] of Object.entries(STORES))
       const { server, url } = shard;
       const root = url("root");
       await define(shard, "root", definition({ names: { shortNames: ["w"] } }));
-      const other = definition({
-        metadata: { name: "wares.example.dev" },
-        names: { plural: "wares", kind: "Widget", shortNames: ["w"] },
-      });
+      const other = definition({ metadata: { name: "wares.example.dev" }, names: { plural: "wares", kind: "Widget", shortNames: ["w"] } });
       const waiting = await define(shard, "root", other, "wares.example.dev");
-      const says = waiting.body.status.conditions.map(({ type, status, reason, message }: Record<string, string>) => [
-        type,
-        status,
-        reason,
-        message,
-      ]);
+      const says = waiting.body.status.conditions.map(({ type, status, reason, message }: Record<string, string>) => [type, status, reason, message]);
       expect(says).to.deep.equal([
         ["NamesAccepted", "False", "ListKindConflict", '"WidgetList" is already in use'],
         ["Established", "False", "NotAccepted", "not all names are accepted"],

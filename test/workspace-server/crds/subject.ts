@@ -40,11 +40,7 @@ export function controllerOf(store: Store, options: Partial<CrdControllerOptions
 }
 
 /** Starts one, in memory unless it is given a store. */
-export async function startShard({
-  store = memoryStore(),
-  keepStore = false,
-  ...options
-}: ShardOptions = {}): Promise<Shard> {
+export async function startShard({ store = memoryStore(), keepStore = false, ...options }: ShardOptions = {}): Promise<Shard> {
   const crds = controllerOf(store, options);
   await crds.start();
   const server = await startPlain([viewOf(crds)]);

@@ -1,8 +1,8 @@
 import { bearerToken } from "../authn/bearer-token.ts";
 import { utf8 } from "../authn/headers.ts";
-import type { Decision } from "../authorization.ts";
 import { clientCertificate } from "../connection.ts";
 import { statusOf } from "../encode/respond.ts";
+import type { Decision } from "../authorization.ts";
 import type { Exchange } from "../exchange.ts";
 import { microTime } from "../observe/clock.ts";
 import { codeOf } from "../observe/observer.ts";

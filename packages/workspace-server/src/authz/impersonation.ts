@@ -1,8 +1,8 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
   AUTHENTICATED,
-  type AuthorizeRequest,
   type Authorizer,
+  type AuthorizeRequest,
   type Identity,
   type ImpersonationRequest,
   type ImpersonationRule,

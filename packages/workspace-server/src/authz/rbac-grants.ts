@@ -10,7 +10,11 @@ export interface Judgement {
 }
 
 /** The first of grants by which something is allowed. @param missing where those are noted whose role is not there */
-export function allowingGrant(grants: Iterable<Grant>, asked: RuleQuestion, missing: string[] = []): Grant | undefined {
+export function allowingGrant(
+  grants: Iterable<Grant>,
+  asked: RuleQuestion,
+  missing: string[] = [],
+): Grant | undefined {
   for (const grant of grants) {
     if (typeof grant.rules === "string") missing.push(grant.rules);
     else if (grant.rules.some((rule) => ruleAllows(rule, asked))) return grant;
@@ -19,7 +23,11 @@ export function allowingGrant(grants: Iterable<Grant>, asked: RuleQuestion, miss
 }
 
 /** The same of several sources, one after the other, with the reason. @param users for whom the grants are */
-export function judged(sources: readonly Iterable<Grant>[], asked: RuleQuestion, users: readonly Named[]): Judgement {
+export function judged(
+  sources: readonly Iterable<Grant>[],
+  asked: RuleQuestion,
+  users: readonly Named[],
+): Judgement {
   const missing: string[] = [];
   for (const grants of sources) {
     const grant = allowingGrant(grants, asked, missing);

@@ -56,9 +56,7 @@ function isText(value: unknown): value is Maybe<string> {
 }
 
 function isTexts(value: unknown): value is Maybe<readonly string[]> {
-  return (
-    value === undefined || value === null || (Array.isArray(value) && value.every((one) => typeof one === "string"))
-  );
+  return value === undefined || value === null || (Array.isArray(value) && value.every((one) => typeof one === "string"));
 }
 
 function isExtra(value: unknown): value is Maybe<Readonly<Record<string, Maybe<readonly string[]>>>> {

@@ -1,4 +1,4 @@
-import { type AuthorizeRequest, type Authorizer, deny, User } from "@virtual-workspaces/framework";
+import { type Authorizer, type AuthorizeRequest, deny, User } from "@virtual-workspaces/framework";
 import type { ClusterParams } from "./asked.ts";
 import { effectiveUsers } from "./effective-users.ts";
 

@@ -140,7 +140,8 @@ export class Bindings implements ShardPart {
     this.#defaults = this.#stack.use(new DefaultBindings({ ...common, typesOf, mayAccess }));
     for (const each of shards()) this.join(each);
     const parts: readonly ShardPart[] = [this.#binding, locks, this.#export, this.#slices, this.#defaults];
-    this.started = Promise.all(parts.map(({ started }) => started));
+    this.started = Promise.all(parts.map(({ started }) => started)).then(() => this.#sweep(boundCrds));
+    this.started.catch(() => undefined);
   }
 
   /**
@@ -199,6 +200,15 @@ export class Bindings implements ShardPart {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack.disposeAsync();
+  }
+
+  /** What is not needed any more goes when a server starts: it costs little, and nothing waits for it. */
+  async #sweep(boundCrds: BoundCrds): Promise<void> {
+    try {
+      await boundCrds.sweep((uid) => this.#kinds.isBound(uid));
+    } catch (error) {
+      this.#shard.log({ level: "warn", message: `definitions that nothing is bound by: ${String(error)}` });
+    }
   }
 
   /** What is bound beats a kind of the same name. */

@@ -38,7 +38,8 @@ interface Circumstances {
 
 function withNames({ names }: CrdSpec, status: CrdStatus, { taken, now }: Circumstances): CrdStatus {
   const accepted: CrdNames = status.acceptedNames ?? { plural: "", kind: "" };
-  if (equalJson(accepted, names) && conditionOf(status, "NamesAccepted") !== undefined) return established(status, now);
+  if (equalJson(accepted, names) && conditionOf(status, "NamesAccepted") !== undefined)
+    return established(status, now);
   const { names: next, conflict } = settle(names, accepted, taken);
   const condition: CrdCondition = conflict ?? {
     type: "NamesAccepted",

@@ -43,14 +43,14 @@ export const ConfigMap = defineResource({
   scope: "Namespaced",
   schema: { type: "object", properties: { data: TEXTS } },
 });
-export const Secret = defineResource({
+const Secret = defineResource({
   group: "",
   version: "v1",
   kind: "Secret",
   scope: "Namespaced",
   schema: { type: "object", properties: { data: TEXTS, type: { type: "string" } } },
 });
-export const Namespace = defineResource({
+const Namespace = defineResource({
   group: "",
   version: "v1",
   kind: "Namespace",

@@ -25,12 +25,7 @@ export function essential(object: RbacObject): RbacObject {
     case "ClusterRoleBinding": {
       const { roleRef, subjects } = object;
       const { kind, name: role } = roleRef;
-      return {
-        kind: "ClusterRoleBinding",
-        metadata: { name },
-        roleRef: { kind, name: role },
-        subjects: exact(subjects),
-      };
+      return { kind: "ClusterRoleBinding", metadata: { name }, roleRef: { kind, name: role }, subjects: exact(subjects) };
     }
   }
 }

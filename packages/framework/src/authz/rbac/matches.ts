@@ -5,10 +5,7 @@ const ALL = "*";
 const NONE: readonly string[] = [];
 
 /** What a rule is held against. */
-export type RuleQuestion = Pick<
-  RequestInfo,
-  "isResource" | "verb" | "path" | "group" | "resource" | "subresource" | "name"
->;
+export type RuleQuestion = Pick<RequestInfo, "isResource" | "verb" | "path" | "group" | "resource" | "subresource" | "name">;
 
 /** Whether a rule of RBAC allows what is asked, whoever has it and wherever (Kubernetes' `RuleAllows`). */
 export function ruleAllows(rule: PolicyRule, asked: RuleQuestion): boolean {

@@ -1,7 +1,7 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import { defineResource } from "@virtual-workspaces/framework";
-import { CONDITIONS } from "../../conditions/schema.ts";
 import { AGE, apis } from "../fragments/common.ts";
+import { CONDITIONS } from "../../conditions/schema.ts";
 import { exportReference } from "../fragments/references.ts";
 import { labelSelector } from "../fragments/selectors.ts";
 import type { Holds } from "./holds.ts";

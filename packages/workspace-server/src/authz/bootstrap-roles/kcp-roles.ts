@@ -19,11 +19,7 @@ const TENANCY = "tenancy.kcp.io";
 /** What kcp adds to Kubernetes' roles. */
 export const KCP_ROLES: readonly RbacObject[] = [
   role("system:kcp:tenancy:reader", {
-    rules: [
-      on(TENANCY, ["workspaces"], READ),
-      on(TENANCY, ["workspacetypes"], READ),
-      on(CORE, ["logicalclusters"], READ),
-    ],
+    rules: [on(TENANCY, ["workspaces"], READ), on(TENANCY, ["workspacetypes"], READ), on(CORE, ["logicalclusters"], READ)],
   }),
   role(BOOTSTRAPPER, { rules: [on("*", ["*"], ["*"]), onPaths(["*"], ["*"])] }),
   role(LOGICAL_CLUSTER_ADMIN, {

@@ -143,10 +143,7 @@ export const KUBERNETES_ROLES: readonly RbacObject[] = [
   }),
   role("system:monitoring", {
     rules: [
-      onPaths(
-        ["/healthz", "/healthz/*", "/livez", "/livez/*", "/metrics", "/metrics/slis", "/readyz", "/readyz/*"],
-        ["get"],
-      ),
+      onPaths(["/healthz", "/healthz/*", "/livez", "/livez/*", "/metrics", "/metrics/slis", "/readyz", "/readyz/*"], ["get"]),
     ],
   }),
   binding("cluster-admin", "cluster-admin", [MASTERS]),

@@ -36,8 +36,7 @@ function atomsOf({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }
 
 function covers(rule: PolicyRule, atom: Atom): boolean {
   const { apiGroups = NONE, resources = NONE, resourceNames = NONE, nonResourceURLs = NONE } = rule;
-  const named =
-    resourceNames.length === 0 || (atom.resourceNames?.every((one) => resourceNames.includes(one)) ?? false);
+  const named = resourceNames.length === 0 || (atom.resourceNames?.every((one) => resourceNames.includes(one)) ?? false);
   return (
     hasAll(rule.verbs, atom.verbs) &&
     hasAll(apiGroups, atom.apiGroups ?? NONE) &&

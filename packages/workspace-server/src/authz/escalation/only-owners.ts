@@ -6,13 +6,6 @@ export function onlyOwnersChanged(object: KubeObject, oldObject: KubeObject | un
 }
 
 function withoutOwners({ metadata, ...object }: KubeObject): object {
-  const {
-    ownerReferences: _,
-    finalizers: _f,
-    managedFields: _m,
-    resourceVersion: _r,
-    generation: _g,
-    ...rest
-  } = metadata;
+  const { ownerReferences: _, finalizers: _f, managedFields: _m, resourceVersion: _r, generation: _g, ...rest } = metadata;
   return { ...object, metadata: rest };
 }

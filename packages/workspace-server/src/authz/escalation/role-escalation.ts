@@ -119,9 +119,7 @@ class Attempt {
     const lacking = this.#lacking(rules);
     if (lacking.length === 0) return;
     const { name, groups } = this.#request.user;
-    const missing = [
-      ...new Set(this.#grants().flatMap(({ rules: found }) => (typeof found === "string" ? found : []))),
-    ];
+    const missing = [...new Set(this.#grants().flatMap(({ rules: found }) => (typeof found === "string" ? found : [])))];
     const errors = missing.length > 1 ? `[[${missing.join(", ")}]]` : `[${missing.join("")}]`;
     throw this.#forbidden(
       `user ${JSON.stringify(name)} (groups=${goTexts(groups)}) is attempting to grant RBAC permissions not currently held:\n` +

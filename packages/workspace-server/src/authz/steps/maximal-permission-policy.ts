@@ -15,7 +15,8 @@ function decide(asked: Asked): Verdict {
   if (bound === undefined) return next("no relevant binding found");
   const { reference, export: exported } = bound;
   if (exported === undefined) return next(() => `APIExport ${quoted(reference)} not found`);
-  if (!exported.policy) return next(() => `no local maximum permission policy in API Export ${exportName(exported)}`);
+  if (!exported.policy)
+    return next(() => `no local maximum permission policy in API Export ${exportName(exported)}`);
   return judge(asked, exported);
 }
 

@@ -10,13 +10,16 @@ import {
 import type { PersistentCollection } from "@virtual-workspaces/store";
 import { withDefaults } from "../../crds/defaults.ts";
 import type { CrdContent, CrdNames, CrdSpec, CustomResourceDefinition } from "../../crds/definition.ts";
-import { ensure } from "../../shard/modify.ts";
+import { ensure, remove } from "../../shard/modify.ts";
 import type { Tracked } from "../../shard/tracked.ts";
 
 /** A schema that no CustomResourceDefinition can be made of. */
 export class UnboundableSchema extends Error {
   override readonly name: string = "UnboundableSchema";
 }
+
+/** How long a definition stays that nothing is bound by, ms. */
+const YOUNG = 30 * 60_000;
 
 /**
  * The CustomResourceDefinitions by which a shard serves what is bound on it: one for each APIResourceSchema, named by its
@@ -39,9 +42,16 @@ export class BoundCrds {
     return this.#tracked.store.get(keyOf(uid));
   }
 
-  /** All of them. */
-  list(): CustomResourceDefinition[] {
-    return this.#tracked.store.list(BOUND_CRDS_CLUSTER);
+  /**
+   * Removes those that nothing is bound by any more and that are half an hour old: younger ones may be about to be used.
+   * Objects stay where they are, by their identity.
+   */
+  async sweep(isBound: (uid: string) => boolean): Promise<void> {
+    const old = this.#now().getTime() - YOUNG;
+    for (const { metadata } of this.#tracked.store.list(BOUND_CRDS_CLUSTER)) {
+      const { name = "", uid, creationTimestamp } = metadata;
+      if (!isBound(name) && Date.parse(creationTimestamp ?? "") <= old) await remove(this.#crds, keyOf(name), uid);
+    }
   }
 
   /** Makes the definition of a schema if it is not there. @throws UnboundableSchema; ApiError of the store */

@@ -1,5 +1,5 @@
-import type { CacheLease } from "@virtual-workspaces/framework";
 import { keySpaces, removeKeySpace, type Store } from "@virtual-workspaces/store";
+import type { CacheLease } from "@virtual-workspaces/framework";
 import { hasCondition } from "../conditions.ts";
 import { CLEANUP_FINALIZER, type CrdCondition } from "../definition.ts";
 import { terminating } from "../naming.ts";

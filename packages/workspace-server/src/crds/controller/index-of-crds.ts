@@ -52,8 +52,7 @@ export class CrdIndex implements Disposable {
   /** What is known of it already stays. An own write is told here before the cache hears of it. */
   put(object: Encoded): void {
     const entry = this.get(object.key);
-    if (entry !== undefined && compareResourceVersions(object.resourceVersion, entry.object.resourceVersion) <= 0)
-      return;
+    if (entry !== undefined && compareResourceVersions(object.resourceVersion, entry.object.resourceVersion) <= 0) return;
     this.#set(object, entry);
   }
 

@@ -62,9 +62,7 @@ export class KindTable {
 }
 
 function hashOf({ group, scope, names, versions }: KindSource): string {
-  return createHash("sha256")
-    .update(JSON.stringify([group, scope, names, versions]))
-    .digest("base64url");
+  return createHash("sha256").update(JSON.stringify([group, scope, names, versions])).digest("base64url");
 }
 
 function compiled(source: KindSource, hash: string): CompiledKind {

@@ -1,6 +1,6 @@
 import type { ServedResource } from "@virtual-workspaces/framework";
-import { hasCondition } from "../conditions.ts";
 import { type CrdEntry, isServed } from "../controller/entry.ts";
+import { hasCondition } from "../conditions.ts";
 import type { CustomResourceDefinition } from "../definition.ts";
 import { type CompiledKind, KindTable } from "./kind-table.ts";
 import { LiveKind, type LiveKindOptions } from "./live-kind.ts";

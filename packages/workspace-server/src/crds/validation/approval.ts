@@ -1,10 +1,4 @@
-import {
-  fieldInvalid,
-  fieldRequired,
-  type KubeObject,
-  quote,
-  type StatusCause,
-} from "@virtual-workspaces/apimachinery";
+import { fieldInvalid, fieldRequired, type KubeObject, quote, type StatusCause } from "@virtual-workspaces/apimachinery";
 
 /** Says where a kind in one of Kubernetes' own groups was approved, or that it was not. */
 export const APPROVED_ANNOTATION = "api-approved.kubernetes.io";
@@ -43,5 +37,6 @@ export function* approvalProblems(
   if (before !== undefined && approvalOf(before).state === state) return;
   const field = `metadata.annotations[${APPROVED_ANNOTATION}]`;
   if (state === "Missing") yield fieldRequired(field, message);
-  if (state === "Invalid") yield fieldInvalid(field, object.metadata.annotations?.[APPROVED_ANNOTATION], message);
+  if (state === "Invalid")
+    yield fieldInvalid(field, object.metadata.annotations?.[APPROVED_ANNOTATION], message);
 }

@@ -1,4 +1,4 @@
-import { fieldInvalid, type StatusCause } from "@virtual-workspaces/apimachinery";
+import { type StatusCause, fieldInvalid } from "@virtual-workspaces/apimachinery";
 
 const RULE =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";

@@ -34,8 +34,7 @@ export function* selectableProblems(
     }
     if (/^metadata(?![^.[])/.test(found.path))
       yield fieldInvalid(field, jsonPath, "must not point to fields in metadata");
-    if (!["string", "boolean", "integer"].includes(found.schema?.type ?? ""))
-      yield fieldInvalid(field, jsonPath, SCALAR);
+    if (!["string", "boolean", "integer"].includes(found.schema?.type ?? "")) yield fieldInvalid(field, jsonPath, SCALAR);
     if (known.has(found.path)) yield fieldDuplicate(field, jsonPath);
     known.add(found.path);
   }

@@ -24,7 +24,7 @@ export function lockKey({ group, resource }: GroupResource): string {
 }
 
 /** The annotation `internal.apis.kcp.io/resource-bindings`; `undefined` when it is not there, or broken. */
-export function parseLocks(text: string | undefined): Locks | undefined {
+function parseLocks(text: string | undefined): Locks | undefined {
   if (text === undefined) return undefined;
   try {
     const value: unknown = JSON.parse(text);
