@@ -13,7 +13,7 @@ import {
   PATH_ANNOTATION,
 } from "@virtual-workspaces/kcp";
 import type { ShardContext, ShardPart } from "../../../shard/context.ts";
-import { modify } from "../../../shard/modify.ts";
+import { modify, read } from "../../../shard/modify.ts";
 import { RESOURCES_DELETED_CONDITION } from "../../../shard/state.ts";
 import { withLabels } from "../../claims/admit-claims.ts";
 import type { ClaimIndex } from "../../claims/claim-index.ts";
@@ -138,7 +138,7 @@ export class BindingController implements ShardPart {
   }
 
   #read(key: ObjectKey): Promise<APIBindingObject | undefined> {
-    return modify(this.#options.objects.of(APIBinding), key, () => undefined);
+    return read(this.#options.objects.of(APIBinding), key);
   }
 
   async #bind(binding: APIBindingObject, key: ObjectKey, signal: AbortSignal): Promise<void> {

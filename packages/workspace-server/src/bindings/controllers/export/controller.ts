@@ -12,7 +12,7 @@ import {
   SKIP_ENDPOINT_SLICE_ANNOTATION,
 } from "@virtual-workspaces/kcp";
 import type { ShardContext, ShardPart } from "../../../shard/context.ts";
-import { ensure, modify } from "../../../shard/modify.ts";
+import { ensure, modify, read } from "../../../shard/modify.ts";
 import type { ShardObjects } from "../../../shard/objects.ts";
 import type { ShardState } from "../../../shard/state.ts";
 import type { Tracked } from "../../../shard/tracked.ts";
@@ -85,7 +85,7 @@ export class ExportController implements ShardPart {
   async #reconcile(key: ObjectKey): Promise<void> {
     const { objects, identities } = this.#options;
     const exports = objects.of(APIExport);
-    const found = await modify(exports, key, () => undefined);
+    const found = await read(exports, key);
     if (found === undefined || found.metadata.deletionTimestamp !== undefined) return;
     let secretRef = found.spec?.identity?.secretRef;
     let failed: unknown;

@@ -6,7 +6,7 @@ import {
   identityHash,
   newIdentityKey,
 } from "@virtual-workspaces/kcp";
-import { ensure, modify, type Written } from "../../../shard/modify.ts";
+import { ensure, read, type Written } from "../../../shard/modify.ts";
 
 /** What is read and written of Secrets: values are base64. */
 export interface SecretContent {
@@ -50,7 +50,7 @@ export class Identities {
 
   /** The hash of what a secret holds, or why there is none. @throws ApiError of the store */
   async hashOf({ namespace = "", name = "" }: SecretRef, cluster: string): Promise<string | IdentityFault> {
-    const secret = await modify(this.#options.secrets, { cluster, namespace, name }, () => undefined);
+    const secret = await read(this.#options.secrets, { cluster, namespace, name });
     if (secret === undefined) return fault(`secrets ${JSON.stringify(name)} not found`);
     const key = Buffer.from(secret.data?.[IDENTITY_SECRET_KEY] ?? "", "base64");
     return key.length === 0 ? fault("secret is missing data.key") : identityHash(key);
