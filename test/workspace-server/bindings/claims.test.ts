@@ -75,6 +75,10 @@ describe("claims of exports", function () {
     await bind("a", [accepted(ALL, "Rejected")]);
     await post("a", MAPS, map("two"));
     expect([await labels("a", "one"), await labels("a", "two")]).to.deep.equal([undefined, undefined]);
+    const another = { ...CLAIM, identityHash: "f00", selector: ALL, state: "Rejected" };
+    await bind("b", [accepted(ALL), another]);
+    await post("b", MAPS, map("one"));
+    expect(await labels("b", "one")).to.deep.equal({ [LABEL]: HASH });
   });
 
   it("are the server's to say: labels of clients are put right, those of other exports taken off", async () => {
