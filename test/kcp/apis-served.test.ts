@@ -181,9 +181,10 @@ describe("kinds of apis.kcp.io, served", () => {
     }
   });
 
-  it("keep the selector of a claim when v1alpha1 leaves its annotation out, or garbles it", async () => {
+  it("keep the selector of a claim on another export's resources when v1alpha1 leaves its annotation out, or garbles it", async () => {
     await using server = await serve();
-    await server.send(`POST ${V2}/apibindings`, binding("v1alpha2", [READ_CONFIGMAPS]));
+    const claim = { ...READ_CONFIGMAPS, group: "wild.west", resource: "sheriffs", identityHash: "f00" };
+    await server.send(`POST ${V2}/apibindings`, binding("v1alpha2", [claim]));
     const { body: older } = await server.get(`${V1}/apibindings/a`);
     const without = { ...older, metadata: { ...older.metadata, annotations: {} } };
     const widened = await server.send(`PUT ${V1}/apibindings/a`, without);
@@ -193,6 +194,22 @@ describe("kinds of apis.kcp.io, served", () => {
     const refused = await server.send(`PUT ${V1}/apibindings/a`, garbled);
     expect(refused.status).to.equal(422);
     expect(refused.body.message).to.contain(`metadata.annotations[${ACCEPTABLE}]`);
+  });
+
+  it("have selectors that may change where a claim names no group or no identity, as kcp's do", async () => {
+    await using server = await serve();
+    const path = `${V2}/apibindings`;
+    const changed = async (claim: object): Promise<number> => {
+      await server.send(`DELETE ${path}/a`);
+      const { body: made } = await server.send(`POST ${path}`, binding("v1alpha2", [claim]));
+      const [kept] = made.spec.permissionClaims;
+      const claims = [{ ...kept, selector: { matchLabels: { a: "c" } } }];
+      return (await server.send(`PUT ${path}/a`, { ...made, spec: { ...made.spec, permissionClaims: claims } })).status;
+    };
+    expect(await changed(READ_CONFIGMAPS)).to.equal(200);
+    expect(await changed({ ...READ_CONFIGMAPS, identityHash: "f00" })).to.equal(200);
+    expect(await changed({ ...READ_CONFIGMAPS, group: "wild.west" })).to.equal(200);
+    expect(await changed({ ...READ_CONFIGMAPS, group: "wild.west", identityHash: "f00" })).to.equal(422);
   });
 
   it("are refused by kcp's rules, in their version", async () => {

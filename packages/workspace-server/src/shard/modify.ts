@@ -127,7 +127,8 @@ function marked<T extends object>({ strategy }: ResourceDefinition, object: Obje
   return object;
 }
 
-async function read<T extends object>(collection: Written<T>, key: ObjectKey): Promise<ObjectOf<T> | undefined> {
+/** An object as it is kept now, which may be newer than what is followed of it. */
+export async function read<T extends object>(collection: Written<T>, key: ObjectKey): Promise<ObjectOf<T> | undefined> {
   const encoded = await collection.get(scopeOf(key), key);
   return encoded === undefined ? undefined : (decodeObject(encoded) as ObjectOf<T>);
 }

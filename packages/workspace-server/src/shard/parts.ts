@@ -6,14 +6,18 @@ import { NamespaceContents } from "../namespaces/defaults.ts";
 import { NamespaceDeletion } from "../namespaces/deletion.ts";
 import { workspaceParts } from "../workspaces/workspace-parts.ts";
 import type { ShardContext, ShardPart } from "./context.ts";
+import type { StoredKind } from "./stored-kinds.ts";
 import { workspaceContent } from "./workspace-content.ts";
 
 /** The controllers of a shard: the one list of them. */
-export function parts(context: ShardContext): readonly ShardPart[] {
+export function parts(
+  context: ShardContext,
+  isBound: (cluster: string, kind: StoredKind) => boolean,
+): readonly ShardPart[] {
   const { clusterRoleBindings } = context.state.rbac;
   return [
     workspaceParts(context, {
-      content: workspaceContent(context, () => false),
+      content: workspaceContent(context, isBound),
       namespaces: Namespace,
       roleBindings: { definition: ClusterRoleBinding, tracked: clusterRoleBindings as unknown as Source },
     }),

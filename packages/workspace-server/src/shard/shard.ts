@@ -1,17 +1,24 @@
 import type { Authenticator, Log, ServedResource } from "@virtual-workspaces/framework";
-import { ROOT_SHARD } from "@virtual-workspaces/kcp";
+import { WILDCARD } from "@virtual-workspaces/apimachinery";
+import type { Keyed } from "@virtual-workspaces/client";
+import { BOUND_CRDS_CLUSTER, ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { ObjectFeed, type Store } from "@virtual-workspaces/store";
 import { type ShardAuthorizer, shardAuthorizer } from "../authz/authorizer.ts";
 import { roleEscalation } from "../authz/escalation/role-escalation.ts";
 import { bootstrap, register } from "../bootstrap/bootstrap.ts";
+import { Bindings } from "../bindings/bindings.ts";
+import type { KeptKind } from "../bindings/claims/relabel.ts";
 import { CrdController } from "../crds/controller/controller.ts";
 import { CustomResourceDefinition } from "../kinds/apiextensions/custom-resource-definition.ts";
+import { Namespace } from "../kinds/core/namespace.ts";
+import { Secret } from "../kinds/core/secret.ts";
 import type { TokenSubresourceOptions } from "../service-accounts/token-request.ts";
 import { admitPathAnnotation } from "../workspaces/admission/path-annotation.ts";
 import { workspaceAdmissions } from "../workspaces/admissions.ts";
 import { deepAccess } from "./access.ts";
 import { admitInOrder } from "./admission.ts";
 import { authorizerState } from "./authorizer-state.ts";
+import { apiKinds } from "./api-kinds.ts";
 import { baseKinds } from "./base-kinds.ts";
 import type { ShardContext, ShardUrls } from "./context.ts";
 import type { Installation } from "./installation.ts";
@@ -22,7 +29,11 @@ import { parts } from "./parts.ts";
 import { reviewKinds } from "./review-kinds.ts";
 import { ShardState } from "./state.ts";
 import { KindsOfClusters } from "./stored-kinds.ts";
+import { nameOf, ServedLists } from "./served-lists.ts";
+import type { StoredKind } from "./stored-kinds.ts";
 import { takenNames } from "./taken-names.ts";
+
+const NOTHING: readonly ServedResource[] = [];
 
 /** What a shard is made of. */
 export interface ShardOptions {
@@ -50,8 +61,8 @@ export class Shard implements AsyncDisposable {
   readonly authorizer: ShardAuthorizer;
   readonly #crds: CrdController;
   readonly #base: readonly ServedResource[];
-  /** Lists of equal logical clusters are one. */
-  readonly #lists = new WeakMap<readonly ServedResource[], readonly ServedResource[]>();
+  readonly #bindings: Bindings;
+  readonly #lists: ServedLists;
   readonly #stack = new AsyncDisposableStack();
   readonly #stop = new AbortController();
   readonly #ready = Promise.withResolvers<void>();
@@ -74,28 +85,39 @@ export class Shard implements AsyncDisposable {
       minter: options.token.minter,
       log,
     };
-    const known = authorizerState(this.context, () => undefined);
+    const known = authorizerState(this.context, (...asked) => this.#bindings.boundResource(...asked));
     this.authorizer = shardAuthorizer({ state: known });
     const admit = namespaceLifecycle({ objects, state });
     const roles = roleEscalation({ state: known, authorizer: this.authorizer });
     const common = admitInOrder(admit, roles, admitPathAnnotation({ state }));
     const isAllowed = deepAccess(this.authorizer, this.#stop.signal);
+    this.#bindings = this.#stack.use(
+      new Bindings(this.context, {
+        kinds: { secret: Secret as never, namespace: Namespace, crd: CustomResourceDefinition as never },
+        mayAccess: isAllowed,
+        kindsOf: (cluster, { group, resource }) => this.#keptKinds(cluster, `${resource}.${group}`),
+        admit,
+      }),
+    );
+    const all = admitInOrder(common, this.#bindings.admitClaims);
     this.#crds = this.#stack.use(
       new CrdController({
         crds: objects.of(CustomResourceDefinition) as never,
         store,
-        admit,
-        taken: (_, group) => takenNames(this.#base, group),
+        admit: admitInOrder(admit, this.#bindings.admitClaims),
+        taken: (cluster, group) => takenNames([...this.#base, ...this.#bindings.servedIn(cluster)], group),
         objects: { garbageCollected: true },
         onError: (error, crd) => this.#failed(`custom resource definition ${crd}`, error),
       }),
     );
     this.#base = [
-      ...baseKinds({ objects, admit: common, token: options.token }),
+      ...baseKinds({ objects, admit: all, token: options.token }),
       ...reviewKinds({ ...options, authorizer: this.authorizer }),
       this.#crds.serve(),
-      ...kcpKinds(objects, { admit: common, own: workspaceAdmissions({ shard: this.context, isAllowed }) }),
+      ...apiKinds(objects, { admit: all, bindings: this.#bindings }),
+      ...kcpKinds(objects, { admit: all, own: workspaceAdmissions({ shard: this.context, isAllowed }) }),
     ];
+    this.#lists = new ServedLists(this.#base);
   }
 
   /**
@@ -108,7 +130,11 @@ export class Shard implements AsyncDisposable {
     await this.context.objects.start();
     this.#stack.use(this.context.installation.join(this.context));
     await this.#crds.start();
-    for (const part of parts(this.context)) this.#stack.use(part);
+    await this.#bindings.started;
+    this.#stack.use(this.#freeNames());
+    const isBound = (cluster: string, { definition }: StoredKind): boolean =>
+      this.#bindings.servedIn(cluster).some((kind) => nameOf(kind) === nameOf({ definition }));
+    for (const part of parts(this.context, isBound)) this.#stack.use(part);
     this.context.feed.start();
     await register(this.context.installation.shard(ROOT_SHARD) ?? this.context, this.context);
     this.#ready.resolve();
@@ -116,13 +142,9 @@ export class Shard implements AsyncDisposable {
 
   /** What is served in a logical cluster, whether or not there is one; the same list for all that are equal. */
   servedIn(cluster: string): readonly ServedResource[] {
-    const own = this.#crds.servedIn(cluster);
-    let list = this.#lists.get(own);
-    if (list === undefined) {
-      list = [...this.#base, ...own];
-      this.#lists.set(own, list);
-    }
-    return list;
+    const isOne = cluster !== WILDCARD && cluster !== BOUND_CRDS_CLUSTER;
+    const own = isOne ? this.#crds.servedIn(cluster) : NOTHING;
+    return this.#lists.of({ bound: this.#bindings.servedIn(cluster), own });
   }
 
   /** Resolves when it has started. */
@@ -133,6 +155,18 @@ export class Shard implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     return this.#stack.disposeAsync();
+  }
+
+  /** Where objects of a kind are that exports claim. */
+  #keptKinds(cluster: string, name: string): readonly KeptKind[] | undefined {
+    const kept = this.context.kinds.in(cluster).all.filter((kind) => nameOf(kind) === name);
+    return kept.length === 0 ? undefined : kept.map(({ objects }) => objects as unknown as KeptKind);
+  }
+
+  /** Definitions that wait for a name may get it when a binding changes. */
+  #freeNames(): Disposable {
+    const recheck = (_: unknown, { key }: Keyed): void => this.#crds.recheck(key.cluster);
+    return this.context.state.apiBindings.on({ updated: (_now, _before, event) => recheck(_now, event), deleted: recheck });
   }
 
   #failed(part: string, error: unknown): void {

@@ -1,7 +1,13 @@
-import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Resource } from "@virtual-workspaces/framework";
 import {
+  APIBinding,
+  type APIBinding as APIBindingObject,
+  APIExport,
+  APIExportEndpointSlice,
+  APIResourceSchema,
   isConditionFalse,
+  isConditionTrue,
   LOGICAL_CLUSTER_NAME,
   LOGICAL_CLUSTER_SHARD_ANNOTATION,
   LogicalCluster,
@@ -36,6 +42,20 @@ export class ShardState {
   readonly shards: Tracked<ContentOf<typeof Shard>>;
   readonly partitionSets: Tracked<ContentOf<typeof PartitionSet>>;
   readonly partitions: Tracked<ContentOf<typeof Partition>>;
+  /**
+   * Index `export`: by `<path>:<name>` and `<logical cluster>:<name>`. Index `identity`: by the hash. Index `secret`: by
+   * `<logical cluster>/<namespace>/<name>` of the secret that they refer to. Index `schema`: by `<logical cluster>/<name>` of
+   * their APIResourceSchemas.
+   */
+  readonly apiExports: Tracked<ContentOf<typeof APIExport>>;
+  /**
+   * Index `export`: by `<path or logical cluster>:<name>`, as they refer to it. Index `claimed`: by `<logical cluster>
+   * <resource>.<group>` of each claim that they accept, until a deleted one has nothing left but to go.
+   */
+  readonly apiBindings: Tracked<ContentOf<typeof APIBinding>>;
+  readonly apiResourceSchemas: Tracked<ContentOf<typeof APIResourceSchema>>;
+  /** Index `export`: by `<path or logical cluster>:<name>`, as they refer to it. */
+  readonly apiExportEndpointSlices: Tracked<ContentOf<typeof APIExportEndpointSlice>>;
 
   constructor(objects: ShardObjects) {
     this.rbac = new RbacState(objects);
@@ -51,20 +71,57 @@ export class ShardState {
       unschedulable: ({ status }) => (isConditionFalse(status?.conditions, "WorkspaceScheduled") ? [""] : []),
     });
     this.workspaceTypes = objects.track(WorkspaceType, {
-      type: ({ metadata }, { cluster, name }) => {
-        const path = metadata.annotations?.[PATH_ANNOTATION] ?? cluster;
-        return [...new Set([path, cluster])].map((place) => `${place}:${name}`);
-      },
+      type: byPath,
     });
     this.shards = objects.track(Shard);
     this.partitionSets = objects.track(PartitionSet);
     this.partitions = objects.track(Partition);
+    this.apiExports = objects.track(APIExport, {
+      export: byPath,
+      identity: ({ status }) => (status?.identityHash === undefined ? [] : [status.identityHash]),
+      secret: ({ spec }, { cluster }) => {
+        const { namespace = "", name = "" } = spec?.identity?.secretRef ?? {};
+        return name === "" ? [] : [`${cluster}/${namespace}/${name}`];
+      },
+      schema: ({ spec }, { cluster }) => [...new Set(spec?.resources?.map(({ schema }) => `${cluster}/${schema}`))],
+    });
+    this.apiBindings = objects.track(APIBinding, {
+      export: ({ spec }, { cluster }) => referred(spec.reference.export, cluster),
+      claimed: (binding, { cluster }) => acceptedResources(binding).map((resource) => `${cluster} ${resource}`),
+    });
+    this.apiResourceSchemas = objects.track(APIResourceSchema);
+    this.apiExportEndpointSlices = objects.track(APIExportEndpointSlice, {
+      export: ({ spec }, { cluster }) => referred(spec?.export, cluster),
+    });
   }
 
   /** The LogicalCluster of a logical cluster. */
   logicalCluster(cluster: string): LogicalClusterObject | undefined {
     return this.logicalClusters.store.get(logicalClusterKey(cluster));
   }
+}
+
+function acceptedResources({ metadata, spec, status }: APIBindingObject): string[] {
+  const leaves = metadata.deletionTimestamp !== undefined;
+  if (leaves && isConditionTrue(status?.conditions, RESOURCES_DELETED_CONDITION)) return [];
+  const accepted = (spec.permissionClaims ?? []).filter(({ state }) => state === "Accepted");
+  return [...new Set(accepted.map(({ group = "", resource }) => `${resource}.${group}`))];
+}
+
+/** The condition of an APIBinding that is being deleted: the objects that it brought are gone. */
+export const RESOURCES_DELETED_CONDITION = "BindingResourceDeleteSuccess";
+
+/** What others refer to by the path of its workspace, or the name of its logical cluster. */
+function byPath({ metadata }: KubeObject, { cluster, name }: ObjectKey): string[] {
+  const path = metadata.annotations?.[PATH_ANNOTATION] ?? cluster;
+  return [...new Set([path, cluster])].map((place) => `${place}:${name}`);
+}
+
+function referred(
+  to: { readonly path?: string | undefined; readonly name: string } | undefined,
+  cluster: string,
+): string[] {
+  return to === undefined ? [] : [`${to.path === undefined || to.path === "" ? cluster : to.path}:${to.name}`];
 }
 
 /** Where the LogicalCluster of a logical cluster is. */

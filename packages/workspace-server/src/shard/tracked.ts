@@ -15,6 +15,8 @@ export interface TrackedStore<T extends object> extends SourceStore<ObjectOf<T>>
   readonly size: number;
   /** All objects, or those of a logical cluster, in no order. */
   list(cluster?: string): ObjectOf<T>[];
+  /** How many objects an index finds by a text. */
+  countBy(index: string, value: string): number;
   /** The keys of the objects that an index finds by a text. */
   keysBy(index: string, value: string): ObjectKey[];
   /** The objects themselves. */
@@ -122,6 +124,7 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
         const texts = cluster === undefined ? [...told.keys()] : this.#filed.inCluster(cluster);
         return texts.map((text) => read(text) as ObjectOf<T>);
       },
+      countBy: (index, value) => this.#filed.find(index, value).size,
       keysBy: (index, value) => by(index, value).map(keyOfText),
       by: (index, value) => by(index, value).map((text) => read(text) as ObjectOf<T>),
     };

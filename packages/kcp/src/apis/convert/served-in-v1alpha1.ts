@@ -19,7 +19,8 @@ export function olderApiExports(
 
 /**
  * The same APIBindings in v1alpha1: `APIBindingV1alpha1.serve(olderApiBindings(bindings))`. What is written is checked by
- * the rules of v1alpha2 too: a claim's selector does not become another because an annotation was left out.
+ * the rules of v1alpha2 too: the selector of a claim with group and identity does not become another because an annotation
+ * was left out.
  */
 export function olderApiBindings(
   bindings: WritableSource<Holds<typeof APIBinding>>,

@@ -102,8 +102,18 @@ const newer = {
 const selector = {
   ...claimSelector,
   description: "Which objects the provider gets. Set matchAll, or matchLabels and matchExpressions.",
-  "x-kubernetes-validations": [{ rule: "self == oldSelf", message: "Permission claim selector is immutable" }],
 } as const satisfies JsonSchema;
+
+/**
+ * kcp has the rule at the selector, where it does nothing for claims without a group or an identity: they are kept without
+ * these fields, by which a claim is found again. Ours are kept with them, so that the rule has to say it.
+ */
+const UNCHANGED = [
+  {
+    rule: 'self.group == "" || self.identityHash == "" || self.selector == oldSelf.selector',
+    message: "Permission claim selector is immutable",
+  },
+] as const;
 
 /** A claim of v1alpha2. */
 export const claim = {
@@ -117,6 +127,7 @@ export const scopedClaim = {
   type: "object",
   required: ["resource", "selector", "verbs"],
   properties: { ...newer, selector },
+  "x-kubernetes-validations": UNCHANGED,
 } as const satisfies JsonSchema;
 
 /** A claim of v1alpha2 for some objects, with what was decided of it. */
@@ -124,4 +135,5 @@ export const acceptableClaim = {
   type: "object",
   required: ["resource", "selector", "state", "verbs"],
   properties: { ...newer, selector, state },
+  "x-kubernetes-validations": UNCHANGED,
 } as const satisfies JsonSchema;

@@ -13,6 +13,8 @@ import type { CompiledKind } from "./kind-table.ts";
 export interface LiveKindOptions extends PersistentOptions {
   readonly store: Store;
   readonly keySpace: string;
+  /** Serves it as `<plural>:<identity>` as well, as {@link LiveKind.identified}. @default by its plural alone */
+  readonly identity?: string;
   /** Asked before every write, in every version. @default nobody */
   readonly admit?: Admit | undefined;
 }
@@ -27,10 +29,12 @@ export class LiveKind {
   readonly objects: PersistentCollection;
   /** One for each version that is served. */
   readonly served: readonly ServedResource[];
+  /** The same by their identity. Empty without one. */
+  readonly identified: readonly ServedResource[];
   /** Whether the definition is on its way out: objects can be written, none can be made. */
   terminating = false;
 
-  constructor(kind: CompiledKind, { store, admit, ...options }: LiveKindOptions) {
+  constructor(kind: CompiledKind, { store, admit, identity, ...options }: LiveKindOptions) {
     this.kind = kind;
     this.objects = kind.stored.collection(persistent(store, options));
     const guarded: Admit = (request) => {
@@ -41,11 +45,13 @@ export class LiveKind {
     const storages = kind.versions.map(({ resource }) =>
       resource === kind.stored ? this.objects : converted({ from, to: resource }),
     );
-    this.served = kind.versions.flatMap(({ resource, served, warning }, at) =>
-      served
-        ? [resource.serve(storages[at] as PersistentCollection, { admit: guarded, ...(warning && { warning }) })]
-        : [],
-    );
+    const serve = (more: { readonly identity?: string }): readonly ServedResource[] =>
+      kind.versions.flatMap(({ resource, served, warning }, at) => {
+        const options = { admit: guarded, ...(warning && { warning }), ...more };
+        return served ? [resource.serve(storages[at] as PersistentCollection, options)] : [];
+      });
+    this.served = serve({});
+    this.identified = identity === undefined ? [] : serve({ identity });
   }
 
   #refusal(name: string | undefined): ApiError {

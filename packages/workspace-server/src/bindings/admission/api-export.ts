@@ -1,0 +1,25 @@
+import { formatCause } from "@virtual-workspaces/apimachinery";
+import type { Admit } from "@virtual-workspaces/framework";
+import {
+  type APIExport,
+  type APIExportV1alpha1,
+  apiExportProblems,
+  apiExportToV1alpha2,
+} from "@virtual-workspaces/kcp";
+import type { ShardState } from "../../shard/state.ts";
+import { isClaimable } from "../claims/claimable.ts";
+import { withPath } from "./path-annotation.ts";
+import { forbidden } from "./refusals.ts";
+
+/** Admission of APIExports of both versions (kcp's `apis.kcp.io/APIExport`, `kcp.io/PathAnnotation`). */
+export function admitApiExport(state: Pick<ShardState, "logicalCluster">): Admit {
+  return (request) => {
+    const { definition, object, subresource } = request;
+    if (object === undefined) return undefined;
+    const isOlder = definition.version === "v1alpha1";
+    const checked = isOlder ? apiExportToV1alpha2(object as APIExportV1alpha1) : object;
+    const [problem] = apiExportProblems(checked as APIExport, isClaimable);
+    if (problem !== undefined) throw forbidden(request, formatCause(problem));
+    return subresource === "" ? withPath(request, object, { state }) : undefined;
+  };
+}

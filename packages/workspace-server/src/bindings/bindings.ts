@@ -1,0 +1,241 @@
+import type { GroupResource } from "@virtual-workspaces/apimachinery";
+import type { ReconcileFailure } from "@virtual-workspaces/client";
+import type { Admit, ServedResource, TypedDefinition } from "@virtual-workspaces/framework";
+import { APIBinding, Partition } from "@virtual-workspaces/kcp";
+import type { PersistentOptions } from "@virtual-workspaces/store";
+import type { BoundResource } from "../authz/state.ts";
+import type { CrdContent } from "../crds/definition.ts";
+import type { KindTable } from "../crds/served/kind-table.ts";
+import type { ShardContext, ShardPart } from "../shard/context.ts";
+import type { Tracked } from "../shard/tracked.ts";
+import type { MayAccess } from "./admission/access.ts";
+import { admitApiBinding } from "./admission/api-binding.ts";
+import { admitApiExport } from "./admission/api-export.ts";
+import { admitApiResourceSchema } from "./admission/api-resource-schema.ts";
+import { admitEndpointSlice } from "./admission/endpoint-slice.ts";
+import { admitPath } from "./admission/path-annotation.ts";
+import { admitClaims } from "./claims/admit-claims.ts";
+import { ClaimIndex } from "./claims/claim-index.ts";
+import type { KeptKind, KindsOf } from "./claims/relabel.ts";
+import { BindingController } from "./controllers/binding/controller.ts";
+import { LockController } from "./controllers/binding/lock-controller.ts";
+import { DefaultBindings } from "./controllers/defaults/controller.ts";
+import type { TypesOf } from "./controllers/defaults/wanted.ts";
+import { ExportController } from "./controllers/export/controller.ts";
+import { EndpointSliceController } from "./controllers/export/endpoint-slices.ts";
+import { Identities, type SecretContent } from "./controllers/export/identity.ts";
+import { clusterOf, Exports, placeOf } from "./exports.ts";
+import { BoundCrds } from "./served/bound-crds.ts";
+import { BoundKinds } from "./served/bound-kinds.ts";
+
+/** What {@link Bindings} is made with. */
+export interface BindingsOptions {
+  /** Kinds of Kubernetes that exports are kept with. */
+  readonly kinds: {
+    readonly secret: TypedDefinition<SecretContent>;
+    readonly namespace: TypedDefinition<object>;
+    readonly crd: TypedDefinition<CrdContent>;
+  };
+  /** The CustomResourceDefinitions of all logical clusters, as they are followed. @default followed here */
+  readonly crds?: Tracked<CrdContent>;
+  /** Asked whether somebody may bind an export. */
+  readonly mayAccess: MayAccess;
+  /**
+   * Where objects are that exports claim: of built-in kinds and those of CustomResourceDefinitions. What is bound is found
+   * without. `undefined` for resources that the shard does not know.
+   */
+  readonly kindsOf: KindsOf;
+  /** Asked before every write of a bound object, before the labels of claims are put right. @default nobody */
+  readonly admit?: Admit;
+  /** How bound objects are kept. @default as `persistent` does */
+  readonly kept?: Pick<PersistentOptions, "history" | "linger">;
+  /** Whether `status.virtualWorkspaces` of exports is written, which kcp has deprecated. @default true */
+  readonly virtualWorkspaceURLs?: boolean;
+  /** Kinds by what describes them, shared with those of CustomResourceDefinitions. @default own ones */
+  readonly table?: KindTable;
+  /** The time of conditions and locks. @default the clock */
+  readonly now?: () => Date;
+}
+
+/**
+ * APIExports and APIBindings of a shard: their admission, what keeps them right, and what is served of them. Make it before
+ * the shard's objects begin to be followed. It holds no timer and nothing for a workspace but its objects; what it knows it
+ * finds in them, so that a server that was killed goes on where it was.
+ */
+export class Bindings implements ShardPart {
+  readonly started: Promise<unknown>;
+  /** Admission by kind; both versions of exports and bindings have the same. Claims' labels come after it: {@link admitClaims}. */
+  readonly admission: {
+    readonly apiExport: Admit;
+    readonly apiBinding: Admit;
+    readonly apiResourceSchema: Admit;
+    readonly apiExportEndpointSlice: Admit;
+    /** Of all other kinds: the annotation `kcp.io/path` where an object has it. */
+    readonly path: Admit;
+  };
+  /** The last to be asked of every kind that is kept: the labels by which exports find what they claim. */
+  readonly admitClaims: Admit;
+  readonly #shard: ShardContext;
+  readonly #exports: Exports;
+  readonly #kinds: BoundKinds;
+  readonly #binding: BindingController;
+  readonly #export: ExportController;
+  readonly #slices: EndpointSliceController;
+  readonly #defaults: DefaultBindings;
+  readonly #stack = new AsyncDisposableStack();
+  readonly #followed = new Set<ShardContext>();
+
+  constructor(shard: ShardContext, options: BindingsOptions) {
+    const { objects, state, installation } = shard;
+    const { kinds, mayAccess, kept, table, now = () => new Date(), virtualWorkspaceURLs = true } = options;
+    this.#shard = shard;
+    const exports = new Exports(shard);
+    this.#exports = exports;
+    const claims = new ClaimIndex(state, exports);
+    this.admitClaims = admitClaims(claims);
+    this.admission = {
+      apiExport: admitApiExport(state),
+      apiBinding: admitApiBinding({ state, exports, mayAccess }),
+      apiResourceSchema: admitApiResourceSchema,
+      apiExportEndpointSlice: admitEndpointSlice(exports, mayAccess),
+      path: admitPath(state),
+    };
+    const crds = options.crds ?? objects.track(kinds.crd);
+    const secrets = objects.track(kinds.secret);
+    const partitions = objects.track(Partition);
+    const boundCrds = new BoundCrds(objects.of(kinds.crd), crds, now);
+    const onError = (failure: ReconcileFailure): void => this.#failed(failure);
+    this.#kinds = this.#stack.use(
+      new BoundKinds({
+        ...kept,
+        state,
+        crds: boundCrds,
+        store: objects.store,
+        admit: chained(options.admit, this.admitClaims),
+        kinds: table,
+        onFault: (error, crd) =>
+          shard.log({ level: "error", message: `bound kind ${crd} cannot be served: ${String(error)}` }),
+      }),
+    );
+    const shards = (): readonly ShardContext[] => {
+      const { shards: all } = installation;
+      return all.includes(shard) ? all : [shard, ...all];
+    };
+    const common = { objects, state, exports, crds, now, onError, shards };
+    const kindsOf: KindsOf = (cluster, resource) => this.#kindsOf(cluster, resource, options.kindsOf);
+    this.#binding = this.#stack.use(
+      new BindingController({ ...common, boundCrds, claims, kindsOf, kinds: this.#kinds }),
+    );
+    const locks = this.#stack.use(new LockController(common));
+    const onNamespace = (error: unknown): void =>
+      shard.log({ level: "warn", message: `namespace of identities: ${String(error)}` });
+    const identities = new Identities({
+      secrets: objects.of(kinds.secret),
+      namespaces: objects.of(kinds.namespace),
+      onNamespace,
+    });
+    this.#export = this.#stack.use(new ExportController({ ...common, secrets, identities, virtualWorkspaceURLs }));
+    this.#slices = this.#stack.use(new EndpointSliceController({ ...common, partitions }));
+    const typesOf: TypesOf = (key) => installation.workspaceTypes(key);
+    this.#defaults = this.#stack.use(new DefaultBindings({ ...common, typesOf, mayAccess }));
+    for (const each of shards()) this.join(each);
+    const parts: readonly ShardPart[] = [this.#binding, locks, this.#export, this.#slices, this.#defaults];
+    this.started = Promise.all(parts.map(({ started }) => started)).then(() => this.#sweep(boundCrds));
+    this.started.catch(() => undefined);
+  }
+
+  /**
+   * Heeds another shard of the installation: its exports can be bound here from then on.
+   *
+   * @returns ends that, when the shard leaves
+   */
+  join(shard: ShardContext): Disposable {
+    const stack = new DisposableStack();
+    if (this.#followed.has(shard)) return stack;
+    this.#followed.add(shard);
+    stack.use(this.#binding.follow(shard));
+    stack.use(this.#slices.follow(shard));
+    stack.use(this.#defaults.follow(shard));
+    const changed = (): void => {
+      this.#export.shardsChanged();
+      this.#slices.shardsChanged();
+    };
+    changed();
+    stack.defer(() => {
+      this.#followed.delete(shard);
+      changed();
+    });
+    this.#stack.use(stack);
+    return stack;
+  }
+
+  /**
+   * What a logical cluster has by its bindings: each resource by its plural and as `<plural>:<identity>`; for `*`, those of
+   * all logical clusters by identity alone. The same list while nothing of it changes, and for logical clusters with equal
+   * bindings.
+   */
+  servedIn(cluster: string): readonly ServedResource[] {
+    return this.#kinds.servedIn(cluster);
+  }
+
+  /** What authorization asks: the binding by which a logical cluster has a resource; of several the last. */
+  boundResource(cluster: string, group: string, resource: string): BoundResource | undefined {
+    const binding = this.#shard.state.apiBindings.store
+      .list(cluster)
+      .findLast(({ status }) =>
+        status?.boundResources?.some((one) => one.group === group && one.resource === resource),
+      );
+    const reference = binding?.spec.reference.export;
+    if (reference === undefined) return undefined;
+    const found = this.#exports.find(reference, cluster);
+    return {
+      reference: { path: placeOf(reference, cluster), name: reference.name },
+      export: found && {
+        cluster: clusterOf(found),
+        name: reference.name,
+        policy: found.spec?.maximalPermissionPolicy?.local !== undefined,
+      },
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync();
+  }
+
+  /** What is not needed any more goes when a server starts: it costs little, and nothing waits for it. */
+  async #sweep(boundCrds: BoundCrds): Promise<void> {
+    try {
+      await boundCrds.sweep((uid) => this.#kinds.isBound(uid));
+    } catch (error) {
+      this.#shard.log({ level: "warn", message: `definitions that nothing is bound by: ${String(error)}` });
+    }
+  }
+
+  /** What is bound beats a kind of the same name. */
+  #kindsOf(cluster: string, resource: GroupResource, others: KindsOf): readonly KeptKind[] | undefined {
+    const { group, resource: plural } = resource;
+    if (group === APIBinding.group && plural === APIBinding.plural)
+      return [this.#shard.objects.of(APIBinding) as unknown as KeptKind];
+    const bound = this.#kinds.boundAs(resource);
+    const here = this.#kinds.pairsIn(cluster).find((pair) => pair.group === group && pair.resource === plural);
+    const live = here && this.#kinds.liveOf(here);
+    if (live !== undefined) return [live.objects as unknown as KeptKind];
+    return others(cluster, resource) ?? (bound.length > 0 ? [] : undefined);
+  }
+
+  #failed({ controller, key, error }: ReconcileFailure): void {
+    const about = key === undefined ? "" : ` ${key.cluster}|${key.name}`;
+    const why = error instanceof Error ? error.message : String(error);
+    this.#shard.log({ level: "error", message: `controller ${controller}${about}: ${why}` });
+  }
+}
+
+/** Asks one after the other: the second of what the first made. */
+export function chained(first: Admit | undefined, second: Admit): Admit {
+  if (first === undefined) return second;
+  return async (request) => {
+    const changed = (await first(request)) ?? undefined;
+    const object = changed ?? request.object;
+    return (await second({ ...request, object })) ?? changed;
+  };
+}

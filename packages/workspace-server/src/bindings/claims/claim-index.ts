@@ -1,0 +1,83 @@
+import type { GroupResource, ObjectKey } from "@virtual-workspaces/apimachinery";
+import {
+  type APIBinding,
+  CLAIM_LABEL_PREFIX,
+  claimLabel,
+  claimMatches,
+  normalizedGroupResource,
+  reflexiveLabel,
+} from "@virtual-workspaces/kcp";
+import type { ShardState } from "../../shard/state.ts";
+import { clusterOf, type Exports } from "../exports.ts";
+import { isReview } from "./claimable.ts";
+
+type Labels = Readonly<Record<string, string>>;
+type Claim = NonNullable<APIBinding["spec"]["permissionClaims"]>[number];
+
+/** Which object is asked about. */
+export interface ClaimedObject {
+  readonly resource: GroupResource;
+  /** Its logical cluster and name; the name is "" for one that has none yet. */
+  readonly key: Pick<ObjectKey, "cluster" | "name">;
+  readonly labels: Labels | undefined;
+}
+
+/**
+ * By which labels the exports that claim an object find it (kcp's permission claim labeler): of each binding of its logical
+ * cluster with an accepted claim on its resource, whose export is there and whose selector means it. What the export itself
+ * claims is not asked. It costs as much as there are bindings that accept a claim on the resource; nothing is kept but what
+ * the shard follows anyway.
+ */
+export class ClaimIndex {
+  readonly #state: Pick<ShardState, "apiBindings">;
+  readonly #exports: Exports;
+
+  constructor(state: Pick<ShardState, "apiBindings">, exports: Exports) {
+    this.#state = state;
+    this.#exports = exports;
+  }
+
+  /** The labels that an object is to have, and no others of the kind. */
+  labelsFor({ resource, key, labels }: ClaimedObject): Map<string, string> {
+    const expected = new Map<string, string>();
+    if (isReview(resource)) return expected;
+    const { group, resource: plural } = normalizedGroupResource(resource);
+    for (const binding of this.#state.apiBindings.store.by("claimed", `${key.cluster} ${plural}.${group}`))
+      this.#label(binding, expected, (claim) => {
+        const same = claim.state === "Accepted" && (claim.group ?? "") === group && claim.resource === plural;
+        return same && claimMatches(claim.selector, labels);
+      });
+    if (group === "apis.kcp.io" && plural === "apibindings") this.#reflect(key, expected);
+    return expected;
+  }
+
+  /** The labels of an object as they are to be: what is not backed by a claim is gone. @returns the same if nothing changes */
+  corrected(object: ClaimedObject): Labels | undefined {
+    const { labels } = object;
+    const expected = this.labelsFor(object);
+    const has = Object.entries(labels ?? {}).filter(([name]) => name.startsWith(CLAIM_LABEL_PREFIX));
+    if (has.length === expected.size && has.every(([name, value]) => expected.get(name) === value)) return labels;
+    const others = Object.entries(labels ?? {}).filter(([name]) => !name.startsWith(CLAIM_LABEL_PREFIX));
+    return Object.fromEntries([...others, ...expected]);
+  }
+
+  #label(binding: APIBinding, expected: Map<string, string>, covers: (claim: Claim) => boolean): void {
+    const found = this.#exports.of(binding);
+    if (found === undefined) return;
+    const of = { cluster: clusterOf(found), name: found.metadata.name ?? "" };
+    for (const claim of binding.spec.permissionClaims ?? [])
+      if (covers(claim)) {
+        const { key, value } = claimLabel(of, claim);
+        expected.set(key, value);
+      }
+  }
+
+  /** The provider of an export sees the bindings to it, whatever they accept. */
+  #reflect({ cluster, name }: ClaimedObject["key"], expected: Map<string, string>): void {
+    const binding = this.#state.apiBindings.store.get({ cluster, namespace: "", name });
+    const found = binding && this.#exports.of(binding);
+    if (found === undefined) return;
+    const { key, value } = reflexiveLabel({ cluster: clusterOf(found), name: found.metadata.name ?? "" });
+    if (!expected.has(key)) expected.set(key, value);
+  }
+}

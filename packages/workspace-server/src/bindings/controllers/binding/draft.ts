@@ -1,0 +1,93 @@
+import {
+  type APIBinding,
+  type Condition,
+  type ConditionSeverity,
+  getCondition,
+  isConditionTrue,
+  markFalse,
+  markTrue,
+  READY_CONDITION,
+  setCondition,
+} from "@virtual-workspaces/kcp";
+
+type Status = NonNullable<APIBinding["status"]>;
+type Bound = NonNullable<Status["boundResources"]>[number];
+
+/** What is said of a condition that does not hold. */
+export type Because = readonly [severity: ConditionSeverity, reason: string, message: string];
+
+/** Conditions of APIBindings. */
+export const EXPORT_VALID = "APIExportValid";
+export const INITIAL_BINDING = "InitialBindingCompleted";
+export const UP_TO_DATE = "BindingUpToDate";
+export const CLAIMS_VALID = "PermissionClaimsValid";
+export const CLAIMS_APPLIED = "PermissionClaimsApplied";
+
+/** The status of a binding as it is worked out, before it is written at once. */
+export class StatusDraft {
+  readonly #now: Date;
+  #status: Status;
+
+  constructor({ status }: APIBinding, now: Date) {
+    this.#status = structuredClone(status ?? {});
+    this.#now = now;
+  }
+
+  get status(): Status {
+    return this.#status;
+  }
+
+  get conditions(): readonly Condition[] {
+    return (this.#status.conditions ?? []) as Condition[];
+  }
+
+  is(type: string): boolean {
+    return isConditionTrue(this.conditions, type);
+  }
+
+  set(fields: Partial<Status>): void {
+    this.#status = { ...this.#status, ...fields };
+  }
+
+  holds(type: string): void {
+    this.#conditions(markTrue(this.conditions, type, this.#now));
+  }
+
+  fails(type: string, [severity, reason, message]: Because): void {
+    this.#conditions(markFalse(this.conditions, { type, severity, reason, message }, this.#now));
+  }
+
+  /** What binding failed at: once it was complete it stays so. */
+  lags(because: Because): void {
+    this.fails(UP_TO_DATE, because);
+    if (!this.is(INITIAL_BINDING)) this.fails(INITIAL_BINDING, because);
+  }
+
+  /** Adds what is bound of a resource, or puts it in the place of what was. */
+  bound(resource: Bound): void {
+    const { boundResources = [] } = this.#status;
+    const at = boundResources.findIndex(
+      ({ group, resource: name }) => group === resource.group && name === resource.resource,
+    );
+    const before = boundResources[at];
+    if (before === undefined) {
+      this.set({ boundResources: [...boundResources, resource] });
+      return;
+    }
+    const storageVersions = [
+      ...new Set([...(before.storageVersions ?? []), ...(resource.storageVersions ?? [])]),
+    ].sort();
+    this.set({ boundResources: boundResources.with(at, { ...resource, storageVersions }) });
+  }
+
+  /** Ready says what the initial binding does. */
+  copyReady(): void {
+    const initial = getCondition(this.conditions, INITIAL_BINDING);
+    if (initial !== undefined)
+      this.#conditions(setCondition(this.conditions, { ...initial, type: READY_CONDITION }, this.#now));
+  }
+
+  #conditions(conditions: Condition[]): void {
+    this.set({ conditions: conditions as NonNullable<Status["conditions"]> });
+  }
+}

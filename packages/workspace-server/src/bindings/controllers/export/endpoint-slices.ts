@@ -1,0 +1,198 @@
+import { type LabelSelectorObject, labelSelectorFromObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { type Controller, controller, type ReconcileFailure } from "@virtual-workspaces/client";
+import {
+  type APIExport,
+  APIExportEndpointSlice,
+  markFalse,
+  markTrue,
+  PATH_ANNOTATION,
+  type Partition,
+  SHARD_NAME_LABEL,
+  type APIExportEndpointSlice as Slice,
+} from "@virtual-workspaces/kcp";
+import type { ShardContext, ShardPart } from "../../../shard/context.ts";
+import { modify } from "../../../shard/modify.ts";
+import type { ShardObjects } from "../../../shard/objects.ts";
+import type { ShardState } from "../../../shard/state.ts";
+import type { Tracked } from "../../../shard/tracked.ts";
+import { clusterOf, type Exports, exportText, placeOf } from "../../exports.ts";
+import { follow } from "../../follow.ts";
+import { selectorText } from "./selector-text.ts";
+import { exportURL } from "./urls.ts";
+
+type Held<Kind> = Kind extends { readonly type?: (object: infer Content) => unknown } ? Content : never;
+type Status = NonNullable<Slice["status"]>;
+
+/** What the controller of endpoint slices is made of. */
+export interface EndpointSliceOptions {
+  readonly objects: ShardObjects;
+  readonly state: ShardState;
+  readonly exports: Exports;
+  readonly partitions: Tracked<Held<typeof Partition>>;
+  readonly shards: () => readonly ShardContext[];
+  readonly now: () => Date;
+  readonly onError: (failure: ReconcileFailure) => void;
+}
+
+/** What is wrong with a reference. */
+interface Fault {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/**
+ * Says in endpoint slices under which URLs exports are reached: one for each shard of the partition that has a binding to
+ * the export (kcp's `kcp-apiexportendpointslice` and the writers of URLs of its shards, as one).
+ */
+export class EndpointSliceController implements ShardPart {
+  readonly started: Promise<void>;
+  readonly #options: EndpointSliceOptions;
+  readonly #controller: Controller<Slice>;
+  readonly #stack = new DisposableStack();
+
+  constructor(options: EndpointSliceOptions) {
+    const { state, partitions, onError } = options;
+    this.#options = options;
+    this.#controller = controller<Slice>({
+      name: "apiexportendpointslice",
+      sources: [{ informer: state.apiExportEndpointSlices }],
+      reconcile: (key, { object }) => (object === undefined ? undefined : this.#reconcile(key)),
+      onError,
+    });
+    this.started = this.#controller.started;
+    this.#stack.use(
+      follow(partitions, (_, { cluster, name }) => {
+        for (const slice of state.apiExportEndpointSlices.store.list(cluster))
+          if (slice.spec?.partition === name) this.#add(slice);
+      }),
+    );
+  }
+
+  /** Heeds the exports, bindings and labels of a shard, also those of others. @returns ends that */
+  follow({ state }: ShardContext): Disposable {
+    const stack = new DisposableStack();
+    const referred = (name: string, places: readonly string[]): void => {
+      for (const place of new Set(places))
+        for (const key of this.#options.state.apiExportEndpointSlices.store.keysBy("export", `${place}:${name}`))
+          this.#controller.add(key);
+    };
+    stack.use(
+      follow(
+        state.apiExports,
+        (found, { cluster, name }) => referred(name, [cluster, pathOf(found, cluster)]),
+        ({ metadata }) => [metadata.uid, metadata.annotations?.[PATH_ANNOTATION]],
+      ),
+    );
+    stack.use(
+      follow(
+        state.apiBindings,
+        ({ spec }, { cluster }) => {
+          const reference = spec.reference.export;
+          if (reference === undefined) return;
+          // Only the first and the last of a shard make a difference.
+          const named = `${placeOf(reference, cluster)}:${reference.name}`;
+          if (state.apiBindings.store.countBy("export", named) > 1) return;
+          const found = this.#options.exports.find(reference, cluster);
+          if (found === undefined) return;
+          const there = clusterOf(found);
+          referred(reference.name, [there, pathOf(found, there)]);
+        },
+        ({ metadata }) => metadata.uid,
+      ),
+    );
+    stack.use(
+      follow(
+        state.shards,
+        () => this.shardsChanged(),
+        ({ metadata }) => metadata.labels,
+      ),
+    );
+    return stack;
+  }
+
+  /** A shard has come or gone. */
+  shardsChanged(): void {
+    for (const slice of this.#options.state.apiExportEndpointSlices.store.list()) this.#add(slice);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stack.dispose();
+    await this.#controller.stop();
+  }
+
+  #add(slice: Slice): void {
+    this.#controller.add({ cluster: clusterOf(slice), namespace: "", name: slice.metadata.name ?? "" });
+  }
+
+  async #reconcile(key: ObjectKey): Promise<void> {
+    await modify(this.#options.objects.of(APIExportEndpointSlice), key, (slice) => {
+      const status: Status = { ...slice.status };
+      this.#fill(status, slice, key);
+      return { ...slice, status };
+    });
+  }
+
+  #fill(status: Status, slice: Slice, { cluster }: ObjectKey): void {
+    const { exports, now } = this.#options;
+    const found = slice.spec && exports.find(slice.spec.export, cluster);
+    const judge = (type: string, fault: Fault | undefined): void => {
+      status.conditions =
+        fault === undefined
+          ? markTrue(status.conditions, type, now())
+          : markFalse(status.conditions, { ...fault, severity: "Error" }, now());
+    };
+    if (found === undefined) {
+      const message = `Error getting APIExport ${slice.spec === undefined ? "" : exportText(slice.spec.export, cluster)}`;
+      judge("APIExportValid", { type: "APIExportValid", reason: "APIExportNotFound", message });
+      delete status.endpoints;
+      return;
+    }
+    judge("APIExportValid", undefined);
+    const selector = this.#selector(slice.spec?.partition ?? "", cluster);
+    if ("reason" in selector) {
+      judge("PartitionValid", selector);
+      delete status.endpoints;
+      return;
+    }
+    judge("PartitionValid", undefined);
+    const text = selectorText(selector);
+    if (text === "") delete status.shardSelector;
+    else status.shardSelector = text;
+    this.#publish(status, found, selector);
+  }
+
+  #selector(partition: string, cluster: string): LabelSelectorObject | Fault {
+    if (partition === "") return {};
+    const found = this.#options.partitions.store.get({ cluster, namespace: "", name: partition });
+    if (found !== undefined) return (found.spec?.selector ?? {}) as LabelSelectorObject;
+    const message = `partition.topology.kcp.io ${JSON.stringify(partition)} not found`;
+    return { type: "PartitionValid", reason: "PartitionInvalidReference", message };
+  }
+
+  #publish(status: Status, found: APIExport, selector: LabelSelectorObject): void {
+    const [cluster, name] = [clusterOf(found), found.metadata.name ?? ""];
+    const places = [...new Set([cluster, pathOf(found, cluster)])];
+    const matches = labelSelectorFromObject(selector);
+    const had = new Set(status.endpoints?.map(({ url }) => url));
+    const urls = this.#options.shards().flatMap((shard) => {
+      const url = exportURL(shard.urls.virtualWorkspaceURL, { cluster, name });
+      const bound = places.some((place) => shard.state.apiBindings.store.countBy("export", `${place}:${name}`) > 0);
+      // A shard outside the partition neither publishes its URL nor takes it back.
+      if (bound && !matches.matches(this.#labelsOf(shard))) return had.has(url) ? [url] : [];
+      return bound ? [url] : [];
+    });
+    if (urls.length === 0) delete status.endpoints;
+    else status.endpoints = [...new Set(urls)].sort().map((url) => ({ url }));
+  }
+
+  #labelsOf({ name }: ShardContext): Readonly<Record<string, string>> {
+    const objects = this.#options.shards().flatMap(({ state }) => state.shards.store.list());
+    const found = objects.find(({ metadata }) => metadata.name === name);
+    return { [SHARD_NAME_LABEL]: name, ...found?.metadata.labels };
+  }
+}
+
+function pathOf({ metadata }: APIExport, cluster: string): string {
+  return metadata.annotations?.[PATH_ANNOTATION] ?? cluster;
+}

@@ -1,0 +1,112 @@
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import { formatTime } from "@virtual-workspaces/apimachinery";
+import {
+  type APIResourceSchema,
+  BOUND_CRDS_CLUSTER,
+  boundCrdOf,
+  SCHEMA_CLUSTER_ANNOTATION,
+  SCHEMA_NAME_ANNOTATION,
+} from "@virtual-workspaces/kcp";
+import type { PersistentCollection } from "@virtual-workspaces/store";
+import { withDefaults } from "../../crds/defaults.ts";
+import type { CrdContent, CrdNames, CrdSpec, CustomResourceDefinition } from "../../crds/definition.ts";
+import { ensure, remove } from "../../shard/modify.ts";
+import type { Tracked } from "../../shard/tracked.ts";
+
+/** A schema that no CustomResourceDefinition can be made of. */
+export class UnboundableSchema extends Error {
+  override readonly name: string = "UnboundableSchema";
+}
+
+/** How long a definition stays that nothing is bound by, ms. */
+const YOUNG = 30 * 60_000;
+
+/**
+ * The CustomResourceDefinitions by which a shard serves what is bound on it: one for each APIResourceSchema, named by its
+ * uid, in `system:bound-crds`, whoever binds it. They are kept, so that what is bound is served when schema and export are
+ * gone; their names stand beside each other, since each has its workspaces.
+ */
+export class BoundCrds {
+  readonly #crds: PersistentCollection<CrdContent>;
+  readonly #tracked: Tracked<CrdContent>;
+  readonly #now: () => Date;
+
+  constructor(crds: PersistentCollection<CrdContent>, tracked: Tracked<CrdContent>, now: () => Date) {
+    this.#crds = crds;
+    this.#tracked = tracked;
+    this.#now = now;
+  }
+
+  /** The definition of a schema; `undefined` until it is made. */
+  get(uid: string): CustomResourceDefinition | undefined {
+    return this.#tracked.store.get(keyOf(uid));
+  }
+
+  /**
+   * Removes those that nothing is bound by any more and that are half an hour old: younger ones may be about to be used.
+   * Objects stay where they are, by their identity.
+   */
+  async sweep(isBound: (uid: string) => boolean): Promise<void> {
+    const old = this.#now().getTime() - YOUNG;
+    for (const { metadata } of this.#tracked.store.list(BOUND_CRDS_CLUSTER)) {
+      const { name = "", uid, creationTimestamp } = metadata;
+      if (!isBound(name) && Date.parse(creationTimestamp ?? "") <= old) await remove(this.#crds, keyOf(name), uid);
+    }
+  }
+
+  /** Makes the definition of a schema if it is not there. @throws UnboundableSchema; ApiError of the store */
+  async ensure(schema: APIResourceSchema): Promise<CustomResourceDefinition> {
+    const { uid = "" } = schema.metadata;
+    const there = this.get(uid);
+    if (there !== undefined) return there;
+    const made = draftOf(schema, this.#now());
+    const { object } = await ensure<CrdContent>(this.#crds, keyOf(uid), () => made);
+    return object;
+  }
+}
+
+/** The names of a definition that others in its workspaces cannot have. */
+export function namesOf({ spec, status }: CustomResourceDefinition): CrdNames {
+  return status?.acceptedNames ?? spec.names;
+}
+
+/** Where a definition's schema is. */
+export function schemaOf({ metadata }: KubeObject): { readonly cluster: string; readonly name: string } {
+  const { annotations = {} } = metadata;
+  return { cluster: annotations[SCHEMA_CLUSTER_ANNOTATION] ?? "", name: annotations[SCHEMA_NAME_ANNOTATION] ?? "" };
+}
+
+function keyOf(uid: string) {
+  return { cluster: BOUND_CRDS_CLUSTER, namespace: "", name: uid };
+}
+
+function draftOf(schema: APIResourceSchema, now: Date): CrdContent & Pick<CustomResourceDefinition, "metadata"> {
+  const { metadata, spec: given } = crdLike(schema);
+  const spec = withDefaults(given as CrdSpec);
+  const condition = { status: "True", lastTransitionTime: formatTime(now) } as const;
+  return {
+    metadata: { annotations: metadata.annotations ?? {} },
+    spec,
+    status: {
+      conditions: [
+        { ...condition, type: "NamesAccepted", reason: "NoConflicts", message: "no conflicts found" },
+        {
+          ...condition,
+          type: "Established",
+          reason: "InitialNamesAccepted",
+          message: "the initial names have been accepted",
+        },
+      ],
+      acceptedNames: spec.names,
+      storedVersions: spec.versions.filter(({ storage }) => storage).map(({ name }) => name),
+    },
+  };
+}
+
+function crdLike(schema: APIResourceSchema): ReturnType<typeof boundCrdOf> {
+  try {
+    return boundCrdOf(schema);
+  } catch (error) {
+    throw new UnboundableSchema(error instanceof Error ? error.message : String(error));
+  }
+}

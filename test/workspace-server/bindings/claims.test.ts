@@ -1,0 +1,147 @@
+// Claims of exports on what a workspace has besides: labels by which the provider finds objects, and who has a say in them.
+import { claimLabel, reflexiveLabel } from "@virtual-workspaces/kcp";
+import { expect } from "chai";
+import { MERGE } from "../../_support/patches.ts";
+import type { PlainServer } from "../../_support/plain.ts";
+import { APIS, bindingOf, exportOf, pathOf, said, TestShard, until, url } from "./support/shard.ts";
+
+const MAPS = "/api/v1/namespaces/default/configmaps";
+const CLAIM = { group: "", resource: "configmaps", identityHash: "", verbs: ["*"] };
+const accepted = (selector: object, state = "Accepted"): object => ({ ...CLAIM, selector, state });
+const ALL = { matchAll: true };
+const { key: LABEL, value: HASH } = claimLabel({ cluster: "provider", name: "maps" }, CLAIM);
+
+describe("claims of exports", function () {
+  this.timeout(30_000);
+  let shard: TestShard;
+  let server: PlainServer;
+
+  beforeEach(async () => {
+    shard = await new TestShard().start();
+    server = await shard.serve();
+    await shard.clusters("provider", "a", "b");
+    await post("provider", `${APIS}/apiexports`, exportOf("maps", [], { permissionClaims: [CLAIM] }));
+  });
+
+  afterEach(async () => {
+    await server[Symbol.asyncDispose]();
+    await shard[Symbol.asyncDispose]();
+  });
+
+  const post = async (cluster: string, path: string, body: object): Promise<void> => {
+    const { status, text } = await server.send(`POST ${url(cluster, path)}`, body);
+    expect(status, text).to.equal(201);
+  };
+  const map = (name: string, labels?: object): object => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name, ...(labels && { labels }) },
+  });
+  const bind = async (cluster: string, claims: readonly object[]): Promise<void> => {
+    await post(cluster, `${APIS}/apibindings`, bindingOf("m", `${pathOf("provider")}:maps`, claims));
+    await until(() => said(shard.binding(cluster, "m") as never, "PermissionClaimsApplied") === "True");
+  };
+  const claim = async (cluster: string, claims: readonly object[]): Promise<void> => {
+    const path = url(cluster, `${APIS}/apibindings/m`);
+    const { status, text } = await server.send(`PATCH ${path}`, { spec: { permissionClaims: claims } }, MERGE);
+    expect(status, text).to.equal(200);
+  };
+  const labels = async (cluster: string, name: string): Promise<Record<string, string> | undefined> =>
+    (await server.get(url(cluster, `${MAPS}/${name}`))).body.metadata?.labels;
+  const labelled = (cluster: string, name: string, value: string | undefined): Promise<void> =>
+    until(async () => (await labels(cluster, name))?.[LABEL] === value);
+
+  it("are on what is there and on what comes, as long as they are accepted and selected", async () => {
+    await post("a", MAPS, map("before"));
+    await post("b", MAPS, map("unbound"));
+    await bind("a", [accepted(ALL)]);
+    await labelled("a", "before", HASH);
+    await post("a", MAPS, map("after"));
+    expect(await labels("a", "after")).to.deep.equal({ [LABEL]: HASH });
+    expect(await labels("b", "unbound")).to.equal(undefined);
+    await claim("a", [accepted({ matchLabels: { of: "maps" } })]);
+    await labelled("a", "before", undefined);
+    expect(await labels("a", "after")).to.equal(undefined);
+    await server.send(`PATCH ${url("a", `${MAPS}/after`)}`, { metadata: { labels: { of: "maps" } } }, MERGE);
+    expect(await labels("a", "after")).to.deep.equal({ of: "maps", [LABEL]: HASH });
+    await claim("a", [accepted({ matchLabels: { of: "maps" } }, "Rejected")]);
+    await labelled("a", "after", undefined);
+    expect(said(shard.binding("a", "m") as never, "PermissionClaimsValid")).to.equal("True");
+    expect(shard.binding("a", "m").status?.appliedPermissionClaims).to.deep.equal([]);
+  });
+
+  it("that are rejected give nothing", async () => {
+    await post("a", MAPS, map("one"));
+    await bind("a", [accepted(ALL, "Rejected")]);
+    await post("a", MAPS, map("two"));
+    expect([await labels("a", "one"), await labels("a", "two")]).to.deep.equal([undefined, undefined]);
+    const another = { ...CLAIM, identityHash: "f00", selector: ALL, state: "Rejected" };
+    await bind("b", [accepted(ALL), another]);
+    await post("b", MAPS, map("one"));
+    expect(await labels("b", "one")).to.deep.equal({ [LABEL]: HASH });
+  });
+
+  it("are the server's to say: labels of clients are put right, those of other exports taken off", async () => {
+    await bind("a", [accepted(ALL)]);
+    const { key: other } = claimLabel({ cluster: "evil", name: "e" }, CLAIM);
+    await post("a", MAPS, map("forged", { [LABEL]: "wrong", [other]: HASH, own: "x" }));
+    expect(await labels("a", "forged")).to.deep.equal({ own: "x", [LABEL]: HASH });
+    const path = url("a", `${MAPS}/forged`);
+    await server.send(`PATCH ${path}`, { metadata: { labels: { [LABEL]: null, [other]: HASH } } }, MERGE);
+    expect(await labels("a", "forged")).to.deep.equal({ own: "x", [LABEL]: HASH });
+    await post("b", MAPS, map("forged", { [LABEL]: HASH }));
+    expect(await labels("b", "forged")).to.equal(undefined);
+    const forged = bindingOf("f", `${pathOf("provider")}:maps`) as { metadata: object };
+    const label = { "internal.apis.kcp.io/export": "forged", [other]: HASH };
+    await post("b", `${APIS}/apibindings`, { ...forged, metadata: { name: "f", labels: label } });
+    const { key, value } = reflexiveLabel({ cluster: "provider", name: "maps" });
+    await until(() => shard.binding("b", "f").metadata.labels?.[key] === value);
+    expect(shard.binding("b", "f").metadata.labels).to.have.all.keys("internal.apis.kcp.io/export", key);
+    expect(shard.binding("b", "f").metadata.labels?.["internal.apis.kcp.io/export"]).to.not.equal("forged");
+  });
+
+  it("of another export, and of resources that nobody knows, are told in the conditions", async () => {
+    const more = { group: "wild.west", resource: "sheriffs", identityHash: "f00", verbs: ["get"] };
+    await post(
+      "a",
+      `${APIS}/apibindings`,
+      bindingOf("m", `${pathOf("provider")}:maps`, [accepted(ALL), { ...more, selector: ALL, state: "Accepted" }]),
+    );
+    await until(() => said(shard.binding("a", "m") as never, "PermissionClaimsValid").startsWith("False"));
+    expect(said(shard.binding("a", "m") as never, "PermissionClaimsValid")).to.equal(
+      'False InvalidPermissionClaims 1 unexpected and/or invalid permission claims (showing first 1): unexpected/invalid claim for sheriffs.wild.west (identity "f00")',
+    );
+    const path = url("provider", `${APIS}/apiexports/maps`);
+    const claims = [{ ...CLAIM, verbs: ["get"] }, more];
+    await server.send(`PATCH ${path}`, { spec: { permissionClaims: claims } }, MERGE);
+    await until(() => said(shard.binding("a", "m") as never, "PermissionClaimsApplied").startsWith("False"));
+    expect(said(shard.binding("a", "m") as never, "PermissionClaimsApplied")).to.equal(
+      'False InternalError Permission claims have not been fully applied: error getting informer for group="wild.west", resource="sheriffs": unable to find informer for sheriffs.wild.west',
+    );
+    await claim("a", [{ ...CLAIM, verbs: ["list"], selector: ALL, state: "Accepted" }]);
+    await until(() => said(shard.binding("a", "m") as never, "PermissionClaimsValid").includes("mismatched"));
+    expect(said(shard.binding("a", "m") as never, "PermissionClaimsValid")).to.equal(
+      "False PermissionClaimsMismatch 1 permission claim(s) have mismatched verbs or selectors (showing first 1): configmaps. (verbs: accepted [list], exported [get])",
+    );
+  });
+
+  it("end with their binding, on objects that nobody writes again", async () => {
+    await bind("a", [accepted(ALL)]);
+    await post("a", MAPS, map("one"));
+    await labelled("a", "one", HASH);
+    await server.send(`DELETE ${url("a", `${APIS}/apibindings/m`)}`);
+    await until(() => shard.binding("a", "m") === undefined);
+    expect(await labels("a", "one")).to.equal(undefined);
+  });
+
+  it("hand on what exports say in annotations", async () => {
+    await bind("a", []);
+    const path = url("provider", `${APIS}/apiexports/maps`);
+    const annotations = { "extra.apis.kcp.io/team": "maps", other: "x" };
+    await server.send(`PATCH ${path}`, { metadata: { annotations } }, MERGE);
+    await until(() => shard.binding("a", "m").metadata.annotations?.["extra.apis.kcp.io/team"] === "maps");
+    expect(shard.binding("a", "m").metadata.annotations).to.not.have.property("other");
+    await server.send(`PATCH ${path}`, { metadata: { annotations: { "extra.apis.kcp.io/team": null } } }, MERGE);
+    await until(() => shard.binding("a", "m").metadata.annotations?.["extra.apis.kcp.io/team"] === undefined);
+  });
+});

@@ -1,0 +1,257 @@
+// A shard with exports, bindings, custom kinds and a few of Kubernetes' kinds, served below /clusters/<cluster>.
+import type { KubeObject, ObjectOf } from "@virtual-workspaces/apimachinery";
+import {
+  type Admit,
+  allow,
+  defineResource,
+  defineVirtualWorkspace,
+  type LogRecord,
+  type ServedResource,
+  type User,
+} from "@virtual-workspaces/framework";
+import {
+  APIBinding,
+  APIBindingV1alpha1,
+  APIExport,
+  APIExportEndpointSlice,
+  APIExportV1alpha1,
+  APIResourceSchema,
+  LogicalCluster,
+  olderApiBindings,
+  olderApiExports,
+  PATH_ANNOTATION,
+} from "@virtual-workspaces/kcp";
+import { memoryStore, type Store } from "@virtual-workspaces/store";
+import { CrdController } from "@virtual-workspaces/workspace-server";
+import type { AccessAttributes } from "../../../../packages/workspace-server/src/bindings/admission/access.ts";
+import { Bindings, chained } from "../../../../packages/workspace-server/src/bindings/bindings.ts";
+import type { KeptKind } from "../../../../packages/workspace-server/src/bindings/claims/relabel.ts";
+import type { ShardContext } from "../../../../packages/workspace-server/src/shard/context.ts";
+import { Installation } from "../../../../packages/workspace-server/src/shard/installation.ts";
+import { ensure } from "../../../../packages/workspace-server/src/shard/modify.ts";
+import { ShardObjects } from "../../../../packages/workspace-server/src/shard/objects.ts";
+import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/shard/state.ts";
+import { type PlainServer, startPlain } from "../../../_support/plain.ts";
+import { Crd } from "../../crds/kind.ts";
+
+const TEXTS = { type: "object", additionalProperties: { type: "string" } } as const;
+
+export const ConfigMap = defineResource({
+  group: "",
+  version: "v1",
+  kind: "ConfigMap",
+  scope: "Namespaced",
+  schema: { type: "object", properties: { data: TEXTS } },
+});
+const Secret = defineResource({
+  group: "",
+  version: "v1",
+  kind: "Secret",
+  scope: "Namespaced",
+  schema: { type: "object", properties: { data: TEXTS, type: { type: "string" } } },
+});
+const Namespace = defineResource({
+  group: "",
+  version: "v1",
+  kind: "Namespace",
+  scope: "Cluster",
+  schema: { type: "object", properties: { spec: { type: "object", properties: {} } } },
+});
+
+export interface TestShardOptions {
+  readonly name?: string;
+  readonly store?: Store;
+  readonly installation?: Installation;
+  readonly mayBind?: (user: User, cluster: string, attributes: AccessAttributes) => boolean;
+  readonly virtualWorkspaceURLs?: boolean;
+}
+
+/** Everything but the server. */
+export class TestShard implements AsyncDisposable {
+  readonly context: ShardContext;
+  readonly objects: ShardObjects;
+  readonly state: ShardState;
+  readonly store: Store;
+  readonly bindings: Bindings;
+  readonly crds: CrdController;
+  readonly logged: LogRecord[] = [];
+  readonly #joined: Disposable;
+  readonly #ownsStore: boolean;
+
+  constructor(options: TestShardOptions = {}) {
+    const { name = "one", store = memoryStore(), installation = new Installation(), mayBind = () => true } = options;
+    this.store = store;
+    this.#ownsStore = options.store === undefined;
+    this.objects = new ShardObjects(store);
+    this.state = new ShardState(this.objects);
+    const url = `https://${name}.test`;
+    const known = {
+      name,
+      urls: { baseURL: url, externalURL: url, virtualWorkspaceURL: url },
+      objects: this.objects,
+      state: this.state,
+      installation,
+      log: (record: LogRecord) => this.logged.push(record),
+    };
+    // What bindings have nothing to do with.
+    this.context = { ...known, kinds: undefined, feed: undefined, minter: undefined, rootCa: () => "" } as never;
+    this.#joined = installation.join(this.context);
+    const kept = this.objects.of(ConfigMap) as unknown as KeptKind;
+    this.bindings = new Bindings(this.context, {
+      kinds: { secret: Secret, namespace: Namespace, crd: Crd },
+      mayAccess: mayBind,
+      kindsOf: (_, { group, resource }) => (group === "" && resource === "configmaps" ? [kept] : undefined),
+      ...(options.virtualWorkspaceURLs !== undefined && { virtualWorkspaceURLs: options.virtualWorkspaceURLs }),
+    });
+    this.crds = new CrdController({ crds: this.objects.of(Crd), store, admit: this.bindings.admitClaims });
+  }
+
+  async start(): Promise<this> {
+    await this.objects.start();
+    await this.crds.start();
+    await this.bindings.started;
+    return this;
+  }
+
+  /** Makes logical clusters. */
+  async clusters(...names: string[]): Promise<void> {
+    const clusters = this.objects.of(LogicalCluster);
+    for (const name of names) {
+      const metadata = { annotations: { [PATH_ANNOTATION]: pathOf(name) } };
+      await ensure(clusters, logicalClusterKey(name), () => ({ metadata, spec: { directlyDeletable: false } }));
+      await until(() => this.state.logicalCluster(name) !== undefined);
+    }
+  }
+
+  binding(cluster: string, name: string): ObjectOf<object> & { spec: object; status?: Status } {
+    return this.state.apiBindings.store.get({ cluster, namespace: "", name }) as never;
+  }
+
+  /** The view of the server. */
+  view(): ReturnType<typeof defineVirtualWorkspace> {
+    const { objects, bindings } = this;
+    const { admission, admitClaims } = bindings;
+    const served = (admit: Admit | undefined): { readonly admit: Admit } => ({ admit: chained(admit, admitClaims) });
+    const [exports, bound] = [objects.of(APIExport), objects.of(APIBinding)];
+    const own: readonly ServedResource[] = [
+      APIExport.serve(exports, served(admission.apiExport) as never),
+      APIExportV1alpha1.serve(olderApiExports(exports), served(admission.apiExport) as never),
+      APIBinding.serve(bound, served(admission.apiBinding) as never),
+      APIBindingV1alpha1.serve(olderApiBindings(bound), served(admission.apiBinding) as never),
+      APIResourceSchema.serve(objects.of(APIResourceSchema), served(admission.apiResourceSchema) as never),
+      APIExportEndpointSlice.serve(
+        objects.of(APIExportEndpointSlice),
+        served(admission.apiExportEndpointSlice) as never,
+      ),
+      LogicalCluster.serve(objects.of(LogicalCluster)),
+      ConfigMap.serve(objects.of(ConfigMap), served(undefined) as never),
+      Secret.serve(objects.of(Secret)),
+      this.crds.serve(),
+    ];
+    const lists = new WeakMap<object, readonly ServedResource[]>();
+    return defineVirtualWorkspace({
+      name: "clusters",
+      prefix: "/clusters",
+      path: "/:cluster",
+      wildcard: true,
+      authorize: () => allow(),
+      resources: ({ params }) => {
+        const brought = bindings.servedIn(params.cluster);
+        const names = new Set(brought.map(({ definition }) => `${definition.group}/${definition.plural}`));
+        const custom = params.cluster === "*" ? [] : this.crds.servedIn(params.cluster);
+        if (custom.length > 0)
+          return [
+            ...own,
+            ...brought,
+            ...custom.filter(({ definition }) => !names.has(`${definition.group}/${definition.plural}`)),
+          ];
+        const list = lists.get(brought) ?? [...own, ...brought];
+        lists.set(brought, list);
+        return list;
+      },
+    });
+  }
+
+  serve(): Promise<PlainServer> {
+    return startPlain([this.view()]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.bindings[Symbol.asyncDispose]();
+    await this.crds[Symbol.asyncDispose]();
+    this.#joined[Symbol.dispose]();
+    this.objects[Symbol.dispose]();
+    if (this.#ownsStore) await this.store[Symbol.asyncDispose]();
+  }
+}
+
+export interface Status {
+  readonly phase?: string;
+  readonly conditions?: readonly { type: string; status: string; reason?: string; message?: string }[];
+  readonly boundResources?: readonly { resource: string; schema: { name: string; identityHash: string } }[];
+  readonly appliedPermissionClaims?: readonly object[];
+}
+
+/** `<type> <status> <reason> <message>`, of a condition. */
+export function said(object: { readonly status?: Status } | undefined, type: string): string {
+  const condition = object?.status?.conditions?.find((one) => one.type === type);
+  if (condition === undefined) return `no ${type}`;
+  return [condition.status, condition.reason, condition.message].filter((text) => text !== undefined).join(" ");
+}
+
+/** Where a workspace is, in these tests. */
+export const pathOf = (cluster: string): string => `root:${cluster}`;
+
+export async function until(is: () => boolean | Promise<boolean>, what?: () => string): Promise<void> {
+  for (const end = performance.now() + 10_000; !(await is()); ) {
+    if (performance.now() > end) throw new Error(`it does not happen: ${what?.() ?? is}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+export const APIS = "/apis/apis.kcp.io/v1alpha2";
+export const url = (cluster: string, path: string): `/${string}` => `/clusters/${cluster}${path}`;
+
+/** A schema of a resource `widgets`, or another. */
+export function schemaOf(prefix: string, more: Record<string, unknown> = {}, field = "size"): object {
+  const { plural = "widgets", kind = "Widget", group = "example.dev", ...spec } = more as Record<string, string>;
+  const schema = {
+    type: "object",
+    properties: { spec: { type: "object", properties: { [field]: { type: "integer" } } } },
+  };
+  return {
+    apiVersion: "apis.kcp.io/v1alpha1",
+    kind: "APIResourceSchema",
+    metadata: { name: `${prefix}.${plural}.${group}` },
+    spec: {
+      group,
+      names: { plural, kind, singular: kind.toLowerCase(), listKind: `${kind}List` },
+      scope: "Cluster",
+      versions: [{ name: "v1", served: true, storage: true, schema }],
+      ...spec,
+    },
+  };
+}
+
+export function exportOf(name: string, schemas: readonly string[], more: object = {}): object {
+  const resources = schemas.map((schema) => {
+    const [, plural = "", ...group] = schema.split(".");
+    return { group: group.join("."), name: plural, schema, storage: { crd: {} } };
+  });
+  return { apiVersion: "apis.kcp.io/v1alpha2", kind: "APIExport", metadata: { name }, spec: { resources, ...more } };
+}
+
+export function bindingOf(name: string, to: string, permissionClaims: readonly object[] = []): object {
+  const split = to.lastIndexOf(":");
+  const reference = { export: { path: to.slice(0, split), name: to.slice(split + 1) } };
+  const spec = { reference, ...(permissionClaims.length > 0 && { permissionClaims }) };
+  return { apiVersion: "apis.kcp.io/v1alpha2", kind: "APIBinding", metadata: { name }, spec };
+}
+
+export const widget = (name: string, more: Partial<KubeObject> = {}): object => ({
+  apiVersion: "example.dev/v1",
+  kind: "Widget",
+  metadata: { name },
+  spec: { size: 1 },
+  ...more,
+});
