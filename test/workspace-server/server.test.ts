@@ -104,4 +104,46 @@ describe("the workspace server", () => {
     await using server = await startWorkspaces(store);
     expect((await server.get(`${ROOT}${CONFIG_MAPS}/a`, { user })).body.data).to.deep.equal({ x: "y" });
   });
+
+  it("makes workspaces in a tree, each for whoever made it, and deletes them with what is in them", async () => {
+    await using server = await startWorkspaces();
+    const workspaces = "/apis/tenancy.kcp.io/v1alpha1/workspaces";
+    const make = (at: string, name: string, user: string) =>
+      server.send(
+        `POST /clusters/${at}${workspaces}`,
+        { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name } },
+        { user },
+      );
+    const ready = async (at: string, name: string, user: string) => {
+      const query = `?watch=true&fieldSelector=metadata.name=${name}&resourceVersion=0`;
+      await using watch = await server.watch(`/clusters/${at}${workspaces}${query}`, { user });
+      const events = await watch.until(
+        ({ object }) => (object as unknown as { status?: { phase?: string } }).status?.phase === "Ready",
+      );
+      return events.at(-1)?.object as { spec?: { cluster?: string; URL?: string } };
+    };
+    expect((await make("root", "org", "admin")).status).to.equal(201);
+    const org = await ready("root", "org", "admin");
+    expect(org.spec?.URL).to.equal(`${server.url}/clusters/root:org`);
+    expect((await make("root:org", "team", "admin")).status).to.equal(201);
+    await ready("root:org", "team", "admin");
+    const maps = "/clusters/root:org:team/api/v1/namespaces/default/configmaps";
+    const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: {} };
+    const made = await server.send(`POST ${maps}`, map, { user: "admin" });
+    expect(made.status, made.text).to.equal(201);
+    expect((await server.get(maps, { user: "bob" })).status).to.equal(403);
+    await using watch = await server.watch(`/clusters/root${workspaces}?watch=true&resourceVersion=0`, {
+      user: "admin",
+    });
+    expect((await server.send(`DELETE /clusters/root${workspaces}/org`, undefined, { user: "admin" })).status).to.equal(
+      200,
+    );
+    await watch.until(({ type }) => type === "DELETED");
+    expect((await server.get(maps, { user: "admin" })).status).to.equal(404);
+    expect(
+      (await server.get(`/clusters/*/api/v1/configmaps`, { user: "root" })).body.items.map(
+        ({ metadata }: { metadata: { annotations: object } }) => Object.values(metadata.annotations)[0],
+      ),
+    ).to.not.include(org.spec?.cluster);
+  });
 });

@@ -54,7 +54,8 @@ export class GarbageCollector implements ShardPart {
       count: 8,
       work: (task) => this.#work(task),
       onError: (error, task) => {
-        if (!this.#stopped) log({ level: "warn", message: "garbage not collected", shard, ...task, error: String(error) });
+        if (!this.#stopped)
+          log({ level: "warn", message: "garbage not collected", shard, ...task, error: String(error) });
       },
     });
     this.#following = feed.on({

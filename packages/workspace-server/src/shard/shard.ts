@@ -1,13 +1,13 @@
-import type { Authenticator, Log, ServedResource } from "@virtual-workspaces/framework";
 import { WILDCARD } from "@virtual-workspaces/apimachinery";
 import type { Keyed } from "@virtual-workspaces/client";
+import type { Authenticator, Log, ServedResource } from "@virtual-workspaces/framework";
 import { BOUND_CRDS_CLUSTER, ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { ObjectFeed, type Store } from "@virtual-workspaces/store";
 import { type ShardAuthorizer, shardAuthorizer } from "../authz/authorizer.ts";
 import { roleEscalation } from "../authz/escalation/role-escalation.ts";
-import { bootstrap, register } from "../bootstrap/bootstrap.ts";
 import { Bindings } from "../bindings/bindings.ts";
 import type { KeptKind } from "../bindings/claims/relabel.ts";
+import { bootstrap, register } from "../bootstrap/bootstrap.ts";
 import { CrdController } from "../crds/controller/controller.ts";
 import { CustomResourceDefinition } from "../kinds/apiextensions/custom-resource-definition.ts";
 import { Namespace } from "../kinds/core/namespace.ts";
@@ -17,8 +17,8 @@ import { admitPathAnnotation } from "../workspaces/admission/path-annotation.ts"
 import { workspaceAdmissions } from "../workspaces/admissions.ts";
 import { deepAccess } from "./access.ts";
 import { admitInOrder } from "./admission.ts";
-import { authorizerState } from "./authorizer-state.ts";
 import { apiKinds } from "./api-kinds.ts";
+import { authorizerState } from "./authorizer-state.ts";
 import { baseKinds } from "./base-kinds.ts";
 import type { ShardContext, ShardUrls } from "./context.ts";
 import type { Installation } from "./installation.ts";
@@ -27,10 +27,10 @@ import { namespaceLifecycle } from "./namespace-lifecycle.ts";
 import { ShardObjects } from "./objects.ts";
 import { parts } from "./parts.ts";
 import { reviewKinds } from "./review-kinds.ts";
-import { ShardState } from "./state.ts";
-import { KindsOfClusters } from "./stored-kinds.ts";
 import { nameOf, ServedLists } from "./served-lists.ts";
+import { ShardState } from "./state.ts";
 import type { StoredKind } from "./stored-kinds.ts";
+import { KindsOfClusters } from "./stored-kinds.ts";
 import { takenNames } from "./taken-names.ts";
 
 const NOTHING: readonly ServedResource[] = [];
@@ -166,7 +166,10 @@ export class Shard implements AsyncDisposable {
   /** Definitions that wait for a name may get it when a binding changes. */
   #freeNames(): Disposable {
     const recheck = (_: unknown, { key }: Keyed): void => this.#crds.recheck(key.cluster);
-    return this.context.state.apiBindings.on({ updated: (_now, _before, event) => recheck(_now, event), deleted: recheck });
+    return this.context.state.apiBindings.on({
+      updated: (_now, _before, event) => recheck(_now, event),
+      deleted: recheck,
+    });
   }
 
   #failed(part: string, error: unknown): void {
