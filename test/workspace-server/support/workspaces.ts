@@ -5,6 +5,7 @@ import { createWorkspaceServer, ServiceAccountKeys } from "@virtual-workspaces/w
 import { testLog } from "../../_setup/log.ts";
 import { signingKey } from "../../_support/issuer.ts";
 import { type Calls, callsTo } from "../../_support/plain.ts";
+import type { TestAuthority } from "../../_support/server.ts";
 import { pemOf } from "./accounts.ts";
 
 /** Tokens are the users' names. */
@@ -19,14 +20,23 @@ export interface Workspaces extends Calls, AsyncDisposable {
   readonly url: string;
 }
 
+export interface WorkspacesOptions {
+  /** Whose certificate it shows, to clients like kubectl that send tokens nowhere else. @default none */
+  readonly authority?: TestAuthority;
+}
+
 /** Starts one over a store, a new one in memory unless given. */
-export async function startWorkspaces(store: Store = memoryStore()): Promise<Workspaces> {
+export async function startWorkspaces(
+  store: Store = memoryStore(),
+  { authority }: WorkspacesOptions = {},
+): Promise<Workspaces> {
   const server = createWorkspaceServer({
     store,
     authentication: [staticTokens(USERS)],
     serviceAccountKeys: new ServiceAccountKeys({ signing: pemOf(signingKey().privateKey, "pkcs8") }),
     rootCa: () => "-----BEGIN CERTIFICATE-----",
     log: testLog().log,
+    ...(authority && { tls: authority.server }),
   });
   const { url } = await server.listen({ port: 0 });
   return { url, ...callsTo(url), [Symbol.asyncDispose]: () => server.close() };

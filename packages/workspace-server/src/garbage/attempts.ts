@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   FOREGROUND_FINALIZER,
   isApiError,
@@ -8,7 +9,6 @@ import {
   type OwnerReference,
   type PropagationPolicy,
 } from "@virtual-workspaces/apimachinery";
-import { isDeepStrictEqual } from "node:util";
 import { decodeObject, type Encoded } from "@virtual-workspaces/framework";
 import { modify, removeWith, scopeOf } from "../shard/modify.ts";
 import type { KindsOfClusters, StoredObjects } from "../shard/stored-kinds.ts";
@@ -104,7 +104,9 @@ export class Attempts {
   #isCircular(node: Node): boolean {
     const seen = new Set<string>();
     for (let some = [node]; some.length > 0; ) {
-      const next = some.flatMap((each) => this.#blocking(each)).filter(({ waits, id }) => waits === "foreground" && !seen.has(id));
+      const next = some
+        .flatMap((each) => this.#blocking(each))
+        .filter(({ waits, id }) => waits === "foreground" && !seen.has(id));
       for (const { id } of next) seen.add(id);
       if (seen.has(node.id)) return true;
       some = next;
@@ -120,11 +122,7 @@ export class Attempts {
     );
   }
 
-  async #disown(
-    node: Node,
-    gone: ReadonlySet<OwnerReference>,
-    judged: (object: KubeObject) => boolean,
-  ): Promise<void> {
+  async #disown(node: Node, gone: ReadonlySet<OwnerReference>, judged: (object: KubeObject) => boolean): Promise<void> {
     const objects = this.#objectsOf(node);
     if (objects === undefined || gone.size === 0) return;
     const uids = new Set([...gone].map((reference) => ownerId(node, reference)));
@@ -200,6 +198,7 @@ function policyOf({ finalizers = [] }: ObjectMeta): PropagationPolicy {
 
 /** Whether it names the same owners, whether or not it still blocks them. */
 function sameOwners({ ownerReferences = [] }: ObjectMeta, references: readonly OwnerReference[]): boolean {
-  const uids = (list: readonly OwnerReference[]): string[] => list.map(({ kind, name, uid }) => `${kind} ${name} ${uid}`);
+  const uids = (list: readonly OwnerReference[]): string[] =>
+    list.map(({ kind, name, uid }) => `${kind} ${name} ${uid}`);
   return isDeepStrictEqual(uids(ownerReferences), uids(references));
 }

@@ -3,7 +3,9 @@ import type { StoredObject } from "@virtual-workspaces/store";
 import { type Node, placeId, type Waits } from "./graph.ts";
 
 /** One of these is in the bytes of every object that the garbage collector has to do with. */
-const MARKS = ['"ownerReferences"', `"${FOREGROUND_FINALIZER}"`, `"${ORPHAN_FINALIZER}"`].map((text) => Buffer.from(text));
+const MARKS = ['"ownerReferences"', `"${FOREGROUND_FINALIZER}"`, `"${ORPHAN_FINALIZER}"`].map((text) =>
+  Buffer.from(text),
+);
 
 /** An object as the graph has it; `undefined` of one that has no owners and waits for no dependents, which is not parsed. */
 export function readNode(object: StoredObject): Node | undefined {
