@@ -19,7 +19,7 @@ const clusterOf = (at: number): string => `workspace-${at}`;
 /** Each workspace is one user's, and its kind has a field that no other's has. */
 async function start(): Promise<Workspaces> {
   const users = Array.from({ length: WORKSPACES }, (_, at) => userOf(at));
-  const server = await startWorkspaces(memoryStore(), users);
+  const server = await startWorkspaces(memoryStore(), { users });
   for (const [at, user] of users.entries()) {
     const cluster = clusterOf(at);
     await makeWorkspace(server, cluster);

@@ -23,7 +23,8 @@ export class ClusterClient {
     return ok(await this.send("POST", path, object)).body;
   }
 
-  send(method: string, path: string, body?: object | string, headers = {}): Promise<Answer> {
+  send(method: string, path: string, body?: object): Promise<Answer> {
+    const headers = method === "PATCH" ? { "content-type": "application/merge-patch+json" } : {};
     return this.#server.send(`${method} ${this.#path}${path}` as `GET /`, body, { user: "root", headers });
   }
 
@@ -49,7 +50,7 @@ export class ClusterClient {
   }
 
   async patch(path: string, patch: object): Promise<Answer> {
-    return ok(await this.send("PATCH", path, patch, { "content-type": "application/merge-patch+json" }));
+    return ok(await this.send("PATCH", path, patch));
   }
 
   /** Defines `widgets.example.dev`, in namespaces, and waits for it. */

@@ -5,6 +5,7 @@ import { createWorkspaceServer, ServiceAccountKeys } from "@virtual-workspaces/w
 import { testLog } from "../../_setup/log.ts";
 import { signingKey } from "../../_support/issuer.ts";
 import { type Calls, callsTo } from "../../_support/plain.ts";
+import type { TestAuthority } from "../../_support/server.ts";
 import { pemOf } from "./accounts.ts";
 
 /** Tokens are the users' names. */
@@ -19,14 +20,25 @@ export interface Workspaces extends Calls, AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts one over a store, a new one in memory unless given. @param more users besides: tokens are their names */
-export async function startWorkspaces(store: Store = memoryStore(), more: readonly string[] = []): Promise<Workspaces> {
+export interface WorkspacesOptions {
+  /** Whose certificate it shows, to clients like kubectl that send tokens nowhere else. @default none */
+  readonly authority?: TestAuthority;
+  /** Users besides: tokens are their names. */
+  readonly users?: readonly string[];
+}
+
+/** Starts one over a store, a new one in memory unless given. */
+export async function startWorkspaces(
+  store: Store = memoryStore(),
+  { authority, users = [] }: WorkspacesOptions = {},
+): Promise<Workspaces> {
   const server = createWorkspaceServer({
     store,
-    authentication: [staticTokens({ ...USERS, ...Object.fromEntries(more.map((name) => [name, { name }])) })],
+    authentication: [staticTokens({ ...USERS, ...Object.fromEntries(users.map((name) => [name, { name }])) })],
     serviceAccountKeys: new ServiceAccountKeys({ signing: pemOf(signingKey().privateKey, "pkcs8") }),
     rootCa: () => "-----BEGIN CERTIFICATE-----",
     log: testLog().log,
+    ...(authority && { tls: authority.server }),
   });
   const { url } = await server.listen({ port: 0 });
   return { url, ...callsTo(url), [Symbol.asyncDispose]: () => server.close() };

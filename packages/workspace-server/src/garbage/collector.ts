@@ -59,7 +59,9 @@ export class GarbageCollector implements ShardPart {
       },
     });
     this.#following = feed.on({
-      began: () => void (this.#seen = new Set()),
+      began: () => {
+        this.#seen = new Set();
+      },
       set: (object) => this.#set(object),
       deleted: (place) => this.#deleted(placeId(place), place),
       synced: () => this.#synced(),
@@ -82,8 +84,8 @@ export class GarbageCollector implements ShardPart {
     // Another of its name: whoever belonged to the one before is on its own.
     for (const owner of this.#graph.ownersAt(id)) if (!object.bytes.includes(owner.reference.uid)) this.#gone(owner);
     const node = readNode(object);
-    if (node === undefined) return this.#remove(before);
-    if (before !== undefined && before.uid !== node.uid) this.#remove(before);
+    if (before !== undefined && before.uid !== node?.uid) this.#remove(before);
+    if (node === undefined) return;
     for (const owner of this.#graph.set(node)) this.#add("owner", owner);
     this.#changed(before?.uid === node.uid ? before : undefined, node);
   }

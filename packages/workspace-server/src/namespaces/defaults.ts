@@ -65,11 +65,8 @@ export class NamespaceContents implements ShardPart {
 
   #set({ space, key, bytes }: StoredObject): void {
     if (space === SECRETS) {
-      if (!bytes.includes(ACCOUNT_NAME) || !bytes.includes(TOKEN_TYPE)) return this.#forget(key);
-      const place = placeOf(key);
-      const names = this.#tokens.get(place) ?? new Set();
-      this.#tokens.set(place, names.add(key.name));
-      this.#workers.add({ ...key, kind: "secret" });
+      if (bytes.includes(ACCOUNT_NAME) && bytes.includes(TOKEN_TYPE)) this.#secret(key);
+      else this.#forget(key);
     } else if (space === ACCOUNTS) this.#account(key);
     // What is there from the start is looked at with its namespace.
     else if (space === CONFIG_MAPS && key.name === ROOT_CA_CONFIG_MAP && this.#context.feed.isSynced)
@@ -83,6 +80,13 @@ export class NamespaceContents implements ShardPart {
       this.#account(key);
       if (key.name === DEFAULT_ACCOUNT) this.#namespace(key);
     }
+  }
+
+  #secret(key: ObjectKey): void {
+    const place = placeOf(key);
+    const names = this.#tokens.get(place) ?? new Set();
+    this.#tokens.set(place, names.add(key.name));
+    this.#workers.add({ ...key, kind: "secret" });
   }
 
   /** Which of them name it, they say themselves. */
