@@ -14,6 +14,8 @@ export async function serve(options: StartOptions): Promise<number> {
   const { log, place } = options;
   await using stack = new AsyncDisposableStack();
   const interrupt = stack.use(new Interrupt());
+  // A reader of the log that has gone away is no reason to end.
+  stack.adopt(process.stderr.on("error", ignore), (stderr) => stderr.off("error", ignore));
   stack.use(log);
   const lock = stack.use(takeRootDirectory(options.rootDirectory));
   for (const message of options.warnings) log({ level: "warn", message });
@@ -80,3 +82,5 @@ function readyText({ admin, kubeconfig }: StartOptions, url: string): string {
   const ready = `Ready in ${(performance.now() / 1000).toFixed(2)} s: workspaces at ${url}/clusters/root`;
   return admin ? `${ready}\nexport KUBECONFIG=${shellWord(kubeconfig)}` : ready;
 }
+
+function ignore(): void {}
