@@ -18,6 +18,8 @@ const ANYWHERE = ["--bind-address=127.0.0.1", "--secure-port=0", "--experimental
 export interface StartOptions {
   /** The folder of somebody else, which stays. @default one of its own */
   readonly in?: string;
+  /** Its root directory, below the folder. @default "kcp" */
+  readonly root?: string;
   readonly flags?: readonly string[];
   /** Users by token, `tokens.csv`. @default only administrators */
   readonly files?: { readonly "tokens.csv": string };
@@ -33,15 +35,17 @@ export interface Answer {
 
 /** A running server, killed at the end of its `await using` block. */
 export class Start extends Program {
-  /** Holds the root directory, `kcp`. */
+  /** Holds the root directory. */
   readonly folder: Tree;
+  readonly #root: string;
 
-  constructor({ in: path, flags = [], files, at = ANYWHERE }: StartOptions = {}) {
+  constructor({ in: path, root = "kcp", flags = [], files, at = ANYWHERE }: StartOptions = {}) {
     const folder = path === undefined ? tree({ ...files }) : { path, [Symbol.dispose]: () => undefined };
-    const rootDirectory = join(folder.path, "kcp");
+    const rootDirectory = join(folder.path, root);
     const users = files === undefined ? [] : ["--token-auth-file", join(folder.path, "tokens.csv")];
     super(localNode, [...BINARY, "--root-directory", rootDirectory, ...at, ...users, ...flags], { HOME: folder.path });
     this.folder = folder;
+    this.#root = rootDirectory;
   }
 
   /** Starts, and waits until it serves. */
@@ -53,7 +57,7 @@ export class Start extends Program {
 
   /** Below the root directory. */
   path(name: string): string {
-    return join(this.folder.path, "kcp", name);
+    return join(this.#root, name);
   }
 
   text(name: string): string {
