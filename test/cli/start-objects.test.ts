@@ -67,7 +67,9 @@ describe("kubectl in a workspace of virtual-workspaces start", function () {
     expect(await second.kubectl("get", "widgets", "-o", "name")).to.equal("0 widget.example.dev/small");
     expect(await create(second, widget("large", 4))).to.match(/^1 .*too large/s);
     expect(await second.kubectl("explain", "widget.spec")).to.match(/^0 [\s\S]*size\s+<integer>/);
-    expect(await second.kubectl("--context=system:admin", "get", "widgets")).to.match(/^1 .*doesn't have a resource type/);
+    expect(await second.kubectl("--context=system:admin", "get", "widgets")).to.match(
+      /^1 .*doesn't have a resource type/,
+    );
   });
 
   it("denies and then allows what RBAC says, and again after kill -9", async () => {

@@ -36,7 +36,10 @@ const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
   [["--client-ca-file=gone"], /--client-ca-file .*gone cannot be read: ENOENT/],
   [["--token-auth-file=tokens.csv"], /--token-auth-file: .*tokens\.csv, line 1: write token,user,uid/],
   [["--requestheader-client-ca-file=none.pem"], /--requestheader-client-ca-file .*holds no PEM certificate/],
-  [["--requestheader-allowed-names=a"], /--requestheader-allowed-names says nothing without --requestheader-client-ca-file/],
+  [
+    ["--requestheader-allowed-names=a"],
+    /--requestheader-allowed-names says nothing without --requestheader-client-ca-file/,
+  ],
   [["--oidc-issuer-url=https://x"], /--oidc-issuer-url needs --oidc-client-id/],
   [["--oidc-client-id=x"], /--oidc-client-id says nothing without --oidc-issuer-url/],
   [["--oidc-issuer-url=http://x", "--oidc-client-id=a"], /--oidc-issuer-url .*issuer\.url.*https/],
@@ -140,8 +143,17 @@ describe("virtual-workspaces start refuses", function () {
     const harness = [
       ...["--embedded-etcd-client-port=1", "--embedded-etcd-peer-port", "2", "--embedded-etcd-wal-size-bytes=5000"],
       ...["--audit-log-path", join(folder.path, "a.log"), "--v=4", "--feature-gates=WorkspaceMounts=true,Other=false"],
-      ...["--authorization-mode=RBAC", "--shard-name=root", "--tls-min-version=VersionTLS12", "--service-account-lookup"],
-      ...["--batteries-included=admin,workspace-types,user", "--run-virtual-workspaces=false", "--etcd-servers=embedded"],
+      ...[
+        "--authorization-mode=RBAC",
+        "--shard-name=root",
+        "--tls-min-version=VersionTLS12",
+        "--service-account-lookup",
+      ],
+      ...[
+        "--batteries-included=admin,workspace-types,user",
+        "--run-virtual-workspaces=false",
+        "--etcd-servers=embedded",
+      ],
     ];
     const { warnings, user } = startOptions(["--root-directory", folder.path, ...harness], {});
     expect(user).to.equal(true);
@@ -159,7 +171,9 @@ describe("virtual-workspaces start refuses", function () {
     const { port } = other.address() as AddressInfo;
     const taken = await refusal(["--bind-address=127.0.0.1", `--secure-port=${port}`], folder.path);
     other.close();
-    expect(taken.line).to.include(`127.0.0.1:${port} is taken: stop who has it, or name another port with --secure-port`);
+    expect(taken.line).to.include(
+      `127.0.0.1:${port} is taken: stop who has it, or name another port with --secure-port`,
+    );
     const foreign = await refusal(["--bind-address=192.0.2.77"], folder.path);
     expect(foreign.line).to.include("192.0.2.77 is no address of this machine: name one with --bind-address");
     expect([taken.code, foreign.code]).to.deep.equal([1, 1]);
@@ -181,7 +195,9 @@ describe("virtual-workspaces start refuses", function () {
     const file = await refusal([], folder.path);
     expect(file.line).to.match(/"\S+kcp" is a file, please delete or select another location/);
     const written = await cli("start", "--root-directory", "/sys/kcp");
-    expect(written.stderr).to.match(/^virtual-workspaces start: \/sys\/kcp .*or name another folder with --root-directory\n$/);
+    expect(written.stderr).to.match(
+      /^virtual-workspaces start: \/sys\/kcp .*or name another folder with --root-directory\n$/,
+    );
     using theirs = tree({ "kcp/etcd-server/member/wal": "" });
     const kcp = await refusal([], theirs.path);
     expect(kcp.line).to.match(/has the data of a kcp, which this server cannot read: name another folder/);
@@ -196,7 +212,9 @@ describe("virtual-workspaces start refuses", function () {
   it("files of its own that are damaged, lost, or somebody else's", async () => {
     await using first = await Start.ready();
     expect(await first.end("SIGTERM")).to.equal(0);
-    const kept = new Map(["admin.kubeconfig", "apiserver.crt", "client-ca.crt", "sa.key"].map((name) => [name, first.text(name)]));
+    const kept = new Map(
+      ["admin.kubeconfig", "apiserver.crt", "client-ca.crt", "sa.key"].map((name) => [name, first.text(name)]),
+    );
     const data = readFileSync(first.path("data/store/data.mdb"));
     const { privateKey } = signingKey();
     const foreign = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
@@ -218,12 +236,16 @@ describe("virtual-workspaces start refuses", function () {
       writeFileSync(first.path(name), content);
       await using again = new Start({ in: first.folder.path });
       expect(await again.ended, name).to.include({ code: 1 });
-      expect(again.stderr).to.match(why).and.match(/^virtual-workspaces start: .*\n$/);
+      expect(again.stderr)
+        .to.match(why)
+        .and.match(/^virtual-workspaces start: .*\n$/);
       writeFileSync(first.path(name), before);
     }
     await using again = await Start.ready({ in: first.folder.path });
     expect(again.token("shard-admin"), "nothing was replaced").to.equal(
-      /name: shard-admin\n {2}user:\n {4}token: (\S+)/.exec(kept.get("admin.kubeconfig") ?? "")?.[1]?.replaceAll('"', ""),
+      /name: shard-admin\n {2}user:\n {4}token: (\S+)/
+        .exec(kept.get("admin.kubeconfig") ?? "")?.[1]
+        ?.replaceAll('"', ""),
     );
   });
 

@@ -22,15 +22,17 @@ describe("virtual-workspaces start", function () {
     expect(await server.kubectl("get", "workspacetypes", "-o", "name")).to.equal(
       `0 ${["home", "organization", "root", "team", "universal"].map((name) => `workspacetype.tenancy.kcp.io/${name}`).join("\n")}`,
     );
-    expect(await server.kubectl("--context", "root", "auth", "whoami", "-o", "jsonpath={.status.userInfo.username}")).to.equal(
-      "0 kcp-admin",
-    );
-    expect(await server.kubectl("--context=system:admin", "get", "clusterrole", "cluster-admin", "-o", "name")).to.equal(
-      "0 clusterrole.rbac.authorization.k8s.io/cluster-admin",
-    );
+    expect(
+      await server.kubectl("--context", "root", "auth", "whoami", "-o", "jsonpath={.status.userInfo.username}"),
+    ).to.equal("0 kcp-admin");
+    expect(
+      await server.kubectl("--context=system:admin", "get", "clusterrole", "cluster-admin", "-o", "name"),
+    ).to.equal("0 clusterrole.rbac.authorization.k8s.io/cluster-admin");
     for (const context of ["base", "shard-base"])
       for (const probe of ["/livez", "/readyz", "/healthz"])
-        expect(await server.kubectl("--context", context, "get", "--raw", probe), `${context} ${probe}`).to.equal("0 ok");
+        expect(await server.kubectl("--context", context, "get", "--raw", probe), `${context} ${probe}`).to.equal(
+          "0 ok",
+        );
     const wildcard = "/clusters/*/api/v1/namespaces";
     expect(await server.kubectl("--context=shard-base", "get", "--raw", wildcard)).to.match(/^0 .*"NamespaceList"/);
     expect(await server.kubectl("--context=base", "get", "--raw", wildcard)).to.match(/^1 .*\(Forbidden\)/);
@@ -98,10 +100,12 @@ describe("virtual-workspaces start", function () {
     expect(none.lines).to.have.length(1);
     expect(none.has("admin.kubeconfig")).to.equal(false);
     await using user = await Start.ready({ flags: ["--batteries-included=+user"] });
-    expect(await user.kubectl("--context=user", "auth", "whoami", "-o", "jsonpath={.status.userInfo.username}")).to.equal(
-      "0 user",
+    expect(
+      await user.kubectl("--context=user", "auth", "whoami", "-o", "jsonpath={.status.userInfo.username}"),
+    ).to.equal("0 user");
+    expect(await user.kubectl("--context=user", "get", "configmaps")).to.match(
+      /^1 .*\(Forbidden\).*User "user" cannot list/,
     );
-    expect(await user.kubectl("--context=user", "get", "configmaps")).to.match(/^1 .*\(Forbidden\).*User "user" cannot list/);
   });
 
   it("writes audit events and logs where and how it is told", async () => {
@@ -114,12 +118,18 @@ describe("virtual-workspaces start", function () {
     });
     expect(await server.kubectl("create", "configmap", "a")).to.equal("0 configmap/a created");
     expect(await server.end("SIGTERM")).to.equal(0);
-    const events = readFileSync(audit, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+    const events = readFileSync(audit, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
     const created = events.find(({ verb, stage }) => verb === "create" && stage === "ResponseComplete");
     expect(created).to.include({ level: "Metadata" });
     expect(created.user.username).to.equal("kcp-admin");
     expect(Object.keys(created.annotations).join()).to.match(/request\.auth\.kcp\.io\/.*-decision/);
-    const records: readonly Record<string, unknown>[] = server.stderr.trim().split("\n").map((line) => JSON.parse(line));
+    const records: readonly Record<string, unknown>[] = server.stderr
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
     const messages = records.map(({ message }) => message);
     const codes = records.filter(({ message }) => message === "HTTP").map(({ code }) => code);
     expect(messages).to.include("--no-such-flag is no flag of this server, and ignored");
@@ -139,7 +149,11 @@ describe("virtual-workspaces start", function () {
 
   it("goes by the names and keys that it is given", async () => {
     const now = new Date();
-    const authority = await issueCertificate({ subject: { name: "ca", groups: [] }, purpose: { kind: "authority" }, now });
+    const authority = await issueCertificate({
+      subject: { name: "ca", groups: [] },
+      purpose: { kind: "authority" },
+      now,
+    });
     const purpose = { kind: "server", hosts: ["localhost"], addresses: ["127.0.0.1"] } as const;
     const own = await issueCertificate({ subject: { name: "own", groups: [] }, purpose, now }, authority);
     using files = tree({ "tls.crt": own.cert + authority.cert, "tls.key": own.key });

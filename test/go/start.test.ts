@@ -1,8 +1,8 @@
 // `virtual-workspaces start` and a Go program with client-go's typed clients as they come: on disk, on etcd, and after a
 // crash.
 import { expect } from "chai";
-import { kubectls } from "../e2e/support/kubectls.ts";
 import { Start } from "../cli/support/start.ts";
+import { kubectls } from "../e2e/support/kubectls.ts";
 import { building } from "./support/build.ts";
 import { GoClient, type GoEvent } from "./support/client.ts";
 import { EtcdCluster, etcdThere } from "./support/etcd.ts";
@@ -56,7 +56,15 @@ describe("a workspace of virtual-workspaces start", function () {
     for (const namespace of ["default", "other"]) expect(steps.get(namespace)).to.deep.equal(made(namespace));
     await first.end("SIGKILL");
     await using second = await Start.ready({ flags });
-    const said = await kubectl(kubectls()[0] ?? "", second.home, ["get", "configmap", "-A", "-l", "made=here", "-o", "name"]);
+    const said = await kubectl(kubectls()[0] ?? "", second.home, [
+      "get",
+      "configmap",
+      "-A",
+      "-l",
+      "made=here",
+      "-o",
+      "name",
+    ]);
     expect(said.stdout).to.equal("configmap/settings\nconfigmap/settings");
     await etcd.kill();
     while ((await second.get("/readyz/store")).code !== 503);

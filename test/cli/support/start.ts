@@ -90,7 +90,10 @@ export class Start extends Program {
   }
 
   /** A GET with a bearer token, or without credentials. */
-  async get(path: string, { token, ca = this.text("apiserver.crt") }: { token?: string; ca?: string } = {}): Promise<Answer> {
+  async get(
+    path: string,
+    { token, ca = this.text("apiserver.crt") }: { token?: string; ca?: string } = {},
+  ): Promise<Answer> {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const req = request(this.url + path, { ca, headers, agent: false }).end();
     const [res] = (await once(req, "response")) as [IncomingMessage];
