@@ -12,6 +12,7 @@ import { run as tool } from "../tools/run.mjs";
 import { type Tree, tree } from "./_setup/tree.ts";
 import { ALICE, type KubeconfigHome, kubeconfigHome, startTls } from "./_support/server.ts";
 import { Dev } from "./cli/support/dev.ts";
+import { Start } from "./cli/support/start.ts";
 
 const run = promisify(execFile);
 
@@ -125,6 +126,25 @@ async function devAndCheck(folder: Tree, commands: readonly Command[]): Promise<
   }
 }
 
+/** Starts a workspace server whenever a command says so, until one ends it. */
+async function startAndCheck(folder: Tree, commands: readonly Command[]): Promise<void> {
+  const env = { ...terminal(folder), KUBECONFIG: join(folder.path, ".kcp/admin.kubeconfig") };
+  await using stack = new AsyncDisposableStack();
+  let server: Start | undefined;
+  for (const { line, output } of commands) {
+    const [, flags] = /^virtual-workspaces start ?(.*) &$/.exec(line) ?? [];
+    const [, signal] = /^kill(?: -(9))? %1$/.exec(line) ?? [];
+    let printed = "";
+    if (flags !== undefined) {
+      const given = flags.split(" ").filter((flag) => flag !== "");
+      const inFolder = given.map((flag) => flag.replace(/=(\w+\.csv)$/, `=${join(folder.path, "$1")}`));
+      server = stack.use(await Start.ready({ in: folder.path, root: ".kcp", flags: inFolder }));
+    } else if (line.startsWith("kill ")) await server?.end(signal === undefined ? "SIGTERM" : "SIGKILL");
+    else printed = await shell(line, { env, cwd: folder.path });
+    expect(normalised(printed), line).to.match(expected(output));
+  }
+}
+
 /** Serves a listing's view, under the name that the commands expect, and runs them. */
 async function serveAndCheck(folder: Tree, commands: readonly Command[]): Promise<void> {
   const { default: view } = (await import(pathToFileURL(join(folder.path, "view.ts")).href)) as {
@@ -177,10 +197,12 @@ for (const { file, listings } of guides) {
     for (const { title, module, commands } of listings) {
       it(title, async () => {
         const script = commands[0]?.line === "node check.ts";
+        const started = commands.some(({ line }) => line.startsWith("virtual-workspaces start"));
         const served = commands[0]?.line.startsWith("virtual-workspaces dev ");
         using folder = tree({ [script ? "check.ts" : "view.ts"]: module });
         symlinkSync(join(root, "node_modules"), join(folder.path, "node_modules"));
-        if (served) await devAndCheck(folder, commands);
+        if (started) await startAndCheck(folder, commands);
+        else if (served) await devAndCheck(folder, commands);
         else await (script ? check(commands, { folder }) : serveAndCheck(folder, commands));
       }).timeout(60_000);
     }

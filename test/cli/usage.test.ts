@@ -17,7 +17,8 @@ describe("virtual-workspaces", function () {
     const help = await cli("--help");
     expect(help).to.include({ code: 0, stderr: "" });
     expect(help.stdout)
-      .to.match(/^ {2}dev <file or folder>\.\.\. /m)
+      .to.match(/^ {2}start {2,}/m)
+      .and.match(/^ {2}dev <file or folder>\.\.\. /m)
       .and.match(/^ {2}store backup\|restore /m)
       .and.match(/^ {2}conformance <url> /m);
     const { version } = JSON.parse(readFileSync(join(root, "packages/cli/package.json"), "utf8")) as {
@@ -29,6 +30,7 @@ describe("virtual-workspaces", function () {
   it("<command> --help names its flags", async () => {
     expect((await cli("dev", "--help")).stdout).to.match(/--port[\s\S]*--dir[\s\S]*--quiet/);
     expect((await cli("dev", "--help")).stdout).to.match(/--data-dir[\s\S]*--etcd-servers[\s\S]*ETCD_PASSWORD/);
+    expect((await cli("start", "--help")).stdout).to.match(/--root-directory[\s\S]*--etcd-servers[\s\S]*--v <number>/);
     expect((await cli("store", "--help")).stdout).to.match(
       /--to <file>[\s\S]*--from[\s\S]*--data-dir[\s\S]*--etcd-prefix/,
     );
@@ -38,8 +40,8 @@ describe("virtual-workspaces", function () {
   });
 
   const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
-    [[], /a command is missing. The commands are dev, store, conformance; see virtual-workspaces --help/],
-    [["serve"], /there is no command serve. The commands are dev, store, conformance/],
+    [[], /a command is missing. The commands are start, dev, store, conformance; see virtual-workspaces --help/],
+    [["serve"], /there is no command serve. The commands are start, dev, store, conformance/],
     [["constructor"], /there is no command constructor/],
     [["--loud"], /there is no flag --loud/],
     [["dev"], /name a module with a view, or a folder of them: virtual-workspaces dev \.\/view\.ts/],

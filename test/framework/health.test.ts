@@ -1,6 +1,12 @@
 // Readiness: what probes see, what requests get meanwhile, and what a server does with setups.
 import { setTimeout } from "node:timers/promises";
-import { allow, createServer, defineVirtualWorkspace, type VirtualWorkspace } from "@virtual-workspaces/framework";
+import {
+  allow,
+  createServer,
+  defineVirtualWorkspace,
+  type ServerOptions,
+  type VirtualWorkspace,
+} from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";
@@ -31,8 +37,12 @@ function verdict() {
   return { state, ready };
 }
 
-async function start(...views: readonly VirtualWorkspace[]) {
-  const server = await startPlain(views);
+function start(...views: readonly VirtualWorkspace[]) {
+  return startWith({}, views);
+}
+
+async function startWith(options: Partial<ServerOptions>, views: readonly VirtualWorkspace[]) {
+  const server = await startPlain(views, options);
   const port = Number(new URL(server.url).port);
   return {
     get: server.get,
@@ -78,6 +88,45 @@ describe("probes", () => {
       "x-content-type-options": "nosniff",
       "cache-control": "no-cache, private",
     });
+  });
+});
+
+describe("checks of the server's own", () => {
+  it("are asked by /readyz, and requests are served whatever they say", async () => {
+    const state = { fails: "" };
+    const store = (): void => {
+      if (state.fails !== "") throw new Error(state.fails);
+    };
+    await using server = await startWith({ checks: { store } }, [view("a")]);
+    expect(await server.probe("/readyz?verbose")).to.equal(
+      "200 [+]shutdown ok\n[+]a ok\n[+]store ok\nreadyz check passed\n",
+    );
+    state.fails = "the secret database is away";
+    expect(await server.probe("/readyz/store")).to.equal(
+      "503 [+]shutdown ok\n[-]store failed: reason withheld\nreadyz/store check failed\n",
+    );
+    expect(await server.probe("/readyz/a")).to.equal("200 ok");
+    expect((await server.get("/services/a/x")).text).to.equal("a serves");
+    state.fails = "";
+    expect(await server.probe("/readyz")).to.equal("200 ok");
+  });
+
+  it("that do not answer fail, and are told so", async () => {
+    const aborted = Promise.withResolvers<void>();
+    const slow = ({ signal }: { readonly signal: AbortSignal }): Promise<never> => {
+      signal.addEventListener("abort", () => aborted.resolve());
+      return new Promise(() => undefined);
+    };
+    await using server = await startWith({ checks: { slow } }, [view("a")]);
+    expect(await server.probe("/readyz/slow")).to.match(/^503 .*\n\[-\]slow failed/);
+    await aborted.promise;
+  });
+
+  it("have names of their own", () => {
+    for (const name of ["a", "two words", ""])
+      expect(() =>
+        createServer({ virtualWorkspaces: [view("a")], authentication: [], checks: { [name]: () => undefined } }),
+      ).to.throw(/^checks: ".*" must be lower-case letters, digits and dashes, and no view's name$/);
   });
 });
 

@@ -103,6 +103,24 @@ describe("closing a server", () => {
     expect(error).to.have.property("code", "ECONNREFUSED");
   });
 
+  it("serves on for closeDelay, and says at /readyz that it is going", async () => {
+    const closeDelay = 300;
+    const server = await start({ closeDelay });
+    using wire = await server.open();
+    const closing = server.close();
+    wire.request("GET /readyz?verbose HTTP/1.1", ...GOOD);
+    const probe = await wire.answer();
+    expect([probe?.status, probe?.body]).to.deep.equal([
+      503,
+      "[-]shutdown failed: reason withheld\n[+]raw ok\n[+]notes ok\nreadyz check failed\n",
+    ]);
+    using late = await server.open();
+    late.request(`GET ${NOTES} HTTP/1.1`, ...GOOD);
+    expect((await late.answer())?.status).to.equal(200);
+    expect(await closing).to.be.above(closeDelay - 5);
+    expect(await late.end()).to.equal("end");
+  });
+
   it("lets a request under way finish, and turns away what comes behind it", async () => {
     const server = await start();
     using wire = await server.open();

@@ -3,6 +3,7 @@ import { type Command, Failure, UsageError } from "./usage.ts";
 
 /** Each command is loaded when it is the one asked for. */
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ["start", async () => (await import("./start/command.ts")).start],
   ["dev", async () => (await import("./dev/command.ts")).dev],
   ["store", async () => (await import("./store/command.ts")).store],
   ["conformance", async () => (await import("./conformance.ts")).conformance],
@@ -11,6 +12,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
 const HELP = `Usage: virtual-workspaces <command>
 
 Commands:
+  start                    serve workspaces, as kcp does
   dev <file or folder>...  serve views on this machine, reloading them on save
   store backup|restore     copy what a store holds into a file, and back
   conformance <url>        check an API server by what its clients see

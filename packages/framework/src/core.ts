@@ -59,7 +59,15 @@ export interface CoreOptions {
   readonly minWatchTimeout?: number;
   /** Time between bookmarks, ms. `Infinity`: none but when a watch begins and when it ends. @default 60000 */
   readonly bookmarkEvery?: number;
+  /**
+   * What `/readyz` asks besides the views, by name: whether what all of them need is there. A check fails by throwing, or
+   * by taking longer than half a second; requests are answered all the same. Asked with each probe. @default none
+   */
+  readonly checks?: Readonly<Record<string, ReadyCheck>>;
 }
+
+/** One of the `checks` of a server. `signal` aborts when nobody waits for it any more. */
+export type ReadyCheck = (context: { readonly signal: AbortSignal }) => Awaitable<void>;
 
 /** Everything that requests share. One for each server; nothing is kept outside of it. */
 export class ServerCore implements AsyncDisposable {
@@ -89,12 +97,15 @@ export class ServerCore implements AsyncDisposable {
   readonly yaml: YamlReader = new YamlReader();
   readonly version: VersionInfo = versionInfo();
   readonly tracing: Tracing = new Tracing();
+  readonly checks: readonly (readonly [string, ReadyCheck])[];
   readonly #minWatchTimeout: number;
+  #leaving = false;
   #draining = false;
 
   /** @param connection of all requests; a middleware does not know its server's */
   constructor(options: CoreOptions & { readonly metrics?: Metrics }, connection: ConnectionFacts = { clientCa: [] }) {
     this.log = options.log ?? warningLog;
+    this.checks = checksOf(options);
     this.connection = connection;
     this.authentication = Object.freeze([...options.authentication]);
     this.identityHeaders = new IdentityHeaders(this.authentication.flatMap((one) => one.identityHeaders ?? []));
@@ -127,6 +138,16 @@ export class ServerCore implements AsyncDisposable {
     });
   }
 
+  /** True once it is known that the server will stop: `/readyz` fails from then on, and nothing else changes. */
+  get leaving(): boolean {
+    return this.#leaving;
+  }
+
+  /** Has balancers send no more: to be called some time before {@link drain}. */
+  leave(): void {
+    this.#leaving = true;
+  }
+
   /** True once the server has begun to stop: new requests are 503, open watches have ended. */
   get draining(): boolean {
     return this.#draining;
@@ -147,6 +168,7 @@ export class ServerCore implements AsyncDisposable {
 
   /** Turns new requests away and ends all watches cleanly: clients resume elsewhere. */
   drain(): void {
+    this.#leaving = true;
     this.#draining = true;
     this.fairness.drain(shuttingDown);
     this.hub.end();
@@ -166,4 +188,16 @@ export class ServerCore implements AsyncDisposable {
     await Promise.all(this.matcher.views.map((view) => view[Symbol.asyncDispose]()));
     await this.auditor?.[Symbol.asyncDispose]();
   }
+}
+
+/** @throws Error on a name that is a view's, or no word: `/readyz` has one namespace */
+function checksOf({ checks = {}, virtualWorkspaces }: CoreOptions): ServerCore["checks"] {
+  const wrong = Object.keys(checks).find(
+    (name) => !/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(name) || virtualWorkspaces.some((view) => view.name === name),
+  );
+  if (wrong !== undefined)
+    throw new Error(
+      `checks: ${JSON.stringify(wrong)} must be lower-case letters, digits and dashes, and no view's name`,
+    );
+  return Object.entries(checks);
 }

@@ -138,7 +138,7 @@ export { ANONYMOUS, AUTHENTICATED, authenticatedUser, type Identity, UNAUTHENTIC
 export type { RequestRecord } from "./access.ts";
 export { type Audit, type AuditOptions, audit } from "./audit/audit.ts";
 export type { AuditLevel, AuditPolicy, AuditResources, AuditRule, AuditStage } from "./audit/policy.ts";
-export type { CoreOptions } from "./core.ts";
+export type { CoreOptions, ReadyCheck } from "./core.ts";
 export { type VirtualWorkspacesMiddleware, virtualWorkspaces } from "./express.ts";
 export type { RequestLimits } from "./fairness/request-limits.ts";
 export type { StrangerLimits } from "./fairness/strangers.ts";

@@ -2,6 +2,7 @@ import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node
 import type { Server as HttpsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Express } from "express";
 import { Connections } from "./connections.ts";
@@ -38,6 +39,11 @@ export interface ServerOptions extends CoreOptions {
   readonly metrics?: Metrics;
   /** How long `close` waits for requests under way, ms; 0: for none. `Infinity`: for as long as they take. @default 10000 */
   readonly closeTimeout?: number;
+  /**
+   * How long `close` goes on serving, ms, while `/readyz` fails already (Kubernetes' `--shutdown-delay-duration`): so that
+   * whoever balances by it sends no more before requests are turned away. @default 0
+   */
+  readonly closeDelay?: number;
 }
 
 /** Where a server listens. */
@@ -67,6 +73,7 @@ export class Server implements AsyncDisposable {
   readonly #handlers: Handlers;
   readonly #connections: Connections;
   readonly #closeTimeout: number;
+  readonly #closeDelay: number;
   readonly #maxConnections: number;
   /** Whether Node looks after connections that it has not accepted. */
   #looksAfter = false;
@@ -93,6 +100,7 @@ export class Server implements AsyncDisposable {
     this.#http.headersTimeout =
       whole("headersTimeout", headersTimeout, 1) === Number.POSITIVE_INFINITY ? 0 : headersTimeout;
     this.#closeTimeout = delayOf(whole("closeTimeout", options.closeTimeout ?? 10_000, 0));
+    this.#closeDelay = delayOf(whole("closeDelay", options.closeDelay ?? 0, 0));
     this.#connections = new Connections(this.#http, { tls: tls !== undefined });
     this.#http.on("request", this.#request);
     this.#http.on("checkExpectation", (req: IncomingMessage, res: ServerResponse) => {
@@ -149,7 +157,7 @@ export class Server implements AsyncDisposable {
 
   /** Serves a connection that somebody else has accepted, another process for one. It becomes this server's own. */
   accept(socket: Socket): void {
-    if (this.#connections.size >= this.#maxConnections || this.#closed !== undefined) {
+    if (this.#connections.size >= this.#maxConnections || this.#core.draining) {
       socket.destroy();
       return;
     }
@@ -185,8 +193,8 @@ export class Server implements AsyncDisposable {
   }
 
   /**
-   * Ends watches cleanly, lets requests under way finish, closes. New requests are 503 meanwhile. What is still open
-   * after `closeTimeout` is cut.
+   * After `closeDelay` ends watches cleanly, lets requests under way finish, closes. New requests are 503 meanwhile. What
+   * is still open after `closeTimeout` is cut.
    */
   close(): Promise<void> {
     this.#closed ??= this.#close();
@@ -194,6 +202,8 @@ export class Server implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
+    this.#core.leave();
+    if (this.#closeDelay > 0) await delay(this.#closeDelay);
     this.#tls?.[Symbol.dispose]();
     this.#core.drain();
     const closed = new Promise<void>((resolve) => this.#http.close(() => resolve()));

@@ -18,12 +18,13 @@ import { DEFAULT_ISSUER, TokenMinter } from "./service-accounts/minter.ts";
 import { TokenRequest } from "./service-accounts/reviews/kinds.ts";
 import { clustersView } from "./shard/clusters-view.ts";
 import type { ShardUrls } from "./shard/context.ts";
+import { healthzView } from "./shard/healthz-view.ts";
 import { Installation } from "./shard/installation.ts";
 import { Shard } from "./shard/shard.ts";
 
 /** What a workspace server is made of. */
 export interface WorkspaceServerOptions
-  extends Pick<ServerOptions, "audit" | "closeTimeout" | "metrics" | "onRequest" | "tls"> {
+  extends Pick<ServerOptions, "audit" | "closeDelay" | "closeTimeout" | "metrics" | "onRequest" | "tls"> {
   /** Keeps all objects. The server does not close it. */
   readonly store: Store;
   /** Who asks, besides service accounts: administrators first. */
@@ -34,6 +35,8 @@ export interface WorkspaceServerOptions
   readonly serviceAccountIssuers?: readonly string[];
   /** PEM by which clients trust the server. */
   readonly rootCa: () => string;
+  /** What tokens are for that say nothing else (`--api-audiences`). @default the issuers */
+  readonly audiences?: readonly string[];
   /** How it is reached, from where it listens. @default there */
   readonly urls?: (listening: Listening) => Partial<ShardUrls>;
   /** Served besides, below `/services`. */
@@ -59,7 +62,8 @@ export class WorkspaceServer implements AsyncDisposable {
     const installation = new Installation();
     const accounts = accountsOf(installation);
     const issuers = options.serviceAccountIssuers ?? [DEFAULT_ISSUER];
-    const tokens = serviceAccountTokens({ keys, accounts, issuers });
+    const { audiences = issuers } = options;
+    const tokens = serviceAccountTokens({ keys, accounts, issuers, audiences });
     const authenticators = [...authentication, tokens];
     const minter = new TokenMinter({ keys, issuer: issuers[0] ?? DEFAULT_ISSUER });
     this.#shard = new Shard({
@@ -68,18 +72,20 @@ export class WorkspaceServer implements AsyncDisposable {
       store,
       installation,
       authenticators,
-      audiences: issuers,
+      audiences,
       rootCa: options.rootCa,
-      token: { kind: TokenRequest, minter, accounts, audiences: issuers },
+      token: { kind: TokenRequest, minter, accounts, audiences },
       log,
     });
-    const { audit, closeTimeout, metrics, onRequest, tls } = options;
+    const { audit, closeDelay, closeTimeout, metrics, onRequest, tls } = options;
     this.#server = createServer({
-      virtualWorkspaces: [clustersView(this.#shard), ...(options.virtualWorkspaces ?? [])],
+      virtualWorkspaces: [clustersView(this.#shard), healthzView(this.#shard), ...(options.virtualWorkspaces ?? [])],
       authentication: authenticators,
       impersonation: workspaceImpersonation(this.#shard.authorizer),
       log,
+      checks: { store: async ({ signal }) => void (await store.head({ signal })) },
       ...(audit && { audit }),
+      ...(closeDelay !== undefined && { closeDelay }),
       ...(closeTimeout !== undefined && { closeTimeout }),
       ...(metrics && { metrics }),
       ...(onRequest && { onRequest }),

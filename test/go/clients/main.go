@@ -31,6 +31,7 @@ var commands = map[string]func(context.Context, *session) error{
 	"operator":          runOperator,
 	"headers":           runHeaders,
 	"kinds":             runKinds,
+	"workspace":         runWorkspace,
 }
 
 // session is what every command works with.

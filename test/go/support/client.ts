@@ -27,7 +27,8 @@ export type GoCommand =
   | "scale"
   | "operator"
   | "headers"
-  | "kinds";
+  | "kinds"
+  | "workspace";
 
 export interface GoClientOptions {
   readonly kubeconfig: string;

@@ -1,5 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
+import { shellWord } from "../shell.ts";
 import type { Context } from "./kubeconfig.ts";
 import type { Loaded, ResourceSummary } from "./messages.ts";
 
@@ -92,9 +93,4 @@ function isOnPath(program: string): boolean {
       }
     }),
   );
-}
-
-/** As it is where a shell takes it so, else in quotes. */
-function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

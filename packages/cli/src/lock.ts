@@ -1,7 +1,7 @@
 import { linkSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readIfThere, writePrivately } from "../files.ts";
-import { Failure } from "../usage.ts";
+import { readIfThere, writePrivately } from "./files.ts";
+import { Failure } from "./usage.ts";
 
 /** Who holds a state folder. */
 export interface Holder {
@@ -21,15 +21,16 @@ export interface Lock extends Disposable {
 /**
  * Takes a state folder. What a process left behind that is no more is taken over.
  *
+ * @param flag by which another folder can be named
  * @throws Failure naming who holds the folder
  */
-export function acquire(dir: string): Lock {
+export function acquire(dir: string, flag = "--dir"): Lock {
   const path = join(dir, "lock");
   const own: Holder = { pid: process.pid, since: new Date().toISOString() };
   const beside = `${path}.${process.pid}`;
   writeFileSync(beside, JSON.stringify(own), { mode: 0o600 });
   try {
-    while (!created(beside, path)) takeOver(path, dir);
+    while (!created(beside, path)) takeOver(path, { dir, flag });
   } finally {
     rmSync(beside, { force: true });
   }
@@ -53,8 +54,8 @@ function created(from: string, to: string): boolean {
 }
 
 /** Removes a stale lock. What is moved away is looked at once more: another start may have been quicker. */
-function takeOver(path: string, dir: string): void {
-  refuseIfHeld(path, dir);
+function takeOver(path: string, place: Place): void {
+  refuseIfHeld(path, place);
   const aside = `${path}.stale.${process.pid}`;
   try {
     renameSync(path, aside);
@@ -63,17 +64,22 @@ function takeOver(path: string, dir: string): void {
     throw error;
   }
   const holder = holderOf(readIfThere(aside));
-  if (holder !== undefined && isAlive(holder.pid)) created(aside, path);
+  if (holder !== undefined && isAlive(holder)) created(aside, path);
   rmSync(aside, { force: true });
 }
 
-function refuseIfHeld(path: string, dir: string): void {
+interface Place {
+  readonly dir: string;
+  readonly flag: string;
+}
+
+function refuseIfHeld(path: string, { dir, flag }: Place): void {
   const holder = holderOf(readIfThere(path));
-  if (holder === undefined || !isAlive(holder.pid)) return;
+  if (holder === undefined || !isAlive(holder)) return;
   const where = holder.url === undefined ? "" : ` at ${holder.url}`;
   throw new Failure(
     `${dir} is in use by process ${holder.pid}, which serves${where} since ${holder.since}. ` +
-      `Stop it, or keep the state of this one elsewhere with --dir (if that process is something else, remove ${path})`,
+      `Stop it, or keep the state of this one elsewhere with ${flag} (if that process is something else, remove ${path})`,
   );
 }
 
@@ -86,8 +92,12 @@ function holderOf(text: string | undefined): Holder | undefined {
   }
 }
 
-/** A process that we may not signal is alive; one that is dead and not buried (a container may have no init) is not. */
-function isAlive(pid: number): boolean {
+/**
+ * A process that we may not signal is alive; one that is dead and not buried (a container may have no init) is not. Nor is
+ * one that had our own number before us: in a container that is started again every process has the number of before.
+ */
+function isAlive({ pid, since }: Holder): boolean {
+  if (pid === process.pid && Date.parse(since) < performance.timeOrigin) return false;
   try {
     process.kill(pid, 0);
     return process.platform !== "linux" || !/^State:\s+Z/m.test(readIfThere(`/proc/${pid}/status`) ?? "");

@@ -1,0 +1,56 @@
+import type { Command } from "../usage.ts";
+
+export const start: Command = {
+  help: `Usage: virtual-workspaces start [flags]
+
+Serves workspaces as kcp does, from one process: logical clusters below /clusters, each with namespaces, kinds and
+permissions of its own. The flags are those of \`kcp start\`. A flag that is not known is a warning; one that would protect
+something and is not implemented is refused. Ctrl-C or SIGTERM ends it cleanly, a second one at once.
+
+Where:
+  --root-directory <folder>          keys, certificates, the kubeconfig, the data     (default .kcp)
+  --kubeconfig-path <file>           where administrators find their kubeconfig       (default admin.kubeconfig there)
+  --bind-address <ip>                                                                 (default 0.0.0.0)
+  --secure-port <port>                                                                (default 6443)
+  --experimental-bind-free-port      any free port, with --secure-port=0
+  --external-hostname <name>         as clients call it                               (default an address of this machine)
+  --shard-base-url <url>             how it is reached                                (default https://<name>:<port>)
+  --shard-external-url <url>         what workspaces say in their URLs                (default the base URL)
+  --shard-virtual-workspace-url <url>  where virtual workspaces are                   (default the base URL)
+  --run-virtual-workspaces=false     they are not here
+  --tls-cert-file, --tls-private-key-file <file>  PEM                                 (default made in the root directory)
+
+Who:
+  --batteries-included <names>       admin, workspace-types, user; +user adds to the default (default admin,workspace-types)
+  --token-auth-file <file>           lines of token,user,uid,"group1,group2"
+  --client-ca-file <file>            who certifies users                    (default made: client-ca.crt, client-ca.key)
+  --anonymous-auth=false             nobody comes in without credentials
+  --authentication-config <file>     Kubernetes' AuthenticationConfiguration; or
+  --oidc-issuer-url, --oidc-client-id, --oidc-ca-file, --oidc-username-claim, --oidc-username-prefix,
+  --oidc-groups-claim, --oidc-groups-prefix, --oidc-required-claim
+  --requestheader-client-ca-file <file>  whose word about users is taken: a front proxy's. With it
+  --requestheader-allowed-names, -username-headers, -uid-headers, -group-headers, -extra-headers-prefix
+  --service-account-issuer <url>     the first issues                                 (default https://kcp.default.svc)
+  --service-account-private-key-file <file>  signs                                    (default sa.key, made)
+  --service-account-key-file <file>  has signed; more than once for several
+  --api-audiences <names>            what tokens are for                              (default the issuers)
+
+Objects:
+  --etcd-servers <urls>              embedded, or https://a:2379,https://b:2379       (default embedded)
+  --etcd-prefix, --etcd-cafile, --etcd-certfile, --etcd-keyfile, --etcd-credentials-file
+  --embedded-etcd-directory <folder> where the embedded store is                      (default data in the root directory)
+
+Operation:
+  --audit-policy-file, --audit-log-path <file>  --audit-log-maxage, -maxbackup, -maxsize, -mode
+  --shutdown-delay-duration <time>   serve on for so long while /readyz says no       (default 0)
+  --logging-format <format>          text or json, on stderr                          (default text)
+  --v <number>                       from 3 on requests are logged                    (default 2)
+  --feature-gates <names>            Name=true,…`,
+
+  async run(args) {
+    const { startOptions } = await import("./options.ts");
+    const options = startOptions(args, process.env);
+    const { serve } = await import("./serve.ts");
+    return await serve(options);
+  },
+};

@@ -1,0 +1,79 @@
+import { isIP } from "node:net";
+import { networkInterfaces } from "node:os";
+import type { ShardUrls } from "@virtual-workspaces/workspace-server";
+import { UsageError } from "../usage.ts";
+import type { Flags } from "./flags.ts";
+import type { FlagName } from "./known-flags.ts";
+
+const ANY: readonly string[] = ["0.0.0.0", "::"];
+
+/** Where a server listens, and by which names it is called. */
+export interface Place {
+  readonly bindAddress: string;
+  /** 0 for any free one. */
+  readonly port: number;
+  /** As clients call it that are told no other URL. */
+  readonly host: string;
+  /** What the flags say. */
+  readonly urls: Partial<ShardUrls>;
+}
+
+/** @throws UsageError */
+export function placeOf(flags: Flags): Place {
+  const bindAddress = flags.text("bind-address") ?? "0.0.0.0";
+  if (isIP(bindAddress) === 0)
+    throw new UsageError(`--bind-address ${bindAddress}: give an IP address, 0.0.0.0 or :: for all of this machine`);
+  const baseURL = urlOf(flags, "shard-base-url");
+  const externalURL = urlOf(flags, "shard-external-url");
+  const virtualWorkspaceURL = urlOf(flags, "shard-virtual-workspace-url");
+  return {
+    bindAddress,
+    port: portOf(flags),
+    host: flags.text("external-hostname") ?? (ANY.includes(bindAddress) ? ownAddress() : bindAddress),
+    urls: {
+      ...(baseURL && { baseURL }),
+      ...(externalURL && { externalURL }),
+      ...(virtualWorkspaceURL && { virtualWorkspaceURL }),
+    },
+  };
+}
+
+/** All URLs, once the port is known: those that are not given follow from the base, as in kcp. */
+export function urlsAt({ host, urls }: Place, port: number): ShardUrls {
+  const baseURL = urls.baseURL ?? `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return { baseURL, externalURL: baseURL, virtualWorkspaceURL: baseURL, ...urls };
+}
+
+/** What the server's certificate has to name. */
+export function namesAt(place: Place): { readonly hosts: readonly string[]; readonly addresses: readonly string[] } {
+  const urls = Object.values(place.urls).map((url) => new URL(url).hostname.replace(/^\[|\]$/g, ""));
+  const bound = ANY.includes(place.bindAddress) ? [] : [place.bindAddress];
+  const all = [...new Set([place.host, ...urls, ...bound, "localhost", "127.0.0.1", "::1"])];
+  return {
+    hosts: all.filter((name) => isIP(name) === 0),
+    addresses: all.filter((name) => isIP(name) !== 0),
+  };
+}
+
+function portOf(flags: Flags): number {
+  const port = flags.count("secure-port", { fallback: 6443, most: 65_535 });
+  const any = flags.on("experimental-bind-free-port", false);
+  if (any && port !== 0) throw new UsageError("--secure-port=0 required if --experimental-bind-free-port is set");
+  if (!any && port === 0)
+    throw new UsageError("--secure-port 0: give a port from 1 to 65535, or --experimental-bind-free-port for any");
+  return port;
+}
+
+function urlOf(flags: Flags, name: FlagName): string | undefined {
+  const value = flags.text(name)?.replace(/\/+$/, "");
+  if (value === undefined) return undefined;
+  if (!/^https:\/\/[^/?#@]+$/.test(value) || !URL.canParse(value))
+    throw new UsageError(`--${name}: give a URL such as https://kcp.example.com:6443, without user, path or query`);
+  return value;
+}
+
+/** An address by which other machines reach this one, if it has any. */
+function ownAddress(): string {
+  const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+  return addresses.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? "127.0.0.1";
+}

@@ -1,0 +1,86 @@
+import { keepHistory } from "@virtual-workspaces/store";
+import { createWorkspaceServer, type ShardUrls, type WorkspaceServer } from "@virtual-workspaces/workspace-server";
+import { shellWord } from "../shell.ts";
+import { openStore } from "../store/open.ts";
+import { type Credentials, credentialsOf } from "./credentials.ts";
+import { startFailure, told } from "./failures.ts";
+import { Interrupt } from "./interrupt.ts";
+import type { StartOptions } from "./options.ts";
+import { urlsAt } from "./place.ts";
+import { takeRootDirectory } from "./root-directory.ts";
+
+/** Serves workspaces until the process is asked to end. @returns the exit code @throws Failure */
+export async function serve(options: StartOptions): Promise<number> {
+  const { log, place } = options;
+  await using stack = new AsyncDisposableStack();
+  const interrupt = stack.use(new Interrupt());
+  // A reader of the log that has gone away is no reason to end.
+  stack.adopt(process.stderr.on("error", ignore), (stderr) => stderr.off("error", ignore));
+  stack.use(log);
+  const lock = stack.use(takeRootDirectory(options.rootDirectory));
+  for (const message of options.warnings) log({ level: "warn", message });
+  const credentials = await credentialsOf(options);
+  const store = stack.use(await openStore(options.store));
+  stack.use(
+    keepHistory(store, {
+      onError: (error) => log({ level: "warn", message: "history of the store not kept short", error: String(error) }),
+    }),
+  );
+  const server = stack.use(await told(() => serverOf(options, { credentials, store })));
+  const listening = await Promise.race([started(server, options), interrupt.asked]);
+  if (listening === undefined) return 0;
+  const { baseURL } = urlsAt(place, listening.port);
+  lock.serves(baseURL);
+  await told(() => credentials.admin?.write({ server: baseURL, ca: credentials.ca }));
+  console.log(readyText(options, baseURL));
+  log({
+    level: "info",
+    message: "Serving securely",
+    address: place.bindAddress,
+    port: listening.port,
+    store: store.name,
+  });
+  await interrupt.asked;
+  log({ level: "info", message: "shutting down" });
+  await server.close();
+  return 0;
+}
+
+function serverOf(
+  options: StartOptions,
+  { credentials, store }: { readonly credentials: Credentials; readonly store: Parameters<typeof keepHistory>[0] },
+): WorkspaceServer {
+  const { log, onRequest, audit, closeDelay, place, rootCa, serviceAccounts } = options;
+  const { issuers, audiences } = serviceAccounts;
+  const { tls, ca, authentication, serviceAccountKeys } = credentials;
+  return createWorkspaceServer({
+    store,
+    tls,
+    authentication,
+    serviceAccountKeys,
+    ...(issuers.length > 0 && { serviceAccountIssuers: issuers }),
+    ...(audiences.length > 0 && { audiences }),
+    rootCa: () => rootCa ?? ca,
+    urls: ({ port }): ShardUrls => urlsAt(place, port),
+    closeDelay,
+    ...(audit && { audit }),
+    ...(onRequest && { onRequest }),
+    log,
+  });
+}
+
+async function started(server: WorkspaceServer, { place }: StartOptions): Promise<{ readonly port: number }> {
+  try {
+    return await server.listen({ port: place.port, host: place.bindAddress });
+  } catch (error) {
+    throw startFailure(error, place);
+  }
+}
+
+/** Where it serves, and what to tell a shell so that kubectl finds it. */
+function readyText({ admin, kubeconfig }: StartOptions, url: string): string {
+  const ready = `Ready in ${(performance.now() / 1000).toFixed(2)} s: workspaces at ${url}/clusters/root`;
+  return admin ? `${ready}\nexport KUBECONFIG=${shellWord(kubeconfig)}` : ready;
+}
+
+function ignore(): void {}

@@ -1,0 +1,115 @@
+// Drives a real `virtual-workspaces start`, in a folder of its own, and asks it as its administrators would.
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { localNode, root } from "../../../tools/install.mjs";
+import { type Tree, tree } from "../../_setup/tree.ts";
+import { kubectls } from "../../e2e/support/kubectls.ts";
+import { kubectl } from "../../go/support/kubectl.ts";
+import { Program } from "../../go/support/program.ts";
+
+const BINARY = ["--conditions=@virtual-workspaces/source", join(root, "packages/cli/src/bin.ts"), "start"];
+/** Any free port of this machine alone. */
+const ANYWHERE = ["--bind-address=127.0.0.1", "--secure-port=0", "--experimental-bind-free-port"];
+
+export interface StartOptions {
+  /** The folder of somebody else, which stays. @default one of its own */
+  readonly in?: string;
+  /** Its root directory, below the folder. @default "kcp" */
+  readonly root?: string;
+  readonly flags?: readonly string[];
+  /** Users by token, `tokens.csv`. @default only administrators */
+  readonly files?: { readonly "tokens.csv": string };
+  /** Where it listens. @default any free port of 127.0.0.1 */
+  readonly at?: readonly string[];
+}
+
+/** How a request was answered. */
+export interface Answer {
+  readonly code: number;
+  readonly body: string;
+}
+
+/** A running server, killed at the end of its `await using` block. */
+export class Start extends Program {
+  /** Holds the root directory. */
+  readonly folder: Tree;
+  readonly #root: string;
+
+  constructor({ in: path, root = "kcp", flags = [], files, at = ANYWHERE }: StartOptions = {}) {
+    const folder = path === undefined ? tree({ ...files }) : { path, [Symbol.dispose]: () => undefined };
+    const rootDirectory = join(folder.path, root);
+    const users = files === undefined ? [] : ["--token-auth-file", join(folder.path, "tokens.csv")];
+    super(localNode, [...BINARY, "--root-directory", rootDirectory, ...at, ...users, ...flags], { HOME: folder.path });
+    this.folder = folder;
+    this.#root = rootDirectory;
+  }
+
+  /** Starts, and waits until it serves. */
+  static async ready(options?: StartOptions): Promise<Start> {
+    const server = new Start(options);
+    await server.until("ready", () => server.url !== "", 20_000);
+    return server;
+  }
+
+  /** Below the root directory. */
+  path(name: string): string {
+    return join(this.#root, name);
+  }
+
+  text(name: string): string {
+    return readFileSync(this.path(name), "utf8");
+  }
+
+  has(name: string): boolean {
+    return existsSync(this.path(name));
+  }
+
+  get url(): string {
+    return / at (https:\S+)\/clusters\/root$/m.exec(this.lines.join("\n"))?.[1] ?? "";
+  }
+
+  get home(): { readonly home: string; readonly kubeconfig: string } {
+    return { home: this.folder.path, kubeconfig: this.path("admin.kubeconfig") };
+  }
+
+  token(user: string): string {
+    const { users } = parse(this.text("admin.kubeconfig")) as {
+      readonly users: readonly { readonly name: string; readonly user: { readonly token: string } }[];
+    };
+    return users.find(({ name }) => name === user)?.user.token ?? "";
+  }
+
+  /** What kubectl says: its exit code, and what it has written. */
+  async kubectl(...args: readonly string[]): Promise<string> {
+    const { code, stdout, stderr } = await kubectl(kubectls()[0] ?? "", this.home, args);
+    return `${code} ${stdout}${stderr}`;
+  }
+
+  /** A GET with a bearer token, or without credentials. */
+  async get(
+    path: string,
+    { token, ca = this.text("apiserver.crt") }: { token?: string; ca?: string } = {},
+  ): Promise<Answer> {
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const req = request(this.url + path, { ca, headers, agent: false }).end();
+    const [res] = (await once(req, "response")) as [IncomingMessage];
+    let body = "";
+    for await (const piece of res.setEncoding("utf8")) body += piece;
+    return { code: res.statusCode ?? 0, body };
+  }
+
+  /** Sends a signal, and says how it ended. */
+  async end(signal: NodeJS.Signals): Promise<number | null> {
+    this.signal(signal);
+    return (await this.ended).code;
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    await super[Symbol.asyncDispose]();
+    this.folder[Symbol.dispose]();
+  }
+}
