@@ -228,7 +228,8 @@ describe("audit events", () => {
   });
 
   it("have what rules tell auditors, of all that a union asked, and nothing that contradicts the outcome", async () => {
-    const noted = (allowed: boolean, annotations: Record<string, string>): Authorizer<unknown> =>
+    const noted =
+      (allowed: boolean, annotations: Record<string, string>): Authorizer<unknown> =>
       () =>
         allowed ? { allowed, annotations } : { allowed, reason: "", annotations };
     const first = noted(false, { "a.dev/first": 'no "one"', "authorization.k8s.io/decision": "allow" });
