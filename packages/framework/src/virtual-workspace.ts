@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import type { GroupOrder } from "@virtual-workspaces/apimachinery";
 import type { Authorizer } from "./authorization.ts";
 import type { Log } from "./log.ts";
 import { checkPrefix, type PathParams, parsePattern } from "./path.ts";
@@ -78,6 +79,11 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
   readonly resources?:
     | readonly ServedResource[]
     | ((request: WorkspaceRequest<Params>) => Awaitable<readonly ServedResource[]>);
+  /**
+   * In which order discovery tells of API groups: by name, or as `resources` lists them. Clients choose by it where several
+   * groups have what is asked for: `kubectl get events`. @default "name"
+   */
+  readonly groupOrder?: GroupOrder;
   /** Until it resolves, and whenever it throws, requests are answered 503 and `/readyz/<name>` fails. @default ready */
   readonly ready?: (context: { readonly signal: AbortSignal }) => Awaitable<void>;
   /** Run once when the server starts. What it returns is disposed when the server closes; `signal` aborts then. */

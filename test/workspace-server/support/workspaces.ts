@@ -1,7 +1,11 @@
 // A workspace server in this process, and clients that are its administrators or people.
-import { staticTokens } from "@virtual-workspaces/framework";
+import { anonymous, staticTokens } from "@virtual-workspaces/framework";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
-import { createWorkspaceServer, ServiceAccountKeys } from "@virtual-workspaces/workspace-server";
+import {
+  createWorkspaceServer,
+  ServiceAccountKeys,
+  type WorkspaceServerOptions,
+} from "@virtual-workspaces/workspace-server";
 import { testLog } from "../../_setup/log.ts";
 import { signingKey } from "../../_support/issuer.ts";
 import { type Calls, callsTo } from "../../_support/plain.ts";
@@ -19,14 +23,18 @@ export interface Workspaces extends Calls, AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts one over a store, a new one in memory unless given. */
-export async function startWorkspaces(store: Store = memoryStore()): Promise<Workspaces> {
+/** Starts one over a store, a new one in memory unless given. Without credentials one is anonymous, as in kcp. */
+export async function startWorkspaces(
+  store: Store = memoryStore(),
+  options: Partial<WorkspaceServerOptions> = {},
+): Promise<Workspaces> {
   const server = createWorkspaceServer({
     store,
-    authentication: [staticTokens(USERS)],
+    authentication: [staticTokens(USERS), anonymous()],
     serviceAccountKeys: new ServiceAccountKeys({ signing: pemOf(signingKey().privateKey, "pkcs8") }),
     rootCa: () => "-----BEGIN CERTIFICATE-----",
     log: testLog().log,
+    ...options,
   });
   const { url } = await server.listen({ port: 0 });
   return { url, ...callsTo(url), [Symbol.asyncDispose]: () => server.close() };

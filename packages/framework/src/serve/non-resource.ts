@@ -27,7 +27,8 @@ const ROOTS = ["/api", "/apis", "/healthz", "/livez", "/openapi/v2", "/openapi/v
 
 function serveDiscovery(exchange: Exchange, resources: readonly ServedResource[]): boolean {
   const { accept } = exchange.req.headers;
-  const answer = exchange.core.discovery.answer({ path: exchange.info.path, accept }, resources);
+  const order = exchange.mounted.workspace.groupOrder;
+  const answer = exchange.core.discovery.answer({ path: exchange.info.path, accept, order }, resources);
   if (answer.kind === "not-found") return false;
   if (answer.kind === "not-acceptable") throw ApiError.notAcceptable(answer.supported);
   return answerCacheable(exchange, answer, { Vary: "Accept" });

@@ -30,7 +30,7 @@ export function refuseWildcard({ cluster, info }: Exchange, definition: Resource
 
 /** What belongs to this request alone. */
 export function requestOptions({ user, requestId, signal, warn, req }: Exchange): RequestOptions {
-  return { user: user as User, requestId, signal, warn, acceptEncoding: acceptEncodingOf(req) };
+  return { user: user as User, requestId, signal, warn, acceptEncoding: acceptEncodingOf(req), headers: req.headers };
 }
 
 function acceptEncodingOf({ headers }: Exchange["req"]): string | undefined {

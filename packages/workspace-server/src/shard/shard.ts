@@ -11,6 +11,7 @@ import { admitInOrder } from "./admission.ts";
 import { authorizerState } from "./authorizer-state.ts";
 import { baseKinds } from "./base-kinds.ts";
 import type { ShardContext, ShardUrls } from "./context.ts";
+import { inGroupOrder } from "./group-order.ts";
 import type { Installation } from "./installation.ts";
 import { kcpKinds } from "./kcp-kinds.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle.ts";
@@ -78,8 +79,10 @@ export class Shard implements AsyncDisposable {
       }),
     );
     this.#base = [
-      ...baseKinds({ objects, admit: common, token: options.token }),
-      ...reviewKinds({ ...options, authorizer: this.authorizer }),
+      ...inGroupOrder([
+        ...baseKinds({ objects, admit: common, token: options.token }),
+        ...reviewKinds({ ...options, authorizer: this.authorizer }),
+      ]),
       this.#crds.serve(),
       ...kcpKinds(objects, { admit: common, own: new Map<string, Admit>() }),
     ];
