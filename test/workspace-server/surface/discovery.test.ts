@@ -86,6 +86,6 @@ describe("discovery of a workspace", () => {
     );
     await until(server, `${ROOT}/apis/example.dev`, 404);
     expect((await server.get(`${ROOT}/apis`, { user })).body).to.deep.equal(before);
-    expect((await server.get(`${ROOT}/openapi/v3`, { user })).body.paths).to.not.include.key("apis/example.dev/v1");
+    expect((await server.get(`${ROOT}/openapi/v3`, { user })).body.paths).to.not.have.property("apis/example.dev/v1");
   });
 });

@@ -16,17 +16,17 @@ async function start() {
   const store = await seeded({ workspace: "org", cluster: "2abc" }, { workspace: "shut", cluster: "3def" });
   const server = await startWorkspaces(store);
   for (const cluster of ["2abc", "3def"]) {
-    await post(server, cluster, "clusterroles", {
+    await post(server, `${cluster}/clusterroles`, {
       metadata: { name: "reader" },
       rules: [{ apiGroups: [""], resources: ["configmaps"], verbs: ["get", "list"] }],
     });
-    await post(server, cluster, "namespaces/default/rolebindings", {
+    await post(server, `${cluster}/namespaces/default/rolebindings`, {
       metadata: { name: "reader" },
       roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: "reader" },
       subjects: [{ apiGroup: RBAC, kind: "User", name: "alice" }],
     });
   }
-  await post(server, "2abc", "clusterrolebindings", {
+  await post(server, "2abc/clusterrolebindings", {
     metadata: { name: "enter" },
     roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: "system:kcp:workspace:access" },
     subjects: [{ apiGroup: RBAC, kind: "User", name: "alice" }],
@@ -43,21 +43,25 @@ async function start() {
   };
 }
 
-async function post(server: Workspaces, cluster: string, path: string, content: object): Promise<void> {
-  const plural = path.split("/").at(-1) as string;
+async function post(server: Workspaces, path: `${string}/${string}`, content: object): Promise<void> {
+  const [cluster = "", ...rest] = path.split("/");
+  const plural = rest.at(-1) as string;
   const kind = { clusterroles: "ClusterRole", rolebindings: "RoleBinding", clusterrolebindings: "ClusterRoleBinding" }[
     plural
   ];
-  if (path.startsWith("namespaces/")) {
+  if (rest.length > 1) {
     const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } };
     await server.send(`POST /clusters/${cluster}/api/v1/namespaces`, namespace, { user: "root" });
   }
   const body = { apiVersion: `${RBAC}/v1`, kind, ...content };
-  const answer = await server.send(`POST /clusters/${cluster}/apis/${RBAC}/v1/${path}`, body, { user: "root" });
+  const answer = await server.send(`POST /clusters/${cluster}/apis/${RBAC}/v1/${rest.join("/")}`, body, {
+    user: "root",
+  });
   expect(answer.status, answer.text).to.equal(201);
 }
 
 interface Asked {
+  readonly spec?: object | undefined;
   readonly user?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -69,7 +73,7 @@ class Asker {
     this.#server = server;
   }
 
-  send(cluster: string, kind: string, spec: object | undefined, asked: Asked = {}): Promise<Answer> {
+  send(cluster: string, kind: string, { spec, ...asked }: Asked = {}): Promise<Answer> {
     const group = kind === "SelfSubjectReview" ? AUTHN : AUTHZ;
     const place = kind === "LocalSubjectAccessReview" ? "namespaces/default/" : "";
     const body = { apiVersion: group, kind, ...(spec && { spec }) };
@@ -77,7 +81,7 @@ class Asker {
   }
 
   who(cluster: string, user: string): Promise<Answer> {
-    return this.send(cluster, "SelfSubjectReview", undefined, { user });
+    return this.send(cluster, "SelfSubjectReview", { user });
   }
 }
 
@@ -91,8 +95,12 @@ describe("reviews in a workspace", () => {
     const { asker } = held;
     const known = await asker.who("2abc", "alice");
     expect(known.body.status.userInfo).to.deep.equal({ username: "alice", groups: ["system:authenticated"] });
-    expect((await asker.send("2abc", "SelfSubjectAccessReview", maps("get"))).body.status).to.deep.equal(GRANTED);
-    expect((await asker.send("2abc", "SelfSubjectAccessReview", maps("create"))).body.status).to.deep.equal(DENIED);
+    expect((await asker.send("2abc", "SelfSubjectAccessReview", { spec: maps("get") })).body.status).to.deep.equal(
+      GRANTED,
+    );
+    expect((await asker.send("2abc", "SelfSubjectAccessReview", { spec: maps("create") })).body.status).to.deep.equal(
+      DENIED,
+    );
     for (const [kind, plural, spec] of [
       ["SelfSubjectReview", "selfsubjectreviews", undefined],
       ["SelfSubjectAccessReview", "selfsubjectaccessreviews", maps("get")],
@@ -100,14 +108,14 @@ describe("reviews in a workspace", () => {
     ] as const)
       for (const cluster of ["3def", "nothing", "system:admin"]) {
         const group = kind === "SelfSubjectReview" ? "authentication.k8s.io" : "authorization.k8s.io";
-        expect(outcome(await asker.send(cluster, kind, spec)), `${kind} in ${cluster}`).to.deep.equal([
+        expect(outcome(await asker.send(cluster, kind, { spec })), `${kind} in ${cluster}`).to.deep.equal([
           403,
           "Forbidden",
           `${plural}.${group} is forbidden: User "alice" cannot create resource "${plural}" in API group "${group}" at the cluster scope: access denied`,
         ]);
       }
     for (const kind of ["SubjectAccessReview", "LocalSubjectAccessReview"])
-      expect((await asker.send("2abc", kind, { ...maps("get"), user: "alice" })).status).to.equal(403);
+      expect((await asker.send("2abc", kind, { spec: { ...maps("get"), user: "alice" } })).status).to.equal(403);
     const { resources } = (await held.server.get(`/clusters/2abc/apis/${AUTHZ}`)).body;
     expect(resources.map(({ name }: { name: string }) => name)).to.deep.equal([
       "localsubjectaccessreviews",
@@ -121,7 +129,7 @@ describe("reviews in a workspace", () => {
     await using held = await start();
     const { asker } = held;
     const about = async (cluster: string, spec: object, kind = "SubjectAccessReview") =>
-      (await asker.send(cluster, kind, spec, { user: "root" })).body.status;
+      (await asker.send(cluster, kind, { spec, user: "root" })).body.status;
     const alice = { user: "alice", groups: ["system:authenticated"] };
     expect(await about("2abc", { ...maps("get"), ...alice })).to.deep.equal(GRANTED);
     expect(await about("2abc", { ...maps("get"), ...alice }, "LocalSubjectAccessReview")).to.deep.equal(GRANTED);
@@ -138,14 +146,14 @@ describe("reviews in a workspace", () => {
       ...DENIED,
       denied: true,
     });
-    const own = await asker.send("2abc", "SelfSubjectAccessReview", status, { user: "admin" });
+    const own = await asker.send("2abc", "SelfSubjectAccessReview", { spec: status, user: "admin" });
     expect(own.body.status).to.deep.equal({ ...DENIED, denied: true });
   });
 
   it("refuse what asks nothing, in the words of Kubernetes", async () => {
     await using held = await start();
     const { asker } = held;
-    const message = async (kind: string, spec: object | undefined) => (await asker.send("2abc", kind, spec)).body;
+    const message = async (kind: string, spec: object | undefined) => (await asker.send("2abc", kind, { spec })).body;
     expect((await message("SelfSubjectAccessReview", {})).message).to.equal(
       'SelfSubjectAccessReview.authorization.k8s.io "" is invalid: spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified',
     );
@@ -158,7 +166,7 @@ describe("reviews in a workspace", () => {
     const headers = { "x-kcp-internal-deep-subjectaccessreview": "true" };
     const spec = { ...maps("get"), user: "alice", groups: ["system:authenticated"] };
     const asks = async (asked: Asked, cluster = "3def") =>
-      (await asker.send(cluster, "SubjectAccessReview", spec, asked)).body.status;
+      (await asker.send(cluster, "SubjectAccessReview", { spec, ...asked })).body.status;
     expect(await asks({ user: "root", headers })).to.deep.equal(GRANTED);
     expect(await asks({ user: "root" })).to.deep.equal(DENIED);
     expect(await asks({ user: "root", headers: { "x-kcp-internal-deep-subjectaccessreview": "1" } })).to.deep.equal(
@@ -167,7 +175,7 @@ describe("reviews in a workspace", () => {
     expect(await asks({ user: "admin", headers })).to.deep.equal(DENIED);
     expect(await asks({ user: "root", headers }, "2abc")).to.deep.equal(GRANTED);
     expect((await server.get("/clusters/3def/api/v1/namespaces/default/configmaps", { headers })).status).to.equal(403);
-    const local = await asker.send("3def", "LocalSubjectAccessReview", spec, { user: "root", headers });
+    const local = await asker.send("3def", "LocalSubjectAccessReview", { spec, user: "root", headers });
     expect(local.body.status).to.deep.equal(DENIED);
   });
 
@@ -243,19 +251,21 @@ describe("reviews in a workspace", () => {
               : { resourceAttributes: { verb, ...attributes } };
           const groups = { alice: [], bob: [], admin: ["system:kcp:admin"], root: ["system:masters"] }[user];
           const sar = { ...spec, user: name, groups: [...groups, "system:authenticated"] };
-          const { body: told } = await asker.send(cluster, "SubjectAccessReview", sar, { user: "root" });
+          const { body: told } = await asker.send(cluster, "SubjectAccessReview", { spec: sar, user: "root" });
           expect(told.status.allowed, what).to.equal(served);
-          const own = await asker.send(cluster, "SelfSubjectAccessReview", spec, { user });
+          const own = await asker.send(cluster, "SelfSubjectAccessReview", { spec, user });
           if (own.status === 201) expect(own.body.status.allowed, `${what}, of oneself`).to.equal(served);
           else expect([own.status, served && path !== "/healthz"], what).to.deep.equal([403, false]);
         }
     expect(allowed).to.be.above(60);
-    const rules = (await asker.send("2abc", "SelfSubjectRulesReview", { namespace: "default" })).body.status;
+    const rules = (await asker.send("2abc", "SelfSubjectRulesReview", { spec: { namespace: "default" } })).body.status;
     expect(rules.resourceRules).to.deep.include({ verbs: ["get", "list"], apiGroups: [""], resources: ["configmaps"] });
     expect(rules.incomplete).to.equal(false);
-    const elsewhere = (await asker.send("2abc", "SelfSubjectRulesReview", { namespace: "other" })).body.status;
+    const elsewhere = (await asker.send("2abc", "SelfSubjectRulesReview", { spec: { namespace: "other" } })).body
+      .status;
     expect(JSON.stringify(elsewhere.resourceRules)).to.not.contain("configmaps");
-    const all = (await asker.send("2abc", "SelfSubjectRulesReview", { namespace: "x" }, { user: "admin" })).body.status;
+    const all = (await asker.send("2abc", "SelfSubjectRulesReview", { spec: { namespace: "x" }, user: "admin" })).body
+      .status;
     expect(all.resourceRules).to.deep.include({ verbs: ["*"], apiGroups: ["*"], resources: ["*"] });
   });
 });
