@@ -145,6 +145,7 @@ describe("what a rule is asked", () => {
     namespace: "",
     name: "",
     longRunning: false,
+    identity: "",
     upgrade: false,
     ...fields,
   });
@@ -262,7 +263,7 @@ describe("without credentials", () => {
     `${BASE}/apis/test.dev/v1/quotes?watch=true`,
     "/services/view/clusters/*/apis/test.dev/v1/quotes",
     "/metrics",
-    "/healthz",
+    "/healthz/",
     "/version",
     "/api",
     "/livez/",

@@ -161,7 +161,7 @@ describe("the path matcher", () => {
       "/other": "no virtual workspace is served at /other; they are below /services/<name>, /clusters, /a/b.c",
       "/services/own/root": 'virtual workspace "own" is not below /services; it is at /clusters',
       "/clusters": "/clusters is followed by /:cluster; :cluster is missing in /clusters",
-      "/clusters/root:": '"root:" is neither a logical cluster name nor a workspace path',
+      "/clusters/root:": 'invalid cluster: "root:" does not match the regex',
       "/services/plain/clusters/*": "name one instead of *",
       "/services/plain/clusters": "/services/plain is followed by /clusters/:cluster; :cluster is missing",
       "/services/plain/clusters/Root": '"Root" is not a logical cluster name',
@@ -303,8 +303,7 @@ describe("path patterns", () => {
   it("follow a prefix of plain segments that nobody else has", () => {
     const view = (name: string, prefix?: string): Matchable => ({ name, prefix, path: "/" });
     const wrong: Record<string, string> = {
-      "": "is everything",
-      "/": "is everything",
+      "": "names no segment",
       clusters: "must start with a slash",
       "/clusters/": "not end with one",
       "/:cluster": ":cluster belongs into the path",
@@ -313,6 +312,7 @@ describe("path patterns", () => {
       "/services/x": "/services is the server's own",
       "/readyz/x": "/readyz is the server's own",
       "/livez": "/livez is the server's own",
+      "/healthz": "/healthz is the server's own",
       "/metrics": "/metrics is the server's own",
     };
     for (const [prefix, message] of Object.entries(wrong))
@@ -326,6 +326,18 @@ describe("path patterns", () => {
         `virtual workspaces a (${one}) and b (${other}) overlap`,
       );
     expect(new PathMatcher([view("a", "/x"), view("b", "/xy"), view("c", "/y/x")]).views).to.have.length(3);
+    expect(() => new PathMatcher([view("a", "/"), view("b", "/")])).to.throw("a (/) and b (/) overlap");
+    const rest = new PathMatcher([view("a", "/"), view("b", "/x"), view("c")]);
+    for (const [path, name] of [
+      ["/", "a"],
+      ["/api/v1", "a"],
+      ["/xy", "a"],
+      ["/x/y", "b"],
+      ["/services/c/api", "c"],
+    ] as const)
+      expect(rest.match(path), path).to.have.nested.property("view.name", name);
+    expect(rest.match("/api/v1")).to.include({ prefix: "", tail: "/api/v1" });
+    expect(errorOf(rest.match("/services/a"))?.message).to.include("it is at /");
     const found = new PathMatcher([view("a", "/x")]).match("/other");
     expect(errorOf(found)?.message).to.match(/they are below \/x$/);
   });

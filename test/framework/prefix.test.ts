@@ -13,6 +13,7 @@ import {
 } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import express from "express";
+import { expectFault } from "../_setup/faults.ts";
 import { testLog } from "../_setup/log.ts";
 import { Note } from "../_support/note.ts";
 import { label, outcome, startPlain } from "../_support/plain.ts";
@@ -59,7 +60,7 @@ describe("a view at a prefix of its own", () => {
     expect((await server.get("/readyz/own")).text).to.equal("ok");
   });
 
-  it("tells a stranger nothing, and names the whole path in a 403", async () => {
+  it("tells a stranger nothing, and names the path below it in a 403", async () => {
     const closed = defineVirtualWorkspace({
       name: "x",
       prefix: "/a/b",
@@ -70,7 +71,7 @@ describe("a view at a prefix of its own", () => {
     await using server = await startPlain([closed]);
     for (const path of ["/a/b/api", "/a", "/other"])
       expect((await server.get(path, { headers: { authorization: "" } })).status, path).to.equal(401);
-    expect((await server.get("/a/b/api")).body.message).to.contain('cannot get path "/a/b/api": no');
+    expect((await server.get("/a/b/api")).body.message).to.contain('cannot get path "/api": no');
   });
 
   it("is not shadowed by routes of the server's own application, which has all the rest", async () => {
@@ -81,6 +82,42 @@ describe("a view at a prefix of its own", () => {
     expect((await server.get("/clusters?watch=true")).status).to.equal(404);
     expect((await server.get("/clustersx/root")).text).to.equal("app /clustersx/root");
     expect((await server.get("/")).text).to.equal("app /");
+  });
+
+  it("may have the rest, behind an application's routes, and is asked about nothing else", async () => {
+    const rest = defineVirtualWorkspace({
+      name: "rest",
+      prefix: "/",
+      path: "/",
+      authorize: ({ path }) => (path === "/secret" ? deny("no") : allow()),
+      resources: [Note.serve(Note.collection())],
+    });
+    await using server = await startPlain([...views(), rest]);
+    server.server.app.get("/app", (_req, res) => void res.send("app"));
+    expect((await server.get("/app")).text).to.equal("app");
+    expect((await server.get("/apis/test.dev/v1")).body.resources[0].name).to.equal("notes");
+    expect((await server.get("/secret")).body.message).to.equal(
+      'forbidden: User "alice" cannot get path "/secret": no',
+    );
+    expect((await server.get("/nothing")).status).to.equal(404);
+    expect((await server.get("/services/nothing")).body.message).to.contain("there is no virtual workspace");
+    expect((await server.get("/", { headers: { authorization: "" } })).status).to.equal(401);
+    const { paths } = (await server.get("/")).body;
+    expect(paths).to.include.members(["/api", "/apis/test.dev", "/apis/test.dev/v1", "/openapi/v3", "/version"]);
+    expect((await server.get("/clusters/root")).body.paths).to.deep.equal(paths);
+  });
+
+  it("is where requests go that are sent there", async () => {
+    await using server = await startPlain(views(), {
+      retarget: ({ url = "", headers }) => {
+        if (headers["x-fail"] !== undefined) throw new Error("fails");
+        return url.startsWith("/old/") ? url.replace("/old", "/clusters/root") : undefined;
+      },
+    });
+    expect((await server.get("/old/apis/test.dev/v1/notes?limit=1")).body.items).to.have.length(1);
+    expect((await server.get("/older")).status).to.equal(404);
+    expect((await server.get(`${NOTES}/a`, { headers: { "x-fail": "1" } })).status).to.equal(200);
+    expectFault(/retarget failed/);
   });
 
   it("is served by the middleware, upgrades too", async () => {

@@ -1,5 +1,6 @@
 import {
   type DiscoveredResource,
+  type GroupOrder,
   groupNames,
   resourcesIn,
   sortedVerbs,
@@ -57,6 +58,8 @@ export interface AggregatedDiscoveryOptions {
   readonly version: AggregatedDiscoveryVersion;
   /** True for `/api`, the core group alone; false for `/apis`, all others. */
   readonly core: boolean;
+  /** @default by name */
+  readonly order?: GroupOrder;
 }
 
 /**
@@ -66,9 +69,9 @@ export interface AggregatedDiscoveryOptions {
  */
 export function aggregatedDiscoveryDocument(
   resources: readonly DiscoveredResource[],
-  { version, core }: AggregatedDiscoveryOptions,
+  { version, core, order = "name" }: AggregatedDiscoveryOptions,
 ): AggregatedDiscoveryDocument {
-  const groups = core ? [""] : groupNames(resources).filter((group) => group !== "");
+  const groups = core ? [""] : groupNames(resources, order).filter((group) => group !== "");
   return {
     kind: "APIGroupDiscoveryList",
     apiVersion: `apidiscovery.k8s.io/${version}`,

@@ -28,9 +28,16 @@ export interface DiscoveredResource {
   readonly subresources?: readonly DiscoveredSubresource[] | undefined;
 }
 
-/** The names of all groups, by the alphabet, so that equal resources give equal documents. */
-export function groupNames(resources: readonly DiscoveredResource[]): string[] {
-  return [...new Set(resources.map(({ group }) => group))].sort();
+/**
+ * In which order groups are told of: by name, so that equal resources give equal documents, or as the resources are listed.
+ * Clients choose by it where several groups have what is asked for.
+ */
+export type GroupOrder = "name" | "listed";
+
+/** The names of all groups. */
+export function groupNames(resources: readonly DiscoveredResource[], order: GroupOrder = "name"): string[] {
+  const names = [...new Set(resources.map(({ group }) => group))];
+  return order === "name" ? names.sort() : names;
 }
 
 /** The versions of a group, preferred first. */

@@ -1,5 +1,6 @@
 import {
   type DiscoveredResource,
+  type GroupOrder,
   groupNames,
   resourcesIn,
   sortedVerbs,
@@ -81,9 +82,12 @@ export function apiVersionsDocument(
   return { kind: "APIVersions", versions: hasCore ? ["v1"] : [], serverAddressByClientCIDRs: [...serverAddresses] };
 }
 
-/** The document at `/apis`: every group but the core one, by name. */
-export function apiGroupListDocument(resources: readonly DiscoveredResource[]): ApiGroupListDocument {
-  const groups = groupNames(resources).filter((group) => group !== "");
+/** The document at `/apis`: every group but the core one. @param order by name by default */
+export function apiGroupListDocument(
+  resources: readonly DiscoveredResource[],
+  order: GroupOrder = "name",
+): ApiGroupListDocument {
+  const groups = groupNames(resources, order).filter((group) => group !== "");
   return { kind: "APIGroupList", apiVersion: "v1", groups: groups.map((group) => apiGroup(resources, group)) };
 }
 

@@ -39,7 +39,7 @@ export { boundedCauses } from "./bounded-causes.ts";
 export type { CheckedSchema } from "./checked-schema.ts";
 // Lists and watches
 export { type ContinueToken, decodeContinue, encodeContinue } from "./continue-token.ts";
-export type { DiscoveredResource, DiscoveredSubresource } from "./discovered-resource.ts";
+export type { DiscoveredResource, DiscoveredSubresource, GroupOrder } from "./discovered-resource.ts";
 export {
   type ApiGroup,
   type ApiGroupDocument,

@@ -61,16 +61,22 @@ export const AGE_COLUMN: TableColumn = {
     "CreationTimestamp is a timestamp representing the server time when this object was created. It is not guaranteed to be set in happens-before order across separate operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata",
 };
 
+/** The format of the column that shows an object's name. */
+const NAME_FORMAT = "name";
+
 /**
- * The table of a kind: a column Name, then the given ones.
+ * The table of a kind: a column Name, then the given ones; one of them that is of the format `name`, as events have theirs
+ * last, stands for it.
+ *
  * @throws Error when a JSONPath is malformed; it names the column and the position.
  */
 export function compileTable(columns: readonly TableColumn[]): CompiledTable {
   const compiled = columns.map((column) => (isComputed(column) ? computed(column) : shown(column)));
+  const own = columns.some(({ format }) => format === NAME_FORMAT);
   return {
-    definitions: [NAME, ...columns.map(definition)],
+    definitions: [...(own ? [] : [NAME]), ...columns.map(definition)],
     cells(object, now) {
-      const cells: unknown[] = [object.metadata.name ?? ""];
+      const cells: unknown[] = own ? [] : [object.metadata.name ?? ""];
       for (const cell of compiled) cells.push(cell(object, now));
       return cells;
     },

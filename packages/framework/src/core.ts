@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { accessLog, type RequestRecord } from "./access.ts";
 import type { Audit } from "./audit/audit.ts";
 import { Auditor } from "./audit/auditor.ts";
@@ -40,6 +41,13 @@ export interface CoreOptions {
    * values of extra. Whoever may impersonate anybody can do what anybody can. @default nobody
    */
   readonly impersonation?: ImpersonationRule;
+  /**
+   * Says where a request goes instead of where its target says: another path and query, told of its target and headers.
+   * Asked before anything else is: whoever asks is not known yet, and what is answered, or audited, is the new target. It is
+   * no redirect, the client does not learn of it. `undefined`: nowhere else. When it throws, that is logged, and nowhere
+   * else either. Routes of an application come before it. @default nowhere else
+   */
+  readonly retarget?: (request: Pick<IncomingMessage, "url" | "headers">) => string | undefined;
   /** @default errors and warnings become process warnings */
   readonly log?: Log;
   /**
@@ -76,6 +84,7 @@ export class ServerCore implements AsyncDisposable {
   readonly connection: ConnectionFacts;
   readonly identityHeaders: IdentityHeaders;
   readonly impersonation: ImpersonationRule;
+  readonly #retarget: CoreOptions["retarget"];
   readonly log: Log;
   /** Whoever wants to know of requests. */
   readonly observers: readonly Observer[];
@@ -106,6 +115,7 @@ export class ServerCore implements AsyncDisposable {
   constructor(options: CoreOptions & { readonly metrics?: Metrics }, connection: ConnectionFacts = { clientCa: [] }) {
     this.log = options.log ?? warningLog;
     this.checks = checksOf(options);
+    this.#retarget = options.retarget;
     this.connection = connection;
     this.authentication = Object.freeze([...options.authentication]);
     this.identityHeaders = new IdentityHeaders(this.authentication.flatMap((one) => one.identityHeaders ?? []));
@@ -163,6 +173,16 @@ export class ServerCore implements AsyncDisposable {
     } catch (error) {
       await this[Symbol.asyncDispose]();
       throw error;
+    }
+  }
+
+  /** Sends a request where it is meant to go. */
+  retarget(request: IncomingMessage): void {
+    if (this.#retarget === undefined) return;
+    try {
+      request.url = this.#retarget(request) ?? request.url ?? "/";
+    } catch (error) {
+      this.log({ level: "error", message: "retarget failed", error: String(error) });
     }
   }
 

@@ -27,6 +27,7 @@ export function handlers(core: ServerCore): Handlers {
     // Somebody in front of a middleware took their time, and the client has left.
     if (res.destroyed) return;
     boundRest(req, res);
+    core.retarget(req);
     handle(new Exchange(core, { req, res }));
   };
   return {
@@ -37,7 +38,10 @@ export function handlers(core: ServerCore): Handlers {
       const res = responseOn(socket as Socket, req);
       if (res === undefined) return;
       if (isPlain(req)) request(req, res);
-      else handle(new Exchange(core, { req, res, head }));
+      else {
+        core.retarget(req);
+        handle(new Exchange(core, { req, res, head }));
+      }
     },
   };
 }

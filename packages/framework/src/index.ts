@@ -131,6 +131,16 @@ export type { ProtobufField, ProtobufMessage, ProtobufScalar } from "./body/prot
 export { PROTOBUF_METADATA } from "./body/protobuf/meta.ts";
 export { connectionOf } from "./connection.ts";
 export type { RequestInfo } from "./request-info.ts";
+export {
+  type AccessContent,
+  type AccessStatus,
+  type Attributes,
+  type RulesContent,
+  SelfSubjectAccessReview,
+  SelfSubjectReview,
+  SelfSubjectRulesReview,
+} from "./reviews/kinds.ts";
+export { SelfReviews } from "./reviews/self-reviews.ts";
 export { ANONYMOUS, AUTHENTICATED, authenticatedUser, type Identity, UNAUTHENTICATED, User } from "./user.ts";
 
 // Where it is served.

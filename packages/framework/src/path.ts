@@ -22,7 +22,7 @@ export type Match<View> =
 /** What the matcher must know of a virtual workspace. */
 export interface Matchable {
   readonly name: string;
-  /** Plain segments that its URLs begin with. @default `/services/<name>` */
+  /** Plain segments that its URLs begin with, or `/` for all that nobody else has. @default `/services/<name>` */
   readonly prefix?: string | undefined;
   /** Segments after the prefix: literals, and parameters as `:name`. */
   readonly path: string;
@@ -38,22 +38,26 @@ export interface Matchable {
 const SERVICES = "/services";
 
 /** What the server itself answers, and where views are by their names. */
-const TAKEN: ReadonlySet<string> = new Set(["services", "livez", "readyz", "metrics"]);
+const TAKEN: ReadonlySet<string> = new Set(["services", "healthz", "livez", "readyz", "metrics"]);
 
-/** The URL that a view's path follows: `/services/quotes`. */
+/** Of the view that has what no other view and nothing of the server's own has. */
+const REST = "/";
+
+/** The URL that a view's path follows: `/services/quotes`, "" for the one that has the rest. */
 export function prefixOf({ name, prefix }: Pick<Matchable, "name" | "prefix">): string {
-  return prefix ?? `${SERVICES}/${name}`;
+  return prefix === REST ? "" : (prefix ?? `${SERVICES}/${name}`);
 }
 
 /**
- * Checks a prefix such as `/clusters`.
+ * Checks a prefix such as `/clusters`, or `/`.
  *
  * @throws Error naming what is wrong.
  */
 export function checkPrefix(prefix: string): void {
+  if (prefix === REST) return;
   const segments = parsePattern(prefix);
   const shown = `prefix ${JSON.stringify(prefix)}`;
-  if (segments.length === 0) throw new Error(`${shown} is everything: name a segment, as in /clusters`);
+  if (segments.length === 0) throw new Error(`${shown} names no segment: name one, as in /clusters, or / for the rest`);
   const parameter = segments.find((segment) => segment.startsWith(":"));
   if (parameter !== undefined) throw new Error(`${shown}: ${parameter} belongs into the path, which follows it`);
   const [first = ""] = segments;
@@ -91,6 +95,8 @@ export class PathMatcher<View extends Matchable> {
   readonly #views = new Map<string, Entry<View>>();
   /** Those that are elsewhere than below `/services`. */
   readonly #elsewhere: Entry<View>[] = [];
+  /** The one that has what is nobody else's. */
+  #rest: Entry<View> | undefined;
 
   /** @throws Error on a duplicate name, a malformed pattern or prefix, or prefixes of which one leads into the other. */
   constructor(views: readonly View[]) {
@@ -108,20 +114,27 @@ export class PathMatcher<View extends Matchable> {
 
   #add(entry: Entry<View>, prefix: string): void {
     checkPrefix(prefix);
-    const other = this.#elsewhere.find((one) => isBelow(prefix, one.prefix) || isBelow(one.prefix, prefix));
+    const isRest = prefix === REST;
+    const other = isRest
+      ? this.#rest
+      : this.#elsewhere.find((one) => isBelow(prefix, one.prefix) || isBelow(one.prefix, prefix));
     if (other !== undefined)
       throw new Error(
-        `virtual workspaces ${other.view.name} (${other.prefix}) and ${entry.view.name} (${prefix}) overlap: ` +
+        `virtual workspaces ${other.view.name} (${other.view.prefix}) and ${entry.view.name} (${prefix}) overlap: ` +
           "give one another prefix",
       );
-    this.#elsewhere.push(entry);
+    if (isRest) this.#rest = entry;
+    else this.#elsewhere.push(entry);
   }
 
   get views(): readonly View[] {
     return [...this.#views.values()].map(({ view }) => view);
   }
 
-  /** Whether a request target, with its query, is a virtual workspace's to answer, and no other application's. */
+  /**
+   * Whether a request target, with its query, is a virtual workspace's to answer, and no other application's: what is the
+   * rest to views is an application's first.
+   */
   owns(url: string): boolean {
     if (url.startsWith(`${SERVICES}/`)) return true;
     return this.#elsewhere.some(({ prefix }) => isBelow(url, prefix) || url.startsWith(`${prefix}?`));
@@ -138,13 +151,16 @@ export class PathMatcher<View extends Matchable> {
     if (entry === undefined)
       return noMatch(`there is no virtual workspace ${JSON.stringify(name)}; see ${this.#places()}`);
     if (entry.view.prefix !== undefined)
-      return noMatch(`virtual workspace ${JSON.stringify(name)} is not below ${SERVICES}; it is at ${entry.prefix}`);
+      return noMatch(
+        `virtual workspace ${JSON.stringify(name)} is not below ${SERVICES}; it is at ${entry.view.prefix}`,
+      );
     return matchSegments(entry, path);
   }
 
   #matchElsewhere(path: string): Match<View> {
     // There are few: a view at a prefix of its own is a server's exception.
     for (const entry of this.#elsewhere) if (isBelow(path, entry.prefix)) return matchSegments(entry, path);
+    if (this.#rest !== undefined) return matchSegments(this.#rest, path);
     return noMatch(`no virtual workspace is served at ${path}; they are below ${this.#places()}`);
   }
 
@@ -203,9 +219,7 @@ function clusterProblem(text: string, view: Matchable): string | undefined {
       ? undefined
       : `${prefixOf(view)} does not serve all logical clusters at once; name one instead of *`;
   if (view.locates === true)
-    return isWorkspacePath(text)
-      ? undefined
-      : `${JSON.stringify(text)} is neither a logical cluster name nor a workspace path`;
+    return isWorkspacePath(text) ? undefined : `invalid cluster: ${JSON.stringify(text)} does not match the regex`; // kcp's words
   return isClusterName(text) ? undefined : `${JSON.stringify(text)} is not a logical cluster name`;
 }
 

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type {
   FieldSelector,
   FieldValidation,
@@ -54,6 +55,8 @@ export interface RequestOptions {
   readonly warn: (text: string) => void;
   /** The `Accept-Encoding` of the request: a storage that passes on what another server says can ask that one for the same. */
   readonly acceptEncoding?: string | undefined;
+  /** Of the request, by lower-case names, for what is asked by a header of one's own. @default none, where there is no request */
+  readonly headers?: IncomingHttpHeaders;
 }
 
 /** What a client asks of one object besides which it is. */

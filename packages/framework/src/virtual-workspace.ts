@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import type { GroupOrder } from "@virtual-workspaces/apimachinery";
 import type { Authorizer } from "./authorization.ts";
 import type { Log } from "./log.ts";
 import { checkPrefix, type PathParams, parsePattern } from "./path.ts";
@@ -40,9 +41,11 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
    */
   readonly name: string;
   /**
-   * Where it is instead of below `/services`: one or more plain segments, `/clusters`. Not `/services`, `/livez`, `/readyz`
-   * or `/metrics`; prefixes of one server must not lead into one another. Routes of an Express application beside it do not
-   * see what is below. @default `/services/<name>`
+   * Where it is instead of below `/services`: one or more plain segments, `/clusters`. Not `/services`, `/healthz`,
+   * `/livez`, `/readyz` or `/metrics`; prefixes of one server must not lead into one another. Routes of an Express
+   * application beside it do not see what is below. Or `/`, for all that neither another view nor the server has: there an
+   * application's routes come first, and the middleware passes by. A 403 about a path names the path below the prefix.
+   * @default `/services/<name>`
    */
   readonly prefix?: string;
   /** What follows that: literals and `:parameters`, `/` for nothing. `:cluster` is the logical cluster. */
@@ -76,6 +79,11 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
   readonly resources?:
     | readonly ServedResource[]
     | ((request: WorkspaceRequest<Params>) => Awaitable<readonly ServedResource[]>);
+  /**
+   * In which order discovery tells of API groups: by name, or as `resources` lists them. Clients choose by it where several
+   * groups have what is asked for: `kubectl get events`. @default "name"
+   */
+  readonly groupOrder?: GroupOrder;
   /** Until it resolves, and whenever it throws, requests are answered 503 and `/readyz/<name>` fails. @default ready */
   readonly ready?: (context: { readonly signal: AbortSignal }) => Awaitable<void>;
   /** Run once when the server starts. What it returns is disposed when the server closes; `signal` aborts then. */

@@ -132,7 +132,7 @@ export { type TokenReviewOptions, TokenReviews } from "./service-accounts/review
 // Kubernetes' own kinds.
 
 export { CustomResourceDefinition } from "./kinds/apiextensions/custom-resource-definition.ts";
-export type { BuiltInKind, Columns } from "./kinds/built-in-kind.ts";
+export type { BuiltInKind } from "./kinds/built-in-kind.ts";
 export { Lease, type LeaseContent } from "./kinds/coordination/lease.ts";
 export { ConfigMap, type ConfigMapContent } from "./kinds/core/config-map.ts";
 export { CoreEvent } from "./kinds/core/event.ts";

@@ -4,6 +4,8 @@ import {
   type Listening,
   type ListenOptions,
   type Log,
+  type Metrics,
+  metrics,
   type Server,
   type ServerOptions,
   type VirtualWorkspace,
@@ -13,13 +15,14 @@ import type { Store } from "@virtual-workspaces/store";
 import { workspaceImpersonation } from "./authz/impersonation.ts";
 import { accountsOf } from "./service-accounts/accounts-of.ts";
 import { serviceAccountTokens } from "./service-accounts/authenticator.ts";
+import { inClusterUrl } from "./service-accounts/in-cluster.ts";
 import type { ServiceAccountKeys } from "./service-accounts/keys.ts";
 import { DEFAULT_ISSUER, TokenMinter } from "./service-accounts/minter.ts";
 import { TokenRequest } from "./service-accounts/reviews/kinds.ts";
 import { clustersView } from "./shard/clusters-view.ts";
 import type { ShardUrls } from "./shard/context.ts";
-import { healthzView } from "./shard/healthz-view.ts";
 import { Installation } from "./shard/installation.ts";
+import { metricsAccess, rootView } from "./shard/root-view.ts";
 import { Shard } from "./shard/shard.ts";
 
 /** What a workspace server is made of. */
@@ -27,7 +30,10 @@ export interface WorkspaceServerOptions
   extends Pick<ServerOptions, "audit" | "closeDelay" | "closeTimeout" | "metrics" | "onRequest" | "tls"> {
   /** Keeps all objects. The server does not close it. */
   readonly store: Store;
-  /** Who asks, besides service accounts: administrators first. */
+  /**
+   * Who asks, besides service accounts: administrators first. kcp lets the nameless in (`anonymous()`), who may then do what
+   * roles give to `system:unauthenticated`: nothing but to ask for `/healthz`, unless somebody says otherwise.
+   */
   readonly authentication: readonly Authenticator[];
   /** Sign and verify tokens of service accounts. */
   readonly serviceAccountKeys: ServiceAccountKeys;
@@ -41,6 +47,8 @@ export interface WorkspaceServerOptions
   readonly urls?: (listening: Listening) => Partial<ShardUrls>;
   /** Served besides, below `/services`. */
   readonly virtualWorkspaces?: readonly VirtualWorkspace[];
+  /** What is served at `/metrics`, and to whom. @default to whom the roles of `root` allow it, as in kcp */
+  readonly metrics?: Metrics;
   readonly log: Log;
 }
 
@@ -77,17 +85,18 @@ export class WorkspaceServer implements AsyncDisposable {
       token: { kind: TokenRequest, minter, accounts, audiences },
       log,
     });
-    const { audit, closeDelay, closeTimeout, metrics, onRequest, tls } = options;
+    const { audit, closeDelay, closeTimeout, onRequest, tls } = options;
     this.#server = createServer({
-      virtualWorkspaces: [clustersView(this.#shard), healthzView(this.#shard), ...(options.virtualWorkspaces ?? [])],
+      virtualWorkspaces: [clustersView(this.#shard), ...(options.virtualWorkspaces ?? []), rootView(this.#shard)],
       authentication: authenticators,
+      retarget: inClusterUrl,
+      metrics: options.metrics ?? metrics({ authorize: metricsAccess(this.#shard) }),
       impersonation: workspaceImpersonation(this.#shard.authorizer),
       log,
       checks: { store: async ({ signal }) => void (await store.head({ signal })) },
       ...(audit && { audit }),
       ...(closeDelay !== undefined && { closeDelay }),
       ...(closeTimeout !== undefined && { closeTimeout }),
-      ...(metrics && { metrics }),
       ...(onRequest && { onRequest }),
       ...(tls && { tls }),
     });

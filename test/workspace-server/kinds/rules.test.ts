@@ -157,21 +157,21 @@ describe("Kubernetes' own kinds", () => {
 
   it("have the columns of Kubernetes", () => {
     const shown = Object.fromEntries(
-      builtInKinds.map(({ resource, columns }) => [
-        `${resource.plural}.${resource.group}`,
-        Object.keys(columns).join(),
+      builtInKinds.map(({ resource: { plural, group, columns } }) => [
+        `${plural}.${group}`,
+        columns.map(({ name }) => name).join(),
       ]),
     );
     const binding = "Role,Age,Users,Groups,ServiceAccounts";
     const event = "Last Seen,Type,Reason,Object,Subobject,Source,Message,First Seen,Count,Name";
     expect(shown).to.deep.equal({
-      "configmaps.": "Data",
+      "configmaps.": "Data,Age",
       "events.": event,
-      "namespaces.": "Status",
-      "resourcequotas.": "Request,Limit",
-      "secrets.": "Type,Data",
-      "serviceaccounts.": "Secrets",
-      "leases.coordination.k8s.io": "Holder",
+      "namespaces.": "Status,Age",
+      "resourcequotas.": "Request,Limit,Age",
+      "secrets.": "Type,Data,Age",
+      "serviceaccounts.": "Secrets,Age",
+      "leases.coordination.k8s.io": "Holder,Age",
       "clusterrolebindings.rbac.authorization.k8s.io": binding,
       "clusterroles.rbac.authorization.k8s.io": "Created At",
       "rolebindings.rbac.authorization.k8s.io": binding,
@@ -183,9 +183,9 @@ describe("Kubernetes' own kinds", () => {
 
   it("show what is worked out", () => {
     const cell = (plural: string, column: string, content: object): unknown => {
-      const spec = builtInKinds.find(({ resource }) => resource.plural === plural)?.columns[column];
-      if (spec === undefined || typeof spec === "string" || !("value" in spec))
-        throw new Error(`no such column ${column}`);
+      const { columns = [] } = builtInKinds.find(({ resource }) => resource.plural === plural)?.resource ?? {};
+      const spec = columns.find(({ name }) => name === column);
+      if (spec === undefined || !("value" in spec)) throw new Error(`no such column ${column}`);
       return spec.value({ apiVersion: "", kind: "", metadata: {}, ...content });
     };
     const event = {

@@ -1,7 +1,11 @@
 // A workspace server in this process, and clients that are its administrators or people.
-import { staticTokens } from "@virtual-workspaces/framework";
+import { anonymous, staticTokens } from "@virtual-workspaces/framework";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
-import { createWorkspaceServer, ServiceAccountKeys } from "@virtual-workspaces/workspace-server";
+import {
+  createWorkspaceServer,
+  ServiceAccountKeys,
+  type WorkspaceServerOptions,
+} from "@virtual-workspaces/workspace-server";
 import { testLog } from "../../_setup/log.ts";
 import { signingKey } from "../../_support/issuer.ts";
 import { type Calls, callsTo } from "../../_support/plain.ts";
@@ -20,25 +24,27 @@ export interface Workspaces extends Calls, AsyncDisposable {
   readonly url: string;
 }
 
-export interface WorkspacesOptions {
+export interface WorkspacesOptions extends Partial<WorkspaceServerOptions> {
   /** Whose certificate it shows, to clients like kubectl that send tokens nowhere else. @default none */
   readonly authority?: TestAuthority;
   /** Users besides: tokens are their names. */
   readonly users?: readonly string[];
 }
 
-/** Starts one over a store, a new one in memory unless given. */
+/** Starts one over a store, a new one in memory unless given. Without credentials one is anonymous, as in kcp. */
 export async function startWorkspaces(
   store: Store = memoryStore(),
-  { authority, users = [] }: WorkspacesOptions = {},
+  { authority, users = [], ...options }: WorkspacesOptions = {},
 ): Promise<Workspaces> {
+  const named = { ...USERS, ...Object.fromEntries(users.map((name) => [name, { name }])) };
   const server = createWorkspaceServer({
     store,
-    authentication: [staticTokens({ ...USERS, ...Object.fromEntries(users.map((name) => [name, { name }])) })],
+    authentication: [staticTokens(named), anonymous()],
     serviceAccountKeys: new ServiceAccountKeys({ signing: pemOf(signingKey().privateKey, "pkcs8") }),
     rootCa: () => "-----BEGIN CERTIFICATE-----",
     log: testLog().log,
     ...(authority && { tls: authority.server }),
+    ...options,
   });
   const { url } = await server.listen({ port: 0 });
   return { url, ...callsTo(url), [Symbol.asyncDispose]: () => server.close() };

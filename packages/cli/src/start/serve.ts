@@ -15,7 +15,7 @@ export async function serve(options: StartOptions): Promise<number> {
   await using stack = new AsyncDisposableStack();
   const interrupt = stack.use(new Interrupt());
   // A reader of the log that has gone away is no reason to end.
-  stack.adopt(process.stderr.on("error", ignore), (stderr) => stderr.off("error", ignore));
+  stack.adopt(process.stderr.on("error", ignore), (stderr) => void stderr.off("error", ignore));
   stack.use(log);
   const lock = stack.use(takeRootDirectory(options.rootDirectory));
   for (const message of options.warnings) log({ level: "warn", message });

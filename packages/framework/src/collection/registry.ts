@@ -17,6 +17,7 @@ import type { DeleteOptions, Scope } from "../storage.ts";
 import { type Deletion, decideDeletion, isReleased } from "../write/deletion.ts";
 import { fieldOwners } from "../write/field-owners.ts";
 import { KindVersions } from "../write/kind-versions.ts";
+import { inCluster } from "../write/own-annotations.ts";
 import type { FieldOwners } from "../write/rules.ts";
 import { modified } from "../write/update.ts";
 import { comparable, described, type ObjectDetails, specOf, stamped } from "./authored.ts";
@@ -145,7 +146,7 @@ export class Registry<T extends object, When extends Timing> {
   }
 
   *#create(key: ObjectKey, object: KubeObject): Steps<Encoded> {
-    const swapped = yield* ask(this.#keeper.swap(key, owned(key, object), { version: "", most: MAX_BODY }));
+    const swapped = yield* ask(this.#keeper.swap(key, inCluster(object, key.cluster), { version: "", most: MAX_BODY }));
     if (swapped.kind === "stale") throw ApiError.alreadyExists(groupResourceOf(this.resource), key.name);
     if (swapped.kind === "large") throw tooLarge(swapped.length);
     return swapped.object as Encoded;
@@ -157,7 +158,7 @@ export class Registry<T extends object, When extends Timing> {
     const marks = deletionTimestamp === undefined ? 0 : MARKS;
     for (let most = MAX_BODY + marks; ; ) {
       const version = resourceVersion ?? (yield* this.#current(key)).resourceVersion;
-      const swapped = yield* ask(this.#keeper.swap(key, owned(key, object), { version, most }));
+      const swapped = yield* ask(this.#keeper.swap(key, inCluster(object, key.cluster), { version, most }));
       if (swapped.kind === "done") return swapped.object as Encoded;
       if (swapped.kind === "stale") this.#refuseStale(key, swapped.current, resourceVersion);
       else {
@@ -222,7 +223,7 @@ export class Registry<T extends object, When extends Timing> {
       if (there === undefined) return false;
       const deletion = this.#deletionOf(there, options);
       if (deletion.kind === "pending") return true;
-      const next = deletion.kind === "mark" ? owned(key, deletion.object) : undefined;
+      const next = deletion.kind === "mark" ? inCluster(deletion.object, key.cluster) : undefined;
       const terms = { version: there.resourceVersion, most: Number.POSITIVE_INFINITY };
       if ((yield* ask(this.#keeper.swap(key, next, terms))).kind === "done") return true;
     }
@@ -272,12 +273,6 @@ export class Registry<T extends object, When extends Timing> {
 
 async function later<R>(steps: Steps<R>): Promise<R> {
   return run(steps);
-}
-
-function owned({ cluster }: ObjectKey, object: KubeObject): KubeObject {
-  if (cluster === "") return object;
-  const annotations = { ...object.metadata.annotations, [CLUSTER_ANNOTATION]: cluster };
-  return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
 function unlimited(before: KubeObject | undefined): { readonly version: string; readonly most: number } {

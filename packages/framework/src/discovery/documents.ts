@@ -5,6 +5,7 @@ import {
   apiResourceListDocument,
   apiVersionsDocument,
   type DiscoveredResource,
+  type GroupOrder,
 } from "@virtual-workspaces/apimachinery";
 import { BoundedCache } from "../bounded-cache.ts";
 import { yamlOf } from "../encode/yaml.ts";
@@ -22,6 +23,8 @@ export interface DiscoveryRequest {
   /** The path below the view: `/apis/example.dev/v1`. One trailing slash makes no difference. */
   readonly path: string;
   readonly accept: string | undefined;
+  /** @default by name */
+  readonly order?: GroupOrder | undefined;
 }
 
 /** A document as it is sent. It depends on `Accept`, so `Vary: Accept` goes with it. */
@@ -56,12 +59,12 @@ export class DiscoveryDocuments {
   }
 
   /** The document at a path of a view that serves `resources`. */
-  answer({ path, accept }: DiscoveryRequest, resources: readonly Advertised[]): DiscoveryAnswer {
-    const place = placeOf(path, resources);
+  answer({ path, accept, order = "name" }: DiscoveryRequest, resources: readonly Advertised[]): DiscoveryAnswer {
+    const place = placeOf(path, resources, order);
     if (place === undefined) return { kind: "not-found" };
     const format = negotiateDiscovery(accept, place.aggregates);
     if (format === undefined) return { kind: "not-acceptable", supported: DISCOVERY_MEDIA_TYPES };
-    const key = [place.name, format.encoding, format.aggregated, contentKey(resources)].join(" ");
+    const key = [place.name, order, format.encoding, format.aggregated, contentKey(resources)].join(" ");
     return { kind: "document", ...this.#cache.get(key, () => write(place, format, resources.map(discovered))) };
   }
 }
@@ -71,18 +74,19 @@ interface Place {
   readonly name: string;
   readonly aggregates: boolean;
   readonly core: boolean;
+  readonly order: GroupOrder;
   readonly legacy: (resources: readonly DiscoveredResource[]) => object | undefined;
 }
 
-function placeOf(path: string, resources: readonly Advertised[]): Place | undefined {
+function placeOf(path: string, resources: readonly Advertised[], order: GroupOrder): Place | undefined {
   const name = path.replace(/\/$/, "");
   const [empty, root, ...rest] = name.split("/");
   const core = root === "api";
   if (empty !== "" || (!core && root !== "apis")) return undefined;
   const [group, version, ...extra] = core ? ["", ...rest] : rest;
   if (extra.length > 0 || rest.includes("")) return undefined;
-  const place = { name, core, aggregates: rest.length === 0 };
-  if (rest.length === 0) return { ...place, legacy: core ? coreVersions : apiGroupListDocument };
+  const place = { name, core, order, aggregates: rest.length === 0 };
+  if (rest.length === 0) return { ...place, legacy: core ? coreVersions : (all) => apiGroupListDocument(all, order) };
   const within = resources.filter(({ definition }) => definition.group === group);
   if (version === undefined) {
     return within.length === 0 ? undefined : { ...place, legacy: (all) => apiGroupDocument(all, group ?? "") };
@@ -100,7 +104,7 @@ function write(place: Place, format: DiscoveryFormat, resources: readonly Discov
   const document =
     version === undefined
       ? place.legacy(resources)
-      : aggregatedDiscoveryDocument(resources, { version, core: place.core });
+      : aggregatedDiscoveryDocument(resources, { version, core: place.core, order: place.order });
   const json = Buffer.from(`${JSON.stringify(document)}\n`);
   const body = encoding === "yaml" ? yamlOf(json) : json;
   return { contentType: discoveryContentType(format), body, etag: etagOf(body) };

@@ -2,10 +2,15 @@ import { formatTime, type KubeObject } from "@virtual-workspaces/apimachinery";
 import type { Scope, Storage, WriteOptions } from "../storage.ts";
 import type { User } from "../user.ts";
 
-/** Says who somebody is. */
+/**
+ * The storage of `SelfSubjectReview`: says who somebody is, as the request goes on as. For views that serve the reviews
+ * themselves, so that their own rule decides who may ask.
+ */
 export class SelfReviews implements Storage {
+  /** No review is kept. */
   readonly lifecycle = "storage";
 
+  /** Whom the request is from, all extras included. */
   create(_scope: Scope, { apiVersion, kind }: KubeObject, { user }: WriteOptions): KubeObject {
     const metadata = { creationTimestamp: formatTime(new Date()) };
     return { apiVersion, kind, metadata, status: { userInfo: userInfo(user) } };

@@ -10,12 +10,25 @@ export function serveNonResource(exchange: Exchange, resources: readonly ServedR
   if (path === "/version") return answerJson(exchange, exchange.core.version);
   if (path === "/healthz" || path === "/livez" || path === "/readyz") return answerText(exchange, "ok");
   if (path.startsWith("/openapi/")) return serveOpenApi(exchange, resources);
+  if (path === "/") return serveIndex(exchange, resources);
   return serveDiscovery(exchange, resources);
 }
 
+/** What there is, as Kubernetes' API servers tell at their root. A raw handler has its root to itself. */
+function serveIndex(exchange: Exchange, resources: readonly ServedResource[]): boolean {
+  if (exchange.mounted.workspace.handle !== undefined) return false;
+  const served = resources.flatMap(({ definition: { group, version } }) =>
+    group === "" ? [`/api/${version}`] : [`/apis/${group}`, `/apis/${group}/${version}`],
+  );
+  return answerJson(exchange, { paths: [...new Set([...ROOTS, ...served])].sort() });
+}
+
+const ROOTS = ["/api", "/apis", "/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"] as const;
+
 function serveDiscovery(exchange: Exchange, resources: readonly ServedResource[]): boolean {
   const { accept } = exchange.req.headers;
-  const answer = exchange.core.discovery.answer({ path: exchange.info.path, accept }, resources);
+  const order = exchange.mounted.workspace.groupOrder;
+  const answer = exchange.core.discovery.answer({ path: exchange.info.path, accept, order }, resources);
   if (answer.kind === "not-found") return false;
   if (answer.kind === "not-acceptable") throw ApiError.notAcceptable(answer.supported);
   return answerCacheable(exchange, answer, { Vary: "Accept" });

@@ -24,12 +24,13 @@ export function scopeOf(exchange: Exchange): Scope {
 /** Objects are named, and written, in one logical cluster. @throws ApiError 405 for all at once */
 export function refuseWildcard({ cluster, info }: Exchange, definition: ResourceDefinition): void {
   if (cluster !== WILDCARD) return;
-  throw ApiError.methodNotAllowed(groupResourceOf(definition), `${info.verb} in the \`*\` logical cluster`);
+  const { status } = ApiError.methodNotAllowed(groupResourceOf(definition), info.verb);
+  throw new ApiError({ ...status, message: `${status.message} in the \`*\` logical cluster` });
 }
 
 /** What belongs to this request alone. */
 export function requestOptions({ user, requestId, signal, warn, req }: Exchange): RequestOptions {
-  return { user: user as User, requestId, signal, warn, acceptEncoding: acceptEncodingOf(req) };
+  return { user: user as User, requestId, signal, warn, acceptEncoding: acceptEncodingOf(req), headers: req.headers };
 }
 
 function acceptEncodingOf({ headers }: Exchange["req"]): string | undefined {

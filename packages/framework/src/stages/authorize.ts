@@ -36,7 +36,12 @@ export function enforce(exchange: Exchange, info: RequestInfo, decision: Decisio
   if (decision.allowed) return;
   const user = (exchange.user as User).name;
   const { reason } = decision;
-  if (!info.isResource) throw forbiddenFor({ user, verb: info.verb, path: `${exchange.prefix}${info.path}`, reason });
+  if (!info.isResource) throw forbiddenFor({ user, verb: info.verb, path: shownPath(exchange, info), reason });
   const { verb, group, resource, subresource, namespace, name } = info;
   throw forbiddenFor({ user, verb, resource: { group, resource }, subresource, namespace, name, reason });
+}
+
+/** A view at a prefix of its own is a server of its own, as each of kcp's logical clusters is: it says what it was asked for. */
+function shownPath({ prefix, mounted }: Exchange, { path }: RequestInfo): string {
+  return mounted.prefix === undefined ? `${prefix}${path}` : path;
 }

@@ -98,11 +98,11 @@ function end(api: typeof Api, exchange: Exchange, span: Api.Span): void {
 }
 
 /** What the path is an instance of: no name of a cluster, namespace or object. */
-function routeOf({ mounted, info, served, prefix }: Exchange): string | undefined {
+function routeOf({ core, mounted, info, served }: Exchange): string | undefined {
   if ((mounted as Exchange["mounted"] | undefined) === undefined) return undefined;
-  if (prefix === "") return (info as RequestInfo | undefined)?.path;
+  if (mounted === core.metrics) return (info as RequestInfo | undefined)?.path;
   const view = `${prefixOf(mounted)}${mounted.path === "/" ? "" : mounted.path}`;
-  if (served === undefined) return view;
+  if (served === undefined) return view === "" ? "/" : view;
   const { group, version, plural } = served.definition;
   const { namespace, name, subresource } = info;
   const known = served.subresources.some((one) => one.name === subresource);

@@ -1,4 +1,4 @@
-import type { KubeObject, ObjectMeta } from "@virtual-workspaces/apimachinery";
+import { CLUSTER_ANNOTATION, type KubeObject, type ObjectMeta } from "@virtual-workspaces/apimachinery";
 import type { FieldOwners, KindRules } from "./rules.ts";
 
 /** Whether an annotation is one that the storage itself sets. */
@@ -15,6 +15,13 @@ export function keepOwnAnnotations(next: KubeObject, before: KubeObject | undefi
   const annotations = { ...pick(sent, (key) => !isOwn(key)), ...pick(kept, isOwn) };
   if (Object.keys(annotations).length > 0) next.metadata.annotations = annotations;
   else delete next.metadata.annotations;
+}
+
+/** What a storage that says whose its objects are would have given back of one that it was not told of. */
+export function inCluster(object: KubeObject, cluster: string): KubeObject {
+  if (cluster === "") return object;
+  const annotations = { ...object.metadata.annotations, [CLUSTER_ANNOTATION]: cluster };
+  return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
 /** The same rules, under which nobody owns an annotation of the storage. */

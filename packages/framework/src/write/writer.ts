@@ -1,5 +1,6 @@
 import {
   ApiError,
+  CLUSTER_ANNOTATION,
   cloneJson,
   type DeleteQuery,
   equalJson,
@@ -18,7 +19,7 @@ import { prepareCreate, wipeSystemFields } from "./create.ts";
 import { decideDeletion, isReleased } from "./deletion.ts";
 import { kindRules } from "./kind.ts";
 import { metadataProblems } from "./metadata.ts";
-import { keepOwnAnnotations, withoutOwn, withoutOwners } from "./own-annotations.ts";
+import { inCluster, keepOwnAnnotations, withoutOwn, withoutOwners } from "./own-annotations.ts";
 import { checkPreconditions } from "./preconditions.ts";
 import { racing, untilUndisturbed } from "./race.ts";
 import { type Kept, readKept } from "./read.ts";
@@ -259,7 +260,7 @@ export class Writer {
     const { name = "", namespace = "" } = next.metadata;
     const there = await readKept(this.#storage, { scope, key: { cluster: scope.cluster, namespace, name } }, options);
     if (there !== undefined) throw ApiError.alreadyExists(groupResourceOf(this.#definition), name);
-    return next;
+    return this.#isOwn(CLUSTER_ANNOTATION) ? inCluster(next, scope.cluster) : next;
   }
 
   async #keep(next: KubeObject, { scope, options }: WriteRequest): Promise<KubeObject | Encoded> {

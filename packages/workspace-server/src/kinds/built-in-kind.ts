@@ -1,3 +1,4 @@
+import type { ComputedColumn, PathColumn, TableColumn } from "@virtual-workspaces/apimachinery";
 import type { ColumnSpec, Resource, Verb } from "@virtual-workspaces/framework";
 
 /** The columns of `kubectl get`, in their order, without Name and Age. */
@@ -9,8 +10,13 @@ export interface BuiltInKind {
   readonly resource: Resource;
   /** What can be done with its objects. */
   readonly verbs: readonly Verb[];
-  /** Its columns, those that are worked out included. */
-  readonly columns: Columns;
+}
+
+type Unnamed = Omit<ComputedColumn, "name"> | Omit<PathColumn, "name">;
+
+/** All the columns that there are behind Name, for kinds that show no age. */
+export function allColumns(columns: Readonly<Record<string, Unnamed>>): readonly TableColumn[] {
+  return Object.entries(columns).map(([name, column]) => ({ ...column, name }));
 }
 
 /** What can be done with most kinds. */

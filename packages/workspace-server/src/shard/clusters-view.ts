@@ -1,16 +1,63 @@
-import { defineVirtualWorkspace, type VirtualWorkspace } from "@virtual-workspaces/framework";
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import {
+  type AuthorizeRequest,
+  defineVirtualWorkspace,
+  type ServedResource,
+  type VirtualWorkspace,
+} from "@virtual-workspaces/framework";
+import type { ClusterParams } from "../authz/asked.ts";
+import { inactive, isInactive } from "./installation.ts";
 import type { Shard } from "./shard.ts";
 
 /** The logical clusters of a shard, under `/clusters/<name or path>`, and all of them at once under `/clusters/*`. */
 export function clustersView(shard: Shard): VirtualWorkspace {
+  const { installation, state, name } = shard.context;
+  const isShut = (cluster: string): boolean => {
+    const found = state.logicalCluster(cluster);
+    return found !== undefined && isInactive(found);
+  };
+  const shut = new WeakMap<readonly ServedResource[], readonly ServedResource[]>();
   return defineVirtualWorkspace({
     name: "clusters",
     prefix: "/clusters",
     path: "/:cluster",
     wildcard: true,
-    locate: (said) => shard.context.installation.locate(said, shard.context.name),
-    authorize: shard.authorizer,
-    resources: ({ params }) => shard.servedIn(params.cluster),
+    groupOrder: "listed",
+    locate: (said) => installation.locate(said, name),
+    authorize: (question) => {
+      refuseShardLevel(question);
+      const { cluster } = question.params;
+      if (isShut(cluster) && !isOpen(question)) throw inactive(cluster);
+      return shard.authorizer(question);
+    },
+    resources: ({ params: { cluster } }) => {
+      const served = shard.servedIn(cluster);
+      if (!isShut(cluster)) return served;
+      const unwatched = shut.get(served) ?? served.map(withoutWatch);
+      shut.set(served, unwatched);
+      return unwatched;
+    },
     ready: () => shard.started,
   });
+}
+
+/** For masters too: what is the process's own is not to look as if it were a workspace's. @throws ApiError 501 */
+function refuseShardLevel({ isResource, path, params }: AuthorizeRequest<ClusterParams>): void {
+  if (isResource || path !== "/metrics" || params.cluster === "*") return;
+  const message = "shard-level endpoint not available at workspace scope";
+  throw new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 501 });
+}
+
+const LOGICAL_CLUSTERS = "/apis/core.kcp.io/v1alpha1/logicalclusters";
+
+/** Whether an inactive logical cluster answers all the same: it must be possible to make it active again. */
+function isOpen({ path }: AuthorizeRequest<ClusterParams>): boolean {
+  return path.startsWith("/openapi") || path.startsWith(LOGICAL_CLUSTERS);
+}
+
+/** Ends what is open: the framework ends watches on what can no longer be watched. */
+function withoutWatch(resource: ServedResource): ServedResource {
+  const { group, plural } = resource.definition;
+  if (group === "core.kcp.io" && plural === "logicalclusters") return resource;
+  return Object.freeze({ ...resource, verbs: resource.verbs.filter((verb) => verb !== "watch") });
 }

@@ -97,20 +97,17 @@ export class Installation {
    * The logical cluster that `/clusters/<said>` means on a shard: a name means itself, whether or not there is one.
    *
    * @throws ApiError 400 when it is neither name nor path, 404 when the path leads nowhere, 429 when it leads to another shard,
-   *   503 when it is unavailable, 403 when the logical cluster is inactive
+   *   503 when it is unavailable
    */
   locate(said: string, shard: string): string {
-    const name = said.startsWith("system:") || !said.includes(":") ? said : this.#find(said, shard);
-    const there = this.#shards.get(shard)?.state.logicalCluster(name);
-    if (there !== undefined && isInactive(there)) throw inactive(name);
-    return name;
+    return said.startsWith("system:") || !said.includes(":") ? said : this.#find(said, shard);
   }
 
   #find(path: string, shard: string): string {
     if (!isWorkspacePath(path))
       throw ApiError.badRequest(`invalid cluster: ${JSON.stringify(path)} does not match the regex`);
     const found = this.index.lookup(path);
-    if (found.kind === "unavailable") throw ApiError.serviceUnavailable(found.reason);
+    if (found.kind === "unavailable") throw ApiError.serviceUnavailable("Not available.");
     if (found.kind === "cluster" && found.shard === shard) return found.cluster;
     if (found.kind === "cluster") throw ApiError.tooManyRequests("Not found on this shard", 1);
     throw ApiError.notFound({ group: TENANCY_GROUP, resource: "workspaces" }, path);
@@ -142,7 +139,8 @@ class Follower implements Disposable {
   }
 }
 
-function inactive(cluster: string): ApiError {
+/** What whoever asks anything of an inactive logical cluster is told. */
+export function inactive(cluster: string): ApiError {
   const resource = { group: CORE_GROUP, resource: "logicalclusters" };
   return ApiError.forbidden({ resource, name: cluster, message: "logical cluster is marked inactive" });
 }

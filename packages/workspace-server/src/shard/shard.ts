@@ -21,6 +21,7 @@ import { apiKinds } from "./api-kinds.ts";
 import { authorizerState } from "./authorizer-state.ts";
 import { baseKinds } from "./base-kinds.ts";
 import type { ShardContext, ShardUrls } from "./context.ts";
+import { inGroupOrder } from "./group-order.ts";
 import type { Installation } from "./installation.ts";
 import { kcpKinds } from "./kcp-kinds.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle.ts";
@@ -111,8 +112,10 @@ export class Shard implements AsyncDisposable {
       }),
     );
     this.#base = [
-      ...baseKinds({ objects, admit: all, token: options.token }),
-      ...reviewKinds({ ...options, authorizer: this.authorizer }),
+      ...inGroupOrder([
+        ...baseKinds({ objects, admit: all, token: options.token }),
+        ...reviewKinds({ ...options, authorizer: this.authorizer }),
+      ]),
       this.#crds.serve(),
       ...apiKinds(objects, { admit: all, bindings: this.#bindings }),
       ...kcpKinds(objects, { admit: all, own: workspaceAdmissions({ shard: this.context, isAllowed }) }),

@@ -1,6 +1,6 @@
 import type { JsonSchema, KubeObject } from "@virtual-workspaces/apimachinery";
 import { Resource } from "@virtual-workspaces/framework";
-import { type BuiltInKind, type Columns, STANDARD_VERBS } from "../built-in-kind.ts";
+import { allColumns, type BuiltInKind, STANDARD_VERBS } from "../built-in-kind.ts";
 import { itemsOf, specOf } from "../problems.ts";
 import { customResourceDefinitionMessage } from "../protobuf/apiextensions.ts";
 import { createdAt } from "../rbac/rules.ts";
@@ -80,7 +80,7 @@ const webhook = object("Who converts, with the strategy Webhook.", {
   conversionReviewVersions: texts("The versions of ConversionReview that it takes."),
 });
 
-const columns: Columns = { "Created At": createdAt };
+const columns = allColumns({ "Created At": createdAt });
 
 /**
  * `apiextensions.k8s.io/v1` CustomResourceDefinition, as an object. What its registry demands of it, and what it comes to,
@@ -127,5 +127,4 @@ export const CustomResourceDefinition: Resource = new Resource({
 export const customResourceDefinitions: BuiltInKind = {
   resource: CustomResourceDefinition,
   verbs: STANDARD_VERBS,
-  columns,
 };

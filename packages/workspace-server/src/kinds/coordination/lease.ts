@@ -84,4 +84,4 @@ export const Lease: Resource<LeaseContent> = new Resource<LeaseContent>({
   strategy: { generation: false, createOnUpdate: true, problems },
 });
 
-export const leases: BuiltInKind = { resource: Lease, verbs: STANDARD_VERBS, columns };
+export const leases: BuiltInKind = { resource: Lease, verbs: STANDARD_VERBS };

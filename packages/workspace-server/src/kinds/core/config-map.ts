@@ -71,4 +71,4 @@ export const ConfigMap: Resource<ConfigMapContent> = new Resource<ConfigMapConte
   },
 });
 
-export const configMaps: BuiltInKind = { resource: ConfigMap, verbs: STANDARD_VERBS, columns };
+export const configMaps: BuiltInKind = { resource: ConfigMap, verbs: STANDARD_VERBS };

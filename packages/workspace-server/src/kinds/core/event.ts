@@ -7,9 +7,10 @@ import {
   labelKeyProblems,
   nameProblems,
   type StatusCause,
+  type TableColumn,
 } from "@virtual-workspaces/apimachinery";
 import { type FieldSpec, Resource } from "@virtual-workspaces/framework";
-import { type BuiltInKind, type Columns, STANDARD_VERBS } from "../built-in-kind.ts";
+import { allColumns, type BuiltInKind, STANDARD_VERBS } from "../built-in-kind.ts";
 import { membersOf, textOf } from "../problems.ts";
 import { coreEventMessage } from "../protobuf/events.ts";
 import { int32, object, reference, text, time } from "../schema/texts.ts";
@@ -81,12 +82,17 @@ function reporter(event: KubeObject): string {
 }
 
 /** The columns are events' own from the first to the last: the name is one of them. */
-export const eventColumns: Columns = {
+export const eventColumns: readonly TableColumn[] = allColumns({
   "Last Seen": { type: "string", description: "When it was last seen.", value: (event) => ago(seen(event).last) },
   Type: { type: "string", jsonPath: ".type", description: "Normal or Warning." },
   Reason: { type: "string", jsonPath: ".reason", description: "Why it was told, in one word." },
   Object: { type: "string", description: "What it is about.", value: subject },
-  Subobject: { type: "string", jsonPath: ".involvedObject.fieldPath", priority: 1, description: "Which part of that." },
+  Subobject: {
+    type: "string",
+    priority: 1,
+    description: "Which part of that.",
+    value: (event) => textOf(involved(event)["fieldPath"]),
+  },
   Source: { type: "string", priority: 1, description: "Who tells it.", value: reporter },
   Message: { type: "string", description: "What happened.", value: (event) => textOf(event["message"]).trim() },
   "First Seen": {
@@ -96,8 +102,8 @@ export const eventColumns: Columns = {
     value: (event) => ago(seen(event).first),
   },
   Count: { type: "string", priority: 1, description: "How often.", value: (event) => seen(event).count },
-  Name: { type: "string", priority: 1, description: "Its own name.", value: ({ metadata }) => metadata.name ?? "" },
-};
+  Name: { type: "string", format: "name", priority: 1, description: "Its own name.", jsonPath: ".metadata.name" },
+});
 
 const PARTS = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"] as const;
 
@@ -164,4 +170,4 @@ export const CoreEvent: Resource = new Resource({
   },
 });
 
-export const coreEvents: BuiltInKind = { resource: CoreEvent, verbs: STANDARD_VERBS, columns: eventColumns };
+export const coreEvents: BuiltInKind = { resource: CoreEvent, verbs: STANDARD_VERBS };

@@ -1,4 +1,10 @@
-import { fieldInvalid, fieldRequired, type KubeObject, type StatusCause } from "@virtual-workspaces/apimachinery";
+import {
+  fieldInvalid,
+  fieldRequired,
+  isComputed,
+  type KubeObject,
+  type StatusCause,
+} from "@virtual-workspaces/apimachinery";
 import { Resource } from "@virtual-workspaces/framework";
 import { type BuiltInKind, STANDARD_VERBS } from "../built-in-kind.ts";
 import { immutableProblem, membersOf, textOf } from "../problems.ts";
@@ -101,19 +107,12 @@ export const Event: Resource = new Resource({
       deprecatedCount: int32("Of events of the core group."),
     },
   },
+  columns: eventColumns.map((column) =>
+    isComputed(column) ? { ...column, value: (event: KubeObject) => column.value(coreOfEvent(event)) } : column,
+  ),
   selectableFields: eventFields("regarding", "reportingController"),
   protobuf: eventMessage,
   strategy: { names: "segment", generation: false, unconditionalUpdate: true, createOnUpdate: true, problems },
 });
 
-/** Its columns are those of the core group's form, asked of {@link coreOfEvent}. */
-export const events: BuiltInKind = {
-  resource: Event,
-  verbs: STANDARD_VERBS,
-  columns: Object.fromEntries(
-    Object.entries(eventColumns).map(([name, column]) => {
-      if (typeof column === "string" || !("value" in column)) return [name, column];
-      return [name, { ...column, value: (event: KubeObject) => column.value(coreOfEvent(event)) }];
-    }),
-  ),
-};
+export const events: BuiltInKind = { resource: Event, verbs: STANDARD_VERBS };

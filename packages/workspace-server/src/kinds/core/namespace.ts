@@ -118,5 +118,4 @@ export const Namespace: Resource<NamespaceContent> = new Resource<NamespaceConte
 export const namespaces: BuiltInKind = {
   resource: Namespace,
   verbs: STANDARD_VERBS.filter((verb) => verb !== "deletecollection"),
-  columns,
 };

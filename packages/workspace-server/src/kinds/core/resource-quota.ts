@@ -115,4 +115,4 @@ export const ResourceQuota: Resource = new Resource({
   strategy: { generation: false, unconditionalUpdate: true, problems },
 });
 
-export const resourceQuotas: BuiltInKind = { resource: ResourceQuota, verbs: STANDARD_VERBS, columns };
+export const resourceQuotas: BuiltInKind = { resource: ResourceQuota, verbs: STANDARD_VERBS };

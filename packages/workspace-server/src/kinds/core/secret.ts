@@ -142,4 +142,4 @@ export const Secret: Resource<SecretContent> = new Resource<SecretContent>({
   strategy: { generation: false, unconditionalUpdate: true, defaults, problems },
 });
 
-export const secrets: BuiltInKind = { resource: Secret, verbs: STANDARD_VERBS, columns };
+export const secrets: BuiltInKind = { resource: Secret, verbs: STANDARD_VERBS };

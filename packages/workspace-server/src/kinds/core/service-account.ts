@@ -56,4 +56,4 @@ export const ServiceAccount: Resource<ServiceAccountContent> = new Resource<Serv
   },
 });
 
-export const serviceAccounts: BuiltInKind = { resource: ServiceAccount, verbs: STANDARD_VERBS, columns };
+export const serviceAccounts: BuiltInKind = { resource: ServiceAccount, verbs: STANDARD_VERBS };

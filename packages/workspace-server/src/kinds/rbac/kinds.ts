@@ -6,7 +6,7 @@ import {
   type Strategy,
   type Subject,
 } from "@virtual-workspaces/framework";
-import { type BuiltInKind, type Columns, STANDARD_VERBS } from "../built-in-kind.ts";
+import { allColumns, type BuiltInKind, STANDARD_VERBS } from "../built-in-kind.ts";
 import { bindingMessage, clusterRoleMessage, roleMessage } from "../protobuf/rbac.ts";
 import { object, objects, text, textMap, texts } from "../schema/texts.ts";
 import { createdAt, roleProblems, rulesSchema } from "./rules.ts";
@@ -37,7 +37,7 @@ const bindings = (namespaced: boolean): Strategy => ({
   problems: (binding, before) => bindingProblems(binding, before, namespaced),
 });
 
-const roleColumns: Columns = { "Created At": createdAt };
+const roleColumns = allColumns({ "Created At": createdAt });
 
 /** `rbac.authorization.k8s.io/v1` Role. */
 export const Role: Resource<RoleContent> = new Resource<RoleContent>({
@@ -107,8 +107,8 @@ export const ClusterRoleBinding: Resource<BindingContent> = new Resource<Binding
 });
 
 export const rbacKinds: readonly BuiltInKind[] = [
-  { resource: ClusterRoleBinding as unknown as Resource, verbs: STANDARD_VERBS, columns: bindingColumns },
-  { resource: ClusterRole, verbs: STANDARD_VERBS, columns: roleColumns },
-  { resource: RoleBinding as unknown as Resource, verbs: STANDARD_VERBS, columns: bindingColumns },
-  { resource: Role, verbs: STANDARD_VERBS, columns: roleColumns },
+  { resource: ClusterRoleBinding as unknown as Resource, verbs: STANDARD_VERBS },
+  { resource: ClusterRole, verbs: STANDARD_VERBS },
+  { resource: RoleBinding as unknown as Resource, verbs: STANDARD_VERBS },
+  { resource: Role, verbs: STANDARD_VERBS },
 ];

@@ -1,11 +1,11 @@
 import {
+  type ComputedColumn,
   fieldInvalid,
   fieldRequired,
   type JsonSchema,
   type KubeObject,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
-import type { ColumnSpec } from "@virtual-workspaces/framework";
 import { countOf, finalizerProblems, itemsOf } from "../problems.ts";
 import { objects, texts } from "../schema/texts.ts";
 
@@ -52,7 +52,7 @@ export const rulesSchema: JsonSchema = {
 };
 
 /** Roles show when they were made, instead of their age. */
-export const createdAt: ColumnSpec = {
+export const createdAt: Omit<ComputedColumn, "name"> = {
   type: "string", // a date to Kubernetes, which prints it as it is all the same
   description: "When it was made.",
   value: ({ metadata }) => metadata.creationTimestamp ?? "",

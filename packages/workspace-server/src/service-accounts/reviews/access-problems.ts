@@ -5,11 +5,16 @@ type Review = ObjectOf<AccessReviewContent>;
 
 /** What is wrong with a SubjectAccessReview, in Kubernetes' words. */
 export function reviewProblems({ metadata, spec = {} }: Review): readonly StatusCause[] {
-  const { managedFields: _, ...given } = metadata;
-  const problems = specProblems(spec);
-  return Object.keys(given).length === 0
-    ? problems
-    : [...problems, fieldInvalid("metadata", OMITTED_VALUE, "must be empty")];
+  return [...specProblems(spec), ...metadataProblems(metadata)];
+}
+
+/** The same of a SelfSubjectAccessReview, which names nobody. */
+export function selfReviewProblems({ metadata, spec = {} }: Review): readonly StatusCause[] {
+  return [...attributeProblems(spec), ...metadataProblems(metadata)];
+}
+
+function metadataProblems({ managedFields: _, ...given }: Review["metadata"]): readonly StatusCause[] {
+  return Object.keys(given).length === 0 ? [] : [fieldInvalid("metadata", OMITTED_VALUE, "must be empty")];
 }
 
 /** The same of a LocalSubjectAccessReview. @param namespace the one of its URL */
@@ -29,8 +34,16 @@ export function localReviewProblems({ metadata, spec = {} }: Review, namespace: 
   return problems;
 }
 
-function specProblems(spec: NonNullable<AccessReviewContent["spec"]>): readonly StatusCause[] {
-  const { resourceAttributes, nonResourceAttributes, user = "", groups = [] } = spec;
+type Spec = NonNullable<AccessReviewContent["spec"]>;
+
+function specProblems(spec: Spec): readonly StatusCause[] {
+  const { user = "", groups = [] } = spec;
+  const problems = attributeProblems(spec);
+  if (user !== "" || groups.length > 0) return problems;
+  return [...problems, fieldInvalid("spec.user", user, "at least one of user or group must be specified")];
+}
+
+function attributeProblems({ resourceAttributes, nonResourceAttributes }: Spec): readonly StatusCause[] {
   const problems: StatusCause[] = [];
   if (resourceAttributes !== undefined && nonResourceAttributes !== undefined)
     problems.push(
@@ -48,7 +61,5 @@ function specProblems(spec: NonNullable<AccessReviewContent["spec"]>): readonly 
         "exactly one of nonResourceAttributes or resourceAttributes must be specified",
       ),
     );
-  if (user === "" && groups.length === 0)
-    problems.push(fieldInvalid("spec.user", user, "at least one of user or group must be specified"));
   return problems;
 }

@@ -8,7 +8,7 @@ import {
   User,
   type WriteOptions,
 } from "@virtual-workspaces/framework";
-import { localReviewProblems, reviewProblems } from "./access-problems.ts";
+import { localReviewProblems, reviewProblems, selfReviewProblems } from "./access-problems.ts";
 import type { AccessReviewContent, AccessReviewSpec, AccessReviewStatus } from "./content.ts";
 import { failureOf } from "./failure.ts";
 
@@ -16,6 +16,8 @@ import { failureOf } from "./failure.ts";
 export interface AccessReviewOptions {
   /** Who decides about requests, in the logical cluster that the review is created in. */
   readonly authorizer: Authorizer<Readonly<Record<string, string>>>;
+  /** Says who decides instead, for one who asks so: kcp's deep SubjectAccessReview. @default nobody */
+  readonly instead?: (options: WriteOptions, scope: Scope) => AccessReviewOptions["authorizer"] | undefined;
   /** Where failures of the authorizer are written. */
   readonly log: Log;
 }
@@ -55,16 +57,17 @@ export class SubjectAccessReviews implements Storage<ObjectOf<AccessReviewConten
     return {};
   }
 
+  /** Who is asked about. */
+  protected subject({ user = "", uid = "", groups = [], extra = {} }: AccessReviewSpec, _options: WriteOptions): User {
+    return new User({ name: user, uid, groups, extra });
+  }
+
   async #status(scope: Scope, spec: AccessReviewSpec, options: WriteOptions): Promise<AccessReviewStatus> {
-    const { user = "", uid = "", groups = [], extra = {} } = spec;
-    const question = {
-      ...infoOf(spec),
-      user: new User({ name: user, uid, groups, extra }),
-      params: scope.params,
-      signal: options.signal,
-    };
+    const user = this.subject(spec, options);
+    const question = { ...infoOf(spec), user, params: scope.params, signal: options.signal };
     try {
-      const decision = await this.#options.authorizer(question);
+      const { authorizer, instead } = this.#options;
+      const decision = await (instead?.(options, scope) ?? authorizer)(question);
       if (decision.allowed === true) return { allowed: true, reason: "access granted" };
       return { allowed: false, ...(decision.final === true && { denied: true }), reason: "access denied" };
     } catch (error) {
@@ -84,6 +87,17 @@ export class LocalSubjectAccessReviews extends SubjectAccessReviews {
 
   protected override metadata({ namespace }: Scope): ObjectOf<AccessReviewContent>["metadata"] {
     return { namespace };
+  }
+}
+
+/** Says whether the caller may do something (SelfSubjectAccessReview), in the same words. */
+export class SelfSubjectAccessReviews extends SubjectAccessReviews {
+  protected override refuse(review: ObjectOf<AccessReviewContent>, _scope: Scope): void {
+    refuseInvalid("SelfSubjectAccessReview", selfReviewProblems(review));
+  }
+
+  protected override subject(_spec: AccessReviewSpec, { user }: WriteOptions): User {
+    return user;
   }
 }
 

@@ -1,0 +1,138 @@
+// What URLs of a workspace server mean, and what is said of those that mean nothing.
+import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { Installation } from "../../../packages/workspace-server/src/shard/installation.ts";
+import { outcome, startPlain } from "../../_support/plain.ts";
+import { startWorkspaces } from "../support/workspaces.ts";
+import { seeded } from "./seeded.ts";
+
+const NAMESPACES = "/api/v1/namespaces";
+const NO_WORKSPACE = (path: string) => [404, "NotFound", `workspaces.tenancy.kcp.io "${path}" not found`];
+
+describe("/clusters/<name or path>", () => {
+  it("takes names and paths, however they are written, and nothing behind them for all there is", async () => {
+    await using store = await seeded({ workspace: "org", cluster: "2abc" });
+    await using server = await startWorkspaces(store);
+    const user = "root";
+    for (const said of ["2abc", "root:org", "root%3Aorg", "root%3aorg"]) {
+      const { status, body } = await server.get(`/clusters/${said}/apis/core.kcp.io/v1alpha1/logicalclusters/cluster`, {
+        user,
+      });
+      expect(status, said).to.equal(200);
+      expect(body.metadata.annotations).to.include({ "kcp.io/cluster": "2abc", "kcp.io/path": "root:org" });
+    }
+    const { paths } = (await server.get("/clusters/root", { user })).body;
+    expect(paths).to.include.members(["/api", "/api/v1", "/apis/tenancy.kcp.io/v1alpha1", "/openapi/v2", "/version"]);
+    for (const path of ["/clusters/root/", "/clusters/root:org", "/clusters/root:org/"])
+      expect((await server.get(path, { user })).body.paths, path).to.deep.equal(paths);
+    for (const path of ["/api/", "/apis/", "/api/v1/", "/version/", `${NAMESPACES}/`])
+      expect((await server.get(`/clusters/root${path}`, { user })).status, path).to.equal(200);
+    expect((await server.get("/clusters/2abc/clusters/root/api", { user })).status).to.equal(404);
+    expect((await server.get("/clusters/root/services/x", { user })).status).to.equal(404);
+  });
+
+  it("refuses what is no name before it asks who asks", async () => {
+    await using server = await startWorkspaces();
+    for (const said of ["Root", "root:", ":root", "root::org", "a_b", "a.b", "-a", "a-", "x".repeat(64), "system:"])
+      for (const user of ["admin", "nobody"])
+        expect(outcome(await server.get(`/clusters/${said}/api`, { user })), said).to.deep.equal([
+          400,
+          "BadRequest",
+          `invalid cluster: "${said}" does not match the regex`,
+        ]);
+    expect((await server.get("/clusters//api", { user: "root" })).status).to.equal(400);
+    expect((await server.get("/clusters/root//api", { user: "root" })).status).to.equal(400);
+  });
+
+  it("does not tell whether there is a name, but to masters, who find nothing in it; a path that leads nowhere is 404", async () => {
+    await using store = await seeded({ workspace: "org", cluster: "2abc" });
+    await using server = await startWorkspaces(store);
+    const at = (cluster: string, user: string) => server.get(`/clusters/${cluster}${NAMESPACES}`, { user });
+    const refused = (user: string) => [
+      403,
+      "Forbidden",
+      `namespaces is forbidden: User "${user}" cannot list resource "namespaces" in API group "" at the cluster scope: access denied`,
+    ];
+    for (const cluster of ["2abc", "nothing", "system:nothing", "system:admin"])
+      expect(outcome(await at(cluster, "alice")), cluster).to.deep.equal(refused("alice"));
+    expect(outcome(await at("nothing", "admin"))).to.deep.equal(refused("kcp-admin"));
+    expect((await at("2abc", "admin")).status).to.equal(200);
+    const nothing = await at("nothing", "root");
+    expect(nothing.body.items).to.deep.equal([]);
+    expect((await server.get(`/clusters/nothing${NAMESPACES}/x`, { user: "root" })).status).to.equal(404);
+    for (const user of ["root", "admin", "alice"])
+      for (const path of ["root:nothing", "root:org:nothing", "nothing:at-all", "user:nobody"]) {
+        const answer = await at(path, user);
+        expect(outcome(answer), path).to.deep.equal(NO_WORKSPACE(path));
+        expect(answer.body.details).to.deep.equal({ name: path, group: "tenancy.kcp.io", kind: "workspaces" });
+      }
+    expect((await at("root:nothing", "nobody")).status).to.equal(401);
+    expect((await server.get("/clusters/root/api", { user: "alice" })).status).to.equal(200);
+    expect(outcome(await server.get("/clusters/nothing/api"))).to.deep.equal([
+      403,
+      "Forbidden",
+      'forbidden: User "alice" cannot get path "/api": access denied',
+    ]);
+  });
+
+  it("is 503 where a workspace is unavailable, and 429 where it is on another shard", async () => {
+    await using store = await seeded({ workspace: "org", cluster: "2abc", phase: "Unavailable" });
+    await using server = await startWorkspaces(store);
+    expect(outcome(await server.get("/clusters/root:org/api", { user: "admin" }))).to.deep.equal([
+      503,
+      "ServiceUnavailable",
+      "Not available.",
+    ]);
+    const installation = new Installation();
+    const urls = { baseURL: "https://b", externalURL: "https://b", virtualWorkspaceURL: "https://b" };
+    installation.index.setShard("root", urls);
+    installation.index.setShard("b", urls);
+    installation.index.setLogicalCluster("root", { name: "root", path: "root" });
+    installation.index.setLogicalCluster("b", { name: "far", path: "root:far" });
+    installation.index.setWorkspace("root", { cluster: "root", name: "far", target: "far", phase: "Ready" });
+    const view = defineVirtualWorkspace({
+      name: "clusters",
+      prefix: "/clusters",
+      path: "/:cluster",
+      locate: (said) => installation.locate(said, "root"),
+      authorize: () => allow(),
+      resources: [],
+    });
+    await using other = await startPlain([view]);
+    const answer = await other.get("/clusters/root:far/api");
+    expect(outcome(answer)).to.deep.equal([429, "TooManyRequests", "Not found on this shard"]);
+    expect(answer.headers["retry-after"]).to.equal("1");
+  });
+
+  it("is shut where the logical cluster is inactive, but for what opens it again; open watches end", async () => {
+    await using store = await seeded({ workspace: "org", cluster: "2abc" });
+    await using server = await startWorkspaces(store);
+    const its = "/clusters/2abc/apis/core.kcp.io/v1alpha1/logicalclusters/cluster" as const;
+    const mark = (value: string | null) =>
+      server.send(
+        `PATCH ${its}`,
+        { metadata: { annotations: { "core.kcp.io/inactive": value } } },
+        { user: "admin", headers: { "content-type": "application/merge-patch+json" } },
+      );
+    await using watch = await server.watch(`/clusters/2abc${NAMESPACES}?watch=true`, { user: "admin" });
+    expect((await mark("true")).status).to.equal(200);
+    const shut = [
+      403,
+      "Forbidden",
+      'logicalclusters.core.kcp.io "2abc" is forbidden: logical cluster is marked inactive',
+    ];
+    for (const path of ["/api", "/version", NAMESPACES, `${NAMESPACES}?watch=true`, "/apis/core.kcp.io/v1alpha1"])
+      for (const user of ["root", "admin", "alice"])
+        for (const cluster of ["2abc", "root:org"])
+          expect(outcome(await server.get(`/clusters/${cluster}${path}`, { user })), path).to.deep.equal(shut);
+    for (const path of ["/openapi/v2", "/openapi/v3"])
+      expect((await server.get(`/clusters/2abc${path}`, { user: "admin" })).status, path).to.equal(200);
+    expect((await server.get(its, { user: "admin" })).status).to.equal(200);
+    expect((await server.get(its, { user: "alice" })).status).to.equal(403);
+    const told = await watch.rest();
+    expect(told.at(-1)).to.have.nested.property("object.code", 410);
+    expect((await server.get(`/clusters/*${NAMESPACES}`, { user: "root" })).status).to.equal(200);
+    expect((await mark(null)).status).to.equal(200);
+    expect((await server.get(`/clusters/2abc${NAMESPACES}`, { user: "admin" })).status).to.equal(200);
+  });
+});
