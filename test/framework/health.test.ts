@@ -60,7 +60,7 @@ async function startWith(options: Partial<ServerOptions>, views: readonly Virtua
 describe("probes", () => {
   it("are answered to anybody, with ok and nothing else", async () => {
     await using server = await start(view("a"), view("b"));
-    for (const path of ["/healthz", "/livez", "/readyz", "/readyz/a", "/readyz/b", "/readyz?x=y"])
+    for (const path of ["/livez", "/readyz", "/readyz/a", "/readyz/b", "/readyz?x=y"])
       expect(await server.probe(path), path).to.equal("200 ok");
     expect(await server.probe("/livez", "HEAD")).to.equal("200 ");
   });

@@ -312,7 +312,6 @@ describe("path patterns", () => {
       "/services/x": "/services is the server's own",
       "/readyz/x": "/readyz is the server's own",
       "/livez": "/livez is the server's own",
-      "/healthz": "/healthz is the server's own",
       "/metrics": "/metrics is the server's own",
     };
     for (const [prefix, message] of Object.entries(wrong))

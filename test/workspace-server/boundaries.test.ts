@@ -99,7 +99,7 @@ describe("from one workspace into another", function () {
   });
 
   it("nor by its path, nor is told whether there is one", async () => {
-    expect((await server.get(`/clusters/root:two${MAPS}`, bob)).body.items).to.have.length(3);
+    expect((await server.get(`/clusters/root:two${MAPS}`, bob)).body.items).to.have.length(4); // kube-root-ca.crt
     await allRefused("/clusters/root:two", alice, 403);
     await refused(server.get(`/clusters/two:none${MAPS}`, alice), 403, 404);
     const texts = ["two", "none"].map(async (name) => {

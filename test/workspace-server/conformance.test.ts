@@ -1,7 +1,9 @@
 // The conformance suite in a workspace: a kind that is defined there, Kubernetes' own kinds, and kcp's.
+
+import { memoryStore } from "@virtual-workspaces/store";
 import { type ConformanceReport, type ConformanceResource, runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
-import { define, grant, makeCluster } from "./support/logical-clusters.ts";
+import { bind, define, grant, makeCluster } from "./support/logical-clusters.ts";
 import { startWorkspaces, type Workspaces } from "./support/workspaces.ts";
 
 const MACHINES = {
@@ -52,8 +54,10 @@ describe("the conformance suite in a workspace", function () {
   let server: Workspaces;
 
   before(async () => {
-    server = await startWorkspaces();
+    server = await startWorkspaces(memoryStore(), { nameless: false });
     await makeCluster(server, "work");
+    const subject = { apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "alice" };
+    await bind(server, "work", { name: "alice-access", role: "system:kcp:workspace:access", subject });
     for (const cluster of Object.keys(WRITTEN)) {
       await define(server, cluster, [MACHINES]);
       await grant(server, cluster, { user: "bob", verbs: ["patch"] });

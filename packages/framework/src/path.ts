@@ -38,7 +38,7 @@ export interface Matchable {
 const SERVICES = "/services";
 
 /** What the server itself answers, and where views are by their names. */
-const TAKEN: ReadonlySet<string> = new Set(["services", "healthz", "livez", "readyz", "metrics"]);
+const TAKEN: ReadonlySet<string> = new Set(["services", "livez", "readyz", "metrics"]);
 
 /** Of the view that has what no other view and nothing of the server's own has. */
 const REST = "/";

@@ -22,12 +22,12 @@ import { bounded } from "./stages/strangers.ts";
 export type Stage = (exchange: Exchange) => void | Promise<void>;
 
 /**
- * The way of every request, in order. Before `authenticate` only refusals of bad URLs, `/healthz`, `/livez` and `/readyz`
+ * The way of every request, in order. Before `authenticate` only refusals of bad URLs, `/livez` and `/readyz`
  * are answered. A path that no view serves is refused after authentication: strangers do not learn what there is.
  */
 const pipeline: readonly Stage[] = [
   accept, //       method, host, request id, size of the query, draining      400 405 431 503
-  health, //       /healthz, /livez, /readyz                                  200 404 503
+  health, //       /livez, /readyz                                            200 404 503
   match, //        path → virtual workspace, parameters, tail                 400
   info, //         tail → verb, group, version, resource, namespace, name     400
   deadline, //     60 s; long-running requests have to begin by then          400 504

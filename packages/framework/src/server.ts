@@ -117,8 +117,8 @@ export class Server implements AsyncDisposable {
 
   /**
    * An Express application for routes of one's own. Requests for virtual workspaces, below `/services` or at prefixes of
-   * their own, `/livez` and `/readyz` never reach it; for `/healthz`, and for a view at `/`, it is asked first. Its routes are not authenticated: that is up to them. What none of them answers, and what
-   * one throws, is answered with a Status. Loaded when first asked for. Express does not work over HTTP/2: from then on
+   * their own, `/livez` and `/readyz` never reach it; before a view at `/` it is asked first. Its routes are not
+   * authenticated: that is up to them. What none of them answers, and what one throws, is answered with a Status. Loaded when first asked for. Express does not work over HTTP/2: from then on
    * the server speaks HTTP/1.1 only, and clients that have come by HTTP/2 are told to come again. Ask for it before
    * `listen`.
    */

@@ -41,7 +41,7 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
    */
   readonly name: string;
   /**
-   * Where it is instead of below `/services`: one or more plain segments, `/clusters`. Not `/services`, `/healthz`,
+   * Where it is instead of below `/services`: one or more plain segments, `/clusters`. Not `/services`,
    * `/livez`, `/readyz` or `/metrics`; prefixes of one server must not lead into one another. Routes of an Express
    * application beside it do not see what is below. Or `/`, for all that neither another view nor the server has: there an
    * application's routes come first, and the middleware passes by. A 403 about a path names the path below the prefix.

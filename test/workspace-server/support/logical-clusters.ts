@@ -13,9 +13,7 @@ export async function makeCluster(server: Workspaces, cluster: string): Promise<
   const about = { apiVersion: "core.kcp.io/v1alpha1", kind: "LogicalCluster" };
   const made = await server.send(`POST ${clusters}`, { ...about, metadata: { name: "cluster" }, spec: {} }, root);
   expect(made.status, made.text).to.equal(201);
-  const status = { phase: "Ready", URL: `${server.url}/clusters/${cluster}` };
-  const ready = await server.send(`PUT ${clusters}/cluster/status`, { ...made.body, status }, root);
-  expect(ready.status, ready.text).to.equal(200);
+  await ready(server, clusters);
   await makeNamespace(server, cluster, "default");
 }
 
@@ -33,12 +31,17 @@ export async function makeWorkspace(server: Workspaces, name: string): Promise<v
   const spec = { cluster: name, URL: `${server.url}/clusters/${name}`, type: { name: "universal", path: "root" } };
   const made = await server.send(`POST ${workspaces}`, { ...about, metadata: { name }, spec }, root);
   expect(made.status, made.text).to.equal(201);
-  const ready = await server.send(
-    `PATCH ${workspaces}/${name}/status`,
-    { status: { phase: "Ready" } },
-    { ...root, headers: { "content-type": "application/merge-patch+json" } },
-  );
-  expect(ready.status, ready.text).to.equal(200);
+  await ready(server, `${workspaces}?fieldSelector=metadata.name=${name}`);
+}
+
+/** Waits for the phase `Ready`. */
+async function ready(server: Workspaces, list: string): Promise<void> {
+  await using watch = await server.watch(`${list}${list.includes("?") ? "&" : "?"}watch=true&resourceVersion=0`, root);
+  await watch.until(({ object }) => phaseOf(object) === "Ready");
+}
+
+function phaseOf(object: object): unknown {
+  return (object as { readonly status?: { readonly phase?: unknown } }).status?.phase;
 }
 
 /** Makes somebody its administrator: may enter, and do everything there. */

@@ -27,19 +27,21 @@ export interface Workspaces extends Calls, AsyncDisposable {
 export interface WorkspacesOptions extends Partial<WorkspaceServerOptions> {
   /** Whose certificate it shows, to clients like kubectl that send tokens nowhere else. @default none */
   readonly authority?: TestAuthority;
+  /** Whether one is anonymous without credentials, as in kcp. @default true */
+  readonly nameless?: boolean;
   /** Users besides: tokens are their names. */
   readonly users?: readonly string[];
 }
 
-/** Starts one over a store, a new one in memory unless given. Without credentials one is anonymous, as in kcp. */
+/** Starts one over a store, a new one in memory unless given. */
 export async function startWorkspaces(
   store: Store = memoryStore(),
-  { authority, users = [], ...options }: WorkspacesOptions = {},
+  { authority, nameless = true, users = [], ...options }: WorkspacesOptions = {},
 ): Promise<Workspaces> {
   const named = { ...USERS, ...Object.fromEntries(users.map((name) => [name, { name }])) };
   const server = createWorkspaceServer({
     store,
-    authentication: [staticTokens(named), anonymous()],
+    authentication: [staticTokens(named), ...(nameless ? [anonymous()] : [])],
     serviceAccountKeys: new ServiceAccountKeys({ signing: pemOf(signingKey().privateKey, "pkcs8") }),
     rootCa: () => "-----BEGIN CERTIFICATE-----",
     log: testLog().log,

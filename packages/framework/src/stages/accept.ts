@@ -65,5 +65,5 @@ function refuseEncoded({ headers }: IncomingMessage, res: ServerResponse): void 
 }
 
 function isProbe(path: string): boolean {
-  return path === "/livez" || path === "/healthz" || path === "/readyz" || path.startsWith("/readyz/");
+  return path === "/livez" || path === "/readyz" || path.startsWith("/readyz/");
 }

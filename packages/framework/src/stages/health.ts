@@ -4,11 +4,10 @@ import { respond } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Mounted } from "../mounted.ts";
 
-/** `/livez`, `/readyz`, its older name `/healthz`, and `/readyz/<virtual workspace or check>`: the only answers before authentication besides refusals. */
+/** `/livez`, `/readyz` and `/readyz/<virtual workspace or check>`: the only answers before authentication besides refusals. */
 export function health(exchange: Exchange): void | Promise<void> {
   const { path } = exchange;
   if (path === "/livez") return answer(exchange, [{ name: "ping", ok: true }]);
-  if (path === "/healthz") return readyz(exchange, "");
   if (path !== "/readyz" && !path.startsWith("/readyz/")) return undefined;
   return readyz(exchange, path.slice("/readyz/".length));
 }
