@@ -1,7 +1,7 @@
 // The conformance suite in a workspace: a kind that is defined there, Kubernetes' own kinds, and kcp's.
 import { type ConformanceReport, type ConformanceResource, runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
-import { define, grant, makeCluster } from "./support/logical-clusters.ts";
+import { define, grant, makeWorkspace } from "./support/logical-clusters.ts";
 import { startWorkspaces, type Workspaces } from "./support/workspaces.ts";
 
 const MACHINES = {
@@ -40,7 +40,7 @@ const MACHINES = {
 /** What is written, by workspace: kinds in whose objects no controller of the server has its say. */
 const WRITTEN = {
   root: ["configmaps", "leases", "machines", "partitions", "roles", "workspaceauthenticationconfigurations"],
-  work: ["configmaps", "machines"],
+  "root:work": ["configmaps", "machines"],
 };
 const READ = ["logicalclusters", "namespaces", "shards", "workspaces", "workspacetypes"];
 
@@ -53,7 +53,7 @@ describe("the conformance suite in a workspace", function () {
 
   before(async () => {
     server = await startWorkspaces();
-    await makeCluster(server, "work");
+    await makeWorkspace(server, "work");
     for (const cluster of Object.keys(WRITTEN)) {
       await define(server, cluster, [MACHINES]);
       await grant(server, cluster, { user: "bob", verbs: ["patch"] });

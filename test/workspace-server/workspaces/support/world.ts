@@ -66,7 +66,13 @@ export class World implements AsyncDisposable {
     const urls = { baseURL: url, externalURL: url, virtualWorkspaceURL: url };
     const known = { name, urls, objects, state, installation: this.installation, log };
     // What the life of workspaces has nothing to do with.
-    const shard: ShardContext = { ...known, kinds: undefined, feed: undefined, minter: undefined, rootCa: () => "" } as never;
+    const shard: ShardContext = {
+      ...known,
+      kinds: undefined,
+      feed: undefined,
+      minter: undefined,
+      rootCa: () => "",
+    } as never;
     await objects.start();
     stack.use(this.installation.join(shard));
     const changes = {
