@@ -1,9 +1,8 @@
 // The conformance suite in a workspace: a kind that is defined there, Kubernetes' own kinds, and kcp's.
-
 import { memoryStore } from "@virtual-workspaces/store";
 import { type ConformanceReport, type ConformanceResource, runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
-import { bind, define, grant, makeCluster } from "./support/logical-clusters.ts";
+import { bind, define, grant, makeWorkspace } from "./support/logical-clusters.ts";
 import { startWorkspaces, type Workspaces } from "./support/workspaces.ts";
 
 const MACHINES = {
@@ -42,7 +41,7 @@ const MACHINES = {
 /** What is written, by workspace: kinds in whose objects no controller of the server has its say. */
 const WRITTEN = {
   root: ["configmaps", "leases", "machines", "partitions", "roles", "workspaceauthenticationconfigurations"],
-  work: ["configmaps", "machines"],
+  "root:work": ["configmaps", "machines"],
 };
 const READ = ["logicalclusters", "namespaces", "shards", "workspaces", "workspacetypes"];
 
@@ -55,9 +54,9 @@ describe("the conformance suite in a workspace", function () {
 
   before(async () => {
     server = await startWorkspaces(memoryStore(), { nameless: false });
-    await makeCluster(server, "work");
+    await makeWorkspace(server, "work");
     const subject = { apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "alice" };
-    await bind(server, "work", { name: "alice-access", role: "system:kcp:workspace:access", subject });
+    await bind(server, "root:work", { name: "alice-access", role: "system:kcp:workspace:access", subject });
     for (const cluster of Object.keys(WRITTEN)) {
       await define(server, cluster, [MACHINES]);
       await grant(server, cluster, { user: "bob", verbs: ["patch"] });

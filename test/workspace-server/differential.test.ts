@@ -44,7 +44,7 @@ describe("custom kinds beside others of the same group and names in another work
 
   it("each by the rules of its own workspace", async () => {
     const plain = { apiVersion: "oracle.dev/v1", kind: "Plain", metadata: { name: "both" }, spec: { text: 1 } };
-    const at = (cluster: string) => `/clusters/${cluster}/apis/oracle.dev/v1/namespaces/ns/plains` as const;
+    const at = (cluster: string) => `/clusters/root:${cluster}/apis/oracle.dev/v1/namespaces/ns/plains` as const;
     const user = "root";
     const made = async (cluster: string) => (await server.send(`POST ${at(cluster)}`, plain, { user })).status;
     expect([await made("strict"), await made("loose")]).to.deep.equal([422, 201]);

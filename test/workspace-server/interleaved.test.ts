@@ -14,38 +14,37 @@ const MAPS = "/api/v1/namespaces/default/configmaps";
 const WIDGETS = "/apis/example.dev/v1/widgets";
 
 const userOf = (at: number): string => `user-${at}`;
-const clusterOf = (at: number): string => `workspace-${at}`;
+const nameOf = (at: number): string => `workspace-${at}`;
+
+/** The logical clusters of the workspaces. */
+type Clusters = Map<string, string>;
 
 /** Each workspace is one user's, and its kind has a field that no other's has. */
-async function start(): Promise<Workspaces> {
+async function start(clusters: Clusters): Promise<Workspaces> {
   const users = Array.from({ length: WORKSPACES }, (_, at) => userOf(at));
   const server = await startWorkspaces(memoryStore(), { users });
   for (const [at, user] of users.entries()) {
-    const cluster = clusterOf(at);
-    await makeWorkspace(server, cluster);
+    const name = nameOf(at);
+    const cluster = await makeWorkspace(server, name);
+    clusters.set(name, cluster);
     await makeAdmin(server, cluster, user);
-    await define(server, cluster, [widgets(cluster)]);
-    for (const name of ["a", "b"])
-      await write(server, `POST /clusters/${cluster}${MAPS}`, { at, object: map(name, cluster) });
-    const widget = {
-      apiVersion: "example.dev/v1",
-      kind: "Widget",
-      metadata: { name: "a" },
-      [fieldOf(cluster)]: cluster,
-    };
+    await define(server, cluster, [widgets(name)]);
+    for (const kept of ["a", "b"])
+      await write(server, `POST /clusters/${cluster}${MAPS}`, { at, object: map(kept, name) });
+    const widget = { apiVersion: "example.dev/v1", kind: "Widget", metadata: { name: "a" }, [fieldOf(name)]: name };
     await write(server, `POST /clusters/${cluster}${WIDGETS}`, { at, object: widget });
   }
   return server;
 }
 
-const fieldOf = (cluster: string): string => `of${cluster.replace("-", "")}`;
-const map = (name: string, cluster: string) => ({
+const fieldOf = (workspace: string): string => `of${workspace.replace("-", "")}`;
+const map = (name: string, workspace: string) => ({
   apiVersion: "v1",
   kind: "ConfigMap",
   metadata: { name },
-  data: { cluster },
+  data: { workspace },
 });
-const widgets = (cluster: string) => ({
+const widgets = (workspace: string) => ({
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
   metadata: { name: "widgets.example.dev" },
@@ -58,7 +57,7 @@ const widgets = (cluster: string) => ({
         name: "v1",
         served: true,
         storage: true,
-        schema: { openAPIV3Schema: { type: "object", properties: { [fieldOf(cluster)]: { type: "string" } } } },
+        schema: { openAPIV3Schema: { type: "object", properties: { [fieldOf(workspace)]: { type: "string" } } } },
       },
     ],
   },
@@ -76,15 +75,17 @@ async function write(server: Workspaces, call: `POST /${string}`, { at, object }
 
 /** Where an answer says that it is from: names of workspaces, and of fields that only one has. */
 function placesIn(text: string): string[] {
-  return [...new Set([...text.matchAll(/workspace-?(\d+)/g)].map(([, at]) => clusterOf(Number(at))))];
+  return [...new Set([...text.matchAll(/workspace-?(\d+)/g)].map(([, at]) => nameOf(Number(at))))];
 }
 
 describe("many users of many workspaces at once", function () {
   this.timeout(120_000);
   let server: Workspaces;
 
+  const clusters: Clusters = new Map();
+
   before(async () => {
-    server = await start();
+    server = await start(clusters);
   });
 
   after(() => server[Symbol.asyncDispose]());
@@ -93,24 +94,24 @@ describe("many users of many workspaces at once", function () {
     const random = new Random(7);
     const tokens = new Map<number, string>();
     for (let at = 0; at < WORKSPACES; at++) {
-      const { body } = await server.get(`/clusters/${clusterOf(at)}${MAPS}?limit=1`, { user: userOf(at) });
+      const { body } = await server.get(`/clusters/root:${nameOf(at)}${MAPS}?limit=1`, { user: userOf(at) });
       tokens.set(at, body.metadata.continue);
     }
-    /** What a user does in a workspace. @returns the texts that came, and whether it was let in */
-    const ways: ((user: string, cluster: string, other: number) => Promise<readonly [number, string]>)[] = [
-      async (user, cluster) => got(`/clusters/${cluster}${MAPS}/a`, user),
-      async (user, cluster) => got(`/clusters/root:${cluster}${MAPS}`, user),
-      async (user, cluster) => got(`/clusters/${cluster}${WIDGETS}`, user),
-      async (user, cluster) => got(`/clusters/${cluster}/openapi/v3/apis/example.dev/v1`, user),
-      async (user, cluster, other) =>
-        got(`/clusters/${cluster}${MAPS}?limit=9&continue=${encodeURIComponent(tokens.get(other) ?? "")}`, user),
-      async (user, cluster) => {
-        const object = map(`x-${random.below(1e9)}`, cluster);
-        const { status, text } = await server.send(`POST /clusters/${cluster}${MAPS}`, object, { user });
+    /** What a user does in a workspace, called by its path or its logical cluster. @returns the code, and what came */
+    const ways: ((user: string, place: string, other: number) => Promise<readonly [number, string]>)[] = [
+      async (user, place) => got(`/clusters/${place}${MAPS}/a`, user),
+      async (user, place) => got(`/clusters/${place}${MAPS}`, user),
+      async (user, place) => got(`/clusters/${place}${WIDGETS}`, user),
+      async (user, place) => got(`/clusters/${place}/openapi/v3/apis/example.dev/v1`, user),
+      async (user, place, other) =>
+        got(`/clusters/${place}${MAPS}?limit=9&continue=${encodeURIComponent(tokens.get(other) ?? "")}`, user),
+      async (user, place) => {
+        const object = map(`x-${random.below(1e9)}`, user.replace("user", "workspace"));
+        const { status, text } = await server.send(`POST /clusters/${place}${MAPS}`, object, { user });
         return [status, text];
       },
-      async (user, cluster) => watched(`/clusters/${cluster}${MAPS}?watch=true`, user),
-      async (user, cluster) => watched(`/clusters/root:${cluster}${WIDGETS}?watch=true&resourceVersion=0`, user),
+      async (user, place) => watched(`/clusters/${place}${MAPS}?watch=true`, user),
+      async (user, place) => watched(`/clusters/${place}${WIDGETS}?watch=true&resourceVersion=0`, user),
     ];
     const got = async (path: string, user: string): Promise<readonly [number, string]> => {
       const { status, text } = await server.get(path, { user });
@@ -126,16 +127,17 @@ describe("many users of many workspaces at once", function () {
     const one = async (): Promise<void> => {
       const [at, other] = [random.below(WORKSPACES), random.below(WORKSPACES)];
       const own = random.chance(0.6) || other === at;
-      const cluster = clusterOf(own ? at : other);
-      const [status, text] = await random.pick(ways)(userOf(at), cluster, other);
+      const name = nameOf(own ? at : other);
+      const place = random.chance(0.5) ? `root:${name}` : (clusters.get(name) ?? "");
+      const [status, text] = await random.pick(ways)(userOf(at), place, other);
       if (own) {
         counts.own++;
         expect(status, text).to.be.oneOf([200, 201, 410]);
-        if (status !== 410) expect(placesIn(text), text).to.have.members(placesIn(text).length === 0 ? [] : [cluster]);
+        if (status !== 410) expect(placesIn(text), text).to.have.members(placesIn(text).length === 0 ? [] : [name]);
       } else {
         counts.refused++;
         expect(status, text).to.equal(403);
-        expect(placesIn(text.replaceAll(`/clusters/${cluster}`, "")), text).to.deep.equal([]);
+        expect(placesIn(text.replaceAll(`/clusters/${place}`, "")), text).to.deep.equal([]);
       }
     };
     for (let done = 0; done < REQUESTS; done += AT_ONCE) await Promise.all(Array.from({ length: AT_ONCE }, one));

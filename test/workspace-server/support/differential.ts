@@ -5,7 +5,7 @@ import { crdOf } from "../../differential/crd.ts";
 import type { DifferentialKind } from "../../differential/kinds/kind.ts";
 import type { Case } from "../../differential/step.ts";
 import type { Subject } from "../../differential/subject.ts";
-import { define, makeCluster, makeNamespace } from "./logical-clusters.ts";
+import { define, makeNamespace, makeWorkspace } from "./logical-clusters.ts";
 import { startWorkspaces, type Workspaces } from "./workspaces.ts";
 
 /** Where cases keep what is in namespaces. */
@@ -27,11 +27,11 @@ export async function startInWorkspace(kinds: readonly DifferentialKind[], store
 /** Makes a workspace with these kinds in it. */
 export async function defined(
   server: Workspaces,
-  cluster: string,
+  name: string,
   crds: readonly object[],
 ): Promise<Omit<Subject, typeof Symbol.asyncDispose>> {
-  await makeCluster(server, cluster);
-  for (const name of NAMESPACES) await makeNamespace(server, cluster, name);
+  const cluster = await makeWorkspace(server, name);
+  for (const namespace of NAMESPACES) await makeNamespace(server, cluster, namespace);
   await define(server, cluster, crds);
   return { url: `${server.url}/clusters/${cluster}`, headers: { authorization: "Bearer root" } };
 }

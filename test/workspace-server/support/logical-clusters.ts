@@ -1,4 +1,5 @@
-// Logical clusters as a shard's administrator makes them, and kinds in them, all through the front door.
+// Workspaces, and who may do what in them, and kinds of their own, as a shard's administrator makes them: through the front
+// door. A workspace is called by its logical cluster or by its path.
 import { expect } from "chai";
 import type { Answer } from "../../_support/plain.ts";
 import type { Workspaces } from "./workspaces.ts";
@@ -7,48 +8,38 @@ const root = { user: "root" };
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 
-/** Makes a logical cluster that is ready, with the namespace `default`: a workspace without a path. */
-export async function makeCluster(server: Workspaces, cluster: string): Promise<void> {
-  const clusters = `/clusters/${cluster}/apis/core.kcp.io/v1alpha1/logicalclusters` as const;
-  const about = { apiVersion: "core.kcp.io/v1alpha1", kind: "LogicalCluster" };
-  const made = await server.send(`POST ${clusters}`, { ...about, metadata: { name: "cluster" }, spec: {} }, root);
+/** Makes the workspace `root:<name>`, which is nobody's, and waits until it is ready. @returns its logical cluster */
+export async function makeWorkspace(server: Workspaces, name: string): Promise<string> {
+  const workspaces = "/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces";
+  const about = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace" };
+  const spec = { type: { name: "universal", path: "root" } };
+  const made = await server.send(`POST ${workspaces}`, { ...about, metadata: { name }, spec }, root);
   expect(made.status, made.text).to.equal(201);
-  await ready(server, clusters);
-  await makeNamespace(server, cluster, "default");
+  await using watch = await server.watch(`${workspaces}?watch=true&fieldSelector=metadata.name=${name}`, root);
+  const seen = await watch.until(({ object }) => workspaceOf(object).status?.phase === "Ready");
+  return workspaceOf(seen.at(-1)?.object).spec?.cluster ?? "";
+}
+
+interface Workspace {
+  readonly spec?: { readonly cluster?: string };
+  readonly status?: { readonly phase?: string };
+}
+
+function workspaceOf(object: object | undefined): Workspace {
+  return object ?? {};
 }
 
 export async function makeNamespace(server: Workspaces, cluster: string, name: string): Promise<void> {
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
   const made = await server.send(`POST /clusters/${cluster}/api/v1/namespaces`, namespace, root);
-  expect(made.status, made.text).to.be.oneOf([201, 409]);
-}
-
-/** Makes the logical cluster `name` the workspace `root:<name>`. */
-export async function makeWorkspace(server: Workspaces, name: string): Promise<void> {
-  await makeCluster(server, name);
-  const workspaces = "/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces";
-  const about = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace" };
-  const spec = { cluster: name, URL: `${server.url}/clusters/${name}`, type: { name: "universal", path: "root" } };
-  const made = await server.send(`POST ${workspaces}`, { ...about, metadata: { name }, spec }, root);
   expect(made.status, made.text).to.equal(201);
-  await ready(server, `${workspaces}?fieldSelector=metadata.name=${name}`);
-}
-
-/** Waits for the phase `Ready`. */
-async function ready(server: Workspaces, list: string): Promise<void> {
-  await using watch = await server.watch(`${list}${list.includes("?") ? "&" : "?"}watch=true&resourceVersion=0`, root);
-  await watch.until(({ object }) => phaseOf(object) === "Ready");
-}
-
-function phaseOf(object: object): unknown {
-  return (object as { readonly status?: { readonly phase?: unknown } }).status?.phase;
 }
 
 /** Makes somebody its administrator: may enter, and do everything there. */
 export async function makeAdmin(server: Workspaces, cluster: string, user: string): Promise<void> {
   const subject = { apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user };
-  await bind(server, cluster, { name: "workspace-admin", role: "cluster-admin", subject });
-  await bind(server, cluster, { name: "workspace-access", role: "system:kcp:workspace:access", subject });
+  await bind(server, cluster, { name: "test-admin", role: "cluster-admin", subject });
+  await bind(server, cluster, { name: "test-access", role: "system:kcp:workspace:access", subject });
 }
 
 interface Bound {

@@ -14,49 +14,61 @@ export function keyOfText(text: string): ObjectKey {
   return { cluster, namespace, name };
 }
 
-const NONE: ReadonlySet<string> = new Set();
+/** Most places have one key: a set for each would take ten times as much memory. */
+type Filed = string | Set<string>;
 
 /** Keys by what indexers say of their objects, and by logical cluster. */
 export class FiledKeys<T> {
   readonly #indexers: readonly (readonly [string, Indexers<T>[string]])[];
   /** By `<index> <value>`. */
-  readonly #keys = new Map<string, Set<string>>();
+  readonly #keys = new Map<string, Filed>();
+  readonly #clusters = new Map<string, Filed>();
   /** Where each key was filed: an object that changes is not asked what it was. */
   readonly #places = new Map<string, readonly string[]>();
 
   constructor(indexers: Indexers<T>) {
-    const byCluster = (_: T, { cluster }: ObjectKey): readonly string[] => [cluster];
-    this.#indexers = [["", byCluster], ...Object.entries(indexers)];
+    this.#indexers = Object.entries(indexers);
   }
 
-  /** Files a key anew; without an object it is taken out. */
-  file(text: string, object: T | undefined): void {
-    for (const place of this.#places.get(text) ?? []) this.#take(place, text);
+  /** Files a key anew; without an object it is taken out. @param read asked where there are indexers alone */
+  file(text: string, read: (() => T) | undefined): void {
+    for (const place of this.#places.get(text) ?? []) take(this.#keys, place, text);
     this.#places.delete(text);
-    if (object === undefined) return;
-    const key = keyOfText(text);
+    const cluster = text.slice(0, text.indexOf("/"));
+    if (read === undefined) take(this.#clusters, cluster, text);
+    else put(this.#clusters, cluster, text);
+    if (read === undefined || this.#indexers.length === 0) return;
+    const [key, object] = [keyOfText(text), read()];
     const places = this.#indexers.flatMap(([name, values]) => values(object, key).map((value) => `${name} ${value}`));
-    this.#places.set(text, places);
-    for (const place of places) {
-      const there = this.#keys.get(place);
-      if (there === undefined) this.#keys.set(place, new Set([text]));
-      else there.add(text);
-    }
+    if (places.length > 0) this.#places.set(text, places);
+    for (const place of places) put(this.#keys, place, text);
   }
 
   /** @throws Error when there is no such index: a slip of ours */
-  find(index: string, value: string): ReadonlySet<string> {
+  find(index: string, value: string): string[] {
     if (!this.#indexers.some(([name]) => name === index)) throw new Error(`there is no index ${JSON.stringify(index)}`);
-    return this.#keys.get(`${index} ${value}`) ?? NONE;
+    return listed(this.#keys.get(`${index} ${value}`));
   }
 
   inCluster(cluster: string): string[] {
-    return [...this.find("", cluster)];
+    return listed(this.#clusters.get(cluster));
   }
+}
 
-  #take(place: string, text: string): void {
-    const there = this.#keys.get(place);
-    there?.delete(text);
-    if (there?.size === 0) this.#keys.delete(place);
-  }
+function listed(filed: Filed | undefined): string[] {
+  if (filed === undefined) return [];
+  return typeof filed === "string" ? [filed] : [...filed];
+}
+
+function put(filed: Map<string, Filed>, place: string, text: string): void {
+  const there = filed.get(place);
+  if (there === undefined) filed.set(place, text);
+  else if (typeof there !== "string") there.add(text);
+  else if (there !== text) filed.set(place, new Set([there, text]));
+}
+
+function take(filed: Map<string, Filed>, place: string, text: string): void {
+  const there = filed.get(place);
+  if (there === text) filed.delete(place);
+  else if (there instanceof Set && there.delete(text) && there.size === 0) filed.delete(place);
 }

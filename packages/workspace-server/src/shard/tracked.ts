@@ -95,11 +95,13 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
     const before = this.#told.get(text);
     if (before === undefined && object === undefined) return;
     if (before !== undefined && before.resourceVersion === object?.resourceVersion) return;
-    const was = before && this.#decoded.of(before);
-    const is = object && this.#decoded.of(object);
+    // Parsed where somebody looks: of most kinds nobody does while the shard starts.
+    this.#filed.file(text, object && (() => this.#decoded.of(object)));
     if (object === undefined) this.#told.delete(text);
     else this.#told.set(text, object);
-    this.#filed.file(text, is);
+    if (this.#handlers.size === 0) return;
+    const was = before && this.#decoded.of(before);
+    const is = object && this.#decoded.of(object);
     const event = { key: (object ?? (before as Encoded)).key };
     for (const handlers of this.#handlers) {
       if (is === undefined) handlers.deleted?.(was as ObjectOf<T>, event);
@@ -114,7 +116,7 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
       const object = told.get(text);
       return object && this.#decoded.of(object);
     };
-    const by = (index: string, value: string): string[] => [...this.#filed.find(index, value)];
+    const by = (index: string, value: string): string[] => this.#filed.find(index, value);
     return {
       get size() {
         return told.size;
@@ -124,7 +126,7 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
         const texts = cluster === undefined ? [...told.keys()] : this.#filed.inCluster(cluster);
         return texts.map((text) => read(text) as ObjectOf<T>);
       },
-      countBy: (index, value) => this.#filed.find(index, value).size,
+      countBy: (index, value) => this.#filed.find(index, value).length,
       keysBy: (index, value) => by(index, value).map(keyOfText),
       by: (index, value) => by(index, value).map((text) => read(text) as ObjectOf<T>),
     };
