@@ -3,7 +3,7 @@ import { CLUSTER_ANNOTATION, type KubeObject } from "@virtual-workspaces/apimach
 import { decodeObject } from "@virtual-workspaces/framework";
 import { Partition, PartitionSet, Shard, Workspace, WorkspaceType } from "@virtual-workspaces/kcp";
 import type { PersistentCollection } from "@virtual-workspaces/store";
-import { remove } from "../../../../packages/workspace-server/src/shard/modify.ts";
+import { modify, remove } from "../../../../packages/workspace-server/src/shard/modify.ts";
 import type { ShardObjects } from "../../../../packages/workspace-server/src/shard/objects.ts";
 import type {
   Content,
@@ -48,8 +48,12 @@ export function contentOf(objects: ShardObjects, cluster: string): Content {
         deletable: true,
       })),
     async deleteAll(kind) {
-      for (const { metadata } of await objectsOf(of(kind), cluster))
-        await remove(of(kind), { cluster, namespace: "", name: metadata.name ?? "" }, metadata.uid);
+      for (const { metadata } of await objectsOf(of(kind), cluster)) {
+        const key = { cluster, namespace: "", name: metadata.name ?? "" };
+        await remove(of(kind), key, metadata.uid);
+        // What is in a namespace goes by another controller, which then lets go of it.
+        if (kind.resource === Namespace.plural) await modify(of(kind), key, (namespace) => ({ ...namespace, spec: {} }));
+      }
     },
     remaining: (kind) => objectsOf(of(kind), cluster),
   };
