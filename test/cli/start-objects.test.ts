@@ -86,7 +86,7 @@ describe("kubectl in a workspace of virtual-workspaces start", function () {
     const binding = ["create", "rolebinding", "alice", "--role=reader", "--user=alice"];
     expect(await first.kubectl(...binding)).to.equal("0 rolebinding.rbac.authorization.k8s.io/alice created");
     expect(await first.kubectl("create", "configmap", "a", "--from-literal=x=y")).to.equal("0 configmap/a created");
-    expect(await alice(first, ...get)).to.equal("0 configmap/a");
+    expect(await alice(first, ...get)).to.equal("0 configmap/a\nconfigmap/kube-root-ca.crt");
     expect(await alice(first, "create", "configmap", "b")).to.match(/^1 .*User "alice" cannot create/);
     await first.end("SIGKILL");
     await using second = await Start.ready({ in: first.folder.path, files: users });

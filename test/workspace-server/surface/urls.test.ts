@@ -76,13 +76,6 @@ describe("/clusters/<name or path>", () => {
   });
 
   it("is 503 where a workspace is unavailable, and 429 where it is on another shard", async () => {
-    await using store = await seeded({ workspace: "org", cluster: "2abc", phase: "Unavailable" });
-    await using server = await startWorkspaces(store);
-    expect(outcome(await server.get("/clusters/root:org/api", { user: "admin" }))).to.deep.equal([
-      503,
-      "ServiceUnavailable",
-      "Not available.",
-    ]);
     const installation = new Installation();
     const urls = { baseURL: "https://b", externalURL: "https://b", virtualWorkspaceURL: "https://b" };
     installation.index.setShard("root", urls);
@@ -98,7 +91,11 @@ describe("/clusters/<name or path>", () => {
       authorize: () => allow(),
       resources: [],
     });
+    installation.index.setLogicalCluster("root", { name: "2abc", path: "root:org" });
+    installation.index.setWorkspace("root", { cluster: "root", name: "org", target: "2abc", phase: "Unavailable" });
     await using other = await startPlain([view]);
+    const gone = await other.get("/clusters/root:org/api");
+    expect(outcome(gone)).to.deep.equal([503, "ServiceUnavailable", "Not available."]);
     const answer = await other.get("/clusters/root:far/api");
     expect(outcome(answer)).to.deep.equal([429, "TooManyRequests", "Not found on this shard"]);
     expect(answer.headers["retry-after"]).to.equal("1");

@@ -52,7 +52,8 @@ export function contentOf(objects: ShardObjects, cluster: string): Content {
         const key = { cluster, namespace: "", name: metadata.name ?? "" };
         await remove(of(kind), key, metadata.uid);
         // What is in a namespace goes by another controller, which then lets go of it.
-        if (kind.resource === Namespace.plural) await modify(of(kind), key, (namespace) => ({ ...namespace, spec: {} }));
+        if (kind.resource === Namespace.plural)
+          await modify(of(kind), key, (namespace) => ({ ...namespace, spec: {} }));
       }
     },
     remaining: (kind) => objectsOf(of(kind), cluster),
