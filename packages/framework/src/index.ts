@@ -115,6 +115,7 @@ export type {
   ClusterRole,
   ClusterRoleBinding,
   PolicyRule,
+  RbacBinding,
   RbacKey,
   RbacObject,
   Role,

@@ -32,7 +32,10 @@ import { checkScaled } from "./subresource/scale-schema.ts";
 export type ColumnSpec<T extends object = object> =
   | string
   | (Partial<Omit<PathColumn, "name">> & Pick<PathColumn, "jsonPath">)
-  | (Omit<ComputedColumn, "name" | "value"> & { value(object: ObjectOf<T>): unknown });
+  | (Omit<ComputedColumn, "name" | "value"> & {
+      /** What stands in the cell. */
+      value(object: ObjectOf<T>): unknown;
+    });
 
 /**
  * A field that selectors may name: its JSON path, which is its name as well, or a name of its own with what objects are found

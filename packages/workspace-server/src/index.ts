@@ -34,6 +34,7 @@ export {
   type CrdStatus,
   type CrdSubresources,
   type CrdVersion,
+  type CustomResourceDefinition as CrdObject,
 } from "./crds/definition.ts";
 export type { TakenNames } from "./crds/naming.ts";
 export { type CompiledKind, type CompiledVersion, type KindSource, KindTable } from "./crds/served/kind-table.ts";
@@ -138,7 +139,7 @@ export { ConfigMap, type ConfigMapContent } from "./kinds/core/config-map.ts";
 export { CoreEvent } from "./kinds/core/event.ts";
 export { coreOfEvent, Event, eventOfCore } from "./kinds/core/events-event.ts";
 export { finalizeNamespace } from "./kinds/core/finalize.ts";
-export { Namespace, type NamespaceContent } from "./kinds/core/namespace.ts";
+export { Namespace, type NamespaceCondition, type NamespaceContent } from "./kinds/core/namespace.ts";
 export { ResourceQuota } from "./kinds/core/resource-quota.ts";
 export { Secret, type SecretContent } from "./kinds/core/secret.ts";
 export { ServiceAccount, type ServiceAccountContent } from "./kinds/core/service-account.ts";

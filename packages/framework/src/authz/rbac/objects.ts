@@ -77,3 +77,6 @@ export interface RbacKey {
   readonly kind: RbacObject["kind"];
   readonly metadata: { readonly name?: string | undefined; readonly namespace?: string | undefined };
 }
+
+/** Gives somebody a role. */
+export type RbacBinding = RoleBinding | ClusterRoleBinding;

@@ -2,18 +2,8 @@ import { quote } from "@virtual-workspaces/apimachinery";
 import { checkedObject } from "./check.ts";
 import { ClusterRoles } from "./cluster-roles.ts";
 import { essential } from "./essential.ts";
-import {
-  type ClusterRoleBinding,
-  type PolicyRule,
-  RBAC_GROUP,
-  type RbacKey,
-  type RbacObject,
-  type Role,
-  type RoleBinding,
-} from "./objects.ts";
+import { type PolicyRule, RBAC_GROUP, type RbacBinding, type RbacKey, type RbacObject, type Role } from "./objects.ts";
 import { Bindings, type Named } from "./subjects.ts";
-
-type Binding = RoleBinding | ClusterRoleBinding;
 
 /** What somebody is given by one binding, of one role of that name. */
 export interface Grant {
@@ -21,7 +11,7 @@ export interface Grant {
   readonly namespace: string;
   /** Why not, where the role is not there. */
   readonly rules: readonly PolicyRule[] | string;
-  readonly binding: RoleBinding | ClusterRoleBinding;
+  readonly binding: RbacBinding;
 }
 
 /**
@@ -88,7 +78,7 @@ export class RbacPolicy {
    * @param also whose roles count as well: the rules of roles of equal names are united. Their bindings do not count
    */
   *grants(who: Named | readonly Named[], namespace: string, also: readonly RbacPolicy[] = []): Iterable<Grant> {
-    const bindings = new Set<Binding>();
+    const bindings = new Set<RbacBinding>();
     const within = namespace === "" ? undefined : this.#namespaces?.get(namespace);
     for (const one of isSeveral(who) ? who : [who]) {
       this.#everywhere.collect(one, bindings);
@@ -104,7 +94,7 @@ export class RbacPolicy {
 
   /** The rules of the role that a binding is to, one list of each policy that has such a role; a text: there is none. */
   roleRules(
-    { roleRef: { kind, name }, metadata: { namespace = "" } }: Pick<Binding, "roleRef" | "metadata">,
+    { roleRef: { kind, name }, metadata: { namespace = "" } }: Pick<RbacBinding, "roleRef" | "metadata">,
     also: readonly RbacPolicy[] = [],
   ): readonly (readonly PolicyRule[])[] | string {
     const own = this.#rules(kind, namespace, name);

@@ -1,7 +1,6 @@
 import type { Identity } from "../../user.ts";
-import type { ClusterRoleBinding, RoleBinding, Subject } from "./objects.ts";
+import type { RbacBinding, Subject } from "./objects.ts";
 
-type Binding = RoleBinding | ClusterRoleBinding;
 /** Whom a binding may be for. */
 export type Named = Pick<Identity, "name" | "groups">;
 
@@ -10,19 +9,19 @@ const FEW = 16;
 
 /** Bindings of one namespace, or of all: finding somebody's costs as much as they have groups and bindings. */
 export class Bindings {
-  #few: readonly Binding[] | undefined = [];
+  #few: readonly RbacBinding[] | undefined = [];
   #index: SubjectIndex | undefined;
 
   get empty(): boolean {
     return this.#few === undefined ? this.#index?.empty === true : this.#few.length === 0;
   }
 
-  get(name: string): Binding | undefined {
+  get(name: string): RbacBinding | undefined {
     return this.#few === undefined ? this.#index?.get(name) : this.#few.find(({ metadata }) => metadata.name === name);
   }
 
   /** Adds one, in the place of the one of its name. */
-  set(binding: Binding): void {
+  set(binding: RbacBinding): void {
     this.delete(binding.metadata.name);
     if (this.#few === undefined) {
       this.#index?.add(binding);
@@ -47,14 +46,17 @@ export class Bindings {
   }
 
   /** Adds those of a user, by name and by groups. */
-  collect(who: Named, into: Set<Binding>): void {
+  collect(who: Named, into: Set<RbacBinding>): void {
     if (this.#few === undefined) this.#index?.collect(who, into);
     else for (const one of this.#few) if (subjectOf(one, who) !== undefined) into.add(one);
   }
 }
 
 /** The first subject of a binding that somebody is. */
-export function subjectOf({ subjects = [], metadata: { namespace = "" } }: Binding, who: Named): Subject | undefined {
+export function subjectOf(
+  { subjects = [], metadata: { namespace = "" } }: RbacBinding,
+  who: Named,
+): Subject | undefined {
   return subjects.find((subject) => {
     if (subject.kind === "Group") return who.groups.includes(subject.name);
     if (subject.kind === "User") return subject.name === who.name;
@@ -63,19 +65,19 @@ export function subjectOf({ subjects = [], metadata: { namespace = "" } }: Bindi
 }
 
 class SubjectIndex {
-  readonly #names = new Map<string, Binding>();
-  readonly #users = new Map<string, Set<Binding>>();
-  readonly #groups = new Map<string, Set<Binding>>();
+  readonly #names = new Map<string, RbacBinding>();
+  readonly #users = new Map<string, Set<RbacBinding>>();
+  readonly #groups = new Map<string, Set<RbacBinding>>();
 
   get empty(): boolean {
     return this.#names.size === 0;
   }
 
-  get(name: string): Binding | undefined {
+  get(name: string): RbacBinding | undefined {
     return this.#names.get(name);
   }
 
-  add(binding: Binding): void {
+  add(binding: RbacBinding): void {
     this.#names.set(binding.metadata.name, binding);
     for (const [names, name] of this.#places(binding)) {
       const bound = names.get(name);
@@ -95,13 +97,16 @@ class SubjectIndex {
     return this.#names.delete(name);
   }
 
-  collect({ name, groups }: Named, into: Set<Binding>): void {
+  collect({ name, groups }: Named, into: Set<RbacBinding>): void {
     addAll(this.#users.get(name), into);
     if (this.#groups.size > 0) for (const group of groups) addAll(this.#groups.get(group), into);
   }
 
   /** Where a binding is found, and under which name. */
-  #places({ subjects = [], metadata: { namespace = "" } }: Binding): readonly [Map<string, Set<Binding>>, string][] {
+  #places({
+    subjects = [],
+    metadata: { namespace = "" },
+  }: RbacBinding): readonly [Map<string, Set<RbacBinding>>, string][] {
     return subjects.map((subject) => {
       if (subject.kind === "Group") return [this.#groups, subject.name];
       return [this.#users, subject.kind === "User" ? subject.name : accountOf(subject, namespace)];
@@ -111,7 +116,7 @@ class SubjectIndex {
 
 const SERVICE_ACCOUNT = "system:serviceaccount:";
 
-function addAll(bindings: ReadonlySet<Binding> | undefined, into: Set<Binding>): void {
+function addAll(bindings: ReadonlySet<RbacBinding> | undefined, into: Set<RbacBinding>): void {
   if (bindings === undefined) return;
   for (const binding of bindings) into.add(binding);
 }

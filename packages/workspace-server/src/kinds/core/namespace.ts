@@ -21,7 +21,7 @@ export interface NamespaceCondition {
 }
 
 /** On every namespace: its own name, so that it can be selected by. */
-export const NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name";
+const NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name";
 /** What holds a namespace until its content is gone. */
 export const NAMESPACE_FINALIZER = "kubernetes";
 

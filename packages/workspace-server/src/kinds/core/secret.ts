@@ -25,9 +25,9 @@ export interface SecretContent {
 }
 
 /** Made by whoever wants the token of a service account; filled in by a controller. */
-export const SERVICE_ACCOUNT_TOKEN = "kubernetes.io/service-account-token";
+const SERVICE_ACCOUNT_TOKEN = "kubernetes.io/service-account-token";
 /** On such a Secret: whose token. */
-export const SERVICE_ACCOUNT_NAME = "kubernetes.io/service-account.name";
+const SERVICE_ACCOUNT_NAME = "kubernetes.io/service-account.name";
 
 /** What is only written is merged into what is read, before anybody is told who owns it. */
 function defaults(object: KubeObject): void {

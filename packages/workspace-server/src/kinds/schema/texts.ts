@@ -22,12 +22,6 @@ export const textMap = (description: string): JsonSchema => ({
   description,
   additionalProperties: { type: "string" },
 });
-/** A map from texts to lists of texts. */
-export const textLists = (description: string): JsonSchema => ({
-  type: "object",
-  description,
-  additionalProperties: { type: "array", items: { type: "string" }, "x-kubernetes-list-type": "atomic" },
-});
 /** An integer of 32 bits. */
 export const int32 = (description: string): JsonSchema => ({ type: "integer", format: "int32", description });
 /** An integer of 64 bits. */
