@@ -18,7 +18,7 @@ export interface TestServerOptions extends Partial<Omit<ServerOptions, "virtualW
 /** A server for tests, up until it is disposed of. */
 export interface TestServer extends AsyncDisposable {
   readonly server: Server;
-  /** `http://127.0.0.1:<port>`, without a trailing slash: a view is at `/services/<name>` and its path. */
+  /** `http://127.0.0.1:<port>`, without a trailing slash: a view is at `/services/<name>`, or its prefix, and its path. */
   readonly url: string;
   /** A token of this server alone. */
   readonly credentials: Credentials & { readonly token: string };
