@@ -19,7 +19,10 @@ const COMMON_PATH = "/clusters/:cluster";
  * @returns `undefined` when no view has the common path and resources
  */
 export function unionOf(name: string, views: readonly VirtualWorkspace[]): VirtualWorkspace | undefined {
-  const members = views.filter((view) => view.path === COMMON_PATH && view.resources !== undefined);
+  const members = views.filter(
+    // What a path means to a view that locates, it alone can say.
+    ({ path, resources, locate }) => path === COMMON_PATH && resources !== undefined && locate === undefined,
+  );
   if (members.length === 0) return undefined;
   // What was decided on is what is served, although views may answer anew each time they are asked.
   const decided = new WeakMap<AbortSignal, readonly Share[]>();
@@ -45,7 +48,7 @@ export function unionOf(name: string, views: readonly VirtualWorkspace[]): Virtu
 }
 
 function ownerOf(shares: readonly Share[], request: RequestInfo): VirtualWorkspace | undefined {
-  const wanted = `${request.group}/${request.version}/${request.resource}`;
+  const wanted = `${request.group}/${request.version}/${request.resource}:${request.identity}`;
   return shares.find(({ resources }) => resources.some((served) => nameOf(served) === wanted))?.member;
 }
 
