@@ -82,7 +82,7 @@ export class ObjectFeed implements AsyncDisposable {
     this.#running ??= this.#run();
   }
 
-  /** Ends it, and what it reads. */
+  /** Ends it. Nobody is told anything any more. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     this.#handlers.clear();
