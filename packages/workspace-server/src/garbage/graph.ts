@@ -38,7 +38,7 @@ const NOBODY: ReadonlySet<Owner> = new Set();
 
 /**
  * Who owns whom (Kubernetes' dependency graph), of all logical clusters, none of which ever meets another here. In memory are
- * the objects with owners, some 500 bytes each, and the owners that they name; nothing else.
+ * the objects with owners and the owners that they name, some 1,000 bytes for both; nothing else.
  */
 export class Graph {
   readonly #nodes = new Map<string, Node>();

@@ -1,4 +1,4 @@
-import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import { isApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { StoredObject, StoredPlace } from "@virtual-workspaces/store";
 import { Workers } from "../crds/controller/workers.ts";
 import {
@@ -43,8 +43,12 @@ export class NamespaceContents implements ShardPart {
       part: ({ cluster }) => cluster,
       count: 4,
       work: (task) => this.#work(task),
-      onError: (error, task) =>
-        log({ level: "error", message: `${task.kind} failed`, shard, key: textOfKey(task), error: String(error) }),
+      onError: (error, task) => {
+        // Somebody was faster: it is tried again, quietly.
+        if (isApiError(error) && error.code === 409) return;
+        const message = `what belongs into a ${task.kind} could not be put there`;
+        log({ level: "error", message, shard, key: textOfKey(task), error: String(error) });
+      },
     });
     const again = (_: unknown, { key }: { readonly key: ObjectKey }): void =>
       this.#workers.add({ ...key, kind: "namespace" });
