@@ -56,7 +56,7 @@ const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
   [["--batteries-included=-workspace-types"], /name workspace-types too/],
   [["--feature-gates=Everything"], /--feature-gates Everything: write Name=true or Name=false/],
   [["--logging-format=xml"], /--logging-format xml: say text or json/],
-  [["--v=loud"], /--v loud: give a number from 0 to 10/],
+  [["--v=loud"], /--v loud: give a number from 0 to 100/],
   [["--shutdown-delay-duration=soon"], /--shutdown-delay-duration soon: give a duration such as 30s/],
   [["--audit-log-format=legacy"], /--audit-log-format legacy: events are written as json/],
   [["--audit-log-mode=never", "--audit-log-path=-"], /--audit-log-mode never: say blocking or batch/],

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { issueCertificate } from "@virtual-workspaces/framework";
 import { expect } from "chai";
@@ -145,6 +146,21 @@ describe("virtual-workspaces start", function () {
     expect((await server.get("/livez")).code).to.equal(200);
     expect((await server.get(CONFIG_MAP, { token })).code).to.equal(200);
     expect(await server.end("SIGINT")).to.equal(1);
+  });
+
+  it("ends cleanly while it waits for its store", async () => {
+    const silent = createServer().listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    const { port } = silent.address() as AddressInfo;
+    await using server = new Start({ flags: [`--etcd-servers=http://127.0.0.1:${port}`] });
+    const [socket] = (await once(silent, "connection")) as [Socket];
+    socket.on("error", () => undefined).resume();
+    const began = performance.now();
+    expect(await server.end("SIGTERM")).to.equal(0);
+    expect(performance.now() - began).to.be.below(5000);
+    expect(server.lines).to.deep.equal([]);
+    expect(server.has("lock")).to.equal(false);
+    await once(silent.close(), "close");
   });
 
   it("goes by the names and keys that it is given", async () => {

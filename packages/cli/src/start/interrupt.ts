@@ -1,6 +1,6 @@
 /**
- * Hears of the wish to end: Ctrl-C, a manager of processes, a terminal that is closed. Whoever says it twice means at once:
- * the process ends with 1.
+ * Hears of the wish to end: Ctrl-C, or a manager of processes. Whoever says it twice means at once: the process ends with 1.
+ * A terminal that is closed is not heard, so that `nohup` keeps its meaning.
  */
 export class Interrupt implements Disposable {
   /** Resolves the first time. */
@@ -15,8 +15,8 @@ export class Interrupt implements Disposable {
       before = true;
       resolve();
     };
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
-      this.#stack.adopt(process.on(signal, hear), () => process.off(signal, hear));
+    for (const signal of ["SIGINT", "SIGTERM"] as const)
+      this.#stack.adopt(process.on(signal, hear), () => void process.off(signal, hear));
     this.asked = promise;
   }
 

@@ -16,7 +16,7 @@ export interface StartLog {
 export function logOf(flags: Flags): StartLog {
   const format = flags.text("logging-format") ?? "text";
   if (format !== "text" && format !== "json") throw new UsageError(`--logging-format ${format}: say text or json`);
-  const verbosity = flags.count("v", { fallback: 2, most: 10 });
+  const verbosity = flags.count("v", { fallback: 2, most: 100 });
   const log = format === "json" ? jsonLog() : jsonLog({ to: (line) => write(textOf(line)) });
   if (verbosity < REQUESTS) return { log };
   return { log, onRequest: (record) => log({ level: "info", message: "HTTP", ...record }) };

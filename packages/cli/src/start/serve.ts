@@ -20,7 +20,8 @@ export async function serve(options: StartOptions): Promise<number> {
   const lock = stack.use(takeRootDirectory(options.rootDirectory));
   for (const message of options.warnings) log({ level: "warn", message });
   const credentials = await credentialsOf(options);
-  const store = stack.use(await openStore(options.store));
+  const store = stack.use(await unless(interrupt.asked, openStore(options.store)));
+  if (store === undefined) return 0;
   stack.use(
     keepHistory(store, {
       onError: (error) => log({ level: "warn", message: "history of the store not kept short", error: String(error) }),
@@ -67,6 +68,13 @@ function serverOf(
     ...(onRequest && { onRequest }),
     log,
   });
+}
+
+/** What comes, unless somebody wants to end before: what comes after that is closed. */
+async function unless<T extends AsyncDisposable>(asked: Promise<void>, coming: Promise<T>): Promise<T | undefined> {
+  const first = await Promise.race([coming, asked.then(() => undefined)]);
+  if (first === undefined) coming.then((late) => late[Symbol.asyncDispose]()).catch(ignore);
+  return first;
 }
 
 async function started(server: WorkspaceServer, { place }: StartOptions): Promise<{ readonly port: number }> {
