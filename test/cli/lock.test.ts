@@ -41,6 +41,13 @@ describe("the lock of a state folder", () => {
     expect(existsSync(file())).to.equal(true);
   });
 
+  it("of one that had our number before us is taken over: in a container all have the same at every start", () => {
+    const since = new Date(performance.timeOrigin - 1000).toISOString();
+    writeFileSync(file(), JSON.stringify({ pid: process.pid, since }));
+    using _lock = acquire(folder.path, "--root-directory");
+    expect(() => acquire(folder.path, "--root-directory")).to.throw(/elsewhere with --root-directory/);
+  });
+
   it("of a process that is no more, and one that cannot be read, is taken over", async () => {
     for (const stale of [JSON.stringify({ pid: await deadPid(), since: "then" }), "", "{", "null", '{"since":1}']) {
       writeFileSync(file(), stale);
