@@ -21,3 +21,12 @@ describe("docs/errors.md", () => {
     expect(documented()).to.deep.equal([...statusReasons, ...codes()].sort());
   });
 });
+
+describe("docs/conformance.md", () => {
+  const [, kcp = ""] = readFileSync(`${root}/docs/conformance.md`, "utf8").split("\n## Differences from kcp\n");
+  for (const row of kcp.split("\n").filter((line) => /^\| (?!what |---)/.test(line)))
+    it(`names the test of a difference from kcp: ${row.split(" | ")[0]}`, () => {
+      const [, file = "", title = ""] = /`(test\/[\w/.-]+)` "([^|]+)" \|$/.exec(row) ?? [];
+      expect(readFileSync(`${root}/${file}`, "utf8")).to.include(title);
+    });
+});
