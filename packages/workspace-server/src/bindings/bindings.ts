@@ -6,14 +6,14 @@ import type { PersistentOptions } from "@virtual-workspaces/store";
 import type { BoundResource } from "../authz/state.ts";
 import type { CrdContent } from "../crds/definition.ts";
 import type { KindTable } from "../crds/served/kind-table.ts";
+import { admitInOrder } from "../shard/admission.ts";
 import type { ShardContext, ShardPart } from "../shard/context.ts";
 import type { Tracked } from "../shard/tracked.ts";
-import type { MayAccess } from "./admission/access.ts";
+import type { IsAllowed } from "../workspaces/access.ts";
 import { admitApiBinding } from "./admission/api-binding.ts";
 import { admitApiExport } from "./admission/api-export.ts";
 import { admitApiResourceSchema } from "./admission/api-resource-schema.ts";
 import { admitEndpointSlice } from "./admission/endpoint-slice.ts";
-import { admitPath } from "./admission/path-annotation.ts";
 import { admitClaims } from "./claims/admit-claims.ts";
 import { ClaimIndex } from "./claims/claim-index.ts";
 import type { KeptKind, KindsOf } from "./claims/relabel.ts";
@@ -39,7 +39,7 @@ export interface BindingsOptions {
   /** The CustomResourceDefinitions of all logical clusters, as they are followed. @default followed here */
   readonly crds?: Tracked<CrdContent>;
   /** Asked whether somebody may bind an export. */
-  readonly mayAccess: MayAccess;
+  readonly mayAccess: IsAllowed;
   /**
    * Where objects are that exports claim: of built-in kinds and those of CustomResourceDefinitions. What is bound is found
    * without. `undefined` for resources that the shard does not know.
@@ -70,8 +70,6 @@ export class Bindings implements ShardPart {
     readonly apiBinding: Admit;
     readonly apiResourceSchema: Admit;
     readonly apiExportEndpointSlice: Admit;
-    /** Of all other kinds: the annotation `kcp.io/path` where an object has it. */
-    readonly path: Admit;
   };
   /** The last to be asked of every kind that is kept: the labels by which exports find what they claim. */
   readonly admitClaims: Admit;
@@ -98,7 +96,6 @@ export class Bindings implements ShardPart {
       apiBinding: admitApiBinding({ state, exports, mayAccess }),
       apiResourceSchema: admitApiResourceSchema,
       apiExportEndpointSlice: admitEndpointSlice(exports, mayAccess),
-      path: admitPath(state),
     };
     const crds = options.crds ?? objects.track(kinds.crd);
     const secrets = objects.track(kinds.secret);
@@ -111,7 +108,7 @@ export class Bindings implements ShardPart {
         state,
         crds: boundCrds,
         store: objects.store,
-        admit: chained(options.admit, this.admitClaims),
+        admit: admitInOrder(...(options.admit ? [options.admit] : []), this.admitClaims),
         kinds: table,
         onFault: (error, crd) =>
           shard.log({ level: "error", message: `bound kind ${crd} cannot be served: ${String(error)}` }),
@@ -228,14 +225,4 @@ export class Bindings implements ShardPart {
     const why = error instanceof Error ? error.message : String(error);
     this.#shard.log({ level: "error", message: `controller ${controller}${about}: ${why}` });
   }
-}
-
-/** Asks one after the other: the second of what the first made. */
-export function chained(first: Admit | undefined, second: Admit): Admit {
-  if (first === undefined) return second;
-  return async (request) => {
-    const changed = (await first(request)) ?? undefined;
-    const object = changed ?? request.object;
-    return (await second({ ...request, object })) ?? changed;
-  };
 }

@@ -14,13 +14,12 @@ import {
   Workspace,
 } from "@virtual-workspaces/kcp";
 import type { ShardContext } from "../shard/context.ts";
-import { ensure, modify } from "../shard/modify.ts";
+import { ensure, modify, read } from "../shard/modify.ts";
 import { logicalClusterKey } from "../shard/state.ts";
 import type { IsAllowed } from "./access.ts";
 import { bindOwner } from "./logical-cluster/owner-binding.ts";
 import { begun, phaseOf } from "./logical-cluster/phases.ts";
 import { ownerText, ownerUser } from "./owner.ts";
-import { readObject } from "./parts.ts";
 import { initializersOf } from "./types/holders.ts";
 import { WorkspaceTypes } from "./types/workspace-types.ts";
 
@@ -60,7 +59,7 @@ export async function homeWorkspace(user: User, options: HomeOptions): Promise<H
   const collection = shard.objects.of(LogicalCluster);
   const cluster = homeClusterName(user.name);
   const key = logicalClusterKey(cluster);
-  const found = await readObject(collection, key);
+  const found = await read(collection, key);
   if (found === undefined) await checkMayHave(user, options.isAllowed);
   const made = found ?? (await ensure(collection, key, () => contentOf(user, shard))).object;
   // Two names could have one hash: nobody is shown, or given, another's home.

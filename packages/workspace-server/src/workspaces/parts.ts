@@ -72,11 +72,3 @@ export async function commit<T extends object>(
   });
   return true;
 }
-
-/** An object as its store has it now: what is followed may be a moment behind. */
-export async function readObject<T extends object>(
-  collection: Written<T>,
-  key: ObjectKey,
-): Promise<ObjectOf<T> | undefined> {
-  return modify(collection, key, () => undefined);
-}

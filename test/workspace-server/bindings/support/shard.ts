@@ -23,14 +23,15 @@ import {
 } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import { CrdController } from "@virtual-workspaces/workspace-server";
-import type { AccessAttributes } from "../../../../packages/workspace-server/src/bindings/admission/access.ts";
-import { Bindings, chained } from "../../../../packages/workspace-server/src/bindings/bindings.ts";
+import { Bindings } from "../../../../packages/workspace-server/src/bindings/bindings.ts";
 import type { KeptKind } from "../../../../packages/workspace-server/src/bindings/claims/relabel.ts";
+import { admitInOrder } from "../../../../packages/workspace-server/src/shard/admission.ts";
 import type { ShardContext } from "../../../../packages/workspace-server/src/shard/context.ts";
 import { Installation } from "../../../../packages/workspace-server/src/shard/installation.ts";
 import { ensure } from "../../../../packages/workspace-server/src/shard/modify.ts";
 import { ShardObjects } from "../../../../packages/workspace-server/src/shard/objects.ts";
 import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/shard/state.ts";
+import type { AskedAccess } from "../../../../packages/workspace-server/src/workspaces/access.ts";
 import { type PlainServer, startPlain } from "../../../_support/plain.ts";
 import { Crd } from "../../crds/kind.ts";
 
@@ -62,7 +63,7 @@ export interface TestShardOptions {
   readonly name?: string;
   readonly store?: Store;
   readonly installation?: Installation;
-  readonly mayBind?: (user: User, cluster: string, attributes: AccessAttributes) => boolean;
+  readonly mayBind?: (user: User, cluster: string, attributes: AskedAccess) => boolean;
   readonly virtualWorkspaceURLs?: boolean;
 }
 
@@ -131,7 +132,9 @@ export class TestShard implements AsyncDisposable {
   view(): ReturnType<typeof defineVirtualWorkspace> {
     const { objects, bindings } = this;
     const { admission, admitClaims } = bindings;
-    const served = (admit: Admit | undefined): { readonly admit: Admit } => ({ admit: chained(admit, admitClaims) });
+    const served = (admit: Admit | undefined): { readonly admit: Admit } => ({
+      admit: admitInOrder(...(admit ? [admit] : []), admitClaims),
+    });
     const [exports, bound] = [objects.of(APIExport), objects.of(APIBinding)];
     const own: readonly ServedResource[] = [
       APIExport.serve(exports, served(admission.apiExport) as never),

@@ -12,8 +12,9 @@ import {
   ROOT_CLUSTER,
 } from "@virtual-workspaces/kcp";
 import type { ShardState } from "../../shard/state.ts";
+import type { IsAllowed } from "../../workspaces/access.ts";
 import { clusterOf, type ExportReference, type Exports } from "../exports.ts";
-import { bindAttributes, type MayAccess } from "./access.ts";
+import { bindAttributes } from "./access.ts";
 import { withPath } from "./path-annotation.ts";
 import { forbidden, refusedFor } from "./refusals.ts";
 
@@ -21,7 +22,7 @@ import { forbidden, refusedFor } from "./refusals.ts";
 export interface BindingAdmissionOptions {
   readonly state: Pick<ShardState, "logicalCluster">;
   readonly exports: Exports;
-  readonly mayAccess: MayAccess;
+  readonly mayAccess: IsAllowed;
 }
 
 /**

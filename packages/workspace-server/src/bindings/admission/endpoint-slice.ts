@@ -1,12 +1,13 @@
 import { fieldRequired } from "@virtual-workspaces/apimachinery";
 import type { Admit } from "@virtual-workspaces/framework";
 import type { APIExportEndpointSlice } from "@virtual-workspaces/kcp";
+import type { IsAllowed } from "../../workspaces/access.ts";
 import { clusterOf, type Exports } from "../exports.ts";
-import { bindAttributes, type MayAccess } from "./access.ts";
+import { bindAttributes } from "./access.ts";
 import { forbidden, refusedFor } from "./refusals.ts";
 
 /** Admission of APIExportEndpointSlices: who makes one must be allowed to bind the export (kcp's plugin of that name). */
-export function admitEndpointSlice(exports: Exports, mayAccess: MayAccess): Admit {
+export function admitEndpointSlice(exports: Exports, mayAccess: IsAllowed): Admit {
   return async (request) => {
     const { object, operation, params, user } = request;
     if (object === undefined || operation !== "CREATE") return;

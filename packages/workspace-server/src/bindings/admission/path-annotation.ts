@@ -1,5 +1,5 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
-import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
+import type { AdmitRequest } from "@virtual-workspaces/framework";
 import { PATH_ANNOTATION } from "@virtual-workspaces/kcp";
 import type { ShardState } from "../../shard/state.ts";
 import { forbidden } from "./refusals.ts";
@@ -32,15 +32,4 @@ export function withPath<T extends KubeObject>(
   const { annotations } = object.metadata;
   if (annotations?.[PATH_ANNOTATION] === path) return object;
   return { ...object, metadata: { ...object.metadata, annotations: { ...annotations, [PATH_ANNOTATION]: path } } };
-}
-
-/** The same for objects of any other kind that have the annotation already; LogicalClusters have it from elsewhere. */
-export function admitPath(state: State): Admit {
-  return (request) => {
-    const { object, definition, subresource } = request;
-    if (object === undefined || subresource !== "" || definition.plural === "logicalclusters") return undefined;
-    return object.metadata.annotations?.[PATH_ANNOTATION] === undefined
-      ? undefined
-      : withPath(request, object, { state });
-  };
 }

@@ -6,9 +6,8 @@ import {
   type Workspace,
 } from "@virtual-workspaces/kcp";
 import type { ShardContext } from "../../shard/context.ts";
-import { remove } from "../../shard/modify.ts";
+import { read, remove } from "../../shard/modify.ts";
 import { logicalClusterKey } from "../../shard/state.ts";
-import { readObject } from "../parts.ts";
 import { isOwnedBy } from "./new-logical-cluster.ts";
 import { type AfterStep, GO_ON, STOP, type Step } from "./step.ts";
 
@@ -27,7 +26,7 @@ export const deletionStep: Step = async (workspace, { shard }) => {
   const collection = there.objects.of(LogicalCluster);
   const key = logicalClusterKey(cluster);
   // As it stands: one that was made this moment is not known of yet, and would be left behind.
-  const found = await readObject(collection, key);
+  const found = await read(collection, key);
   // Anybody can write a name into an annotation: of others nothing is deleted.
   if (found === undefined || !isOwnedBy(found, workspace)) return release(workspace);
   if (found.metadata.deletionTimestamp === undefined) await remove(collection, key, found.metadata.uid);

@@ -9,9 +9,9 @@ import {
   type Workspace,
   type WorkspaceStatus,
 } from "@virtual-workspaces/kcp";
+import { read } from "../../shard/modify.ts";
 import { logicalClusterKey } from "../../shard/state.ts";
 import { phaseOf } from "../logical-cluster/phases.ts";
-import { readObject } from "../parts.ts";
 import { shardWith } from "./deletion.ts";
 import { settledPhase } from "./settled-phase.ts";
 import { shardOf } from "./shards.ts";
@@ -48,7 +48,7 @@ async function initialize(workspace: Workspace, tools: WorkspaceTools): Promise<
   const shard = shardWith(workspace, tools.shard, cluster);
   const found =
     shard?.state.logicalCluster(cluster) ??
-    (shard && (await readObject(shard.objects.of(LogicalCluster), logicalClusterKey(cluster))));
+    (shard && (await read(shard.objects.of(LogicalCluster), logicalClusterKey(cluster))));
   if (found === undefined) return disappeared(workspace, tools);
   const next = withHolders(status, "terminators", found.status?.terminators);
   const waiting = (base: WorkspaceStatus, message: string): AfterStep => {

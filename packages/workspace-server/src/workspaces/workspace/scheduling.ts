@@ -12,7 +12,7 @@ import {
   type Workspace,
 } from "@virtual-workspaces/kcp";
 import type { ShardContext } from "../../shard/context.ts";
-import { readObject } from "../parts.ts";
+import { read } from "../../shard/modify.ts";
 import { clusterOf, joined, pathOf } from "../types/keys.ts";
 import { makeLogicalCluster } from "./new-logical-cluster.ts";
 import { areShardsKnown, chooseShard, shardOf } from "./shards.ts";
@@ -82,7 +82,7 @@ async function occupy(workspace: Workspace, { shard, now }: WorkspaceTools, path
 /** Whether it is still as it was seen: for one that went meanwhile nothing is made that nobody would delete. */
 async function isCurrent({ metadata }: Workspace, { objects, state }: ShardContext): Promise<boolean> {
   const key = { cluster: clusterOf({ metadata }), namespace: "", name: metadata.name ?? "" };
-  const found = await readObject(objects.of(state.workspaces.resource), key);
+  const found = await read(objects.of(state.workspaces.resource), key);
   return found?.metadata.resourceVersion === metadata.resourceVersion;
 }
 

@@ -21,7 +21,8 @@ import type { ShardContext, ShardPart } from "../../../shard/context.ts";
 import { ensure, modify } from "../../../shard/modify.ts";
 import type { ShardObjects } from "../../../shard/objects.ts";
 import { logicalClusterKey, type ShardState } from "../../../shard/state.ts";
-import { bindAttributes, type MayAccess } from "../../admission/access.ts";
+import type { IsAllowed } from "../../../workspaces/access.ts";
+import { bindAttributes } from "../../admission/access.ts";
 import { canonicalPath } from "../../admission/path-annotation.ts";
 import { clusterOf, type Exports, exportText } from "../../exports.ts";
 import { follow } from "../../follow.ts";
@@ -41,7 +42,7 @@ export interface DefaultBindingsOptions {
   readonly state: ShardState;
   readonly exports: Exports;
   readonly typesOf: TypesOf;
-  readonly mayAccess: MayAccess;
+  readonly mayAccess: IsAllowed;
   readonly now: () => Date;
   readonly onError: (failure: ReconcileFailure) => void;
 }
