@@ -155,8 +155,8 @@ describe("virtual-workspaces start refuses", function () {
         "--etcd-servers=embedded",
       ],
     ];
-    const { warnings, user } = startOptions(["--root-directory", folder.path, ...harness], {});
-    expect(user).to.equal(true);
+    const { warnings, users } = startOptions(["--root-directory", folder.path, ...harness], {});
+    expect(users).to.deep.equal([{ name: "user", workspace: "root" }]);
     expect(warnings.map((text) => text.split(" ").slice(0, 3).join(" "))).to.deep.equal([
       ...["client-port", "peer-port", "wal-size-bytes"].map((name) => `--embedded-etcd-${name} is accepted`),
       "audit policy file",

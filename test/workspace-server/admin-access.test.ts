@@ -49,7 +49,7 @@ describe("admin access", () => {
   }
 
   it("is by kcp's contexts, users and groups", async () => {
-    const access = await start({ user: true });
+    const access = await start({ users: [{ name: "user", workspace: "root" }] });
     const config = parse(text());
     expect(config["current-context"]).to.equal("root");
     const contexts = config.contexts.map(({ name, context }: { name: string; context: object }) => ({
@@ -88,7 +88,7 @@ describe("admin access", () => {
   });
 
   it("keeps the shard's administrator's token, and of it only the hash besides; the other's is new", async () => {
-    await start({ user: true });
+    await start({ users: [{ name: "user", workspace: "root" }] });
     const before = tokens();
     const hash = createHash("sha256")
       .update(before["shard-admin"] ?? "")
@@ -160,7 +160,7 @@ describe("admin access", () => {
       hosts: ["localhost"],
       addresses: ["127.0.0.1"],
     });
-    const access = await AdminAccess.load({ ...options, user: true });
+    const access = await AdminAccess.load({ ...options, users: [{ name: "user", workspace: "root" }] });
     const server = createServer({
       virtualWorkspaces: [whoami()],
       authentication: [access.authenticator],

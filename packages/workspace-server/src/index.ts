@@ -55,7 +55,7 @@ export {
   type ServingCertificateOptions,
   servingCertificate,
 } from "./admin/serving-certificate.ts";
-export { type AdminTokens, adminTokens } from "./admin/users.ts";
+export { type AdminTokens, adminTokens, type PlainUser } from "./admin/users.ts";
 
 // Service accounts and their tokens.
 

@@ -24,7 +24,7 @@ Where:
   --tls-cert-file, --tls-private-key-file <file>  PEM                                 (default made in the root directory)
 
 Who:
-  --batteries-included <names>       admin, workspace-types, user; +user adds to the default (default admin,workspace-types)
+  --batteries-included <names>       admin, workspace-types, user, demo; +demo adds one   (default admin,workspace-types)
   --token-auth-file <file>           lines of token,user,uid,"group1,group2"
   --client-ca-file <file>            who certifies users                    (default made: client-ca.crt, client-ca.key)
   --anonymous-auth=false             nobody comes in without credentials

@@ -46,10 +46,10 @@ async function servingOf({ tls, certDir, place }: StartOptions): Promise<Pick<Cr
   return { tls: { certFile, keyFile }, ca };
 }
 
-function adminOf({ admin, user, kubeconfig, tokenStore }: StartOptions): Promise<AdminAccess | undefined> {
+function adminOf({ admin, users, kubeconfig, tokenStore }: StartOptions): Promise<AdminAccess | undefined> {
   if (!admin) return Promise.resolve(undefined);
   for (const path of [kubeconfig, tokenStore]) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  return AdminAccess.load({ kubeconfig, tokenStore, user });
+  return AdminAccess.load({ kubeconfig, tokenStore, users });
 }
 
 async function keysOf({ serviceAccounts: { keyFile, verification } }: StartOptions): Promise<ServiceAccountKeys> {

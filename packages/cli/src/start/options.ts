@@ -1,10 +1,12 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Audit, TlsCertificate } from "@virtual-workspaces/framework";
+import type { PlainUser } from "@virtual-workspaces/workspace-server";
 import { type StoreChoice, storeChoice } from "../store/options.ts";
 import { Failure, UsageError } from "../usage.ts";
 import { auditOf } from "./audit.ts";
 import { type Authentication, authenticationOf } from "./authentication.ts";
+import { batteriesOf, usersOf } from "./batteries.ts";
 import { contentOf, pathOf } from "./files.ts";
 import { type Flags, readFlags } from "./flags.ts";
 import type { FlagName } from "./known-flags.ts";
@@ -18,9 +20,12 @@ export interface StartOptions extends StartLog {
   readonly certDir: string;
   readonly kubeconfig: string;
   readonly tokenStore: string;
-  /** Whether there are administrators of its own; `user`: and somebody without rights. */
+  /** Whether there are administrators of its own. */
   readonly admin: boolean;
-  readonly user: boolean;
+  /** Users without rights of their own that come with batteries. */
+  readonly users: readonly PlainUser[];
+  /** Whether the tree of the demonstration is made and shown. */
+  readonly demo: boolean;
   readonly place: Place;
   /** @default made and kept in `certDir` */
   readonly tls: TlsCertificate | undefined;
@@ -46,8 +51,6 @@ export interface ServiceAccountOptions {
   readonly verification: readonly string[];
 }
 
-const DEFAULT_BATTERIES: readonly string[] = ["admin", "workspace-types"];
-const BATTERIES: readonly string[] = [...DEFAULT_BATTERIES, "metrics-viewer", "user"];
 const ETCD_FLAGS = ["etcd-prefix", "etcd-cafile", "etcd-certfile", "etcd-keyfile", "etcd-credentials-file"] as const;
 
 /** Reads the flags and the files that they name; changes nothing. @throws UsageError */
@@ -65,7 +68,8 @@ export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     kubeconfig: pathOf(flags, "kubeconfig-path") ?? join(rootDirectory, "admin.kubeconfig"),
     tokenStore: pathOf(flags, "authentication-admin-token-path") ?? join(rootDirectory, ".admin-token-store"),
     admin: batteries.has("admin"),
-    user: batteries.has("user"),
+    users: usersOf(batteries),
+    demo: batteries.has("demo"),
     place: placeOf(flags),
     tls: tlsOf(flags),
     authentication: authenticationOf(flags, logging.log),
@@ -76,34 +80,6 @@ export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     closeDelay: flags.duration("shutdown-delay-duration"),
     warnings: [...flags.warnings, ...(warning === undefined ? [] : [warning]), ...gatesOf(flags)],
   };
-}
-
-/** `+x` and `-x` change what is the default, a plain `x` takes its place. */
-function batteriesOf(flags: Flags): ReadonlySet<string> {
-  const given = flags.list("batteries-included");
-  const relative = given.filter((name) => /^[+-]/.test(name));
-  if (relative.length > 0 && relative.length < given.length)
-    throw new UsageError("--batteries-included: write + or - before all names, or before none");
-  const unknown = given.map((name) => name.replace(/^[+-]/, "")).find((name) => !BATTERIES.includes(name));
-  if (unknown !== undefined)
-    throw new UsageError(
-      `--batteries-included: unknown battery: ${unknown}. The batteries are ${BATTERIES.join(", ")}`,
-    );
-  const plain = flags.given(["batteries-included"]).length > 0 && relative.length === 0;
-  const all = new Set(plain ? given : DEFAULT_BATTERIES);
-  for (const name of relative) {
-    if (name.startsWith("+")) all.add(name.slice(1));
-    else all.delete(name.slice(1));
-  }
-  if (all.has("user") && !all.has("admin"))
-    throw new UsageError("--batteries-included: battery user enabled which requires admin as well");
-  if (all.has("metrics-viewer"))
-    throw new UsageError(
-      "--batteries-included: metrics-viewer is not implemented: there are no metrics to view; leave it out",
-    );
-  if (!all.has("workspace-types"))
-    throw new UsageError("--batteries-included: the types are always there: name workspace-types too");
-  return all;
 }
 
 function tlsOf(flags: Flags): TlsCertificate | undefined {

@@ -34,6 +34,7 @@ export async function serve(options: StartOptions): Promise<number> {
   lock.serves(baseURL);
   await told(() => credentials.admin?.write({ server: baseURL, ca: credentials.ca }));
   console.log(readyText(options, baseURL));
+  if (options.demo) await Promise.race([demonstrated(options, baseURL), interrupt.asked]);
   log({
     level: "info",
     message: "Serving securely",
@@ -82,6 +83,18 @@ async function started(server: WorkspaceServer, { place }: StartOptions): Promis
     return await server.listen({ port: place.port, host: place.bindAddress });
   } catch (error) {
     throw startFailure(error, place);
+  }
+}
+
+/** Shows what a view is for. What goes wrong there keeps nobody from using the server. */
+async function demonstrated({ kubeconfig, log }: StartOptions, url: string): Promise<void> {
+  try {
+    const { makeTree } = await import("./demo/tree.ts");
+    const { seen } = await import("./demo/seen.ts");
+    await makeTree(kubeconfig);
+    console.log(`\n${await seen({ kubeconfig, url, views: [] })}`);
+  } catch (error) {
+    log({ level: "warn", message: "the demonstration cannot be shown", error: String(error) });
   }
 }
 

@@ -2,7 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { TokenAuthenticator } from "@virtual-workspaces/framework";
 import { readIfThere, writeAtomically } from "./files.ts";
 import { type AdminKubeconfigOptions, adminKubeconfig, tokenIn } from "./kubeconfig.ts";
-import { type AdminTokens, adminTokens, hashOf, newToken, SHARD_ADMIN } from "./users.ts";
+import { type AdminTokens, adminTokens, hashOf, newToken, type PlainUser, SHARD_ADMIN } from "./users.ts";
 
 /** Where the administrators' access is kept. */
 export interface AdminAccessOptions {
@@ -10,8 +10,8 @@ export interface AdminAccessOptions {
   readonly kubeconfig: string;
   /** `--authentication-admin-token-path`: `<root directory>/.admin-token-store`. */
   readonly tokenStore: string;
-  /** Whether there is a user without rights (the battery `user`). @default false */
-  readonly user?: boolean;
+  /** Users without rights of their own, as the battery `user` has one. @default nobody */
+  readonly users?: readonly PlainUser[];
 }
 
 /**
@@ -27,7 +27,8 @@ export class AdminAccess {
 
   private constructor(options: AdminAccessOptions, shardAdmin: string) {
     this.#options = options;
-    this.#tokens = { shardAdmin, kcpAdmin: newToken(), user: options.user === true ? newToken() : undefined };
+    const plain = new Map(options.users?.map(({ name }) => [name, newToken()]));
+    this.#tokens = { shardAdmin, kcpAdmin: newToken(), plain };
     this.authenticator = adminTokens(this.#tokens);
   }
 
@@ -47,9 +48,9 @@ export class AdminAccess {
    *
    * @throws Error on a file that cannot be written
    */
-  write(place: Omit<AdminKubeconfigOptions, "tokens">): void {
-    const { kubeconfig, tokenStore } = this.#options;
-    writeAtomically(kubeconfig, adminKubeconfig({ ...place, tokens: this.#tokens }), 0o600);
+  write(place: Omit<AdminKubeconfigOptions, "tokens" | "users">): void {
+    const { kubeconfig, tokenStore, users = [] } = this.#options;
+    writeAtomically(kubeconfig, adminKubeconfig({ ...place, users, tokens: this.#tokens }), 0o600);
     const expected = hashOf(this.#tokens.shardAdmin);
     if (readIfThere(tokenStore)?.equals(expected) !== true) writeAtomically(tokenStore, expected, 0o600);
   }

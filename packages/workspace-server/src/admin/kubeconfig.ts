@@ -1,9 +1,10 @@
-import type { AdminTokens } from "./users.ts";
-import { KCP_ADMIN, PLAIN_USER, SHARD_ADMIN } from "./users.ts";
+import { type AdminTokens, KCP_ADMIN, type PlainUser, SHARD_ADMIN } from "./users.ts";
 
 /** What `admin.kubeconfig` is about. */
 export interface AdminKubeconfigOptions {
   readonly tokens: AdminTokens;
+  /** Those whose tokens are among them. @default nobody */
+  readonly users?: readonly PlainUser[];
   /** `https://192.0.2.7:6443`, as clients reach the server. */
   readonly server: string;
   /** PEM that they trust it by. */
@@ -12,27 +13,27 @@ export interface AdminKubeconfigOptions {
 
 /**
  * The text of `admin.kubeconfig`, as kcp has it: contexts `root` (the current one) and `base` of kcp-admin, `system:admin`
- * and `shard-base` of shard-admin, and `user` where there is one. It holds tokens that allow everything.
+ * and `shard-base` of shard-admin, and one of each plain user, at their workspace. It holds tokens that allow everything.
  */
-export function adminKubeconfig({ tokens, server, ca }: AdminKubeconfigOptions): string {
+export function adminKubeconfig({ tokens, users = [], server, ca }: AdminKubeconfigOptions): string {
   const base = server.replace(/\/+$/, "");
   const trust = Buffer.from(ca).toString("base64");
+  const workspaces = new Set(["root", "system:admin", ...users.map(({ workspace }) => workspace)]);
   const clusters = [
-    ["base", base],
-    ["root", `${base}/clusters/root`],
-    ["system:admin", `${base}/clusters/system:admin`],
-  ] as const;
+    ["base", base] as const,
+    ...Array.from(workspaces, (path) => [path, `${base}/clusters/${path}`] as const),
+  ];
   const contexts = [
     ["base", "base", KCP_ADMIN],
     ["root", "root", KCP_ADMIN],
     ["shard-base", "base", SHARD_ADMIN],
     ["system:admin", "system:admin", SHARD_ADMIN],
-    ...(tokens.user === undefined ? [] : [["user", "root", PLAIN_USER] as const]),
+    ...users.map(({ name, workspace }) => [name, workspace, name] as const),
   ] as const;
-  const users = [
+  const credentials = [
     [KCP_ADMIN, tokens.kcpAdmin],
     [SHARD_ADMIN, tokens.shardAdmin],
-    ...(tokens.user === undefined ? [] : [[PLAIN_USER, tokens.user] as const]),
+    ...(tokens.plain ?? []),
   ] as const;
   return [
     "apiVersion: v1",
@@ -54,7 +55,7 @@ export function adminKubeconfig({ tokens, server, ca }: AdminKubeconfigOptions):
     "kind: Config",
     "preferences: {}",
     "users:",
-    ...users.flatMap(([name, token]) => [`- name: ${text(name)}`, "  user:", `    token: ${text(token)}`]),
+    ...credentials.flatMap(([name, token]) => [`- name: ${text(name)}`, "  user:", `    token: ${text(token)}`]),
     "",
   ].join("\n");
 }

@@ -5,8 +5,13 @@ import { authenticatedUser, bearerTokens, type TokenAuthenticator, type User } f
 export const SHARD_ADMIN = "shard-admin";
 /** A user in the group `system:kcp:admin`: kcp's rules decide about them. */
 export const KCP_ADMIN = "kcp-admin";
-/** A user in no group but that of everybody who has logged in, where there is the battery `user`. */
-export const PLAIN_USER = "user";
+/** Somebody in no group but that of everybody who has logged in. */
+export interface PlainUser {
+  /** Also of their context. */
+  readonly name: string;
+  /** The path of the workspace that their context leads to. */
+  readonly workspace: string;
+}
 
 /** The tokens by which the users of a start log in. */
 export interface AdminTokens {
@@ -14,8 +19,8 @@ export interface AdminTokens {
   readonly shardAdmin: string;
   /** New at every start. */
   readonly kcpAdmin: string;
-  /** New at every start. `undefined`: there is no such user. */
-  readonly user?: string | undefined;
+  /** By name; new at every start. */
+  readonly plain?: ReadonlyMap<string, string>;
 }
 
 /** A token that stays among those who are given it. */
@@ -29,11 +34,11 @@ export function hashOf(token: string): Buffer {
 }
 
 /** Takes the tokens of `admin.kubeconfig`. Each user has another uid at each start. Put it before all others. */
-export function adminTokens({ shardAdmin, kcpAdmin, user }: AdminTokens): TokenAuthenticator {
+export function adminTokens({ shardAdmin, kcpAdmin, plain = new Map() }: AdminTokens): TokenAuthenticator {
   const users = [
     entry(shardAdmin, { name: SHARD_ADMIN, groups: ["system:masters"] }),
     entry(kcpAdmin, { name: KCP_ADMIN, groups: ["system:kcp:admin"] }),
-    ...(user === undefined ? [] : [entry(user, { name: PLAIN_USER, groups: [] })]),
+    ...Array.from(plain, ([name, token]) => entry(token, { name, groups: [] })),
   ];
   const verify = (token: string): { readonly user: User } | undefined => {
     const shown = hashOf(token);

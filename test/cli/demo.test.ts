@@ -1,0 +1,47 @@
+// `virtual-workspaces start` with the battery `demo`: a tree, Alice and Bob, and what it says of them is so.
+import { expect } from "chai";
+import { needsKubectl } from "../e2e/support/kubectls.ts";
+import { Start } from "./support/start.ts";
+
+const flags = ["--batteries-included=+demo"];
+
+describe("virtual-workspaces start with the demonstration", function () {
+  this.timeout(90_000);
+  before(needsKubectl);
+
+  it("says what kubectl answers as well, and says it again when it starts again", async () => {
+    await using first = await Start.ready({ flags });
+    const shown = await told(first);
+    expect(shown).to.include("soup=4.50 stew=9.80");
+    const commands = [...shown.matchAll(/^ {4}\$ kubectl (.*)\n {4}(.*)$/gm)];
+    expect(commands).to.have.length.at.least(2);
+    for (const [, command = "", answer = ""] of commands) {
+      const said = await first.kubectl(...command.split(" "));
+      expect(said).to.match(answer.startsWith("Error") ? /^1 / : /^0 NAME +DATA +AGE\nmenu +2 /);
+      if (answer.startsWith("Error")) expect(said).to.equal(`1 ${answer}`);
+    }
+    expect(await first.kubectl("--context", "alice", "get", "workspaces")).to.equal("0 No resources found");
+    const inAcme = ["--context", "alice", "--server", `${first.url}/clusters/root:acme`];
+    expect(await first.kubectl(...inAcme, "get", "workspaces", "-o", "jsonpath={..metadata.name}")).to.equal(
+      "0 lab shop",
+    );
+    const path = first.folder.path;
+    expect(await first.end("SIGTERM")).to.equal(0);
+
+    await using second = await Start.ready({ in: path, flags });
+    expect((await told(second)).replaceAll(second.url, "")).to.equal(shown.replaceAll(first.url, ""));
+  });
+
+  it("is no one's who has not asked for it", async () => {
+    await using server = await Start.ready();
+    expect(await server.kubectl("get", "workspaces")).to.equal("0 No resources found");
+    expect(server.text("admin.kubeconfig")).not.to.include("alice");
+  });
+});
+
+/** What is printed after it is ready. */
+async function told(server: Start): Promise<string> {
+  const text = (): string => server.lines.join("\n");
+  await server.until("shown", () => /as Bob[\s\S]*Error from server/.test(text()), 60_000);
+  return text().slice(text().indexOf("One object"));
+}
