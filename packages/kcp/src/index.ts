@@ -227,5 +227,6 @@ export type {
 } from "./apis/schemas/custom-resource-definition.ts";
 export { apiResourceSchemaOf } from "./apis/schemas/from-crd.ts";
 export type { ResourceNames } from "./apis/schemas/names-problems.ts";
+export { definitionOf } from "./apis/schemas/of-resource.ts";
 export { type ServedVersion, servedVersions } from "./apis/schemas/served-version.ts";
 export type { SchemaRules } from "./apis/schemas/version-problems.ts";

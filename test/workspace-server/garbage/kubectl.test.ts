@@ -48,6 +48,6 @@ describe("kubectl delete", function () {
     await kubectl("create", "namespace", "old");
     await kubectl("create", "configmap", "a", "--namespace=old", "--from-literal=x=y");
     expect(await kubectl("delete", "namespace", "old", "--timeout=20s")).to.contain('namespace "old" deleted');
-    expect(await kubectl("get", "namespaces", "-o", "name")).to.equal("namespace/default");
+    expect(await kubectl("get", "namespaces", "-o", "name")).to.equal("namespace/default\nnamespace/kcp-system");
   });
 });

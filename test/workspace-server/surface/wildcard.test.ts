@@ -50,7 +50,7 @@ describe("/clusters/*", () => {
       [`PATCH /clusters/*${MAPS}/a`, "patch", "configmaps"],
       [`DELETE /clusters/*${MAPS}/a`, "delete", "configmaps"],
       [`DELETE /clusters/*${MAPS}`, "deletecollection", "configmaps"],
-      ["GET /clusters/*/apis/tenancy.kcp.io/v1alpha1/workspaces/org", "get", "workspaces.tenancy.kcp.io"],
+      ["GET /clusters/*/apis/core.kcp.io/v1alpha1/logicalclusters/cluster", "get", "logicalclusters.core.kcp.io"],
       [
         "POST /clusters/*/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
         "create",

@@ -27,6 +27,7 @@ import { Identities, type SecretContent } from "./controllers/export/identity.ts
 import { clusterOf, Exports, placeOf } from "./exports.ts";
 import { BoundCrds } from "./served/bound-crds.ts";
 import { BoundKinds } from "./served/bound-kinds.ts";
+import type { FindOwnKind } from "./served/own-kind.ts";
 
 /** What {@link Bindings} is made with. */
 export interface BindingsOptions {
@@ -47,6 +48,8 @@ export interface BindingsOptions {
   readonly kindsOf: KindsOf;
   /** Asked before every write of a bound object, before the labels of claims are put right. @default nobody */
   readonly admit?: Admit;
+  /** What of that which is bound the server keeps itself: it is served as it has it, not by schema. @default nothing */
+  readonly own?: FindOwnKind;
   /** How bound objects are kept. @default as `persistent` does */
   readonly kept?: Pick<PersistentOptions, "history" | "linger">;
   /** Whether `status.virtualWorkspaces` of exports is written, which kcp has deprecated. @default true */
@@ -110,6 +113,7 @@ export class Bindings implements ShardPart {
         store: objects.store,
         admit: admitInOrder(...(options.admit ? [options.admit] : []), this.admitClaims),
         kinds: table,
+        own: options.own,
         onFault: (error, crd) =>
           shard.log({ level: "error", message: `bound kind ${crd} cannot be served: ${String(error)}` }),
       }),

@@ -1,5 +1,4 @@
-import type { ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { RbacObject, TypedDefinition } from "@virtual-workspaces/framework";
+import type { RbacObject } from "@virtual-workspaces/framework";
 import {
   LOGICAL_CLUSTER_DELETION_FINALIZER,
   LogicalCluster,
@@ -16,8 +15,10 @@ import { bootstrapRoles } from "../authz/bootstrap-roles/bootstrap-roles.ts";
 import { Namespace } from "../kinds/core/namespace.ts";
 import { ClusterRole, ClusterRoleBinding } from "../kinds/rbac/kinds.ts";
 import type { ShardContext } from "../shard/context.ts";
-import { type Draft, ensure, modify } from "../shard/modify.ts";
+import { ensure, modify } from "../shard/modify.ts";
 import { logicalClusterKey } from "../shard/state.ts";
+import { shipExports } from "../system-apis/ship.ts";
+import { placeOf, put } from "./put.ts";
 import { CREATE_ONLY_ANNOTATION, rootRoles, shippedTypes } from "./root-objects.ts";
 
 /** Who owns what is shipped (kcp's name for it, which is no user that anybody logs in as). */
@@ -25,20 +26,21 @@ const BOOTSTRAPPER = "system:kcp-bootstrapper";
 
 /**
  * What is there from the start: the shipped roles in `system:admin`, and on the shard of that name the workspace `root` with its
- * types and roles. To be called before anything follows the shard; what is there already is left, but that what
+ * exports, types and roles. To be called before anything follows the shard; what is there already is left, but that what
  * is shipped is put back as it was shipped, unless it says that it is only to be created.
  */
 export async function bootstrap(context: ShardContext): Promise<void> {
   for (const object of bootstrapRoles) await ship(context, { cluster: SYSTEM_ADMIN_CLUSTER, object });
   if (context.name !== ROOT_CLUSTER) return;
   await rootCluster(context);
+  context.installation.setIdentities(await shipExports(context));
   for (const object of rootRoles) await ship(context, { cluster: ROOT_CLUSTER, object });
   for (const { name, annotations, spec } of shippedTypes) {
     const metadata = { annotations: { ...annotations, [PATH_ANNOTATION]: ROOT_CLUSTER } };
-    await put(context, WorkspaceType, { key: key(ROOT_CLUSTER, name), content: { metadata, spec } });
+    await put(context, WorkspaceType, { key: placeOf(ROOT_CLUSTER, name), content: { metadata, spec } });
   }
   await put(context, Namespace, {
-    key: key(ROOT_CLUSTER, "default"),
+    key: placeOf(ROOT_CLUSTER, "default"),
     content: {
       metadata: {
         labels: { "kubernetes.io/metadata.name": "default" },
@@ -52,7 +54,7 @@ export async function bootstrap(context: ShardContext): Promise<void> {
 
 /** Says in `root` how a shard is reached (kcp's self registration). */
 export async function register(root: ShardContext, { name, urls }: ShardContext): Promise<void> {
-  const at = key(ROOT_CLUSTER, name);
+  const at = placeOf(ROOT_CLUSTER, name);
   const shards = root.objects.of(Shard);
   const { created } = await ensure(shards, at, () => ({
     metadata: { labels: { [SHARD_NAME_LABEL]: name } },
@@ -83,38 +85,8 @@ interface Shipped {
 async function ship(context: ShardContext, { cluster, object }: Shipped): Promise<void> {
   const { metadata, apiVersion: _version, kind, ...content } = object;
   const { name, ...rest } = metadata;
-  const at = key(cluster, name);
+  const at = placeOf(cluster, name);
   if (kind === "ClusterRole")
     await put(context, ClusterRole, { key: at, content: { ...content, metadata: rest } as never });
   else await put(context, ClusterRoleBinding, { key: at, content: { ...content, metadata: rest } as never });
-}
-
-interface Put<T extends object> {
-  readonly key: ObjectKey;
-  readonly content: Draft<T>;
-}
-
-/** As it is shipped: what users have added to its metadata stays. */
-async function put<T extends object>(
-  { objects }: ShardContext,
-  kind: TypedDefinition<T>,
-  { key: at, content }: Put<T>,
-): Promise<void> {
-  const collection = objects.of(kind);
-  const { object, created } = await ensure(collection, at, () => content);
-  if (created || object.metadata.annotations?.[CREATE_ONLY_ANNOTATION] !== undefined) return;
-  const { metadata = {}, ...shipped } = content;
-  await modify(collection, at, (kept) => ({
-    ...kept,
-    ...shipped,
-    metadata: {
-      ...kept.metadata,
-      labels: { ...kept.metadata.labels, ...metadata.labels },
-      annotations: { ...kept.metadata.annotations, ...metadata.annotations },
-    },
-  }));
-}
-
-function key(cluster: string, name: string): ObjectKey {
-  return { cluster, namespace: "", name };
 }

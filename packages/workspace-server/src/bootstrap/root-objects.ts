@@ -25,7 +25,18 @@ const workspaceTypes = { [BATTERY_ANNOTATION]: "workspace-types" };
 
 /** The types in `root`, as kcp ships them with the batteries that it has by default. */
 export const shippedTypes: readonly ShippedType[] = [
-  { name: "universal", annotations: {}, spec: { initializer: true, defaultChildWorkspaceType: inRoot("universal") } },
+  {
+    name: "universal",
+    annotations: {},
+    spec: {
+      initializer: true,
+      defaultChildWorkspaceType: inRoot("universal"),
+      defaultAPIBindings: [
+        { path: ROOT_CLUSTER, export: "tenancy.kcp.io" },
+        { path: ROOT_CLUSTER, export: "topology.kcp.io" },
+      ],
+    },
+  },
   {
     name: "root",
     annotations: { [CREATE_ONLY_ANNOTATION]: "true" },

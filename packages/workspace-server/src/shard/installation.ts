@@ -18,6 +18,23 @@ export class Installation {
   readonly index: PathIndex = new PathIndex();
   readonly #shards = new Map<string, ShardContext>();
   readonly #followers = new Set<Follower>();
+  readonly #identities = Promise.withResolvers<void>();
+  #known: ReadonlyMap<string, string> = new Map();
+
+  /** The hashes of the exports in `root` that kcp's own kinds come by, by name; none before {@link identified}. */
+  get identities(): ReadonlyMap<string, string> {
+    return this.#known;
+  }
+
+  /** Resolves when the shard that has `root` knows them: nothing that is bound can be served before. */
+  get identified(): Promise<void> {
+    return this.#identities.promise;
+  }
+
+  setIdentities(identities: ReadonlyMap<string, string>): void {
+    this.#known = identities;
+    this.#identities.resolve();
+  }
 
   get shards(): readonly ShardContext[] {
     return [...this.#shards.values()];

@@ -1,7 +1,7 @@
 import { WILDCARD } from "@virtual-workspaces/apimachinery";
 import type { Keyed } from "@virtual-workspaces/client";
-import type { Authenticator, Log, ServedResource } from "@virtual-workspaces/framework";
-import { BOUND_CRDS_CLUSTER, ROOT_SHARD } from "@virtual-workspaces/kcp";
+import type { Admit, Authenticator, Log, ServedResource } from "@virtual-workspaces/framework";
+import { BOUND_CRDS_CLUSTER, LogicalCluster, ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { ObjectFeed, type Store } from "@virtual-workspaces/store";
 import { type ShardAuthorizer, shardAuthorizer } from "../authz/authorizer.ts";
 import { roleEscalation } from "../authz/escalation/role-escalation.ts";
@@ -13,6 +13,8 @@ import { CustomResourceDefinition } from "../kinds/apiextensions/custom-resource
 import { Namespace } from "../kinds/core/namespace.ts";
 import { Secret } from "../kinds/core/secret.ts";
 import type { TokenSubresourceOptions } from "../service-accounts/token-request.ts";
+import { rootBound } from "../system-apis/root-bound.ts";
+import { systemKinds } from "../system-apis/system-kinds.ts";
 import { admitPathAnnotation } from "../workspaces/admission/path-annotation.ts";
 import { workspaceAdmissions } from "../workspaces/admissions.ts";
 import { deepAccess } from "./access.ts";
@@ -23,7 +25,7 @@ import { baseKinds } from "./base-kinds.ts";
 import type { ShardContext, ShardUrls } from "./context.ts";
 import { inGroupOrder } from "./group-order.ts";
 import type { Installation } from "./installation.ts";
-import { kcpKinds } from "./kcp-kinds.ts";
+import { logicalClusters } from "./kcp-kinds.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle.ts";
 import { ShardObjects } from "./objects.ts";
 import { parts } from "./parts.ts";
@@ -90,17 +92,20 @@ export class Shard implements AsyncDisposable {
     this.authorizer = shardAuthorizer({ state: known });
     const admit = namespaceLifecycle({ objects, state });
     const roles = roleEscalation({ state: known, authorizer: this.authorizer });
-    const common = admitInOrder(admit, roles, admitPathAnnotation({ state }));
     const isAllowed = deepAccess(this.authorizer, this.#stop.signal);
+    const rules = workspaceAdmissions({ shard: this.context, isAllowed });
+    const path = admitPathAnnotation({ state });
+    const own = (plural: string): Admit => admitInOrder(...[rules.get(plural) ?? []].flat(), path);
     this.#bindings = this.#stack.use(
       new Bindings(this.context, {
+        own: systemKinds({ objects, identities: () => installation.identities, admit: own }),
         kinds: { secret: Secret as never, namespace: Namespace, crd: CustomResourceDefinition as never },
         mayAccess: isAllowed,
         kindsOf: (cluster, { group, resource }) => this.#keptKinds(cluster, `${resource}.${group}`),
         admit,
       }),
     );
-    const all = admitInOrder(common, this.#bindings.admitClaims);
+    const all = admitInOrder(admit, roles, path, this.#bindings.admitClaims);
     this.#crds = this.#stack.use(
       new CrdController({
         crds: objects.of(CustomResourceDefinition) as never,
@@ -118,7 +123,7 @@ export class Shard implements AsyncDisposable {
       ]),
       this.#crds.serve(),
       ...apiKinds(objects, { admit: all, bindings: this.#bindings }),
-      ...kcpKinds(objects, { admit: all, own: workspaceAdmissions({ shard: this.context, isAllowed }) }),
+      logicalClusters(objects, admitInOrder(own(LogicalCluster.plural), all)),
     ];
     this.#lists = new ServedLists(this.#base);
   }
@@ -130,10 +135,12 @@ export class Shard implements AsyncDisposable {
    */
   async start(): Promise<void> {
     await bootstrap(this.context);
+    await this.context.installation.identified;
     await this.context.objects.start();
     this.#stack.use(this.context.installation.join(this.context));
     await this.#crds.start();
     await this.#bindings.started;
+    await rootBound(this.context.state, this.#stop.signal);
     this.#stack.use(this.#freeNames());
     const isBound = (cluster: string, { definition }: StoredKind): boolean =>
       this.#bindings.servedIn(cluster).some((kind) => nameOf(kind) === nameOf({ definition }));

@@ -8,6 +8,7 @@ import { LiveKind } from "../../crds/served/live-kind.ts";
 import type { ShardState } from "../../shard/state.ts";
 import { type BoundCrds, namesOf } from "./bound-crds.ts";
 import { type BoundPair, boundKeySpace, pairsOf, pairText } from "./bound-pair.ts";
+import { type BoundKind, type FindOwnKind, servedOwn } from "./own-kind.ts";
 
 /** What serving bound resources needs. */
 export interface BoundKindsOptions extends Pick<PersistentOptions, "history" | "linger" | "now" | "onError"> {
@@ -18,6 +19,8 @@ export interface BoundKindsOptions extends Pick<PersistentOptions, "history" | "
   readonly admit?: Admit | undefined;
   /** @default one of its own */
   readonly kinds?: KindTable | undefined;
+  /** What of it the server keeps itself. @default nothing */
+  readonly own?: FindOwnKind | undefined;
   /** Told of definitions that cannot be served. */
   readonly onFault: (error: unknown, crd: string) => void;
 }
@@ -29,7 +32,7 @@ const RECENT = 1024;
 interface Counted {
   readonly pair: BoundPair;
   bindings: number;
-  live: LiveKind | undefined;
+  live: BoundKind | undefined;
 }
 
 /**
@@ -83,7 +86,7 @@ export class BoundKinds implements Disposable {
   }
 
   /** What is made of a resource of an identity, by the schema that is bound; `undefined` where nothing is bound so. */
-  liveOf(pair: BoundPair): LiveKind | undefined {
+  liveOf(pair: BoundPair): BoundKind | undefined {
     const counted = this.#pairs.get(pairText(pair));
     if (counted === undefined) return this.#made(pair);
     counted.live ??= this.#made(pair);
@@ -163,8 +166,10 @@ export class BoundKinds implements Disposable {
     return Object.freeze([...found.values()].flatMap((pair) => this.liveOf(pair)?.identified ?? []));
   }
 
-  #made(pair: BoundPair): LiveKind | undefined {
+  #made(pair: BoundPair): BoundKind | undefined {
     const { crds, onFault, store, history, linger, now, onError } = this.#options;
+    const own = this.#options.own?.(pair);
+    if (own !== undefined) return servedOwn(own, pair.identity, this.#admit);
     const crd = crds.get(pair.uid);
     if (crd === undefined) return undefined;
     try {

@@ -180,9 +180,8 @@ export class DefaultBindings implements ShardPart {
     const { exports, mayAccess } = this.#options;
     const found = exports.find(wanted, key.cluster);
     if (found === undefined) return "unable to complete initialization: unable to find at least 1 APIExport";
-    const { username: name = "", uid = "", groups = [], extra = {} } = there.spec.createdBy ?? {};
-    const creator = new User({ name, uid, groups, extra });
-    if (!(await mayAccess(creator, clusterOf(found), bindAttributes(wanted.name)))) {
+    const creator = creatorOf(there);
+    if (creator !== undefined && !(await mayAccess(creator, clusterOf(found), bindAttributes(wanted.name)))) {
       const binding = JSON.stringify(nameOf(key.cluster, wanted));
       return `apibindings.apis.kcp.io ${binding} is forbidden: unable to create APIBinding: no permission to bind to export ${wanted.path}:${wanted.name}`;
     }
@@ -279,6 +278,13 @@ export class DefaultBindings implements ShardPart {
       status: change(there.status ?? {}),
     }));
   }
+}
+
+/** Whom it was made for; `undefined` when that was `system:masters`, of whom nobody keeps a record, and who may all. */
+function creatorOf({ spec: { createdBy } }: LogicalClusterObject): User | undefined {
+  if (createdBy === undefined) return undefined;
+  const { username: name = "", uid = "", groups = [], extra = {} } = createdBy;
+  return new User({ name, uid, groups, extra });
 }
 
 function nameOf(cluster: string, { path, name }: Wanted): string {

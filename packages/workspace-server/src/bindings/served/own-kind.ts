@@ -1,0 +1,34 @@
+import type { Admit, Resource, ServedResource } from "@virtual-workspaces/framework";
+import type { PersistentCollection } from "@virtual-workspaces/store";
+import { admitInOrder } from "../../shard/admission.ts";
+import type { BoundPair } from "./bound-pair.ts";
+
+/** What is served of a resource that is bound. */
+export interface BoundKind {
+  readonly objects: PersistentCollection;
+  /** One for each version, by the plural. */
+  readonly served: readonly ServedResource[];
+  /** The same by their identity. */
+  readonly identified: readonly ServedResource[];
+}
+
+/** A resource that the server keeps itself, whatever schema its export shows: it is served as the server has it. */
+export interface OwnKind {
+  readonly kind: Resource;
+  readonly objects: PersistentCollection;
+  /** Asked first before every write. */
+  readonly admit: Admit;
+}
+
+/** Finds what the server keeps itself of what is bound; `undefined` of everything else. */
+export type FindOwnKind = (pair: BoundPair) => OwnKind | undefined;
+
+/** Serves it where it is bound. @param admit asked before every write, after the kind's own rules */
+export function servedOwn({ kind, objects, admit: own }: OwnKind, identity: string, admit: Admit): BoundKind {
+  const all = admitInOrder(own, admit);
+  return {
+    objects,
+    served: [kind.serve(objects, { admit: all })],
+    identified: [kind.serve(objects, { admit: all, identity })],
+  };
+}
