@@ -132,6 +132,7 @@ export class Shard implements AsyncDisposable {
     await bootstrap(this.context);
     await this.context.objects.start();
     this.#stack.use(this.context.installation.join(this.context));
+    this.#stack.use(this.context.installation.eachShard((shard) => this.#bindings.join(shard)));
     await this.#crds.start();
     await this.#bindings.started;
     this.#stack.use(this.#freeNames());
