@@ -98,8 +98,8 @@ export class WorkspaceServer implements AsyncDisposable {
    */
   async listen(options: ListenOptions): Promise<Listening> {
     this.#listening = await this.#server.listen(options);
-    await this.#shard.start();
-    await this.#shards?.start(options.host ?? "127.0.0.1");
+    await this.#shard.start(() => this.#shards?.begin(options.host ?? "127.0.0.1") ?? Promise.resolve());
+    await this.#shards?.start();
     return this.#listening;
   }
 
@@ -138,6 +138,7 @@ export class WorkspaceServer implements AsyncDisposable {
 
   async #close(): Promise<void> {
     await Promise.all([this.#server.close(), this.#shards?.closeListeners()]);
+    await Promise.all([this.#shard.stop(), this.#shards?.stop()]);
     await this.#shards?.[Symbol.asyncDispose]();
     await this.#shard[Symbol.asyncDispose]();
   }

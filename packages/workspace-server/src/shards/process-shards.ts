@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { ApiError, nameProblems, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import {
   ROOT_CLUSTER,
@@ -16,7 +17,10 @@ import { RunningShard, type RunningShardOptions } from "./running-shard.ts";
 import { shardController } from "./shard-controller.ts";
 
 /** What the shards of a process are made of. */
-export type ProcessShardsOptions = Omit<RunningShardOptions, "name" | "signal" | "host">;
+export type ProcessShardsOptions = Omit<RunningShardOptions, "name" | "signal" | "host" | "joined">;
+
+/** How long `root` waits for others to be known when they start together, ms. */
+const PATIENCE = 10_000;
 
 /** The shards of a process: `root`, and those that run because Shard objects say so. To clients of the server they are one. */
 export class ProcessShards implements Clusters, AsyncDisposable {
@@ -25,6 +29,7 @@ export class ProcessShards implements Clusters, AsyncDisposable {
   /** Started or starting. */
   readonly #begun = new Map<string, Promise<RunningShard>>();
   readonly #stop = new AbortController();
+  readonly #assembled = Promise.withResolvers<void>();
   #host = "";
   #controller: ShardPart | undefined;
 
@@ -67,19 +72,28 @@ export class ProcessShards implements Clusters, AsyncDisposable {
   }
 
   /**
-   * Starts those that are to run, each in its own time; what fails is logged and tried again. The shard `root` must have
-   * been started.
+   * Begins to start those that are to run. To be called when what is on `root` is known, before its controllers work.
+   * Resolves when what is on the others is known as well, but waits for none that takes long.
    *
    * @param host where shards listen if nobody says
    * @throws ApiError 409 when a shard that is to be here is known to be elsewhere
    */
-  async start(host: string): Promise<void> {
+  async begin(host: string): Promise<void> {
     this.#host = host;
     const { names = [] } = this.#options.shards;
     for (const name of names) await this.#declare(name);
     const all = new Set([...names, ...this.#wanted().map(({ metadata }) => metadata.name ?? "")]);
-    // Whoever waits finds them there; why one is not is said when it is tried again.
-    await Promise.all([...all].map((name) => this.run(name).catch(() => undefined)));
+    const known = Promise.all([...all].map((name) => this.#isKnown(name)));
+    const enough = new AbortController();
+    const signal = AbortSignal.any([this.#stop.signal, enough.signal]);
+    await Promise.race([known, delay(PATIENCE, undefined, { signal }).catch(() => undefined)]);
+    enough.abort();
+    this.#assembled.resolve();
+  }
+
+  /** Resolves when each has been tried once. What fails is told, and tried again from now on. */
+  async start(): Promise<void> {
+    await Promise.all([...this.#begun.values()].map((begun) => begun.catch(() => undefined)));
     if (this.#stop.signal.aborted) return;
     this.#controller = shardController(this.#root.context, this);
     await this.#controller.started;
@@ -107,23 +121,18 @@ export class ProcessShards implements Clusters, AsyncDisposable {
     await gone;
   }
 
-  /** Used by the controller of Shard objects alone. */
-  async run(name: string): Promise<ShardContext> {
-    const known = this.#begun.get(name);
-    if (known !== undefined) return (await known).shard.context;
-    const begun = RunningShard.start({ ...this.#options, name, host: this.#host, signal: this.#stop.signal });
-    this.#begun.set(name, begun);
+  /** Starts a shard that does not run. @returns `undefined` when the process ends @throws what keeps it from running */
+  async run(name: string): Promise<ShardContext | undefined> {
+    if (this.#stop.signal.aborted) return undefined;
     try {
-      const running = await begun;
-      if (this.#begun.get(name) === begun) this.#running.set(name, running);
-      return running.shard.context;
+      return (await this.#run(name, () => undefined)).shard.context;
     } catch (error) {
-      if (this.#begun.get(name) === begun) this.#begun.delete(name);
+      if (this.#stop.signal.aborted) return undefined;
       throw error;
     }
   }
 
-  /** Used by the controller of Shard objects alone. */
+  /** Stops a shard that runs, or is starting. */
   async end(name: string): Promise<void> {
     const begun = this.#begun.get(name);
     this.#running.delete(name);
@@ -135,13 +144,56 @@ export class ProcessShards implements Clusters, AsyncDisposable {
   /** No shard starts from now on; the shards themselves go on. */
   async closeListeners(): Promise<void> {
     this.#stop.abort();
+    this.#assembled.resolve();
     await Promise.all([...this.#running.values()].map((shard) => shard.closeListener()));
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Ends all controllers. Whoever ends it ends those of `root` at the same time. */
+  async stop(): Promise<void> {
     this.#stop.abort();
+    this.#assembled.resolve();
     await this.#controller?.[Symbol.asyncDispose]();
+    await Promise.all([...this.#running.values()].map(({ shard }) => shard.stop()));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
     await Promise.all([...this.#begun.keys()].map((name) => this.end(name)));
+  }
+
+  /** Resolves when it has joined the others, or cannot. */
+  #isKnown(name: string): Promise<void> {
+    return new Promise(
+      (resolve) =>
+        void this.#run(name, resolve).then(
+          () => resolve(),
+          () => resolve(),
+        ),
+    );
+  }
+
+  async #run(name: string, joined: () => void): Promise<RunningShard> {
+    const known = this.#begun.get(name);
+    if (known !== undefined) return known;
+    const begun = RunningShard.start({
+      ...this.#options,
+      name,
+      host: this.#host,
+      signal: this.#stop.signal,
+      joined: () => {
+        joined();
+        return this.#assembled.promise;
+      },
+    });
+    this.#begun.set(name, begun);
+    try {
+      const running = await begun;
+      if (this.#begun.get(name) === begun) this.#running.set(name, running);
+      return running;
+    } catch (error) {
+      if (this.#begun.get(name) === begun) this.#begun.delete(name);
+      throw error;
+    }
   }
 
   get #root(): Shard {

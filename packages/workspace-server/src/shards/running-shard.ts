@@ -18,6 +18,8 @@ export interface RunningShardOptions {
   readonly root: Shard;
   /** Where it listens if nobody says. */
   readonly host: string;
+  /** Waited for once the shard has joined the others. */
+  readonly joined: () => Promise<void>;
   readonly signal: AbortSignal;
 }
 
@@ -61,7 +63,7 @@ export class RunningShard implements AsyncDisposable {
       listening = await server.listen(placeOf(options));
       // Before anybody finds it: whoever is put there is told where that is.
       await register(root.context, shard.context);
-      await shard.start();
+      await shard.start(options.joined);
       signal.throwIfAborted();
       return new RunningShard(shard, server, stack);
     } catch (error) {

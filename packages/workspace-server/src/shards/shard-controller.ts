@@ -16,8 +16,8 @@ import { type Remains, remainsOf, remainsText } from "./remains.ts";
 
 /** What runs the shards. */
 export interface ShardRunner {
-  /** Starts a shard that does not run. @throws what keeps it from running */
-  run(name: string): Promise<ShardContext>;
+  /** Starts a shard that does not run. @returns `undefined` when the process ends @throws what keeps it from running */
+  run(name: string): Promise<ShardContext | undefined>;
   /** Stops a shard that runs. */
   end(name: string): Promise<void>;
 }
@@ -41,7 +41,7 @@ export function shardController(root: ShardContext, runner: ShardRunner): ShardP
       status: { ...shard.status, conditions: change(shard.status?.conditions) },
     }));
 
-  const run = async (key: ObjectKey): Promise<ShardContext> => {
+  const run = async (key: ObjectKey): Promise<ShardContext | undefined> => {
     try {
       return await runner.run(key.name);
     } catch (error) {
@@ -88,11 +88,12 @@ export function shardController(root: ShardContext, runner: ShardRunner): ShardP
       if (object.metadata.deletionTimestamp === undefined) {
         const held = await modify(shards, key, hold);
         if (held === undefined) return;
-        await run(key);
-        await say(key, (conditions) => markTrue(conditions, READY_CONDITION, new Date()));
+        if ((await run(key)) !== undefined)
+          await say(key, (conditions) => markTrue(conditions, READY_CONDITION, new Date()));
         return;
       }
-      return leave(key, remainsOf(await run(key)));
+      const running = await run(key);
+      return running && leave(key, remainsOf(running));
     },
   });
 }

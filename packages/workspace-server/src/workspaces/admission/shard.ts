@@ -9,7 +9,7 @@ import { refused, writtenCluster } from "./admission-context.ts";
  * The rules about Shards (kcp's plugin `core.kcp.io/Shard`): where users and views find one is where it is, unless it says more.
  * One that the server is to run is told where it is by the server, and never becomes another's.
  */
-export function admitShard({ runsShards }: Pick<Installation, "runsShards">): Admit<Shard> {
+export function admitShard({ runsShards }: Pick<Installation, "runsShards"> = { runsShards: false }): Admit<Shard> {
   return (request) => {
     const { operation, object, oldObject, subresource } = request;
     if (operation === "DELETE" || object === undefined || subresource !== "") return undefined;
