@@ -5,25 +5,25 @@ import {
   type ListenOptions,
   type Log,
   type Metrics,
-  metrics,
   type Server,
   type ServerOptions,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import type { Store } from "@virtual-workspaces/store";
-import { workspaceImpersonation } from "./authz/impersonation.ts";
 import { accountsOf } from "./service-accounts/accounts-of.ts";
 import { serviceAccountTokens } from "./service-accounts/authenticator.ts";
-import { inClusterUrl } from "./service-accounts/in-cluster.ts";
 import type { ServiceAccountKeys } from "./service-accounts/keys.ts";
 import { DEFAULT_ISSUER, TokenMinter } from "./service-accounts/minter.ts";
 import { TokenRequest } from "./service-accounts/reviews/kinds.ts";
-import { clustersView } from "./shard/clusters-view.ts";
+import { clustersOf } from "./shard/clusters-view.ts";
 import type { ShardUrls } from "./shard/context.ts";
 import { Installation } from "./shard/installation.ts";
-import { metricsAccess, rootView } from "./shard/root-view.ts";
 import { Shard } from "./shard/shard.ts";
+import { type CommonListenerOptions, listenerOptions } from "./shards/listener.ts";
+import type { ShardsOptions } from "./shards/options.ts";
+import { ProcessShards } from "./shards/process-shards.ts";
+import type { CommonShardOptions } from "./shards/running-shard.ts";
 
 /** What a workspace server is made of. */
 export interface WorkspaceServerOptions
@@ -45,6 +45,8 @@ export interface WorkspaceServerOptions
   readonly audiences?: readonly string[];
   /** How it is reached, from where it listens. @default there */
   readonly urls?: (listening: Listening) => Partial<ShardUrls>;
+  /** Shards besides `root`, in this process; more may come and go while it runs. @default none, and none can be added */
+  readonly shards?: ShardsOptions;
   /** Served besides, below `/services`. */
   readonly virtualWorkspaces?: readonly VirtualWorkspace[];
   /** What is served at `/metrics`, and to whom. @default to whom the roles of `root` allow it, as in kcp */
@@ -59,58 +61,68 @@ export interface WorkspaceServerOptions
 export class WorkspaceServer implements AsyncDisposable {
   readonly #options: WorkspaceServerOptions;
   readonly #shard: Shard;
+  readonly #shards: ProcessShards | undefined;
   readonly #server: Server;
   #listening: Listening | undefined;
   #closed: Promise<void> | undefined;
 
   /** @throws Error on views that clash */
   constructor(options: WorkspaceServerOptions) {
-    const { store, authentication, serviceAccountKeys: keys, log } = options;
+    const { store, shards, virtualWorkspaces = [] } = options;
     this.#options = options;
-    const installation = new Installation();
-    const accounts = accountsOf(installation);
-    const issuers = options.serviceAccountIssuers ?? [DEFAULT_ISSUER];
-    const { audiences = issuers } = options;
-    const tokens = serviceAccountTokens({ keys, accounts, issuers, audiences });
-    const authenticators = [...authentication, tokens];
-    const minter = new TokenMinter({ keys, issuer: issuers[0] ?? DEFAULT_ISSUER });
-    this.#shard = new Shard({
-      name: ROOT_SHARD,
-      urls: () => this.#urls(),
-      store,
-      installation,
-      authenticators,
-      audiences,
-      rootCa: options.rootCa,
-      token: { kind: TokenRequest, minter, accounts, audiences },
-      log,
-    });
-    const { audit, closeDelay, closeTimeout, onRequest, tls } = options;
-    this.#server = createServer({
-      virtualWorkspaces: [clustersView(this.#shard), ...(options.virtualWorkspaces ?? []), rootView(this.#shard)],
-      authentication: authenticators,
-      retarget: inClusterUrl,
-      metrics: options.metrics ?? metrics({ authorize: metricsAccess(this.#shard) }),
-      impersonation: workspaceImpersonation(this.#shard.authorizer),
-      log,
-      checks: { store: async ({ signal }) => void (await store.head({ signal })) },
-      ...(audit && { audit }),
-      ...(closeDelay !== undefined && { closeDelay }),
-      ...(closeTimeout !== undefined && { closeTimeout }),
-      ...(onRequest && { onRequest }),
-      ...(tls && { tls }),
-    });
+    const common = shardOptions(options);
+    const listeners = commonListenerOptions(options, common.authenticators);
+    const root = new Shard({ ...common, name: ROOT_SHARD, urls: () => this.#urls(), store });
+    this.#shard = root;
+    const all = shards && new ProcessShards({ shards, common, listeners, root });
+    this.#shards = all;
+    this.#server = createServer(
+      listenerOptions(listeners, {
+        shard: root,
+        root,
+        clusters: all ?? clustersOf(root),
+        virtualWorkspaces,
+        checks: {
+          store: async ({ signal }) => void (await store.head({ signal })),
+          ...(all && { shards: (context) => all.check(context) }),
+        },
+      }),
+    );
   }
 
   /**
-   * Listens, and makes what is to be there from the start. Until it resolves requests for workspaces are 503.
+   * Listens, and makes what is to be there from the start. Until it resolves requests for workspaces are 503. Shards besides
+   * `root` have been tried by then: one that does not start is logged, and tried again.
    *
    * @throws ApiError 503 when the store cannot be read or written, and what the listener throws
    */
   async listen(options: ListenOptions): Promise<Listening> {
     this.#listening = await this.#server.listen(options);
-    await this.#shard.start();
+    await this.#shard.start(() => this.#shards?.begin(options.host ?? "127.0.0.1") ?? Promise.resolve());
+    await this.#shards?.start();
     return this.#listening;
+  }
+
+  /**
+   * Adds a shard while the server runs, as its Shard object in `root` does that has the annotation
+   * `virtual-workspaces.io/in-process: "true"`. It is there again when the server starts the next time. One that does not start is tried again, also when this has failed.
+   *
+   * @throws ApiError 409 when another server has a shard of that name, Error on a name that is none and without
+   *   {@link WorkspaceServerOptions.shards}, and what keeps it from starting
+   */
+  async addShard(name: string): Promise<void> {
+    await this.#further.add(name);
+  }
+
+  /**
+   * Removes a shard while the server runs, as deleting its Shard object does: nothing new is put there from now on, and when
+   * the last logical cluster is gone it stops, and the promise resolves. Its store stays, for a shard of that name that may come again.
+   *
+   * @param options.signal ends the waiting; the shard goes all the same
+   * @throws Error without {@link WorkspaceServerOptions.shards}, and what `signal` aborts with
+   */
+  async removeShard(name: string, options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    await this.#further.remove(name, options.signal);
   }
 
   /** Ends watches cleanly, lets requests under way finish, and stops the controllers. */
@@ -125,8 +137,16 @@ export class WorkspaceServer implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    await this.#server.close();
+    await Promise.all([this.#server.close(), this.#shards?.closeListeners()]);
+    await Promise.all([this.#shard.stop(), this.#shards?.stop()]);
+    await this.#shards?.[Symbol.asyncDispose]();
     await this.#shard[Symbol.asyncDispose]();
+  }
+
+  get #further(): ProcessShards {
+    if (this.#shards === undefined)
+      throw new Error("this server has one shard: give `shards` to createWorkspaceServer to add others");
+    return this.#shards;
   }
 
   #urls(): ShardUrls {
@@ -134,6 +154,35 @@ export class WorkspaceServer implements AsyncDisposable {
     const { url } = this.#listening;
     return { baseURL: url, externalURL: url, virtualWorkspaceURL: url, ...this.#options.urls?.(this.#listening) };
   }
+}
+
+/** What all shards have in common. */
+function shardOptions(options: WorkspaceServerOptions): CommonShardOptions {
+  const { authentication, serviceAccountKeys: keys, rootCa, log } = options;
+  const installation = new Installation({ runsShards: options.shards !== undefined });
+  const accounts = accountsOf(installation);
+  const issuers = options.serviceAccountIssuers ?? [DEFAULT_ISSUER];
+  const { audiences = issuers } = options;
+  const tokens = serviceAccountTokens({ keys, accounts, issuers, audiences });
+  const minter = new TokenMinter({ keys, issuer: issuers[0] ?? DEFAULT_ISSUER });
+  const token = { kind: TokenRequest, minter, accounts, audiences };
+  return { installation, authenticators: [...authentication, tokens], audiences, rootCa, token, log };
+}
+
+function commonListenerOptions(
+  { audit, closeDelay, closeTimeout, metrics, onRequest, tls, log }: WorkspaceServerOptions,
+  authentication: readonly Authenticator[],
+): CommonListenerOptions {
+  return {
+    authentication,
+    log,
+    ...(audit && { audit }),
+    ...(closeDelay !== undefined && { closeDelay }),
+    ...(closeTimeout !== undefined && { closeTimeout }),
+    ...(metrics && { metrics }),
+    ...(onRequest && { onRequest }),
+    ...(tls && { tls }),
+  };
 }
 
 /** A server of workspaces; it serves once `listen` has resolved. @throws Error on views that clash */

@@ -4,6 +4,7 @@ import { memoryStore, type Store } from "@virtual-workspaces/store";
 import {
   createWorkspaceServer,
   ServiceAccountKeys,
+  type WorkspaceServer,
   type WorkspaceServerOptions,
 } from "@virtual-workspaces/workspace-server";
 import { testLog } from "../../_setup/log.ts";
@@ -22,6 +23,7 @@ const USERS = {
 
 export interface Workspaces extends Calls, AsyncDisposable {
   readonly url: string;
+  readonly server: WorkspaceServer;
 }
 
 export interface WorkspacesOptions extends Partial<WorkspaceServerOptions> {
@@ -48,6 +50,9 @@ export async function startWorkspaces(
     ...(authority && { tls: authority.server }),
     ...options,
   });
-  const { url } = await server.listen({ port: 0 });
-  return { url, ...callsTo(url), [Symbol.asyncDispose]: () => server.close() };
+  const { url } = await server.listen({ port: 0 }).catch(async (error) => {
+    await server.close();
+    throw error;
+  });
+  return { url, server, ...callsTo(url), [Symbol.asyncDispose]: () => server.close() };
 }

@@ -60,7 +60,12 @@ export async function register(root: ShardContext, { name, urls }: ShardContext)
     metadata: { labels: { [SHARD_NAME_LABEL]: name } },
     spec: { ...urls },
   }));
-  if (!created) await modify(shards, at, (shard) => ({ ...shard, spec: { ...shard.spec, ...urls } }));
+  if (created) return;
+  await modify(shards, at, (shard) => ({
+    ...shard,
+    metadata: { ...shard.metadata, labels: { [SHARD_NAME_LABEL]: name, ...shard.metadata.labels } },
+    spec: { ...shard.spec, ...urls },
+  }));
 }
 
 async function rootCluster({ objects }: ShardContext): Promise<void> {

@@ -1,19 +1,44 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
   type AuthorizeRequest,
+  type Decision,
   defineVirtualWorkspace,
   type ServedResource,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
 import type { ClusterParams } from "../authz/asked.ts";
-import { inactive, isInactive } from "./installation.ts";
+import { elsewhere, inactive, isInactive } from "./installation.ts";
 import type { Shard } from "./shard.ts";
 
-/** The logical clusters of a shard, under `/clusters/<name or path>`, and all of them at once under `/clusters/*`. */
-export function clustersView(shard: Shard): VirtualWorkspace {
-  const { installation, state, name } = shard.context;
+/** Logical clusters, and who answers for them. */
+export interface Clusters {
+  /** The logical cluster that is meant by a name or path. @throws ApiError as {@link Installation.locate} does */
+  locate(said: string): string;
+  /** The shard that answers for a logical cluster, or for all of them (`*`). @throws ApiError 503 when it does not run */
+  shardOf(cluster: string): Shard;
+  /** Whether a logical cluster is out of reach here. */
+  isElsewhere(cluster: string): boolean;
+  /** Resolves when there is something to serve. */
+  readonly started: Promise<void>;
+}
+
+/** The logical clusters of one shard. */
+export function clustersOf(shard: Shard): Clusters {
+  const { installation, name } = shard.context;
+  return {
+    locate: (said) => installation.locate(said, name),
+    shardOf: () => shard,
+    isElsewhere: (cluster) => installation.isElsewhere(cluster, name),
+    get started() {
+      return shard.started;
+    },
+  };
+}
+
+/** Logical clusters under `/clusters/<name or path>`, and all of a shard at once under `/clusters/*`. */
+export function clustersView(clusters: Clusters): VirtualWorkspace {
   const isShut = (cluster: string): boolean => {
-    const found = state.logicalCluster(cluster);
+    const found = clusters.shardOf(cluster).context.state.logicalCluster(cluster);
     return found !== undefined && isInactive(found);
   };
   const shut = new WeakMap<readonly ServedResource[], readonly ServedResource[]>();
@@ -23,22 +48,32 @@ export function clustersView(shard: Shard): VirtualWorkspace {
     path: "/:cluster",
     wildcard: true,
     groupOrder: "listed",
-    locate: (said) => installation.locate(said, name),
+    locate: (said) => clusters.locate(said),
     authorize: (question) => {
       refuseShardLevel(question);
       const { cluster } = question.params;
+      const shard = clusters.shardOf(cluster);
       if (isShut(cluster) && !isOpen(question)) throw inactive(cluster);
-      return shard.authorizer(question);
+      const decision = shard.authorizer(question);
+      if (!clusters.isElsewhere(cluster)) return decision;
+      return decision instanceof Promise ? decision.then(refuseElsewhere) : refuseElsewhere(decision as Decision);
     },
     resources: ({ params: { cluster } }) => {
+      const shard = clusters.shardOf(cluster);
       const served = shard.servedIn(cluster);
       if (!isShut(cluster)) return served;
       const unwatched = shut.get(served) ?? served.map(withoutWatch);
       shut.set(served, unwatched);
       return unwatched;
     },
-    ready: () => shard.started,
+    ready: () => clusters.started,
   });
+}
+
+/** What somebody may do where it is cannot be done here. Whoever may not is told no more than of any name. @throws ApiError 429 */
+function refuseElsewhere(decision: Decision): Decision {
+  if (decision.allowed) throw elsewhere();
+  return decision;
 }
 
 /** For masters too: what is the process's own is not to look as if it were a workspace's. @throws ApiError 501 */

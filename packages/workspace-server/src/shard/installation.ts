@@ -16,6 +16,8 @@ import type { ShardContext } from "./context.ts";
 /** The shards that run together, and the index of their workspaces. */
 export class Installation {
   readonly index: PathIndex = new PathIndex();
+  /** Whether Shards may ask to be run by this process. */
+  readonly runsShards: boolean;
   readonly #shards = new Map<string, ShardContext>();
   readonly #followers = new Set<Follower>();
   readonly #identities = Promise.withResolvers<void>();
@@ -34,6 +36,10 @@ export class Installation {
   setIdentities(identities: ReadonlyMap<string, string>): void {
     this.#known = identities;
     this.#identities.resolve();
+  }
+
+  constructor({ runsShards = false }: { readonly runsShards?: boolean } = {}) {
+    this.runsShards = runsShards;
   }
 
   get shards(): readonly ShardContext[] {
@@ -111,24 +117,40 @@ export class Installation {
   }
 
   /**
-   * The logical cluster that `/clusters/<said>` means on a shard: a name means itself, whether or not there is one.
+   * The logical cluster that `/clusters/<said>` means: a name means itself, whether or not there is one.
    *
+   * @param shard where it has to be; none: anywhere
    * @throws ApiError 400 when it is neither name nor path, 404 when the path leads nowhere, 429 when it leads to another shard,
    *   503 when it is unavailable
    */
-  locate(said: string, shard: string): string {
-    return said.startsWith("system:") || !said.includes(":") ? said : this.#find(said, shard);
+  locate(said: string, shard?: string): string {
+    return isClusterName(said) ? said : this.#find(said, shard);
   }
 
-  #find(path: string, shard: string): string {
+  /** Whether it is known that another shard has a logical cluster. Those of the system are on each. */
+  isElsewhere(cluster: string, shard: string): boolean {
+    return !cluster.startsWith("system:") && (this.index.shardOf(cluster) ?? shard) !== shard;
+  }
+
+  #find(path: string, shard: string | undefined): string {
     if (!isWorkspacePath(path))
       throw ApiError.badRequest(`invalid cluster: ${JSON.stringify(path)} does not match the regex`);
     const found = this.index.lookup(path);
     if (found.kind === "unavailable") throw ApiError.serviceUnavailable("Not available.");
-    if (found.kind === "cluster" && found.shard === shard) return found.cluster;
-    if (found.kind === "cluster") throw ApiError.tooManyRequests("Not found on this shard", 1);
-    throw ApiError.notFound({ group: TENANCY_GROUP, resource: "workspaces" }, path);
+    if (found.kind !== "cluster") throw ApiError.notFound({ group: TENANCY_GROUP, resource: "workspaces" }, path);
+    if (shard !== undefined && found.shard !== shard) throw elsewhere();
+    return found.cluster;
   }
+}
+
+/** Whether it is the name of a logical cluster, and no path. */
+export function isClusterName(said: string): boolean {
+  return said.startsWith("system:") || !said.includes(":");
+}
+
+/** What a shard says of what another shard has. */
+export function elsewhere(): ApiError {
+  return ApiError.tooManyRequests("Not found on this shard", 1);
 }
 
 /** What somebody has to do with each shard, for as long as it is there. */

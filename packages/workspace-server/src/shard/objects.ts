@@ -34,9 +34,9 @@ export class ShardObjects implements Disposable {
     return tracked;
   }
 
-  /** Begins to follow what is tracked. @throws ApiError 503 when the store cannot be read */
-  async start(): Promise<void> {
-    await Promise.all(this.#tracked.map((tracked) => tracked.start()));
+  /** Begins to follow what is tracked, as {@link Tracked.start} says. @throws ApiError 503 when the store cannot be read */
+  async start(held?: Promise<unknown>): Promise<void> {
+    await Promise.all(this.#tracked.map((tracked) => tracked.start(held)));
   }
 
   [Symbol.dispose](): void {

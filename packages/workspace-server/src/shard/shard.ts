@@ -67,6 +67,7 @@ export class Shard implements AsyncDisposable {
   readonly #bindings: Bindings;
   readonly #lists: ServedLists;
   readonly #stack = new AsyncDisposableStack();
+  readonly #controllers = new AsyncDisposableStack();
   readonly #stop = new AbortController();
   readonly #ready = Promise.withResolvers<void>();
 
@@ -96,7 +97,7 @@ export class Shard implements AsyncDisposable {
     const rules = workspaceAdmissions({ shard: this.context, isAllowed });
     const path = admitPathAnnotation({ state });
     const own = (plural: string): Admit => admitInOrder(...[rules.get(plural) ?? []].flat(), path);
-    this.#bindings = this.#stack.use(
+    this.#bindings = this.#controllers.use(
       new Bindings(this.context, {
         own: systemKinds({ objects, identities: () => installation.identities, admit: own }),
         kinds: { secret: Secret as never, namespace: Namespace, crd: CustomResourceDefinition as never },
@@ -131,20 +132,26 @@ export class Shard implements AsyncDisposable {
   /**
    * Makes what is to be there from the start, reads what the shard is run by, and sets its controllers to work.
    *
-   * @throws ApiError 503 when the store cannot be read or written
+   * @param joined waited for once others know what is on it, before controllers work: for shards that start together, so that
+   *   none takes for missing what another has
+   * @throws ApiError 503 when the store cannot be read or written, and what `joined` throws
    */
-  async start(): Promise<void> {
+  async start(joined?: () => Promise<void>): Promise<void> {
     await bootstrap(this.context);
     await this.context.installation.identified;
-    await this.context.objects.start();
+    const held = Promise.withResolvers<void>();
+    await this.context.objects.start(held.promise);
     this.#stack.use(this.context.installation.join(this.context));
+    await joined?.();
+    held.resolve();
+    this.#stack.use(this.context.installation.eachShard((shard) => this.#bindings.join(shard)));
     await this.#crds.start();
     await this.#bindings.started;
     await rootBound(this.context.state, this.#stop.signal);
     this.#stack.use(this.#freeNames());
     const isBound = (cluster: string, { definition }: StoredKind): boolean =>
       this.#bindings.servedIn(cluster).some((kind) => nameOf(kind) === nameOf({ definition }));
-    for (const part of parts(this.context, isBound)) this.#stack.use(part);
+    for (const part of parts(this.context, isBound)) this.#controllers.use(part);
     this.context.feed.start();
     await register(this.context.installation.shard(ROOT_SHARD) ?? this.context, this.context);
     this.#ready.resolve();
@@ -162,9 +169,15 @@ export class Shard implements AsyncDisposable {
     return this.#ready.promise;
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
+  /** Ends the controllers, and nothing else. Of shards that end together all come first: none is to see another leave. */
+  stop(): Promise<void> {
+    return this.#controllers.disposeAsync();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
     this.#stop.abort();
-    return this.#stack.disposeAsync();
+    await this.#stack.disposeAsync();
   }
 
   /** Where objects of a kind are that exports claim. */

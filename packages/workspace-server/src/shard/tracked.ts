@@ -49,8 +49,12 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
     this.store = this.#store();
   }
 
-  /** Begins to follow. @throws ApiError 503 when the store cannot be read */
-  async start(): Promise<void> {
+  /**
+   * Begins to follow. @throws ApiError 503 when the store cannot be read
+   *
+   * @param held until when {@link synced} waits though all is known: controllers do nothing until then
+   */
+  async start(held: Promise<unknown> = Promise.resolve()): Promise<void> {
     try {
       const lease = this.#stack.adopt(await this.#source.cache(), (held) => held[Symbol.dispose]());
       const { cache } = lease;
@@ -61,7 +65,10 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
           expired: () => this.#compare(cache),
         }),
       );
-      this.#ready.resolve();
+      held.then(
+        () => this.#ready.resolve(),
+        (error) => this.#ready.reject(error),
+      );
     } catch (error) {
       this.#ready.reject(error);
       throw error;

@@ -12,6 +12,6 @@ export function workspaceAdmissions(context: AdmissionContext): ReadonlyMap<stri
     [Workspace.plural, admitWorkspace(context)],
     [WorkspaceType.plural, admitWorkspaceType(context)],
     [LogicalCluster.plural, admitLogicalCluster()],
-    [Shard.plural, admitShard()],
+    [Shard.plural, admitShard(context.shard.installation)],
   ]) as ReadonlyMap<string, Admit>;
 }

@@ -28,8 +28,8 @@ export function shardOf({ shards }: Pick<Installation, "shards">, name: string):
 export type Choice = { readonly shard: Shard } | { readonly reason: string };
 
 /**
- * One of the shards that a workspace may be on: with the labels that it asks for, not marked as unschedulable, and
- * running here.
+ * One of the shards that a workspace may be on: with the labels that it asks for, not marked as unschedulable, not
+ * about to go, and running here.
  *
  * @param pick one of 0 to below `count`
  */
@@ -45,6 +45,7 @@ export function chooseShard({ spec }: Workspace, installation: Installation, pic
   const fitting = allShards(installation).filter(
     ({ metadata }) =>
       metadata.annotations?.[UNSCHEDULABLE_ANNOTATION] === undefined &&
+      metadata.deletionTimestamp === undefined &&
       matches(metadata.labels) &&
       installation.shard(metadata.name ?? "") !== undefined,
   );

@@ -1,0 +1,66 @@
+import { extname } from "node:path";
+import {
+  type Audit,
+  type Authenticator,
+  type Authorizer,
+  metrics,
+  type ReadyCheck,
+  type ServerOptions,
+  type VirtualWorkspace,
+} from "@virtual-workspaces/framework";
+import type { ClusterParams } from "../authz/asked.ts";
+import { workspaceImpersonation } from "../authz/impersonation.ts";
+import { inClusterUrl } from "../service-accounts/in-cluster.ts";
+import { type Clusters, clustersView } from "../shard/clusters-view.ts";
+import { metricsAccess, rootView } from "../shard/root-view.ts";
+import type { Shard } from "../shard/shard.ts";
+
+/** What all listeners of a process have in common. */
+export interface CommonListenerOptions
+  extends Pick<ServerOptions, "audit" | "closeDelay" | "closeTimeout" | "log" | "metrics" | "onRequest" | "tls"> {
+  readonly authentication: readonly Authenticator[];
+}
+
+/** What one of them serves. */
+export interface ListenerContent {
+  /** Whose own paths are served. */
+  readonly shard: Shard;
+  readonly clusters: Clusters;
+  /** Decides who reads metrics: the shard that has `root`. */
+  readonly root: Shard;
+  /** Below `/services`. */
+  readonly virtualWorkspaces: readonly VirtualWorkspace[];
+  readonly checks: Readonly<Record<string, ReadyCheck>>;
+}
+
+/** A listener for logical clusters: one shard's, or all that run in the process. */
+export function listenerOptions(common: CommonListenerOptions, content: ListenerContent): ServerOptions {
+  const { shard, clusters, root, virtualWorkspaces, checks } = content;
+  const authorizer: Authorizer<ClusterParams> = (question) =>
+    clusters.shardOf(question.params.cluster ?? "").authorizer(question);
+  return {
+    ...common,
+    virtualWorkspaces: [clustersView(clusters), ...virtualWorkspaces, rootView(shard)],
+    retarget: inClusterUrl,
+    metrics: common.metrics ?? metrics({ authorize: metricsAccess(root) }),
+    impersonation: workspaceImpersonation(authorizer),
+    checks,
+  };
+}
+
+/**
+ * The audit log of a further shard: files are one server's own, so `audit.log` is `audit-shard-1.log` there. Streams and
+ * functions are shared.
+ */
+export function auditOf(audit: Audit | undefined, shard: string): Audit | undefined {
+  if (audit === undefined) return undefined;
+  const { to } = audit;
+  if (typeof to === "string") return { ...audit, to: besides(to, shard) };
+  if (typeof to === "function" || "write" in to || !("path" in to)) return audit;
+  return { ...audit, to: { ...to, path: besides(to.path, shard) } };
+}
+
+function besides(path: string, shard: string): string {
+  const end = extname(path);
+  return `${path.slice(0, path.length - end.length)}-${shard}${end}`;
+}

@@ -1,0 +1,34 @@
+import type { Awaitable, Listening, ListenOptions, VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { Store } from "@virtual-workspaces/store";
+import type { ShardUrls } from "../shard/context.ts";
+
+/** What {@link ShardsOptions.storeOf} is told. */
+export interface ShardStoreContext {
+  /** What is put on it is disposed of when the shard has stopped: the store, if it is not to stay open. */
+  readonly own: AsyncDisposableStack;
+  /** Aborts when the server closes meanwhile. */
+  readonly signal: AbortSignal;
+}
+
+/** The shards that a server runs besides `root`, each with a store and a listener of its own. */
+export interface ShardsOptions {
+  /**
+   * Shards that there are in any case, `shard-1` for one. Others there are by their Shard objects in `root` with the
+   * annotation `virtual-workspaces.io/in-process: "true"`: who may create these there has the server keep objects and listen.
+   *
+   * @default none
+   */
+  readonly names?: readonly string[];
+  /**
+   * Opens where the objects of a shard are kept: each time that it starts, and always the same place for the same name, which
+   * is as the name of any object: lower-case letters, digits, dashes and dots, no slash. Two shards must never share one. A throw is told
+   * in the shard's condition `Ready`, and it is tried again.
+   */
+  readonly storeOf: (name: string, context: ShardStoreContext) => Awaitable<Store>;
+  /** Where a shard listens. @default any free port, on the host of the server */
+  readonly listen?: (name: string) => ListenOptions;
+  /** How a shard is reached, from where it listens. @default there; by users (`externalURL`) at the server */
+  readonly urls?: (name: string, listening: Listening) => Partial<ShardUrls>;
+  /** Served by a shard besides, below `/services`; made anew each time that it starts. @default nothing */
+  readonly virtualWorkspaces?: (name: string) => readonly VirtualWorkspace[];
+}

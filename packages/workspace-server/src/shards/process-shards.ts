@@ -1,0 +1,236 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { ApiError, nameProblems, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import {
+  ROOT_CLUSTER,
+  ROOT_SHARD,
+  SHARD_NAME_LABEL,
+  Shard as ShardKind,
+  type Shard as ShardObject,
+} from "@virtual-workspaces/kcp";
+import type { Clusters } from "../shard/clusters-view.ts";
+import type { ShardContext, ShardPart } from "../shard/context.ts";
+import { isClusterName } from "../shard/installation.ts";
+import { ensure, read, remove } from "../shard/modify.ts";
+import type { Shard } from "../shard/shard.ts";
+import { IN_PROCESS_ANNOTATION, isInProcess } from "./in-process.ts";
+import { RunningShard, type RunningShardOptions } from "./running-shard.ts";
+import { shardController } from "./shard-controller.ts";
+
+/** What the shards of a process are made of. */
+export type ProcessShardsOptions = Omit<RunningShardOptions, "name" | "signal" | "host" | "joined">;
+
+/** How long `root` waits for others to be known when they start together, ms. */
+const PATIENCE = 10_000;
+
+/** The shards of a process: `root`, and those that run because Shard objects say so. To clients of the server they are one. */
+export class ProcessShards implements Clusters, AsyncDisposable {
+  readonly #options: ProcessShardsOptions;
+  readonly #running = new Map<string, RunningShard>();
+  /** Started or starting. */
+  readonly #begun = new Map<string, Promise<RunningShard>>();
+  readonly #stop = new AbortController();
+  readonly #assembled = Promise.withResolvers<void>();
+  #host = "";
+  #controller: ShardPart | undefined;
+
+  constructor(options: ProcessShardsOptions) {
+    this.#options = options;
+  }
+
+  get started(): Promise<void> {
+    return this.#root.started;
+  }
+
+  /** @throws ApiError 503 on what nobody knows while a shard that may have it does not run */
+  locate(said: string): string {
+    const { installation } = this.#root.context;
+    const unknown = isClusterName(said)
+      ? !said.startsWith("system:") && installation.index.shardOf(said) === undefined
+      : installation.index.lookup(said).kind === "unknown";
+    // One that has never run has nothing.
+    if (unknown && this.#missing().some(({ spec }) => spec !== undefined)) throw notRunning();
+    return installation.locate(said);
+  }
+
+  shardOf(cluster: string): Shard {
+    const { index } = this.#root.context.installation;
+    const name = cluster.startsWith("system:") ? ROOT_SHARD : index.shardOf(cluster);
+    if (name === undefined || name === ROOT_SHARD) return this.#root;
+    const running = this.#running.get(name);
+    if (running === undefined) throw notRunning();
+    return running.shard;
+  }
+
+  isElsewhere(): boolean {
+    return false;
+  }
+
+  /** Fails as long as one of the shards does not work. */
+  async check(context: { readonly signal: AbortSignal }): Promise<void> {
+    if (this.#missing().length > 0) throw notRunning();
+    await Promise.all([...this.#running.values()].map((shard) => shard.check(context)));
+  }
+
+  /**
+   * Begins to start those that are to run. To be called when what is on `root` is known, before its controllers work.
+   * Resolves when what is on the others is known as well, but waits for none that takes long.
+   *
+   * @param host where shards listen if nobody says
+   * @throws ApiError 409 when a shard that is to be here is known to be elsewhere
+   */
+  async begin(host: string): Promise<void> {
+    this.#host = host;
+    const { names = [] } = this.#options.shards;
+    for (const name of names) await this.#declare(name);
+    const all = new Set([...names, ...this.#wanted().map(({ metadata }) => metadata.name ?? "")]);
+    const known = Promise.all([...all].map((name) => this.#isKnown(name)));
+    const enough = new AbortController();
+    const signal = AbortSignal.any([this.#stop.signal, enough.signal]);
+    await Promise.race([known, delay(PATIENCE, undefined, { signal }).catch(() => undefined)]);
+    enough.abort();
+    this.#assembled.resolve();
+  }
+
+  /** Resolves when each has been tried once. What fails is told, and tried again from now on. */
+  async start(): Promise<void> {
+    await Promise.all([...this.#begun.values()].map((begun) => begun.catch(() => undefined)));
+    if (this.#stop.signal.aborted) return;
+    this.#controller = shardController(this.#root.context, this);
+    await this.#controller.started;
+  }
+
+  /** Says that there is to be a shard, and starts it. @throws ApiError 409, and what keeps it from running */
+  async add(name: string): Promise<void> {
+    await this.#declare(name);
+    await this.run(name);
+  }
+
+  /** Has a shard go. @returns when it has @throws what the signal aborts with */
+  async remove(name: string, signal?: AbortSignal): Promise<void> {
+    const { promise: gone, resolve, reject } = Promise.withResolvers<void>();
+    const { shards } = this.#root.context.state;
+    const at = shardKey(name);
+    await remove(this.#root.context.objects.of(ShardKind), at);
+    using stack = new DisposableStack();
+    stack.use(shards.on({ deleted: (_, { key }) => key.cluster === at.cluster && key.name === name && resolve() }));
+    const abort = (): void => reject(signal?.reason);
+    signal?.addEventListener("abort", abort, { once: true });
+    stack.defer(() => signal?.removeEventListener("abort", abort));
+    if (signal?.aborted === true) abort();
+    else if ((await read(this.#root.context.objects.of(ShardKind), at)) === undefined) resolve();
+    await gone;
+  }
+
+  /** Starts a shard that does not run. @returns `undefined` when the process ends @throws what keeps it from running */
+  async run(name: string): Promise<ShardContext | undefined> {
+    if (this.#stop.signal.aborted) return undefined;
+    try {
+      return (await this.#run(name, () => undefined)).shard.context;
+    } catch (error) {
+      if (this.#stop.signal.aborted) return undefined;
+      throw error;
+    }
+  }
+
+  /** Stops a shard that runs, or is starting. */
+  async end(name: string): Promise<void> {
+    const begun = this.#begun.get(name);
+    this.#running.delete(name);
+    const running = await begun?.catch(() => undefined);
+    await running?.[Symbol.asyncDispose]();
+    this.#begun.delete(name);
+  }
+
+  /** No shard starts from now on; the shards themselves go on. */
+  async closeListeners(): Promise<void> {
+    this.#stop.abort();
+    this.#assembled.resolve();
+    await Promise.all([...this.#running.values()].map((shard) => shard.closeListener()));
+  }
+
+  /** Ends all controllers. Whoever ends it ends those of `root` at the same time. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#assembled.resolve();
+    await this.#controller?.[Symbol.asyncDispose]();
+    await Promise.all([...this.#running.values()].map(({ shard }) => shard.stop()));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    await Promise.all([...this.#begun.keys()].map((name) => this.end(name)));
+  }
+
+  /** Resolves when it has joined the others, or cannot. */
+  #isKnown(name: string): Promise<void> {
+    return new Promise(
+      (resolve) =>
+        void this.#run(name, resolve).then(
+          () => resolve(),
+          () => resolve(),
+        ),
+    );
+  }
+
+  async #run(name: string, joined: () => void): Promise<RunningShard> {
+    const known = this.#begun.get(name);
+    if (known !== undefined) return known;
+    const begun = RunningShard.start({
+      ...this.#options,
+      name,
+      host: this.#host,
+      signal: this.#stop.signal,
+      joined: () => {
+        joined();
+        return this.#assembled.promise;
+      },
+    });
+    this.#begun.set(name, begun);
+    try {
+      const running = await begun;
+      if (this.#begun.get(name) === begun) this.#running.set(name, running);
+      return running;
+    } catch (error) {
+      if (this.#begun.get(name) === begun) this.#begun.delete(name);
+      throw error;
+    }
+  }
+
+  get #root(): Shard {
+    return this.#options.root;
+  }
+
+  #wanted(): ShardObject[] {
+    return this.#root.context.state.shards.store
+      .list(ROOT_CLUSTER)
+      .filter((shard) => isInProcess(shard) && shard.metadata.name !== ROOT_SHARD);
+  }
+
+  #missing(): ShardObject[] {
+    return this.#wanted().filter(({ metadata }) => !this.#running.has(metadata.name ?? ""));
+  }
+
+  async #declare(name: string): Promise<void> {
+    if (name === ROOT_SHARD || nameProblems(name).length > 0)
+      throw new Error(`a shard cannot be called ${JSON.stringify(name)}: give a name such as shard-1`);
+    const shards = this.#root.context.objects.of(ShardKind);
+    const { object } = await ensure(shards, shardKey(name), () => ({
+      metadata: { annotations: { [IN_PROCESS_ANNOTATION]: "true" }, labels: { [SHARD_NAME_LABEL]: name } },
+    }));
+    const resource = { group: ShardKind.group, resource: ShardKind.plural };
+    if (!isInProcess(object))
+      throw ApiError.conflict(
+        resource,
+        name,
+        "the Shard of that name in root is run by another server: choose another",
+      );
+  }
+}
+
+function shardKey(name: string): ObjectKey {
+  return { cluster: ROOT_CLUSTER, namespace: "", name };
+}
+
+function notRunning(): ApiError {
+  return ApiError.serviceUnavailable("a shard of this server does not run yet: try again", 1);
+}

@@ -1,0 +1,99 @@
+import { createServer, type Listening, type ListenOptions, type Server } from "@virtual-workspaces/framework";
+import { register } from "../bootstrap/bootstrap.ts";
+import { clustersOf } from "../shard/clusters-view.ts";
+import type { ShardUrls } from "../shard/context.ts";
+import { Shard, type ShardOptions } from "../shard/shard.ts";
+import { auditOf, type CommonListenerOptions, listenerOptions } from "./listener.ts";
+import type { ShardsOptions } from "./options.ts";
+
+/** What all shards of a process have in common. */
+export type CommonShardOptions = Omit<ShardOptions, "name" | "urls" | "store">;
+
+/** What a further shard is made of. */
+export interface RunningShardOptions {
+  readonly name: string;
+  readonly shards: ShardsOptions;
+  readonly common: CommonShardOptions;
+  readonly listeners: CommonListenerOptions;
+  readonly root: Shard;
+  /** Where it listens if nobody says. */
+  readonly host: string;
+  /** Waited for once the shard has joined the others. */
+  readonly joined: () => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** A shard besides `root`: its store, its objects and controllers, its listener. */
+export class RunningShard implements AsyncDisposable {
+  readonly shard: Shard;
+  readonly #server: Server;
+  readonly #stack: AsyncDisposableStack;
+
+  private constructor(shard: Shard, server: Server, stack: AsyncDisposableStack) {
+    this.shard = shard;
+    this.#server = server;
+    this.#stack = stack;
+  }
+
+  /** @throws what the store or the listener throws; then nothing is left behind */
+  static async start(options: RunningShardOptions): Promise<RunningShard> {
+    const { name, shards, common, root, signal } = options;
+    const stack = new AsyncDisposableStack();
+    try {
+      const store = await shards.storeOf(name, { own: stack, signal });
+      let listening: Listening | undefined;
+      const urls = (): ShardUrls => urlsOf(options, listening);
+      const shard = stack.use(new Shard({ ...common, name, store, urls }));
+      const { audit, ...listeners } = options.listeners;
+      const own = auditOf(audit, name);
+      const server = stack.use(
+        createServer(
+          listenerOptions(
+            { ...listeners, ...(own && { audit: own }) },
+            {
+              shard,
+              root,
+              clusters: clustersOf(shard),
+              virtualWorkspaces: shards.virtualWorkspaces?.(name) ?? [],
+              checks: { store: async (context) => void (await store.head(context)) },
+            },
+          ),
+        ),
+      );
+      listening = await server.listen(placeOf(options));
+      // Before anybody finds it: whoever is put there is told where that is.
+      await register(root.context, shard.context);
+      await shard.start(options.joined);
+      signal.throwIfAborted();
+      return new RunningShard(shard, server, stack);
+    } catch (error) {
+      await stack.disposeAsync();
+      throw error;
+    }
+  }
+
+  /** Fails when it does not work: its store above all. */
+  async check({ signal }: { readonly signal: AbortSignal }): Promise<void> {
+    await this.shard.context.objects.store.head({ signal });
+  }
+
+  /** Ends watches cleanly and lets requests under way finish; the shard itself goes on. */
+  closeListener(): Promise<void> {
+    return this.#server.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#stack.disposeAsync();
+  }
+}
+
+function placeOf({ name, shards, host }: RunningShardOptions): ListenOptions {
+  return shards.listen?.(name) ?? { port: 0, host };
+}
+
+function urlsOf({ name, shards, root }: RunningShardOptions, listening: Listening | undefined): ShardUrls {
+  if (listening === undefined) throw new Error(`shard ${name} does not listen yet: nobody can know where it is`);
+  const { url } = listening;
+  const { externalURL } = root.context.urls;
+  return { baseURL: url, externalURL, virtualWorkspaceURL: url, ...shards.urls?.(name, listening) };
+}

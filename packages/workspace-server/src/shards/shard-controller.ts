@@ -1,0 +1,109 @@
+import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import {
+  type Condition,
+  markFalse,
+  markTrue,
+  READY_CONDITION,
+  ROOT_CLUSTER,
+  ROOT_SHARD,
+  Shard,
+} from "@virtual-workspaces/kcp";
+import type { ShardContext, ShardPart } from "../shard/context.ts";
+import { modify } from "../shard/modify.ts";
+import { part } from "../workspaces/parts.ts";
+import { IN_PROCESS_FINALIZER, isInProcess } from "./in-process.ts";
+import { type Remains, remainsOf, remainsText } from "./remains.ts";
+
+/** What runs the shards. */
+export interface ShardRunner {
+  /** Starts a shard that does not run. @returns `undefined` when the process ends @throws what keeps it from running */
+  run(name: string): Promise<ShardContext | undefined>;
+  /** Stops a shard that runs. */
+  end(name: string): Promise<void>;
+}
+
+/** Says of a shard that is to go whether anything is left on it. */
+const EMPTY = "ShardEmpty";
+/** How often a shard that is to go is looked at, ms. */
+const LOOK_EVERY = 500;
+/** How many shards start at a time. */
+const WORKERS = 4;
+
+/** Runs the shards of which Shard objects in `root` say that this process does, and stops those that are deleted, once nothing is on them. */
+export function shardController(root: ShardContext, runner: ShardRunner): ShardPart {
+  const shards = root.objects.of(Shard);
+  /** Found empty once: whoever was choosing a shard at that moment has written it down when it is found so again. */
+  const empty = new Set<string>();
+
+  const say = (key: ObjectKey, change: (conditions: Condition[] | undefined) => Condition[]): Promise<unknown> =>
+    modify(shards, key, (shard) => ({
+      ...shard,
+      status: { ...shard.status, conditions: change(shard.status?.conditions) },
+    }));
+
+  const run = async (key: ObjectKey): Promise<ShardContext | undefined> => {
+    try {
+      return await runner.run(key.name);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      const condition = { type: READY_CONDITION, reason: "NotStarted", severity: "Error", message } as const;
+      await say(key, (conditions) => markFalse(conditions, condition, new Date()));
+      throw error;
+    }
+  };
+
+  const leave = async (key: ObjectKey, remains: Remains): Promise<{ readonly requeueAfter: number } | undefined> => {
+    const { name } = key;
+    if (remains.clusters + remains.workspaces > 0) {
+      empty.delete(name);
+      const message = remainsText(remains);
+      const condition = { type: EMPTY, reason: "LogicalClustersRemain", severity: "Info", message } as const;
+      await say(key, (conditions) => markFalse(conditions, condition, new Date()));
+      return { requeueAfter: LOOK_EVERY };
+    }
+    if (!empty.has(name)) {
+      empty.add(name);
+      return { requeueAfter: LOOK_EVERY };
+    }
+    empty.delete(name);
+    await runner.end(name);
+    await modify(shards, key, ({ metadata, ...shard }) => ({
+      ...shard,
+      metadata: { ...metadata, finalizers: others(metadata.finalizers) },
+    }));
+    return undefined;
+  };
+
+  return part<Shard>(root, {
+    name: "in-process-shards",
+    workers: WORKERS,
+    grace: 0,
+    sources: [{ informer: root.state.shards }],
+    reconcile: async (key, { object }) => {
+      if (key.cluster !== ROOT_CLUSTER || key.name === ROOT_SHARD) return;
+      if (object === undefined || !isInProcess(object)) {
+        await runner.end(key.name);
+        return;
+      }
+      if (object.metadata.deletionTimestamp === undefined) {
+        const held = await modify(shards, key, hold);
+        if (held === undefined) return;
+        if ((await run(key)) !== undefined)
+          await say(key, (conditions) => markTrue(conditions, READY_CONDITION, new Date()));
+        return;
+      }
+      const running = await run(key);
+      return running && leave(key, remainsOf(running));
+    },
+  });
+}
+
+function others(finalizers: readonly string[] = []): string[] {
+  return finalizers.filter((each) => each !== IN_PROCESS_FINALIZER);
+}
+
+/** One that is being deleted takes no finalizer more. */
+function hold({ metadata, ...shard }: Shard): Shard {
+  if (metadata.deletionTimestamp !== undefined) return { metadata, ...shard };
+  return { ...shard, metadata: { ...metadata, finalizers: [...others(metadata.finalizers), IN_PROCESS_FINALIZER] } };
+}

@@ -1,0 +1,86 @@
+// An export in a workspace on one shard, bound in workspaces on others, by somebody whom the roles there let.
+import { expect } from "chai";
+import { bindingOf, exportOf, schemaOf } from "../bindings/support/shard.ts";
+import { makeAdmin } from "../support/logical-clusters.ts";
+import { type Body, makeOn, namesIn, root, Stores, shardAt, startSharded, until } from "./support.ts";
+
+const APIS = "/apis/apis.kcp.io/v1alpha2";
+const SCHEMAS = "/apis/apis.kcp.io/v1alpha1/apiresourceschemas";
+const SLICES = "/apis/apis.kcp.io/v1alpha1/apiexportendpointslices";
+const WIDGETS = "/apis/example.dev/v1/widgets";
+
+const isBound = ({ body }: { readonly body: Body }): boolean => body.status?.phase === "Bound";
+
+describe("exports and shards of one process", function () {
+  this.timeout(30_000);
+
+  it("are bound across them, published for each shard that has bindings, and there again after a start", async () => {
+    await using stores = new Stores();
+    const versions = async (server: Parameters<typeof shardAt>[0]) => {
+      const paths = ["root:near", "root:far"].map((at) => `/clusters/${at}${APIS}/apibindings/w`);
+      const answers = await Promise.all(paths.map((path) => server.get(path, root)));
+      return answers.map(({ body }) => [body.status.phase, body.metadata.resourceVersion]);
+    };
+    let before: unknown;
+    {
+      await using server = await startSharded(stores);
+      const provider = await makeOn(server, "provider", { shard: "shard-1" });
+      const near = await makeOn(server, "near", { shard: "root" });
+      const far = await makeOn(server, "far", { shard: "shard-1" });
+      const post = async (place: string, body: object, user = "root") => {
+        const answer = await server.send(`POST /clusters/${place}`, body, { user });
+        expect(answer.status, answer.text).to.equal(201);
+      };
+      await post(`${provider}${SCHEMAS}`, schemaOf("v1"));
+      await post(`${provider}${APIS}/apiexports`, exportOf("widgets", ["v1.widgets.example.dev"]));
+      await until(server, `/clusters/${provider}${APIS}/apiexports/widgets`, ({ body }) => body.status?.identityHash);
+      // Who may not bind where the export is may not bind anywhere, whatever they may where they are.
+      await makeAdmin(server, near, "alice");
+      await until(
+        server,
+        { path: `/clusters/${near}${APIS}/apibindings`, user: "alice" },
+        ({ status }) => status === 200,
+      );
+      const binding = bindingOf("w", "root:provider:widgets");
+      const refused = await server.send(`POST /clusters/${near}${APIS}/apibindings`, binding, { user: "alice" });
+      expect(refused.status, refused.text).to.equal(403);
+      await makeAdmin(server, provider, "alice");
+      await until(
+        server,
+        { path: `/clusters/${provider}${APIS}/apiexports`, user: "alice" },
+        ({ status }) => status === 200,
+      );
+      await post(`${near}${APIS}/apibindings`, binding, "alice");
+      await until(server, `/clusters/${near}${APIS}/apibindings/w`, isBound);
+      await post(`${near}${WIDGETS}`, { apiVersion: "example.dev/v1", kind: "Widget", metadata: { name: "n" } });
+      const slice = `/clusters/${provider}${SLICES}/widgets`;
+      const ends = ({ body }: { readonly body: Body }): string[] => body.status?.endpoints?.map(({ url }: Body) => url);
+      const at = (url: string) => `${url}/services/apiexport/${provider}/widgets`;
+      const one = await until(server, slice, (answer) => ends(answer)?.length === 1);
+      expect(ends(one)).to.deep.equal([at(server.url)]);
+      await post(`${far}${APIS}/apibindings`, binding);
+      await until(server, `/clusters/${far}${APIS}/apibindings/w`, isBound);
+      await post(`${far}${WIDGETS}`, { apiVersion: "example.dev/v1", kind: "Widget", metadata: { name: "f" } });
+      const shard = await shardAt(server, "shard-1");
+      const both = await until(server, slice, (answer) => ends(answer)?.length === 2);
+      expect(ends(both)).to.have.members([at(server.url), at(shard.url)]);
+      const { identityHash } = (await server.get(`/clusters/${provider}${APIS}/apiexports/widgets`, root)).body.status;
+      const all = `/clusters/*/apis/example.dev/v1/widgets:${identityHash}`;
+      expect(namesIn(await server.get(all, root))).to.deep.equal(["n"]);
+      expect(namesIn(await shard.get(all, root))).to.deep.equal(["f"]);
+      const isUpToDate = ({ body }: { readonly body: Body }): boolean =>
+        body.status.conditions.every(({ status }: Body) => status === "True");
+      for (const cluster of [near, far]) await until(server, `/clusters/${cluster}${APIS}/apibindings/w`, isUpToDate);
+      before = await versions(server);
+    }
+    await using server = await startSharded(stores);
+    expect(namesIn(await server.get(`/clusters/root:near${WIDGETS}`, root))).to.deep.equal(["n"]);
+    expect(namesIn(await server.get(`/clusters/root:far${WIDGETS}`, root))).to.deep.equal(["f"]);
+    // It is worked on by the time that another is bound.
+    const more = await makeOn(server, "more", { shard: "root" });
+    const binding = bindingOf("w", "root:provider:widgets");
+    expect((await server.send(`POST /clusters/${more}${APIS}/apibindings`, binding, root)).status).to.equal(201);
+    await until(server, `/clusters/${more}${APIS}/apibindings/w`, isBound);
+    expect(await versions(server)).to.deep.equal(before);
+  });
+});

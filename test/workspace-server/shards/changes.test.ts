@@ -1,0 +1,168 @@
+// Shards that come and go while the server runs, by their objects and by calls, and a server that starts again.
+import { expect } from "chai";
+import {
+  CONFIG_MAPS,
+  conditionOf,
+  configMap,
+  IN_PROCESS,
+  makeOn,
+  namesIn,
+  root,
+  SHARDS,
+  Stores,
+  shardAt,
+  shardObject,
+  startSharded,
+  until,
+  WORKSPACES,
+} from "./support.ts";
+
+const READY = (name: string) =>
+  [
+    `${SHARDS}/${name}`,
+    (answer: Parameters<typeof conditionOf>[0]) => conditionOf(answer, "Ready")?.status === "True",
+  ] as const;
+
+describe("shards that come and go", function () {
+  this.timeout(30_000);
+
+  it("run when their object is made, by who may, and go when it is deleted and nothing is on them", async () => {
+    await using stores = new Stores();
+    await using server = await startSharded(stores, { shards: { names: [] } });
+    expect((await server.send(`POST ${SHARDS}`, shardObject("amber"))).status, "alice").to.equal(403);
+    const made = await server.send(`POST ${SHARDS}`, shardObject("amber"), { user: "admin" });
+    expect(made.status, made.text).to.equal(201);
+    const { body } = await until(server, ...READY("amber"));
+    expect(body.metadata.labels).to.deep.equal({ name: "amber" });
+    expect(body.spec.externalURL).to.equal(server.url);
+    const cluster = await makeOn(server, "one", { shard: "amber" });
+    const shard = await shardAt(server, "amber");
+    expect((await shard.get(`/clusters/${cluster}${CONFIG_MAPS}`, root)).status).to.equal(200);
+    expect((await server.send(`DELETE ${SHARDS}/amber`, undefined, { user: "admin" })).status).to.equal(200);
+    const held = await until(server, `${SHARDS}/amber`, (answer) => conditionOf(answer, "ShardEmpty") !== undefined);
+    expect(conditionOf(held, "ShardEmpty")).to.include({
+      status: "False",
+      reason: "LogicalClustersRemain",
+      message: "logical clusters are on it: 1 (root:one); delete their workspaces, and the shard goes",
+    });
+    expect((await shard.get(`/clusters/${cluster}${CONFIG_MAPS}`, root)).status, "it serves on").to.equal(200);
+    // Nothing new is put there, whatever it asks for.
+    const spec = {
+      type: { name: "universal", path: "root" },
+      location: { selector: { matchLabels: { name: "amber" } } },
+    };
+    const late = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name: "late" }, spec };
+    expect((await server.send(`POST /clusters/root${WORKSPACES}`, late, root)).status).to.equal(201);
+    await until(server, `/clusters/root${WORKSPACES}/late`, ({ body: { status } }) => status?.phase === "Unavailable");
+    expect((await server.send(`DELETE /clusters/root${WORKSPACES}/one`, undefined, root)).status).to.equal(200);
+    await until(server, `${SHARDS}/amber`, ({ status }) => status === 404);
+    await shard.get("/livez").then(
+      () => expect.fail("it listens still"),
+      (error: { readonly code: string }) => expect(error.code).to.equal("ECONNREFUSED"),
+    );
+    expect((await server.get("/readyz", root)).text).to.equal("ok");
+    // Of that name one may come again, over the store of before.
+    expect((await server.send(`POST ${SHARDS}`, shardObject("amber"), { user: "admin" })).status).to.equal(201);
+    await until(server, `/clusters/root${WORKSPACES}/late`, ({ body: { status } }) => status?.phase === "Ready");
+  });
+
+  it("come and go by calls, too", async () => {
+    await using stores = new Stores();
+    const opened: string[] = [];
+    const closed: string[] = [];
+    await using calls = await startSharded(stores, {
+      shards: {
+        names: [],
+        storeOf: (name, { own }) => {
+          opened.push(name);
+          own.defer(() => void closed.push(name));
+          return stores.of(name);
+        },
+      },
+    });
+    const { server } = calls;
+    await server.addShard("shard-1");
+    await server.addShard("shard-1");
+    await makeOn(calls, "one", { shard: "shard-1" });
+    const impatient = AbortSignal.abort(new Error("no time"));
+    await server.removeShard("shard-1", { signal: impatient }).then(
+      () => expect.fail("there is something on it"),
+      (error: Error) => expect(error.message).to.equal("no time"),
+    );
+    expect((await calls.send(`DELETE /clusters/root${WORKSPACES}/one`, undefined, root)).status).to.equal(200);
+    await server.removeShard("shard-1");
+    await server.removeShard("shard-1");
+    expect([opened, closed]).to.deep.equal([["shard-1"], ["shard-1"]]);
+    for (const name of ["root", "Shard", "a/b", ""])
+      await server.addShard(name).then(
+        () => expect.fail(name),
+        (error: Error) => expect(error.message).to.match(/cannot be called/),
+      );
+  });
+
+  it("are there again with what is on them when the server starts again, and nothing is written that was written", async () => {
+    await using stores = new Stores();
+    let far: string;
+    let before: unknown;
+    const look = async (server: Parameters<typeof shardAt>[0]) => {
+      const paths = [`/clusters/root${WORKSPACES}/far`, `/clusters/root:far${WORKSPACES}/child`];
+      const answers = await Promise.all(paths.map((path) => server.get(path, root)));
+      return answers.map(({ body }) => [body.metadata.resourceVersion, body.status.phase]);
+    };
+    {
+      await using server = await startSharded(stores, { urls: () => ({ externalURL: "https://kcp.test" }) });
+      far = await makeOn(server, "far", { shard: "shard-1" });
+      await makeOn(server, "child", { shard: "root", at: "root:far" });
+      expect((await server.send(`POST ${SHARDS}`, shardObject("amber"), root)).status).to.equal(201);
+      await until(server, ...READY("amber"));
+      await makeOn(server, "other", { shard: "amber" });
+      expect((await server.send(`POST /clusters/root:far${CONFIG_MAPS}`, configMap("a"), root)).status).to.equal(201);
+      await until(
+        server,
+        `/clusters/root:far${WORKSPACES}/child`,
+        ({ body }) => body.metadata.labels?.["tenancy.kcp.io/phase"] === "Ready",
+      );
+      await until(
+        server,
+        `/clusters/root${WORKSPACES}/far`,
+        ({ body }) => body.metadata.labels?.["tenancy.kcp.io/phase"] === "Ready",
+      );
+      before = await look(server);
+    }
+    await using server = await startSharded(stores, { urls: () => ({ externalURL: "https://kcp.test" }) });
+    expect(namesIn(await server.get(`/clusters/root:far${CONFIG_MAPS}`, root))).to.include("a");
+    expect(namesIn(await server.get(`/clusters/${far}${CONFIG_MAPS}`, root))).to.include("a");
+    expect((await server.get(`/clusters/root:other${CONFIG_MAPS}`, root)).status).to.equal(200);
+    expect(await look(server)).to.deep.equal(before);
+    await makeOn(server, "more", { shard: "shard-1" });
+    expect(await look(server)).to.deep.equal(before);
+  });
+
+  it("are nobody else's: neither a Shard of another server nor one of a workspace's is run, and none changes hands", async () => {
+    await using stores = new Stores();
+    await using server = await startSharded(stores);
+    const other = { ...shardObject("other"), metadata: { name: "other" } };
+    const none = await server.send(`POST ${SHARDS}`, other, root);
+    expect([none.status, none.body.message]).to.deep.equal([500, "Internal error occurred: spec.baseURL is required"]);
+    const spec = { baseURL: "https://other.test" };
+    expect((await server.send(`POST ${SHARDS}`, { ...other, spec }, root)).status).to.equal(201);
+    const headers = { "content-type": "application/merge-patch+json" };
+    const patch = (name: string, annotations: object) =>
+      server.send(`PATCH ${SHARDS}/${name}`, { metadata: { annotations } }, { ...root, headers });
+    for (const answer of [
+      await patch("other", IN_PROCESS),
+      await patch("shard-1", { "virtual-workspaces.io/in-process": null }),
+    ]) {
+      expect(answer.status).to.equal(403);
+      expect(answer.body.message).to.include("is given when a shard is created, and stays");
+    }
+    const far = await makeOn(server, "far", { shard: "shard-1" });
+    const elsewhere = `/clusters/${far}/apis/core.kcp.io/v1alpha1/shards` as const;
+    expect((await server.send(`POST ${elsewhere}`, shardObject("mine"), root)).status).to.be.oneOf([404, 500]);
+    await server[Symbol.asyncDispose]();
+    await startSharded(stores, { shards: { names: ["other"] } }).then(
+      () => expect.fail("it is another's"),
+      (error: Error) => expect(error.message).to.include("is run by another server"),
+    );
+  });
+});

@@ -1,0 +1,106 @@
+// A server with several shards, whose stores outlive it, and clients of each of them.
+import { setTimeout as delay } from "node:timers/promises";
+import { memoryStore, type Store } from "@virtual-workspaces/store";
+import type { ShardsOptions } from "@virtual-workspaces/workspace-server";
+import { expect } from "chai";
+import { type Answer, type Calls, callsTo } from "../../_support/plain.ts";
+import { startWorkspaces, type Workspaces, type WorkspacesOptions } from "../support/workspaces.ts";
+
+export const SHARDS = "/clusters/root/apis/core.kcp.io/v1alpha1/shards";
+export const WORKSPACES = "/apis/tenancy.kcp.io/v1alpha1/workspaces";
+export const CONFIG_MAPS = "/api/v1/namespaces/default/configmaps";
+export const root = { user: "root" };
+export const IN_PROCESS = { "virtual-workspaces.io/in-process": "true" };
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies of tests
+export type Body = any;
+
+/** Stores by the names of shards, in memory. They outlive servers. */
+export class Stores implements AsyncDisposable {
+  readonly #stores = new Map<string, Store>();
+
+  of(name: string): Store {
+    const store = this.#stores.get(name) ?? memoryStore();
+    this.#stores.set(name, store);
+    return store;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const store of this.#stores.values()) await store[Symbol.asyncDispose]();
+  }
+}
+
+export interface ShardedOptions extends Omit<WorkspacesOptions, "shards"> {
+  readonly shards?: Partial<ShardsOptions>;
+}
+
+/** Starts a server with `root` and `shard-1`, over these stores. */
+export function startSharded(stores: Stores, { shards, ...options }: ShardedOptions = {}): Promise<Workspaces> {
+  return startWorkspaces(stores.of("root"), {
+    ...options,
+    shards: { names: ["shard-1"], storeOf: (name) => stores.of(name), ...shards },
+  });
+}
+
+/** A shard, at its own address. */
+export async function shardAt(server: Calls, name: string): Promise<Calls & { readonly url: string }> {
+  const { body } = await server.get(`${SHARDS}/${name}`, root);
+  const url: string = body.spec.baseURL;
+  return { url, ...callsTo(url) };
+}
+
+export interface MadeOn {
+  readonly shard: string;
+  /** In which workspace. @default root */
+  readonly at?: string;
+  /** By whom. @default the shard's administrator */
+  readonly user?: string;
+}
+
+/** Makes a workspace on a shard and waits until it is ready. @returns its logical cluster */
+export async function makeOn(server: Calls, name: string, { shard, at = "root", user = "root" }: MadeOn) {
+  const spec = { type: { name: "universal", path: "root" }, location: { selector: { matchLabels: { name: shard } } } };
+  const workspace = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name }, spec };
+  const made = await server.send(`POST /clusters/${at}${WORKSPACES}`, workspace, { user });
+  expect(made.status, made.text).to.equal(201);
+  const ready = await until(
+    server,
+    `/clusters/${at}${WORKSPACES}/${name}`,
+    ({ body }) => body.status?.phase === "Ready",
+  );
+  expect(ready.body.metadata.annotations["core.kcp.io/shard"]).to.equal(shard);
+  return ready.body.spec.cluster as string;
+}
+
+/** Asks until the answer is as wanted. @param path with whose token, if not the shard's administrator's */
+export async function until(
+  server: Calls,
+  path: string | { readonly path: string; readonly user: string },
+  is: (answer: Answer) => boolean,
+): Promise<Answer> {
+  const asked = typeof path === "string" ? { path, user: "root" } : path;
+  for (;;) {
+    const answer = await server.get(asked.path, { user: asked.user });
+    if (is(answer)) return answer;
+    await delay(10);
+  }
+}
+
+export function configMap(name: string): object {
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: { x: "y" } };
+}
+
+export function shardObject(name: string): object {
+  return { apiVersion: "core.kcp.io/v1alpha1", kind: "Shard", metadata: { name, annotations: IN_PROCESS } };
+}
+
+/** The names of what a list holds. */
+export function namesIn({ status, text, body }: Answer): string[] {
+  expect(status, text).to.equal(200);
+  return body.items.map(({ metadata }: Body) => metadata.name);
+}
+
+/** The condition of a type. */
+export function conditionOf({ body }: Answer, type: string): Body {
+  return body.status?.conditions?.find((condition: Body) => condition.type === type);
+}
