@@ -10,7 +10,7 @@ import {
   type ServerOptions,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
-import { ROOT_SHARD } from "@virtual-workspaces/kcp";
+import { AUTHENTICATED_GROUP, ROOT_SHARD } from "@virtual-workspaces/kcp";
 import type { Store } from "@virtual-workspaces/store";
 import { workspaceImpersonation } from "./authz/impersonation.ts";
 import { accountsOf } from "./service-accounts/accounts-of.ts";
@@ -45,12 +45,20 @@ export interface WorkspaceServerOptions
   readonly audiences?: readonly string[];
   /** How it is reached, from where it listens. @default there */
   readonly urls?: (listening: Listening) => Partial<ShardUrls>;
+  /**
+   * Whether users have workspaces of their own, made when they first ask for `workspaces/~` in `root`
+   * (`--enable-home-workspaces`), and members of which groups may
+   * (`--home-workspaces-home-creator-groups`). Who has one keeps it. @default all who have logged in
+   */
+  readonly homeWorkspaces?: false | { readonly creatorGroups: readonly string[] };
   /** Served besides, below `/services`. */
   readonly virtualWorkspaces?: readonly VirtualWorkspace[];
   /** What is served at `/metrics`, and to whom. @default to whom the roles of `root` allow it, as in kcp */
   readonly metrics?: Metrics;
   readonly log: Log;
 }
+
+const EVERYBODY = { creatorGroups: [AUTHENTICATED_GROUP] };
 
 /**
  * Workspaces, as kcp serves them: a tree of logical clusters below `/clusters/root`, each with kinds, objects and permissions
@@ -65,7 +73,7 @@ export class WorkspaceServer implements AsyncDisposable {
 
   /** @throws Error on views that clash */
   constructor(options: WorkspaceServerOptions) {
-    const { store, authentication, serviceAccountKeys: keys, log } = options;
+    const { store, authentication, serviceAccountKeys: keys, log, homeWorkspaces = EVERYBODY } = options;
     this.#options = options;
     const installation = new Installation();
     const accounts = accountsOf(installation);
@@ -83,6 +91,7 @@ export class WorkspaceServer implements AsyncDisposable {
       audiences,
       rootCa: options.rootCa,
       token: { kind: TokenRequest, minter, accounts, audiences },
+      ...(homeWorkspaces && { homeCreators: homeWorkspaces.creatorGroups }),
       log,
     });
     const { audit, closeDelay, closeTimeout, onRequest, tls } = options;

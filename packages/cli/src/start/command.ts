@@ -26,6 +26,8 @@ Where:
 Who:
   --batteries-included <names>       admin, workspace-types, user; +user adds to the default (default admin,workspace-types)
   --token-auth-file <file>           lines of token,user,uid,"group1,group2"
+  --home-workspaces-home-creator-groups <groups>  who gets a workspace of their own  (default system:authenticated)
+  --enable-home-workspaces=false     nobody does
   --client-ca-file <file>            who certifies users                    (default made: client-ca.crt, client-ca.key)
   --anonymous-auth=false             nobody comes in without credentials
   --authentication-config <file>     Kubernetes' AuthenticationConfiguration; or

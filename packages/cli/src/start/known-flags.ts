@@ -19,6 +19,8 @@ export const TAKEN = {
   "shard-virtual-workspace-url": "text",
   "run-virtual-workspaces": "switch",
   "feature-gates": "list",
+  "enable-home-workspaces": "switch",
+  "home-workspaces-home-creator-groups": "list",
   "token-auth-file": "text",
   "client-ca-file": "text",
   "anonymous-auth": "switch",
@@ -80,8 +82,6 @@ export const IGNORED: readonly KnownFlags[] = [
   { names: "watch-cache enable-garbage-collector", kind: "switch", why: "the store is ours" },
   { names: "enable-leader-election", kind: "switch", why: "one process has the store" },
   { names: "leader-election-*", why: "one process has the store" },
-  { names: "enable-home-workspaces", kind: "switch", why: "there are no home workspaces yet" },
-  { names: "home-workspaces-*", why: "there are no home workspaces yet" },
   { names: "mount-proxy-client-*", why: "there are no mounts yet" },
   { names: "shard-client-* shard-virtual-workspace-ca-file", why: "nothing is forwarded to other servers" },
   {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Audit, TlsCertificate } from "@virtual-workspaces/framework";
+import type { WorkspaceServerOptions } from "@virtual-workspaces/workspace-server";
 import { type StoreChoice, storeChoice } from "../store/options.ts";
 import { Failure, UsageError } from "../usage.ts";
 import { auditOf } from "./audit.ts";
@@ -22,6 +23,8 @@ export interface StartOptions extends StartLog {
   readonly admin: boolean;
   readonly user: boolean;
   readonly place: Place;
+  /** Members of which groups get one, or nobody has any. @default all who have logged in */
+  readonly homeWorkspaces: WorkspaceServerOptions["homeWorkspaces"] | undefined;
   /** @default made and kept in `certDir` */
   readonly tls: TlsCertificate | undefined;
   readonly authentication: Authentication;
@@ -67,6 +70,7 @@ export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     admin: batteries.has("admin"),
     user: batteries.has("user"),
     place: placeOf(flags),
+    homeWorkspaces: homesOf(flags),
     tls: tlsOf(flags),
     authentication: authenticationOf(flags, logging.log),
     serviceAccounts: serviceAccountsOf(flags, rootDirectory),
@@ -104,6 +108,12 @@ function batteriesOf(flags: Flags): ReadonlySet<string> {
   if (!all.has("workspace-types"))
     throw new UsageError("--batteries-included: the types are always there: name workspace-types too");
   return all;
+}
+
+function homesOf(flags: Flags): StartOptions["homeWorkspaces"] {
+  if (!flags.on("enable-home-workspaces", true)) return false;
+  const name = "home-workspaces-home-creator-groups";
+  return flags.given([name]).length === 0 ? undefined : { creatorGroups: flags.list(name) };
 }
 
 function tlsOf(flags: Flags): TlsCertificate | undefined {

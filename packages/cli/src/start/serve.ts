@@ -51,7 +51,7 @@ function serverOf(
   options: StartOptions,
   { credentials, store }: { readonly credentials: Credentials; readonly store: Parameters<typeof keepHistory>[0] },
 ): WorkspaceServer {
-  const { log, onRequest, audit, closeDelay, place, rootCa, serviceAccounts } = options;
+  const { log, onRequest, audit, closeDelay, homeWorkspaces, place, rootCa, serviceAccounts } = options;
   const { issuers, audiences } = serviceAccounts;
   const { tls, ca, authentication, serviceAccountKeys } = credentials;
   return createWorkspaceServer({
@@ -64,6 +64,7 @@ function serverOf(
     rootCa: () => rootCa ?? ca,
     urls: ({ port }): ShardUrls => urlsAt(place, port),
     closeDelay,
+    ...(homeWorkspaces !== undefined && { homeWorkspaces }),
     ...(audit && { audit }),
     ...(onRequest && { onRequest }),
     log,

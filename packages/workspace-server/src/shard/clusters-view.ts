@@ -1,10 +1,12 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
   type AuthorizeRequest,
+  allow,
   defineVirtualWorkspace,
   type ServedResource,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
+import { ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 import type { ClusterParams } from "../authz/asked.ts";
 import { inactive, isInactive } from "./installation.ts";
 import type { Shard } from "./shard.ts";
@@ -28,10 +30,12 @@ export function clustersView(shard: Shard): VirtualWorkspace {
       refuseShardLevel(question);
       const { cluster } = question.params;
       if (isShut(cluster) && !isOpen(question)) throw inactive(cluster);
+      if (shard.homes?.isAsked(question)) return allow();
       return shard.authorizer(question);
     },
     resources: ({ params: { cluster } }) => {
-      const served = shard.servedIn(cluster);
+      const all = shard.servedIn(cluster);
+      const served = cluster === ROOT_CLUSTER ? (shard.homes?.in(all) ?? all) : all;
       if (!isShut(cluster)) return served;
       const unwatched = shut.get(served) ?? served.map(withoutWatch);
       shut.set(served, unwatched);
