@@ -19,6 +19,7 @@ import { inClusterUrl } from "./service-accounts/in-cluster.ts";
 import type { ServiceAccountKeys } from "./service-accounts/keys.ts";
 import { DEFAULT_ISSUER, TokenMinter } from "./service-accounts/minter.ts";
 import { TokenRequest } from "./service-accounts/reviews/kinds.ts";
+import { servedDocuments } from "./service-accounts/served-documents.ts";
 import { clustersView } from "./shard/clusters-view.ts";
 import type { ShardUrls } from "./shard/context.ts";
 import { Installation } from "./shard/installation.ts";
@@ -39,6 +40,11 @@ export interface WorkspaceServerOptions
   readonly serviceAccountKeys: ServiceAccountKeys;
   /** Whose tokens of service accounts are taken; the first of them issues. @default kcp's */
   readonly serviceAccountIssuers?: readonly string[];
+  /**
+   * What the first issuer's `/.well-known/openid-configuration` says about where its keys are
+   * (`--service-account-jwks-uri`), where they are served elsewhere than by this server. @default in the same workspace
+   */
+  readonly serviceAccountKeysUrl?: string;
   /** PEM by which clients trust the server. */
   readonly rootCa: () => string;
   /** What tokens are for that say nothing else (`--api-audiences`). @default the issuers */
@@ -94,9 +100,19 @@ export class WorkspaceServer implements AsyncDisposable {
       ...(homeWorkspaces && { homeCreators: homeWorkspaces.creatorGroups }),
       log,
     });
+    const documents = servedDocuments({
+      keys,
+      issuer: issuers[0] ?? DEFAULT_ISSUER,
+      keysUrl: options.serviceAccountKeysUrl,
+      externalURL: () => this.#urls().externalURL,
+    });
     const { audit, closeDelay, closeTimeout, onRequest, tls } = options;
     this.#server = createServer({
-      virtualWorkspaces: [clustersView(this.#shard), ...(options.virtualWorkspaces ?? []), rootView(this.#shard)],
+      virtualWorkspaces: [
+        clustersView(this.#shard, { documents }),
+        ...(options.virtualWorkspaces ?? []),
+        rootView(this.#shard, { documents }),
+      ],
       authentication: authenticators,
       retarget: inClusterUrl,
       metrics: options.metrics ?? metrics({ authorize: metricsAccess(this.#shard) }),

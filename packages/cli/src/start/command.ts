@@ -36,6 +36,7 @@ Who:
   --requestheader-client-ca-file <file>  whose word about users is taken: a front proxy's. With it
   --requestheader-allowed-names, -username-headers, -uid-headers, -group-headers, -extra-headers-prefix
   --service-account-issuer <url>     the first issues                                 (default https://kcp.default.svc)
+  --service-account-jwks-uri <url>   where its keys are, if not here
   --service-account-private-key-file <file>  signs                                    (default sa.key, made)
   --service-account-key-file <file>  has signed; more than once for several
   --api-audiences <names>            what tokens are for                              (default the issuers)

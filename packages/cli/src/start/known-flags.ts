@@ -41,6 +41,7 @@ export const TAKEN = {
   "oidc-required-claim": "list",
   "api-audiences": "list",
   "service-account-issuer": "list",
+  "service-account-jwks-uri": "text",
   "service-account-key-file": "list",
   "service-account-private-key-file": "text",
   "service-account-signing-key-file": "text",

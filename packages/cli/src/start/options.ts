@@ -43,6 +43,8 @@ export interface StartOptions extends StartLog {
 export interface ServiceAccountOptions {
   readonly issuers: readonly string[];
   readonly audiences: readonly string[];
+  /** @default in each workspace */
+  readonly keysUrl: string | undefined;
   /** Of the private key; made when it is not there. */
   readonly keyFile: string;
   /** PEM of other keys that have signed tokens. */
@@ -140,12 +142,19 @@ function serviceAccountsOf(flags: Flags, rootDirectory: string): ServiceAccountO
   if (named !== undefined) contentOf(named, flag);
   return {
     issuers: flags.list("service-account-issuer"),
+    keysUrl: keysUrlOf(flags),
     audiences: flags.list("api-audiences"),
     keyFile: named ?? join(rootDirectory, "sa.key"),
     verification: flags
       .list("service-account-key-file")
       .map((file) => contentOf(resolve(file), "service-account-key-file")),
   };
+}
+
+function keysUrlOf(flags: Flags): string | undefined {
+  const url = flags.text("service-account-jwks-uri");
+  if (url === undefined || (URL.canParse(url) && new URL(url).protocol === "https:")) return url;
+  throw new UsageError(`--service-account-jwks-uri ${url}: give an https URL`);
 }
 
 function storeOf(

@@ -52,7 +52,7 @@ function serverOf(
   { credentials, store }: { readonly credentials: Credentials; readonly store: Parameters<typeof keepHistory>[0] },
 ): WorkspaceServer {
   const { log, onRequest, audit, closeDelay, homeWorkspaces, place, rootCa, serviceAccounts } = options;
-  const { issuers, audiences } = serviceAccounts;
+  const { issuers, audiences, keysUrl } = serviceAccounts;
   const { tls, ca, authentication, serviceAccountKeys } = credentials;
   return createWorkspaceServer({
     store,
@@ -61,6 +61,7 @@ function serverOf(
     serviceAccountKeys,
     ...(issuers.length > 0 && { serviceAccountIssuers: issuers }),
     ...(audiences.length > 0 && { audiences }),
+    ...(keysUrl !== undefined && { serviceAccountKeysUrl: keysUrl }),
     rootCa: () => rootCa ?? ca,
     urls: ({ port }): ShardUrls => urlsAt(place, port),
     closeDelay,

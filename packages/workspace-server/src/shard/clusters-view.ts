@@ -11,8 +11,13 @@ import type { ClusterParams } from "../authz/asked.ts";
 import { inactive, isInactive } from "./installation.ts";
 import type { Shard } from "./shard.ts";
 
+/** What is served besides by a shard, and in each of its logical clusters. */
+export interface ShardViewOptions {
+  readonly documents: NonNullable<VirtualWorkspace<unknown>["documents"]>;
+}
+
 /** The logical clusters of a shard, under `/clusters/<name or path>`, and all of them at once under `/clusters/*`. */
-export function clustersView(shard: Shard): VirtualWorkspace {
+export function clustersView(shard: Shard, { documents }: ShardViewOptions): VirtualWorkspace {
   const { installation, state, name } = shard.context;
   const isShut = (cluster: string): boolean => {
     const found = state.logicalCluster(cluster);
@@ -41,6 +46,7 @@ export function clustersView(shard: Shard): VirtualWorkspace {
       shut.set(served, unwatched);
       return unwatched;
     },
+    documents,
     ready: () => shard.started,
   });
 }
