@@ -1,4 +1,4 @@
-import { ApiError } from "@virtual-workspaces/apimachinery";
+import { ApiError, WILDCARD } from "@virtual-workspaces/apimachinery";
 import {
   type AuthorizeRequest,
   allow,
@@ -9,6 +9,7 @@ import {
 import { ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 import type { ClusterParams } from "../authz/asked.ts";
 import { inactive, isInactive } from "./installation.ts";
+import { ServedOnce, servedFrom } from "./served-as.ts";
 import type { Shard } from "./shard.ts";
 
 /** What is served besides by a shard, and in each of its logical clusters. */
@@ -23,7 +24,11 @@ export function clustersView(shard: Shard, { documents }: ShardViewOptions): Vir
     const found = state.logicalCluster(cluster);
     return found !== undefined && isInactive(found);
   };
-  const shut = new WeakMap<readonly ServedResource[], readonly ServedResource[]>();
+  const isThere = (cluster: string): boolean =>
+    cluster === WILDCARD || cluster.startsWith("system:") || state.logicalCluster(cluster) !== undefined;
+  const unwatched = new ServedOnce(withoutWatch);
+  // Masters may ask where there is nothing; watches from when there was something end, as they do the other way round.
+  const ofNobody = new ServedOnce((served) => servedFrom(served, {}));
   return defineVirtualWorkspace({
     name: "clusters",
     prefix: "/clusters",
@@ -41,10 +46,8 @@ export function clustersView(shard: Shard, { documents }: ShardViewOptions): Vir
     resources: ({ params: { cluster } }) => {
       const all = shard.servedIn(cluster);
       const served = cluster === ROOT_CLUSTER ? (shard.homes?.in(all) ?? all) : all;
-      if (!isShut(cluster)) return served;
-      const unwatched = shut.get(served) ?? served.map(withoutWatch);
-      shut.set(served, unwatched);
-      return unwatched;
+      if (isShut(cluster)) return unwatched.of(served);
+      return isThere(cluster) ? served : ofNobody.of(served);
     },
     documents,
     ready: () => shard.started,
