@@ -54,6 +54,20 @@ describe("users of virtual-workspaces start", function () {
     expect(await whoami(server, bearer({ aud: "others" }))).to.equal(401);
   });
 
+  it("who get homes, if they are of the groups that get one", async () => {
+    using files = tree({ "tokens.csv": 'a-token,alice,1,"team-1"\nb-token,bob,2\n' });
+    const tokens = `--token-auth-file=${join(files.path, "tokens.csv")}`;
+    const ask = async (server: Start, token: string) =>
+      server.kubectl("get", "workspace", "~", "--token", token, "-o", "jsonpath={.spec.cluster}");
+    {
+      await using server = await Start.ready({ flags: [tokens, "--home-workspaces-home-creator-groups=team-1"] });
+      expect(await ask(server, "a-token")).to.equal("0 v1u4alow0iv9");
+      expect(await ask(server, "b-token")).to.match(/^1 .*workspace access not permitted$/);
+    }
+    await using server = await Start.ready({ flags: [tokens, "--enable-home-workspaces=false"] });
+    expect(await ask(server, "a-token")).to.match(/^1 .*"~" not found$/);
+  });
+
   it("by the word of a front proxy, and by certificates, each of its own authority only", async () => {
     const proxies = Authority.root("proxies");
     const clients = Authority.root("clients");

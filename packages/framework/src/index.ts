@@ -60,6 +60,7 @@ export {
   defineVirtualWorkspace,
   type RawRequest,
   type SetupContext,
+  type ViewDocument,
   type VirtualWorkspace,
   type WorkspaceRequest,
 } from "./virtual-workspace.ts";

@@ -26,6 +26,14 @@ export interface RawRequest<Params> extends WorkspaceRequest<Params> {
   readonly search: string;
 }
 
+/** A text at a path of its own. */
+export interface ViewDocument {
+  readonly contentType: string;
+  readonly body: string;
+  /** Who may keep it, for how long. @default `no-cache, private` */
+  readonly cacheControl?: string;
+}
+
 /** What `setup` is told. */
 export interface SetupContext {
   /** Aborts when the server closes. */
@@ -88,6 +96,12 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
   readonly ready?: (context: { readonly signal: AbortSignal }) => Awaitable<void>;
   /** Run once when the server starts. What it returns is disposed when the server closes; `signal` aborts then. */
   readonly setup?: (context: SetupContext) => Awaitable<AsyncDisposable | Disposable | undefined>;
+  /**
+   * What is there to read besides, by path below the view: `/.well-known/openid-configuration`. Answered to GET and HEAD once
+   * `authorize` has been asked about the path, and named at the view's root. Not below `/api`, `/apis` or `/openapi`.
+   * @default nothing
+   */
+  readonly documents?: Readonly<Record<`/${string}`, (request: RawRequest<Params>) => ViewDocument>>;
   /** The raw escape hatch: serves whatever `resources` do not. It owns the response. Authorization has been asked. */
   readonly handle?: (req: IncomingMessage, res: ServerResponse, request: RawRequest<Params>) => Awaitable<void>;
   /** The same for `Connection: Upgrade`. Without it upgrades are refused with a Status; an offer of `h2c` is none. */
@@ -102,7 +116,7 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
  * Checks and types a virtual workspace. Parameters are inferred from `path`.
  *
  * @throws Error on a malformed path or prefix, without `authorize`, when there is neither `resources` nor `handle` nor
- *   `upgrade`, or when there is `locate` without `:cluster`.
+ *   `upgrade`, when a document is where something else is, or when there is `locate` without `:cluster`.
  */
 export function defineVirtualWorkspace<const Path extends string>(
   options: Omit<VirtualWorkspace<PathParams<Path>>, "path"> & { readonly path: Path },
@@ -118,6 +132,11 @@ export function defineVirtualWorkspace<const Path extends string>(
   if (options.resources === undefined && options.handle === undefined && options.upgrade === undefined) {
     throw new Error(`virtual workspace ${options.name} serves nothing: give it resources or handle`);
   }
+  const misplaced = Object.keys(options.documents ?? {}).find(
+    (path) => !/^\/(?!(?:apis?|openapi)(?:\/|$))[^/]/.test(path),
+  );
+  if (misplaced !== undefined)
+    throw new Error(`virtual workspace ${options.name} has a document at ${misplaced}: give it a path of its own`);
   // Parameters are looked up by the names in `path`, which the matcher guarantees.
   return Object.freeze(options) as unknown as VirtualWorkspace;
 }

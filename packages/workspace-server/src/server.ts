@@ -9,13 +9,14 @@ import {
   type ServerOptions,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
-import { ROOT_SHARD } from "@virtual-workspaces/kcp";
+import { AUTHENTICATED_GROUP, ROOT_SHARD } from "@virtual-workspaces/kcp";
 import type { Store } from "@virtual-workspaces/store";
 import { accountsOf } from "./service-accounts/accounts-of.ts";
 import { serviceAccountTokens } from "./service-accounts/authenticator.ts";
 import type { ServiceAccountKeys } from "./service-accounts/keys.ts";
 import { DEFAULT_ISSUER, TokenMinter } from "./service-accounts/minter.ts";
 import { TokenRequest } from "./service-accounts/reviews/kinds.ts";
+import { servedDocuments } from "./service-accounts/served-documents.ts";
 import { clustersOf } from "./shard/clusters-view.ts";
 import type { ShardUrls } from "./shard/context.ts";
 import { Installation } from "./shard/installation.ts";
@@ -39,6 +40,11 @@ export interface WorkspaceServerOptions
   readonly serviceAccountKeys: ServiceAccountKeys;
   /** Whose tokens of service accounts are taken; the first of them issues. @default kcp's */
   readonly serviceAccountIssuers?: readonly string[];
+  /**
+   * What the first issuer's `/.well-known/openid-configuration` says about where its keys are
+   * (`--service-account-jwks-uri`), where they are served elsewhere than by this server. @default in the same workspace
+   */
+  readonly serviceAccountKeysUrl?: string;
   /** PEM by which clients trust the server. */
   readonly rootCa: () => string;
   /** What tokens are for that say nothing else (`--api-audiences`). @default the issuers */
@@ -47,12 +53,20 @@ export interface WorkspaceServerOptions
   readonly urls?: (listening: Listening) => Partial<ShardUrls>;
   /** Shards besides `root`, in this process; more may come and go while it runs. @default none, and none can be added */
   readonly shards?: ShardsOptions;
+  /**
+   * Whether users have workspaces of their own, made when they first ask for `workspaces/~` in `root`
+   * (`--enable-home-workspaces`), and members of which groups may
+   * (`--home-workspaces-home-creator-groups`). Who has one keeps it. @default all who have logged in
+   */
+  readonly homeWorkspaces?: false | { readonly creatorGroups: readonly string[] };
   /** Served besides, below `/services`. */
   readonly virtualWorkspaces?: readonly VirtualWorkspace[];
   /** What is served at `/metrics`, and to whom. @default to whom the roles of `root` allow it, as in kcp */
   readonly metrics?: Metrics;
   readonly log: Log;
 }
+
+const EVERYBODY = { creatorGroups: [AUTHENTICATED_GROUP] };
 
 /**
  * Workspaces, as kcp serves them: a tree of logical clusters below `/clusters/root`, each with kinds, objects and permissions
@@ -71,7 +85,10 @@ export class WorkspaceServer implements AsyncDisposable {
     const { store, shards, virtualWorkspaces = [] } = options;
     this.#options = options;
     const common = shardOptions(options);
-    const listeners = commonListenerOptions(options, common.authenticators);
+    const listeners = commonListenerOptions(options, {
+      authentication: common.authenticators,
+      documents: documentsOf(options, () => this.#urls().externalURL),
+    });
     const root = new Shard({ ...common, name: ROOT_SHARD, urls: () => this.#urls(), store });
     this.#shard = root;
     const all = shards && new ProcessShards({ shards, common, listeners, root });
@@ -158,7 +175,7 @@ export class WorkspaceServer implements AsyncDisposable {
 
 /** What all shards have in common. */
 function shardOptions(options: WorkspaceServerOptions): CommonShardOptions {
-  const { authentication, serviceAccountKeys: keys, rootCa, log } = options;
+  const { authentication, serviceAccountKeys: keys, rootCa, homeWorkspaces = EVERYBODY, log } = options;
   const installation = new Installation({ runsShards: options.shards !== undefined });
   const accounts = accountsOf(installation);
   const issuers = options.serviceAccountIssuers ?? [DEFAULT_ISSUER];
@@ -166,15 +183,30 @@ function shardOptions(options: WorkspaceServerOptions): CommonShardOptions {
   const tokens = serviceAccountTokens({ keys, accounts, issuers, audiences });
   const minter = new TokenMinter({ keys, issuer: issuers[0] ?? DEFAULT_ISSUER });
   const token = { kind: TokenRequest, minter, accounts, audiences };
-  return { installation, authenticators: [...authentication, tokens], audiences, rootCa, token, log };
+  return {
+    installation,
+    authenticators: [...authentication, tokens],
+    audiences,
+    rootCa,
+    token,
+    ...(homeWorkspaces && { homeCreators: homeWorkspaces.creatorGroups }),
+    log,
+  };
+}
+
+function documentsOf(
+  { serviceAccountKeys: keys, serviceAccountKeysUrl: keysUrl, serviceAccountIssuers }: WorkspaceServerOptions,
+  externalURL: () => string,
+): CommonListenerOptions["documents"] {
+  return servedDocuments({ keys, issuer: serviceAccountIssuers?.[0] ?? DEFAULT_ISSUER, keysUrl, externalURL });
 }
 
 function commonListenerOptions(
   { audit, closeDelay, closeTimeout, metrics, onRequest, tls, log }: WorkspaceServerOptions,
-  authentication: readonly Authenticator[],
+  shared: Pick<CommonListenerOptions, "authentication" | "documents">,
 ): CommonListenerOptions {
   return {
-    authentication,
+    ...shared,
     log,
     ...(audit && { audit }),
     ...(closeDelay !== undefined && { closeDelay }),

@@ -135,6 +135,12 @@ describe("kubectl in a workspace", function () {
     expect(await kubectl("get", "--raw", "/healthz")).to.equal("ok");
     expect(await kubectl("get", "--raw", "/metrics")).to.contain("apiserver_request_total");
     expect(await kubectl("get", "logicalclusters", "-o", "name")).to.equal("logicalcluster.core.kcp.io/cluster");
+    await using mine = await start("/clusters/root", "alice");
+    const home = await mine.kubectl("get", "workspace", "~", "-o", "jsonpath={.spec.URL}");
+    expect(home).to.match(/^https:\/\/127\.0\.0\.1:\d+\/clusters\/v1u4alow0iv9$/);
+    expect(heads(await mine.kubectl("get", "workspace", "~"))).to.include.members(["NAME", "PHASE", "URL"]);
+    const there = await mine.kubectl("--server", home, "create", "configmap", "m");
+    expect(there).to.equal("configmap/m created");
     await using other = await start("/clusters/nothing", "alice");
     expect(await other.kubectl("get", "--raw", "/metrics")).to.contain("(Forbidden)");
     expect(await other.kubectl("auth", "whoami")).to.match(/Forbidden|selfsubjectreviews API is not enabled/);

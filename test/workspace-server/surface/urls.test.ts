@@ -3,6 +3,7 @@ import { allow, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { Installation } from "../../../packages/workspace-server/src/shard/installation.ts";
 import { outcome, startPlain } from "../../_support/plain.ts";
+import { makeWorkspace } from "../support/logical-clusters.ts";
 import { startWorkspaces } from "../support/workspaces.ts";
 import { seeded } from "./seeded.ts";
 
@@ -134,5 +135,43 @@ describe("/clusters/<name or path>", () => {
     expect((await server.get(`/clusters/*${NAMESPACES}`, { user: "root" })).status).to.equal(200);
     expect((await mark(null)).status).to.equal(200);
     expect((await server.get(`/clusters/2abc${NAMESPACES}`, { user: "admin" })).status).to.equal(200);
+  });
+
+  it("ends watches where the logical cluster goes; one that is made anew at the path is another", async () => {
+    await using server = await startWorkspaces();
+    const user = "admin";
+    const workspaces = "/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces";
+    const first = await makeWorkspace(server, "org");
+    const maps = "/api/v1/namespaces/default/configmaps";
+    const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "mine" } };
+    expect((await server.send(`POST /clusters/root:org${maps}`, map, { user })).status).to.equal(201);
+    await using byPath = await server.watch(`/clusters/root:org${maps}?watch=true`, { user });
+    await using byName = await server.watch(`/clusters/${first}${NAMESPACES}?watch=true`, { user });
+    await using master = await server.watch(`/clusters/${first}${maps}?watch=true`, { user: "root" });
+    await using everywhere = await server.watch("/clusters/*/api/v1/configmaps?watch=true", { user: "root" });
+    expect((await server.send(`DELETE ${workspaces}/org`, undefined, { user })).status).to.equal(200);
+    for (const [watch, name] of [
+      [byPath, "mine"],
+      [byName, "default"],
+      [master, "mine"],
+    ] as const) {
+      const told = await watch.rest();
+      expect(told.some(({ type, object }) => type === "DELETED" && object.metadata?.name === name)).to.equal(true);
+      expect(told.at(-1)?.object).to.include({ code: 410, reason: "Expired" });
+    }
+    // Who lists again finds that it is gone, masters that there is nothing.
+    expect((await server.get(`/clusters/${first}${maps}`, { user })).status).to.equal(403);
+    expect((await server.get(`/clusters/root:org${maps}`, { user })).status).to.equal(404);
+    expect((await server.get(`/clusters/${first}${maps}`, { user: "root" })).body.items).to.deep.equal([]);
+    await using nothing = await server.watch(`/clusters/${first}${maps}?watch=true`, { user: "root" });
+    expect(nothing.status).to.equal(200);
+    const second = await makeWorkspace(server, "org");
+    expect(second).to.not.equal(first);
+    const its = await server.get("/clusters/root:org/apis/core.kcp.io/v1alpha1/logicalclusters/cluster", { user });
+    expect(its.body.metadata.annotations["kcp.io/cluster"]).to.equal(second);
+    expect((await server.get(`/clusters/root:org${maps}/mine`, { user })).status).to.equal(404);
+    await everywhere.until(
+      ({ type, object }) => type === "ADDED" && object.metadata?.annotations?.["kcp.io/cluster"] === second,
+    );
   });
 });

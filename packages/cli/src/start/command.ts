@@ -26,6 +26,8 @@ Where:
 Who:
   --batteries-included <names>       admin, workspace-types, user, demo; +demo adds one   (default admin,workspace-types)
   --token-auth-file <file>           lines of token,user,uid,"group1,group2"
+  --home-workspaces-home-creator-groups <groups>  who gets a workspace of their own  (default system:authenticated)
+  --enable-home-workspaces=false     nobody does
   --client-ca-file <file>            who certifies users                    (default made: client-ca.crt, client-ca.key)
   --anonymous-auth=false             nobody comes in without credentials
   --authentication-config <file>     Kubernetes' AuthenticationConfiguration; or
@@ -34,6 +36,7 @@ Who:
   --requestheader-client-ca-file <file>  whose word about users is taken: a front proxy's. With it
   --requestheader-allowed-names, -username-headers, -uid-headers, -group-headers, -extra-headers-prefix
   --service-account-issuer <url>     the first issues                                 (default https://kcp.default.svc)
+  --service-account-jwks-uri <url>   where its keys are, if not here
   --service-account-private-key-file <file>  signs                                    (default sa.key, made)
   --service-account-key-file <file>  has signed; more than once for several
   --api-audiences <names>            what tokens are for                              (default the issuers)

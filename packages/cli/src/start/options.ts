@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Audit, TlsCertificate } from "@virtual-workspaces/framework";
-import type { PlainUser } from "@virtual-workspaces/workspace-server";
+import type { PlainUser, WorkspaceServerOptions } from "@virtual-workspaces/workspace-server";
 import { type StoreChoice, storeChoice } from "../store/options.ts";
 import { Failure, UsageError } from "../usage.ts";
 import { auditOf } from "./audit.ts";
@@ -27,6 +27,8 @@ export interface StartOptions extends StartLog {
   /** Whether the tree of the demonstration is made and shown. */
   readonly demo: boolean;
   readonly place: Place;
+  /** Members of which groups get one, or nobody has any. @default all who have logged in */
+  readonly homeWorkspaces: WorkspaceServerOptions["homeWorkspaces"] | undefined;
   /** @default made and kept in `certDir` */
   readonly tls: TlsCertificate | undefined;
   readonly authentication: Authentication;
@@ -45,6 +47,8 @@ export interface StartOptions extends StartLog {
 export interface ServiceAccountOptions {
   readonly issuers: readonly string[];
   readonly audiences: readonly string[];
+  /** @default in each workspace */
+  readonly keysUrl: string | undefined;
   /** Of the private key; made when it is not there. */
   readonly keyFile: string;
   /** PEM of other keys that have signed tokens. */
@@ -71,6 +75,7 @@ export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     users: usersOf(batteries),
     demo: batteries.has("demo"),
     place: placeOf(flags),
+    homeWorkspaces: homesOf(flags),
     tls: tlsOf(flags),
     authentication: authenticationOf(flags, logging.log),
     serviceAccounts: serviceAccountsOf(flags, rootDirectory),
@@ -80,6 +85,12 @@ export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     closeDelay: flags.duration("shutdown-delay-duration"),
     warnings: [...flags.warnings, ...(warning === undefined ? [] : [warning]), ...gatesOf(flags)],
   };
+}
+
+function homesOf(flags: Flags): StartOptions["homeWorkspaces"] {
+  if (!flags.on("enable-home-workspaces", true)) return false;
+  const name = "home-workspaces-home-creator-groups";
+  return flags.given([name]).length === 0 ? undefined : { creatorGroups: flags.list(name) };
 }
 
 function tlsOf(flags: Flags): TlsCertificate | undefined {
@@ -106,12 +117,19 @@ function serviceAccountsOf(flags: Flags, rootDirectory: string): ServiceAccountO
   if (named !== undefined) contentOf(named, flag);
   return {
     issuers: flags.list("service-account-issuer"),
+    keysUrl: keysUrlOf(flags),
     audiences: flags.list("api-audiences"),
     keyFile: named ?? join(rootDirectory, "sa.key"),
     verification: flags
       .list("service-account-key-file")
       .map((file) => contentOf(resolve(file), "service-account-key-file")),
   };
+}
+
+function keysUrlOf(flags: Flags): string | undefined {
+  const url = flags.text("service-account-jwks-uri");
+  if (url === undefined || (URL.canParse(url) && new URL(url).protocol === "https:")) return url;
+  throw new UsageError(`--service-account-jwks-uri ${url}: give an https URL`);
 }
 
 function storeOf(

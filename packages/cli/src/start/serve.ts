@@ -52,8 +52,8 @@ function serverOf(
   options: StartOptions,
   { credentials, store }: { readonly credentials: Credentials; readonly store: Parameters<typeof keepHistory>[0] },
 ): WorkspaceServer {
-  const { log, onRequest, audit, closeDelay, place, rootCa, serviceAccounts } = options;
-  const { issuers, audiences } = serviceAccounts;
+  const { log, onRequest, audit, closeDelay, homeWorkspaces, place, rootCa, serviceAccounts } = options;
+  const { issuers, audiences, keysUrl } = serviceAccounts;
   const { tls, ca, authentication, serviceAccountKeys } = credentials;
   return createWorkspaceServer({
     store,
@@ -62,9 +62,11 @@ function serverOf(
     serviceAccountKeys,
     ...(issuers.length > 0 && { serviceAccountIssuers: issuers }),
     ...(audiences.length > 0 && { audiences }),
+    ...(keysUrl !== undefined && { serviceAccountKeysUrl: keysUrl }),
     rootCa: () => rootCa ?? ca,
     urls: ({ port }): ShardUrls => urlsAt(place, port),
     closeDelay,
+    ...(homeWorkspaces !== undefined && { homeWorkspaces }),
     ...(audit && { audit }),
     ...(onRequest && { onRequest }),
     log,

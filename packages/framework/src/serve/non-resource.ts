@@ -3,6 +3,7 @@ import { etagMatches } from "../discovery/etag.ts";
 import { respond } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
+import { rawRequest } from "./raw.ts";
 
 /** Answers what is about no object: discovery, OpenAPI, version and health. @returns whether there is such a thing */
 export function serveNonResource(exchange: Exchange, resources: readonly ServedResource[]): boolean {
@@ -11,7 +12,20 @@ export function serveNonResource(exchange: Exchange, resources: readonly ServedR
   if (path === "/healthz" || path === "/livez" || path === "/readyz") return answerText(exchange, "ok");
   if (path.startsWith("/openapi/")) return serveOpenApi(exchange, resources);
   if (path === "/") return serveIndex(exchange, resources);
+  if (serveDocument(exchange)) return true;
   return serveDiscovery(exchange, resources);
+}
+
+function serveDocument(exchange: Exchange): boolean {
+  const { documents = {} } = exchange.mounted.workspace;
+  const path = exchange.info.path as `/${string}`;
+  const document = Object.hasOwn(documents, path) ? documents[path]?.(rawRequest(exchange)) : undefined;
+  if (document === undefined) return false;
+  exchange.answered = true;
+  const { contentType, body, cacheControl } = document;
+  const headers = cacheControl === undefined ? {} : { "Cache-Control": cacheControl };
+  respond(exchange.res, { code: 200, contentType, body: Buffer.from(body), headers });
+  return true;
 }
 
 /** What there is, as Kubernetes' API servers tell at their root. A raw handler has its root to itself. */
@@ -20,7 +34,8 @@ function serveIndex(exchange: Exchange, resources: readonly ServedResource[]): b
   const served = resources.flatMap(({ definition: { group, version } }) =>
     group === "" ? [`/api/${version}`] : [`/apis/${group}`, `/apis/${group}/${version}`],
   );
-  return answerJson(exchange, { paths: [...new Set([...ROOTS, ...served])].sort() });
+  const documents = Object.keys(exchange.mounted.workspace.documents ?? {});
+  return answerJson(exchange, { paths: [...new Set([...ROOTS, ...documents, ...served])].sort() });
 }
 
 const ROOTS = ["/api", "/apis", "/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"] as const;

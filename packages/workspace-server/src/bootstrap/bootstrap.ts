@@ -24,17 +24,23 @@ import { CREATE_ONLY_ANNOTATION, rootRoles, shippedTypes } from "./root-objects.
 /** Who owns what is shipped (kcp's name for it, which is no user that anybody logs in as). */
 const BOOTSTRAPPER = "system:kcp-bootstrapper";
 
+/** What an installation decides of what is there from the start. */
+export interface BootstrapOptions {
+  /** Groups whose members may have a home workspace. */
+  readonly homeCreators: readonly string[];
+}
+
 /**
  * What is there from the start: the shipped roles in `system:admin`, and on the shard of that name the workspace `root` with its
  * exports, types and roles. To be called before anything follows the shard; what is there already is left, but that what
  * is shipped is put back as it was shipped, unless it says that it is only to be created.
  */
-export async function bootstrap(context: ShardContext): Promise<void> {
+export async function bootstrap(context: ShardContext, { homeCreators }: BootstrapOptions): Promise<void> {
   for (const object of bootstrapRoles) await ship(context, { cluster: SYSTEM_ADMIN_CLUSTER, object });
   if (context.name !== ROOT_CLUSTER) return;
   await rootCluster(context);
   context.installation.setIdentities(await shipExports(context));
-  for (const object of rootRoles) await ship(context, { cluster: ROOT_CLUSTER, object });
+  for (const object of rootRoles(homeCreators)) await ship(context, { cluster: ROOT_CLUSTER, object });
   for (const { name, annotations, spec } of shippedTypes) {
     const metadata = { annotations: { ...annotations, [PATH_ANNOTATION]: ROOT_CLUSTER } };
     await put(context, WorkspaceType, { key: placeOf(ROOT_CLUSTER, name), content: { metadata, spec } });

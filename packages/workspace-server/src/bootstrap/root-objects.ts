@@ -78,13 +78,13 @@ function role(name: string, rules: readonly object[]): RbacObject {
   return { apiVersion: `${AUTHORIZATION}/v1`, kind: "ClusterRole", metadata: { name }, rules } as unknown as RbacObject;
 }
 
-function binding(name: string, roleName: string, group: string): RbacObject {
+function binding(name: string, roleName: string, ...groups: readonly string[]): RbacObject {
   return {
     apiVersion: `${AUTHORIZATION}/v1`,
     kind: "ClusterRoleBinding",
     metadata: { name },
     roleRef: { apiGroup: AUTHORIZATION, kind: "ClusterRole", name: roleName },
-    subjects: [{ apiGroup: AUTHORIZATION, kind: "Group", name: group }],
+    subjects: groups.map((group) => ({ apiGroup: AUTHORIZATION, kind: "Group", name: group })),
   } as unknown as RbacObject;
 }
 
@@ -95,8 +95,7 @@ const EVERYBODY = AUTHENTICATED_GROUP;
 const BOUND = `${BINDING_SUBJECT_PREFIX}${AUTHENTICATED_GROUP}`;
 const READ = ["list", "watch", "get"];
 
-/** Who may do what in `root`: everybody enters and reads, and nobody creates but who is given more. */
-export const rootRoles: readonly RbacObject[] = [
+const ROLES: readonly RbacObject[] = [
   binding("system:kcp:tenancy:authenticated:access", "system:kcp:workspace:access", EVERYBODY),
   binding("system:kcp:authenticated:tenancy:reader", "system:kcp:tenancy:reader", EVERYBODY),
   role("system:kcp:universal-workspacetype-use", [
@@ -144,9 +143,14 @@ export const rootRoles: readonly RbacObject[] = [
   role("system:kcp:home-clusterworkspace-create", [
     { apiGroups: [TENANCY_GROUP], resources: ["workspaces"], verbs: ["get", "create"], resourceNames: ["~"] },
   ]),
-  binding(
-    "system:kcp:configured-group:home-clusterworkspace-create",
-    "system:kcp:home-clusterworkspace-create",
-    EVERYBODY,
-  ),
 ];
+
+/**
+ * Who may do what in `root`: everybody enters and reads, and nobody creates but who is given more.
+ *
+ * @param homeCreators groups whose members may have a home workspace
+ */
+export function rootRoles(homeCreators: readonly string[]): readonly RbacObject[] {
+  const name = "system:kcp:configured-group:home-clusterworkspace-create";
+  return [...ROLES, binding(name, "system:kcp:home-clusterworkspace-create", ...homeCreators)];
+}

@@ -1,14 +1,19 @@
-import type { AuthorizeRequest } from "@virtual-workspaces/framework";
+import type { AuthorizeRequest, Authorizer } from "@virtual-workspaces/framework";
 import type { ClusterParams } from "../authz/asked.ts";
 import type { ShardAuthorizer } from "../authz/authorizer.ts";
 import type { IsAllowed } from "../workspaces/access.ts";
 
 /** Asks what RBAC of a logical cluster says, whether or not the user may enter it: kcp's deep review. */
 export function deepAccess(authorizer: Pick<ShardAuthorizer, "deep">, signal: AbortSignal): IsAllowed {
-  return (user, cluster, access) => {
-    const { group, version, resource, name } = access;
+  return access(authorizer.deep, signal);
+}
+
+/** Asks an authorizer what it would say of a request. */
+export function access(authorizer: Authorizer<ClusterParams>, signal: AbortSignal): IsAllowed {
+  return (user, cluster, asked) => {
+    const { group, version, resource, name } = asked;
     const question: AuthorizeRequest<ClusterParams> = {
-      ...access,
+      ...asked,
       isResource: true,
       path: `/apis/${group}/${version}/${resource}/${name}`,
       identity: "",
@@ -20,7 +25,7 @@ export function deepAccess(authorizer: Pick<ShardAuthorizer, "deep">, signal: Ab
       params: { cluster },
       signal,
     };
-    const decision = authorizer.deep(question);
+    const decision = authorizer(question);
     return decision instanceof Promise ? decision.then(({ allowed }) => allowed) : decision.allowed;
   };
 }

@@ -1,13 +1,16 @@
-import { ApiError } from "@virtual-workspaces/apimachinery";
+import { ApiError, WILDCARD } from "@virtual-workspaces/apimachinery";
 import {
   type AuthorizeRequest,
+  allow,
   type Decision,
   defineVirtualWorkspace,
   type ServedResource,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
+import { ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 import type { ClusterParams } from "../authz/asked.ts";
 import { elsewhere, inactive, isInactive } from "./installation.ts";
+import { ServedOnce, servedFrom } from "./served-as.ts";
 import type { Shard } from "./shard.ts";
 
 /** Logical clusters, and who answers for them. */
@@ -35,13 +38,24 @@ export function clustersOf(shard: Shard): Clusters {
   };
 }
 
+/** What is served besides by a shard, and in each of its logical clusters. */
+export interface ShardViewOptions {
+  readonly documents: NonNullable<VirtualWorkspace<unknown>["documents"]>;
+}
+
 /** Logical clusters under `/clusters/<name or path>`, and all of a shard at once under `/clusters/*`. */
-export function clustersView(clusters: Clusters): VirtualWorkspace {
+export function clustersView(clusters: Clusters, { documents }: ShardViewOptions): VirtualWorkspace {
   const isShut = (cluster: string): boolean => {
     const found = clusters.shardOf(cluster).context.state.logicalCluster(cluster);
     return found !== undefined && isInactive(found);
   };
-  const shut = new WeakMap<readonly ServedResource[], readonly ServedResource[]>();
+  const isThere = (cluster: string): boolean =>
+    cluster === WILDCARD ||
+    cluster.startsWith("system:") ||
+    clusters.shardOf(cluster).context.state.logicalCluster(cluster) !== undefined;
+  const unwatched = new ServedOnce(withoutWatch);
+  // Masters may ask where there is nothing; watches from when there was something end, as they do the other way round.
+  const ofNobody = new ServedOnce((served) => servedFrom(served, {}));
   return defineVirtualWorkspace({
     name: "clusters",
     prefix: "/clusters",
@@ -54,18 +68,19 @@ export function clustersView(clusters: Clusters): VirtualWorkspace {
       const { cluster } = question.params;
       const shard = clusters.shardOf(cluster);
       if (isShut(cluster) && !isOpen(question)) throw inactive(cluster);
+      if (shard.homes?.isAsked(question)) return allow();
       const decision = shard.authorizer(question);
       if (!clusters.isElsewhere(cluster)) return decision;
       return decision instanceof Promise ? decision.then(refuseElsewhere) : refuseElsewhere(decision as Decision);
     },
     resources: ({ params: { cluster } }) => {
       const shard = clusters.shardOf(cluster);
-      const served = shard.servedIn(cluster);
-      if (!isShut(cluster)) return served;
-      const unwatched = shut.get(served) ?? served.map(withoutWatch);
-      shut.set(served, unwatched);
-      return unwatched;
+      const all = shard.servedIn(cluster);
+      const served = cluster === ROOT_CLUSTER ? (shard.homes?.in(all) ?? all) : all;
+      if (isShut(cluster)) return unwatched.of(served);
+      return isThere(cluster) ? served : ofNobody.of(served);
     },
+    documents,
     ready: () => clusters.started,
   });
 }

@@ -8,13 +8,14 @@ import {
 } from "@virtual-workspaces/framework";
 import { ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 import type { ClusterParams } from "../authz/asked.ts";
+import type { ShardViewOptions } from "./clusters-view.ts";
 import type { Shard } from "./shard.ts";
 
 /**
  * What is asked of the shard itself, outside of every logical cluster: its version, what is served in all of them, and, as
  * for any other path, reviews. For masters alone; for others nothing is decided without a logical cluster, which is a no.
  */
-export function rootView(shard: Shard): VirtualWorkspace {
+export function rootView(shard: Shard, { documents }: ShardViewOptions): VirtualWorkspace {
   return defineVirtualWorkspace({
     name: "shard",
     prefix: "/",
@@ -26,6 +27,7 @@ export function rootView(shard: Shard): VirtualWorkspace {
       return withoutObjects(question, decision as Decision);
     },
     resources: () => shard.servedIn(""),
+    documents,
     ready: () => shard.started,
   });
 }

@@ -17,13 +17,14 @@ import { rootBound } from "../system-apis/root-bound.ts";
 import { systemKinds } from "../system-apis/system-kinds.ts";
 import { admitPathAnnotation } from "../workspaces/admission/path-annotation.ts";
 import { workspaceAdmissions } from "../workspaces/admissions.ts";
-import { deepAccess } from "./access.ts";
+import { access, deepAccess } from "./access.ts";
 import { admitInOrder } from "./admission.ts";
 import { apiKinds } from "./api-kinds.ts";
 import { authorizerState } from "./authorizer-state.ts";
 import { baseKinds } from "./base-kinds.ts";
 import type { ShardContext, ShardUrls } from "./context.ts";
 import { inGroupOrder } from "./group-order.ts";
+import { HomeWorkspaces } from "./home-workspaces.ts";
 import type { Installation } from "./installation.ts";
 import { logicalClusters } from "./kcp-kinds.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle.ts";
@@ -55,6 +56,8 @@ export interface ShardOptions {
   readonly rootCa: () => string;
   /** What tokens are for that say nothing else. */
   readonly audiences: readonly string[];
+  /** Groups whose members get a home workspace when they ask for it. @default there are no home workspaces */
+  readonly homeCreators?: readonly string[];
   readonly log: Log;
 }
 
@@ -62,17 +65,20 @@ export interface ShardOptions {
 export class Shard implements AsyncDisposable {
   readonly context: ShardContext;
   readonly authorizer: ShardAuthorizer;
+  /** On the shard that has `root`, if users have homes. */
+  readonly homes: HomeWorkspaces | undefined;
   readonly #crds: CrdController;
   readonly #base: readonly ServedResource[];
   readonly #bindings: Bindings;
   readonly #lists: ServedLists;
+  readonly #homeCreators: readonly string[];
   readonly #stack = new AsyncDisposableStack();
   readonly #controllers = new AsyncDisposableStack();
   readonly #stop = new AbortController();
   readonly #ready = Promise.withResolvers<void>();
 
   constructor(options: ShardOptions) {
-    const { name, urls, store, installation, rootCa, log } = options;
+    const { name, urls, store, installation, rootCa, homeCreators, log } = options;
     const objects = this.#stack.use(new ShardObjects(store, (error) => this.#failed("objects", error)));
     const state = new ShardState(objects);
     this.context = {
@@ -127,6 +133,9 @@ export class Shard implements AsyncDisposable {
       logicalClusters(objects, admitInOrder(own(LogicalCluster.plural), all)),
     ];
     this.#lists = new ServedLists(this.#base);
+    this.#homeCreators = homeCreators ?? [];
+    if (name === ROOT_SHARD && homeCreators !== undefined)
+      this.homes = new HomeWorkspaces({ shard: this.context, isAllowed: access(this.authorizer, this.#stop.signal) });
   }
 
   /**
@@ -137,7 +146,7 @@ export class Shard implements AsyncDisposable {
    * @throws ApiError 503 when the store cannot be read or written, and what `joined` throws
    */
   async start(joined?: () => Promise<void>): Promise<void> {
-    await bootstrap(this.context);
+    await bootstrap(this.context, { homeCreators: this.#homeCreators });
     await this.context.installation.identified;
     const held = Promise.withResolvers<void>();
     await this.context.objects.start(held.promise);

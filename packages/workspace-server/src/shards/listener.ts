@@ -11,7 +11,7 @@ import {
 import type { ClusterParams } from "../authz/asked.ts";
 import { workspaceImpersonation } from "../authz/impersonation.ts";
 import { inClusterUrl } from "../service-accounts/in-cluster.ts";
-import { type Clusters, clustersView } from "../shard/clusters-view.ts";
+import { type Clusters, clustersView, type ShardViewOptions } from "../shard/clusters-view.ts";
 import { metricsAccess, rootView } from "../shard/root-view.ts";
 import type { Shard } from "../shard/shard.ts";
 
@@ -19,6 +19,8 @@ import type { Shard } from "../shard/shard.ts";
 export interface CommonListenerOptions
   extends Pick<ServerOptions, "audit" | "closeDelay" | "closeTimeout" | "log" | "metrics" | "onRequest" | "tls"> {
   readonly authentication: readonly Authenticator[];
+  /** Served by every shard, and in each workspace. */
+  readonly documents: ShardViewOptions["documents"];
 }
 
 /** What one of them serves. */
@@ -34,13 +36,16 @@ export interface ListenerContent {
 }
 
 /** A listener for logical clusters: one shard's, or all that run in the process. */
-export function listenerOptions(common: CommonListenerOptions, content: ListenerContent): ServerOptions {
+export function listenerOptions(
+  { documents, ...common }: CommonListenerOptions,
+  content: ListenerContent,
+): ServerOptions {
   const { shard, clusters, root, virtualWorkspaces, checks } = content;
   const authorizer: Authorizer<ClusterParams> = (question) =>
     clusters.shardOf(question.params.cluster ?? "").authorizer(question);
   return {
     ...common,
-    virtualWorkspaces: [clustersView(clusters), ...virtualWorkspaces, rootView(shard)],
+    virtualWorkspaces: [clustersView(clusters, { documents }), ...virtualWorkspaces, rootView(shard, { documents })],
     retarget: inClusterUrl,
     metrics: common.metrics ?? metrics({ authorize: metricsAccess(root) }),
     impersonation: workspaceImpersonation(authorizer),

@@ -13,6 +13,8 @@ import {
   WORKSPACE_TYPE_ANNOTATION,
   Workspace,
 } from "@virtual-workspaces/kcp";
+import { isInScope } from "../authz/effective-users.ts";
+import { isServiceAccount } from "../authz/warrants.ts";
 import type { ShardContext } from "../shard/context.ts";
 import { ensure, modify, read } from "../shard/modify.ts";
 import { logicalClusterKey } from "../shard/state.ts";
@@ -56,6 +58,8 @@ const SET_UP_WITHIN = 60_000;
  */
 export async function homeWorkspace(user: User, options: HomeOptions): Promise<HomeAnswer> {
   const { shard, now = () => new Date() } = options;
+  // Names of service accounts are those of others in other workspaces, and who is let into one workspace only has none.
+  if (isServiceAccount(user) || !isInScope(user, ROOT_CLUSTER)) throw notPermitted(user);
   const collection = shard.objects.of(LogicalCluster);
   const cluster = homeClusterName(user.name);
   const key = logicalClusterKey(cluster);

@@ -138,6 +138,19 @@ export const KUBERNETES_ROLES: readonly RbacObject[] = [
       on(AUTHENTICATION, ["selfsubjectreviews"], ["create"]),
     ],
   }),
+  role("system:service-account-issuer-discovery", {
+    rules: [
+      onPaths(
+        [
+          "/.well-known/openid-configuration",
+          "/.well-known/openid-configuration/",
+          "/openid/v1/jwks",
+          "/openid/v1/jwks/",
+        ],
+        ["get"],
+      ),
+    ],
+  }),
   role("system:auth-delegator", {
     rules: [on(AUTHENTICATION, ["tokenreviews"], ["create"]), on(AUTHORIZATION, ["subjectaccessreviews"], ["create"])],
   }),
@@ -153,5 +166,8 @@ export const KUBERNETES_ROLES: readonly RbacObject[] = [
   binding("system:discovery", "system:discovery", [AUTHENTICATED]),
   binding("system:public-info-viewer", "system:public-info-viewer", [AUTHENTICATED, UNAUTHENTICATED]),
   binding("system:basic-user", "system:basic-user", [AUTHENTICATED]),
+  binding("system:service-account-issuer-discovery", "system:service-account-issuer-discovery", [
+    "system:serviceaccounts",
+  ]),
   binding("system:monitoring", "system:monitoring", ["system:monitoring"]),
 ];

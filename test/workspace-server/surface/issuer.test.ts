@@ -1,0 +1,115 @@
+// What the issuer of service accounts' tokens tells those who check them, in workspaces and at the shard.
+import { anonymous, staticTokens } from "@virtual-workspaces/framework";
+import { memoryStore } from "@virtual-workspaces/store";
+import { expect } from "chai";
+import { createRemoteJWKSet, decodeJwt, jwtVerify } from "jose";
+import { outcome } from "../../_support/plain.ts";
+import { until } from "../bindings/support/shard.ts";
+import { bind, makeWorkspace } from "../support/logical-clusters.ts";
+import { startWorkspaces, type Workspaces } from "../support/workspaces.ts";
+
+const CONFIGURATION = "/.well-known/openid-configuration";
+const KEYS = "/openid/v1/jwks";
+
+/** A token of a workspace's account `default`. */
+async function tokenOf(server: Workspaces, cluster: string): Promise<string> {
+  const account = `/clusters/${cluster}/api/v1/namespaces/default/serviceaccounts/default` as const;
+  await until(async () => (await server.get(account, { user: "root" })).status === 200);
+  const made = await server.send(`POST ${account}/token`, { spec: { audiences: ["relying"] } }, { user: "root" });
+  expect(made.status, made.text).to.equal(201);
+  return made.body.status.token as string;
+}
+
+describe("the issuer of service accounts' tokens", () => {
+  it("says where its keys are, in each workspace, and they verify what it has issued", async () => {
+    await using server = await startWorkspaces();
+    const cluster = await makeWorkspace(server, "org");
+    const token = await tokenOf(server, cluster);
+    for (const [prefix, user] of [
+      ["/clusters/root:org", "root"],
+      [`/clusters/${cluster}`, "admin"],
+      ["", "root"],
+    ] as const) {
+      const { status, headers, body } = await server.get(prefix + CONFIGURATION, { user });
+      expect(status).to.equal(200);
+      expect([headers["content-type"], headers["cache-control"]]).to.deep.equal([
+        "application/json",
+        "public, max-age=3600",
+      ]);
+      expect([body.issuer, body.jwks_uri]).to.deep.equal(["https://kcp.default.svc", `${server.url}${prefix}${KEYS}`]);
+      const keys = createRemoteJWKSet(new URL(body.jwks_uri), { headers: { authorization: `Bearer ${user}` } });
+      const { payload } = await jwtVerify(token, keys, { issuer: body.issuer, audience: "relying" });
+      expect(payload.sub).to.equal("system:serviceaccount:default:default");
+      const kept = await server.get(prefix + KEYS, { user });
+      expect(kept.headers["content-type"]).to.equal("application/jwk-set+json");
+      expect(kept.text).to.not.match(/"d":|"p":|"q":/);
+    }
+    const { paths } = (await server.get("/clusters/root:org", { user: "root" })).body;
+    expect(paths).to.include.members([CONFIGURATION, KEYS]);
+    expect((await server.send(`POST /clusters/root${KEYS}`, {}, { user: "root" })).status).to.equal(404);
+  });
+
+  it("says it to service accounts of the workspace, and to whom roles let", async () => {
+    const authentication = [
+      staticTokens({
+        root: { name: "root", groups: ["system:masters"] },
+        alice: { name: "alice" },
+      }),
+      anonymous(),
+    ];
+    await using server = await startWorkspaces(memoryStore(), { authentication });
+    const cluster = await makeWorkspace(server, "org");
+    const at = `/clusters/${cluster}${CONFIGURATION}`;
+    const account = await tokenOf(server, cluster);
+    expect(decodeJwt(account).aud).to.deep.equal(["relying"]);
+    const nobody = await fetch(server.url + at);
+    expect(nobody.status).to.equal(403);
+    expect(outcome(await server.get(at, { user: "alice" }))).to.deep.equal([
+      403,
+      "Forbidden",
+      `forbidden: User "alice" cannot get path "${CONFIGURATION}": access denied`,
+    ]);
+    const path = `/clusters/${cluster}/api/v1/namespaces/default/serviceaccounts/default/token` as const;
+    const own = await server.send(`POST ${path}`, { spec: {} }, { user: "root" });
+    const user = own.body.status.token as string;
+    expect((await server.get(at, { user })).body.jwks_uri).to.equal(`${server.url}/clusters/${cluster}${KEYS}`);
+    // Without a workspace it is that of the account.
+    expect((await server.get(CONFIGURATION, { user })).body.jwks_uri).to.equal(
+      `${server.url}/clusters/${cluster}${KEYS}`,
+    );
+    // Relying parties are let in as anybody is: into the workspace, and to the documents.
+    const strangers = { apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: "system:unauthenticated" };
+    await bind(server, cluster, { name: "in", role: "system:kcp:workspace:access", subject: strangers });
+    const role = "system:service-account-issuer-discovery";
+    await bind(server, cluster, { name: "documents", role, subject: strangers });
+    await until(async () => (await fetch(server.url + at)).status === 200);
+    expect((await fetch(`${server.url}/clusters/${cluster}/api`)).status).to.equal(403);
+  });
+
+  it("names another place of its keys where told, and says nothing where its name is no URL", async () => {
+    const elsewhere = "https://keys.example/jwks";
+    {
+      await using server = await startWorkspaces(memoryStore(), { serviceAccountKeysUrl: elsewhere });
+      const { body } = await server.get(`/clusters/root${CONFIGURATION}`, { user: "root" });
+      expect(body.jwks_uri).to.equal(elsewhere);
+    }
+    await using server = await startWorkspaces(memoryStore(), { serviceAccountIssuers: ["kcp"] });
+    for (const path of [CONFIGURATION, KEYS])
+      expect((await server.get(`/clusters/root${path}`, { user: "root" })).status).to.equal(404);
+  });
+});
+
+describe("/version", () => {
+  it("is a version of Kubernetes to who may enter", async () => {
+    await using server = await startWorkspaces();
+    const { status, body } = await server.get("/clusters/root/version");
+    expect(status).to.equal(200);
+    // As Helm and client-go take it apart.
+    expect(body.gitVersion).to.match(/^v1\.\d+\.\d+\+[0-9A-Za-z.-]+$/);
+    expect(body.gitVersion.startsWith(`v${body.major}.${body.minor}.`)).to.equal(true);
+    const cluster = await makeWorkspace(server, "org");
+    expect((await server.get(`/clusters/${cluster}/version`)).status).to.equal(403);
+    expect((await server.get("/version")).status).to.equal(403);
+    expect((await server.get("/version", { user: "root" })).body).to.deep.equal(body);
+  });
+});
