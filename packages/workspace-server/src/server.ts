@@ -24,6 +24,7 @@ import type { ShardUrls } from "./shard/context.ts";
 import { Installation } from "./shard/installation.ts";
 import { metricsAccess, rootView } from "./shard/root-view.ts";
 import { Shard } from "./shard/shard.ts";
+import { treeView } from "./tree/tree-view.ts";
 
 /** What a workspace server is made of. */
 export interface WorkspaceServerOptions
@@ -87,7 +88,12 @@ export class WorkspaceServer implements AsyncDisposable {
     });
     const { audit, closeDelay, closeTimeout, onRequest, tls } = options;
     this.#server = createServer({
-      virtualWorkspaces: [clustersView(this.#shard), ...(options.virtualWorkspaces ?? []), rootView(this.#shard)],
+      virtualWorkspaces: [
+        clustersView(this.#shard),
+        treeView({ installation, ready: () => this.#shard.started, log }),
+        ...(options.virtualWorkspaces ?? []),
+        rootView(this.#shard),
+      ],
       authentication: authenticators,
       retarget: inClusterUrl,
       metrics: options.metrics ?? metrics({ authorize: metricsAccess(this.#shard) }),
