@@ -144,8 +144,8 @@ function treeAuthorizer(installation: Installation, access: TreeAccess): Authori
   };
 }
 
-function isOfWorkspaces({ group, resource, subresource }: Question): boolean {
-  return group === TENANCY_GROUP && resource === "workspaces" && subresource === "";
+function isOfWorkspaces({ group, resource }: Question): boolean {
+  return group === TENANCY_GROUP && resource === "workspaces";
 }
 
 function said(allowed: boolean): Decision {
