@@ -44,10 +44,12 @@ export type {
   SourceCondition,
 } from "./view/merged/options.ts";
 export type {
+  FollowedDependency,
   InputReaders,
   Mapped,
   UnmapContext,
   ViewContext,
+  ViewDependency,
   ViewOptions,
   ViewSource,
   WritableSource,

@@ -25,6 +25,7 @@ import { type CommonListenerOptions, listenerOptions } from "./shards/listener.t
 import type { ShardsOptions } from "./shards/options.ts";
 import { ProcessShards } from "./shards/process-shards.ts";
 import type { CommonShardOptions } from "./shards/running-shard.ts";
+import { treeView } from "./tree/tree-view.ts";
 
 /** What a workspace server is made of. */
 export interface WorkspaceServerOptions
@@ -98,7 +99,10 @@ export class WorkspaceServer implements AsyncDisposable {
         shard: root,
         root,
         clusters: all ?? clustersOf(root),
-        virtualWorkspaces,
+        virtualWorkspaces: [
+          treeView({ installation: common.installation, ready: () => root.started, log: options.log }),
+          ...virtualWorkspaces,
+        ],
         checks: {
           store: async ({ signal }) => void (await store.head({ signal })),
           ...(all && { shards: (context) => all.check(context) }),

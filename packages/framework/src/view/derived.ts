@@ -1,4 +1,4 @@
-import type { ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
 import { decodeObject, type Encoded, encodeObject } from "../encoded.ts";
 import { delayOf } from "../numbers.ts";
@@ -8,7 +8,7 @@ import type { CacheEvent } from "../watch/event.ts";
 import { processMinter } from "../watch/minter.ts";
 import { cacheKey, objectsIn } from "../watch/objects.ts";
 import { Computation } from "./computation.ts";
-import type { InputReaders, ViewOptions, ViewSource } from "./options.ts";
+import type { FollowedDependency, InputReaders, ViewOptions, ViewSource } from "./options.ts";
 import { CacheReader } from "./reader.ts";
 
 export interface DerivedOptions<In extends object, Out extends object, By, Inputs> {
@@ -27,6 +27,7 @@ interface Sources<In extends object, Out extends object, By, Inputs> {
   readonly from: CacheLease;
   readonly inputs: readonly CacheLease[];
   readonly computation: Computation<In, Out, By, Inputs>;
+  readonly followed?: FollowedDependency;
 }
 
 /** A share in a derived cache, with what makes it. */
@@ -43,15 +44,29 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
   readonly #sources: Promise<Sources<In, Out, By, Inputs>>;
   readonly #closing: Disposable[] = [];
   readonly #madeFrom = new WeakMap<Encoded, string>();
+  readonly #again = new Map<string, ObjectKey>();
   #stale = false;
+  #planned = false;
   #holders = 0;
   #idle: NodeJS.Timeout | undefined;
+  #idleSince = Number.NaN;
 
   constructor(options: DerivedOptions<In, Out, By, Inputs>) {
     const { history } = options.view;
     this.#options = options;
     this.cache = new WatchCache({ version: processMinter.next(), minter: processMinter, ...(history && { history }) });
     this.#sources = this.#open();
+  }
+
+  /** When its last reader left, ms since the process began; `undefined` while it has one. */
+  get idleSince(): number | undefined {
+    return this.#holders > 0 ? undefined : this.#idleSince;
+  }
+
+  /** Lets go of its sources at once, which nobody reads. */
+  close(): void {
+    clearTimeout(this.#idle);
+    for (const held of this.#closing.splice(0)) held[Symbol.dispose]();
   }
 
   async lease(): Promise<DerivedLease<In, Out, By, Inputs>> {
@@ -84,7 +99,8 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
   }
 
   async #confirm(sources: Sources<In, Out, By, Inputs>, request: Parameters<CacheLease["confirm"]>[0]): Promise<void> {
-    await Promise.all([sources.from, ...sources.inputs].map((lease) => lease.confirm(request)));
+    const asked = [sources.from, ...sources.inputs].map((lease) => lease.confirm(request));
+    await Promise.all([...asked, sources.followed?.confirm?.(request)]);
     this.#recompute(sources);
   }
 
@@ -114,10 +130,13 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
         return Object.fromEntries(readers) as unknown as InputReaders<Inputs>;
       },
     });
-    const sources = { from, inputs: [...inputs.values()], computation };
-    this.#listen(sources);
+    const unfollowed = { from, inputs: [...inputs.values()], computation };
+    this.#listen(unfollowed);
     this.#stale = true;
-    return sources;
+    if (view.depends === undefined) return unfollowed;
+    const again = (key?: ObjectKey): void =>
+      key === undefined ? this.#invalidate(unfollowed) : this.#renew(unfollowed, key);
+    return { ...unfollowed, followed: this.#keep(view.depends.follow(by, again)) };
   }
 
   #listen(sources: Sources<In, Out, By, Inputs>): void {
@@ -129,14 +148,46 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
 
   /** Works everything out anew at the end of the turn, or before the next read if that is sooner. */
   #invalidate(sources: Sources<In, Out, By, Inputs>): void {
-    if (this.#stale) return;
     this.#stale = true;
-    queueMicrotask(() => this.#recompute(sources));
+    this.#plan(sources);
   }
 
-  #recompute({ from, computation }: Sources<In, Out, By, Inputs>): void {
-    if (!this.#stale) return;
+  /** The same for one object. */
+  #renew(sources: Sources<In, Out, By, Inputs>, key: ObjectKey): void {
+    if (!this.#covers(key)) return;
+    this.#again.set(cacheKey(key), key);
+    this.#plan(sources);
+  }
+
+  #plan(sources: Sources<In, Out, By, Inputs>): void {
+    if (this.#planned) return;
+    this.#planned = true;
+    queueMicrotask(() => {
+      this.#planned = false;
+      this.#recompute(sources);
+    });
+  }
+
+  #covers({ cluster }: ObjectKey): boolean {
+    const { cluster: own } = this.#options.scope;
+    return own === "*" || own === "" || own === cluster;
+  }
+
+  #recompute(sources: Sources<In, Out, By, Inputs>): void {
+    if (this.#stale) this.#recomputeAll(sources);
+    if (this.#again.size === 0) return;
+    const { from, computation } = sources;
+    const keys = [...this.#again.values()];
+    this.#again.clear();
+    for (const key of keys) {
+      const source = from.cache.get(key);
+      if (source !== undefined) this.#place(source, { computation, changed: false });
+    }
+  }
+
+  #recomputeAll({ from, computation }: Sources<In, Out, By, Inputs>): void {
     this.#stale = false;
+    this.#again.clear();
     const { cluster } = this.#options.scope;
     const current = from.cache.snapshot().objects;
     for (const encoded of [...this.cache.snapshot().objects.values()]) {
@@ -147,8 +198,7 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
   }
 
   #follow({ computation }: Sources<In, Out, By, Inputs>, event: CacheEvent): void {
-    const { cluster } = this.#options.scope;
-    if (cluster !== "*" && cluster !== "" && event.key.cluster !== cluster) return;
+    if (!this.#covers(event.key)) return;
     if (event.object !== undefined) this.#place(event.object, { computation, changed: true });
     else if (this.cache.get(event.key) !== undefined) this.cache.delete(event.key, processMinter.next());
   }
@@ -193,10 +243,11 @@ export class Derived<In extends object, Out extends object, By, Inputs> {
   #release(): void {
     this.#holders -= 1;
     if (this.#holders > 0) return;
+    this.#idleSince = performance.now();
     this.#idle = setTimeout(
       () => {
         this.#options.onIdle();
-        for (const held of this.#closing) held[Symbol.dispose]();
+        this.close();
       },
       delayOf(this.#options.view.linger ?? 60_000),
     ).unref();

@@ -1,4 +1,4 @@
-import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
 import type { Scope } from "../storage.ts";
 import { widened } from "../watch/feed.ts";
@@ -32,6 +32,7 @@ export class Deriveds<In extends object, Out extends object, By, Inputs> {
     const key = JSON.stringify([scope.cluster, this.shareKey(scope)]);
     let derived = this.#derived.get(key);
     if (derived === undefined) {
+      this.#makeRoom();
       const { resource, carried } = this;
       const onIdle = (): void => this.#drop(key, created);
       const created = new Derived({ view: this.#options, resource, scope: widened(scope), by, carried, onIdle });
@@ -53,6 +54,18 @@ export class Deriveds<In extends object, Out extends object, By, Inputs> {
       if (shown?.resourceVersion === version) return derived.sourceVersion(shown);
     }
     return undefined;
+  }
+
+  /** @throws ApiError 429 when everything that there may be is being read */
+  #makeRoom(): void {
+    if (this.#derived.size < (this.#options.computations ?? Number.POSITIVE_INFINITY)) return;
+    let oldest: { readonly key: string; readonly since: number } | undefined;
+    for (const [key, { idleSince: since }] of this.#derived)
+      if (since !== undefined && (oldest === undefined || since < oldest.since)) oldest = { key, since };
+    if (oldest === undefined)
+      throw ApiError.tooManyRequests(`too many different users read ${this.resource.plural} here at once`, 10);
+    this.#derived.get(oldest.key)?.close();
+    this.#derived.delete(oldest.key);
   }
 
   #drop(key: string, derived: Derived<In, Out, By, Inputs>): void {

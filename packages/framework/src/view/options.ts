@@ -1,4 +1,4 @@
-import type { ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
 import type { Awaitable, CacheLease, Scope, Storage, WriteOptions } from "../storage.ts";
 import type { HistoryOptions } from "../watch/cache.ts";
@@ -40,6 +40,25 @@ export type InputReaders<Inputs> = {
   readonly [Name in keyof Inputs]: Inputs[Name] extends ViewSource<infer T> ? Reader<T> : never;
 };
 
+/**
+ * What a view depends on that is no collection: permissions, what another process says. `select` and `map` read it by
+ * themselves, wherever it is.
+ */
+export interface ViewDependency<By = undefined> {
+  /**
+   * Follows it for one value of `by`, before the first object is looked at, until the result is disposed. `again` has
+   * objects looked at anew, the one of a key or all; what that means is told in open watches, at the end of the turn or
+   * before the next read if that is sooner. Only those need be named that may come out otherwise. Must not throw.
+   */
+  follow(by: By, again: (key?: ObjectKey) => void): FollowedDependency;
+}
+
+/** What {@link ViewDependency.follow} gives. Disposed when nobody reads any more. */
+export interface FollowedDependency extends Disposable {
+  /** As {@link CacheLease.confirm}: resolves when all has been said that was so when this was called. @default it has */
+  confirm?(request: Parameters<CacheLease["confirm"]>[0]): Awaitable<void>;
+}
+
 /** All that `select` and `map` may depend on besides the object. */
 export interface ViewContext<By, Inputs> {
   /** What {@link ViewOptions.by} made of the request's scope. */
@@ -78,8 +97,10 @@ export interface ViewOptions<In extends object, Out extends object, By, Inputs> 
   readonly by?: (scope: Scope) => By;
   /** Further sources. When one changes, membership is worked out anew, and what that means is told in open watches. */
   readonly inputs?: Inputs;
+  /** What else `select` and `map` depend on, so that what changes there is told in open watches. @default nothing */
+  readonly depends?: ViewDependency<By>;
   /**
-   * Whether an object is in the view. Must depend only on its arguments. One that throws hides the object (fail
+   * Whether an object is in the view. Must depend only on its arguments and what `depends` follows. One that throws hides the object (fail
    * closed) and is reported to `onError`. @default every object
    */
   readonly select?: (object: ObjectOf<In>, context: ViewContext<By, Inputs>) => boolean;
@@ -88,6 +109,11 @@ export interface ViewOptions<In extends object, Out extends object, By, Inputs> 
   readonly history?: HistoryOptions;
   /** How long a computation outlives its last reader, so that clients resume, ms. @default 60000 */
   readonly linger?: number;
+  /**
+   * The most computations at once, where there may be many values of `by`. The one whose last reader left first makes room;
+   * where all have readers, whoever would need one more is told 429. @default no limit
+   */
+  readonly computations?: number;
   /** Told of throws in `select` and `map`, and of results that cannot be sent. @default a process warning */
   readonly onError?: (error: unknown, object: string) => void;
 }

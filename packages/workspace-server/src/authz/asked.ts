@@ -1,4 +1,4 @@
-import type { AuthorizeRequest, Named, RbacPolicy } from "@virtual-workspaces/framework";
+import type { AuthorizeRequest, Named, RbacPolicy, User } from "@virtual-workspaces/framework";
 import { effectiveUsers } from "./effective-users.ts";
 import type { AuthorizerState } from "./state.ts";
 
@@ -6,6 +6,28 @@ import type { AuthorizerState } from "./state.ts";
 export interface ClusterParams {
   readonly cluster: string;
 }
+
+/** What is asked when somebody wants to enter a logical cluster, whatever for: kcp's verb `access` on `/`. */
+export function enteringQuestion(user: User, cluster: string): AuthorizeRequest<ClusterParams> {
+  return { ...ENTERING, user, params: { cluster } };
+}
+
+const ENTERING: Omit<AuthorizeRequest<ClusterParams>, "user" | "params"> = {
+  isResource: false,
+  verb: "access",
+  path: "/",
+  group: "",
+  version: "",
+  resource: "",
+  identity: "",
+  subresource: "",
+  namespace: "",
+  name: "",
+  longRunning: false,
+  upgrade: false,
+  // Nobody leaves: it is answered at once.
+  signal: new AbortController().signal,
+};
 
 /** One question on its way through the steps, and what several of them want to know. */
 export class Asked {

@@ -8,11 +8,12 @@ import {
   grantedRules,
   type Rules,
   type RulesRequest,
+  type User,
   union,
 } from "@virtual-workspaces/framework";
 import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
-import { Asked, type ClusterParams } from "./asked.ts";
-import { askChain, type Outcome } from "./chain.ts";
+import { Asked, type ClusterParams, enteringQuestion } from "./asked.ts";
+import { askChain, letsIn, type Outcome } from "./chain.ts";
 import { effectiveUsers } from "./effective-users.ts";
 import type { AuthorizerState } from "./state.ts";
 import { perEffectiveUser } from "./webhook.ts";
@@ -48,6 +49,11 @@ export interface ShardAuthorizer extends Authorizer<ClusterParams> {
    * for what the server itself wants to know, and for `system:masters`.
    */
   readonly deep: Authorizer<ClusterParams>;
+  /**
+   * Whether somebody may enter a logical cluster: is past its required groups and has access, by which nobody can do anything
+   * there yet. Of what a webhook allows it knows nothing. @throws what the state throws
+   */
+  readonly enters: (user: User, cluster: string) => boolean;
   /** The same two for SubjectAccessReviews: their audit annotations are kcp's of reviews. */
   readonly review: Authorizer<ClusterParams>;
 }
@@ -65,6 +71,7 @@ export function shardAuthorizer(options: ShardAuthorizerOptions): ShardAuthorize
   return Object.assign(inOrder(options, { domain: REQUEST, deep: false }), {
     rules: (request: RulesRequest<ClusterParams>) => rulesOf(state, request),
     deep: inOrder(options, { domain: REVIEW, deep: true }),
+    enters: (user: User, cluster: string) => enters(options, user, cluster),
     review: inOrder(options, { domain: REVIEW, deep: false }),
   });
 }
@@ -106,6 +113,15 @@ function memberOf(
     case "Webhook":
       return webhook && perEffectiveUser(webhook);
   }
+}
+
+function enters(
+  { state, alwaysAllowGroups = [MASTERS_GROUP], order = ORDER }: ShardAuthorizerOptions,
+  user: User,
+  cluster: string,
+): boolean {
+  if (order.includes("AlwaysAllowGroups") && alwaysAllowGroups.some((group) => user.in(group))) return true;
+  return order.includes("RBAC") && letsIn(new Asked(enteringQuestion(user, cluster), state, false));
 }
 
 const PATHS: readonly string[] = ["/healthz", "/readyz", "/livez"];

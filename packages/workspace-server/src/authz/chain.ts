@@ -38,6 +38,14 @@ interface Said {
   readonly verdict: Verdict;
 }
 
+/** Whether the steps that guard a logical cluster as a whole let somebody in, whatever they may do there. @throws what the state throws */
+export function letsIn(asked: Asked): boolean {
+  return [requiredGroups, content].every(({ decide }) => {
+    const { decision } = decide(asked);
+    return decision === "next" || decision === "Allowed";
+  });
+}
+
 /** Asks the steps. @throws what the state throws */
 export function askChain(asked: Asked): Outcome {
   const said: Said[] = [];

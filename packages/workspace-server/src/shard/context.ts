@@ -1,5 +1,6 @@
 import type { Log } from "@virtual-workspaces/framework";
 import type { ObjectFeed } from "@virtual-workspaces/store";
+import type { ShardAuthorizer } from "../authz/authorizer.ts";
 import type { TokenMinter } from "../service-accounts/minter.ts";
 import type { Installation } from "./installation.ts";
 import type { ShardObjects } from "./objects.ts";
@@ -26,6 +27,8 @@ export interface ShardContext {
   readonly state: ShardState;
   /** All shards. */
   readonly installation: Installation;
+  /** Who may do what there. */
+  readonly authorizer: ShardAuthorizer;
   /** What is served in each logical cluster, and where it is kept. */
   readonly kinds: KindsOfClusters;
   /** Tells of all objects of the shard, as bytes. It begins when all parts are made. */

@@ -50,6 +50,11 @@ export class FiledKeys<T> {
     return listed(this.#keys.get(`${index} ${value}`));
   }
 
+  /** The logical clusters that have any. */
+  get clusters(): string[] {
+    return [...this.#clusters.keys()];
+  }
+
   inCluster(cluster: string): string[] {
     return listed(this.#clusters.get(cluster));
   }

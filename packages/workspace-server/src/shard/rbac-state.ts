@@ -7,10 +7,11 @@ import type { Tracked } from "./tracked.ts";
 /** The roles and bindings of a shard as policies, as current as what is told of its store. */
 export class RbacState {
   readonly policies: RbacPolicies = new RbacPolicies();
+  readonly clusterRoles: Tracked;
   readonly clusterRoleBindings: Tracked<BindingContent>;
 
   constructor(objects: ShardObjects) {
-    this.#follow(objects.track(ClusterRole));
+    this.clusterRoles = this.#follow(objects.track(ClusterRole)) as unknown as Tracked;
     this.clusterRoleBindings = this.#follow(objects.track(ClusterRoleBinding));
     this.#follow(objects.track(Role));
     this.#follow(objects.track(RoleBinding));

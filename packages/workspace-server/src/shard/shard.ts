@@ -81,10 +81,14 @@ export class Shard implements AsyncDisposable {
     const { name, urls, store, installation, rootCa, homeCreators, log } = options;
     const objects = this.#stack.use(new ShardObjects(store, (error) => this.#failed("objects", error)));
     const state = new ShardState(objects);
+    const authorizer = (): ShardAuthorizer => this.authorizer;
     this.context = {
       name,
       get urls() {
         return urls();
+      },
+      get authorizer() {
+        return authorizer();
       },
       objects,
       state,

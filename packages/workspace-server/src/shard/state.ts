@@ -34,7 +34,7 @@ export class ShardState {
   readonly logicalClusters: Tracked<ContentOf<typeof LogicalCluster>>;
   /**
    * Index `cluster`: by the name of the logical cluster that they lead to. `shard`: by the name of the shard that was chosen.
-   * `unplaced`: those that lead nowhere yet, by the logical cluster they are in. `unschedulable`: those that found no shard, by "".
+   * `mounted`: those with a mount, by the logical cluster they are in. `unplaced`: those that lead nowhere yet, by the logical cluster they are in. `unschedulable`: those that found no shard, by "".
    */
   readonly workspaces: Tracked<ContentOf<typeof Workspace>>;
   /** Index `type`: by `<path>:<name>` and `<logical cluster>:<name>`. */
@@ -67,6 +67,7 @@ export class ShardState {
         const shard = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
         return shard === undefined ? [] : [shard];
       },
+      mounted: ({ spec }, { cluster }) => (spec.mount === undefined ? [] : [cluster]),
       unplaced: ({ spec }, { cluster }) => (spec.cluster && spec.URL ? [] : [cluster]),
       unschedulable: ({ status }) => (isConditionFalse(status?.conditions, "WorkspaceScheduled") ? [""] : []),
     });

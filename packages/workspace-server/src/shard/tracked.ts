@@ -1,5 +1,5 @@
 import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
-import type { Source, SourceHandlers, SourceStore } from "@virtual-workspaces/client";
+import type { Keyed, Source, SourceHandlers, SourceStore } from "@virtual-workspaces/client";
 import type { Awaitable, CacheLease, Encoded, TypedDefinition } from "@virtual-workspaces/framework";
 import { Decoded } from "./decoded.ts";
 import { FiledKeys, type Indexers, keyOfText, textOfKey } from "./filed-keys.ts";
@@ -15,6 +15,8 @@ export interface TrackedStore<T extends object> extends SourceStore<ObjectOf<T>>
   readonly size: number;
   /** All objects, or those of a logical cluster, in no order. */
   list(cluster?: string): ObjectOf<T>[];
+  /** The logical clusters that have any. */
+  clusters(): string[];
   /** How many objects an index finds by a text. */
   countBy(index: string, value: string): number;
   /** The keys of the objects that an index finds by a text. */
@@ -37,8 +39,10 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
   readonly #filed: FiledKeys<ObjectOf<T>>;
   readonly #decoded = new Decoded<ObjectOf<T>>();
   readonly #handlers = new Set<SourceHandlers<ObjectOf<T>>>();
+  readonly #keyed = new Set<(key: ObjectKey) => void>();
   readonly #ready = Promise.withResolvers<void>();
   readonly #stack = new DisposableStack();
+  #lease: CacheLease | undefined;
 
   constructor(source: TrackedSource<T>, indexers: Indexers<ObjectOf<T>> = {}) {
     this.#source = source;
@@ -58,6 +62,7 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
     try {
       const lease = this.#stack.adopt(await this.#source.cache(), (held) => held[Symbol.dispose]());
       const { cache } = lease;
+      this.#lease = lease;
       this.#compare(cache);
       this.#stack.use(
         cache.listen({
@@ -82,8 +87,20 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
     return { [Symbol.dispose]: () => void this.#handlers.delete(handlers) };
   }
 
+  /** Tells which object has changed, come or gone, behind all {@link on}, and nothing of what is there: objects are not parsed. */
+  onKey(changed: (key: ObjectKey) => void): Disposable {
+    this.#keyed.add(changed);
+    return { [Symbol.dispose]: () => void this.#keyed.delete(changed) };
+  }
+
+  /** Resolves when everything has been told that the store had when this was called. @throws ApiError 503 */
+  async confirm(request: { readonly signal: AbortSignal }): Promise<void> {
+    await this.#lease?.confirm(request);
+  }
+
   [Symbol.dispose](): void {
     this.#handlers.clear();
+    this.#keyed.clear();
     this.#stack.dispose();
   }
 
@@ -106,10 +123,14 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
     this.#filed.file(text, object && (() => this.#decoded.of(object)));
     if (object === undefined) this.#told.delete(text);
     else this.#told.set(text, object);
-    if (this.#handlers.size === 0) return;
+    const event = { key: (object ?? (before as Encoded)).key };
+    if (this.#handlers.size > 0) this.#tell(before, object, event);
+    for (const changed of this.#keyed) changed(event.key);
+  }
+
+  #tell(before: Encoded | undefined, object: Encoded | undefined, event: Keyed): void {
     const was = before && this.#decoded.of(before);
     const is = object && this.#decoded.of(object);
-    const event = { key: (object ?? (before as Encoded)).key };
     for (const handlers of this.#handlers) {
       if (is === undefined) handlers.deleted?.(was as ObjectOf<T>, event);
       else if (was === undefined) handlers.added?.(is, event);
@@ -133,6 +154,7 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
         const texts = cluster === undefined ? [...told.keys()] : this.#filed.inCluster(cluster);
         return texts.map((text) => read(text) as ObjectOf<T>);
       },
+      clusters: () => this.#filed.clusters,
       countBy: (index, value) => this.#filed.find(index, value).length,
       keysBy: (index, value) => by(index, value).map(keyOfText),
       by: (index, value) => by(index, value).map((text) => read(text) as ObjectOf<T>),

@@ -1,0 +1,153 @@
+import { ApiError, CLUSTER_ANNOTATION, isWorkspacePath, WILDCARD } from "@virtual-workspaces/apimachinery";
+import {
+  AUTHENTICATED,
+  type AuthorizeRequest,
+  type Authorizer,
+  type Awaitable,
+  allow,
+  type CacheLease,
+  type Decision,
+  defineVirtualWorkspace,
+  deny,
+  type Log,
+  type Scope,
+  type ServedResource,
+  type Storage,
+  type VirtualWorkspace,
+  view,
+} from "@virtual-workspaces/framework";
+import { OWNER_ANNOTATION, PATH_ANNOTATION, TENANCY_GROUP, Workspace } from "@virtual-workspaces/kcp";
+import type { ClusterParams } from "../authz/asked.ts";
+import { SubjectAccessReviews } from "../service-accounts/reviews/access-reviews.ts";
+import { SubjectAccessReview } from "../service-accounts/reviews/kinds.ts";
+import type { Installation } from "../shard/installation.ts";
+import { acrossShards } from "./across-shards.ts";
+import { readerKey } from "./reader-key.ts";
+import { TreeAccess, type TreeReader } from "./tree-access.ts";
+
+/** What {@link treeView} shows. */
+export interface TreeViewOptions {
+  /** The shards whose workspaces are shown. */
+  readonly installation: Installation;
+  /** Resolves once these know what they have. */
+  readonly ready: () => Promise<void>;
+  readonly log: Log;
+  /**
+   * The most users who read at once. Each costs as much memory as all workspaces that they may enter take as JSON, twice
+   * that of their kinds' average 1 KiB, for a minute longer than they read.
+   *
+   * @default 500
+   */
+  readonly readers?: number;
+}
+
+/**
+ * `/services/workspaces/clusters/<parent or *>`: the workspaces that whoever asks may enter, as one live tree. A Workspace
+ * is as it stands in its parent, with the path of that in the annotation `kcp.io/path`, and without who made it. What comes
+ * to be allowed is ADDED in open watches, what is no more allowed is DELETED. Nothing can be written. The root of the tree
+ * is no Workspace: it is there for those who may enter `root`, and known by that path.
+ *
+ * Who may enter a workspace sees it here, with its labels and annotations, whether or not they may read it in its parent.
+ */
+export function treeView({ installation, ready, log, readers = 500 }: TreeViewOptions): VirtualWorkspace {
+  const access = new TreeAccess(installation);
+  const shards = acrossShards(installation, Workspace, log);
+  const authorize = treeAuthorizer(installation, access);
+  const tree = view({
+    from: shards.objects,
+    to: Workspace,
+    by: ({ identity }): TreeReader => ({ reader: readerKey(identity) }),
+    depends: access,
+    select: (workspace, { by }) => access.shows(by, workspace),
+    map: (workspace) => ({ ...workspace, metadata: { annotations: annotationsOf(workspace, access) } }),
+    computations: readers,
+    onError: (error, workspace) =>
+      log({ level: "error", message: "workspace cannot be shown", workspace, error: String(error) }),
+  });
+  const review = authorize as unknown as Authorizer;
+  const resources: readonly ServedResource[] = [
+    Workspace.serve(new OfWholeTree(tree), { verbs: ["get", "list", "watch"] }),
+    SubjectAccessReview.serve(new SubjectAccessReviews({ authorizer: review, log })),
+  ];
+  return defineVirtualWorkspace({
+    name: "workspaces",
+    path: "/clusters/:cluster",
+    wildcard: true,
+    locate: (said) => locate(installation, said),
+    authorize,
+    resources,
+    ready,
+    setup: () => ({
+      [Symbol.dispose]: () => {
+        access[Symbol.dispose]();
+        shards[Symbol.dispose]();
+      },
+    }),
+  });
+}
+
+type WorkspaceView = Storage<Workspace> & Required<Pick<Storage<Workspace>, "cache" | "shareKey">>;
+
+/** What a user sees is worked out once, for whichever part of it they read. */
+class OfWholeTree implements Storage<Workspace> {
+  readonly resource = Workspace;
+  readonly #tree: WorkspaceView;
+
+  constructor(tree: WorkspaceView) {
+    this.#tree = tree;
+  }
+
+  cache(scope: Scope): Awaitable<CacheLease> {
+    return this.#tree.cache(whole(scope));
+  }
+
+  shareKey(scope: Scope): string | undefined {
+    return this.#tree.shareKey(whole(scope));
+  }
+}
+
+function whole(scope: Scope): Scope {
+  return { ...scope, cluster: WILDCARD, params: { ...scope.params, cluster: WILDCARD } };
+}
+
+function annotationsOf({ metadata }: Workspace, access: TreeAccess): Record<string, string> {
+  const { [OWNER_ANNOTATION]: _, ...annotations } = metadata.annotations ?? {};
+  const path = access.pathOf(annotations[CLUSTER_ANNOTATION] ?? "");
+  return path === undefined ? annotations : { ...annotations, [PATH_ANNOTATION]: path };
+}
+
+/** Wherever it is. @throws ApiError 400 on what is neither a name nor a path, 404 where that leads nowhere, 503 */
+function locate({ index }: Installation, said: string): string {
+  if (said.startsWith("system:") || !said.includes(":")) return said;
+  if (!isWorkspacePath(said))
+    throw ApiError.badRequest(`invalid cluster: ${JSON.stringify(said)} does not match the regex`);
+  const found = index.lookup(said);
+  if (found.kind === "cluster") return found.cluster;
+  if (found.kind === "unavailable") throw ApiError.serviceUnavailable("Not available.");
+  throw ApiError.notFound({ group: TENANCY_GROUP, resource: "workspaces" }, said);
+}
+
+type Question = AuthorizeRequest<ClusterParams>;
+
+/**
+ * Whoever has logged in may list and watch, and finds what is theirs. A single Workspace may be read if it is in that list,
+ * which says nothing of others: not whether they are there. Reviews about others are for whom the workspace allows them.
+ */
+function treeAuthorizer(installation: Installation, access: TreeAccess): Authorizer<ClusterParams> {
+  return (question) => {
+    const { user, isResource, verb, path, name, params } = question;
+    if (!user.in(AUTHENTICATED)) return deny("log in to see workspaces");
+    if (!isResource) return verb !== "access" || path !== "/" ? allow() : said(access.mayEnter(user, params.cluster));
+    if (isOfWorkspaces(question)) return verb !== "get" ? allow() : said(access.mayGet(user, params.cluster, name));
+    const shard = installation.shardWith(params.cluster) ?? installation.shards[0];
+    return shard?.authorizer(question) ?? said(false);
+  };
+}
+
+function isOfWorkspaces({ group, resource }: Question): boolean {
+  return group === TENANCY_GROUP && resource === "workspaces";
+}
+
+function said(allowed: boolean): Decision {
+  return allowed ? allow() : deny("access denied");
+}

@@ -1,0 +1,99 @@
+// Shards without controllers: workspaces are what a test says they are, and permissions are decided for real.
+import { createServer, staticTokens, type VirtualWorkspace } from "@virtual-workspaces/framework";
+import { LogicalCluster, type LogicalClusterPhase, PATH_ANNOTATION, Workspace } from "@virtual-workspaces/kcp";
+import { memoryStore, type Store } from "@virtual-workspaces/store";
+import { shardAuthorizer } from "../../../../packages/workspace-server/src/authz/authorizer.ts";
+import { bootstrapRoles } from "../../../../packages/workspace-server/src/authz/bootstrap-roles/bootstrap-roles.ts";
+import { ClusterRole, ClusterRoleBinding } from "../../../../packages/workspace-server/src/kinds/rbac/kinds.ts";
+import { authorizerState } from "../../../../packages/workspace-server/src/shard/authorizer-state.ts";
+import type { ShardContext } from "../../../../packages/workspace-server/src/shard/context.ts";
+import type { Installation } from "../../../../packages/workspace-server/src/shard/installation.ts";
+import { ensure, remove } from "../../../../packages/workspace-server/src/shard/modify.ts";
+import { ShardObjects } from "../../../../packages/workspace-server/src/shard/objects.ts";
+import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/shard/state.ts";
+import { testLog } from "../../../_setup/log.ts";
+import { type Calls, callsTo } from "../../../_support/plain.ts";
+
+const ACCESS = "system:kcp:workspace:access";
+const GROUP = "rbac.authorization.k8s.io";
+const keyOf = (cluster: string, name: string) => ({ cluster, namespace: "", name });
+
+/** A shard, and how often it was asked whether somebody may enter. */
+export class FakeShard implements AsyncDisposable {
+  readonly context: ShardContext;
+  readonly #stack = new AsyncDisposableStack();
+  /** The logical clusters that were asked about. */
+  readonly asked: string[] = [];
+
+  private constructor(name: string, installation: Installation, store: Store) {
+    const objects = this.#stack.use(new ShardObjects(store, () => undefined));
+    const state = new ShardState(objects);
+    const url = `https://${name}.example`;
+    const urls = { baseURL: url, externalURL: url, virtualWorkspaceURL: url };
+    const known = { name, urls, objects, state, installation, log: testLog().log };
+    const authorizer = shardAuthorizer({ state: authorizerState(known, () => undefined) });
+    const { enters } = authorizer;
+    const counting: typeof enters = (user, cluster) => {
+      this.asked.push(cluster);
+      return enters(user, cluster);
+    };
+    this.context = { ...known, authorizer: Object.assign(authorizer, { enters: counting }) } as never;
+  }
+
+  static async start(name: string, installation: Installation, given?: Store): Promise<FakeShard> {
+    const store = given ?? memoryStore();
+    const shard = new FakeShard(name, installation, store);
+    const { objects } = shard.context;
+    for (const { kind, metadata, ...rest } of bootstrapRoles) {
+      const collection = objects.of(kind === "ClusterRole" ? ClusterRole : ClusterRoleBinding) as never;
+      await ensure(collection, keyOf("system:admin", metadata.name), () => rest as never);
+    }
+    await objects.start();
+    shard.#stack.use(installation.join(shard.context));
+    if (given === undefined) shard.#stack.use(store);
+    return shard;
+  }
+
+  /** A logical cluster. */
+  async cluster(name: string, path: string, phase: LogicalClusterPhase = "Ready", annotations = {}): Promise<void> {
+    await ensure(this.context.objects.of(LogicalCluster), logicalClusterKey(name), () => ({
+      metadata: { annotations: { [PATH_ANNOTATION]: path, ...annotations } },
+      spec: {},
+      status: { phase },
+    }));
+  }
+
+  /** A Workspace that leads to one. */
+  async workspace(parent: string, name: string, spec: object): Promise<void> {
+    await ensure(this.context.objects.of(Workspace), keyOf(parent, name), () => ({ spec: spec as never }));
+  }
+
+  /** Lets somebody enter. */
+  async admit(cluster: string, user: string, kind = "User"): Promise<void> {
+    await ensure(this.context.objects.of(ClusterRoleBinding), keyOf(cluster, `in-${user}`), () => ({
+      roleRef: { apiGroup: GROUP, kind: "ClusterRole", name: ACCESS },
+      subjects: [{ apiGroup: GROUP, kind, name: user }],
+    }));
+  }
+
+  async refuse(cluster: string, user: string): Promise<void> {
+    await remove(this.context.objects.of(ClusterRoleBinding), keyOf(cluster, `in-${user}`));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#stack.disposeAsync();
+  }
+}
+
+/** Users by their tokens. */
+const USERS = {
+  root: { name: "root", groups: ["system:masters"] },
+  alice: { name: "alice", groups: ["team"] },
+  bob: { name: "bob" },
+};
+
+export async function serve(view: VirtualWorkspace): Promise<Calls & AsyncDisposable> {
+  const server = createServer({ virtualWorkspaces: [view], authentication: [staticTokens(USERS)], log: testLog().log });
+  const { url } = await server.listen({ port: 0 });
+  return { ...callsTo(url), [Symbol.asyncDispose]: () => server.close() };
+}
