@@ -1,4 +1,6 @@
 import type { Source } from "@virtual-workspaces/client";
+import type { ClaimIndex } from "../bindings/claims/claim-index.ts";
+import { ClaimLabelKeeper } from "../bindings/claims/label-keeper.ts";
 import { GarbageCollector } from "../garbage/collector.ts";
 import { Namespace } from "../kinds/core/namespace.ts";
 import { ClusterRoleBinding } from "../kinds/rbac/kinds.ts";
@@ -13,6 +15,7 @@ import { workspaceContent } from "./workspace-content.ts";
 export function parts(
   context: ShardContext,
   isBound: (cluster: string, kind: StoredKind) => boolean,
+  claims: ClaimIndex,
 ): readonly ShardPart[] {
   const { clusterRoleBindings } = context.state.rbac;
   return [
@@ -23,6 +26,7 @@ export function parts(
     }),
     new NamespaceContents(context),
     new NamespaceDeletion(context),
+    new ClaimLabelKeeper(context, claims),
     new GarbageCollector(context),
   ];
 }

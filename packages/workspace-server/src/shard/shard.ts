@@ -137,7 +137,7 @@ export class Shard implements AsyncDisposable {
     this.#stack.use(this.#freeNames());
     const isBound = (cluster: string, { definition }: StoredKind): boolean =>
       this.#bindings.servedIn(cluster).some((kind) => nameOf(kind) === nameOf({ definition }));
-    for (const part of parts(this.context, isBound)) this.#stack.use(part);
+    for (const part of parts(this.context, isBound, this.#bindings.claims)) this.#stack.use(part);
     this.context.feed.start();
     await register(this.context.installation.shard(ROOT_SHARD) ?? this.context, this.context);
     this.#ready.resolve();

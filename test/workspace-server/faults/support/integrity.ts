@@ -84,14 +84,17 @@ class Content {
       case "apis.kcp.io/apibindings":
         if (status.phase !== "Bound") yield `it is ${status.phase}`;
         for (const { schema } of status.boundResources ?? [])
-          if (this.#find("apiextensions.k8s.io/customresourcedefinitions", "system:bound-crds", schema.UID) === undefined)
+          if (
+            this.#find("apiextensions.k8s.io/customresourcedefinitions", "system:bound-crds", schema.UID) === undefined
+          )
             yield `its definition ${schema.UID} is not there`;
         break;
       case "apis.kcp.io/apiexports": {
         const { namespace = "", name = "" } = spec.identity?.secretRef ?? {};
         const secret = this.#byKey.get(textOf("/secrets", { cluster, namespace, name }));
         const identity = Buffer.from(secret?.object.data?.key ?? "", "base64");
-        if (identity.length === 0 || sha256(identity) !== status.identityHash) yield "its identity is not in its secret";
+        if (identity.length === 0 || sha256(identity) !== status.identityHash)
+          yield "its identity is not in its secret";
         break;
       }
       case "apiextensions.k8s.io/customresourcedefinitions": {

@@ -1,9 +1,10 @@
 // A process that is killed again and again while workspaces are made, bound and deleted, and what the last one finds.
-import { expect } from "chai";
+
 import type { Store } from "@virtual-workspaces/store";
+import { expect } from "chai";
+import { tree } from "../../../_setup/tree.ts";
 import { Random } from "../../../_support/random.ts";
 import { Start } from "../../../cli/support/start.ts";
-import { tree } from "../../../_setup/tree.ts";
 import { Admin, type Body } from "./admin.ts";
 import { problemsOf } from "./integrity.ts";
 import { Storm } from "./storm.ts";

@@ -3,7 +3,19 @@
 import { expect } from "chai";
 import type { Random } from "../../../_support/random.ts";
 import type { Admin, Told } from "./admin.ts";
-import { binding, configMap, gadget, gadgets, namespace, paths, widget, widgetExport, widgetSchema, within, workspace } from "./tree.ts";
+import {
+  binding,
+  configMap,
+  gadget,
+  gadgets,
+  namespace,
+  paths,
+  widget,
+  widgetExport,
+  widgetSchema,
+  within,
+  workspace,
+} from "./tree.ts";
 
 /** What is known of an object: it must be there, must go, or its last request was not answered. */
 type Standing = "there" | "leaving" | "unsure";
@@ -87,9 +99,9 @@ export class Storm {
       },
       async () => {
         await create(paths.NAMESPACES, namespace("more"));
-        for (let one = 0; one < 5; one++)
-          await create("/api/v1/namespaces/more/configmaps", configMap(`one-${one}`));
-        if (this.#random.chance(0.5)) await this.#delete(admin, at(`${paths.NAMESPACES}/more`), at("/api/v1/namespaces/more"));
+        for (let one = 0; one < 5; one++) await create("/api/v1/namespaces/more/configmaps", configMap(`one-${one}`));
+        if (this.#random.chance(0.5))
+          await this.#delete(admin, at(`${paths.NAMESPACES}/more`), at("/api/v1/namespaces/more"));
       },
       async () => {
         await create(paths.CRDS, gadgets());
