@@ -6,6 +6,7 @@ import { Namespace } from "../kinds/core/namespace.ts";
 import { ClusterRoleBinding } from "../kinds/rbac/kinds.ts";
 import { NamespaceContents } from "../namespaces/defaults.ts";
 import { NamespaceDeletion } from "../namespaces/deletion.ts";
+import { Leftovers } from "../namespaces/leftovers.ts";
 import { workspaceParts } from "../workspaces/workspace-parts.ts";
 import type { ShardContext, ShardPart } from "./context.ts";
 import type { StoredKind } from "./stored-kinds.ts";
@@ -28,5 +29,6 @@ export function parts(
     new NamespaceDeletion(context),
     new ClaimLabelKeeper(context, claims),
     new GarbageCollector(context),
+    new Leftovers(context),
   ];
 }
