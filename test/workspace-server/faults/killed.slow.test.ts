@@ -9,7 +9,7 @@ describe("a process of workspaces that is killed again and again", function () {
 
   it("loses nothing, and leaves nothing over, on disk", async () => {
     const store = (dir: string) => lmdbStore({ dir, wait: 10_000 });
-    await killAgainAndAgain({ rounds: killRounds(10), seed: 11, store: (server) => store(server.path("data")) });
+    await killAgainAndAgain({ rounds: killRounds(8), seed: 11, store: (server) => store(server.path("data")) });
   });
 
   it("loses nothing, and leaves nothing over, on etcd", async function () {
@@ -18,6 +18,6 @@ describe("a process of workspaces that is killed again and again", function () {
     const { endpoints } = etcd;
     const prefix = etcd.prefix();
     const flags = ["--etcd-servers", endpoints.join(), "--etcd-prefix", prefix];
-    await killAgainAndAgain({ rounds: killRounds(4), seed: 13, flags, store: () => etcdStore({ endpoints, prefix }) });
+    await killAgainAndAgain({ rounds: killRounds(3), seed: 13, flags, store: () => etcdStore({ endpoints, prefix }) });
   });
 });

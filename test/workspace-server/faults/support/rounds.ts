@@ -51,7 +51,7 @@ export async function killAgainAndAgain({ rounds, seed, flags = [], store }: Kil
 }
 
 /** Until every workspace is Ready or gone, and so are what is in them. */
-async function settled(admin: Admin): Promise<void> {
+export async function settled(admin: Admin): Promise<void> {
   const done: Readonly<Record<string, (object: Body) => boolean>> = {
     [paths.WORKSPACES]: ({ status }) => status?.phase === "Ready",
     [paths.NAMESPACES]: ({ status }) => status?.phase === "Active",
