@@ -22,6 +22,7 @@ import { TokenRequest } from "./service-accounts/reviews/kinds.ts";
 import { clustersView } from "./shard/clusters-view.ts";
 import type { ShardUrls } from "./shard/context.ts";
 import { Installation } from "./shard/installation.ts";
+import { Peers } from "./shard/peers.ts";
 import { metricsAccess, rootView } from "./shard/root-view.ts";
 import { Shard } from "./shard/shard.ts";
 
@@ -45,6 +46,12 @@ export interface WorkspaceServerOptions
   readonly audiences?: readonly string[];
   /** How it is reached, from where it listens. @default there */
   readonly urls?: (listening: Listening) => Partial<ShardUrls>;
+  /**
+   * Where several processes serve one store, as etcd's: a name of this one, the same whenever it starts again. All must have
+   * the same URLs, root CA and keys, since each writes them into objects; one that differs from those that are there does not
+   * start. @default it is the only one
+   */
+  readonly instance?: string;
   /** Served besides, below `/services`. */
   readonly virtualWorkspaces?: readonly VirtualWorkspace[];
   /** What is served at `/metrics`, and to whom. @default to whom the roles of `root` allow it, as in kcp */
@@ -61,6 +68,7 @@ export class WorkspaceServer implements AsyncDisposable {
   readonly #shard: Shard;
   readonly #server: Server;
   #listening: Listening | undefined;
+  #peers: Peers | undefined;
   #closed: Promise<void> | undefined;
 
   /** @throws Error on views that clash */
@@ -105,10 +113,12 @@ export class WorkspaceServer implements AsyncDisposable {
   /**
    * Listens, and makes what is to be there from the start. Until it resolves requests for workspaces are 503.
    *
-   * @throws ApiError 503 when the store cannot be read or written, and what the listener throws
+   * @throws ApiError 503 when the store cannot be read or written, StoreError `Locked` when another process serves it with
+   * other URLs or keys, and what the listener throws
    */
   async listen(options: ListenOptions): Promise<Listening> {
     this.#listening = await this.#server.listen(options);
+    await this.#join();
     await this.#shard.start();
     return this.#listening;
   }
@@ -127,6 +137,14 @@ export class WorkspaceServer implements AsyncDisposable {
   async #close(): Promise<void> {
     await this.#server.close();
     await this.#shard[Symbol.asyncDispose]();
+    await this.#peers?.[Symbol.asyncDispose]();
+  }
+
+  async #join(): Promise<void> {
+    const { instance, store, rootCa, serviceAccountKeys: keys, log } = this.#options;
+    if (instance === undefined) return;
+    const alike = { urls: this.#urls(), rootCa: rootCa(), keys };
+    this.#peers = await Peers.join({ store, shard: ROOT_SHARD, instance, alike, log });
   }
 
   #urls(): ShardUrls {

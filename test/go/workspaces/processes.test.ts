@@ -76,7 +76,11 @@ class Together implements AsyncDisposable {
       `--service-account-signing-key-file=${at("one/sa.key")}`,
       ...more,
     ];
-    return { in: this.#files.path, root: name, flags: name === "one" ? flags.slice(0, -1 - more.length).concat(more) : flags };
+    return {
+      in: this.#files.path,
+      root: name,
+      flags: name === "one" ? flags.slice(0, -1 - more.length).concat(more) : flags,
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -159,6 +163,40 @@ describe("several processes over one etcd", function () {
     expect(await problemsOf(store)).to.deep.equal([]);
   });
 
+  it("do not start with other URLs, authorities or keys than those that are there, whose writes they would undo", async () => {
+    await using together = await Together.start();
+    const [first, one] = await together.process("one");
+    await using _first = first;
+    using _one = one;
+    const cases: readonly (readonly [readonly string[], RegExp, string?])[] = [
+      [
+        [],
+        /with other URLs \(https:\/\/kcp.example.com:6443, here https:\/\/other.example.com.*: give all the same --shard-base-url/,
+        "https://other.example.com",
+      ],
+      [
+        [`--service-account-signing-key-file=${first.path("client-ca.key")}`],
+        /with other keys of service accounts: give all/,
+      ],
+      [[`--root-ca-file=${first.path("client-ca.crt")}`], /with another certificate authority: give all the same/],
+    ];
+    const ends = cases.map(async ([flags, said, base], at) => {
+      await using other = new Start(together.options(`other-${at}`, flags, base));
+      const { code } = await other.ended;
+      expect(other.stderr).to.match(said);
+      expect(code).to.equal(1);
+    });
+    await Promise.all(ends);
+    expect((await one.get("/readyz")).status).to.equal(200);
+    // What was killed with other URLs is waited for, and gone.
+    await first.end("SIGKILL");
+    const [next, two] = await together.process("two", [], "https://next.example.com");
+    await using _next = next;
+    using _two = two;
+    const { body } = await two.get(within("root", "/apis/core.kcp.io/v1alpha1/shards/root"));
+    expect(body.spec.baseURL).to.equal("https://next.example.com");
+  });
+
   it("goes on when one is killed, which finds what was done without it", async () => {
     await using together = await Together.start();
     const [first, one] = await together.process("one");
@@ -168,7 +206,9 @@ describe("several processes over one etcd", function () {
     using _one = one;
     using _two = two;
     const creating = Array.from({ length: 10 }, (_, at) => one.send("POST", WORKSPACES, make.workspace(`w${at}`)));
-    const deleting = creating.slice(0, 3).map((made, at) => made.then(() => two.send("DELETE", `${WORKSPACES}/w${at}`)));
+    const deleting = creating
+      .slice(0, 3)
+      .map((made, at) => made.then(() => two.send("DELETE", `${WORKSPACES}/w${at}`)));
     await Promise.all([...creating, ...deleting]);
     await first.end("SIGKILL");
     await two.ok("POST", WORKSPACES, make.workspace("without"));

@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { keepHistory } from "@virtual-workspaces/store";
 import { createWorkspaceServer, type ShardUrls, type WorkspaceServer } from "@virtual-workspaces/workspace-server";
 import { shellWord } from "../shell.ts";
@@ -62,6 +63,7 @@ function serverOf(
     ...(issuers.length > 0 && { serviceAccountIssuers: issuers }),
     ...(audiences.length > 0 && { audiences }),
     rootCa: () => rootCa ?? ca,
+    ...(options.store.engine === "etcd" && { instance: `${hostname()} ${options.rootDirectory}` }),
     urls: ({ port }): ShardUrls => urlsAt(place, port),
     closeDelay,
     ...(audit && { audit }),
