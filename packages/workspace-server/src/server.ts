@@ -20,6 +20,7 @@ import { servedDocuments } from "./service-accounts/served-documents.ts";
 import { clustersOf } from "./shard/clusters-view.ts";
 import type { ShardUrls } from "./shard/context.ts";
 import { Installation } from "./shard/installation.ts";
+import { Peers } from "./shard/peers.ts";
 import { Shard } from "./shard/shard.ts";
 import { type CommonListenerOptions, listenerOptions } from "./shards/listener.ts";
 import type { ShardsOptions } from "./shards/options.ts";
@@ -60,6 +61,12 @@ export interface WorkspaceServerOptions
    * (`--home-workspaces-home-creator-groups`). Who has one keeps it. @default all who have logged in
    */
   readonly homeWorkspaces?: false | { readonly creatorGroups: readonly string[] };
+  /**
+   * Where several processes serve one store, as etcd's: a name of this one, the same whenever it starts again. All must have
+   * the same URLs, root CA and keys, since each writes them into objects; one that differs from those that are there does not
+   * start. @default it is the only one
+   */
+  readonly instance?: string;
   /** Served besides, below `/services`. */
   readonly virtualWorkspaces?: readonly VirtualWorkspace[];
   /** What is served at `/metrics`, and to whom. @default to whom the roles of `root` allow it, as in kcp */
@@ -79,6 +86,7 @@ export class WorkspaceServer implements AsyncDisposable {
   readonly #shards: ProcessShards | undefined;
   readonly #server: Server;
   #listening: Listening | undefined;
+  #peers: Peers | undefined;
   #closed: Promise<void> | undefined;
 
   /** @throws Error on views that clash */
@@ -115,10 +123,12 @@ export class WorkspaceServer implements AsyncDisposable {
    * Listens, and makes what is to be there from the start. Until it resolves requests for workspaces are 503. Shards besides
    * `root` have been tried by then: one that does not start is logged, and tried again.
    *
-   * @throws ApiError 503 when the store cannot be read or written, and what the listener throws
+   * @throws ApiError 503 when the store cannot be read or written, StoreError `Locked` when another process serves it with
+   * other URLs or keys, and what the listener throws
    */
   async listen(options: ListenOptions): Promise<Listening> {
     this.#listening = await this.#server.listen(options);
+    await this.#join();
     await this.#shard.start(() => this.#shards?.begin(options.host ?? "127.0.0.1") ?? Promise.resolve());
     await this.#shards?.start();
     return this.#listening;
@@ -162,6 +172,14 @@ export class WorkspaceServer implements AsyncDisposable {
     await Promise.all([this.#shard.stop(), this.#shards?.stop()]);
     await this.#shards?.[Symbol.asyncDispose]();
     await this.#shard[Symbol.asyncDispose]();
+    await this.#peers?.[Symbol.asyncDispose]();
+  }
+
+  async #join(): Promise<void> {
+    const { instance, store, rootCa, serviceAccountKeys: keys, log } = this.#options;
+    if (instance === undefined) return;
+    const alike = { urls: this.#urls(), rootCa: rootCa(), keys };
+    this.#peers = await Peers.join({ store, shard: ROOT_SHARD, instance, alike, log });
   }
 
   get #further(): ProcessShards {

@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { keepHistory } from "@virtual-workspaces/store";
 import { createWorkspaceServer, type ShardUrls, type WorkspaceServer } from "@virtual-workspaces/workspace-server";
 import { shellWord } from "../shell.ts";
@@ -64,6 +65,7 @@ function serverOf(
     ...(audiences.length > 0 && { audiences }),
     ...(keysUrl !== undefined && { serviceAccountKeysUrl: keysUrl }),
     rootCa: () => rootCa ?? ca,
+    ...(options.store.engine === "etcd" && { instance: `${hostname()} ${options.rootDirectory}` }),
     urls: ({ port }): ShardUrls => urlsAt(place, port),
     closeDelay,
     ...(homeWorkspaces !== undefined && { homeWorkspaces }),

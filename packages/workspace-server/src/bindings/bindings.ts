@@ -76,6 +76,8 @@ export class Bindings implements ShardPart {
   };
   /** The last to be asked of every kind that is kept: the labels by which exports find what they claim. */
   readonly admitClaims: Admit;
+  /** Who claims what. */
+  readonly claims: ClaimIndex;
   readonly #shard: ShardContext;
   readonly #exports: Exports;
   readonly #kinds: BoundKinds;
@@ -93,6 +95,7 @@ export class Bindings implements ShardPart {
     const exports = new Exports(shard);
     this.#exports = exports;
     const claims = new ClaimIndex(state, exports);
+    this.claims = claims;
     this.admitClaims = admitClaims(claims);
     this.admission = {
       apiExport: admitApiExport(state),

@@ -164,7 +164,7 @@ export class Shard implements AsyncDisposable {
     this.#stack.use(this.#freeNames());
     const isBound = (cluster: string, { definition }: StoredKind): boolean =>
       this.#bindings.servedIn(cluster).some((kind) => nameOf(kind) === nameOf({ definition }));
-    for (const part of parts(this.context, isBound)) this.#controllers.use(part);
+    for (const part of parts(this.context, isBound, this.#bindings.claims)) this.#controllers.use(part);
     this.context.feed.start();
     await register(this.context.installation.shard(ROOT_SHARD) ?? this.context, this.context);
     this.#ready.resolve();

@@ -50,7 +50,8 @@ export class ShardState {
   readonly apiExports: Tracked<ContentOf<typeof APIExport>>;
   /**
    * Index `export`: by `<path or logical cluster>:<name>`, as they refer to it. Index `claimed`: by `<logical cluster>
-   * <resource>.<group>` of each claim that they accept, until a deleted one has nothing left but to go.
+   * <resource>.<group>` of each claim that they accept, until a deleted one has nothing left but to go. Index `claiming`: by
+   * the logical cluster of those that accept any.
    */
   readonly apiBindings: Tracked<ContentOf<typeof APIBinding>>;
   readonly apiResourceSchemas: Tracked<ContentOf<typeof APIResourceSchema>>;
@@ -89,6 +90,7 @@ export class ShardState {
     this.apiBindings = objects.track(APIBinding, {
       export: ({ spec }, { cluster }) => referred(spec.reference.export, cluster),
       claimed: (binding, { cluster }) => acceptedResources(binding).map((resource) => `${cluster} ${resource}`),
+      claiming: (binding, { cluster }) => (acceptedResources(binding).length > 0 ? [cluster] : []),
     });
     this.apiResourceSchemas = objects.track(APIResourceSchema);
     this.apiExportEndpointSlices = objects.track(APIExportEndpointSlice, {

@@ -13,6 +13,8 @@ export interface TrackedSource<T extends object> {
 /** What is known of the objects of a kind. They are shared by all who read them: never change one. */
 export interface TrackedStore<T extends object> extends SourceStore<ObjectOf<T>> {
   readonly size: number;
+  /** Whether there is one; nothing is parsed. */
+  has(key: ObjectKey): boolean;
   /** All objects, or those of a logical cluster, in no order. */
   list(cluster?: string): ObjectOf<T>[];
   /** The logical clusters that have any. */
@@ -149,6 +151,7 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
       get size() {
         return told.size;
       },
+      has: (key) => told.has(textOfKey(key)),
       get: (key) => read(textOfKey(key)),
       list: (cluster) => {
         const texts = cluster === undefined ? [...told.keys()] : this.#filed.inCluster(cluster);

@@ -1,5 +1,6 @@
 import type { ResourceDefinition, TypedDefinition } from "@virtual-workspaces/framework";
 import { LogicalCluster, lifecycleName, ROOT_CLUSTER } from "@virtual-workspaces/kcp";
+import { newNamespace } from "../../namespaces/new-namespace.ts";
 import type { ShardContext, ShardPart } from "../../shard/context.ts";
 import { ensure, modify } from "../../shard/modify.ts";
 import { part } from "../parts.ts";
@@ -15,6 +16,8 @@ interface NamespaceContent {
 const UNIVERSAL_INITIALIZER = lifecycleName({ cluster: ROOT_CLUSTER, name: "universal" });
 
 const NAMESPACES = ["default", "kube-system"] as const;
+/** A start does not put them back as they were. */
+const CREATED_ONLY = { "bootstrap.kcp.io/create-only": "true" };
 
 /** Sets up what every workspace has: its first namespaces (kcp's controller of `root:universal`). */
 export function universalInitializer(shard: ShardContext, namespaces: ResourceDefinition): ShardPart {
@@ -27,22 +30,11 @@ export function universalInitializer(shard: ShardContext, namespaces: ResourceDe
     reconcile: async (key, { object }) => {
       if (object === undefined || !waits(object)) return;
       for (const name of NAMESPACES) {
-        await ensure(made, { cluster: key.cluster, namespace: "", name }, () => namespace(name));
+        await ensure(made, { cluster: key.cluster, namespace: "", name }, () => newNamespace(name, CREATED_ONLY));
       }
       await modify(collection, key, (cluster) => (waits(cluster) ? without(cluster) : undefined));
     },
   });
-}
-
-function namespace(name: string) {
-  return {
-    metadata: {
-      labels: { "kubernetes.io/metadata.name": name },
-      annotations: { "bootstrap.kcp.io/create-only": "true" },
-    },
-    spec: { finalizers: ["kubernetes"] },
-    status: { phase: "Active" },
-  };
 }
 
 function waits(cluster: LogicalCluster): boolean {

@@ -6,6 +6,7 @@ import {
   identityHash,
   newIdentityKey,
 } from "@virtual-workspaces/kcp";
+import { newNamespace } from "../../../namespaces/new-namespace.ts";
 import { ensure, read, type Written } from "../../../shard/modify.ts";
 
 /** What is read and written of Secrets: values are base64. */
@@ -30,12 +31,6 @@ export interface IdentityFault {
 
 type SecretRef = NonNullable<NonNullable<NonNullable<APIExport["spec"]>["identity"]>["secretRef"]>;
 
-const NAMESPACE = {
-  metadata: { labels: { "kubernetes.io/metadata.name": IDENTITY_SECRET_NAMESPACE } },
-  spec: { finalizers: ["kubernetes"] },
-  status: { phase: "Active" },
-};
-
 /** The identity of an export: the secret that it is kept in, made when the export names none. */
 export class Identities {
   readonly #options: IdentityOptions;
@@ -48,7 +43,8 @@ export class Identities {
   async secretFor({ cluster, name }: ObjectKey): Promise<SecretRef> {
     const { secrets, namespaces, onNamespace } = this.#options;
     const namespace = IDENTITY_SECRET_NAMESPACE;
-    await ensure(namespaces, { cluster, namespace: "", name: namespace }, () => NAMESPACE).catch(onNamespace);
+    const key = { cluster, namespace: "", name: namespace };
+    await ensure(namespaces, key, () => newNamespace(namespace)).catch(onNamespace);
     const data = { [IDENTITY_SECRET_KEY]: Buffer.from(newIdentityKey()).toString("base64") };
     await ensure<SecretContent>(secrets, { cluster, namespace, name }, () => ({ data, type: "Opaque" }));
     return { namespace, name };

@@ -1,0 +1,12 @@
+// The same as test/cli/start-killed.test.ts, on etcd.
+import { playScenario } from "../../workspace-server/faults/support/scenario.ts";
+import { EtcdCluster, etcdThere } from "../support/etcd.ts";
+
+describe("workspaces on etcd that kubectl works in while the server is killed again and again", () => {
+  before(etcdThere("3.4"));
+
+  it("have a tree, kinds with rules, permissions, an export in two of them and a rejected claim, each as it was made", async () => {
+    await using etcd = await EtcdCluster.start({ version: "3.4" });
+    await playScenario([`--etcd-servers=${etcd.endpoints.join()}`, `--etcd-prefix=${etcd.prefix()}`]);
+  }).timeout(120_000);
+});

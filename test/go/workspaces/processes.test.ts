@@ -1,0 +1,230 @@
+// Several processes of one shard over one etcd: each serves what the others write, all run controllers, and one that is killed
+// is not missed.
+import { setTimeout as delay } from "node:timers/promises";
+import { issueCertificate } from "@virtual-workspaces/framework";
+import { etcdStore, type Store } from "@virtual-workspaces/store";
+import { expect } from "chai";
+import { type Tree, tree } from "../../_setup/tree.ts";
+import { Start } from "../../cli/support/start.ts";
+import { Admin, type Body } from "../../workspace-server/faults/support/admin.ts";
+import { problemsOf } from "../../workspace-server/faults/support/integrity.ts";
+import { settled } from "../../workspace-server/faults/support/rounds.ts";
+import * as make from "../../workspace-server/faults/support/tree.ts";
+import { EtcdCluster, etcdThere } from "../support/etcd.ts";
+
+const { paths, within } = make;
+const WORKSPACES = within("root", paths.WORKSPACES);
+/** Where a balancer would be. */
+const BASE = "https://kcp.example.com:6443";
+
+/** What all processes have alike, and where each listens. */
+class Together implements AsyncDisposable {
+  readonly #files: Tree;
+  readonly etcd: EtcdCluster;
+  readonly prefix: string;
+  readonly #ca: string;
+
+  private constructor(files: Tree, etcd: EtcdCluster, ca: string) {
+    this.#files = files;
+    this.etcd = etcd;
+    this.prefix = etcd.prefix();
+    this.#ca = ca;
+  }
+
+  static async start(): Promise<Together> {
+    const now = new Date();
+    const subject = { name: "ca", groups: [] };
+    const authority = await issueCertificate({ subject, purpose: { kind: "authority" }, now });
+    const purpose = { kind: "server", hosts: ["localhost"], addresses: ["127.0.0.1"] } as const;
+    const own = await issueCertificate({ subject: { name: "kcp", groups: [] }, purpose, now }, authority);
+    const files = tree({
+      "tls.crt": own.cert + authority.cert,
+      "tls.key": own.key,
+      "ca.crt": authority.cert,
+      "tokens.csv": 'everything,somebody,1,"system:masters"\n',
+    });
+    return new Together(files, await EtcdCluster.start({ version: "3.4" }), authority.cert);
+  }
+
+  get store(): Promise<Store> {
+    return etcdStore({ endpoints: this.etcd.endpoints, prefix: this.prefix });
+  }
+
+  async process(name: string, more: readonly string[] = [], base = BASE): Promise<[Start, Admin]> {
+    const server = new Start(this.options(name, more, base));
+    await server.until("ready", () => server.lines.length > 0, 20_000);
+    // The log says where it listens, its URLs where the balancer would.
+    let port: string | undefined;
+    while (port === undefined && server.running) {
+      port = /Serving securely.*port=(\d+)/.exec(server.stderr)?.[1];
+      await delay(5);
+    }
+    const ca = this.#ca;
+    return [server, new Admin({ url: `https://127.0.0.1:${port}`, text: () => ca, token: () => "everything" })];
+  }
+
+  options(name: string, more: readonly string[] = [], base = BASE): ConstructorParameters<typeof Start>[0] {
+    const at = (file: string): string => `${this.#files.path}/${file}`;
+    const flags = [
+      `--etcd-servers=${this.etcd.endpoints.join()}`,
+      `--etcd-prefix=${this.prefix}`,
+      `--shard-base-url=${base}`,
+      `--tls-cert-file=${at("tls.crt")}`,
+      `--tls-private-key-file=${at("tls.key")}`,
+      `--root-ca-file=${at("ca.crt")}`,
+      `--token-auth-file=${at("tokens.csv")}`,
+      `--service-account-signing-key-file=${at("one/sa.key")}`,
+      ...more,
+    ];
+    return {
+      in: this.#files.path,
+      root: name,
+      flags: name === "one" ? flags.slice(0, -1 - more.length).concat(more) : flags,
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.etcd[Symbol.asyncDispose]();
+    this.#files[Symbol.dispose]();
+  }
+}
+
+/** Until nothing is written any more. @returns the revision */
+async function rest(store: Store): Promise<number> {
+  for (let before = -1; ; ) {
+    const now = await store.head();
+    if (now === before) return now;
+    before = now;
+    await delay(1_500);
+  }
+}
+
+describe("several processes over one etcd", function () {
+  this.timeout(120_000);
+  before(etcdThere("3.4"));
+
+  it("are one shard: what is made through one is ready, used, watched and deleted through the other", async () => {
+    await using together = await Together.start();
+    const [first, one] = await together.process("one");
+    const [second, two] = await together.process("two");
+    await using _first = first;
+    await using _second = second;
+    using _one = one;
+    using _two = two;
+
+    // Names are given once, however many ask for one.
+    const asked = Array.from({ length: 20 }, (_, at) => make.workspace(`w${at % 5}`));
+    const codes = await Promise.all(asked.map((object, at) => (at % 2 ? one : two).send("POST", WORKSPACES, object)));
+    const counts = (code: number): number => codes.filter(({ status }) => status === code).length;
+    expect([counts(201), counts(409)]).to.deep.equal([5, 15]);
+    const clusters = new Set<string>();
+    for (let at = 0; at < 5; at++) {
+      const { body } = await two.until(`${WORKSPACES}/w${at}`, ({ body }) => body.status?.phase === "Ready");
+      expect(body.spec.URL).to.equal(`${BASE}/clusters/root:w${at}`);
+      clusters.add(body.spec.cluster);
+    }
+    expect(clusters.size).to.equal(5);
+
+    // An export of one is bound through the other, with a kind and a claim.
+    const user = (path: string): string => within("root:w0", path);
+    await one.ok("POST", within("root", paths.SCHEMAS), make.widgetSchema());
+    await one.ok("POST", within("root", paths.EXPORTS), make.widgetExport("widgets"));
+    await two.until(within("root", `${paths.EXPORTS}/widgets`), ({ body }) => body.status?.identityHash !== undefined);
+    await two.until(user("/api"), ({ status }) => status === 200);
+    await two.ok("POST", user(paths.BINDINGS), make.binding("widgets", "root"));
+    const widgets = user("/apis/example.dev/v1/widgets");
+    for (const each of [one, two]) await each.until(widgets, ({ status }) => status === 200);
+    await one.ok("POST", widgets, make.widget("a"));
+    expect((await two.get(`${widgets}/a`)).status).to.equal(200);
+    expect((await two.get(widgets)).body.items).to.have.length(1);
+    await one.ok("POST", user(paths.CRDS), make.gadgets());
+    await two.until(user("/apis/own.dev/v1/gadgets"), ({ status }) => status === 200);
+
+    // A token of an account that one has signed is good at the other.
+    const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
+    const accounts = user("/api/v1/namespaces/default/serviceaccounts/default/token");
+    await one.until(user("/api/v1/namespaces/default/serviceaccounts/default"), ({ status }) => status === 200);
+    const { status } = await one.ok("POST", accounts, request);
+    const review = { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec: { token: status.token } };
+    const reviewed = await two.ok("POST", user("/apis/authentication.k8s.io/v1/tokenreviews"), review);
+    expect(reviewed.status.user.username).to.equal("system:serviceaccount:default:default");
+
+    // Both run controllers, and none undoes what the other does.
+    await using store = await together.store;
+    await rest(store);
+    const before = await store.head();
+    await one.ok("POST", user(paths.MAPS), make.configMap("last"));
+    expect((await rest(store)) - before, "the object, and its label was on it").to.equal(1);
+
+    await one.ok("DELETE", `${WORKSPACES}/w0`);
+    await two.until(`${WORKSPACES}/w0`, ({ status: code }) => code === 404);
+    for (const each of [one, two]) await settled(each);
+    for (const server of [first, second]) expect(server.stderr).not.to.match(/ (warn|error) /);
+    expect(await problemsOf(store)).to.deep.equal([]);
+  });
+
+  it("do not start with other URLs, authorities or keys than those that are there, whose writes they would undo", async () => {
+    await using together = await Together.start();
+    const [first, one] = await together.process("one");
+    await using _first = first;
+    using _one = one;
+    const cases: readonly (readonly [readonly string[], RegExp, string?])[] = [
+      [
+        [],
+        /with other URLs \(https:\/\/kcp.example.com:6443, here https:\/\/other.example.com.*: give all the same --shard-base-url/,
+        "https://other.example.com",
+      ],
+      [
+        [`--service-account-signing-key-file=${first.path("client-ca.key")}`],
+        /with other keys of service accounts: give all/,
+      ],
+      [[`--root-ca-file=${first.path("client-ca.crt")}`], /with another certificate authority: give all the same/],
+    ];
+    const ends = cases.map(async ([flags, said, base], at) => {
+      await using other = new Start(together.options(`other-${at}`, flags, base));
+      const { code } = await other.ended;
+      expect(other.stderr).to.match(said);
+      expect(code).to.equal(1);
+    });
+    await Promise.all(ends);
+    expect((await one.get("/readyz")).status).to.equal(200);
+    // What was killed with other URLs is waited for, and gone.
+    await first.end("SIGKILL");
+    const [next, two] = await together.process("two", [], "https://next.example.com");
+    await using _next = next;
+    using _two = two;
+    const { body } = await two.get(within("root", "/apis/core.kcp.io/v1alpha1/shards/root"));
+    expect(body.spec.baseURL).to.equal("https://next.example.com");
+  });
+
+  it("goes on when one is killed, which finds what was done without it", async () => {
+    await using together = await Together.start();
+    const [first, one] = await together.process("one");
+    const [second, two] = await together.process("two");
+    await using _first = first;
+    await using _second = second;
+    using _one = one;
+    using _two = two;
+    const creating = Array.from({ length: 10 }, (_, at) => one.send("POST", WORKSPACES, make.workspace(`w${at}`)));
+    const deleting = creating
+      .slice(0, 3)
+      .map((made, at) => made.then(() => two.send("DELETE", `${WORKSPACES}/w${at}`)));
+    await Promise.all([...creating, ...deleting]);
+    await first.end("SIGKILL");
+    await two.ok("POST", WORKSPACES, make.workspace("without"));
+    await settled(two);
+    const names = async (admin: Admin): Promise<string[]> =>
+      (await admin.get(WORKSPACES)).body.items.map(({ metadata }: Body) => metadata.name).sort();
+    const left = ["w3", "w4", "w5", "w6", "w7", "w8", "w9", "without"];
+    expect(await names(two)).to.deep.equal(left);
+    const [again, third] = await together.process("one");
+    await using _again = again;
+    using _third = third;
+    expect(await names(third)).to.deep.equal(left);
+    await third.until(within("root:without", paths.MAPS), ({ status }) => status === 200);
+    await using store = await together.store;
+    await rest(store);
+    expect(await problemsOf(store)).to.deep.equal([]);
+    expect(second.stderr).not.to.match(/ (warn|error) /);
+  });
+});

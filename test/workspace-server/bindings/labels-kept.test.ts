@@ -1,0 +1,52 @@
+// Labels of claims on what no client has written: what controllers make, and what somebody else puts into the store.
+import { memoryStore, persistent } from "@virtual-workspaces/store";
+import { expect } from "chai";
+import { ConfigMap } from "../../../packages/workspace-server/src/kinds/core/config-map.ts";
+import { binding, paths, widgetExport, widgetSchema } from "../faults/support/tree.ts";
+import { counted } from "../support/counted.ts";
+import { makeWorkspace } from "../support/logical-clusters.ts";
+import { type Body, ClusterClient } from "../support/objects.ts";
+import { startWorkspaces } from "../support/workspaces.ts";
+
+const isLabelled = ({ body }: { readonly body: Body }): boolean =>
+  Object.keys(body.metadata?.labels ?? {}).some((name) => name.startsWith("claimed.internal.apis.kcp.io/"));
+
+describe("labels of claims", function () {
+  this.timeout(30_000);
+
+  it("are put on what controllers make, and on what was written past admission; nothing else is written", async () => {
+    await using store = memoryStore();
+    const counts = counted(store);
+    await using server = await startWorkspaces(counts.store);
+    const root = new ClusterClient(server);
+    const user = new ClusterClient(server, await makeWorkspace(server, "user"));
+    await root.create(paths.SCHEMAS, widgetSchema());
+    await root.create(paths.EXPORTS, widgetExport("widgets"));
+    await user.create(paths.BINDINGS, binding("widgets", "root"));
+    await user.until(`${paths.BINDINGS}/widgets`, ({ body }) => body.status?.phase === "Bound");
+    await user.namespace("later");
+    await user.until("/api/v1/namespaces/later/configmaps/kube-root-ca.crt", isLabelled);
+    // As another process does that has not heard of the binding yet, or not of its end.
+    const maps = ConfigMap.collection(persistent(store));
+    const { body: there } = await user.get(`${paths.MAPS}/kube-root-ca.crt`);
+    const cluster: string = there.metadata.annotations["kcp.io/cluster"];
+    const make = (name: string, labels: object): Promise<unknown> => {
+      const metadata = { name, namespace: "default", uid: name, labels };
+      return maps.create(
+        { cluster, namespace: "default" } as never,
+        { apiVersion: "v1", kind: "ConfigMap", metadata } as never,
+      );
+    };
+    await make("early", {});
+    await user.until(`${paths.MAPS}/early`, isLabelled);
+    await user.delete(`${paths.BINDINGS}/widgets`);
+    await user.gone(`${paths.BINDINGS}/widgets`);
+    await make("late", there.metadata.labels);
+    await user.until(`${paths.MAPS}/late`, (answer) => !isLabelled(answer));
+    await counts.quiet();
+    const { commits } = counts.counts;
+    await user.configMap("nobody-claims-it");
+    await counts.quiet();
+    expect(counts.counts.commits).to.equal(commits + 1);
+  });
+});

@@ -1,0 +1,160 @@
+// Why: what a crash leaves behind is what nobody looks at any more. Reads a whole store, past every server, and says what in it
+// belongs to nothing, or is not finished.
+import { createHash } from "node:crypto";
+import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { Store } from "@virtual-workspaces/store";
+import { placeOf } from "../../../../packages/store/src/registry/keys.ts";
+import { bodyOf } from "../../../../packages/store/src/registry/record.ts";
+import type { Body } from "./admin.ts";
+
+interface Kept {
+  readonly space: string;
+  readonly key: ObjectKey;
+  readonly object: Body;
+}
+
+const CLAIMED = "claimed.internal.apis.kcp.io/";
+const LOCKS = "internal.apis.kcp.io/resource-bindings";
+
+/** Everything that is kept, and what is wrong with it: lines that name the object and the fault. */
+export async function problemsOf(store: Store): Promise<string[]> {
+  const content = new Content(await readAll(store));
+  return content.all.flatMap((kept) => {
+    const { cluster, namespace, name } = kept.key;
+    const where = `${kept.space} ${[cluster, namespace, name].filter((part) => part !== "").join("/")}`;
+    return [...content.faultsOf(kept)].map((fault) => `${where}: ${fault}`);
+  });
+}
+
+async function readAll(store: Store): Promise<Kept[]> {
+  const { entries } = await store.range({ from: " ", to: "~" });
+  return entries.flatMap(({ key: text, value }) => {
+    const place = placeOf(text);
+    const body = bodyOf(value);
+    return place && body ? [{ ...place, object: JSON.parse(body.toString()) }] : [];
+  });
+}
+
+class Content {
+  readonly all: readonly Kept[];
+  readonly #byKey = new Map<string, Kept>();
+  readonly #uids = new Map<string, Kept>();
+
+  constructor(all: readonly Kept[]) {
+    this.all = all;
+    for (const kept of all) {
+      this.#byKey.set(textOf(kept.space, kept.key), kept);
+      this.#uids.set(`${kept.key.cluster} ${kept.object.metadata.uid}`, kept);
+    }
+  }
+
+  *faultsOf(kept: Kept): Generator<string> {
+    const { space, key, object } = kept;
+    const { cluster, namespace } = key;
+    const isSystem = cluster.startsWith("system:");
+    if (!isSystem && this.#find("core.kcp.io/logicalclusters", cluster, "cluster") === undefined)
+      yield "its logical cluster is not there";
+    if (namespace !== "" && this.#find("/namespaces", cluster, namespace) === undefined)
+      yield "its namespace is not there";
+    if (object.metadata.deletionTimestamp !== undefined) yield "it is still being deleted";
+    for (const { uid, kind, name } of object.metadata.ownerReferences ?? [])
+      if (!this.#uids.has(`${cluster} ${uid}`)) yield `its owner ${kind} ${name} is gone`;
+    if (space.startsWith("@crd-") && !this.#uids.has(`${cluster} ${space.slice("@crd-".length)}`))
+      yield "its definition is gone";
+    if (space.startsWith("@bound-") && !this.#boundIn(cluster).has(space)) yield "nothing binds it here";
+    yield* this.#faultsOfLabels(kept);
+    yield* this.#faultsOfKind(kept);
+  }
+
+  *#faultsOfKind({ space, key: { cluster }, object }: Kept): Generator<string> {
+    const { status = {}, spec = {}, metadata } = object;
+    switch (space) {
+      case "tenancy.kcp.io/workspaces": {
+        if (status.phase !== "Ready") yield `it is ${status.phase}`;
+        const lc = this.#find("core.kcp.io/logicalclusters", spec.cluster ?? "", "cluster");
+        if (lc?.object.spec.owner?.uid !== metadata.uid) yield "its logical cluster is not its own";
+        break;
+      }
+      case "core.kcp.io/logicalclusters":
+        yield* this.#faultsOfCluster(cluster, object);
+        break;
+      case "/namespaces":
+        if (status.phase !== "Active") yield `it is ${status.phase}`;
+        break;
+      case "apis.kcp.io/apibindings":
+        if (status.phase !== "Bound") yield `it is ${status.phase}`;
+        for (const { schema } of status.boundResources ?? [])
+          if (
+            this.#find("apiextensions.k8s.io/customresourcedefinitions", "system:bound-crds", schema.UID) === undefined
+          )
+            yield `its definition ${schema.UID} is not there`;
+        break;
+      case "apis.kcp.io/apiexports": {
+        const { namespace = "", name = "" } = spec.identity?.secretRef ?? {};
+        const secret = this.#byKey.get(textOf("/secrets", { cluster, namespace, name }));
+        const identity = Buffer.from(secret?.object.data?.key ?? "", "base64");
+        if (identity.length === 0 || sha256(identity) !== status.identityHash)
+          yield "its identity is not in its secret";
+        break;
+      }
+      case "apiextensions.k8s.io/customresourcedefinitions": {
+        const conditions: readonly Body[] = status.conditions ?? [];
+        if (!conditions.some(({ type, status: is }) => type === "Established" && is === "True"))
+          yield "it is not established";
+      }
+    }
+  }
+
+  *#faultsOfCluster(cluster: string, { spec, status, metadata }: Body): Generator<string> {
+    if (status?.phase !== "Ready") yield `it is ${status?.phase}`;
+    if (spec.owner !== undefined) {
+      const owner = this.#find("tenancy.kcp.io/workspaces", spec.owner.cluster, spec.owner.name)?.object;
+      if (owner?.metadata.uid !== spec.owner.uid || owner?.spec.cluster !== cluster) yield "its workspace is gone";
+    } else if (cluster !== "root") yield "it is nobody's";
+    const locks: Record<string, { n?: string; c?: boolean }> = JSON.parse(metadata.annotations?.[LOCKS] ?? "{}");
+    for (const [resource, { n, c }] of Object.entries(locks)) {
+      if (n !== undefined && this.#find("apis.kcp.io/apibindings", cluster, n) === undefined)
+        yield `${resource} is locked for the binding ${n}, which is gone`;
+      const crds = "apiextensions.k8s.io/customresourcedefinitions";
+      if (c === true && this.#find(crds, cluster, resource) === undefined)
+        yield `${resource} is locked for a definition that is gone`;
+    }
+  }
+
+  /** ConfigMaps are claimed by all bindings that there are. */
+  *#faultsOfLabels({ space, key: { cluster }, object }: Kept): Generator<string> {
+    const labels = Object.keys(object.metadata.labels ?? {}).filter((name) => name.startsWith(CLAIMED));
+    const claims = this.#in("apis.kcp.io/apibindings", cluster).length;
+    if (space === "/configmaps" && labels.length !== claims)
+      yield `${labels.length} labels of claims, and ${claims} bindings that claim it`;
+    if (claims === 0 && labels.length > 0) yield `labels of claims that are gone: ${labels}`;
+  }
+
+  /** The key spaces of what a logical cluster binds. */
+  #boundIn(cluster: string): Set<string> {
+    const resources = this.#in("apis.kcp.io/apibindings", cluster).flatMap(
+      ({ object }) => object.status?.boundResources ?? [],
+    );
+    return new Set(
+      resources.map(
+        ({ group, resource, schema }) => `@bound-${sha256(JSON.stringify([group, resource, schema.identityHash]))}`,
+      ),
+    );
+  }
+
+  #in(space: string, cluster: string): Kept[] {
+    return this.all.filter((kept) => kept.space === space && kept.key.cluster === cluster);
+  }
+
+  #find(space: string, cluster: string, name: string): Kept | undefined {
+    return this.#byKey.get(textOf(space, { cluster, namespace: "", name }));
+  }
+}
+
+function sha256(data: string | Buffer): string {
+  return createHash("sha256").update(data).digest("hex");
+}
+
+function textOf(space: string, { cluster, namespace, name }: ObjectKey): string {
+  return `${space} ${cluster}/${namespace}/${name}`;
+}

@@ -1,0 +1,68 @@
+// A process that is killed again and again while workspaces are made, bound and deleted, and what the last one finds.
+
+import type { Store } from "@virtual-workspaces/store";
+import { expect } from "chai";
+import { tree } from "../../../_setup/tree.ts";
+import { Random } from "../../../_support/random.ts";
+import { Start } from "../../../cli/support/start.ts";
+import { Admin, type Body } from "./admin.ts";
+import { problemsOf } from "./integrity.ts";
+import { Storm } from "./storm.ts";
+import { paths } from "./tree.ts";
+
+export interface Killing {
+  readonly rounds: number;
+  readonly seed: number;
+  /** Where it keeps objects. @default on disk, in its root directory */
+  readonly flags?: readonly string[];
+  /** What it has kept, when it has ended. */
+  readonly store: (server: Start) => Promise<Store>;
+}
+
+/** The longest that a server lives, ms from when it serves. */
+const LONGEST = 1_500;
+
+/** Kills a server `rounds` times, each at a moment of its own; then everything is finished, and nothing left over. */
+export async function killAgainAndAgain({ rounds, seed, flags = [], store }: Killing): Promise<void> {
+  const random = new Random(seed);
+  const storm = new Storm(random);
+  using folder = tree({});
+  for (let round = 0; round < rounds; round++) {
+    await using server = await Start.ready({ in: folder.path, flags });
+    using admin = new Admin(server);
+    if (round === 0) await storm.prepare(admin);
+    const end = setTimeout(() => server.signal("SIGKILL"), 100 + random.below(LONGEST));
+    await storm.blow(admin);
+    clearTimeout(end);
+    await server.ended;
+  }
+  await using server = await Start.ready({ in: folder.path, flags });
+  {
+    using admin = new Admin(server);
+    await storm.expectKept(admin);
+    await settled(admin);
+    await storm.expectKept(admin);
+  }
+  expect(server.stderr).not.to.match(/ error /);
+  expect(await server.end("SIGTERM")).to.equal(0);
+  await using kept = await store(server);
+  expect(await problemsOf(kept)).to.deep.equal([]);
+  expect(storm.acknowledged, "what came of it").to.be.greaterThan(rounds * 5);
+}
+
+/** Until every workspace is Ready or gone, and so are what is in them. */
+export async function settled(admin: Admin): Promise<void> {
+  const done: Readonly<Record<string, (object: Body) => boolean>> = {
+    [paths.WORKSPACES]: ({ status }) => status?.phase === "Ready",
+    [paths.NAMESPACES]: ({ status }) => status?.phase === "Active",
+    [paths.BINDINGS]: ({ status }) => status?.phase === "Bound",
+    [paths.EXPORTS]: ({ status }) => status?.identityHash !== undefined,
+    [paths.CRDS]: ({ status }) => status?.conditions?.some(({ type }: Body) => type === "Established") === true,
+    "/apis/core.kcp.io/v1alpha1/logicalclusters": ({ status }) => status?.phase === "Ready",
+  };
+  for (const [path, is] of Object.entries(done))
+    await admin.until(`/clusters/*${path}`, ({ status, body }) => {
+      expect(status, JSON.stringify(body)).to.equal(200);
+      return body.items.every((one: Body) => one.metadata.deletionTimestamp === undefined && is(one));
+    });
+}

@@ -1,0 +1,69 @@
+// What comes into a namespace or a logical cluster after that was emptied: written past the front door, as by a request that
+// was admitted before, or by another process.
+import { memoryStore, persistent, type Store } from "@virtual-workspaces/store";
+import { expect } from "chai";
+import { ConfigMap } from "../../../packages/workspace-server/src/kinds/core/config-map.ts";
+import { ClusterRole } from "../../../packages/workspace-server/src/kinds/rbac/kinds.ts";
+import { makeWorkspace } from "../support/logical-clusters.ts";
+import { ClusterClient } from "../support/objects.ts";
+import { startWorkspaces } from "../support/workspaces.ts";
+
+const WORKSPACES = "/apis/tenancy.kcp.io/v1alpha1/workspaces";
+
+async function put(store: Store, cluster: string, namespace: string, metadata: object = {}): Promise<void> {
+  const about = { name: "late", uid: `late-${namespace}`, ...metadata };
+  const scope = { cluster, namespace } as never;
+  if (namespace === "") {
+    const roles = ClusterRole.collection(persistent(store));
+    await roles.create(scope, {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRole",
+      metadata: about,
+    } as never);
+  } else {
+    const maps = ConfigMap.collection(persistent(store));
+    await maps.create(scope, { apiVersion: "v1", kind: "ConfigMap", metadata: { ...about, namespace } } as never);
+  }
+}
+
+describe("what comes too late", function () {
+  this.timeout(30_000);
+
+  it("into a namespace that is gone goes, when its finalizers let it, now or at the next start", async () => {
+    await using store = memoryStore();
+    {
+      await using server = await startWorkspaces(store);
+      const client = new ClusterClient(server);
+      await client.namespace("brief");
+      await client.delete("/api/v1/namespaces/brief");
+      await client.gone("/api/v1/namespaces/brief");
+      const late = "/api/v1/namespaces/brief/configmaps/late";
+      await put(store, "root", "brief");
+      await client.gone(late);
+      await put(store, "root", "brief", { finalizers: ["example.dev/hold"] });
+      await client.until(late, ({ body }) => body.metadata?.deletionTimestamp !== undefined);
+      await client.patch(late, { metadata: { finalizers: null } });
+      await client.gone(late);
+      await put(store, "root", "default");
+      expect((await client.get("/api/v1/namespaces/default/configmaps/late")).status).to.equal(200);
+    }
+    await put(store, "root", "brief");
+    await using server = await startWorkspaces(store);
+    await new ClusterClient(server).gone("/api/v1/namespaces/brief/configmaps/late");
+  });
+
+  it("into a logical cluster that is gone goes, whatever holds it, whether or not it is in a namespace", async () => {
+    await using store = memoryStore();
+    await using server = await startWorkspaces(store);
+    const client = new ClusterClient(server);
+    const cluster = await makeWorkspace(server, "brief");
+    await client.delete(`${WORKSPACES}/brief`);
+    await client.gone(`${WORKSPACES}/brief`);
+    for (const namespace of ["", "default"]) await put(store, cluster, namespace, { finalizers: ["example.dev/hold"] });
+    for (;;) {
+      const { entries } = await store.range({ from: " ", to: "~" });
+      if (!entries.some(({ key }) => key.includes(cluster))) break;
+      await new Promise(setImmediate);
+    }
+  });
+});
