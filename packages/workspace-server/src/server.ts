@@ -13,6 +13,7 @@ import {
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import type { Store } from "@virtual-workspaces/store";
 import { workspaceImpersonation } from "./authz/impersonation.ts";
+import type { Loopback } from "./loopback/loopback.ts";
 import { accountsOf } from "./service-accounts/accounts-of.ts";
 import { serviceAccountTokens } from "./service-accounts/authenticator.ts";
 import { inClusterUrl } from "./service-accounts/in-cluster.ts";
@@ -47,6 +48,8 @@ export interface WorkspaceServerOptions
   readonly urls?: (listening: Listening) => Partial<ShardUrls>;
   /** Served besides, below `/services`. */
   readonly virtualWorkspaces?: readonly VirtualWorkspace[];
+  /** By which these views reach the workspaces. The server closes it. @default none */
+  readonly loopback?: Loopback;
   /** What is served at `/metrics`, and to whom. @default to whom the roles of `root` allow it, as in kcp */
   readonly metrics?: Metrics;
   readonly log: Log;
@@ -86,12 +89,14 @@ export class WorkspaceServer implements AsyncDisposable {
       log,
     });
     const { audit, closeDelay, closeTimeout, onRequest, tls } = options;
+    const impersonation = workspaceImpersonation(this.#shard.authorizer);
+    options.loopback?.serve({ virtualWorkspaces: [clustersView(this.#shard), rootView(this.#shard)], impersonation, log });
     this.#server = createServer({
       virtualWorkspaces: [clustersView(this.#shard), ...(options.virtualWorkspaces ?? []), rootView(this.#shard)],
       authentication: authenticators,
       retarget: inClusterUrl,
       metrics: options.metrics ?? metrics({ authorize: metricsAccess(this.#shard) }),
-      impersonation: workspaceImpersonation(this.#shard.authorizer),
+      impersonation,
       log,
       checks: { store: async ({ signal }) => void (await store.head({ signal })) },
       ...(audit && { audit }),
@@ -110,6 +115,7 @@ export class WorkspaceServer implements AsyncDisposable {
   async listen(options: ListenOptions): Promise<Listening> {
     this.#listening = await this.#server.listen(options);
     await this.#shard.start();
+    await this.#options.loopback?.start();
     return this.#listening;
   }
 
@@ -126,6 +132,7 @@ export class WorkspaceServer implements AsyncDisposable {
 
   async #close(): Promise<void> {
     await this.#server.close();
+    await this.#options.loopback?.[Symbol.asyncDispose]();
     await this.#shard[Symbol.asyncDispose]();
   }
 
