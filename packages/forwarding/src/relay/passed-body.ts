@@ -1,18 +1,8 @@
 import { once } from "node:events";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { header, type StreamedResponse } from "@virtual-workspaces/transport";
 
 const LINE_FEED = 10;
-
-/** The body of a request, read at the pace of whoever asks for it; `undefined` when it has none. */
-export function bodyOf(req: IncomingMessage): { readonly body: AsyncIterable<Buffer>; readonly length?: number } | undefined {
-  const length = req.headers["content-length"];
-  const isChunked = req.headers["transfer-encoding"] !== undefined || (req.httpVersionMajor > 1 && !req.complete);
-  if (length === undefined ? !isChunked : Number(length) === 0) return undefined;
-  // A request that is destroyed takes its connection with it, and the answer that says why.
-  const body = req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
-  return length === undefined ? { body } : { body, length: Number(length) };
-}
 
 /**
  * Writes a body as it comes, at the client's pace.

@@ -9,7 +9,8 @@ import { type OutboundIdentity, outboundIdentity } from "../outbound/identity.ts
 import { Spells } from "../outbound/spells.ts";
 import { answerHeaders } from "./answer-headers.ts";
 import { isOpenEnded } from "./open-ended.ts";
-import { bodyOf, isLines, passBody } from "./passed-body.ts";
+import { isLines, passBody } from "./passed-body.ts";
+import { RequestBody } from "./request-body.ts";
 import { passedHeaders } from "./request-headers.ts";
 import { passUpgrade, refuseUpgrade } from "./upgraded.ts";
 
@@ -66,16 +67,15 @@ export class Relay implements AsyncDisposable {
   readonly handle = async (req: IncomingMessage, res: ServerResponse, request: RawRequest<unknown>): Promise<void> => {
     const open = isOpenEnded(req.method ?? "", request.tail, request.search);
     if (open) request.takeTime();
-    const answer = await this.#asked(req, request, (outgoing) =>
-      this.upstream.stream({ ...outgoing, ...bodyOf(req), long: true }),
-    );
-    res.statusCode = answer.status;
-    for (const [name, value] of answerHeaders(answer.headers)) res.setHeader(name, value);
-    res.flushHeaders();
+    const body = RequestBody.of(req);
+    const sent = body && { body, ...(body.length !== undefined && { length: body.length }) };
     try {
-      await passBody(answer, res, open && isLines(answer) ? request.ending : undefined);
-    } catch {
-      res.destroy(); // it is not whole, and the client must see that
+      const answer = await this.#asked(req, request, (outgoing) =>
+        this.upstream.stream({ ...outgoing, ...sent, long: true }),
+      );
+      await pass(answer, res, open ? request.ending : undefined);
+    } finally {
+      body?.discard();
     }
   };
 
@@ -145,6 +145,17 @@ export class Relay implements AsyncDisposable {
 /** A relay to another server. @throws Error on options of an upstream that cannot be used */
 export function relay(options: RelayOptions): Relay {
   return new Relay(options);
+}
+
+async function pass(answer: StreamedResponse, res: ServerResponse, ending: AbortSignal | undefined): Promise<void> {
+  res.statusCode = answer.status;
+  for (const [name, value] of answerHeaders(answer.headers)) res.setHeader(name, value);
+  res.flushHeaders();
+  try {
+    await passBody(answer, res, isLines(answer) ? ending : undefined);
+  } catch {
+    res.destroy(); // it is not whole, and the client must see that
+  }
 }
 
 function asItCame({ prefix, tail }: Pick<RawRequest<unknown>, "prefix" | "tail">): string {
