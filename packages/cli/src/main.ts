@@ -4,6 +4,7 @@ import { type Command, Failure, UsageError } from "./usage.ts";
 /** Each command is loaded when it is the one asked for. */
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["start", async () => (await import("./start/command.ts")).start],
+  ["serve", async () => (await import("./serve/command.ts")).serve],
   ["dev", async () => (await import("./dev/command.ts")).dev],
   ["store", async () => (await import("./store/command.ts")).store],
   ["conformance", async () => (await import("./conformance.ts")).conformance],
@@ -13,6 +14,7 @@ const HELP = `Usage: virtual-workspaces <command>
 
 Commands:
   start                    serve workspaces, as kcp does
+  serve --view <file>      serve views over the workspaces of another server
   dev <file or folder>...  serve views on this machine, reloading them on save
   store backup|restore     copy what a store holds into a file, and back
   conformance <url>        check an API server by what its clients see

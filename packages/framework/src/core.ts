@@ -108,6 +108,7 @@ export class ServerCore implements AsyncDisposable {
   readonly tracing: Tracing = new Tracing();
   readonly checks: readonly (readonly [string, ReadyCheck])[];
   readonly #minWatchTimeout: number;
+  readonly #ending = new AbortController();
   #leaving = false;
   #draining = false;
 
@@ -163,6 +164,11 @@ export class ServerCore implements AsyncDisposable {
     return this.#draining;
   }
 
+  /** Aborts when the server has begun to stop. */
+  get ending(): AbortSignal {
+    return this.#ending.signal;
+  }
+
   /** Sets up every virtual workspace, or, when one fails, none. @throws what a `setup` throws; Error when the audit log cannot be written */
   async start(): Promise<void> {
     try {
@@ -192,6 +198,7 @@ export class ServerCore implements AsyncDisposable {
     this.#draining = true;
     this.fairness.drain(shuttingDown);
     this.hub.end();
+    this.#ending.abort();
   }
 
   /** How long a watch may last, ms: what the client asked, else as Kubernetes a random time, so that they do not all return at once. */

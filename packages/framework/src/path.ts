@@ -22,7 +22,7 @@ export type Match<View> =
 /** What the matcher must know of a virtual workspace. */
 export interface Matchable {
   readonly name: string;
-  /** Plain segments that its URLs begin with, or `/` for all that nobody else has. @default `/services/<name>` */
+  /** Plain segments that its URLs begin with, `/services` or `/` for all there that nobody else has. @default `/services/<name>` */
   readonly prefix?: string | undefined;
   /** Segments after the prefix: literals, and parameters as `:name`. */
   readonly path: string;
@@ -38,7 +38,7 @@ export interface Matchable {
 const SERVICES = "/services";
 
 /** What the server itself answers, and where views are by their names. */
-const TAKEN: ReadonlySet<string> = new Set(["services", "livez", "readyz", "metrics"]);
+const TAKEN: ReadonlySet<string> = new Set([SERVICES.slice(1), "livez", "readyz", "metrics"]);
 
 /** Of the view that has what no other view and nothing of the server's own has. */
 const REST = "/";
@@ -49,12 +49,12 @@ export function prefixOf({ name, prefix }: Pick<Matchable, "name" | "prefix">): 
 }
 
 /**
- * Checks a prefix such as `/clusters`, or `/`.
+ * Checks a prefix such as `/clusters`, `/services`, or `/`.
  *
  * @throws Error naming what is wrong.
  */
 export function checkPrefix(prefix: string): void {
-  if (prefix === REST) return;
+  if (prefix === REST || prefix === SERVICES) return;
   const segments = parsePattern(prefix);
   const shown = `prefix ${JSON.stringify(prefix)}`;
   if (segments.length === 0) throw new Error(`${shown} names no segment: name one, as in /clusters, or / for the rest`);
@@ -97,6 +97,8 @@ export class PathMatcher<View extends Matchable> {
   readonly #elsewhere: Entry<View>[] = [];
   /** The one that has what is nobody else's. */
   #rest: Entry<View> | undefined;
+  /** The one that has the names below `/services` that are no other view's. */
+  #strange: Entry<View> | undefined;
 
   /** @throws Error on a duplicate name, a malformed pattern or prefix, or prefixes of which one leads into the other. */
   constructor(views: readonly View[]) {
@@ -115,15 +117,19 @@ export class PathMatcher<View extends Matchable> {
   #add(entry: Entry<View>, prefix: string): void {
     checkPrefix(prefix);
     const isRest = prefix === REST;
+    const isStrange = prefix === SERVICES;
     const other = isRest
       ? this.#rest
-      : this.#elsewhere.find((one) => isBelow(prefix, one.prefix) || isBelow(one.prefix, prefix));
+      : isStrange
+        ? this.#strange
+        : this.#elsewhere.find((one) => isBelow(prefix, one.prefix) || isBelow(one.prefix, prefix));
     if (other !== undefined)
       throw new Error(
         `virtual workspaces ${other.view.name} (${other.view.prefix}) and ${entry.view.name} (${prefix}) overlap: ` +
           "give one another prefix",
       );
     if (isRest) this.#rest = entry;
+    else if (isStrange) this.#strange = entry;
     else this.#elsewhere.push(entry);
   }
 
@@ -148,6 +154,8 @@ export class PathMatcher<View extends Matchable> {
     const end = segmentEnd(path, SERVICES.length + 1);
     const name = path.slice(SERVICES.length + 1, end);
     const entry = this.#views.get(name);
+    const isBelowServices = entry !== undefined && entry.view.prefix === undefined;
+    if (!isBelowServices && this.#strange !== undefined) return matchSegments(this.#strange, path);
     if (entry === undefined)
       return noMatch(`there is no virtual workspace ${JSON.stringify(name)}; see ${this.#places()}`);
     if (entry.view.prefix !== undefined)

@@ -29,10 +29,13 @@ export interface RequestInfo {
   readonly upgrade: boolean;
 }
 
+/** What a request asks for. */
 export interface RequestTarget {
+  /** In upper case. */
   readonly method: string;
   /** The rest of the path below the view, encoded, with its leading slash. */
   readonly tail: string;
+  /** What the query says. */
   readonly query: URLSearchParams;
 }
 

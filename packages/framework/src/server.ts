@@ -15,6 +15,7 @@ import { LISTENER_LIMITS } from "./limits.ts";
 import { createListener } from "./listener.ts";
 import { METRICS_PATH, type Metrics } from "./metrics/metrics.ts";
 import { delayOf, whole } from "./numbers.ts";
+import { pipe } from "./pipe.ts";
 import type { TlsOptions } from "./tls/options.ts";
 import { ServingTls } from "./tls/serving.ts";
 
@@ -166,6 +167,19 @@ export class Server implements AsyncDisposable {
     socket.setNoDelay(LISTENER_LIMITS.noDelay).setKeepAlive(true, LISTENER_LIMITS.keepAliveInitialDelay);
     this.#http.emit("connection", socket);
     if (this.#options.tls === undefined) socket.resume(); // TLS reads by itself
+  }
+
+  /**
+   * A connection to this server that leaves the process nowhere, for `dial` of an upstream: its other end is served as any
+   * client is, who still has to say who they are. It is in the open: a server with `tls` has none.
+   *
+   * @throws Error with `tls`
+   */
+  connect(): Duplex {
+    if (this.#options.tls !== undefined) throw new Error("connect: a server with tls takes no connections without");
+    const [near, far] = pipe();
+    this.accept(far as Socket);
+    return near;
   }
 
   /**

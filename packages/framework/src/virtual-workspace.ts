@@ -24,6 +24,18 @@ export interface RawRequest<Params> extends WorkspaceRequest<Params> {
   readonly tail: string;
   /** With its question mark, or "". */
   readonly search: string;
+  /** Through how many API servers it has come that passed it on, for whoever passes it on: they say one more. */
+  readonly hops: number;
+  /** Through which, this view last, as a `Via` header says it. What clients and servers between say: for finding a circle. */
+  readonly via: string;
+  /**
+   * Says that the request is open-ended, as a watch is: it no longer counts as one under way. An upgrade does so by itself.
+   *
+   * @throws ApiError 429 when too many are
+   */
+  readonly takeTime: () => void;
+  /** Aborts when the server begins to close: what is open-ended should come to its end, for clients to go elsewhere. */
+  readonly ending: AbortSignal;
 }
 
 /** A text at a path of its own. */
@@ -49,10 +61,10 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
    */
   readonly name: string;
   /**
-   * Where it is instead of below `/services`: one or more plain segments, `/clusters`. Not `/services`,
-   * `/livez`, `/readyz` or `/metrics`; prefixes of one server must not lead into one another. Routes of an Express
+   * Where it is instead of below `/services`: one or more plain segments, `/clusters`. Not `/livez`, `/readyz` or `/metrics`; prefixes of one server must not lead into one another. Routes of an Express
    * application beside it do not see what is below. Or `/`, for all that neither another view nor the server has: there an
-   * application's routes come first, and the middleware passes by. A 403 about a path names the path below the prefix.
+   * application's routes come first, and the middleware passes by. Or `/services`, for the names there that no other view has,
+   * as a server has it that passes these on. A 403 about a path names the path below the prefix.
    * @default `/services/<name>`
    */
   readonly prefix?: string;

@@ -18,6 +18,8 @@ export class Connection {
   readonly closed: Promise<void>;
   readonly #socket: Duplex;
   readonly #client: Client;
+  /** Whether its last request was to be its end as HTTP. */
+  #upgrades = false;
 
   constructor(origin: string, socket: Duplex) {
     this.#socket = socket;
@@ -42,7 +44,10 @@ export class Connection {
         queueMicrotask(() => (first ? done(null, socket) : done(new Error("the connection was closed"), null)));
       },
     } as Client.Options);
-    this.#client.on("disconnect", () => this.destroy());
+    this.#client.on("disconnect", (_origin, _targets, { message }: Error) => {
+      // Undici is done with it then, and whoever has asked for the upgrade is not.
+      if (!(this.#upgrades && message === "upgrade")) this.destroy();
+    });
     (this.#client as EventEmitter).on("error", () => this.destroy());
   }
 
@@ -53,6 +58,7 @@ export class Connection {
   }
 
   dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
+    this.#upgrades = typeof request.upgrade === "string";
     this.#client.dispatch(request, handler);
   }
 

@@ -1,10 +1,12 @@
+import type { Duplex } from "node:stream";
 import type { Dispatcher } from "undici";
 import { Body } from "./body.ts";
 import type { Call } from "./call.ts";
 import type { Lease } from "./connections.ts";
+import { ignored } from "./connector.ts";
 import { failureOf } from "./failure.ts";
 import type { ResponseHeaders } from "./headers.ts";
-import type { StreamedResponse, WholeResponse } from "./response.ts";
+import type { StreamedResponse, UpgradedResponse, WholeResponse } from "./response.ts";
 import { Patience } from "./timer.ts";
 import type { TransportError } from "./transport-error.ts";
 
@@ -66,6 +68,12 @@ export abstract class Exchange<R> implements Dispatcher.DispatchHandler {
     if (!this.#over) this.take(piece);
   }
 
+  onRequestUpgrade(_controller: Controller, status: number, headers: ResponseHeaders, socket: Duplex): void {
+    this.begun = true;
+    if (this.#over) socket.destroy();
+    else this.upgraded({ status, headers }, socket);
+  }
+
   onResponseEnd(): void {
     if (this.#over) return;
     this.over(true);
@@ -80,6 +88,12 @@ export abstract class Exchange<R> implements Dispatcher.DispatchHandler {
   protected abstract begin(controller: Controller, head: Pick<WholeResponse, "status" | "headers">): void;
   protected abstract take(piece: Buffer): void;
   protected abstract complete(): void;
+
+  /** @param socket what is left of the connection when its HTTP has ended */
+  protected upgraded(_head: Pick<WholeResponse, "status" | "headers">, socket: Duplex): void {
+    socket.destroy();
+    this.fail(this.failure("malformed", "it speaks something else, which nobody asked for"));
+  }
 
   /** Nobody wants the rest. */
   protected abandon(): void {
@@ -181,5 +195,20 @@ export class StreamedExchange extends Exchange<StreamedResponse> {
     if (this.#body === undefined) return;
     this.#body.fail(error);
     this.call.finish({ error });
+  }
+}
+
+/** An answer that is read piece by piece, unless it is another protocol's beginning. */
+export class UpgradeExchange extends StreamedExchange {
+  protected override upgraded({ headers }: Pick<WholeResponse, "headers">, socket: Duplex): void {
+    this.call.answered();
+    socket.on("error", ignored);
+    this.call.stopsBy((reason) => socket.destroy(reason instanceof Error ? reason : undefined));
+    socket.once("close", () => {
+      this.over();
+      this.call.finish();
+    });
+    const answer: UpgradedResponse = { status: 101, headers, socket };
+    this.settle(answer as unknown as StreamedResponse);
   }
 }

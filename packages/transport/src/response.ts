@@ -1,3 +1,4 @@
+import type { Duplex } from "node:stream";
 import type { ResponseHeaders } from "./headers.ts";
 
 interface Response {
@@ -17,4 +18,16 @@ export interface WholeResponse extends Response {
 export interface StreamedResponse extends Response, AsyncDisposable {
   /** Ends early, with a {@link TransportError}, when the connection does. Can be read once. */
   readonly body: AsyncIterable<Buffer>;
+}
+
+/** The other server speaks something else from now on (101). */
+export interface UpgradedResponse extends Response {
+  readonly status: 101;
+  /** The connection, as it is behind the answer's head. Whoever gets it ends it; closing the upstream ends it too. */
+  readonly socket: Duplex;
+}
+
+/** Whether the other server has taken an upgrade. */
+export function isUpgraded(answer: StreamedResponse | UpgradedResponse): answer is UpgradedResponse {
+  return "socket" in answer;
 }

@@ -3,10 +3,10 @@ import { Call } from "./call.ts";
 import { Connections } from "./connections.ts";
 import type { Credential, Credentials } from "./credentials.ts";
 import { type Deadlines, defaultDeadlines, resolvedDeadlines } from "./deadlines.ts";
-import { type Exchange, type ExchangeOptions, StreamedExchange, WholeExchange } from "./exchange.ts";
+import { type Exchange, type ExchangeOptions, StreamedExchange, UpgradeExchange, WholeExchange } from "./exchange.ts";
 import { namesOf, onTheWire } from "./headers.ts";
-import { checkOutgoing, type Outgoing } from "./outgoing.ts";
-import type { StreamedResponse, WholeResponse } from "./response.ts";
+import { checkOutgoing, isStreamed, type Outgoing, type OutgoingUpgrade } from "./outgoing.ts";
+import type { StreamedResponse, UpgradedResponse, WholeResponse } from "./response.ts";
 import { Counts, type UpstreamStats } from "./stats.ts";
 import type { Dial, UpstreamTls } from "./tls.ts";
 import { isTransportError, TransportError } from "./transport-error.ts";
@@ -86,6 +86,18 @@ export class Upstream implements AsyncDisposable {
     return this.#call(request, (options) => new StreamedExchange(options));
   }
 
+  /**
+   * Asks to speak another protocol on the connection. Resolves with that, or with what the other server says instead, which
+   * is read as of {@link stream}; `isUpgraded` tells which.
+   *
+   * @throws as {@link send}
+   */
+  upgrade({ protocol, ...request }: OutgoingUpgrade): Promise<StreamedResponse | UpgradedResponse> {
+    if (!/^[!-~]+(?: *, *[!-~]+)*$/.test(protocol)) throw new Error("protocol: give what an Upgrade header says");
+    const make = (options: ExchangeOptions): Exchange<StreamedResponse> => new UpgradeExchange(options);
+    return this.#call({ ...request, long: true, protocol }, make);
+  }
+
   /** Ends all connections, and what is under way on them. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
@@ -93,7 +105,7 @@ export class Upstream implements AsyncDisposable {
     await this.#connections.destroy();
   }
 
-  async #call<R extends Head>(request: Outgoing, make: Make<R>): Promise<R> {
+  async #call<R extends Head>(request: Sent, make: Make<R>): Promise<R> {
     checkOutgoing(request);
     const { method = "GET", path, headers = [], signal } = request;
     const own = this.#lines(headers);
@@ -134,7 +146,7 @@ export class Upstream implements AsyncDisposable {
     const given = this.#authentication.credential(call);
     const credential = given instanceof Promise ? await given : given;
     const answer = await this.#tried(attempt, credential);
-    if (answer.status !== 401) return answer;
+    if (answer.status !== 401 || isStreamed(attempt.request.body)) return answer;
     call.waits();
     const end = async (): Promise<void> => answer[Symbol.asyncDispose]?.();
     const renewed = await this.#authentication.renewed(credential, call).catch(async (error: unknown) => {
@@ -150,16 +162,18 @@ export class Upstream implements AsyncDisposable {
 
   async #tried<R extends Head>(attempt: Attempt<R>, credential: Credential): Promise<R> {
     const { request, own, idle, call, make } = attempt;
-    const { method = "GET", path, body = null, long = false } = request;
+    const { method = "GET", path, body = null, length, long = false, protocol } = request;
+    const said = this.#authentication.headers(own, credential);
     // Undici only reads them.
-    const headers = this.#authentication.headers(own, credential) as string[];
+    const headers = (length === undefined ? said : [...said, "Content-Length", String(length)]) as string[];
     for (let fresh = false; ; fresh = true) {
       const taken = this.#connections.take({ credential, long, fresh, call });
       const lease = taken instanceof Promise ? await taken : taken;
       const exchange = make({ call, lease, idle });
       // Undici gives up the connection of a DELETE with a body, unless told not to.
       const reset = method === "HEAD" ? {} : { reset: false };
-      exchange.start({ method, path: this.#prefix + path, headers, body, ...reset });
+      const upgrade = protocol === undefined ? {} : { upgrade: protocol };
+      exchange.start({ method, path: this.#prefix + path, headers, body: body as Body, ...reset, ...upgrade });
       try {
         return await exchange.answer;
       } catch (error) {
@@ -178,19 +192,22 @@ interface Head extends Partial<AsyncDisposable> {
 
 type Make<R> = (options: ExchangeOptions) => Exchange<R>;
 
+/** Undici takes what can be iterated as well, and does not say so. */
+type Body = string | Buffer | null;
+
+type Sent = Outgoing & Partial<Pick<OutgoingUpgrade, "protocol">>;
+
 interface Attempt<R> {
-  readonly request: Outgoing;
+  readonly request: Sent;
   readonly own: readonly string[];
   readonly idle: number;
   readonly call: Call;
   readonly make: Make<R>;
 }
 
-type Sent = Pick<Exchange<unknown>, "begun" | "delivered">;
-
 /** Whether a connection that was kept had ended, so that another can be tried. */
 function isStale(
-  { begun, delivered }: Sent,
+  { begun, delivered }: Pick<Exchange<unknown>, "begun" | "delivered">,
   { error, method }: { readonly error: unknown; readonly method: string },
 ): boolean {
   if (!isTransportError(error) || begun) return false;

@@ -41,6 +41,8 @@ export { type CompiledKind, type CompiledVersion, type KindSource, KindTable } f
 export { LiveKind, type LiveKindOptions } from "./crds/served/live-kind.ts";
 export { type CrdCollection, CrdStorage } from "./crds/storage.ts";
 // The server.
+export { type ForwardedServicesOptions, forwardedServices } from "./loopback/forwarded-services.ts";
+export { Loopback, loopback } from "./loopback/loopback.ts";
 export { createWorkspaceServer, WorkspaceServer, type WorkspaceServerOptions } from "./server.ts";
 export type { ShardUrls } from "./shard/context.ts";
 export { IN_PROCESS_ANNOTATION, IN_PROCESS_FINALIZER } from "./shards/in-process.ts";

@@ -11,6 +11,7 @@ import {
 } from "@virtual-workspaces/framework";
 import { AUTHENTICATED_GROUP, ROOT_SHARD } from "@virtual-workspaces/kcp";
 import type { Store } from "@virtual-workspaces/store";
+import type { Loopback } from "./loopback/loopback.ts";
 import { accountsOf } from "./service-accounts/accounts-of.ts";
 import { serviceAccountTokens } from "./service-accounts/authenticator.ts";
 import type { ServiceAccountKeys } from "./service-accounts/keys.ts";
@@ -22,7 +23,7 @@ import type { ShardUrls } from "./shard/context.ts";
 import { Installation } from "./shard/installation.ts";
 import { Peers } from "./shard/peers.ts";
 import { Shard } from "./shard/shard.ts";
-import { type CommonListenerOptions, listenerOptions } from "./shards/listener.ts";
+import { type CommonListenerOptions, listenerOptions, ownViews } from "./shards/listener.ts";
 import type { ShardsOptions } from "./shards/options.ts";
 import { ProcessShards } from "./shards/process-shards.ts";
 import type { CommonShardOptions } from "./shards/running-shard.ts";
@@ -69,6 +70,8 @@ export interface WorkspaceServerOptions
   readonly instance?: string;
   /** Served besides, below `/services`. */
   readonly virtualWorkspaces?: readonly VirtualWorkspace[];
+  /** By which these views reach the workspaces. The server closes it. @default none */
+  readonly loopback?: Loopback;
   /** What is served at `/metrics`, and to whom. @default to whom the roles of `root` allow it, as in kcp */
   readonly metrics?: Metrics;
   readonly log: Log;
@@ -102,11 +105,12 @@ export class WorkspaceServer implements AsyncDisposable {
     this.#shard = root;
     const all = shards && new ProcessShards({ shards, common, listeners, root });
     this.#shards = all;
+    const served = { shard: root, clusters: all ?? clustersOf(root), documents: listeners.documents };
+    options.loopback?.serve({ ...ownViews(served), log: options.log });
     this.#server = createServer(
       listenerOptions(listeners, {
-        shard: root,
+        ...served,
         root,
-        clusters: all ?? clustersOf(root),
         virtualWorkspaces: [
           treeView({ installation: common.installation, ready: () => root.started, log: options.log }),
           ...virtualWorkspaces,
@@ -131,6 +135,7 @@ export class WorkspaceServer implements AsyncDisposable {
     await this.#join();
     await this.#shard.start(() => this.#shards?.begin(options.host ?? "127.0.0.1") ?? Promise.resolve());
     await this.#shards?.start();
+    await this.#options.loopback?.start();
     return this.#listening;
   }
 
@@ -169,6 +174,7 @@ export class WorkspaceServer implements AsyncDisposable {
 
   async #close(): Promise<void> {
     await Promise.all([this.#server.close(), this.#shards?.closeListeners()]);
+    await this.#options.loopback?.[Symbol.asyncDispose]();
     await Promise.all([this.#shard.stop(), this.#shards?.stop()]);
     await this.#shards?.[Symbol.asyncDispose]();
     await this.#shard[Symbol.asyncDispose]();

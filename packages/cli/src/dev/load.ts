@@ -2,6 +2,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
+import type { Workspaces } from "@virtual-workspaces/forwarding";
 import type { VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { Host } from "@virtual-workspaces/store";
 import { Failure } from "../usage.ts";
@@ -15,7 +16,10 @@ export interface Source {
   readonly content: readonly VirtualWorkspace[] | HostFunction;
 }
 
-type HostFunction = (host: Host) => unknown;
+/** What a function of a module is given: a store for objects of its own, and the workspaces that it is over. */
+export type ViewHost = Host & Workspaces;
+
+type HostFunction = (host: ViewHost) => unknown;
 
 /** Whether a file of this name in a served folder is looked into. */
 export function isModule(file: string): boolean {
@@ -48,7 +52,7 @@ export async function importSources(paths: readonly string[]): Promise<Source[]>
  */
 export async function viewsOf(
   sources: readonly Source[],
-  host: Host | undefined,
+  host: ViewHost | undefined,
   patience = 30_000,
 ): Promise<VirtualWorkspace[]> {
   const views: VirtualWorkspace[] = [];
@@ -64,7 +68,7 @@ interface Called {
   readonly content: HostFunction;
 }
 
-async function called({ path, content }: Called, host: Host, patience: number): Promise<unknown> {
+async function called({ path, content }: Called, host: ViewHost, patience: number): Promise<unknown> {
   const late = Promise.withResolvers<never>();
   const why = `${path}: its default export is a function that has not returned within ${patience / 1000} s. See what it awaits.`;
   const timer = setTimeout(() => late.reject(new Failure(why)), patience);
@@ -81,20 +85,21 @@ async function called({ path, content }: Called, host: Host, patience: number): 
 function made(path: string, returned: unknown): readonly VirtualWorkspace[] {
   const views = asViews(returned);
   if (views === undefined)
-    throw new Failure(`${path}: its default export is a function that returned no view. ${REMEDY}`);
+    throw new Failure(`${path}: its default export is a function that returned ${noView(returned)}. ${REMEDY}`);
   return views;
 }
 
 async function fromFile(path: string): Promise<readonly Source[]> {
-  const content = await defaultOf(path);
-  if (content === undefined) throw new Failure(`${path}: its default export is no view. ${REMEDY}`);
+  const found = await exportOf(path);
+  const content = contentOf(found);
+  if (content === undefined) throw new Failure(`${path}: its default export is ${noView(found)}. ${REMEDY}`);
   return [{ path, content }];
 }
 
 async function fromFolder(folder: string): Promise<readonly Source[]> {
   const paths = readdirSync(folder).filter(isModule).sort();
   const loaded = await Promise.all(
-    paths.map(async (name) => ({ path: join(folder, name), content: await defaultOf(join(folder, name)) })),
+    paths.map(async (name) => ({ path: join(folder, name), content: contentOf(await exportOf(join(folder, name))) })),
   );
   const sources = loaded.flatMap(({ path, content }) => (content === undefined ? [] : [{ path, content }]));
   if (sources.length === 0) throw new Failure(`${folder}: no module in it has a view as its default export. ${REMEDY}`);
@@ -104,8 +109,11 @@ async function fromFolder(folder: string): Promise<readonly Source[]> {
 const REMEDY =
   "Write `export default defineVirtualWorkspace({ … })`, or export a list of them, or a function (host) that returns either.";
 
-async function defaultOf(path: string): Promise<Source["content"] | undefined> {
-  const { default: found } = (await import(pathToFileURL(path).href)) as { readonly default?: unknown };
+async function exportOf(path: string): Promise<unknown> {
+  return ((await import(pathToFileURL(path).href)) as { readonly default?: unknown }).default;
+}
+
+function contentOf(found: unknown): Source["content"] | undefined {
   return typeof found === "function" && !isClass(found) ? (found as HostFunction) : asViews(found);
 }
 
@@ -117,6 +125,13 @@ function isClass(found: object): boolean {
 function asViews(value: unknown): readonly VirtualWorkspace[] | undefined {
   if (isView(value)) return [value];
   return Array.isArray(value) && value.length > 0 && value.every(isView) ? value : undefined;
+}
+
+/** What something is that is no view, for messages. */
+function noView(value: unknown): string {
+  const { name, path, authorize } = (value ?? {}) as Partial<Record<keyof VirtualWorkspace, unknown>>;
+  const isAlmost = typeof name === "string" && typeof path === "string" && authorize === undefined;
+  return isAlmost ? "no view: it decides nothing about access, and has to have authorize" : "no view";
 }
 
 /** By its form: the module may have its own copy of the framework. */

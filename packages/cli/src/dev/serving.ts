@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { Workspaces } from "@virtual-workspaces/forwarding";
 import {
   clientCertificates,
   createServer,
@@ -7,9 +8,9 @@ import {
   type Server,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
-import type { Host } from "@virtual-workspaces/store";
+import { Failure } from "../usage.ts";
 import { accessLine } from "./access-line.ts";
-import { isHosted, type Source, viewsOf } from "./load.ts";
+import { isHosted, type Source, type ViewHost, viewsOf } from "./load.ts";
 import type { Loaded, Site } from "./messages.ts";
 import { summarise } from "./summary.ts";
 import { unionOf } from "./union.ts";
@@ -48,18 +49,30 @@ export async function startServing(sources: readonly Source[], site: Site): Prom
 }
 
 /** Engines are loaded when a view wants one: they are the larger part of what a start costs. */
-async function openHost({ store: choice }: Site): Promise<Host & AsyncDisposable> {
+async function openHost({ store: choice }: Site): Promise<ViewHost & AsyncDisposable> {
   const { openStore } = await import("../store/open.ts");
   const { keepHistory } = await import("@virtual-workspaces/store");
   const store = await openStore(choice);
   const history = keepHistory(store);
-  return {
+  return withoutWorkspaces({
     store,
     [Symbol.asyncDispose]: async () => {
       history[Symbol.dispose]();
       await store[Symbol.asyncDispose]();
     },
+  });
+}
+
+/** Who asks for workspaces is told where there are some. */
+function withoutWorkspaces<Own extends object>(host: Own): Own & Workspaces {
+  const none = {
+    get: (): never => {
+      throw new Failure(
+        "this view is over workspaces, of which dev has none: use virtual-workspaces start --view, or virtual-workspaces serve --kubeconfig",
+      );
+    },
   };
+  return Object.defineProperties(host, { upstream: none, identity: none }) as Own & Workspaces;
 }
 
 /** The name of the view over all views: `dev`, unless one of them is called that. */

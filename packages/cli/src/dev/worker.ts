@@ -1,10 +1,9 @@
 import { on } from "node:events";
 import type { Socket } from "node:net";
-import { dirname } from "node:path";
-import { Failure } from "../usage.ts";
 import { importSources, isHosted } from "./load.ts";
 import type { FromWorker, ToWorker } from "./messages.ts";
 import { hookModules } from "./modules.ts";
+import { problemOf } from "./problem.ts";
 import { type Serving, startServing } from "./serving.ts";
 
 /**
@@ -42,15 +41,6 @@ export async function work(paths: readonly string[]): Promise<void> {
     files.flush();
     tell({ type: "failed", problem: problemOf(error) }, () => process.exit(1));
   }
-}
-
-/** The stack without what is Node's and ours: the mistake is in between. */
-function problemOf(error: unknown): string {
-  if (error instanceof Failure) return error.message;
-  if (!(error instanceof Error)) return String(error);
-  const ours = dirname(import.meta.dirname);
-  const lines = (error.stack ?? error.message).split("\n");
-  return lines.filter((line) => !(/^ +at /.test(line) && (line.includes("node:") || line.includes(ours)))).join("\n");
 }
 
 function tell(message: FromWorker, sent: () => void = () => undefined): void {

@@ -20,7 +20,10 @@ Where:
   --shard-base-url <url>             how it is reached                                (default https://<name>:<port>)
   --shard-external-url <url>         what workspaces say in their URLs                (default the base URL)
   --shard-virtual-workspace-url <url>  where virtual workspaces are                   (default the base URL)
-  --run-virtual-workspaces=false     they are not here
+  --run-virtual-workspaces=false     they are not here: requests below /services are passed on to that URL, with
+  --shard-virtual-workspace-ca-file <file>           whom to trust there
+  --shard-client-cert-file, --shard-client-key-file <file>   who we are there: somebody who may be anybody
+  --view <file>                      serve a view, or several, over the workspaces; more than once for several files
   --tls-cert-file, --tls-private-key-file <file>  PEM                                 (default made in the root directory)
 
 Who:

@@ -1,7 +1,7 @@
 /** What a flag takes: a text, several texts (given again, or with commas between), or only whether it is there. */
 export type FlagKind = "text" | "list" | "switch";
 
-/** The flags that count. Names, defaults and meanings are those of `kcp start`. */
+/** The flags that count. Names, defaults and meanings are those of `kcp start`, but for `view`, which is ours. */
 export const TAKEN = {
   "root-directory": "text",
   "bind-address": "text",
@@ -18,6 +18,10 @@ export const TAKEN = {
   "shard-external-url": "text",
   "shard-virtual-workspace-url": "text",
   "run-virtual-workspaces": "switch",
+  "shard-virtual-workspace-ca-file": "text",
+  "shard-client-cert-file": "text",
+  "shard-client-key-file": "text",
+  view: "list",
   "feature-gates": "list",
   "enable-home-workspaces": "switch",
   "home-workspaces-home-creator-groups": "list",
@@ -84,7 +88,6 @@ export const IGNORED: readonly KnownFlags[] = [
   { names: "enable-leader-election", kind: "switch", why: "one process has the store" },
   { names: "leader-election-*", why: "one process has the store" },
   { names: "mount-proxy-client-*", why: "there are no mounts yet" },
-  { names: "shard-client-* shard-virtual-workspace-ca-file", why: "nothing is forwarded to other servers" },
   {
     names: "logical-cluster-admin-kubeconfig external-logical-cluster-admin-kubeconfig",
     why: "the server reaches itself without",

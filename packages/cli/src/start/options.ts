@@ -9,9 +9,9 @@ import { type Authentication, authenticationOf } from "./authentication.ts";
 import { batteriesOf, usersOf } from "./batteries.ts";
 import { contentOf, pathOf } from "./files.ts";
 import { type Flags, readFlags } from "./flags.ts";
-import type { FlagName } from "./known-flags.ts";
 import { logOf, type StartLog } from "./log.ts";
 import { type Place, placeOf } from "./place.ts";
+import { type Services, servicesOf } from "./services.ts";
 
 /** What a start is told. Paths are absolute. */
 export interface StartOptions extends StartLog {
@@ -36,6 +36,7 @@ export interface StartOptions extends StartLog {
   /** PEM. @default what clients trust the server by */
   readonly rootCa: string | undefined;
   readonly store: StoreChoice;
+  readonly services: Services;
   readonly audit: Audit | undefined;
   /** ms */
   readonly closeDelay: number;
@@ -64,7 +65,7 @@ export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
   const rootDirectory = resolve(flags.text("root-directory") ?? ".kcp");
   const batteries = batteriesOf(flags);
   const { audit, warning } = auditOf(flags);
-  refuseForwarding(flags);
+  const services = servicesOf(flags);
   return {
     ...logging,
     rootDirectory,
@@ -81,9 +82,10 @@ export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     serviceAccounts: serviceAccountsOf(flags, rootDirectory),
     rootCa: flags.text("root-ca-file") && contentOf(resolve(flags.text("root-ca-file") ?? ""), "root-ca-file"),
     store: storeOf(flags, { rootDirectory, env }),
+    services,
     audit,
     closeDelay: flags.duration("shutdown-delay-duration"),
-    warnings: [...flags.warnings, ...(warning === undefined ? [] : [warning]), ...gatesOf(flags)],
+    warnings: [...flags.warnings, ...services.warnings, ...(warning === undefined ? [] : [warning]), ...gatesOf(flags)],
   };
 }
 
@@ -174,13 +176,4 @@ function gatesOf(flags: Flags): readonly string[] {
     return [name, /^true$/i.test(value)];
   });
   return gates.filter(([, on]) => on).map(([name]) => `feature gate ${name} has no effect in this server`);
-}
-
-/** Requests for views elsewhere would be 404, where kcp passes them on. */
-function refuseForwarding(flags: Flags): void {
-  const names: readonly FlagName[] = ["shard-virtual-workspace-url"];
-  if (flags.on("run-virtual-workspaces", true) || flags.given(names).length === 0) return;
-  throw new UsageError(
-    "--run-virtual-workspaces=false with --shard-virtual-workspace-url: requests below /services are not passed on yet; let clients go to that URL themselves, and leave one of the two out",
-  );
 }

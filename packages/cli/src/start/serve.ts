@@ -9,6 +9,7 @@ import { Interrupt } from "./interrupt.ts";
 import type { StartOptions } from "./options.ts";
 import { urlsAt } from "./place.ts";
 import { takeRootDirectory } from "./root-directory.ts";
+import { type Views, viewsOf } from "./views.ts";
 
 /** Serves workspaces until the process is asked to end. @returns the exit code @throws Failure */
 export async function serve(options: StartOptions): Promise<number> {
@@ -28,7 +29,8 @@ export async function serve(options: StartOptions): Promise<number> {
       onError: (error) => log({ level: "warn", message: "history of the store not kept short", error: String(error) }),
     }),
   );
-  const server = stack.use(await told(() => serverOf(options, { credentials, store })));
+  const views = await viewsOf(options, stack);
+  const server = stack.use(await told(() => serverOf(options, { credentials, store, ...views })));
   const listening = await Promise.race([started(server, options), interrupt.asked]);
   if (listening === undefined) return 0;
   const { baseURL } = urlsAt(place, listening.port);
@@ -51,7 +53,11 @@ export async function serve(options: StartOptions): Promise<number> {
 
 function serverOf(
   options: StartOptions,
-  { credentials, store }: { readonly credentials: Credentials; readonly store: Parameters<typeof keepHistory>[0] },
+  {
+    credentials,
+    store,
+    ...views
+  }: Views & { readonly credentials: Credentials; readonly store: Parameters<typeof keepHistory>[0] },
 ): WorkspaceServer {
   const { log, onRequest, audit, closeDelay, homeWorkspaces, place, rootCa, serviceAccounts } = options;
   const { issuers, audiences, keysUrl } = serviceAccounts;
@@ -67,6 +73,7 @@ function serverOf(
     rootCa: () => rootCa ?? ca,
     ...(options.store.engine === "etcd" && { instance: `${hostname()} ${options.rootDirectory}` }),
     urls: ({ port }): ShardUrls => urlsAt(place, port),
+    ...views,
     closeDelay,
     ...(homeWorkspaces !== undefined && { homeWorkspaces }),
     ...(audit && { audit }),

@@ -49,6 +49,16 @@ export async function handOver(exchange: Exchange, take: (socket: Duplex) => Awa
 
 /** What raw handlers are told. */
 export function rawRequest(exchange: Exchange): RawRequest<Readonly<Record<string, string>>> {
-  const { params, requestId, prefix, tail, search, signal } = exchange;
-  return { user: exchange.user as User, params, requestId, prefix, tail, search, signal };
+  const { params, requestId, prefix, tail, search, signal, hops } = exchange;
+  return {
+    ...{ user: exchange.user as User, params, requestId, prefix, tail, search, signal, hops },
+    ending: exchange.core.ending,
+    get via() {
+      return exchange.via;
+    },
+    takeTime: () => {
+      exchange.takeTime();
+      exchange.leaveSeat();
+    },
+  };
 }

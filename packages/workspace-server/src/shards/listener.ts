@@ -23,16 +23,34 @@ export interface CommonListenerOptions
   readonly documents: ShardViewOptions["documents"];
 }
 
-/** What one of them serves. */
-export interface ListenerContent {
+/** The logical clusters that a listener has. */
+export interface ListenerClusters extends ShardViewOptions {
   /** Whose own paths are served. */
   readonly shard: Shard;
   readonly clusters: Clusters;
+}
+
+/** What one of them serves. */
+export interface ListenerContent extends Omit<ListenerClusters, "documents"> {
   /** Decides who reads metrics: the shard that has `root`. */
   readonly root: Shard;
   /** Below `/services`. */
   readonly virtualWorkspaces: readonly VirtualWorkspace[];
   readonly checks: Readonly<Record<string, ReadyCheck>>;
+}
+
+/** Logical clusters and what is asked of the shard itself, and who may act as whom there. */
+export function ownViews({
+  shard,
+  clusters,
+  documents,
+}: ListenerClusters): Pick<ServerOptions, "virtualWorkspaces"> & Required<Pick<ServerOptions, "impersonation">> {
+  const authorizer: Authorizer<ClusterParams> = (question) =>
+    clusters.shardOf(question.params.cluster ?? "").authorizer(question);
+  return {
+    virtualWorkspaces: [clustersView(clusters, { documents }), rootView(shard, { documents })],
+    impersonation: workspaceImpersonation(authorizer),
+  };
 }
 
 /** A listener for logical clusters: one shard's, or all that run in the process. */
@@ -41,14 +59,13 @@ export function listenerOptions(
   content: ListenerContent,
 ): ServerOptions {
   const { shard, clusters, root, virtualWorkspaces, checks } = content;
-  const authorizer: Authorizer<ClusterParams> = (question) =>
-    clusters.shardOf(question.params.cluster ?? "").authorizer(question);
+  const own = ownViews({ shard, clusters, documents });
   return {
     ...common,
-    virtualWorkspaces: [clustersView(clusters, { documents }), ...virtualWorkspaces, rootView(shard, { documents })],
+    virtualWorkspaces: [...own.virtualWorkspaces, ...virtualWorkspaces],
+    impersonation: own.impersonation,
     retarget: inClusterUrl,
     metrics: common.metrics ?? metrics({ authorize: metricsAccess(root) }),
-    impersonation: workspaceImpersonation(authorizer),
     checks,
   };
 }

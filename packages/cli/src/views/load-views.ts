@@ -1,0 +1,68 @@
+import type { VirtualWorkspace } from "@virtual-workspaces/framework";
+import { importSources, isHosted, type Source, type ViewHost, viewsOf } from "../dev/load.ts";
+import { hookModules } from "../dev/modules.ts";
+import { problemOf } from "../dev/problem.ts";
+import { Failure } from "../usage.ts";
+
+/** Files of views, imported and not yet asked for them. */
+export class ViewFiles {
+  readonly #sources: readonly Source[];
+
+  private constructor(sources: readonly Source[]) {
+    this.#sources = sources;
+  }
+
+  /** Imports files and folders, which run with the rights of this process. @throws Failure naming the file and what is wrong */
+  static async import(paths: readonly string[]): Promise<ViewFiles> {
+    if (paths.length > 0) hookModules(() => undefined);
+    const sources: Source[] = [];
+    for (const path of paths) sources.push(...(await told(path, () => importSources([path]))));
+    return new ViewFiles(sources);
+  }
+
+  /** Whether one of them wants to be given something. */
+  get hosted(): boolean {
+    return this.#sources.some(isHosted);
+  }
+
+  /**
+   * Their views. Functions are called.
+   *
+   * @param taken names that the server's own views have
+   * @throws Failure naming the file and what is wrong
+   */
+  async views(host: ViewHost | undefined, taken: readonly string[] = []): Promise<VirtualWorkspace[]> {
+    const by = new Map(taken.map((name) => [name, "the server itself"]));
+    const all: VirtualWorkspace[] = [];
+    for (const source of this.#sources) {
+      const { path } = source;
+      const views = await told(path, () => viewsOf([source], host));
+      for (const view of views) {
+        checkPlace(path, view);
+        const other = by.get(view.name);
+        if (other !== undefined)
+          throw new Failure(`--view ${path}: the name ${view.name} is taken by ${other}: give the view another`);
+        by.set(view.name, path);
+        all.push(view);
+      }
+    }
+    return all;
+  }
+}
+
+function checkPlace(path: string, { name, prefix }: VirtualWorkspace): void {
+  if (prefix === undefined) return;
+  throw new Failure(
+    `--view ${path}: the view ${name} wants to be at ${prefix}, where the server's own may be: leave out its prefix, and it is at /services/${name}`,
+  );
+}
+
+async function told<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new Failure(`--view ${error instanceof Failure ? "" : `${path} cannot be loaded: `}${problemOf(error)}`, {
+      cause: error,
+    });
+  }
+}

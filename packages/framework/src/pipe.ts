@@ -1,0 +1,84 @@
+import { Duplex } from "node:stream";
+
+/**
+ * A connection within the process: what is written to one end is read at the other, at its pace. Ends as a connection does:
+ * one that is cut fails the other, one that is ended is read to its end.
+ */
+export function pipe(): readonly [Duplex, Duplex] {
+  const [near, far] = [new End(), new End()];
+  near.other = far;
+  far.other = near;
+  return [near, far];
+}
+
+/** Has of a socket what servers of Node ask of one. */
+class End extends Duplex {
+  other: End | undefined;
+  bytesWritten = 0;
+  /** What the other end goes on with when this one has room. */
+  #waiting: (() => void) | undefined;
+
+  constructor() {
+    super({ allowHalfOpen: false });
+  }
+
+  override _read(): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.();
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: (error?: Error) => void): void {
+    const { other } = this;
+    if (other === undefined || other.destroyed) {
+      done(broken("EPIPE", "the other end of the connection is closed"));
+      return;
+    }
+    this.bytesWritten += chunk.length;
+    if (other.push(chunk)) done();
+    else other.#waiting = done;
+  }
+
+  override _final(done: () => void): void {
+    if (this.other?.destroyed === false) this.other.push(null);
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    const { other, writableFinished } = this;
+    done(error);
+    this._read(); // nobody waits for ever
+    if (other === undefined || other.destroyed || writableFinished) return;
+    process.nextTick(() => other.destroy(broken("ECONNRESET", "the other end of the connection was cut")));
+  }
+
+  /** Closes behind what has been written. */
+  destroySoon(): void {
+    if (this.writableFinished) this.destroy();
+    else this.end(() => this.destroy());
+  }
+
+  setNoDelay(): this {
+    return this;
+  }
+
+  setKeepAlive(): this {
+    return this;
+  }
+
+  setTimeout(): this {
+    return this;
+  }
+
+  ref(): this {
+    return this;
+  }
+
+  unref(): this {
+    return this;
+  }
+}
+
+function broken(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}
