@@ -1,11 +1,21 @@
 // `virtual-workspaces start` with the battery `demo`: a tree, Alice and Bob, and what it says of them is so.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
+import { root } from "../../tools/install.mjs";
 import { needsKubectl } from "../e2e/support/kubectls.ts";
 import { Start } from "./support/start.ts";
 
-const flags = ["--batteries-included=+demo"];
+const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  readonly scripts: { readonly start: string };
+};
+/** What `npm start` says, with views of this clone and at any port. */
+const flags = scripts.start
+  .split(" ")
+  .filter((flag) => /^--(batteries|view)/.test(flag))
+  .map((flag) => flag.replace("--view=", `--view=${root}/`));
 
-describe("virtual-workspaces start with the demonstration", function () {
+describe("npm start: virtual-workspaces start with the demonstration", function () {
   this.timeout(90_000);
   before(needsKubectl);
 
@@ -14,10 +24,10 @@ describe("virtual-workspaces start with the demonstration", function () {
     const shown = await told(first);
     expect(shown).to.include("soup=4.50 stew=9.80");
     const commands = [...shown.matchAll(/^ {4}\$ kubectl (.*)\n {4}(.*)$/gm)];
-    expect(commands).to.have.length.at.least(2);
+    expect(commands).to.have.length(3);
     for (const [, command = "", answer = ""] of commands) {
       const said = await first.kubectl(...command.split(" "));
-      expect(said).to.match(answer.startsWith("Error") ? /^1 / : /^0 NAME +DATA +AGE\nmenu +2 /);
+      expect(said).to.match(answer.startsWith("Error") ? /^1 / : /^0 NAME +(DATA +)?AGE\nmenu /);
       if (answer.startsWith("Error")) expect(said).to.equal(`1 ${answer}`);
     }
     expect(await first.kubectl("--context", "alice", "get", "workspaces")).to.equal("0 No resources found");

@@ -136,9 +136,9 @@ describe("docs/guides/getting-started.md", function () {
   async function run({ command, output }: Step & { readonly kind: "command" }): Promise<void> {
     const [shown, ctrlC] = output.split(/^\^C$/m);
     const expected = normalised(shown ?? "");
-    if (command === "npm start") {
-      const { scripts } = JSON.parse(read("package.json")) as { scripts: { start: string } };
-      expect(scripts.start).to.match(/packages\/cli\/src\/bin\.ts dev examples\/$/);
+    if (command === "npm run dev") {
+      const { scripts } = JSON.parse(read("package.json")) as { scripts: { dev: string } };
+      expect(scripts.dev).to.match(/packages\/cli\/src\/bin\.ts dev examples\/$/);
       expect(normalised(dev.text.split(/^\d\d:/m, 1)[0] ?? "")).to.equal(expected);
       return;
     }

@@ -1,4 +1,4 @@
-// `npm start -- --data-dir D`, as its user meets it: write with kubectl, kill -9 all of it, start again, all is there.
+// `npm run dev -- --data-dir D`, as its user meets it: write with kubectl, kill -9 all of it, start again, all is there.
 import { join } from "node:path";
 import { expect } from "chai";
 import { tree } from "../_setup/tree.ts";
@@ -6,7 +6,7 @@ import { Dev } from "../cli/support/dev.ts";
 import { kubectl, startKubectl } from "../go/support/kubectl.ts";
 import { kubectls, needsKubectl } from "./support/kubectls.ts";
 
-describe("npm start -- --data-dir", function () {
+describe("npm run dev -- --data-dir", function () {
   this.timeout(60_000);
   before(needsKubectl);
 
@@ -16,7 +16,7 @@ describe("npm start -- --data-dir", function () {
   };
   const start = (folder: string): Promise<Dev> => {
     const flags = ["--port", "0", "--quiet", "--data-dir", join(folder, "data")];
-    return Dev.start({ in: folder, npmStart: true, terminal: true, flags });
+    return Dev.start({ in: folder, npmRunDev: true, terminal: true, flags });
   };
 
   it("has all that kubectl has written after kill -9 of everything", async () => {

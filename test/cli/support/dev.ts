@@ -56,8 +56,8 @@ export interface DevOptions {
   readonly path?: string;
   /** Further variables of its environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether it is `npm start`, which serves the examples of this clone. @default false */
-  readonly npmStart?: boolean;
+  /** Whether it is `npm run dev`, which serves the examples of this clone. @default false */
+  readonly npmRunDev?: boolean;
   /** Shell commands that are run first, in mount and user namespaces of their own, so that they may mount. */
   readonly mounts?: string;
   /** Whether it is a process group of its own, as in a terminal: `end` then tells all of it. @default false */
@@ -83,12 +83,12 @@ export class Dev implements AsyncDisposable {
     this.state = resolve(this.folder.path, state);
     if (options.installed) symlinkSync(join(root, "node_modules"), join(this.folder.path, "node_modules"));
     const all = ["--dir", this.state, ...flags];
-    const command = options.npmStart
-      ? ["npm", "start", "--silent", "--", ...all]
+    const command = options.npmRunDev
+      ? ["npm", "run", "dev", "--silent", "--", ...all]
       : [localNode, ...BINARY, "dev", ...paths, ...all];
     const [program = "", ...args] = options.mounts === undefined ? command : mounting(options.mounts, command);
     const env = { HOME: this.folder.path, PATH: options.path ?? process.env["PATH"], ...options.env };
-    const cwd = options.npmStart ? root : this.folder.path;
+    const cwd = options.npmRunDev ? root : this.folder.path;
     const child = spawn(program, args, { cwd, env, detached: options.terminal ?? false });
     this.pid = child.pid ?? 0;
     this.#target = options.terminal ? -this.pid : this.pid;

@@ -6,8 +6,8 @@ import { type RequestOptions, request } from "node:https";
 import { join } from "node:path";
 import { localNode, root } from "../../../tools/install.mjs";
 import { type Tree, tree } from "../../_setup/tree.ts";
-import { createAuthority, type TestAuthority } from "../../_support/server.ts";
 import { type Relay, startRelay } from "../../_support/relay.ts";
+import { createAuthority, type TestAuthority } from "../../_support/server.ts";
 import { Program } from "../../go/support/program.ts";
 import { type Answer, Start } from "./start.ts";
 
@@ -55,7 +55,10 @@ export class Apart implements AsyncDisposable {
   readonly folder: Tree;
   readonly #stack: AsyncDisposableStack;
 
-  private constructor(parts: Pick<Apart, "shard" | "views" | "wire" | "authority" | "folder">, stack: AsyncDisposableStack) {
+  private constructor(
+    parts: Pick<Apart, "shard" | "views" | "wire" | "authority" | "folder">,
+    stack: AsyncDisposableStack,
+  ) {
     this.shard = parts.shard;
     this.views = parts.views;
     this.wire = parts.wire;

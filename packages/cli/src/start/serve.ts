@@ -4,6 +4,7 @@ import { createWorkspaceServer, type ShardUrls, type WorkspaceServer } from "@vi
 import { shellWord } from "../shell.ts";
 import { openStore } from "../store/open.ts";
 import { type Credentials, credentialsOf } from "./credentials.ts";
+import type { DemoPlace } from "./demo/seen.ts";
 import { startFailure, told } from "./failures.ts";
 import { Interrupt } from "./interrupt.ts";
 import type { StartOptions } from "./options.ts";
@@ -37,7 +38,11 @@ export async function serve(options: StartOptions): Promise<number> {
   lock.serves(baseURL);
   await told(() => credentials.admin?.write({ server: baseURL, ca: credentials.ca }));
   console.log(readyText(options, baseURL));
-  if (options.demo) await Promise.race([demonstrated(options, baseURL), interrupt.asked]);
+  if (options.demo)
+    await Promise.race([
+      demonstrated(options, { url: baseURL, views: views.virtualWorkspaces.map(({ name }) => name) }),
+      interrupt.asked,
+    ]);
   log({
     level: "info",
     message: "Serving securely",
@@ -98,12 +103,12 @@ async function started(server: WorkspaceServer, { place }: StartOptions): Promis
 }
 
 /** Shows what a view is for. What goes wrong there keeps nobody from using the server. */
-async function demonstrated({ kubeconfig, log }: StartOptions, url: string): Promise<void> {
+async function demonstrated({ kubeconfig, log }: StartOptions, place: Pick<DemoPlace, "url" | "views">): Promise<void> {
   try {
     const { makeTree } = await import("./demo/tree.ts");
     const { seen } = await import("./demo/seen.ts");
-    await makeTree(kubeconfig);
-    console.log(`\n${await seen({ kubeconfig, url, views: [] })}`);
+    const cluster = await makeTree(kubeconfig);
+    console.log(`\n${await seen({ kubeconfig, cluster, ...place })}`);
   } catch (error) {
     log({ level: "warn", message: "the demonstration cannot be shown", error: String(error) });
   }

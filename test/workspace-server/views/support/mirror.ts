@@ -32,7 +32,9 @@ export default function views({ upstream, identity }: Workspaces): readonly Virt
         res.end(JSON.stringify({ user: { name, uid, groups, extra }, tail, search, hops, headers: req.rawHeaders }));
       },
       upgrade: (_req, socket, { user, head }) => {
-        socket.write(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\nhello ${user.name}\n`);
+        socket.write(
+          `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\nhello ${user.name}\n`,
+        );
         socket.write(head);
         socket.pipe(socket);
       },

@@ -2,7 +2,7 @@ import { isApiError } from "@virtual-workspaces/apimachinery";
 import { Client, loadKubeconfig } from "@virtual-workspaces/client";
 import { ConfigMap } from "@virtual-workspaces/workspace-server";
 import { shellWord } from "../../shell.ts";
-import { MENU, SHOP } from "./place.ts";
+import { MENU } from "./place.ts";
 
 /** The view that shows the object, by its name. */
 const VIEW = "published";
@@ -12,13 +12,15 @@ export interface DemoPlace {
   readonly kubeconfig: string;
   /** Of the server. */
   readonly url: string;
+  /** The logical cluster that the object is in. */
+  readonly cluster: string;
   /** The names of the views that are served. */
   readonly views: readonly string[];
 }
 
 /** One object as it is answered to whom: in its workspace, through a view, and as somebody who may not see it. */
-export async function seen({ kubeconfig, url, views }: DemoPlace): Promise<string> {
-  const through = `${url}/services/${VIEW}/clusters/${SHOP}`;
+export async function seen({ kubeconfig, url, cluster, views }: DemoPlace): Promise<string> {
+  const through = `${url}/services/${VIEW}/clusters/${cluster}`;
   const ways = [
     { who: "in its workspace, as Alice", context: "alice" },
     ...(views.includes(VIEW) ? [{ who: "through a view, as Alice", context: "alice", server: through }] : []),
