@@ -160,7 +160,7 @@ export class Shard implements AsyncDisposable {
     this.#stack.use(this.context.installation.eachShard((shard) => this.#bindings.join(shard)));
     await this.#crds.start();
     await this.#bindings.started;
-    await rootBound(this.context.state, this.#stop.signal);
+    if (this.context.name === ROOT_SHARD) await rootBound(this.context.state, this.#stop.signal);
     this.#stack.use(this.#freeNames());
     const isBound = (cluster: string, { definition }: StoredKind): boolean =>
       this.#bindings.servedIn(cluster).some((kind) => nameOf(kind) === nameOf({ definition }));
