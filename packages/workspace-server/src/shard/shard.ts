@@ -140,7 +140,7 @@ export class Shard implements AsyncDisposable {
     this.#stack.use(this.context.installation.join(this.context));
     await this.#crds.start();
     await this.#bindings.started;
-    await rootBound(this.context.state, this.#stop.signal);
+    if (this.context.name === ROOT_SHARD) await rootBound(this.context.state, this.#stop.signal);
     this.#stack.use(this.#freeNames());
     const isBound = (cluster: string, { definition }: StoredKind): boolean =>
       this.#bindings.servedIn(cluster).some((kind) => nameOf(kind) === nameOf({ definition }));
