@@ -5,7 +5,7 @@ import type { ShardState } from "../shard/state.ts";
 import { systemExports } from "./exports.ts";
 
 /**
- * Resolves when `root` has been bound what it is to have: who asks for workspaces then is not told that
+ * Resolves when `root`, which must be on the shard, has been bound what it is to have: who asks for workspaces then is not told that
  * there is no such thing. A binding that somebody has spoilt keeps nobody from starting.
  *
  * @throws what the signal is aborted with

@@ -21,8 +21,9 @@ export function admitWorkspace(context: AdmissionContext): Admit<Workspace> {
     const about = request as unknown as AdmitRequest;
     if (operation === "DELETE" || object === undefined) return undefined;
     if (operation === "UPDATE") {
-      if (oldObject !== undefined) checkWorkspaceUpdate({ object, oldObject }, about);
-      return undefined;
+      if (oldObject === undefined) return undefined;
+      checkWorkspaceUpdate({ object, oldObject }, about);
+      return isPrivileged(about) ? undefined : withOwnerOf(oldObject, object);
     }
     checkReady(about);
     // What an attempt has changed does not become part of the next one.
@@ -34,6 +35,15 @@ export function admitWorkspace(context: AdmissionContext): Admit<Workspace> {
     await freshly(installation, about, () => types.checkLimits(filled, aliases, about));
     return filled;
   };
+}
+
+/** Who made a workspace is what it is set up as: nobody says that it was another. */
+function withOwnerOf({ metadata: before }: Workspace, workspace: Workspace): Workspace | undefined {
+  const owner = before.annotations?.[OWNER_ANNOTATION];
+  const { [OWNER_ANNOTATION]: given, ...others } = workspace.metadata.annotations ?? {};
+  if (given === owner) return undefined;
+  const annotations = { ...others, ...(owner !== undefined && { [OWNER_ANNOTATION]: owner }) };
+  return { ...workspace, metadata: { ...workspace.metadata, annotations } };
 }
 
 function fill(workspace: Workspace, request: AdmitRequest, types: TypeAdmission): Workspace {

@@ -1,9 +1,10 @@
 import type { ResourceDefinition, TypedDefinition } from "@virtual-workspaces/framework";
-import { LogicalCluster, lifecycleName, ROOT_CLUSTER } from "@virtual-workspaces/kcp";
+import { LogicalCluster } from "@virtual-workspaces/kcp";
 import { newNamespace } from "../../namespaces/new-namespace.ts";
 import type { ShardContext, ShardPart } from "../../shard/context.ts";
 import { ensure, modify } from "../../shard/modify.ts";
 import { part } from "../parts.ts";
+import { UNIVERSAL_INITIALIZER } from "../types/holders.ts";
 import { phaseOf } from "./phases.ts";
 
 /** What of a Namespace is written here. */
@@ -11,9 +12,6 @@ interface NamespaceContent {
   spec?: { finalizers?: string[] };
   status?: { phase?: string };
 }
-
-/** The initializer of the type `universal`, and so of all that extend it. */
-const UNIVERSAL_INITIALIZER = lifecycleName({ cluster: ROOT_CLUSTER, name: "universal" });
 
 const NAMESPACES = ["default", "kube-system"] as const;
 /** A start does not put them back as they were. */

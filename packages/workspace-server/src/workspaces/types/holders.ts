@@ -1,5 +1,8 @@
-import { API_BINDINGS_INITIALIZER, lifecycleName, type WorkspaceType } from "@virtual-workspaces/kcp";
+import { API_BINDINGS_INITIALIZER, lifecycleName, ROOT_CLUSTER, type WorkspaceType } from "@virtual-workspaces/kcp";
 import { clusterOf } from "./keys.ts";
+
+/** The initializer of the type `universal`, and so of all that extend it. */
+export const UNIVERSAL_INITIALIZER: string = lifecycleName({ cluster: ROOT_CLUSTER, name: "universal" });
 
 /** Who has to set up a workspace of a type, by all that the type is: the types' own controllers, then the bindings. */
 export function initializersOf(aliases: readonly WorkspaceType[]): string[] {

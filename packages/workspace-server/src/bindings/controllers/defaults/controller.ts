@@ -22,6 +22,7 @@ import { ensure, modify } from "../../../shard/modify.ts";
 import type { ShardObjects } from "../../../shard/objects.ts";
 import { logicalClusterKey, type ShardState } from "../../../shard/state.ts";
 import type { IsAllowed } from "../../../workspaces/access.ts";
+import { UNIVERSAL_INITIALIZER } from "../../../workspaces/types/holders.ts";
 import { bindAttributes } from "../../admission/access.ts";
 import { canonicalPath } from "../../admission/path-annotation.ts";
 import { clusterOf, type Exports, exportText } from "../../exports.ts";
@@ -131,26 +132,23 @@ export class DefaultBindings implements ShardPart {
     }
   }
 
-  #waits({ status }: LogicalClusterObject): boolean {
-    return status?.phase === "Initializing" && status.initializers?.includes(API_BINDINGS_INITIALIZER) === true;
+  #waits(there: LogicalClusterObject): boolean {
+    const { phase, initializers = [] } = there.status ?? {};
+    return (phase === "Initializing" && initializers.includes(API_BINDINGS_INITIALIZER)) || isOlder(there);
   }
 
   async #reconcile(key: ObjectKey, there: LogicalClusterObject | undefined): Promise<void> {
     const maintain = this.#maintained.delete(key.cluster);
     if (there === undefined || there.metadata.deletionTimestamp !== undefined) return;
-    if (this.#waits(there)) await this.#initialize(key, there);
+    if (isOlder(there)) await this.#catchUp(key, there);
+    else if (this.#waits(there)) await this.#initialize(key, there);
     else if (maintain) await this.#maintain(key, there);
   }
 
   async #initialize(key: ObjectKey, there: LogicalClusterObject): Promise<void> {
-    const { typesOf } = this.#options;
-    const type = there.metadata.annotations?.[WORKSPACE_TYPE_ANNOTATION];
-    let wanted: readonly Wanted[];
-    try {
-      wanted = type === undefined ? [] : defaultExports(typesFrom(type, typesOf));
-    } catch (error) {
-      if (!(error instanceof TypeFault)) throw error;
-      await this.#say(key, { reason: "WorkspaceTypesInvalid", severity: "Error", message: error.message });
+    const wanted = this.#exportsOf(there);
+    if (wanted instanceof TypeFault) {
+      await this.#say(key, { reason: "WorkspaceTypesInvalid", severity: "Error", message: wanted.message });
       return;
     }
     const faults: string[] = [];
@@ -173,6 +171,43 @@ export class DefaultBindings implements ShardPart {
       ...status,
       initializers: status.initializers?.filter((name) => name !== API_BINDINGS_INITIALIZER) ?? [],
     }));
+  }
+
+  /** Gives a workspace what it would have been given, had it been made today. It looks the same then. */
+  async #catchUp(key: ObjectKey, there: LogicalClusterObject): Promise<void> {
+    const { exports, objects } = this.#options;
+    const wanted = this.#exportsOf(there);
+    if (wanted instanceof TypeFault || wanted.length === 0) return;
+    const isNew = there.status?.phase === "Initializing";
+    if (!isNew) {
+      for (const each of wanted) {
+        const found = exports.find(each, key.cluster);
+        if (found === undefined) return;
+        if (this.#bindingTo(key.cluster, each) === undefined)
+          await this.#ensure(key, { wanted: each, found, own: true });
+      }
+    }
+    await modify(objects.of(LogicalCluster), key, (current) => {
+      if (!isOlder(current)) return undefined;
+      const { spec, status = {} } = current;
+      const withIt = (names: readonly string[] = []): string[] => [...names, API_BINDINGS_INITIALIZER];
+      return {
+        ...current,
+        spec: { ...spec, initializers: withIt(spec.initializers) },
+        status: isNew ? { ...status, initializers: withIt(status.initializers) } : status,
+      };
+    });
+  }
+
+  /** What its types bind, or why that is not known. */
+  #exportsOf({ metadata }: LogicalClusterObject): readonly Wanted[] | TypeFault {
+    const type = metadata.annotations?.[WORKSPACE_TYPE_ANNOTATION];
+    try {
+      return type === undefined ? [] : defaultExports(typesFrom(type, this.#options.typesOf));
+    } catch (error) {
+      if (error instanceof TypeFault) return error;
+      throw error;
+    }
   }
 
   /** @returns why it cannot be made */
@@ -278,6 +313,12 @@ export class DefaultBindings implements ShardPart {
       status: change(there.status ?? {}),
     }));
   }
+}
+
+/** Of the type `universal` or one that extends it, and made before that type bound anything by default. */
+function isOlder({ spec }: LogicalClusterObject): boolean {
+  const { initializers = [] } = spec;
+  return initializers.includes(UNIVERSAL_INITIALIZER) && !initializers.includes(API_BINDINGS_INITIALIZER);
 }
 
 /** Whom it was made for; `undefined` when that was `system:masters`, of whom nobody keeps a record, and who may all. */
