@@ -8,6 +8,7 @@ import { Interrupt } from "./interrupt.ts";
 import type { StartOptions } from "./options.ts";
 import { urlsAt } from "./place.ts";
 import { takeRootDirectory } from "./root-directory.ts";
+import { shardsOf } from "./shards.ts";
 
 /** Serves workspaces until the process is asked to end. @returns the exit code @throws Failure */
 export async function serve(options: StartOptions): Promise<number> {
@@ -63,6 +64,7 @@ function serverOf(
     ...(audiences.length > 0 && { audiences }),
     rootCa: () => rootCa ?? ca,
     urls: ({ port }): ShardUrls => urlsAt(place, port),
+    shards: shardsOf(options),
     closeDelay,
     ...(audit && { audit }),
     ...(onRequest && { onRequest }),

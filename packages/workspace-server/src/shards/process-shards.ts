@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { ApiError, nameProblems, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { ApiError, isApiError, nameProblems, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import {
   ROOT_CLUSTER,
   ROOT_SHARD,
@@ -44,12 +44,16 @@ export class ProcessShards implements Clusters, AsyncDisposable {
   /** @throws ApiError 503 on what nobody knows while a shard that may have it does not run */
   locate(said: string): string {
     const { installation } = this.#root.context;
-    const unknown = isClusterName(said)
-      ? !said.startsWith("system:") && installation.index.shardOf(said) === undefined
-      : installation.index.lookup(said).kind === "unknown";
-    // One that has never run has nothing.
-    if (unknown && this.#missing().some(({ spec }) => spec !== undefined)) throw notRunning();
-    return installation.locate(said);
+    if (isClusterName(said)) {
+      if (installation.index.shardOf(said) === undefined && !said.startsWith("system:")) this.#refuseUnknown();
+      return said;
+    }
+    try {
+      return installation.locate(said);
+    } catch (error) {
+      if (isApiError(error) && error.code === 404) this.#refuseUnknown();
+      throw error;
+    }
   }
 
   shardOf(cluster: string): Shard {
@@ -135,10 +139,13 @@ export class ProcessShards implements Clusters, AsyncDisposable {
   /** Stops a shard that runs, or is starting. */
   async end(name: string): Promise<void> {
     const begun = this.#begun.get(name);
+    if (begun === undefined) return;
     this.#running.delete(name);
-    const running = await begun?.catch(() => undefined);
+    const running = await begun.catch(() => undefined);
     await running?.[Symbol.asyncDispose]();
     this.#begun.delete(name);
+    const { log } = this.#root.context;
+    if (running !== undefined) log({ level: "info", message: "shard stopped", shard: name });
   }
 
   /** No shard starts from now on; the shards themselves go on. */
@@ -188,7 +195,10 @@ export class ProcessShards implements Clusters, AsyncDisposable {
     this.#begun.set(name, begun);
     try {
       const running = await begun;
-      if (this.#begun.get(name) === begun) this.#running.set(name, running);
+      if (this.#begun.get(name) !== begun) return running;
+      this.#running.set(name, running);
+      const { urls, log } = running.shard.context;
+      log({ level: "info", message: "shard serves", shard: name, url: urls.baseURL });
       return running;
     } catch (error) {
       if (this.#begun.get(name) === begun) this.#begun.delete(name);
@@ -208,6 +218,11 @@ export class ProcessShards implements Clusters, AsyncDisposable {
 
   #missing(): ShardObject[] {
     return this.#wanted().filter(({ metadata }) => !this.#running.has(metadata.name ?? ""));
+  }
+
+  /** One that has never run has nothing. */
+  #refuseUnknown(): void {
+    if (this.#missing().some(({ spec }) => spec !== undefined)) throw notRunning();
   }
 
   async #declare(name: string): Promise<void> {
