@@ -196,7 +196,6 @@ describe("several shards in one process", function () {
     }
     expect((await make("d", { selector: { matchLabels: { name: "root" } } })).status).to.equal(201);
     await phase("d", "Unavailable");
-    expect((await server.get(`/clusters/root:d${CONFIG_MAPS}`, root)).status).to.equal(503);
     expect((await mark(null)).status).to.equal(200);
     await phase("d", "Ready");
   });
