@@ -140,7 +140,12 @@ describe("shards that come and go", function () {
 
   it("are nobody else's: neither a Shard of another server nor one of a workspace's is run, and none changes hands", async () => {
     await using stores = new Stores();
-    await using server = await startSharded(stores);
+    const opened: string[] = [];
+    const storeOf = (name: string) => {
+      opened.push(name);
+      return stores.of(name);
+    };
+    await using server = await startSharded(stores, { shards: { storeOf } });
     const other = { ...shardObject("other"), metadata: { name: "other" } };
     const none = await server.send(`POST ${SHARDS}`, other, root);
     expect([none.status, none.body.message]).to.deep.equal([500, "Internal error occurred: spec.baseURL is required"]);
@@ -159,6 +164,10 @@ describe("shards that come and go", function () {
     const far = await makeOn(server, "far", { shard: "shard-1" });
     const elsewhere = `/clusters/${far}/apis/core.kcp.io/v1alpha1/shards` as const;
     expect((await server.send(`POST ${elsewhere}`, shardObject("mine"), root)).status).to.be.oneOf([404, 500]);
+    const given = { ...shardObject("mine"), spec };
+    expect((await server.send(`POST ${elsewhere}`, given, root)).status).to.be.oneOf([404, 201]);
+    await server.server.addShard("after");
+    expect(opened).to.deep.equal(["shard-1", "after"]);
     await server[Symbol.asyncDispose]();
     await startSharded(stores, { shards: { names: ["other"] } }).then(
       () => expect.fail("it is another's"),

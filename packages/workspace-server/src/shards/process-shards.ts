@@ -22,6 +22,9 @@ export type ProcessShardsOptions = Omit<RunningShardOptions, "name" | "signal" |
 /** How long `root` waits for others to be known when they start together, ms. */
 const PATIENCE = 10_000;
 
+/** How long the name of a shard may be: it is the value of a label. */
+const MOST = 63;
+
 /** The shards of a process: `root`, and those that run because Shard objects say so. To clients of the server they are one. */
 export class ProcessShards implements Clusters, AsyncDisposable {
   readonly #options: ProcessShardsOptions;
@@ -226,7 +229,7 @@ export class ProcessShards implements Clusters, AsyncDisposable {
   }
 
   async #declare(name: string): Promise<void> {
-    if (name === ROOT_SHARD || nameProblems(name).length > 0)
+    if (name === ROOT_SHARD || name.length > MOST || nameProblems(name).length > 0)
       throw new Error(`a shard cannot be called ${JSON.stringify(name)}: give a name such as shard-1`);
     const shards = this.#root.context.objects.of(ShardKind);
     const { object } = await ensure(shards, shardKey(name), () => ({
