@@ -35,7 +35,7 @@ export function shardsOf(options: StartOptions): ShardsOptions {
 }
 
 /** The place of a shard's objects: of `data` it is `data-shard-1`. */
-export function storeOfShard(choice: StoreChoice, name: string): StoreChoice {
+function storeOfShard(choice: StoreChoice, name: string): StoreChoice {
   if (choice.engine === "lmdb") return { ...choice, dir: `${choice.dir}-${name}` };
   if (choice.engine === "etcd")
     return { ...choice, prefix: `${(choice.prefix ?? PREFIX).replace(/\/+$/, "")}-${name}` };
