@@ -112,8 +112,10 @@ export class ProcessShards implements Clusters, AsyncDisposable {
     await this.run(name);
   }
 
-  /** Has a shard go. @returns when it has @throws what the signal aborts with */
+  /** Has a shard go. @returns when it has @throws ApiError 409 when it is not this process's, and what the signal aborts with */
   async remove(name: string, signal?: AbortSignal): Promise<void> {
+    const found = await read(this.#root.context.objects.of(ShardKind), shardKey(name));
+    if (name === ROOT_SHARD || (found !== undefined && !isInProcess(found))) throw notOurs(name);
     const { promise: gone, resolve, reject } = Promise.withResolvers<void>();
     const { shards } = this.#root.context.state;
     const at = shardKey(name);
@@ -235,18 +237,17 @@ export class ProcessShards implements Clusters, AsyncDisposable {
     const { object } = await ensure(shards, shardKey(name), () => ({
       metadata: { annotations: { [IN_PROCESS_ANNOTATION]: "true" }, labels: { [SHARD_NAME_LABEL]: name } },
     }));
-    const resource = { group: ShardKind.group, resource: ShardKind.plural };
-    if (!isInProcess(object))
-      throw ApiError.conflict(
-        resource,
-        name,
-        "the Shard of that name in root is run by another server: choose another",
-      );
+    if (!isInProcess(object)) throw notOurs(name);
   }
 }
 
 function shardKey(name: string): ObjectKey {
   return { cluster: ROOT_CLUSTER, namespace: "", name };
+}
+
+function notOurs(name: string): ApiError {
+  const resource = { group: ShardKind.group, resource: ShardKind.plural };
+  return ApiError.conflict(resource, name, "the Shard of that name in root is not run by its object: choose another");
 }
 
 function notRunning(): ApiError {
