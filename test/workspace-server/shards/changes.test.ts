@@ -176,8 +176,8 @@ describe("shards that come and go", function () {
       expect(answer.status).to.equal(403);
       expect(answer.body.message).to.include("is given when a shard is created, and stays");
     }
-    const far = await makeOn(server, "far", { shard: "shard-1" });
-    const elsewhere = `/clusters/${far}/apis/core.kcp.io/v1alpha1/shards` as const;
+    const near = await makeOn(server, "near", { shard: "root" });
+    const elsewhere = `/clusters/${near}/apis/core.kcp.io/v1alpha1/shards` as const;
     expect((await server.send(`POST ${elsewhere}`, shardObject("mine"), root)).status).to.be.oneOf([404, 500]);
     const given = { ...shardObject("mine"), spec };
     expect((await server.send(`POST ${elsewhere}`, given, root)).status).to.be.oneOf([404, 201]);
