@@ -28,6 +28,8 @@ const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
   [["--experimental-bind-free-port"], /--secure-port=0 required if --experimental-bind-free-port is set/],
   [["--bind-address=here"], /--bind-address here: give an IP address/],
   [["--anonymous-auth=maybe"], /--anonymous-auth=maybe: give true or false/],
+  [["--shards=0"], /--shards 0: give a number from 1 on/],
+  [["--shards=two"], /--shards two: give a number from 0 to 64/],
   [["--shard-base-url=http://x"], /--shard-base-url: give a URL such as https:\/\/kcp\.example\.com:6443/],
   [["--shard-external-url=https://me:secret@x"], /^--shard-external-url: give a URL such as \S+, without user/],
   [["--tls-cert-file=none.pem"], /--tls-cert-file and --tls-private-key-file go together/],

@@ -155,7 +155,8 @@ export class WorkspaceServer implements AsyncDisposable {
    * the last logical cluster is gone it stops, and the promise resolves. Its store stays, for a shard of that name that may come again.
    *
    * @param options.signal ends the waiting; the shard goes all the same
-   * @throws Error without {@link WorkspaceServerOptions.shards}, and what `signal` aborts with
+   * @throws ApiError 409 for `root` and shards of other servers, Error without {@link WorkspaceServerOptions.shards}, and
+   *   what `signal` aborts with
    */
   async removeShard(name: string, options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     await this.#further.remove(name, options.signal);

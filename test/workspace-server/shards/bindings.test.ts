@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { bindingOf, exportOf, schemaOf } from "../bindings/support/shard.ts";
 import { makeAdmin } from "../support/logical-clusters.ts";
-import { type Body, makeOn, namesIn, root, Stores, shardAt, startSharded, until } from "./support.ts";
+import { type Body, makeOn, namesIn, root, Stores, shardAt, startSharded, until, WORKSPACES } from "./support.ts";
 
 const APIS = "/apis/apis.kcp.io/v1alpha2";
 const SCHEMAS = "/apis/apis.kcp.io/v1alpha1/apiresourceschemas";
@@ -82,5 +82,58 @@ describe("exports and shards of one process", function () {
     expect((await server.send(`POST /clusters/${more}${APIS}/apibindings`, binding, root)).status).to.equal(201);
     await until(server, `/clusters/${more}${APIS}/apibindings/w`, isBound);
     expect(await versions(server)).to.deep.equal(before);
+  });
+
+  it("are followed from elsewhere, and published no more for a shard that has gone", async () => {
+    await using stores = new Stores();
+    await using server = await startSharded(stores, { shards: { names: ["shard-1", "shard-2"] } });
+    const post = async (place: string, body: object) => {
+      const answer = await server.send(`POST /clusters/${place}`, body, root);
+      expect(answer.status, answer.text).to.equal(201);
+    };
+    // Of each shard the exports are bound on all others, whichever of them started first.
+    for (const [provider, others] of [
+      ["root", ["shard-1", "shard-2"]],
+      ["shard-2", ["root", "shard-1"]],
+      ["shard-1", ["shard-2", "root"]],
+    ] as const) {
+      const at = await makeOn(server, `provider-${provider}`, { shard: provider });
+      await post(`${at}${SCHEMAS}`, schemaOf("v1"));
+      await post(`${at}${APIS}/apiexports`, exportOf("widgets", ["v1.widgets.example.dev"]));
+      for (const shard of others) {
+        const name = `of-${provider}-on-${shard}`;
+        const consumer = await makeOn(server, name, { shard });
+        await post(`${consumer}${APIS}/apibindings`, bindingOf("w", `root:provider-${provider}:widgets`));
+        await until(server, `/clusters/${consumer}${APIS}/apibindings/w`, isBound);
+      }
+      // Whoever has bound it follows what it becomes.
+      const size = { type: "object", properties: { size: { type: "integer" }, color: { type: "string" } } };
+      const schema = { type: "object", properties: { spec: size } };
+      const versions = [{ name: "v1", served: true, storage: true, schema }];
+      await post(`${at}${SCHEMAS}`, schemaOf("v2", { versions }));
+      const { spec } = exportOf("widgets", ["v2.widgets.example.dev"]) as Body;
+      const headers = { "content-type": "application/merge-patch+json" };
+      const path = `/clusters/${at}${APIS}/apiexports/widgets` as const;
+      expect((await server.send(`PATCH ${path}`, { spec }, { ...root, headers })).status).to.equal(200);
+      for (const shard of others)
+        await until(
+          server,
+          `/clusters/root:of-${provider}-on-${shard}${APIS}/apibindings/w`,
+          ({ body }) => body.status.boundResources[0].schema.name === "v2.widgets.example.dev",
+        );
+      const urls = await Promise.all(others.map(async (shard) => (await shardAt(server, shard)).url));
+      const expected = urls.map((url) => `${url}/services/apiexport/${at}/widgets`).sort();
+      const ends = ({ body }: { readonly body: Body }) => body.status?.endpoints?.map(({ url }: Body) => url).sort();
+      await until(
+        server,
+        `/clusters/${at}${SLICES}/widgets`,
+        (answer) => JSON.stringify(ends(answer)) === JSON.stringify(expected),
+      );
+    }
+    for (const name of ["of-root-on-shard-2", "of-shard-1-on-shard-2", "provider-shard-2"])
+      expect((await server.send(`DELETE /clusters/root${WORKSPACES}/${name}`, undefined, root)).status).to.equal(200);
+    await server.server.removeShard("shard-2");
+    const slices = ["root", "shard-1"].map((name) => `/clusters/root:provider-${name}${SLICES}/widgets`);
+    for (const slice of slices) await until(server, slice, ({ body }) => body.status?.endpoints?.length === 1);
   });
 });

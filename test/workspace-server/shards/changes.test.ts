@@ -138,9 +138,29 @@ describe("shards that come and go", function () {
     expect(await look(server)).to.deep.equal(before);
   });
 
+  it("go when the last workspace does, also if the server started again meanwhile", async () => {
+    await using stores = new Stores();
+    {
+      await using server = await startSharded(stores, { shards: { names: ["amber"] } });
+      await makeOn(server, "one", { shard: "amber" });
+      expect((await server.send(`DELETE ${SHARDS}/amber`, undefined, root)).status).to.equal(200);
+    }
+    await using server = await startSharded(stores, { shards: { names: [] } });
+    await until(server, `${SHARDS}/amber`, (answer) => conditionOf(answer, "ShardEmpty") !== undefined);
+    expect((await server.get(`/clusters/root:one${CONFIG_MAPS}`, root)).status).to.equal(200);
+    expect((await server.send(`DELETE /clusters/root${WORKSPACES}/one`, undefined, root)).status).to.equal(200);
+    await until(server, `${SHARDS}/amber`, ({ status }) => status === 404);
+    expect(namesIn(await server.get(SHARDS, root))).to.deep.equal(["root"]);
+  });
+
   it("are nobody else's: neither a Shard of another server nor one of a workspace's is run, and none changes hands", async () => {
     await using stores = new Stores();
-    await using server = await startSharded(stores);
+    const opened: string[] = [];
+    const storeOf = (name: string) => {
+      opened.push(name);
+      return stores.of(name);
+    };
+    await using server = await startSharded(stores, { shards: { storeOf } });
     const other = { ...shardObject("other"), metadata: { name: "other" } };
     const none = await server.send(`POST ${SHARDS}`, other, root);
     expect([none.status, none.body.message]).to.deep.equal([500, "Internal error occurred: spec.baseURL is required"]);
@@ -156,13 +176,22 @@ describe("shards that come and go", function () {
       expect(answer.status).to.equal(403);
       expect(answer.body.message).to.include("is given when a shard is created, and stays");
     }
-    const far = await makeOn(server, "far", { shard: "shard-1" });
-    const elsewhere = `/clusters/${far}/apis/core.kcp.io/v1alpha1/shards` as const;
+    const near = await makeOn(server, "near", { shard: "root" });
+    const elsewhere = `/clusters/${near}/apis/core.kcp.io/v1alpha1/shards` as const;
     expect((await server.send(`POST ${elsewhere}`, shardObject("mine"), root)).status).to.be.oneOf([404, 500]);
+    const given = { ...shardObject("mine"), spec };
+    expect((await server.send(`POST ${elsewhere}`, given, root)).status).to.be.oneOf([404, 201]);
+    await server.server.addShard("after");
+    for (const name of ["root", "other"])
+      await server.server.removeShard(name).then(
+        () => expect.fail(name),
+        (error: Error) => expect(error.message).to.include("is not run by its object"),
+      );
+    expect(opened).to.deep.equal(["shard-1", "after"]);
     await server[Symbol.asyncDispose]();
     await startSharded(stores, { shards: { names: ["other"] } }).then(
       () => expect.fail("it is another's"),
-      (error: Error) => expect(error.message).to.include("is run by another server"),
+      (error: Error) => expect(error.message).to.include("is not run by its object"),
     );
   });
 });

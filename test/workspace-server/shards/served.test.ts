@@ -1,5 +1,10 @@
 // Several shards in one process, each as a kcp shard at its own address, and all of them as one at the server's.
+import { readFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { allow, audit, defineVirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { memoryFolder } from "../../_support/memory-folder.ts";
 import { outcome } from "../../_support/plain.ts";
 import { makeAdmin } from "../support/logical-clusters.ts";
 import {
@@ -166,5 +171,84 @@ describe("several shards in one process", function () {
     }
     const near = await makeOn(server, "near", { shard: "root" });
     expect((await server.get(`/clusters/${near}${CONFIG_MAPS}`, { user })).status).to.equal(403);
+  });
+
+  it("are chosen for workspaces by what these ask for, and not where they are marked", async () => {
+    await using stores = new Stores();
+    await using server = await startSharded(stores);
+    const headers = { "content-type": "application/merge-patch+json" };
+    const mark = (value: string | null) => {
+      const annotations = { "experimental.core.kcp.io/unschedulable": value };
+      return server.send(`PATCH ${SHARDS}/root`, { metadata: { annotations } }, { ...root, headers });
+    };
+    expect((await mark("true")).status).to.equal(200);
+    const make = (name: string, location: object = {}) => {
+      const spec = { type: { name: "universal", path: "root" }, location };
+      const workspace = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name }, spec };
+      return server.send(`POST /clusters/root${WORKSPACES}`, workspace, root);
+    };
+    const phase = (name: string, wanted: string) =>
+      until(server, `/clusters/root${WORKSPACES}/${name}`, ({ body }) => body.status?.phase === wanted);
+    for (const name of ["a", "b", "c"]) expect((await make(name)).status).to.equal(201);
+    for (const name of ["a", "b", "c"]) {
+      const { body } = await phase(name, "Ready");
+      expect(body.metadata.annotations["core.kcp.io/shard"], name).to.equal("shard-1");
+    }
+    expect((await make("d", { selector: { matchLabels: { name: "root" } } })).status).to.equal(201);
+    await phase("d", "Unavailable");
+    expect((await mark(null)).status).to.equal(200);
+    await phase("d", "Ready");
+  });
+
+  it("shut what is inactive wherever it is, serve views of their own, and tell their metrics to the same people", async () => {
+    await using stores = new Stores();
+    const who = (name: string) => [
+      defineVirtualWorkspace({
+        name: "who",
+        path: "/",
+        authorize: () => allow(),
+        handle: (_, res) => void res.end(name),
+      }),
+    ];
+    await using server = await startSharded(stores, { shards: { virtualWorkspaces: who } });
+    const far = await makeOn(server, "far", { shard: "shard-1" });
+    const shard = await shardAt(server, "shard-1");
+    expect((await shard.get("/services/who/")).text).to.equal("shard-1");
+    expect((await server.get("/services/who/")).status).to.equal(404);
+    expect([(await shard.get("/metrics", root)).status, (await shard.get("/metrics")).status]).to.deep.equal([
+      200, 403,
+    ]);
+    const headers = { "content-type": "application/merge-patch+json" };
+    const path = `/clusters/${far}/apis/core.kcp.io/v1alpha1/logicalclusters/cluster` as const;
+    const patch = { metadata: { annotations: { "core.kcp.io/inactive": "true" } } };
+    expect((await server.send(`PATCH ${path}`, patch, { ...root, headers })).status).to.equal(200);
+    for (const at of [server, shard]) {
+      const shut = await until(at, `/clusters/root:far${CONFIG_MAPS}`, ({ status }) => status !== 200);
+      expect(shut.body.message).to.include("logical cluster is marked inactive");
+    }
+  });
+
+  it("audit what is asked of each, in a file of its own", async () => {
+    const folder = await memoryFolder("audit-");
+    try {
+      await using stores = new Stores();
+      const to = join(folder, "audit.log");
+      const policy = { apiVersion: "audit.k8s.io/v1", kind: "Policy", rules: [{ level: "Metadata" }] } as const;
+      {
+        await using server = await startSharded(stores, { audit: audit({ policy, to }) });
+        const shard = await shardAt(server, "shard-1");
+        expect((await shard.get("/clusters/system:admin/api/v1/namespaces?at=shard", root)).status).to.equal(200);
+        expect((await server.get("/clusters/system:admin/api/v1/namespaces?at=server", root)).status).to.equal(200);
+      }
+      const lines = (name: string) => readFileSync(join(folder, name), "utf8").split("\n");
+      const asked = (name: string, at: string) => lines(name).filter((line) => line.includes(`?at=${at}`)).length;
+      for (const [name, own, other] of [
+        ["audit.log", "server", "shard"],
+        ["audit-shard-1.log", "shard", "server"],
+      ] as const)
+        expect([asked(name, own) > 0, asked(name, other)], name).to.deep.equal([true, 0]);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 });

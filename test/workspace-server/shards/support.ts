@@ -79,9 +79,11 @@ export async function until(
   is: (answer: Answer) => boolean,
 ): Promise<Answer> {
   const asked = typeof path === "string" ? { path, user: "root" } : path;
+  const over = performance.now() + 20_000;
   for (;;) {
     const answer = await server.get(asked.path, { user: asked.user });
     if (is(answer)) return answer;
+    if (performance.now() > over) throw new Error(`${asked.path} is still ${answer.status} ${answer.text}`);
     await delay(10);
   }
 }

@@ -48,6 +48,7 @@ Objects:
   --etcd-servers <urls>              embedded, or https://a:2379,https://b:2379       (default embedded)
   --etcd-prefix, --etcd-cafile, --etcd-certfile, --etcd-keyfile, --etcd-credentials-file
   --embedded-etcd-directory <folder> where the embedded store is                      (default data in the root directory)
+  --shards <number>                  shards in this process at least: root, shard-1 …  (default 1)
 
 Operation:
   --audit-policy-file, --audit-log-path <file>  --audit-log-maxage, -maxbackup, -maxsize, -mode

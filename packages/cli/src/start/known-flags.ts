@@ -1,7 +1,7 @@
 /** What a flag takes: a text, several texts (given again, or with commas between), or only whether it is there. */
 export type FlagKind = "text" | "list" | "switch";
 
-/** The flags that count. Names, defaults and meanings are those of `kcp start`, but for `view`, which is ours. */
+/** The flags that count. Names, defaults and meanings are those of `kcp start`, but for `view` and `shards`, which are ours. */
 export const TAKEN = {
   "root-directory": "text",
   "bind-address": "text",
@@ -57,6 +57,7 @@ export const TAKEN = {
   "etcd-keyfile": "text",
   "etcd-credentials-file": "text",
   "embedded-etcd-directory": "text",
+  shards: "text",
   "audit-policy-file": "text",
   "audit-log-path": "text",
   "audit-log-format": "text",
@@ -106,7 +107,7 @@ export const IGNORED: readonly KnownFlags[] = [
 ];
 
 const PERMISSIONS = "who may do what is for RBAC in the workspaces to say: leave it out";
-const ONE_SHARD = "there is one shard, root, with a cache of its own: leave it out";
+const ONE_SHARD = "all shards are in this process, root and as many as --shards says: leave it out";
 
 /** What protects something, or moves it elsewhere: a server that only seems to heed it is worse than none. */
 export const REFUSED: readonly (KnownFlags & { readonly unless?: readonly string[] })[] = [

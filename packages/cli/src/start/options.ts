@@ -12,6 +12,7 @@ import { type Flags, readFlags } from "./flags.ts";
 import { logOf, type StartLog } from "./log.ts";
 import { type Place, placeOf } from "./place.ts";
 import { type Services, servicesOf } from "./services.ts";
+import { shardNames } from "./shards.ts";
 
 /** What a start is told. Paths are absolute. */
 export interface StartOptions extends StartLog {
@@ -35,8 +36,11 @@ export interface StartOptions extends StartLog {
   readonly serviceAccounts: ServiceAccountOptions;
   /** PEM. @default what clients trust the server by */
   readonly rootCa: string | undefined;
+  /** Of `root`; further shards have theirs beside it. */
   readonly store: StoreChoice;
   readonly services: Services;
+  /** The names of the shards besides `root` that there are in any case. */
+  readonly shards: readonly string[];
   readonly audit: Audit | undefined;
   /** ms */
   readonly closeDelay: number;
@@ -83,6 +87,7 @@ export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     rootCa: flags.text("root-ca-file") && contentOf(resolve(flags.text("root-ca-file") ?? ""), "root-ca-file"),
     store: storeOf(flags, { rootDirectory, env }),
     services,
+    shards: shardNames(flags),
     audit,
     closeDelay: flags.duration("shutdown-delay-duration"),
     warnings: [...flags.warnings, ...services.warnings, ...(warning === undefined ? [] : [warning]), ...gatesOf(flags)],

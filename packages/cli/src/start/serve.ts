@@ -10,6 +10,7 @@ import { Interrupt } from "./interrupt.ts";
 import type { StartOptions } from "./options.ts";
 import { urlsAt } from "./place.ts";
 import { takeRootDirectory } from "./root-directory.ts";
+import { shardsOf } from "./shards.ts";
 import { type Views, viewsOf } from "./views.ts";
 
 /** Serves workspaces until the process is asked to end. @returns the exit code @throws Failure */
@@ -79,6 +80,7 @@ function serverOf(
     ...(options.store.engine === "etcd" && { instance: `${hostname()} ${options.rootDirectory}` }),
     urls: ({ port }): ShardUrls => urlsAt(place, port),
     ...views,
+    shards: shardsOf(options),
     closeDelay,
     ...(homeWorkspaces !== undefined && { homeWorkspaces }),
     ...(audit && { audit }),

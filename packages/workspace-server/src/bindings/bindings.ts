@@ -86,7 +86,7 @@ export class Bindings implements ShardPart {
   readonly #slices: EndpointSliceController;
   readonly #defaults: DefaultBindings;
   readonly #stack = new AsyncDisposableStack();
-  readonly #followed = new Set<ShardContext>();
+  readonly #followed = new Map<ShardContext, Disposable>();
 
   constructor(shard: ShardContext, options: BindingsOptions) {
     const { objects, state, installation } = shard;
@@ -151,12 +151,13 @@ export class Bindings implements ShardPart {
   /**
    * Heeds another shard of the installation: its exports can be bound here from then on.
    *
-   * @returns ends that, when the shard leaves
+   * @returns ends that, when the shard leaves: the same for one that is heeded already
    */
   join(shard: ShardContext): Disposable {
+    const known = this.#followed.get(shard);
+    if (known !== undefined) return known;
     const stack = new DisposableStack();
-    if (this.#followed.has(shard)) return stack;
-    this.#followed.add(shard);
+    this.#followed.set(shard, stack);
     stack.use(this.#binding.follow(shard));
     stack.use(this.#slices.follow(shard));
     stack.use(this.#defaults.follow(shard));

@@ -25,7 +25,7 @@ export interface ShardsOptions {
    * in the shard's condition `Ready`, and it is tried again.
    */
   readonly storeOf: (name: string, context: ShardStoreContext) => Awaitable<Store>;
-  /** Where a shard listens. @default any free port, on the host of the server */
+  /** Where a shard listens; where the port is taken, at any free one. @default any free port, on the host of the server */
   readonly listen?: (name: string) => ListenOptions;
   /** How a shard is reached, from where it listens. @default there; by users (`externalURL`) at the server */
   readonly urls?: (name: string, listening: Listening) => Partial<ShardUrls>;

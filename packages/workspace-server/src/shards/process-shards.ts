@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { ApiError, nameProblems, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { ApiError, isApiError, nameProblems, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import {
   ROOT_CLUSTER,
   ROOT_SHARD,
@@ -21,6 +21,9 @@ export type ProcessShardsOptions = Omit<RunningShardOptions, "name" | "signal" |
 
 /** How long `root` waits for others to be known when they start together, ms. */
 const PATIENCE = 10_000;
+
+/** How long the name of a shard may be: it is the value of a label. */
+const MOST = 63;
 
 /** The shards of a process: `root`, and those that run because Shard objects say so. To clients of the server they are one. */
 export class ProcessShards implements Clusters, AsyncDisposable {
@@ -44,12 +47,16 @@ export class ProcessShards implements Clusters, AsyncDisposable {
   /** @throws ApiError 503 on what nobody knows while a shard that may have it does not run */
   locate(said: string): string {
     const { installation } = this.#root.context;
-    const unknown = isClusterName(said)
-      ? !said.startsWith("system:") && installation.index.shardOf(said) === undefined
-      : installation.index.lookup(said).kind === "unknown";
-    // One that has never run has nothing.
-    if (unknown && this.#missing().some(({ spec }) => spec !== undefined)) throw notRunning();
-    return installation.locate(said);
+    if (isClusterName(said)) {
+      if (installation.index.shardOf(said) === undefined && !said.startsWith("system:")) this.#refuseUnknown();
+      return said;
+    }
+    try {
+      return installation.locate(said);
+    } catch (error) {
+      if (isApiError(error) && error.code === 404) this.#refuseUnknown();
+      throw error;
+    }
   }
 
   shardOf(cluster: string): Shard {
@@ -105,8 +112,10 @@ export class ProcessShards implements Clusters, AsyncDisposable {
     await this.run(name);
   }
 
-  /** Has a shard go. @returns when it has @throws what the signal aborts with */
+  /** Has a shard go. @returns when it has @throws ApiError 409 when it is not this process's, and what the signal aborts with */
   async remove(name: string, signal?: AbortSignal): Promise<void> {
+    const found = await read(this.#root.context.objects.of(ShardKind), shardKey(name));
+    if (name === ROOT_SHARD || (found !== undefined && !isInProcess(found))) throw notOurs(name);
     const { promise: gone, resolve, reject } = Promise.withResolvers<void>();
     const { shards } = this.#root.context.state;
     const at = shardKey(name);
@@ -135,10 +144,13 @@ export class ProcessShards implements Clusters, AsyncDisposable {
   /** Stops a shard that runs, or is starting. */
   async end(name: string): Promise<void> {
     const begun = this.#begun.get(name);
+    if (begun === undefined) return;
     this.#running.delete(name);
-    const running = await begun?.catch(() => undefined);
+    const running = await begun.catch(() => undefined);
     await running?.[Symbol.asyncDispose]();
     this.#begun.delete(name);
+    const { log } = this.#root.context;
+    if (running !== undefined) log({ level: "info", message: "shard stopped", shard: name });
   }
 
   /** No shard starts from now on; the shards themselves go on. */
@@ -188,7 +200,10 @@ export class ProcessShards implements Clusters, AsyncDisposable {
     this.#begun.set(name, begun);
     try {
       const running = await begun;
-      if (this.#begun.get(name) === begun) this.#running.set(name, running);
+      if (this.#begun.get(name) !== begun) return running;
+      this.#running.set(name, running);
+      const { urls, log } = running.shard.context;
+      log({ level: "info", message: "shard serves", shard: name, url: urls.baseURL });
       return running;
     } catch (error) {
       if (this.#begun.get(name) === begun) this.#begun.delete(name);
@@ -210,25 +225,29 @@ export class ProcessShards implements Clusters, AsyncDisposable {
     return this.#wanted().filter(({ metadata }) => !this.#running.has(metadata.name ?? ""));
   }
 
+  /** One that has never run has nothing. */
+  #refuseUnknown(): void {
+    if (this.#missing().some(({ spec }) => spec !== undefined)) throw notRunning();
+  }
+
   async #declare(name: string): Promise<void> {
-    if (name === ROOT_SHARD || nameProblems(name).length > 0)
+    if (name === ROOT_SHARD || name.length > MOST || nameProblems(name).length > 0)
       throw new Error(`a shard cannot be called ${JSON.stringify(name)}: give a name such as shard-1`);
     const shards = this.#root.context.objects.of(ShardKind);
     const { object } = await ensure(shards, shardKey(name), () => ({
       metadata: { annotations: { [IN_PROCESS_ANNOTATION]: "true" }, labels: { [SHARD_NAME_LABEL]: name } },
     }));
-    const resource = { group: ShardKind.group, resource: ShardKind.plural };
-    if (!isInProcess(object))
-      throw ApiError.conflict(
-        resource,
-        name,
-        "the Shard of that name in root is run by another server: choose another",
-      );
+    if (!isInProcess(object)) throw notOurs(name);
   }
 }
 
 function shardKey(name: string): ObjectKey {
   return { cluster: ROOT_CLUSTER, namespace: "", name };
+}
+
+function notOurs(name: string): ApiError {
+  const resource = { group: ShardKind.group, resource: ShardKind.plural };
+  return ApiError.conflict(resource, name, "the Shard of that name in root is not run by its object: choose another");
 }
 
 function notRunning(): ApiError {

@@ -60,7 +60,7 @@ export class RunningShard implements AsyncDisposable {
           ),
         ),
       );
-      listening = await server.listen(placeOf(options));
+      listening = await listenAt(server, placeOf(options));
       // Before anybody finds it: whoever is put there is told where that is.
       await register(root.context, shard.context);
       await shard.start(options.joined);
@@ -84,6 +84,16 @@ export class RunningShard implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#stack.disposeAsync();
+  }
+}
+
+/** Who looks for a shard finds its address in its object: it need not be the one that was wanted. */
+async function listenAt(server: Server, place: ListenOptions): Promise<Listening> {
+  try {
+    return await server.listen(place);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    return server.listen({ ...place, port: 0 });
   }
 }
 
