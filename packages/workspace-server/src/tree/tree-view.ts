@@ -1,7 +1,6 @@
 import { ApiError, CLUSTER_ANNOTATION, isWorkspacePath, WILDCARD } from "@virtual-workspaces/apimachinery";
 import {
   AUTHENTICATED,
-  type AuthorizeRequest,
   type Authorizer,
   type Awaitable,
   allow,
@@ -127,25 +126,23 @@ function locate({ index }: Installation, said: string): string {
   throw ApiError.notFound({ group: TENANCY_GROUP, resource: "workspaces" }, said);
 }
 
-type Question = AuthorizeRequest<ClusterParams>;
-
 /**
  * Whoever has logged in may list and watch, and finds what is theirs. A single Workspace may be read if it is in that list,
  * which says nothing of others: not whether they are there. Reviews about others are for whom the workspace allows them.
+ * What is not served, writes too, is allowed: there is no such thing.
  */
 function treeAuthorizer(installation: Installation, access: TreeAccess): Authorizer<ClusterParams> {
   return (question) => {
-    const { user, isResource, verb, path, name, params } = question;
+    const { user, isResource, verb, path, group, resource, name, params } = question;
     if (!user.in(AUTHENTICATED)) return deny("log in to see workspaces");
     if (!isResource) return verb !== "access" || path !== "/" ? allow() : said(access.mayEnter(user, params.cluster));
-    if (isOfWorkspaces(question)) return verb !== "get" ? allow() : said(access.mayGet(user, params.cluster, name));
-    const shard = installation.shardWith(params.cluster) ?? installation.shards[0];
-    return shard?.authorizer(question) ?? said(false);
+    if (group === "authorization.k8s.io" && resource === "subjectaccessreviews") {
+      const shard = installation.shardWith(params.cluster) ?? installation.shards[0];
+      return shard?.authorizer(question) ?? said(false);
+    }
+    const isRead = group === TENANCY_GROUP && resource === "workspaces" && verb === "get";
+    return isRead ? said(access.mayGet(user, params.cluster, name)) : allow();
   };
-}
-
-function isOfWorkspaces({ group, resource }: Question): boolean {
-  return group === TENANCY_GROUP && resource === "workspaces";
 }
 
 function said(allowed: boolean): Decision {
