@@ -13,6 +13,7 @@ import {
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import type { Store } from "@virtual-workspaces/store";
 import { workspaceImpersonation } from "./authz/impersonation.ts";
+import { cacheView } from "./cache/cache-view.ts";
 import { accountsOf } from "./service-accounts/accounts-of.ts";
 import { serviceAccountTokens } from "./service-accounts/authenticator.ts";
 import { inClusterUrl } from "./service-accounts/in-cluster.ts";
@@ -91,6 +92,7 @@ export class WorkspaceServer implements AsyncDisposable {
       virtualWorkspaces: [
         clustersView(this.#shard),
         treeView({ installation, ready: () => this.#shard.started, log }),
+        cacheView({ installation, ready: () => this.#shard.started, log }),
         ...(options.virtualWorkspaces ?? []),
         rootView(this.#shard),
       ],

@@ -1,17 +1,13 @@
-import { ApiError, CLUSTER_ANNOTATION, isWorkspacePath, WILDCARD } from "@virtual-workspaces/apimachinery";
+import { ApiError, CLUSTER_ANNOTATION, isWorkspacePath } from "@virtual-workspaces/apimachinery";
 import {
   AUTHENTICATED,
   type Authorizer,
-  type Awaitable,
   allow,
-  type CacheLease,
   type Decision,
   defineVirtualWorkspace,
   deny,
   type Log,
-  type Scope,
   type ServedResource,
-  type Storage,
   type VirtualWorkspace,
   view,
 } from "@virtual-workspaces/framework";
@@ -21,6 +17,7 @@ import { SubjectAccessReviews } from "../service-accounts/reviews/access-reviews
 import { SubjectAccessReview } from "../service-accounts/reviews/kinds.ts";
 import type { Installation } from "../shard/installation.ts";
 import { acrossShards } from "./across-shards.ts";
+import { ReadWhole } from "./read-whole.ts";
 import { readerKey } from "./reader-key.ts";
 import { TreeAccess, type TreeReader } from "./tree-access.ts";
 
@@ -50,7 +47,7 @@ export interface TreeViewOptions {
  */
 export function treeView({ installation, ready, log, readers = 500 }: TreeViewOptions): VirtualWorkspace {
   const access = new TreeAccess(installation);
-  const shards = acrossShards(installation, Workspace, log);
+  const shards = acrossShards(installation, { resource: Workspace, log });
   const authorize = treeAuthorizer(installation, access);
   const tree = view({
     from: shards.objects,
@@ -65,7 +62,7 @@ export function treeView({ installation, ready, log, readers = 500 }: TreeViewOp
   });
   const review = authorize as unknown as Authorizer;
   const resources: readonly ServedResource[] = [
-    Workspace.serve(new OfWholeTree(tree), { verbs: ["get", "list", "watch"] }),
+    Workspace.serve(new ReadWhole(tree), { verbs: ["get", "list", "watch"] }),
     SubjectAccessReview.serve(new SubjectAccessReviews({ authorizer: review, log })),
   ];
   return defineVirtualWorkspace({
@@ -83,30 +80,6 @@ export function treeView({ installation, ready, log, readers = 500 }: TreeViewOp
       },
     }),
   });
-}
-
-type WorkspaceView = Storage<Workspace> & Required<Pick<Storage<Workspace>, "cache" | "shareKey">>;
-
-/** What a user sees is worked out once, for whichever part of it they read. */
-class OfWholeTree implements Storage<Workspace> {
-  readonly resource = Workspace;
-  readonly #tree: WorkspaceView;
-
-  constructor(tree: WorkspaceView) {
-    this.#tree = tree;
-  }
-
-  cache(scope: Scope): Awaitable<CacheLease> {
-    return this.#tree.cache(whole(scope));
-  }
-
-  shareKey(scope: Scope): string | undefined {
-    return this.#tree.shareKey(whole(scope));
-  }
-}
-
-function whole(scope: Scope): Scope {
-  return { ...scope, cluster: WILDCARD, params: { ...scope.params, cluster: WILDCARD } };
 }
 
 function annotationsOf({ metadata }: Workspace, access: TreeAccess): Record<string, string> {
