@@ -29,8 +29,8 @@ export interface TreeViewOptions {
   readonly ready: () => Promise<void>;
   readonly log: Log;
   /**
-   * The most users who read at once. Each costs as much memory as all workspaces that they may enter take as JSON, twice
-   * that of their kinds' average 1 KiB, for a minute longer than they read.
+   * The most users who read at once. Each takes 2 KB for each workspace that they may enter, for a minute longer than they
+   * read, and all of them together as much for each workspace there is.
    *
    * @default 500
    */
