@@ -11,6 +11,7 @@ import {
 } from "@virtual-workspaces/framework";
 import { AUTHENTICATED_GROUP, ROOT_SHARD } from "@virtual-workspaces/kcp";
 import type { Store } from "@virtual-workspaces/store";
+import { cacheView } from "./cache/cache-view.ts";
 import type { Loopback } from "./loopback/loopback.ts";
 import { accountsOf } from "./service-accounts/accounts-of.ts";
 import { serviceAccountTokens } from "./service-accounts/authenticator.ts";
@@ -112,7 +113,9 @@ export class WorkspaceServer implements AsyncDisposable {
         ...served,
         root,
         virtualWorkspaces: [
-          treeView({ installation: common.installation, ready: () => root.started, log: options.log }),
+          ...[treeView, cacheView].map((view) =>
+            view({ installation: common.installation, ready: () => root.started, log: options.log }),
+          ),
           ...virtualWorkspaces,
         ],
         checks: {

@@ -213,7 +213,7 @@ describe("the tree of workspaces", function () {
   it("is only read", async () => {
     await admit(clusters.one, user("alice"));
     const object = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name: "x" }, spec: {} };
-    const one = `${tree("root")}/one`;
+    const one = `${tree("root")}/one` as const;
     const writes = [
       `POST ${tree("root")}`,
       `PUT ${one}`,

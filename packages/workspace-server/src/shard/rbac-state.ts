@@ -1,17 +1,24 @@
 import type { RbacKey, RbacObject } from "@virtual-workspaces/framework";
 import { RbacPolicies } from "../authz/rbac-policies.ts";
-import { type BindingContent, ClusterRole, ClusterRoleBinding, Role, RoleBinding } from "../kinds/rbac/kinds.ts";
+import {
+  type BindingContent,
+  ClusterRole,
+  ClusterRoleBinding,
+  type ClusterRoleKindContent,
+  Role,
+  RoleBinding,
+} from "../kinds/rbac/kinds.ts";
 import type { ShardObjects } from "./objects.ts";
 import type { Tracked } from "./tracked.ts";
 
 /** The roles and bindings of a shard as policies, as current as what is told of its store. */
 export class RbacState {
   readonly policies: RbacPolicies = new RbacPolicies();
-  readonly clusterRoles: Tracked;
+  readonly clusterRoles: Tracked<ClusterRoleKindContent>;
   readonly clusterRoleBindings: Tracked<BindingContent>;
 
   constructor(objects: ShardObjects) {
-    this.clusterRoles = this.#follow(objects.track(ClusterRole)) as unknown as Tracked;
+    this.clusterRoles = this.#follow(objects.track(ClusterRole));
     this.clusterRoleBindings = this.#follow(objects.track(ClusterRoleBinding));
     this.#follow(objects.track(Role));
     this.#follow(objects.track(RoleBinding));

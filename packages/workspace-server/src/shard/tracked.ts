@@ -19,6 +19,8 @@ export interface TrackedStore<T extends object> extends SourceStore<ObjectOf<T>>
   list(cluster?: string): ObjectOf<T>[];
   /** The logical clusters that have any. */
   clusters(): string[];
+  /** The keys of the objects of a logical cluster. */
+  keysIn(cluster: string): ObjectKey[];
   /** How many objects an index finds by a text. */
   countBy(index: string, value: string): number;
   /** The keys of the objects that an index finds by a text. */
@@ -158,6 +160,7 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
         return texts.map((text) => read(text) as ObjectOf<T>);
       },
       clusters: () => this.#filed.clusters,
+      keysIn: (cluster) => this.#filed.inCluster(cluster).map(keyOfText),
       countBy: (index, value) => this.#filed.find(index, value).length,
       keysBy: (index, value) => by(index, value).map(keyOfText),
       by: (index, value) => by(index, value).map((text) => read(text) as ObjectOf<T>),

@@ -1,5 +1,19 @@
-import { type Log, type Merged, merged, type TypedDefinition } from "@virtual-workspaces/framework";
+import { type Log, type Merged, merged, type TypedDefinition, type ViewSource } from "@virtual-workspaces/framework";
+import type { ShardContext } from "../shard/context.ts";
 import type { Installation } from "../shard/installation.ts";
+
+/** What is read of all shards. */
+export interface AcrossShardsOptions<T extends object> {
+  readonly resource: TypedDefinition<T>;
+  /** What a shard has of it. @default its objects */
+  readonly sourceOf?: (shard: ShardContext) => ViewSource<T>;
+  readonly log: Log;
+}
+
+/** A kind of all shards. It ends with the server. */
+export interface AcrossShards<T extends object> extends Disposable {
+  readonly objects: Merged<T>;
+}
 
 /**
  * The objects of a kind as all shards of the process have them: one collection, with versions of its own, for whoever may
@@ -8,10 +22,9 @@ import type { Installation } from "../shard/installation.ts";
  */
 export function acrossShards<T extends object>(
   installation: Installation,
-  resource: TypedDefinition<T>,
-  log: Log,
-): { readonly objects: Merged<T> } & Disposable {
-  const objects = merged<T>({
+  { resource, log, sourceOf = ({ objects }) => objects.of(resource) }: AcrossShardsOptions<T>,
+): AcrossShards<T> {
+  const all = merged<T>({
     sources: {},
     resource,
     shareKey: () => "",
@@ -19,8 +32,8 @@ export function acrossShards<T extends object>(
       log({ level: "error", message: "shard cannot be read", shard, resource: resource.plural, error: String(error) }),
   });
   const following = installation.eachShard((shard) => {
-    objects.setSource(shard.name, shard.objects.of(resource));
+    all.setSource(shard.name, sourceOf(shard));
     return { [Symbol.dispose]: () => undefined };
   });
-  return { objects, [Symbol.dispose]: () => following[Symbol.dispose]() };
+  return { objects: all, [Symbol.dispose]: () => following[Symbol.dispose]() };
 }

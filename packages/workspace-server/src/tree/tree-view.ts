@@ -1,18 +1,13 @@
-import { ApiError, CLUSTER_ANNOTATION, isWorkspacePath, WILDCARD } from "@virtual-workspaces/apimachinery";
+import { ApiError, CLUSTER_ANNOTATION, isWorkspacePath } from "@virtual-workspaces/apimachinery";
 import {
   AUTHENTICATED,
-  type AuthorizeRequest,
   type Authorizer,
-  type Awaitable,
   allow,
-  type CacheLease,
   type Decision,
   defineVirtualWorkspace,
   deny,
   type Log,
-  type Scope,
   type ServedResource,
-  type Storage,
   type VirtualWorkspace,
   view,
 } from "@virtual-workspaces/framework";
@@ -22,6 +17,7 @@ import { SubjectAccessReviews } from "../service-accounts/reviews/access-reviews
 import { SubjectAccessReview } from "../service-accounts/reviews/kinds.ts";
 import type { Installation } from "../shard/installation.ts";
 import { acrossShards } from "./across-shards.ts";
+import { ReadWhole } from "./read-whole.ts";
 import { readerKey } from "./reader-key.ts";
 import { TreeAccess, type TreeReader } from "./tree-access.ts";
 
@@ -33,8 +29,8 @@ export interface TreeViewOptions {
   readonly ready: () => Promise<void>;
   readonly log: Log;
   /**
-   * The most users who read at once. Each costs as much memory as all workspaces that they may enter take as JSON, twice
-   * that of their kinds' average 1 KiB, for a minute longer than they read.
+   * The most users who read at once. Each takes 2 KB for each workspace that they may enter, for a minute longer than they
+   * read, and all of them together as much for each workspace there is.
    *
    * @default 500
    */
@@ -51,7 +47,7 @@ export interface TreeViewOptions {
  */
 export function treeView({ installation, ready, log, readers = 500 }: TreeViewOptions): VirtualWorkspace {
   const access = new TreeAccess(installation);
-  const shards = acrossShards(installation, Workspace, log);
+  const shards = acrossShards(installation, { resource: Workspace, log });
   const authorize = treeAuthorizer(installation, access);
   const tree = view({
     from: shards.objects,
@@ -66,7 +62,7 @@ export function treeView({ installation, ready, log, readers = 500 }: TreeViewOp
   });
   const review = authorize as unknown as Authorizer;
   const resources: readonly ServedResource[] = [
-    Workspace.serve(new OfWholeTree(tree), { verbs: ["get", "list", "watch"] }),
+    Workspace.serve(new ReadWhole(tree), { verbs: ["get", "list", "watch"] }),
     SubjectAccessReview.serve(new SubjectAccessReviews({ authorizer: review, log })),
   ];
   return defineVirtualWorkspace({
@@ -86,30 +82,6 @@ export function treeView({ installation, ready, log, readers = 500 }: TreeViewOp
   });
 }
 
-type WorkspaceView = Storage<Workspace> & Required<Pick<Storage<Workspace>, "cache" | "shareKey">>;
-
-/** What a user sees is worked out once, for whichever part of it they read. */
-class OfWholeTree implements Storage<Workspace> {
-  readonly resource = Workspace;
-  readonly #tree: WorkspaceView;
-
-  constructor(tree: WorkspaceView) {
-    this.#tree = tree;
-  }
-
-  cache(scope: Scope): Awaitable<CacheLease> {
-    return this.#tree.cache(whole(scope));
-  }
-
-  shareKey(scope: Scope): string | undefined {
-    return this.#tree.shareKey(whole(scope));
-  }
-}
-
-function whole(scope: Scope): Scope {
-  return { ...scope, cluster: WILDCARD, params: { ...scope.params, cluster: WILDCARD } };
-}
-
 function annotationsOf({ metadata }: Workspace, access: TreeAccess): Record<string, string> {
   const { [OWNER_ANNOTATION]: _, ...annotations } = metadata.annotations ?? {};
   const path = access.pathOf(annotations[CLUSTER_ANNOTATION] ?? "");
@@ -127,25 +99,23 @@ function locate({ index }: Installation, said: string): string {
   throw ApiError.notFound({ group: TENANCY_GROUP, resource: "workspaces" }, said);
 }
 
-type Question = AuthorizeRequest<ClusterParams>;
-
 /**
  * Whoever has logged in may list and watch, and finds what is theirs. A single Workspace may be read if it is in that list,
  * which says nothing of others: not whether they are there. Reviews about others are for whom the workspace allows them.
+ * What is not served, writes too, is allowed: there is no such thing.
  */
 function treeAuthorizer(installation: Installation, access: TreeAccess): Authorizer<ClusterParams> {
   return (question) => {
-    const { user, isResource, verb, path, name, params } = question;
+    const { user, isResource, verb, path, group, resource, name, params } = question;
     if (!user.in(AUTHENTICATED)) return deny("log in to see workspaces");
     if (!isResource) return verb !== "access" || path !== "/" ? allow() : said(access.mayEnter(user, params.cluster));
-    if (isOfWorkspaces(question)) return verb !== "get" ? allow() : said(access.mayGet(user, params.cluster, name));
-    const shard = installation.shardWith(params.cluster) ?? installation.shards[0];
-    return shard?.authorizer(question) ?? said(false);
+    if (group === "authorization.k8s.io" && resource === "subjectaccessreviews") {
+      const shard = installation.shardWith(params.cluster) ?? installation.shards[0];
+      return shard?.authorizer(question) ?? said(false);
+    }
+    const isRead = group === TENANCY_GROUP && resource === "workspaces" && verb === "get";
+    return isRead ? said(access.mayGet(user, params.cluster, name)) : allow();
   };
-}
-
-function isOfWorkspaces({ group, resource }: Question): boolean {
-  return group === TENANCY_GROUP && resource === "workspaces";
 }
 
 function said(allowed: boolean): Decision {

@@ -1,6 +1,6 @@
 // Shards without controllers: workspaces are what a test says they are, and permissions are decided for real.
 import { createServer, staticTokens, type VirtualWorkspace } from "@virtual-workspaces/framework";
-import { LogicalCluster, type LogicalClusterPhase, PATH_ANNOTATION, Workspace } from "@virtual-workspaces/kcp";
+import { LogicalCluster, PATH_ANNOTATION, Workspace } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import { shardAuthorizer } from "../../../../packages/workspace-server/src/authz/authorizer.ts";
 import { bootstrapRoles } from "../../../../packages/workspace-server/src/authz/bootstrap-roles/bootstrap-roles.ts";
@@ -8,7 +8,7 @@ import { ClusterRole, ClusterRoleBinding } from "../../../../packages/workspace-
 import { authorizerState } from "../../../../packages/workspace-server/src/shard/authorizer-state.ts";
 import type { ShardContext } from "../../../../packages/workspace-server/src/shard/context.ts";
 import type { Installation } from "../../../../packages/workspace-server/src/shard/installation.ts";
-import { ensure, remove } from "../../../../packages/workspace-server/src/shard/modify.ts";
+import { ensure, modify, remove } from "../../../../packages/workspace-server/src/shard/modify.ts";
 import { ShardObjects } from "../../../../packages/workspace-server/src/shard/objects.ts";
 import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/shard/state.ts";
 import { testLog } from "../../../_setup/log.ts";
@@ -19,7 +19,7 @@ const GROUP = "rbac.authorization.k8s.io";
 const keyOf = (cluster: string, name: string) => ({ cluster, namespace: "", name });
 
 /** A shard, and how often it was asked whether somebody may enter. */
-export class FakeShard implements AsyncDisposable {
+export class BareShard implements AsyncDisposable {
   readonly context: ShardContext;
   readonly #stack = new AsyncDisposableStack();
   /** The logical clusters that were asked about. */
@@ -40,13 +40,13 @@ export class FakeShard implements AsyncDisposable {
     this.context = { ...known, authorizer: Object.assign(authorizer, { enters: counting }) } as never;
   }
 
-  static async start(name: string, installation: Installation, given?: Store): Promise<FakeShard> {
+  static async start(name: string, installation: Installation, given?: Store): Promise<BareShard> {
     const store = given ?? memoryStore();
-    const shard = new FakeShard(name, installation, store);
+    const shard = new BareShard(name, installation, store);
     const { objects } = shard.context;
     for (const { kind, metadata, ...rest } of bootstrapRoles) {
-      const collection = objects.of(kind === "ClusterRole" ? ClusterRole : ClusterRoleBinding) as never;
-      await ensure(collection, keyOf("system:admin", metadata.name), () => rest as never);
+      const collection = kind === "ClusterRole" ? objects.of(ClusterRole) : objects.of(ClusterRoleBinding);
+      await ensure(collection as never, keyOf("system:admin", metadata.name), () => rest as never);
     }
     await objects.start();
     shard.#stack.use(installation.join(shard.context));
@@ -55,12 +55,20 @@ export class FakeShard implements AsyncDisposable {
   }
 
   /** A logical cluster. */
-  async cluster(name: string, path: string, phase: LogicalClusterPhase = "Ready", annotations = {}): Promise<void> {
+  async cluster(name: string, path: string, annotations = {}): Promise<void> {
     await ensure(this.context.objects.of(LogicalCluster), logicalClusterKey(name), () => ({
       metadata: { annotations: { [PATH_ANNOTATION]: path, ...annotations } },
       spec: {},
-      status: { phase },
+      status: { phase: "Ready" as const },
     }));
+  }
+
+  get logicalClusters() {
+    return this.context.objects.of(LogicalCluster);
+  }
+
+  removeCluster(name: string): Promise<unknown> {
+    return remove(this.logicalClusters, logicalClusterKey(name));
   }
 
   /** A Workspace that leads to one. */
@@ -68,10 +76,21 @@ export class FakeShard implements AsyncDisposable {
     await ensure(this.context.objects.of(Workspace), keyOf(parent, name), () => ({ spec: spec as never }));
   }
 
+  async label(parent: string, name: string, labels: Record<string, string>): Promise<void> {
+    await modify(this.context.objects.of(Workspace), keyOf(parent, name), (found) => ({
+      ...found,
+      metadata: { ...found.metadata, labels: { ...found.metadata.labels, ...labels } },
+    }));
+  }
+
+  async removeWorkspace(parent: string, name: string): Promise<void> {
+    await remove(this.context.objects.of(Workspace), keyOf(parent, name));
+  }
+
   /** Lets somebody enter. */
-  async admit(cluster: string, user: string, kind = "User"): Promise<void> {
+  async admit(cluster: string, user: string, kind: "User" | "Group" = "User"): Promise<void> {
     await ensure(this.context.objects.of(ClusterRoleBinding), keyOf(cluster, `in-${user}`), () => ({
-      roleRef: { apiGroup: GROUP, kind: "ClusterRole", name: ACCESS },
+      roleRef: { apiGroup: GROUP, kind: "ClusterRole" as const, name: ACCESS },
       subjects: [{ apiGroup: GROUP, kind, name: user }],
     }));
   }
@@ -92,8 +111,8 @@ const USERS = {
   bob: { name: "bob" },
 };
 
-export async function serve(view: VirtualWorkspace): Promise<Calls & AsyncDisposable> {
+export async function serve(view: VirtualWorkspace): Promise<Calls & AsyncDisposable & { readonly url: string }> {
   const server = createServer({ virtualWorkspaces: [view], authentication: [staticTokens(USERS)], log: testLog().log });
   const { url } = await server.listen({ port: 0 });
-  return { ...callsTo(url), [Symbol.asyncDispose]: () => server.close() };
+  return { url, ...callsTo(url), [Symbol.asyncDispose]: () => server.close() };
 }

@@ -1,0 +1,52 @@
+// What several shards tell each other: each by itself, and all as one.
+import { APIExport } from "@virtual-workspaces/kcp";
+import { expect } from "chai";
+import { cacheView } from "../../../packages/workspace-server/src/cache/cache-view.ts";
+import { Installation } from "../../../packages/workspace-server/src/shard/installation.ts";
+import { ensure, modify, remove } from "../../../packages/workspace-server/src/shard/modify.ts";
+import { testLog } from "../../_setup/log.ts";
+import { BareShard, serve } from "../tree/support/shards.ts";
+
+const EXPORTS = "/apis/apis.kcp.io/v1alpha2/apiexports";
+const path = (shard: string, cluster = "*") => `/services/cache/shards/${shard}/clusters/${cluster}${EXPORTS}`;
+const root = { user: "root" };
+const key = (cluster: string, name: string) => ({ cluster, namespace: "", name });
+
+interface Item {
+  readonly metadata: { readonly name: string; readonly annotations: Readonly<Record<string, string>> };
+}
+
+describe("what several shards replicate", () => {
+  it("is told by shard and of all, in watches that go on while shards come", async () => {
+    const installation = new Installation();
+    await using one = await BareShard.start("one", installation);
+    const exports = one.context.objects.of(APIExport);
+    await ensure(exports, key("a", "widgets"), () => ({ spec: {} }));
+    const view = cacheView({ installation, ready: async () => undefined, log: testLog().log });
+    await using server = await serve(view);
+    const seen = async (at: string): Promise<string[]> => {
+      const { status, text, body } = await server.get(at, root);
+      expect(status, text).to.equal(200);
+      return body.items.map(({ metadata: { name, annotations } }: Item) => `${annotations["kcp.io/shard"]} ${name}`);
+    };
+    expect(await seen(path("*"))).to.deep.equal(["one widgets"]);
+    await using watch = await server.watch(`${path("*")}?watch=true`, root);
+    expect(await watch.take(1)).to.deep.equal(["ADDED widgets"]);
+    await using two = await BareShard.start("two", installation);
+    const others = two.context.objects.of(APIExport);
+    await ensure(others, key("b", "gadgets"), () => ({ spec: {} }));
+    expect(await watch.take(1)).to.deep.equal(["ADDED gadgets"]);
+    expect(await seen(path("*"))).to.deep.equal(["one widgets", "two gadgets"]);
+    expect([await seen(path("one")), await seen(path("two")), await seen(path("two", "a"))]).to.deep.equal([
+      ["one widgets"],
+      ["two gadgets"],
+      [],
+    ]);
+    expect(await seen(path("*", "b"))).to.deep.equal(["two gadgets"]);
+    await modify(others, key("b", "gadgets"), (found) => ({ ...found, spec: { ...found.spec, resources: [] } }));
+    expect(await watch.take(1)).to.deep.equal(["MODIFIED gadgets"]);
+    await remove(others, key("b", "gadgets"));
+    expect(await watch.take(1)).to.deep.equal(["DELETED gadgets"]);
+    for (const user of ["alice", "bob"]) expect((await server.get(path("*"), { user })).status).to.equal(403);
+  });
+});
