@@ -37,6 +37,9 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
   readonly #filed: FiledKeys<ObjectOf<T>>;
   readonly #decoded = new Decoded<ObjectOf<T>>();
   readonly #handlers = new Set<SourceHandlers<ObjectOf<T>>>();
+  readonly #keyed = new Set<(key: ObjectKey) => void>();
+  /** Those that are told of what is there later, all at once. */
+  #waiting: SourceHandlers<ObjectOf<T>>[] | undefined;
   readonly #ready = Promise.withResolvers<void>();
   readonly #stack = new DisposableStack();
 
@@ -71,13 +74,47 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
   /** Tells of what is there, and then of each change as it is made, in order. Handlers must not throw. */
   on(handlers: SourceHandlers<ObjectOf<T>>): Disposable {
     this.#handlers.add(handlers);
-    for (const object of this.#told.values()) handlers.added?.(this.#decoded.of(object), object);
+    if (this.#waiting === undefined) this.#tell([handlers]);
+    else this.#waiting.push(handlers);
     return { [Symbol.dispose]: () => void this.#handlers.delete(handlers) };
+  }
+
+  /** The same of keys alone: no object is parsed for it. The handler must not throw. */
+  onKey(changed: (key: ObjectKey) => void): Disposable {
+    const handler = (key: ObjectKey): void => changed(key);
+    this.#keyed.add(handler);
+    for (const { key } of this.#told.values()) handler(key);
+    return { [Symbol.dispose]: () => void this.#keyed.delete(handler) };
+  }
+
+  /**
+   * Handlers that are added until this is disposed of are told of what is there then, object by object: each is parsed once for
+   * all of them. To be disposed of in the same turn, before anything happens.
+   */
+  gather(): Disposable {
+    this.#waiting = [];
+    return {
+      [Symbol.dispose]: () => {
+        const waiting = this.#waiting ?? [];
+        this.#waiting = undefined;
+        this.#tell(waiting.filter((handlers) => this.#handlers.has(handlers)));
+      },
+    };
   }
 
   [Symbol.dispose](): void {
     this.#handlers.clear();
+    this.#keyed.clear();
     this.#stack.dispose();
+  }
+
+  #tell(handlers: readonly SourceHandlers<ObjectOf<T>>[]): void {
+    const told = handlers.filter(({ added }) => added !== undefined);
+    if (told.length === 0) return;
+    for (const encoded of this.#told.values()) {
+      const object = this.#decoded.of(encoded);
+      for (const { added } of told) added?.(object, encoded);
+    }
   }
 
   /** What differs from what was told: at first all of it, later what was missed while the collection had lost track. */
@@ -99,10 +136,11 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
     this.#filed.file(text, object && (() => this.#decoded.of(object)));
     if (object === undefined) this.#told.delete(text);
     else this.#told.set(text, object);
+    const event = { key: (object ?? (before as Encoded)).key };
+    for (const changed of this.#keyed) changed(event.key);
     if (this.#handlers.size === 0) return;
     const was = before && this.#decoded.of(before);
     const is = object && this.#decoded.of(object);
-    const event = { key: (object ?? (before as Encoded)).key };
     for (const handlers of this.#handlers) {
       if (is === undefined) handlers.deleted?.(was as ObjectOf<T>, event);
       else if (was === undefined) handlers.added?.(is, event);
