@@ -123,6 +123,8 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
         this.#queue.add(key, { priority });
       }
     };
+    // Of its own objects a controller wants the keys: it reads them when their turn comes.
+    if (source.key === undefined && source.informer.onKey !== undefined) return source.informer.onKey(changed);
     return source.informer.on({
       added: (object, { key }) => changed(key, object),
       updated: (object, before, { key }) => changed(key, object, before),

@@ -23,6 +23,11 @@ export interface SourceHandlers<T> {
 export interface Source<T extends KubeObject = KubeObject> {
   /** Tells of what is there, and then of what happens, in order, until it is disposed of. */
   on(handlers: SourceHandlers<T>): Disposable;
+  /**
+   * Tells of the keys alone of what is there, and of what is added, changed or deleted then: for a source that would have to
+   * make objects of bytes to tell of them. Objects that are `gone` it must not have. @default none: whoever follows uses `on`
+   */
+  onKey?(changed: (key: ObjectKey) => void): Disposable;
   /** Resolves once everything that was there at the beginning has been told. */
   readonly synced: Promise<void>;
   /** What is there. */

@@ -3,6 +3,7 @@ import { DueHeap } from "./due-heap.ts";
 import { Durations, type DurationsSnapshot } from "./durations.ts";
 import { FairLines } from "./fair-lines.ts";
 import { RateLimit, type RateLimitOptions } from "./rate-limit.ts";
+import { Turns } from "./turns.ts";
 import { newItem, type WorkItem } from "./work-item.ts";
 
 /** What a {@link WorkQueue} is made with. */
@@ -66,6 +67,7 @@ export class WorkQueue<K> implements AsyncDisposable {
   readonly #idle: ((key: K | undefined) => void)[] = [];
   readonly #waited = new Durations();
   readonly #worked = new Durations();
+  readonly #turns = new Turns();
   readonly #over = Promise.withResolvers<void>();
   #adds = 0;
   #retries = 0;
@@ -141,8 +143,13 @@ export class WorkQueue<K> implements AsyncDisposable {
     this.#settle();
   }
 
-  /** The next key, as soon as there is one; undefined after a shutdown. Whoever takes one says when it is {@link done}. */
+  /**
+   * The next key, as soon as there is one; undefined after a shutdown. Whoever takes one says when it is {@link done}. After
+   * 10 ms in one turn of the event loop the next turn is waited for, however quickly keys are worked on.
+   */
   get(): Promise<K | undefined> {
+    const rest = this.#lines.size > 0 ? this.#turns.rest() : undefined;
+    if (rest !== undefined) return rest.then(() => this.get());
     const item = this.#lines.shift();
     if (item !== undefined) return Promise.resolve(this.#start(item));
     if (this.#closed) return Promise.resolve(undefined);

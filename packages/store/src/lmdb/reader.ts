@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { KeptEvent } from "../engine/change.ts";
 import { sortable } from "../engine/key-order.ts";
+import { Slabs } from "../engine/slabs.ts";
 import type { History, HistoryPage, HistoryQuery } from "../engine/watch-hub.ts";
 import type { Entry, KeyRange, RangeOptions, RangeResult } from "../store.ts";
 import { StoreError } from "../store-error.ts";
@@ -16,6 +17,9 @@ const SLICE_BYTES = 2 ** 20;
 
 /** No key is longer, so what follows does not matter to their order. */
 const LONGEST_BOUND = 1025;
+
+/** Gives memory. */
+type Take = (size: number) => Buffer;
 
 interface Row {
   readonly key: Buffer;
@@ -85,6 +89,7 @@ export class Reader implements History {
 
   async #rangeAt(range: KeyRange, revision: number, { limit, signal }: RangeOptions): Promise<RangeResult> {
     const entries: Entry[] = [];
+    const { take } = new Slabs();
     const end = bound(range.to);
     let start: Buffer | undefined = bound(range.from);
     let reached: Place | undefined;
@@ -102,7 +107,7 @@ export class Reader implements History {
           break;
         }
         reached = undefined;
-        const entry = this.#entryAt(place);
+        const entry = this.#entryAt(place, take);
         if (entry !== undefined) {
           // Steps back are taken unchecked: they must have come to the same key.
           if (place !== readInteger(value, 0) && !key.equals(Buffer.from(entry.key))) throw this.#astray(place);
@@ -146,8 +151,8 @@ export class Reader implements History {
   }
 
   /** What stands at the place that these bytes say. @returns `undefined` where compaction has been */
-  record(at: Buffer): LogRecord | undefined {
-    const bytes = this.#bytes(this.#log, at);
+  record(at: Buffer, take: Take = Buffer.allocUnsafeSlow): LogRecord | undefined {
+    const bytes = this.#copied(at, take);
     const place = readInteger(at, 0);
     if (bytes !== undefined) return this.decoded(bytes, place);
     if (revisionOf(place) <= this.compacted) return undefined;
@@ -185,8 +190,22 @@ export class Reader implements History {
     }
   }
 
-  #entryAt(place: Place): Entry | undefined {
-    return place === NOWHERE ? undefined : entryOf(this.record(integerKey(place)));
+  #entryAt(place: Place, take?: Take): Entry | undefined {
+    return place === NOWHERE ? undefined : entryOf(this.record(integerKey(place), take));
+  }
+
+  /** What it reads into is used again by whatever is read next. */
+  #copied(at: Buffer, take: Take): Buffer | undefined {
+    try {
+      const bytes = this.#log.getBinaryFast(at);
+      if (bytes === undefined) return undefined;
+      // Its own length says how much of it is meant.
+      const copy = take(bytes.length);
+      bytes.copy(copy, 0, 0, copy.length);
+      return copy;
+    } catch (error) {
+      throw faultOf(error, this.#source.dir);
+    }
   }
 
   /** One step back in the history of a key, which reads no value. */

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Encoded, type HistoryOptions, WatchCache } from "@virtual-workspaces/framework";
 import { delayOf } from "../engine/delay.ts";
 import { pages } from "../engine/pages.ts";
+import { Slabs } from "../engine/slabs.ts";
 import type { Batch, Entry, Watch } from "../store.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
 import { StorePast } from "./past.ts";
@@ -105,12 +106,14 @@ export class Follower implements AsyncDisposable {
   }
 
   async #readAll(at?: number): Promise<{ readonly revision: number; readonly objects: readonly Encoded[] }> {
-    const { store, keys } = this.#place;
+    const { store, keys, entries } = this.#place;
     const objects: Encoded[] = [];
+    // Those that change later leave a gap: at most all that is read here.
+    const { take } = new Slabs();
     let revision = 0;
     for await (const page of pages(store, keys.all, { revision: at, signal: this.#stop.signal })) {
       revision = page.revision;
-      for (const entry of page.entries) objects.push(this.#kept(entry));
+      for (const entry of page.entries) objects.push(entries.read(entry, take));
     }
     return { revision, objects };
   }

@@ -26,9 +26,9 @@ export class Replication implements ViewDependency {
     };
     const roles = (key: ObjectKey): void => (key.cluster === SYSTEM_ADMIN_CLUSTER ? again() : inCluster(key));
     const stack = new DisposableStack();
-    stack.use(rbac.clusterRoles.onKey(roles));
+    stack.use(rbac.clusterRoles.onChangedKey(roles));
     const others = [rbac.clusterRoleBindings, logicalClusters, apiExports, workspaceTypes];
-    for (const tracked of others) stack.use(tracked.onKey(inCluster));
+    for (const tracked of others) stack.use(tracked.onChangedKey(inCluster));
     return {
       confirm: async (request) => {
         await Promise.all([rbac.clusterRoles, ...others].map((tracked) => tracked.confirm(request)));

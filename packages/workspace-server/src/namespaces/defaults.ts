@@ -50,9 +50,7 @@ export class NamespaceContents implements ShardPart {
         log({ level: "error", message, shard, key: textOfKey(task), error: String(error) });
       },
     });
-    const again = (_: unknown, { key }: { readonly key: ObjectKey }): void =>
-      this.#workers.add({ ...key, kind: "namespace" });
-    this.#following.use(state.namespaces.on({ added: again, updated: (_, __, event) => again(_, event) }));
+    this.#following.use(state.namespaces.onKey((key) => this.#workers.add({ ...key, kind: "namespace" })));
     this.#following.use(
       feed.on({
         began: () => this.#tokens.clear(),

@@ -39,6 +39,13 @@ export class ShardObjects implements Disposable {
     await Promise.all(this.#tracked.map((tracked) => tracked.start(held)));
   }
 
+  /** Who follows anything from here until this is disposed of is told together what there is: see {@link Tracked.gather}. */
+  gather(): Disposable {
+    const stack = new DisposableStack();
+    for (const tracked of this.#tracked) stack.use(tracked.gather());
+    return stack;
+  }
+
   [Symbol.dispose](): void {
     for (const tracked of this.#tracked) tracked[Symbol.dispose]();
   }

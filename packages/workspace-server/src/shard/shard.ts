@@ -162,11 +162,15 @@ export class Shard implements AsyncDisposable {
     await this.#bindings.started;
     if (this.context.name === ROOT_SHARD) await rootBound(this.context.state, this.#stop.signal);
     this.#stack.use(this.#freeNames());
+    // Before there is much to do: it writes, and would have to wait for its turn.
+    await register(this.context.installation.shard(ROOT_SHARD) ?? this.context, this.context);
     const isBound = (cluster: string, { definition }: StoredKind): boolean =>
       this.#bindings.servedIn(cluster).some((kind) => nameOf(kind) === nameOf({ definition }));
-    for (const part of parts(this.context, isBound, this.#bindings.claims)) this.#controllers.use(part);
+    {
+      using _together = this.context.objects.gather();
+      for (const part of parts(this.context, isBound, this.#bindings.claims)) this.#controllers.use(part);
+    }
     this.context.feed.start();
-    await register(this.context.installation.shard(ROOT_SHARD) ?? this.context, this.context);
     this.#ready.resolve();
   }
 

@@ -44,6 +44,9 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
   readonly #decoded = new Decoded<ObjectOf<T>>();
   readonly #handlers = new Set<SourceHandlers<ObjectOf<T>>>();
   readonly #keyed = new Set<(key: ObjectKey) => void>();
+  readonly #behind = new Set<(key: ObjectKey) => void>();
+  /** Those that are told of what is there later, all at once. */
+  #waiting: SourceHandlers<ObjectOf<T>>[] | undefined;
   readonly #ready = Promise.withResolvers<void>();
   readonly #stack = new DisposableStack();
   #lease: CacheLease | undefined;
@@ -87,14 +90,23 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
   /** Tells of what is there, and then of each change as it is made, in order. Handlers must not throw. */
   on(handlers: SourceHandlers<ObjectOf<T>>): Disposable {
     this.#handlers.add(handlers);
-    for (const object of this.#told.values()) handlers.added?.(this.#decoded.of(object), object);
+    if (this.#waiting === undefined) this.#tell([handlers]);
+    else this.#waiting.push(handlers);
     return { [Symbol.dispose]: () => void this.#handlers.delete(handlers) };
   }
 
-  /** Tells which object has changed, come or gone, behind all {@link on}, and nothing of what is there: objects are not parsed. */
+  /** The same of keys alone: no object is parsed for it. The handler must not throw. */
   onKey(changed: (key: ObjectKey) => void): Disposable {
-    this.#keyed.add(changed);
-    return { [Symbol.dispose]: () => void this.#keyed.delete(changed) };
+    const handler = (key: ObjectKey): void => changed(key);
+    this.#keyed.add(handler);
+    for (const { key } of this.#told.values()) handler(key);
+    return { [Symbol.dispose]: () => void this.#keyed.delete(handler) };
+  }
+
+  /** Tells which object has changed, come or gone, behind all {@link on}, and nothing of what is there: objects are not parsed. */
+  onChangedKey(changed: (key: ObjectKey) => void): Disposable {
+    this.#behind.add(changed);
+    return { [Symbol.dispose]: () => void this.#behind.delete(changed) };
   }
 
   /** Resolves when everything has been told that the store had when this was called. @throws ApiError 503 */
@@ -102,10 +114,35 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
     await this.#lease?.confirm(request);
   }
 
+  /**
+   * Handlers that are added until this is disposed of are told of what is there then, object by object: each is parsed once for
+   * all of them. To be disposed of in the same turn, before anything happens.
+   */
+  gather(): Disposable {
+    this.#waiting = [];
+    return {
+      [Symbol.dispose]: () => {
+        const waiting = this.#waiting ?? [];
+        this.#waiting = undefined;
+        this.#tell(waiting.filter((handlers) => this.#handlers.has(handlers)));
+      },
+    };
+  }
+
   [Symbol.dispose](): void {
     this.#handlers.clear();
     this.#keyed.clear();
+    this.#behind.clear();
     this.#stack.dispose();
+  }
+
+  #tell(handlers: readonly SourceHandlers<ObjectOf<T>>[]): void {
+    const told = handlers.filter(({ added }) => added !== undefined);
+    if (told.length === 0) return;
+    for (const encoded of this.#told.values()) {
+      const object = this.#decoded.of(encoded);
+      for (const { added } of told) added?.(object, encoded);
+    }
   }
 
   /** What differs from what was told: at first all of it, later what was missed while the collection had lost track. */
@@ -128,11 +165,12 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
     if (object === undefined) this.#told.delete(text);
     else this.#told.set(text, object);
     const event = { key: (object ?? (before as Encoded)).key };
-    if (this.#handlers.size > 0) this.#tell(before, object, event);
     for (const changed of this.#keyed) changed(event.key);
+    if (this.#handlers.size > 0) this.#changed(before, object, event);
+    for (const changed of this.#behind) changed(event.key);
   }
 
-  #tell(before: Encoded | undefined, object: Encoded | undefined, event: Keyed): void {
+  #changed(before: Encoded | undefined, object: Encoded | undefined, event: Keyed): void {
     const was = before && this.#decoded.of(before);
     const is = object && this.#decoded.of(object);
     for (const handlers of this.#handlers) {

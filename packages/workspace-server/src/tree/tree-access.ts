@@ -109,10 +109,10 @@ export class TreeAccess implements ViewDependency<TreeReader>, Disposable {
     };
     const roles = ({ cluster }: ObjectKey): void => (cluster === SYSTEM_ADMIN_CLUSTER ? all() : look(cluster));
     const stack = new DisposableStack();
-    stack.use(state.rbac.clusterRoles.onKey(roles));
-    stack.use(state.rbac.clusterRoleBindings.onKey(roles));
+    stack.use(state.rbac.clusterRoles.onChangedKey(roles));
+    stack.use(state.rbac.clusterRoleBindings.onChangedKey(roles));
     stack.use(
-      state.logicalClusters.onKey(({ cluster }) => {
+      state.logicalClusters.onChangedKey(({ cluster }) => {
         look(cluster);
         this.#lookAtPath(cluster);
       }),
