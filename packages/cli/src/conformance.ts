@@ -35,7 +35,9 @@ Writing:
   --namespace <name>              where namespaced objects are made; it must be there      (default default)
   --sample <file>                 what objects are made from, YAML or JSON; more than once for several
                                   (default what the OpenAPI schema requires, or a copy of an object)
-  --patch-only-token-file <file>  somebody who may patch and not create: an apply that creates is a create`,
+  --patch-only-token-file <file>  somebody who may patch and not create: an apply that creates is a create
+  --collects                      objects go with their owners and namespaces here, as in a cluster: see to that, in
+                                  namespaces that are made for it`,
 
   async run(args) {
     const { values, positionals } = parse(args, {
@@ -52,6 +54,7 @@ Writing:
       namespace: { type: "string" },
       sample: { type: "string", multiple: true },
       "patch-only-token-file": { type: "string" },
+      collects: { type: "boolean" },
       strict: { type: "boolean" },
       json: { type: "boolean" },
     });
@@ -103,12 +106,15 @@ interface WritingFlags {
   readonly namespace?: string;
   readonly sample?: readonly string[];
   readonly "patch-only-token-file"?: string;
+  readonly collects?: boolean;
 }
 
 function writesOf(flags: WritingFlags): ConformanceWrites | undefined {
-  const { write, resource = [], namespace, sample = [], "patch-only-token-file": patchOnly } = flags;
+  const { write, resource = [], namespace, sample = [], "patch-only-token-file": patchOnly, collects } = flags;
   if (write !== true) {
-    const [needless] = (["namespace", "sample", "patch-only-token-file"] as const).filter((name) => flags[name]);
+    const [needless] = (["namespace", "sample", "patch-only-token-file", "collects"] as const).filter(
+      (name) => flags[name],
+    );
     if (needless !== undefined) throw new UsageError(`--${needless} is about writing: add --write to allow that`);
     return undefined;
   }
@@ -117,6 +123,7 @@ function writesOf(flags: WritingFlags): ConformanceWrites | undefined {
   return {
     samples: sample.flatMap(samplesIn),
     ...(namespace === undefined ? {} : { namespace }),
+    ...(collects === undefined ? {} : { collects }),
     ...(patchOnly === undefined ? {} : { patchOnly: fromFile("token", patchOnly, "--patch-only-token-file") }),
   };
 }

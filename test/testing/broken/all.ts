@@ -3,6 +3,7 @@ import { applyBreakages } from "./apply.ts";
 import type { Breakage } from "./breakage.ts";
 import { collectionBreakages } from "./collections.ts";
 import { documentBreakages } from "./documents.ts";
+import { garbageBreakages } from "./garbage.ts";
 import { identityBreakages } from "./identity.ts";
 import { pageBreakages } from "./pages.ts";
 import { representationBreakages } from "./representations.ts";
@@ -15,6 +16,7 @@ import { writeBreakages } from "./writes.ts";
 /** Every way in which a server is broken on purpose. */
 export const breakages: readonly Breakage[] = [
   // First those that take longest: they wait for what does not come.
+  ...garbageBreakages,
   ...watchBreakages,
   ...watchListBreakages,
   ...versionBreakages,

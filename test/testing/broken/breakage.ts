@@ -44,6 +44,8 @@ export interface Breakage {
   readonly ask?: (ask: Ask) => Reply | undefined | Promise<Reply | undefined>;
   /** Whether it is about writes: only the checks that write are made then. @default false */
   readonly writes?: boolean;
+  /** Whether it is about what goes with owners and namespaces: it stands before workspaces then. @default false */
+  readonly collects?: boolean;
   /** Whether it takes one user for another: the run knows two then. @default false */
   readonly users?: boolean;
   /** Changes the body of a request that has one. */

@@ -2,8 +2,10 @@
 import { parentPort } from "node:worker_threads";
 import { type LogRecord, staticTokens } from "@virtual-workspaces/framework";
 import { type CheckResult, runConformance, startTestServer } from "@virtual-workspaces/testing";
+import { startWorkspaces } from "../../workspace-server/support/workspaces.ts";
 import { notesView, writableNotesView } from "../notes.ts";
 import { breakages } from "./all.ts";
+import type { Breakage } from "./breakage.ts";
 import { startBroken } from "./proxy.ts";
 
 /** What came of one breakage; by its index, -1 for none at all. */
@@ -18,10 +20,14 @@ export interface BrokenReport {
 const NOTHING = -1;
 /** The same, with the checks that write. */
 const NOTHING_WRITING = -2;
+/** The same, with those about what goes by itself. */
+const NOTHING_COLLECTING = -3;
 const WRITING = /^(T5|T9|T10|V)/;
+const COLLECTING = /^T10\.(9|1\d)$/;
 
 async function reportOn(index: number): Promise<BrokenReport> {
   const breakage = breakages[index] ?? { name: "nothing", fails: [], writes: index === NOTHING_WRITING };
+  if (breakage.collects === true || index === NOTHING_COLLECTING) return collected(index, breakage);
   const writes = breakage.writes === true;
   // A thousand requests more: only where something is to be seen.
   const users = breakage.users === true || index === NOTHING;
@@ -36,12 +42,29 @@ async function reportOn(index: number): Promise<BrokenReport> {
   const { results } = await runConformance({
     url: `${broken.url}${path}`,
     credentials: { token: "known" },
-    checks: (id) => WRITING.test(id) === writes,
+    checks: (id) => WRITING.test(id) === writes && !COLLECTING.test(id),
     ...(users ? { others: [{ token: "patcher" }] } : {}),
     ...(writes ? { writes: { patchOnly: { token: "patcher" } } } : {}),
     ...(mutate === undefined ? {} : { mutate }),
     strict: true,
     deadlines: { answer: 8_000, prompt: 2_500 },
+  });
+  return { index, results, logged };
+}
+
+/** In a workspace, where there are namespaces and a garbage collector. */
+async function collected(index: number, breakage: Breakage): Promise<BrokenReport> {
+  const logged: LogRecord[] = [];
+  const log = (record: LogRecord): void => void (record.level === "info" || logged.push(record));
+  await using server = await startWorkspaces(undefined, { log });
+  await using broken = await startBroken(server.url, breakage);
+  const { results } = await runConformance({
+    url: `${broken.url}/clusters/root`,
+    credentials: { token: "root" },
+    resources: ({ name }) => name === "configmaps",
+    checks: (id) => COLLECTING.test(id),
+    writes: { collects: true },
+    deadlines: { answer: 5_000 },
   });
   return { index, results, logged };
 }

@@ -86,8 +86,8 @@ export const IGNORED: readonly KnownFlags[] = [
   { names: "etcd-compaction-interval etcd-count-metric-poll-period etcd-*-timeout", why: "the store looks after that" },
   { names: "watch-cache-sizes default-watch-cache-size storage-media-type storage-backend", why: "the store is ours" },
   { names: "watch-cache enable-garbage-collector", kind: "switch", why: "the store is ours" },
-  { names: "enable-leader-election", kind: "switch", why: "one process has the store" },
-  { names: "leader-election-*", why: "one process has the store" },
+  { names: "enable-leader-election", kind: "switch", why: "controllers of all processes are at work" },
+  { names: "leader-election-*", why: "controllers of all processes are at work" },
   { names: "mount-proxy-client-*", why: "there are no mounts yet" },
   {
     names: "logical-cluster-admin-kubeconfig external-logical-cluster-admin-kubeconfig",

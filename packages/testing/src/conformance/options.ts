@@ -34,6 +34,11 @@ export interface ConformanceWrites {
   readonly samples?: readonly Readonly<Record<string, unknown>>[];
   /** Where namespaced objects are made; it must be there. @default "default" */
   readonly namespace?: string;
+  /**
+   * Whether objects go with their owners, and namespaces with what is in them, as in a cluster with its controllers: the run
+   * makes namespaces of its own then, and waits for what goes. @default false, such checks are skipped
+   */
+  readonly collects?: boolean;
   /** Somebody who may patch but not create: an apply that creates is a create. @default none: the check is skipped */
   readonly patchOnly?: Credentials;
 }

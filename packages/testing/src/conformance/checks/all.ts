@@ -9,6 +9,7 @@ import { deleteCollectionChecks } from "./delete-collection.ts";
 import { discoveryChecks } from "./discovery.ts";
 import { errorChecks } from "./errors.ts";
 import { expiredChecks } from "./expired.ts";
+import { garbageChecks } from "./garbage.ts";
 import { identityChecks } from "./identity.ts";
 import { identityHeaderChecks } from "./identity-headers.ts";
 import { openApiChecks } from "./openapi.ts";
@@ -37,7 +38,7 @@ export const GROUPS: Readonly<Record<string, string>> = Object.freeze({
   T7: "discovery",
   T8: "OpenAPI",
   T9: "server-side apply",
-  T10: "deletecollection",
+  T10: "deletecollection, owners, namespaces",
   T12: "identities",
   T13: "headers that say who asks",
   T20: "reviews",
@@ -69,6 +70,7 @@ export const checks: readonly Check[] = [
   ...applyChecks,
   ...applyOwnerChecks,
   ...deleteCollectionChecks,
+  ...garbageChecks,
   ...createChecks,
   ...updateChecks,
   ...patchChecks,

@@ -2,10 +2,13 @@ import { HttpClient, type HttpClientOptions } from "../../http/client.ts";
 import { at, listAt, textAt } from "../json.ts";
 import type { Slots } from "../limited.ts";
 import type { ResourceProbe } from "../resource-probe.ts";
+import { RunNamespace } from "./run-namespace.ts";
 import { RUN_LABEL, type Writer } from "./writer.ts";
 
 /** However a server behaves, a run ends. */
 const LONGEST = 60_000;
+/** A namespace may take a while to go. */
+const NAMESPACE_GOES = 15_000;
 
 /**
  * Deletes what a run made and its checks left, also after the run was told to stop, and names what stays: by the names
@@ -29,6 +32,10 @@ async function cleanUpOne(writer: Writer, client: HttpClient): Promise<readonly 
   for (const { namespace, name } of writer.names) {
     const gone = await writer.remove(name, client).catch(() => false);
     if (!gone) left.push(`${writer.probe.name} ${namespace === "" ? "" : `${namespace}/`}${name}`);
+  }
+  for (const name of writer.namespaces) {
+    const gone = await new RunNamespace(writer, name).remove(client, NAMESPACE_GOES).catch(() => false);
+    if (!gone) left.push(`namespaces ${name}`);
   }
   return left;
 }

@@ -61,6 +61,7 @@ export class Writer {
   readonly namespace: string;
   readonly #options: ConformanceWrites;
   readonly #names = new Map<string, ObjectName>();
+  readonly #namespaces = new Set<string>();
   #made = 0;
   #sample: Promise<Sample> | undefined;
 
@@ -91,6 +92,16 @@ export class Writer {
     return [...this.#names.values()];
   }
 
+  /** Namespaces that it has made, and that may be there. */
+  get namespaces(): readonly string[] {
+    return [...this.#namespaces];
+  }
+
+  /** Whether the server sees to what is owned or in namespaces ({@link ConformanceWrites.collects}). */
+  get collects(): boolean {
+    return this.#options.collects === true;
+  }
+
   /** A name that no object has, of an object that will be deleted. */
   #name(prefix: string): string {
     const name = `${prefix}${this.run}-${++this.#made}`;
@@ -109,6 +120,14 @@ export class Writer {
 
   forget(name: string): void {
     this.#names.delete(name);
+  }
+
+  rememberNamespace(name: string): void {
+    this.#namespaces.add(name);
+  }
+
+  forgetNamespace(name: string): void {
+    this.#namespaces.delete(name);
   }
 
   /** A valid object of a new name. @throws CheckSkipped when none can be made */
