@@ -57,6 +57,12 @@ export interface WorkspaceServerOptions
    * (`--home-workspaces-home-creator-groups`). Who has one keeps it. @default all who have logged in
    */
   readonly homeWorkspaces?: false | { readonly creatorGroups: readonly string[] };
+  /**
+   * How many objects of all kinds there may be in a workspace (`--logical-cluster-total-object-limit`), but for `root`, and
+   * for those whose LogicalCluster has another number in the annotation `core.kcp.io/max-total-objects`, which administrators
+   * of the server set; 0 is none. @default as many as one likes: one workspace can fill the store for all
+   */
+  readonly totalObjectLimit?: number;
   /** Served besides, below `/services`. */
   readonly virtualWorkspaces?: readonly VirtualWorkspace[];
   /** What is served at `/metrics`, and to whom. @default to whom the roles of `root` allow it, as in kcp */
@@ -97,6 +103,7 @@ export class WorkspaceServer implements AsyncDisposable {
       audiences,
       rootCa: options.rootCa,
       token: { kind: TokenRequest, minter, accounts, audiences },
+      ...(options.totalObjectLimit !== undefined && { totalObjectLimit: options.totalObjectLimit }),
       ...(homeWorkspaces && { homeCreators: homeWorkspaces.creatorGroups }),
       log,
     });

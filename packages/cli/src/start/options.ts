@@ -32,6 +32,8 @@ export interface StartOptions extends StartLog {
   /** PEM. @default what clients trust the server by */
   readonly rootCa: string | undefined;
   readonly store: StoreChoice;
+  /** In each workspace; 0: as many as one likes. */
+  readonly totalObjectLimit: number;
   readonly audit: Audit | undefined;
   /** ms */
   readonly closeDelay: number;
@@ -53,6 +55,8 @@ export interface ServiceAccountOptions {
 
 const DEFAULT_BATTERIES: readonly string[] = ["admin", "workspace-types"];
 const BATTERIES: readonly string[] = [...DEFAULT_BATTERIES, "metrics-viewer", "user"];
+/** More than a store has room for. */
+const MOST_OBJECTS = 1e12;
 const ETCD_FLAGS = ["etcd-prefix", "etcd-cafile", "etcd-certfile", "etcd-keyfile", "etcd-credentials-file"] as const;
 
 /** Reads the flags and the files that they name; changes nothing. @throws UsageError */
@@ -78,6 +82,7 @@ export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     serviceAccounts: serviceAccountsOf(flags, rootDirectory),
     rootCa: flags.text("root-ca-file") && contentOf(resolve(flags.text("root-ca-file") ?? ""), "root-ca-file"),
     store: storeOf(flags, { rootDirectory, env }),
+    totalObjectLimit: flags.count("logical-cluster-total-object-limit", { fallback: 0, most: MOST_OBJECTS }),
     audit,
     closeDelay: flags.duration("shutdown-delay-duration"),
     warnings: [...flags.warnings, ...(warning === undefined ? [] : [warning]), ...gatesOf(flags)],

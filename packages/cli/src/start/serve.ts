@@ -51,7 +51,8 @@ function serverOf(
   options: StartOptions,
   { credentials, store }: { readonly credentials: Credentials; readonly store: Parameters<typeof keepHistory>[0] },
 ): WorkspaceServer {
-  const { log, onRequest, audit, closeDelay, homeWorkspaces, place, rootCa, serviceAccounts } = options;
+  const { log, onRequest, audit, closeDelay, homeWorkspaces, totalObjectLimit, place, rootCa, serviceAccounts } =
+    options;
   const { issuers, audiences, keysUrl } = serviceAccounts;
   const { tls, ca, authentication, serviceAccountKeys } = credentials;
   return createWorkspaceServer({
@@ -65,6 +66,7 @@ function serverOf(
     rootCa: () => rootCa ?? ca,
     urls: ({ port }): ShardUrls => urlsAt(place, port),
     closeDelay,
+    totalObjectLimit,
     ...(homeWorkspaces !== undefined && { homeWorkspaces }),
     ...(audit && { audit }),
     ...(onRequest && { onRequest }),
