@@ -23,7 +23,7 @@ import { inCluster, keepOwnAnnotations, withoutOwn, withoutOwners } from "./own-
 import { checkPreconditions } from "./preconditions.ts";
 import { racing, untilUndisturbed } from "./race.ts";
 import { type Kept, readKept } from "./read.ts";
-import type { Change, Draft, WriteRequest } from "./request.ts";
+import { type Change, type Draft, settling, type WriteRequest } from "./request.ts";
 import type { KindRules } from "./rules.ts";
 import { taken } from "./taken.ts";
 import { checkUid, checkVersion, prepareUpdate, resetOtherParts, withReplicasOf } from "./update.ts";
@@ -74,50 +74,34 @@ export class Writer {
       throw ApiError.badRequest("resourceVersion should not be set on objects to be created");
     wipeSystemFields(object);
     this.conform(object, request);
-    return this.#create(this.#owned(object, undefined, request), request);
+    return settling(request, (settled) => this.#create(this.#owned(object, undefined, settled), settled));
   }
 
   /** @throws ApiError 404, 409 when the version is not the one now, 422 when it is invalid, and what admission says */
-  async update(key: ObjectKey, change: Change, request: WriteRequest): Promise<Written> {
-    return untilUndisturbed(request.options.signal, async () => {
-      const kept = await this.#read(key, request);
-      if (kept === undefined && request.mayCreate === undefined) throw this.#notFound(key);
-      const draft = await change(() => kept?.copy());
-      if (kept !== undefined) return { object: await this.#replace(kept, draft, request) };
-      if (draft.by === "replacing" && isVersion(draft.object.metadata.resourceVersion)) throw this.#notFound(key);
-      await request.mayCreate?.();
-      checkUid(draft.object, undefined, this.#definition);
-      this.#settle(draft, request);
-      const next = draft.by === "replacing" ? this.#owned(draft.object, undefined, request) : draft.object;
-      return { object: await this.#create(next, request), created: true };
-    });
+  async update(key: ObjectKey, change: Change, asked: WriteRequest): Promise<Written> {
+    return settling(asked, (request) =>
+      untilUndisturbed(request.options.signal, () => this.#update(key, change, request)),
+    );
   }
 
   /** @throws ApiError 404, 409 when the preconditions do not hold, and what admission says */
-  async delete(key: ObjectKey, asked: DeleteQuery, request: WriteRequest): Promise<Deleted> {
-    return untilUndisturbed(request.options.signal, async () => {
-      const kept = await this.#read(key, request);
-      if (kept === undefined) throw this.#notFound(key);
-      const before = kept.object;
-      const query = this.#asSeen(asked, before, request);
-      checkPreconditions(before, query, this.#definition);
-      await this.#admit(
-        "DELETE",
-        { object: undefined, oldObject: shownToHook(kept, request), deletion: query },
-        request,
-      );
-      if (this.#storage.lifecycle === "storage") return this.#passDelete(key, { before, query }, request);
-      const deletion = decideDeletion(before, query, {
-        now: this.#now(),
-        garbageCollected: this.#storage.garbageCollected === true,
-        gracePeriodSeconds: this.#definition.gracePeriodSeconds,
-        strategy: this.#definition.strategy,
-      });
-      if (deletion.kind === "pending") return { object: kept.stored, gone: false };
-      if (deletion.kind === "remove") return this.#remove(before, request);
-      const marked = equalJson(deletion.object, before) ? kept.stored : await this.#keep(deletion.object, request);
-      return { object: marked, gone: false };
-    });
+  async delete(key: ObjectKey, query: DeleteQuery, asked: WriteRequest): Promise<Deleted> {
+    return settling(asked, (request) =>
+      untilUndisturbed(request.options.signal, () => this.#delete(key, query, request)),
+    );
+  }
+
+  async #update(key: ObjectKey, change: Change, request: WriteRequest): Promise<Written> {
+    const kept = await this.#read(key, request);
+    if (kept === undefined && request.mayCreate === undefined) throw this.#notFound(key);
+    const draft = await change(() => kept?.copy());
+    if (kept !== undefined) return { object: await this.#replace(kept, draft, request) };
+    if (draft.by === "replacing" && isVersion(draft.object.metadata.resourceVersion)) throw this.#notFound(key);
+    await request.mayCreate?.();
+    checkUid(draft.object, undefined, this.#definition);
+    this.#settle(draft, request);
+    const next = draft.by === "replacing" ? this.#owned(draft.object, undefined, request) : draft.object;
+    return { object: await this.#create(next, request), created: true };
   }
 
   async #create(object: KubeObject, request: WriteRequest): Promise<KubeObject | Encoded> {
@@ -137,6 +121,26 @@ export class Writer {
         if (!generated || attempt === NAMES) throw await this.#taken(next, error, request);
       }
     }
+  }
+
+  async #delete(key: ObjectKey, asked: DeleteQuery, request: WriteRequest): Promise<Deleted> {
+    const kept = await this.#read(key, request);
+    if (kept === undefined) throw this.#notFound(key);
+    const before = kept.object;
+    const query = this.#asSeen(asked, before, request);
+    checkPreconditions(before, query, this.#definition);
+    await this.#admit("DELETE", { object: undefined, oldObject: shownToHook(kept, request), deletion: query }, request);
+    if (this.#storage.lifecycle === "storage") return this.#passDelete(key, { before, query }, request);
+    const deletion = decideDeletion(before, query, {
+      now: this.#now(),
+      garbageCollected: this.#storage.garbageCollected === true,
+      gracePeriodSeconds: this.#definition.gracePeriodSeconds,
+      strategy: this.#definition.strategy,
+    });
+    if (deletion.kind === "pending") return { object: kept.stored, gone: false };
+    if (deletion.kind === "remove") return this.#remove(before, request);
+    const marked = equalJson(deletion.object, before) ? kept.stored : await this.#keep(deletion.object, request);
+    return { object: marked, gone: false };
   }
 
   async #replace(kept: Kept, draft: Draft, request: WriteRequest): Promise<KubeObject | Encoded> {
@@ -194,12 +198,12 @@ export class Writer {
     { object: sent, oldObject, deletion }: Pick<AdmitRequest, "object" | "oldObject"> & Partial<AdmitRequest>,
     request: WriteRequest,
   ): Promise<KubeObject> {
-    const { admit, options, part, scope } = request;
+    const { admit, options, part, scope, settled = Promise.resolve() } = request;
     if (admit === undefined) return (sent ?? oldObject) as KubeObject;
     const { user, dryRun, signal, warn } = options;
     const drafted = part === "scale" ? cloneJson(sent as KubeObject) : undefined;
     const about = { operation, definition: this.#definition, object: sent, oldObject, deletion, subresource: part };
-    const changed = await admit({ ...about, user, params: scope.params, dryRun, signal, warn });
+    const changed = await admit({ ...about, user, params: scope.params, dryRun, signal, settled, warn });
     const object = (changed ?? sent ?? oldObject) as KubeObject;
     if (changed !== undefined && changed !== null) this.conform(object, { ...request, unknown: () => undefined });
     return drafted === undefined ? object : withReplicasOf(object, drafted, this.#definition);
