@@ -100,6 +100,9 @@ export class Shard implements AsyncDisposable {
     this.authorizer = shardAuthorizer({ state: known });
     const counts = this.#stack.use(new ObjectCounts(this.context.feed));
     const limit = objectLimit({ counts, state, byDefault: options.totalObjectLimit ?? 0 });
+    // Of all kinds. What docs/conformance.md says is not there would be asked here, in kcp's order: mutating webhooks and
+    // policies before the labels of claims (`admitClaims`, the last to change anything), validating ones and ResourceQuota
+    // behind them, where the object is as it will be kept.
     const admit = admitInOrder(namespaceLifecycle({ objects, state }), limit);
     const roles = roleEscalation({ state: known, authorizer: this.authorizer });
     const common = admitInOrder(admit, roles, admitPathAnnotation({ state }));
