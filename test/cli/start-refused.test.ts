@@ -97,7 +97,6 @@ const PROTECTING: readonly string[] = [
   "--oidc-signing-algs=RS256",
   "--service-account-lookup=false",
   "--service-account-max-token-expiration=1h",
-  "--logical-cluster-total-object-limit=5",
   "--shard-name=other",
   "--cache-kubeconfig=x",
   "--run-controllers=false",

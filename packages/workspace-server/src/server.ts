@@ -69,6 +69,12 @@ export interface WorkspaceServerOptions
    * start. @default it is the only one
    */
   readonly instance?: string;
+  /**
+   * How many objects of all kinds there may be in a workspace (`--logical-cluster-total-object-limit`), but for `root`, and
+   * for those whose LogicalCluster has another number in the annotation `core.kcp.io/max-total-objects`, which administrators
+   * of the server set; 0 is none. @default as many as one likes: one workspace can fill the store for all
+   */
+  readonly totalObjectLimit?: number;
   /** Served besides, below `/services`. */
   readonly virtualWorkspaces?: readonly VirtualWorkspace[];
   /** By which these views reach the workspaces. The server closes it. @default none */
@@ -221,6 +227,7 @@ function shardOptions(options: WorkspaceServerOptions): CommonShardOptions {
     audiences,
     rootCa,
     token,
+    ...(options.totalObjectLimit !== undefined && { totalObjectLimit: options.totalObjectLimit }),
     ...(homeWorkspaces && { homeCreators: homeWorkspaces.creatorGroups }),
     log,
   };

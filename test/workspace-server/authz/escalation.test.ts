@@ -56,6 +56,7 @@ async function told(made: World, object: RbacObject, options: Attempt = {}): Pro
       params: { cluster },
       dryRun: false,
       signal: new AbortController().signal,
+      settled: Promise.resolve(),
       warn: () => undefined,
     });
     return "";

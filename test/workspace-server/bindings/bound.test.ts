@@ -239,4 +239,46 @@ describe("exports that are bound", function () {
     await until(() => said(shard.binding("a", "w") as never, "APIExportValid") === "True");
     expect(await names("a")).to.deep.equal(["one", "two"]);
   });
+
+  it("take names of objects as their schema says, and tell of fields that it does not know", async () => {
+    const roles = { plural: "roles", kind: "Role", nameValidation: "PathSegmentName" };
+    await post("provider", SCHEMAS, schemaOf("v1", roles));
+    await post("provider", SCHEMAS, schemaOf("v1"));
+    await post(
+      "provider",
+      `${APIS}/apiexports`,
+      exportOf("widgets", ["v1.roles.example.dev", "v1.widgets.example.dev"]),
+    );
+    await bind("a");
+    const role = { apiVersion: "example.dev/v1", kind: "Role", metadata: { name: "system:a B" } };
+    await post("a", "/apis/example.dev/v1/roles", role);
+    expect(await names("a", "/apis/example.dev/v1/roles")).to.deep.equal(["system:a B"]);
+    const path = url("a", "/apis/example.dev/v1/roles");
+    const slash = await server.send(`POST ${path}`, { ...role, metadata: { name: "a%b" } });
+    expect(outcome(slash)).to.deep.equal([
+      422,
+      "Invalid",
+      'Role.example.dev "a%b" is invalid: metadata.name: Invalid value: "a%b": may not contain \'%\'',
+    ]);
+    const dns = await server.send(`POST ${url("a", WIDGETS)}`, widget("system:a"));
+    expect(dns.status).to.equal(422);
+    const text = JSON.stringify(widget("w")).replace('"size":1', '"size":1,"size":2,"sise":3');
+    const found = ['duplicate field "spec.size"', 'unknown field "spec.sise"'];
+    const strict = await server.send(`POST ${url("a", WIDGETS)}?fieldValidation=Strict`, text);
+    expect([strict.status, strict.body.message]).to.deep.equal([
+      400,
+      `Widget in version "v1" cannot be handled as a Widget: strict decoding error: ${found.join(", ")}`,
+    ]);
+    const warned = await server.send(`POST ${url("a", WIDGETS)}?fieldValidation=Warn&dryRun=All`, text);
+    expect([warned.status, warned.headers["warning"]]).to.deep.equal([
+      201,
+      found.map((one) => `299 - "${one.replaceAll('"', '\\"')}"`).join(", "),
+    ]);
+    const ignored = await server.send(`POST ${url("a", WIDGETS)}?fieldValidation=Ignore`, text);
+    expect([ignored.status, ignored.headers["warning"], ignored.body.spec]).to.deep.equal([
+      201,
+      undefined,
+      { size: 2 },
+    ]);
+  });
 });

@@ -1,5 +1,6 @@
 // Claims of exports on what a workspace has besides: labels by which the provider finds objects, and who has a say in them.
 import { claimLabel, reflexiveLabel } from "@virtual-workspaces/kcp";
+import { memoryStore, type Outcome, type Transaction } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { MERGE } from "../../_support/patches.ts";
 import type { PlainServer } from "../../_support/plain.ts";
@@ -143,5 +144,46 @@ describe("claims of exports", function () {
     expect(shard.binding("a", "m").metadata.annotations).to.not.have.property("other");
     await server.send(`PATCH ${path}`, { metadata: { annotations: { "extra.apis.kcp.io/team": null } } }, MERGE);
     await until(() => shard.binding("a", "m").metadata.annotations?.["extra.apis.kcp.io/team"] === undefined);
+  });
+});
+
+describe("a claim that is accepted while an object is being written", function () {
+  this.timeout(30_000);
+
+  it("is on that object too", async () => {
+    await using kept = memoryStore();
+    const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const commit = async (transaction: Transaction): Promise<Outcome> => {
+      if (JSON.stringify(transaction).includes("/configmaps/a/default/late")) {
+        reached.resolve();
+        await released.promise;
+      }
+      return kept.commit(transaction);
+    };
+    const store = new Proxy(kept, {
+      get: (target, name) => {
+        if (name === "commit") return commit;
+        const value: unknown = Reflect.get(target, name);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    await using shard = await new TestShard({ store }).start();
+    await using server = await shard.serve();
+    await shard.clusters("provider", "a", "b");
+    const post = (cluster: string, path: string, body: object) => server.send(`POST ${url(cluster, path)}`, body);
+    const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "late" } };
+    await post("provider", `${APIS}/apiexports`, exportOf("maps", [], { permissionClaims: [CLAIM] }));
+    const late = post("a", MAPS, map);
+    await reached.promise;
+    const bound = bindingOf("m", `${pathOf("provider")}:maps`, [accepted(ALL)]);
+    for (const cluster of ["a", "b"]) expect((await post(cluster, `${APIS}/apibindings`, bound)).status).to.equal(201);
+    const applied = (cluster: string): boolean =>
+      said(shard.binding(cluster, "m") as never, "PermissionClaimsApplied") === "True";
+    await until(() => applied("b"));
+    expect(applied("a"), "nobody is told so while there is one without").to.equal(false);
+    released.resolve();
+    expect((await late).status).to.equal(201);
+    await until(() => applied("a"));
+    expect((await server.get(url("a", `${MAPS}/late`))).body.metadata.labels).to.deep.equal({ [LABEL]: HASH });
   });
 });

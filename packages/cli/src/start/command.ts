@@ -46,6 +46,7 @@ Who:
 
 Objects:
   --etcd-servers <urls>              embedded, or https://a:2379,https://b:2379       (default embedded)
+  --logical-cluster-total-object-limit <number>  in each workspace                    (default 0, no limit)
   --etcd-prefix, --etcd-cafile, --etcd-certfile, --etcd-keyfile, --etcd-credentials-file
   --embedded-etcd-directory <folder> where the embedded store is                      (default data in the root directory)
   --shards <number>                  shards in this process at least: root, shard-1 …  (default 1)

@@ -65,7 +65,8 @@ function serverOf(
     ...views
   }: Views & { readonly credentials: Credentials; readonly store: Parameters<typeof keepHistory>[0] },
 ): WorkspaceServer {
-  const { log, onRequest, audit, closeDelay, homeWorkspaces, place, rootCa, serviceAccounts } = options;
+  const { log, onRequest, audit, closeDelay, homeWorkspaces, totalObjectLimit, place, rootCa, serviceAccounts } =
+    options;
   const { issuers, audiences, keysUrl } = serviceAccounts;
   const { tls, ca, authentication, serviceAccountKeys } = credentials;
   return createWorkspaceServer({
@@ -82,6 +83,7 @@ function serverOf(
     ...views,
     shards: shardsOf(options),
     closeDelay,
+    totalObjectLimit,
     ...(homeWorkspaces !== undefined && { homeWorkspaces }),
     ...(audit && { audit }),
     ...(onRequest && { onRequest }),

@@ -21,6 +21,8 @@ export interface AdmitRequest<T extends KubeObject = KubeObject> {
   /** Nothing will be kept: do nothing that lasts. */
   readonly dryRun: boolean;
   readonly signal: AbortSignal;
+  /** Resolves once the object has been kept, or is not going to be: until then the storage may not show it. Never rejects. */
+  readonly settled: Promise<void>;
   /** Adds a `Warning` header to the answer. */
   readonly warn: (text: string) => void;
 }

@@ -11,13 +11,14 @@ import {
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import type { Encoded } from "../encoded.ts";
 import type { DeleteOptions, Scope, Storage, WriteOptions } from "../storage.ts";
+import type { Deleted } from "./keeping.ts";
 import { kindRules } from "./kind.ts";
 import { type IsOwnAnnotation, withoutOwners } from "./own-annotations.ts";
 import { LastingConflict } from "./race.ts";
 import type { Draft, WriteRequest } from "./request.ts";
 import { taken } from "./taken.ts";
 import { modified } from "./update.ts";
-import { type Deleted, Writer } from "./writer.ts";
+import { Writer } from "./writer.ts";
 
 /** What is written to, and as what it is shown. */
 export interface BelowOptions {

@@ -1,6 +1,6 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import type { Awaitable, Scope, WriteOptions } from "../storage.ts";
-import type { Admit } from "./admission.ts";
+import type { Admit, AdmitRequest } from "./admission.ts";
 import type { Part } from "./update.ts";
 
 /** One write on its way to a storage: for whom, where, and who has a say. */
@@ -12,6 +12,8 @@ export interface WriteRequest {
   /** True: status is written together with the rest. For what writes on behalf of a view, which has told parts apart. */
   readonly whole?: boolean;
   readonly admit?: Admit | undefined;
+  /** As {@link AdmitRequest.settled}. @default at once */
+  readonly settled?: Promise<void>;
   /** Told of fields that the kind does not have. @throws ApiError when the client wants none */
   readonly unknown?: (paths: readonly string[]) => void;
   /**
@@ -19,6 +21,17 @@ export interface WriteRequest {
    * @throws ApiError when the caller may not
    */
   readonly mayCreate?: () => Awaitable<void>;
+}
+
+/** Does a write, and tells admission of its end. */
+export async function settling<R>(request: WriteRequest, write: (request: WriteRequest) => Promise<R>): Promise<R> {
+  if (request.admit === undefined) return write(request);
+  const { promise: settled, resolve } = Promise.withResolvers<void>();
+  try {
+    return await write({ ...request, settled });
+  } finally {
+    resolve();
+  }
 }
 
 /** What a client wants an object to be. */

@@ -1,6 +1,5 @@
 import {
   ApiError,
-  CLUSTER_ANNOTATION,
   cloneJson,
   type DeleteQuery,
   equalJson,
@@ -11,19 +10,20 @@ import {
   type ObjectKey,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
-import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
-import { type Encoded, isEncoded } from "../encoded.ts";
-import { isStatus, type Storage, type Written } from "../storage.ts";
+import type { ResourceDefinition } from "../definition.ts";
+import type { Encoded } from "../encoded.ts";
+import type { Storage, Written } from "../storage.ts";
 import type { AdmitRequest } from "./admission.ts";
 import { prepareCreate, wipeSystemFields } from "./create.ts";
 import { decideDeletion, isReleased } from "./deletion.ts";
+import { type Deleted, Keeping } from "./keeping.ts";
 import { kindRules } from "./kind.ts";
 import { metadataProblems } from "./metadata.ts";
-import { inCluster, keepOwnAnnotations, withoutOwn, withoutOwners } from "./own-annotations.ts";
+import { keepOwnAnnotations, withoutOwn, withoutOwners } from "./own-annotations.ts";
 import { checkPreconditions } from "./preconditions.ts";
-import { racing, untilUndisturbed } from "./race.ts";
-import { type Kept, readKept } from "./read.ts";
-import type { Change, Draft, WriteRequest } from "./request.ts";
+import { untilUndisturbed } from "./race.ts";
+import type { Kept } from "./read.ts";
+import { type Change, type Draft, settling, type WriteRequest } from "./request.ts";
 import type { KindRules } from "./rules.ts";
 import { taken } from "./taken.ts";
 import { checkUid, checkVersion, prepareUpdate, resetOtherParts, withReplicasOf } from "./update.ts";
@@ -41,14 +41,6 @@ export interface WriterSubject {
 /** How often a name is generated anew that was taken. */
 const NAMES = 8;
 
-/** What a delete left. */
-export interface Deleted {
-  /** The object: as it was when it went, or as it is now that it is to go. */
-  readonly object: KubeObject | Encoded;
-  /** False: something still holds it. */
-  readonly gone: boolean;
-}
-
 /**
  * Kubernetes' registry: everything around keeping an object, for storages that only keep. Fills in metadata, prunes,
  * defaults, asks admission, validates, tells owners of fields, tries again when others were faster, and lets objects go
@@ -59,6 +51,7 @@ export class Writer {
   readonly #definition: ResourceDefinition;
   readonly #storage: Storage;
   readonly #now: () => Date;
+  readonly #keeping: Keeping;
 
   constructor({ definition, storage, rules, now = () => new Date() }: WriterSubject) {
     this.#definition = definition;
@@ -66,6 +59,7 @@ export class Writer {
     const ofKind = rules ?? kindRules(definition, storage.versions);
     this.rules = storage.ownAnnotations === undefined ? ofKind : withoutOwners(ofKind, this.#isOwn);
     this.#now = now;
+    this.#keeping = new Keeping({ definition, storage, rules: this.rules });
   }
 
   /** @throws ApiError 409 when there is one of that name, 422 when it is invalid, and what admission says */
@@ -74,50 +68,34 @@ export class Writer {
       throw ApiError.badRequest("resourceVersion should not be set on objects to be created");
     wipeSystemFields(object);
     this.conform(object, request);
-    return this.#create(this.#owned(object, undefined, request), request);
+    return settling(request, (settled) => this.#create(this.#owned(object, undefined, settled), settled));
   }
 
   /** @throws ApiError 404, 409 when the version is not the one now, 422 when it is invalid, and what admission says */
-  async update(key: ObjectKey, change: Change, request: WriteRequest): Promise<Written> {
-    return untilUndisturbed(request.options.signal, async () => {
-      const kept = await this.#read(key, request);
-      if (kept === undefined && request.mayCreate === undefined) throw this.#notFound(key);
-      const draft = await change(() => kept?.copy());
-      if (kept !== undefined) return { object: await this.#replace(kept, draft, request) };
-      if (draft.by === "replacing" && isVersion(draft.object.metadata.resourceVersion)) throw this.#notFound(key);
-      await request.mayCreate?.();
-      checkUid(draft.object, undefined, this.#definition);
-      this.#settle(draft, request);
-      const next = draft.by === "replacing" ? this.#owned(draft.object, undefined, request) : draft.object;
-      return { object: await this.#create(next, request), created: true };
-    });
+  async update(key: ObjectKey, change: Change, asked: WriteRequest): Promise<Written> {
+    return settling(asked, (request) =>
+      untilUndisturbed(request.options.signal, () => this.#update(key, change, request)),
+    );
   }
 
   /** @throws ApiError 404, 409 when the preconditions do not hold, and what admission says */
-  async delete(key: ObjectKey, asked: DeleteQuery, request: WriteRequest): Promise<Deleted> {
-    return untilUndisturbed(request.options.signal, async () => {
-      const kept = await this.#read(key, request);
-      if (kept === undefined) throw this.#notFound(key);
-      const before = kept.object;
-      const query = this.#asSeen(asked, before, request);
-      checkPreconditions(before, query, this.#definition);
-      await this.#admit(
-        "DELETE",
-        { object: undefined, oldObject: shownToHook(kept, request), deletion: query },
-        request,
-      );
-      if (this.#storage.lifecycle === "storage") return this.#passDelete(key, { before, query }, request);
-      const deletion = decideDeletion(before, query, {
-        now: this.#now(),
-        garbageCollected: this.#storage.garbageCollected === true,
-        gracePeriodSeconds: this.#definition.gracePeriodSeconds,
-        strategy: this.#definition.strategy,
-      });
-      if (deletion.kind === "pending") return { object: kept.stored, gone: false };
-      if (deletion.kind === "remove") return this.#remove(before, request);
-      const marked = equalJson(deletion.object, before) ? kept.stored : await this.#keep(deletion.object, request);
-      return { object: marked, gone: false };
-    });
+  async delete(key: ObjectKey, query: DeleteQuery, asked: WriteRequest): Promise<Deleted> {
+    return settling(asked, (request) =>
+      untilUndisturbed(request.options.signal, () => this.#delete(key, query, request)),
+    );
+  }
+
+  async #update(key: ObjectKey, change: Change, request: WriteRequest): Promise<Written> {
+    const kept = await this.#keeping.read(key, request);
+    if (kept === undefined && request.mayCreate === undefined) throw this.#keeping.notFound(key);
+    const draft = await change(() => kept?.copy());
+    if (kept !== undefined) return { object: await this.#replace(kept, draft, request) };
+    if (draft.by === "replacing" && isVersion(draft.object.metadata.resourceVersion)) throw this.#keeping.notFound(key);
+    await request.mayCreate?.();
+    checkUid(draft.object, undefined, this.#definition);
+    this.#settle(draft, request);
+    const next = draft.by === "replacing" ? this.#owned(draft.object, undefined, request) : draft.object;
+    return { object: await this.#create(next, request), created: true };
   }
 
   async #create(object: KubeObject, request: WriteRequest): Promise<KubeObject | Encoded> {
@@ -129,7 +107,7 @@ export class Writer {
       if (this.#storage.lifecycle !== "storage") prepareCreate(next, this.#definition, this.#now());
       await this.#check(next, undefined, request);
       try {
-        return await this.#add(next, request);
+        return await this.#keeping.add(next, request);
       } catch (error) {
         // What passes writes on knows best what its names are taken by.
         if (!isApiError(error) || error.reason !== "AlreadyExists" || this.#storage.lifecycle === "storage")
@@ -137,6 +115,28 @@ export class Writer {
         if (!generated || attempt === NAMES) throw await this.#taken(next, error, request);
       }
     }
+  }
+
+  async #delete(key: ObjectKey, asked: DeleteQuery, request: WriteRequest): Promise<Deleted> {
+    const kept = await this.#keeping.read(key, request);
+    if (kept === undefined) throw this.#keeping.notFound(key);
+    const before = kept.object;
+    const query = this.#asSeen(asked, before, request);
+    checkPreconditions(before, query, this.#definition);
+    await this.#admit("DELETE", { object: undefined, oldObject: shownToHook(kept, request), deletion: query }, request);
+    if (this.#storage.lifecycle === "storage") return this.#keeping.passDelete(key, { before, query }, request);
+    const deletion = decideDeletion(before, query, {
+      now: this.#now(),
+      garbageCollected: this.#storage.garbageCollected === true,
+      gracePeriodSeconds: this.#definition.gracePeriodSeconds,
+      strategy: this.#definition.strategy,
+    });
+    if (deletion.kind === "pending") return { object: kept.stored, gone: false };
+    if (deletion.kind === "remove") return this.#keeping.remove(before, request);
+    const marked = equalJson(deletion.object, before)
+      ? kept.stored
+      : await this.#keeping.keep(deletion.object, request);
+    return { object: marked, gone: false };
   }
 
   async #replace(kept: Kept, draft: Draft, request: WriteRequest): Promise<KubeObject | Encoded> {
@@ -157,8 +157,8 @@ export class Writer {
     if (isSame && equalJson(keepManagedFieldsTimes(next, before), before)) return kept.stored;
     await this.#check(next, before, request);
     if (this.#storage.lifecycle === "storage" || !isReleased(next, before, this.#definition))
-      return this.#keep(next, request);
-    const { object: left, gone } = await this.#remove(before, request);
+      return this.#keeping.keep(next, request);
+    const { object: left, gone } = await this.#keeping.remove(before, request);
     return gone ? next : left;
   }
 
@@ -180,7 +180,7 @@ export class Writer {
 
   async #taken({ metadata }: KubeObject, error: ApiError, request: WriteRequest): Promise<ApiError> {
     const { name = "", namespace = "" } = metadata;
-    const there = await this.#read({ cluster: request.scope.cluster, namespace, name }, request);
+    const there = await this.#keeping.read({ cluster: request.scope.cluster, namespace, name }, request);
     return taken(error, there?.object);
   }
 
@@ -194,12 +194,12 @@ export class Writer {
     { object: sent, oldObject, deletion }: Pick<AdmitRequest, "object" | "oldObject"> & Partial<AdmitRequest>,
     request: WriteRequest,
   ): Promise<KubeObject> {
-    const { admit, options, part, scope } = request;
+    const { admit, options, part, scope, settled = Promise.resolve() } = request;
     if (admit === undefined) return (sent ?? oldObject) as KubeObject;
     const { user, dryRun, signal, warn } = options;
     const drafted = part === "scale" ? cloneJson(sent as KubeObject) : undefined;
     const about = { operation, definition: this.#definition, object: sent, oldObject, deletion, subresource: part };
-    const changed = await admit({ ...about, user, params: scope.params, dryRun, signal, warn });
+    const changed = await admit({ ...about, user, params: scope.params, dryRun, signal, settled, warn });
     const object = (changed ?? sent ?? oldObject) as KubeObject;
     if (changed !== undefined && changed !== null) this.conform(object, { ...request, unknown: () => undefined });
     return drafted === undefined ? object : withReplicasOf(object, drafted, this.#definition);
@@ -249,65 +249,11 @@ export class Writer {
   }
 
   readonly #isOwn = (key: string): boolean => this.#storage.ownAnnotations?.(key) === true;
-
-  async #add(next: KubeObject, { scope, options }: WriteRequest): Promise<KubeObject | Encoded> {
-    const { create, lifecycle } = this.#storage;
-    if (create === undefined) throw ApiError.methodNotAllowed(groupResourceOf(this.#definition), "create");
-    options.signal.throwIfAborted();
-    // A status that went has its defaults again: Kubernetes fills them in when it reads what it has kept.
-    if (lifecycle !== "storage" && this.#definition.subresources.status) this.rules.fillDefaults(next);
-    if (!options.dryRun || lifecycle === "storage") return create.call(this.#storage, scope, next, options);
-    const { name = "", namespace = "" } = next.metadata;
-    const there = await readKept(this.#storage, { scope, key: { cluster: scope.cluster, namespace, name } }, options);
-    if (there !== undefined) throw ApiError.alreadyExists(groupResourceOf(this.#definition), name);
-    return this.#isOwn(CLUSTER_ANNOTATION) ? inCluster(next, scope.cluster) : next;
-  }
-
-  async #keep(next: KubeObject, { scope, options }: WriteRequest): Promise<KubeObject | Encoded> {
-    const { update, lifecycle } = this.#storage;
-    if (update === undefined) throw ApiError.methodNotAllowed(groupResourceOf(this.#definition), "update");
-    if (options.dryRun && lifecycle !== "storage") return next;
-    return racing(options.signal, () => update.call(this.#storage, scope, next, options));
-  }
-
-  /** A storage may know better whether something holds what it keeps. */
-  async #remove(before: KubeObject, { scope, options }: WriteRequest): Promise<Deleted> {
-    if (options.dryRun) return { object: before, gone: true };
-    const { name = "", namespace = "", resourceVersion } = before.metadata;
-    const preconditions = resourceVersion === undefined ? {} : { preconditions: { resourceVersion } };
-    const key = { cluster: scope.cluster, namespace, name };
-    const remove = () => this.#storage.delete?.(scope, key, { ...options, ...preconditions });
-    const left = await racing(options.signal, remove);
-    // What is answered as it was is what went; what something still holds has changed.
-    const held = left !== undefined && !isStatus(left) && versionOf(left) !== resourceVersion;
-    return held ? { object: left, gone: false } : { object: before, gone: true };
-  }
-
-  async #passDelete(
-    key: ObjectKey,
-    { before, query }: { readonly before: KubeObject; readonly query: DeleteQuery },
-    { scope, options }: WriteRequest,
-  ): Promise<Deleted> {
-    const left = await racing(options.signal, () => this.#storage.delete?.(scope, key, { ...options, ...query }));
-    return left === undefined || isStatus(left) ? { object: before, gone: true } : { object: left, gone: false };
-  }
-
-  #read(key: ObjectKey, { scope, options }: WriteRequest): Promise<Kept | undefined> {
-    return readKept(this.#storage, { scope, key }, options);
-  }
-
-  #notFound({ name }: ObjectKey): ApiError {
-    return ApiError.notFound(groupResourceOf(this.#definition), name);
-  }
 }
 
 /** What is kept, for a hook, which may do to it whatever it likes. */
 function shownToHook(kept: Kept, { admit }: WriteRequest): KubeObject {
   return admit === undefined ? kept.object : kept.copy();
-}
-
-function versionOf(object: KubeObject | Encoded): string | undefined {
-  return isEncoded(object) ? object.resourceVersion : object.metadata.resourceVersion;
 }
 
 /** Whether a text is a version that something can stand at; Kubernetes takes all others for none. */

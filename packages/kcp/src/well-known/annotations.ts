@@ -73,6 +73,11 @@ export const VERSION_PRESERVATION_ANNOTATION_PREFIX = "preserve.conversion.apis.
 /** On a CRD that stands for a bound schema (`AnnotationBoundCRDKey`). */
 export const BOUND_CRD_ANNOTATION = "apis.kcp.io/bound-crd";
 
+/**
+ * On a bound CRD whose objects may have any name that a URL path can hold: `path-segment` (`KcpValidateNameAnnotationKey`).
+ */
+export const VALIDATE_NAME_ANNOTATION = "internal.kcp.io/validate-name";
+
 /** On a bound CRD: the logical cluster of its APIResourceSchema (`AnnotationSchemaClusterKey`). */
 export const SCHEMA_CLUSTER_ANNOTATION = "apis.kcp.io/schema-cluster";
 

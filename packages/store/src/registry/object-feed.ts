@@ -18,6 +18,8 @@ export interface StoredPlace {
 export interface StoredObject extends StoredPlace {
   /** Its resource version. */
   readonly revision: number;
+  /** Whether this is its first version since it came to be. */
+  readonly isNew: boolean;
   /** Its JSON without `metadata.resourceVersion`, in the version in which it was written. Shared: never change it. */
   readonly bytes: Buffer;
 }
@@ -141,7 +143,7 @@ export class ObjectFeed implements AsyncDisposable {
     const bytes = bodyOf(entry.value);
     // What nobody can read is left alone.
     if (bytes === undefined) return;
-    const object = { ...place, revision: entry.modRevision, bytes };
+    const object = { ...place, revision: entry.modRevision, isNew: entry.createRevision === entry.modRevision, bytes };
     for (const handlers of this.#handlers) handlers.set?.(object);
   }
 }

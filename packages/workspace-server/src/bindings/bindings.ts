@@ -1,5 +1,4 @@
 import type { GroupResource } from "@virtual-workspaces/apimachinery";
-import type { ReconcileFailure } from "@virtual-workspaces/client";
 import type { Admit, ServedResource, TypedDefinition } from "@virtual-workspaces/framework";
 import { APIBinding, Partition } from "@virtual-workspaces/kcp";
 import type { PersistentOptions } from "@virtual-workspaces/store";
@@ -8,6 +7,7 @@ import type { CrdContent } from "../crds/definition.ts";
 import type { KindTable } from "../crds/served/kind-table.ts";
 import { admitInOrder } from "../shard/admission.ts";
 import type { ShardContext, ShardPart } from "../shard/context.ts";
+import { failureLog } from "../shard/failures.ts";
 import type { Tracked } from "../shard/tracked.ts";
 import type { IsAllowed } from "../workspaces/access.ts";
 import { admitApiBinding } from "./admission/api-binding.ts";
@@ -107,7 +107,7 @@ export class Bindings implements ShardPart {
     const secrets = objects.track(kinds.secret);
     const partitions = objects.track(Partition);
     const boundCrds = new BoundCrds(objects.of(kinds.crd), crds, now);
-    const onError = (failure: ReconcileFailure): void => this.#failed(failure);
+    const onError = failureLog(shard);
     this.#kinds = this.#stack.use(
       new BoundKinds({
         ...kept,
@@ -226,11 +226,5 @@ export class Bindings implements ShardPart {
     const live = here && this.#kinds.liveOf(here);
     if (live !== undefined) return [live.objects as unknown as KeptKind];
     return others(cluster, resource) ?? (bound.length > 0 ? [] : undefined);
-  }
-
-  #failed({ controller, key, error }: ReconcileFailure): void {
-    const about = key === undefined ? "" : ` ${key.cluster}|${key.name}`;
-    const why = error instanceof Error ? error.message : String(error);
-    this.#shard.log({ level: "error", message: `controller ${controller}${about}: ${why}` });
   }
 }

@@ -28,6 +28,8 @@ import { HomeWorkspaces } from "./home-workspaces.ts";
 import type { Installation } from "./installation.ts";
 import { logicalClusters } from "./kcp-kinds.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle.ts";
+import { ObjectCounts } from "./object-counts.ts";
+import { objectLimit } from "./object-limit.ts";
 import { ShardObjects } from "./objects.ts";
 import { parts } from "./parts.ts";
 import { reviewKinds } from "./review-kinds.ts";
@@ -56,6 +58,8 @@ export interface ShardOptions {
   readonly rootCa: () => string;
   /** What tokens are for that say nothing else. */
   readonly audiences: readonly string[];
+  /** How many objects there may be in a logical cluster that says nothing else. @default as many as one likes */
+  readonly totalObjectLimit?: number;
   /** Groups whose members get a home workspace when they ask for it. @default there are no home workspaces */
   readonly homeCreators?: readonly string[];
   readonly log: Log;
@@ -101,7 +105,12 @@ export class Shard implements AsyncDisposable {
     };
     const known = authorizerState(this.context, (...asked) => this.#bindings.boundResource(...asked));
     this.authorizer = shardAuthorizer({ state: known });
-    const admit = namespaceLifecycle({ objects, state });
+    const counts = this.#stack.use(new ObjectCounts(this.context.feed));
+    const limit = objectLimit({ counts, state, byDefault: options.totalObjectLimit ?? 0 });
+    // Of all kinds. What docs/conformance.md says is not there would be asked here, in kcp's order: mutating webhooks and
+    // policies before the labels of claims (`admitClaims`, the last to change anything), validating ones and ResourceQuota
+    // behind them, where the object is as it will be kept.
+    const admit = admitInOrder(namespaceLifecycle({ objects, state }), limit);
     const roles = roleEscalation({ state: known, authorizer: this.authorizer });
     const isAllowed = deepAccess(this.authorizer, this.#stop.signal);
     const rules = workspaceAdmissions({ shard: this.context, isAllowed });

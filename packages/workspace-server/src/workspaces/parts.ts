@@ -4,30 +4,15 @@ import { ApiError, type ObjectKey, type ObjectOf } from "@virtual-workspaces/api
 import { type Controller, type ControllerOptions, controller } from "@virtual-workspaces/client";
 import type { Log } from "@virtual-workspaces/framework";
 import type { ShardPart } from "../shard/context.ts";
+import { failureLog } from "../shard/failures.ts";
 import { modify, type Written } from "../shard/modify.ts";
 
 /** A controller as part of a shard; what fails is logged, and tried again. */
 export function part<T extends KubeObject>(
-  { log }: { readonly log: Log },
+  shard: { readonly log: Log },
   options: Omit<ControllerOptions<T>, "onError">,
 ): ShardPart & Pick<Controller<T>, "add"> {
-  return controller<T>({
-    ...options,
-    onError: ({ controller: name, error, key, attempt, retryAfter }) => {
-      const why = error instanceof Error ? error.message : String(error);
-      const { cluster, name: object } = key ?? {};
-      log({
-        level: "warn",
-        message: "controller failed",
-        controller: name,
-        cluster,
-        object,
-        attempt,
-        retryAfter,
-        error: why,
-      });
-    },
-  });
+  return controller<T>({ ...options, onError: failureLog(shard) });
 }
 
 /** Several parts as one. */

@@ -3,6 +3,7 @@ import {
   BOUND_CRD_ANNOTATION,
   SCHEMA_CLUSTER_ANNOTATION,
   SCHEMA_NAME_ANNOTATION,
+  VALIDATE_NAME_ANNOTATION,
 } from "../../well-known/annotations.ts";
 import { BOUND_CRDS_CLUSTER } from "../../well-known/names.ts";
 import type { APIResourceSchema } from "../kinds/api-resource-schema.ts";
@@ -35,6 +36,7 @@ export function boundCrdOf({ metadata, spec }: APIResourceSchema): CustomResourc
         [SCHEMA_CLUSTER_ANNOTATION]: cluster,
         [SCHEMA_NAME_ANNOTATION]: name,
         ...(approved === undefined ? {} : { [APPROVED]: approved }),
+        ...(spec.nameValidation === "PathSegmentName" && { [VALIDATE_NAME_ANNOTATION]: "path-segment" }),
       },
     },
     spec: {

@@ -8,11 +8,11 @@ import type { ClaimIndex } from "./claim-index.ts";
  * right without a word. Subresources leave labels alone.
  */
 export function admitClaims(claims: ClaimIndex): Admit {
-  return ({ definition, object, params, subresource }) => {
+  return ({ definition, object, params, settled, subresource }) => {
     if (object === undefined || subresource !== "") return undefined;
     const { labels, name = "" } = object.metadata;
     const resource = groupResourceOf(definition);
-    const corrected = claims.corrected({ resource, key: { cluster: params["cluster"] ?? "", name }, labels });
+    const corrected = claims.admitted({ resource, key: { cluster: params["cluster"] ?? "", name }, labels }, settled);
     return corrected === labels ? undefined : withLabels(object, corrected);
   };
 }

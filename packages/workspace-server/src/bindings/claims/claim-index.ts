@@ -26,11 +26,13 @@ export interface ClaimedObject {
  * By which labels the exports that claim an object find it (kcp's permission claim labeler): of each binding of its logical
  * cluster with an accepted claim on its resource, whose export is there and whose selector means it. What the export itself
  * claims is not asked. It costs as much as there are bindings that accept a claim on the resource; nothing is kept but what
- * the shard follows anyway.
+ * the shard follows anyway, and the writes that are under way.
  */
 export class ClaimIndex {
   readonly #state: Pick<ShardState, "apiBindings">;
   readonly #exports: Exports;
+  /** Writes that have their labels and are not yet to be seen, by logical cluster and resource: as many as requests. */
+  readonly #underWay = new Map<string, Set<Promise<void>>>();
 
   constructor(state: Pick<ShardState, "apiBindings">, exports: Exports) {
     this.#state = state;
@@ -42,7 +44,7 @@ export class ClaimIndex {
     const expected = new Map<string, string>();
     if (isReview(resource)) return expected;
     const { group, resource: plural } = normalizedGroupResource(resource);
-    for (const binding of this.#state.apiBindings.store.by("claimed", `${key.cluster} ${plural}.${group}`))
+    for (const binding of this.#state.apiBindings.store.by("claimed", placeOf(key.cluster, resource)))
       this.#label(binding, expected, (claim) => {
         const same = claim.state === "Accepted" && (claim.group ?? "") === group && claim.resource === plural;
         return same && claimMatches(claim.selector, labels);
@@ -59,6 +61,27 @@ export class ClaimIndex {
     if (has.length === expected.size && has.every(([name, value]) => expected.get(name) === value)) return labels;
     const others = Object.entries(labels ?? {}).filter(([name]) => !name.startsWith(CLAIM_LABEL_PREFIX));
     return Object.fromEntries([...others, ...expected]);
+  }
+
+  /**
+   * The same of an object that is about to be written, which counts as under way until then: {@link written} waits for it.
+   *
+   * @param settled resolves once it is written, or will not be
+   */
+  admitted(object: ClaimedObject, settled: Promise<void>): Labels | undefined {
+    const place = placeOf(object.key.cluster, object.resource);
+    const underWay = this.#underWay.get(place) ?? new Set();
+    this.#underWay.set(place, underWay.add(settled));
+    void settled.then(() => {
+      underWay.delete(settled);
+      if (underWay.size === 0 && this.#underWay.get(place) === underWay) this.#underWay.delete(place);
+    });
+    return this.corrected(object);
+  }
+
+  /** Resolves once what was admitted before is written: it may have been before a claim was known. */
+  async written(cluster: string, resource: GroupResource): Promise<void> {
+    await Promise.all(this.#underWay.get(placeOf(cluster, resource)) ?? []);
   }
 
   #label(binding: APIBinding, expected: Map<string, string>, covers: (claim: Claim) => boolean): void {
@@ -80,4 +103,9 @@ export class ClaimIndex {
     const { key, value } = reflexiveLabel({ cluster: clusterOf(found), name: found.metadata.name ?? "" });
     if (!expected.has(key)) expected.set(key, value);
   }
+}
+
+function placeOf(cluster: string, resource: GroupResource): string {
+  const { group, resource: plural } = normalizedGroupResource(resource);
+  return `${cluster} ${plural}.${group}`;
 }

@@ -27,12 +27,13 @@ export interface Relabelling {
 
 /**
  * Gives all objects of a resource in a logical cluster the labels of the claims that are accepted now. An object that has
- * them is not written. It is harmless when done again.
+ * them is not written; what was admitted under other claims is waited for. It is harmless when done again.
  *
  * @throws ApiError of the store: some have them, some not yet
  */
 export async function relabel(claims: ClaimIndex, of: Relabelling): Promise<void> {
   const { cluster, resource, kinds, except, signal } = of;
+  await claims.written(cluster, resource);
   for (const kind of kinds) {
     using lease = await kind.cache();
     await lease.confirm({ signal });

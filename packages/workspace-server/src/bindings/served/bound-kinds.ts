@@ -1,7 +1,7 @@
 import { ApiError, type GroupResource, type ObjectKey, WILDCARD } from "@virtual-workspaces/apimachinery";
 import type { Admit, AdmitRequest, ServedResource } from "@virtual-workspaces/framework";
 import { groupResourceOf } from "@virtual-workspaces/framework";
-import type { APIBinding } from "@virtual-workspaces/kcp";
+import { type APIBinding, VALIDATE_NAME_ANNOTATION } from "@virtual-workspaces/kcp";
 import type { PersistentOptions, Store } from "@virtual-workspaces/store";
 import { KindTable } from "../../crds/served/kind-table.ts";
 import { LiveKind } from "../../crds/served/live-kind.ts";
@@ -174,7 +174,9 @@ export class BoundKinds implements Disposable {
     if (crd === undefined) return undefined;
     try {
       const { group, scope, versions } = crd.spec;
-      const kind = this.#kinds.of({ group, scope, versions, names: namesOf(crd) });
+      const anyName = crd.metadata.annotations?.[VALIDATE_NAME_ANNOTATION] === "path-segment";
+      const objectNames = anyName ? ({ objectNames: "segment" } as const) : {};
+      const kind = this.#kinds.of({ group, scope, versions, names: namesOf(crd), ...objectNames });
       return new LiveKind(kind, {
         garbageCollected: true,
         ...(history && { history }),

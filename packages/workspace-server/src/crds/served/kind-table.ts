@@ -14,6 +14,8 @@ import type { CrdColumn, CrdNames, CrdSpec, CrdVersion } from "../definition.ts"
 export interface KindSource extends Pick<CrdSpec, "group" | "scope" | "versions"> {
   /** Under which it is served: those that were accepted. */
   readonly names: CrdNames;
+  /** `segment`: objects may have any name that a URL path can hold. @default DNS subdomains */
+  readonly objectNames?: "segment";
 }
 
 /** A version of a kind, ready to be served. */
@@ -61,9 +63,9 @@ export class KindTable {
   }
 }
 
-function hashOf({ group, scope, names, versions }: KindSource): string {
+function hashOf({ group, scope, names, versions, objectNames }: KindSource): string {
   return createHash("sha256")
-    .update(JSON.stringify([group, scope, names, versions]))
+    .update(JSON.stringify([group, scope, names, versions, objectNames]))
     .digest("base64url");
 }
 
@@ -95,7 +97,7 @@ function isNewer(name: string, than: string): boolean {
   return compareVersionPriority(name, than) < 0;
 }
 
-function resourceOf(version: CrdVersion, { group, scope, names }: KindSource): Resource {
+function resourceOf(version: CrdVersion, { group, scope, names, objectNames }: KindSource): Resource {
   const { singular, listKind, shortNames = [], categories = [], plural, kind } = names;
   const { subresources = {}, selectableFields = [], additionalPrinterColumns = [], schema } = version;
   const options: ResourceOptions<never, never, JsonSchema> = {
@@ -112,6 +114,7 @@ function resourceOf(version: CrdVersion, { group, scope, names }: KindSource): R
     columns: columnsOf(additionalPrinterColumns),
     selectableFields: selectableFields.map(({ jsonPath }) => jsonPath),
     subresources: { status: subresources.status !== undefined },
+    ...(objectNames && { strategy: { names: objectNames } }),
   };
   const { scale } = subresources;
   const build = (more: Pick<typeof options, "subresources">): Resource =>

@@ -5,6 +5,7 @@ import {
   LOGICAL_CLUSTER_SHARD_ANNOTATION,
   type LogicalCluster,
   type LogicalClusterPhase,
+  MAX_TOTAL_OBJECTS_ANNOTATION,
   PATH_ANNOTATION,
   WORKSPACE_TYPE_ANNOTATION,
 } from "@virtual-workspaces/kcp";
@@ -22,7 +23,12 @@ export interface LogicalClusterChange {
 const WAY: readonly LogicalClusterPhase[] = ["Scheduling", "Initializing", "Ready"];
 
 /** Where a logical cluster is, what its limits are and who may be its owner follow from these: more than kcp protects. */
-const FIXED_ANNOTATIONS = [PATH_ANNOTATION, WORKSPACE_TYPE_ANNOTATION, LOGICAL_CLUSTER_SHARD_ANNOTATION] as const;
+const FIXED_ANNOTATIONS = [
+  PATH_ANNOTATION,
+  WORKSPACE_TYPE_ANNOTATION,
+  LOGICAL_CLUSTER_SHARD_ANNOTATION,
+  MAX_TOTAL_OBJECTS_ANNOTATION,
+] as const;
 
 /** Refuses what users may not change. @throws ApiError 403 */
 export function checkLogicalClusterUpdate(change: LogicalClusterChange, request: AdmitRequest): void {

@@ -1,0 +1,100 @@
+import {
+  ApiError,
+  CLUSTER_ANNOTATION,
+  type DeleteQuery,
+  type KubeObject,
+  type ObjectKey,
+} from "@virtual-workspaces/apimachinery";
+import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
+import { type Encoded, isEncoded } from "../encoded.ts";
+import { isStatus, type Storage } from "../storage.ts";
+import { inCluster } from "./own-annotations.ts";
+import { racing } from "./race.ts";
+import { type Kept, readKept } from "./read.ts";
+import type { WriteRequest } from "./request.ts";
+import type { KindRules } from "./rules.ts";
+
+/** What a delete left. */
+export interface Deleted {
+  /** The object: as it was when it went, or as it is now that it is to go. */
+  readonly object: KubeObject | Encoded;
+  /** False: something still holds it. */
+  readonly gone: boolean;
+}
+
+/** What is kept where. */
+export interface KeepingSubject {
+  readonly definition: ResourceDefinition;
+  readonly storage: Storage;
+  readonly rules: Pick<KindRules, "fillDefaults">;
+}
+
+/** The end of a write: what is asked of the storage once all is decided, and what a dry run leaves out. */
+export class Keeping {
+  readonly #definition: ResourceDefinition;
+  readonly #storage: Storage;
+  readonly #rules: KeepingSubject["rules"];
+
+  constructor({ definition, storage, rules }: KeepingSubject) {
+    this.#definition = definition;
+    this.#storage = storage;
+    this.#rules = rules;
+  }
+
+  /** @throws ApiError 409 when there is one of that name */
+  async add(next: KubeObject, { scope, options }: WriteRequest): Promise<KubeObject | Encoded> {
+    const { create, lifecycle } = this.#storage;
+    if (create === undefined) throw ApiError.methodNotAllowed(groupResourceOf(this.#definition), "create");
+    options.signal.throwIfAborted();
+    // A status that went has its defaults again: Kubernetes fills them in when it reads what it has kept.
+    if (lifecycle !== "storage" && this.#definition.subresources.status) this.#rules.fillDefaults(next);
+    if (!options.dryRun || lifecycle === "storage") return create.call(this.#storage, scope, next, options);
+    const { name = "", namespace = "" } = next.metadata;
+    const there = await readKept(this.#storage, { scope, key: { cluster: scope.cluster, namespace, name } }, options);
+    if (there !== undefined) throw ApiError.alreadyExists(groupResourceOf(this.#definition), name);
+    return this.#storage.ownAnnotations?.(CLUSTER_ANNOTATION) === true ? inCluster(next, scope.cluster) : next;
+  }
+
+  /** @throws ApiError 409 when it has changed since it was read: then all is decided anew */
+  async keep(next: KubeObject, { scope, options }: WriteRequest): Promise<KubeObject | Encoded> {
+    const { update, lifecycle } = this.#storage;
+    if (update === undefined) throw ApiError.methodNotAllowed(groupResourceOf(this.#definition), "update");
+    if (options.dryRun && lifecycle !== "storage") return next;
+    return racing(options.signal, () => update.call(this.#storage, scope, next, options));
+  }
+
+  /** A storage may know better whether something holds what it keeps. */
+  async remove(before: KubeObject, { scope, options }: WriteRequest): Promise<Deleted> {
+    if (options.dryRun) return { object: before, gone: true };
+    const { name = "", namespace = "", resourceVersion } = before.metadata;
+    const preconditions = resourceVersion === undefined ? {} : { preconditions: { resourceVersion } };
+    const key = { cluster: scope.cluster, namespace, name };
+    const remove = () => this.#storage.delete?.(scope, key, { ...options, ...preconditions });
+    const left = await racing(options.signal, remove);
+    // What is answered as it was is what went; what something still holds has changed.
+    const held = left !== undefined && !isStatus(left) && versionOf(left) !== resourceVersion;
+    return held ? { object: left, gone: false } : { object: before, gone: true };
+  }
+
+  /** For a storage that sees to objects' lives by itself. */
+  async passDelete(
+    key: ObjectKey,
+    { before, query }: { readonly before: KubeObject; readonly query: DeleteQuery },
+    { scope, options }: WriteRequest,
+  ): Promise<Deleted> {
+    const left = await racing(options.signal, () => this.#storage.delete?.(scope, key, { ...options, ...query }));
+    return left === undefined || isStatus(left) ? { object: before, gone: true } : { object: left, gone: false };
+  }
+
+  read(key: ObjectKey, { scope, options }: WriteRequest): Promise<Kept | undefined> {
+    return readKept(this.#storage, { scope, key }, options);
+  }
+
+  notFound({ name }: ObjectKey): ApiError {
+    return ApiError.notFound(groupResourceOf(this.#definition), name);
+  }
+}
+
+function versionOf(object: KubeObject | Encoded): string | undefined {
+  return isEncoded(object) ? object.resourceVersion : object.metadata.resourceVersion;
+}

@@ -1,0 +1,51 @@
+// What docs/conformance.md says is not there: nobody takes a rule for one that holds.
+import { expect } from "chai";
+import { startWorkspaces } from "../support/workspaces.ts";
+
+const user = "root";
+const CRDS = "/clusters/root/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+describe("rules that do not hold", () => {
+  it("cannot be written, or say nothing of what they hold", async () => {
+    await using server = await startWorkspaces();
+    for (const path of [
+      "/apis/admissionregistration.k8s.io/v1",
+      "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+      "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
+      "/apis/certificates.k8s.io/v1/certificatesigningrequests",
+    ])
+      expect((await server.get(`/clusters/root${path}`, { user })).status, path).to.equal(404);
+    const quotas = "/clusters/root/api/v1/namespaces/default/resourcequotas" as const;
+    const quota = {
+      apiVersion: "v1",
+      kind: "ResourceQuota",
+      metadata: { name: "q" },
+      spec: { hard: { secrets: "0" } },
+    };
+    expect((await server.send(`POST ${quotas}`, quota, { user })).body.status).to.equal(undefined);
+    const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" } };
+    const secrets = "/clusters/root/api/v1/namespaces/default/secrets" as const;
+    expect((await server.send(`POST ${secrets}`, secret, { user })).status).to.equal(201);
+    const schema = { openAPIV3Schema: { type: "object" } };
+    const crd = {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: "things.test.dev" },
+      spec: {
+        group: "test.dev",
+        scope: "Cluster",
+        names: { plural: "things", kind: "Thing" },
+        versions: [{ name: "v1", served: true, storage: true, schema }],
+        conversion: {
+          strategy: "Webhook",
+          webhook: { clientConfig: { url: "https://x.example" }, conversionReviewVersions: ["v1"] },
+        },
+      },
+    };
+    const refused = await server.send(`POST ${CRDS}`, crd, { user });
+    expect([refused.status, refused.body.message]).to.deep.equal([
+      422,
+      'CustomResourceDefinition.apiextensions.k8s.io "things.test.dev" is invalid: spec.conversion.strategy: Invalid value: "Webhook": conversion webhooks are not called here: use None, with versions of one form',
+    ]);
+  });
+});

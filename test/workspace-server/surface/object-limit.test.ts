@@ -1,0 +1,113 @@
+// How many objects there may be in a workspace.
+import { memoryStore } from "@virtual-workspaces/store";
+import { expect } from "chai";
+import { outcome } from "../../_support/plain.ts";
+import { until } from "../bindings/support/shard.ts";
+import { makeAdmin, makeWorkspace } from "../support/logical-clusters.ts";
+import { startWorkspaces, type Workspaces } from "../support/workspaces.ts";
+
+const MAPS = "/api/v1/namespaces/default/configmaps";
+const LIMIT = "core.kcp.io/max-total-objects";
+
+function make(server: Workspaces, cluster: string, name: string) {
+  const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name } };
+  return server.send(`POST /clusters/${cluster}${MAPS}`, map, { user: "admin" });
+}
+
+interface Limit {
+  readonly limit: string | null;
+  readonly user?: string;
+}
+
+/** Of a workspace, by whom may say it. */
+function setLimit(server: Workspaces, cluster: string, { limit, user = "root" }: Limit) {
+  const about = { metadata: { annotations: { [LIMIT]: limit } } };
+  return server.send(`PATCH /clusters/${cluster}/apis/core.kcp.io/v1alpha1/logicalclusters/cluster`, about, {
+    user,
+    headers: { "content-type": "application/merge-patch+json" },
+  });
+}
+
+/** How many there are, when what the server itself makes is there: as it says in its refusal. */
+async function countIn(server: Workspaces, cluster: string): Promise<number> {
+  const accounts = `/clusters/${cluster}/api/v1/serviceaccounts`;
+  await until(async () => (await server.get(accounts, { user: "root" })).body.items.length === 2);
+  await until(
+    async () => (await server.get(`/clusters/${cluster}/api/v1/configmaps`, { user: "root" })).body.items.length === 2,
+  );
+  expect((await setLimit(server, cluster, { limit: "1" })).status).to.equal(200);
+  let count = 0;
+  await until(async () => {
+    const { status, body } = await make(server, cluster, "x");
+    count = Number(/\((\d+)\/1 objects\)/.exec(body.message)?.[1] ?? 0);
+    if (status === 201) await server.send(`DELETE /clusters/${cluster}${MAPS}/x`, undefined, { user: "admin" });
+    return status === 403;
+  });
+  return count;
+}
+
+describe("a limit of objects in a workspace", () => {
+  it("holds for objects of every kind, however many come at a time, and not for deletes, changes and events", async () => {
+    await using server = await startWorkspaces();
+    const cluster = await makeWorkspace(server, "org");
+    const count = await countIn(server, cluster);
+    expect((await setLimit(server, cluster, { limit: String(count + 5) })).status).to.equal(200);
+    await until(async () => (await make(server, cluster, "m-0")).status === 201);
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => make(server, cluster, `m-${at + 1}`)));
+    expect(answers.filter(({ status }) => status === 201)).to.have.length(4);
+    const refused = answers.find(({ status }) => status === 403);
+    expect(refused && outcome(refused)[2]).to.match(
+      new RegExp(
+        `^configmaps "m-\\d+" is forbidden: logical cluster "${cluster}" has reached its total object count limit \\(${count + 5}/${count + 5} objects\\); delete objects to free up capacity$`,
+      ),
+    );
+    const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" } };
+    const secrets = `/clusters/${cluster}/api/v1/namespaces/default/secrets` as const;
+    expect((await server.send(`POST ${secrets}`, secret, { user: "admin" })).status).to.equal(403);
+    const event = {
+      apiVersion: "v1",
+      kind: "Event",
+      metadata: { name: "e" },
+      involvedObject: { namespace: "default", kind: "ConfigMap", name: "m" },
+    };
+    const events = `/clusters/${cluster}/api/v1/namespaces/default/events` as const;
+    expect((await server.send(`POST ${events}`, event, { user: "admin" })).status).to.equal(201);
+    const put = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "m-0" }, data: { a: "b" } };
+    expect((await server.send(`PUT /clusters/${cluster}${MAPS}/m-0`, put, { user: "admin" })).status).to.equal(200);
+    expect((await make(server, cluster, "more")).status).to.equal(403);
+    // What is deleted makes room, for one.
+    await server.send(`DELETE /clusters/${cluster}${MAPS}/m-0`, undefined, { user: "admin" });
+    await until(async () => (await make(server, cluster, "room")).status === 201);
+    expect((await make(server, cluster, "none")).status).to.equal(403);
+    // None, and no more limit.
+    expect((await setLimit(server, cluster, { limit: "0" })).status).to.equal(200);
+    await until(async () => (await make(server, cluster, "free")).status === 201);
+    expect((await make(server, await makeWorkspace(server, "other"), "m")).status).to.equal(201);
+  });
+
+  it("is for administrators of the server to set", async () => {
+    await using server = await startWorkspaces();
+    const cluster = await makeWorkspace(server, "org");
+    await makeAdmin(server, cluster, "alice");
+    await until(async () => (await setLimit(server, cluster, { limit: "7", user: "alice" })).status !== 404);
+    expect(outcome(await setLimit(server, cluster, { limit: "7", user: "alice" }))[2]).to.contain(
+      `metadata.annotations[${LIMIT}]: Invalid value: "7": field is immutable`,
+    );
+    expect((await setLimit(server, cluster, { limit: "7" })).status).to.equal(200);
+    expect((await setLimit(server, cluster, { limit: null, user: "alice" })).status).to.equal(403);
+  });
+
+  it("may be one for all workspaces but root, and counts what was there before", async () => {
+    await using store = memoryStore();
+    const first = await startWorkspaces(store);
+    const cluster = await makeWorkspace(first, "org");
+    const count = await countIn(first, cluster);
+    expect((await setLimit(first, cluster, { limit: null })).status).to.equal(200);
+    await first[Symbol.asyncDispose]();
+    await using server = await startWorkspaces(store, { totalObjectLimit: count + 1 });
+    await until(async () => (await make(server, cluster, "one")).status === 201);
+    const full = await make(server, cluster, "two");
+    expect([full.status, full.body.message.includes(`(${count + 1}/${count + 1} objects)`)]).to.deep.equal([403, true]);
+    for (let at = 0; at < 3; at++) expect((await make(server, "root", `m-${at}`)).status).to.equal(201);
+  });
+});
