@@ -3,6 +3,8 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
+import type { KeyPair } from "../_support/certificates.ts";
+import { createAuthority } from "../_support/server.ts";
 import { Start } from "./support/start.ts";
 import { type Answer, Apart, ask, MIRROR, type Place, USERS } from "./support/views-of-workspaces.ts";
 
@@ -105,4 +107,71 @@ describe("a view over workspaces", function () {
       expect((await ask(`${url}/nothing/clusters/root/api`, { ca, headers: bearer("root") })).code).to.equal(404);
     });
   }
+
+  it("sees service accounts of workspaces, scopes and warrants alike", async () => {
+    const seen = await Promise.all(
+      Object.entries(places).map(async ([way]) => {
+        const server = way === "in process" ? together : apart.shard;
+        const account = await server.create("/clusters/root/api/v1/namespaces/default/serviceaccounts/default/token", {
+          apiVersion: "authentication.k8s.io/v1",
+          kind: "TokenRequest",
+        });
+        const { token } = JSON.parse(account.body).status;
+        const extra = {
+          "impersonate-extra-authentication.kcp.io%2fscopes": ["cluster:root", "cluster:a,cluster:b"],
+          "impersonate-extra-authorization.kcp.io%2fwarrant": '{"user":"bob","groups":["dev"]}',
+        };
+        const answers = [
+          await whoami(way, { authorization: `Bearer ${token}` }),
+          await whoami(way, { ...bearer("root"), "impersonate-user": "alice", "impersonate-uid": "7", ...extra }),
+        ];
+        return answers.map(({ body }) => withoutIds(JSON.parse(body).user));
+      }),
+    );
+    expect(seen[1]).to.deep.equal(seen[0]);
+    expect(seen[2]).to.deep.equal(seen[0]);
+    const [account, alice] = seen[0] ?? [];
+    expect(account.name).to.equal("system:serviceaccount:default:default");
+    expect(account.extra["authentication.kcp.io/cluster-name"]).to.deep.equal(["root"]);
+    expect(alice).to.deep.equal({
+      name: "alice",
+      uid: "7",
+      groups: ["system:authenticated"],
+      extra: {
+        "authentication.kcp.io/scopes": ["cluster:root", "cluster:a,cluster:b"],
+        "authorization.kcp.io/warrant": ['{"user":"bob","groups":["dev"]}'],
+      },
+    });
+  });
+
+  it("believes at the published URL no certificate but of its own authority, and lets one impersonate only who may", async () => {
+    const { url, ca } = await apart.published();
+    const headers = { "impersonate-user": "alice", "x-remote-user": "alice" };
+    const asked = async (pair: KeyPair): Promise<unknown> => {
+      const { code, body } = await ask(`${url}/whoami`, { ca, headers, ...pair });
+      return code === 200 ? JSON.parse(body).user.name : code;
+    };
+    expect(await asked(apart.authority.client("shard", ["system:masters"]))).to.equal("alice");
+    expect(await asked(apart.authority.client("somebody", ["staff"]))).to.equal(403);
+    expect(await asked(createAuthority().client("shard", ["system:masters"]))).to.equal(401);
+  });
+
+  it("is 503 for clients of the shard while nobody runs it, and there again without a restart of the shard", async () => {
+    apart.views.signal("SIGKILL");
+    await apart.views.ended;
+    const down = await whoami("out of process", bearer("alice"));
+    expect(down.code).to.equal(503);
+    expect(JSON.parse(down.body)).to.include({ kind: "Status", reason: "ServiceUnavailable" });
+    expect(JSON.parse(down.body).message).to.match(/^the server of virtual workspaces /);
+    expect(down.body, "where it is").to.not.match(/127\.0\.0\.1/);
+    await apart.serveAgain();
+    expect((await whoami("out of process", bearer("alice"))).code).to.equal(200);
+  });
 });
+
+/** What differs from one issue of a token to the next. */
+function withoutIds(user: { readonly uid: string; readonly extra: Readonly<Record<string, readonly string[]>> }) {
+  const { "authentication.kubernetes.io/credential-id": _, ...extra } = user.extra;
+  const isAccount = Object.keys(extra).length !== Object.keys(user.extra).length;
+  return { ...user, ...(isAccount && { uid: "" }), extra } as typeof user & { readonly name: string };
+}

@@ -29,8 +29,11 @@ export const USERS = {
 
 /** A running `virtual-workspaces serve`. */
 export class Serve extends Program {
+  readonly args: readonly string[];
+
   constructor(args: readonly string[]) {
     super(localNode, [...BINARY, "serve", ...args]);
+    this.args = args;
   }
 
   get port(): number {
@@ -48,7 +51,8 @@ export interface Place {
 /** A server of workspaces that runs no views, and a process that does. */
 export class Apart implements AsyncDisposable {
   readonly shard: Start;
-  readonly views: Serve;
+  /** The process that runs the views now. */
+  views: Serve;
   /** The wire between clients, the shard among them, and the views. */
   readonly wire: Relay;
   readonly authority: TestAuthority;
@@ -74,8 +78,8 @@ export class Apart implements AsyncDisposable {
       writeFileSync(join(folder.path, name), text);
       return join(folder.path, name);
     };
-    let views: Serve | undefined;
-    const wire = stack.use(await startRelay(() => views?.port ?? 0));
+    let apart: Apart | undefined;
+    const wire = stack.use(await startRelay(() => apart?.views.port ?? 0));
     const ca = join(folder.path, "ca.crt");
     const shard = stack.use(
       await Start.ready({
@@ -89,17 +93,26 @@ export class Apart implements AsyncDisposable {
         ],
       }),
     );
-    const serving = stack.use(
-      new Serve([
-        ...["--view", MIRROR, "--kubeconfig", shard.path("admin.kubeconfig"), "--context", "shard-base"],
-        ...["--client-ca-file", ca, "--bind-address", "127.0.0.1", "--secure-port", "0"],
-        ...["--tls-cert-file", file("tls.crt", authority.server.cert)],
-        ...["--tls-private-key-file", file("tls.key", authority.server.key), ...more],
-      ]),
-    );
-    views = serving;
-    await serving.until("ready", () => serving.port !== 0, 20_000);
-    return new Apart({ shard, views: serving, wire, authority, folder }, stack.move());
+    const serving = new Serve([
+      ...["--view", MIRROR, "--kubeconfig", shard.path("admin.kubeconfig"), "--context", "shard-base"],
+      ...["--client-ca-file", ca, "--bind-address", "127.0.0.1", "--secure-port", "0"],
+      ...["--tls-cert-file", file("tls.crt", authority.server.cert)],
+      ...["--tls-private-key-file", file("tls.key", authority.server.key), ...more],
+    ]);
+    apart = new Apart({ shard, views: serving, wire, authority, folder }, stack.move());
+    await apart.#served();
+    return apart;
+  }
+
+  /** Runs the views once more, after their process has ended. */
+  async serveAgain(): Promise<void> {
+    this.views = new Serve(this.views.args);
+    await this.#served();
+  }
+
+  async #served(): Promise<void> {
+    const { views } = this;
+    await views.until("ready", () => views.port !== 0, 20_000);
   }
 
   /** The views, by way of the shard. */
@@ -116,6 +129,7 @@ export class Apart implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.views[Symbol.asyncDispose]();
     await this.#stack.disposeAsync();
   }
 }
