@@ -71,7 +71,12 @@ describe("a view over workspaces", function () {
         extra: {},
       });
       const nobody = JSON.parse((await whoami(way, {})).body).user;
-      expect(nobody).to.deep.equal({ name: "system:anonymous", uid: "", groups: ["system:unauthenticated"], extra: {} });
+      expect(nobody).to.deep.equal({
+        name: "system:anonymous",
+        uid: "",
+        groups: ["system:unauthenticated"],
+        extra: {},
+      });
     });
 
     it(`believes nobody ${way} who says that they are somebody else`, async () => {
@@ -89,7 +94,7 @@ describe("a view over workspaces", function () {
       expect(JSON.parse((await whoami(way, forged)).body).user.name).to.equal("system:anonymous");
       const impersonating = { "impersonate-user": "shard-root", "impersonate-group": "system:masters" };
       expect((await whoami(way, { ...impersonating, ...bearer("alice") })).code).to.equal(403);
-      const listing = { "connection": "close, impersonate-user, x-remote-user" };
+      const listing = { connection: "close, impersonate-user, x-remote-user" };
       expect((await whoami(way, { ...listing, ...bearer("alice") })).code).to.equal(400);
     });
 
@@ -131,8 +136,8 @@ describe("a view over workspaces", function () {
     expect(seen[1]).to.deep.equal(seen[0]);
     expect(seen[2]).to.deep.equal(seen[0]);
     const [account, alice] = seen[0] ?? [];
-    expect(account.name).to.equal("system:serviceaccount:default:default");
-    expect(account.extra["authentication.kcp.io/cluster-name"]).to.deep.equal(["root"]);
+    expect(account?.name).to.equal("system:serviceaccount:default:default");
+    expect(account?.extra["authentication.kcp.io/cluster-name"]).to.deep.equal(["root"]);
     expect(alice).to.deep.equal({
       name: "alice",
       uid: "7",

@@ -23,9 +23,14 @@ async function other(answer: (req: IncomingMessage, res: ServerResponse) => void
   server.on("upgrade", (req: IncomingMessage, socket) => {
     asked.push(req);
     if (req.headers.upgrade === "echo") {
-      socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\nX-Said: yes\r\n\r\nhello ");
+      socket.write(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\nX-Said: yes\r\n\r\nhello ",
+      );
       socket.on("error", () => undefined).pipe(socket);
-    } else socket.end('HTTP/1.1 403 Forbidden\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n{"reason":"no"}');
+    } else
+      socket.end(
+        'HTTP/1.1 403 Forbidden\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n{"reason":"no"}',
+      );
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -108,7 +113,9 @@ describe("a relay", () => {
     await using here = await start(wire.url);
     own = here.url;
     const { status, text } = await here.get("/services/archive/", { user: "admin" });
-    expect([status, text]).to.satisfy(([code, said]: [number, string]) => code === 500 && said.includes("archive -> archive"));
+    expect([status, text]).to.satisfy(
+      ([code, said]: [number, string]) => code === 500 && said.includes("archive -> archive"),
+    );
     expect(wire.asked).to.have.length(4);
   });
 
@@ -119,7 +126,10 @@ describe("a relay", () => {
       req.on("end", () => res.end());
     });
     await using here = await start(there.url);
-    const req = request(`${here.url}/services/archive/x`, { method: "POST", headers: { authorization: "Bearer admin" } });
+    const req = request(`${here.url}/services/archive/x`, {
+      method: "POST",
+      headers: { authorization: "Bearer admin" },
+    });
     req.write("one");
     const [res] = (await once(req, "response")) as [IncomingMessage];
     const pieces = res.setEncoding("utf8")[Symbol.asyncIterator]();
@@ -167,7 +177,7 @@ describe("a relay", () => {
       for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));
     }
     expect(written).to.be.below(32 * 1024 * 1024);
-    const gone = once((there.asked[0] as IncomingMessage).socket, "close");
+    const gone = new Promise((resolve) => there.asked[0]?.socket.once("close", resolve));
     req.on("error", () => undefined).destroy();
     await gone; // who leaves here leaves there
   });
@@ -186,7 +196,11 @@ describe("a relay", () => {
     await using here = await start("http://127.0.0.1:9");
     for (const _ of [1, 2]) {
       const message = "the archive cannot be reached; try again";
-      expect(outcome(await here.get("/services/archive/x", { user: "admin" }))).to.deep.equal([503, "ServiceUnavailable", message]);
+      expect(outcome(await here.get("/services/archive/x", { user: "admin" }))).to.deep.equal([
+        503,
+        "ServiceUnavailable",
+        message,
+      ]);
     }
     expect(faults).to.have.length(1);
     await using there = await other((req) => req.socket.destroy());
@@ -219,7 +233,10 @@ describe("a relay", () => {
     await using there = await other((_req, res) => res.end());
     await using here = await start(there.url);
     const text = await upgraded(here, "echo", "early ");
-    expect(text).to.match(/^HTTP\/1\.1 101 .*\r\n/).and.to.match(/x-said: yes/i).and.to.match(/\r\n\r\nhello early late$/);
+    expect(text)
+      .to.match(/^HTTP\/1\.1 101 .*\r\n/)
+      .and.to.match(/x-said: yes/i)
+      .and.to.match(/\r\n\r\nhello early late$/);
     expect(linesOf(there.asked[0] as IncomingMessage)).to.include.members(["impersonate-user: admin", "upgrade: echo"]);
   });
 

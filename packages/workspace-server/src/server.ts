@@ -90,7 +90,11 @@ export class WorkspaceServer implements AsyncDisposable {
     });
     const { audit, closeDelay, closeTimeout, onRequest, tls } = options;
     const impersonation = workspaceImpersonation(this.#shard.authorizer);
-    options.loopback?.serve({ virtualWorkspaces: [clustersView(this.#shard), rootView(this.#shard)], impersonation, log });
+    options.loopback?.serve({
+      virtualWorkspaces: [clustersView(this.#shard), rootView(this.#shard)],
+      impersonation,
+      log,
+    });
     this.#server = createServer({
       virtualWorkspaces: [clustersView(this.#shard), ...(options.virtualWorkspaces ?? []), rootView(this.#shard)],
       authentication: authenticators,

@@ -6,15 +6,15 @@ import { type RequestOptions, request } from "node:https";
 import { join } from "node:path";
 import { localNode, root } from "../../../tools/install.mjs";
 import { type Tree, tree } from "../../_setup/tree.ts";
-import { createAuthority, type TestAuthority } from "../../_support/server.ts";
 import { type Relay, startRelay } from "../../_support/relay.ts";
+import { createAuthority, type TestAuthority } from "../../_support/server.ts";
 import { Program } from "../../go/support/program.ts";
 import { type Answer, Start } from "./start.ts";
 
 export type { Answer };
 
 /** A stranger's file. */
-export const MIRROR: string = join(root, "test/workspace-server/views/support/mirror.ts");
+export const MIRROR: string = join(root, "test/workspace-server/views/fixtures/mirror.fixture.ts");
 const BINARY = ["--conditions=@virtual-workspaces/source", join(root, "packages/cli/src/bin.ts")];
 
 /** Tokens are `<name>-token`. */
@@ -59,7 +59,10 @@ export class Apart implements AsyncDisposable {
   readonly folder: Tree;
   readonly #stack: AsyncDisposableStack;
 
-  private constructor(parts: Pick<Apart, "shard" | "views" | "wire" | "authority" | "folder">, stack: AsyncDisposableStack) {
+  private constructor(
+    parts: Pick<Apart, "shard" | "views" | "wire" | "authority" | "folder">,
+    stack: AsyncDisposableStack,
+  ) {
     this.shard = parts.shard;
     this.views = parts.views;
     this.wire = parts.wire;

@@ -2,8 +2,8 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { inspect } from "node:util";
-import type { VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { Workspaces } from "@virtual-workspaces/forwarding";
+import type { VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { Host } from "@virtual-workspaces/store";
 import { Failure } from "../usage.ts";
 

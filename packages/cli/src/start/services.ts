@@ -41,7 +41,10 @@ export function servicesOf(flags: Flags): Services {
   const missing = IDENTITY.filter((name) => pathOf(flags, name) === undefined);
   // As in kcp: a front proxy may know where they are.
   if (url === undefined || missing.length === IDENTITY.length) {
-    const lacking: readonly FlagName[] = [...(url === undefined ? (["shard-virtual-workspace-url"] as const) : []), ...missing];
+    const lacking: readonly FlagName[] = [
+      ...(url === undefined ? (["shard-virtual-workspace-url"] as const) : []),
+      ...missing,
+    ];
     const warning = `requests below /services are answered 404: to have them passed on give ${flagged(lacking)}`;
     return { views, forwarded: undefined, warnings: [warning] };
   }
@@ -78,5 +81,8 @@ export function forwardedView(
   { url, ca, certFile, keyFile }: ForwardedTo,
   onError: (error: unknown) => void,
 ): VirtualWorkspace {
-  return forwardedServices({ upstream: { url, tls: { ca }, credentials: fileCredentials({ certFile, keyFile }) }, onError });
+  return forwardedServices({
+    upstream: { url, tls: { ca }, credentials: fileCredentials({ certFile, keyFile }) },
+    onError,
+  });
 }
