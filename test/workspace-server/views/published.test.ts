@@ -1,6 +1,6 @@
 // The example of a view over workspaces, loaded into a server: who sees what of which workspace, live.
-import { type Loopback, loopback } from "@virtual-workspaces/workspace-server";
 import { memoryStore } from "@virtual-workspaces/store";
+import { type Loopback, loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import published from "../../../examples/over-workspaces/published.ts";
 import { MERGE } from "../../_support/patches.ts";
@@ -34,7 +34,7 @@ describe("examples/over-workspaces/published.ts", function () {
     server.send(
       `PATCH /clusters/${work}/api/v1/namespaces/default/configmaps/${name}`,
       { metadata: { labels: { published } } },
-      { ...root, headers: MERGE },
+      { ...MERGE, ...root },
     );
 
   it("shows those that are published, to whom the workspace lets read, live", async () => {
