@@ -113,6 +113,38 @@ describe("a view over workspaces", function () {
     });
   }
 
+  it("is reached by the URLs of endpoint slices", async () => {
+    for (const [server, ca] of [
+      [together, together.text("apiserver.crt")],
+      [apart.shard, apart.authority.ca],
+    ] as const) {
+      const apis = "/clusters/root/apis/apis.kcp.io/v1alpha2";
+      const of = { apiVersion: "apis.kcp.io/v1alpha2", metadata: { name: "widgets" } };
+      await server.create(`${apis}/apiexports`, { ...of, kind: "APIExport", spec: {} });
+      const spec = { reference: { export: { name: "widgets", path: "root" } } };
+      expect((await server.create(`${apis}/apibindings`, { ...of, kind: "APIBinding", spec })).code).to.equal(201);
+      const url = await publishedBy(server);
+      const { code, body } = await ask(`${url}/clusters/a`, { ca, headers: bearer("root") });
+      expect([code, body && JSON.parse(body)]).to.deep.equal([200, { owner: "root", export: "widgets", cluster: "a" }]);
+    }
+  });
+
+  it("is asked as somebody else by whom the workspace lets; through the shard by masters alone, as in kcp", async () => {
+    const path = "mirror/clusters/root/api/v1/configmaps";
+    const said = await Promise.all(
+      Object.entries(places).map(async ([way, { url, ca }]) => {
+        const token = (way === "in process" ? together : apart.shard).token("kcp-admin");
+        const headers = { authorization: `Bearer ${token}`, "impersonate-user": "alice" };
+        const { code, body } = await ask(`${url}/${path}`, { ca, headers });
+        return `${code} ${JSON.parse(body).message}`;
+      }),
+    );
+    const asAlice = '403 configmaps is forbidden: User "alice" cannot list resource "configmaps"';
+    expect(said[0]).to.include(asAlice);
+    expect(said[1]).to.include("403 forbidden: impersonation is not allowed for the requestor");
+    expect(said[2]).to.include(asAlice);
+  });
+
   it("sees service accounts of workspaces, scopes and warrants alike", async () => {
     const seen = await Promise.all(
       Object.entries(places).map(async ([way]) => {
@@ -173,6 +205,17 @@ describe("a view over workspaces", function () {
     expect((await whoami("out of process", bearer("alice"))).code).to.equal(200);
   });
 });
+
+/** The first URL of the slice `widgets`, as soon as there is one. */
+async function publishedBy(server: Start): Promise<string> {
+  const path = "/clusters/root/apis/apis.kcp.io/v1alpha1/apiexportendpointslices/widgets";
+  for (const last = performance.now() + 10_000; performance.now() < last; ) {
+    const { body } = await server.get(path, { token: "root-token" });
+    const url = JSON.parse(body).status?.endpoints?.[0]?.url;
+    if (url !== undefined) return url;
+  }
+  throw new Error("no URL was published within 10 s");
+}
 
 /** What differs from one issue of a token to the next. */
 function withoutIds(user: { readonly uid: string; readonly extra: Readonly<Record<string, readonly string[]>> }) {
