@@ -23,7 +23,10 @@ const FILES = {
 const LOADED: readonly (readonly [readonly string[], RegExp])[] = [
   [["throws.ts"], /--view \S+throws\.ts cannot be loaded: Error: not today\n.*throws\.ts:1/s],
   [["broken.ts"], /--view \S+broken\.ts cannot be loaded: .*SyntaxError/s],
-  [["nothing.ts"], /--view \S+nothing\.ts: its default export is no view\. Write `export default defineVirtualWorkspace/],
+  [
+    ["nothing.ts"],
+    /--view \S+nothing\.ts: its default export is no view\. Write `export default defineVirtualWorkspace/,
+  ],
   [["open.ts"], /--view \S+open\.ts: .*no view: it decides nothing about access, and has to have authorize/],
   [["one.ts", "other.ts"], /--view \S+other\.ts: the name one is taken by \S+one\.ts: give the view another/],
   [["clusters.ts"], /--view \S+clusters\.ts: the name clusters is taken by the server itself/],
@@ -56,7 +59,9 @@ describe("files of views", function () {
       const views = names.flatMap((name) => ["--view", join(folder.path, name)]);
       const at = ["--bind-address=127.0.0.1", "--secure-port=0", "--experimental-bind-free-port"];
       const { code, stderr } = await cli("start", "--root-directory", join(folder.path, "kcp"), ...at, ...views);
-      expect(stderr).to.match(why).and.not.match(/node:internal|packages\/cli/);
+      expect(stderr)
+        .to.match(why)
+        .and.not.match(/node:internal|packages\/cli/);
       expect(code).to.equal(1);
     });
 
