@@ -15,7 +15,8 @@ describe("a view over workspaces", function () {
   let places: Readonly<Record<string, Place>>;
 
   before(async () => {
-    [together, apart] = await Promise.all([Start.ready({ files: USERS, flags: ["--view", MIRROR] }), Apart.ready()]);
+    together = await Start.ready({ files: USERS, flags: ["--view", MIRROR] });
+    apart = await Apart.ready();
     places = {
       "in process": { url: `${together.url}/services`, ca: together.text("apiserver.crt") },
       "out of process": apart.throughShard,
@@ -191,6 +192,30 @@ describe("a view over workspaces", function () {
     expect(await asked(apart.authority.client("shard", ["system:masters"]))).to.equal("alice");
     expect(await asked(apart.authority.client("somebody", ["staff"]))).to.equal(403);
     expect(await asked(createAuthority().client("shard", ["system:masters"]))).to.equal(401);
+  });
+
+  it("believes at the published URL a front proxy's word, and nobody else's who says the same", async () => {
+    const { url, ca } = await apart.published();
+    const headers = { "x-remote-user": "carol", "x-remote-group": "crew", "x-remote-extra-scopes": "a" };
+    const asked = async (pair: Partial<KeyPair>): Promise<unknown> => {
+      const { code, body } = await ask(`${url}/whoami`, { ca, headers, ...pair });
+      return code === 200 ? JSON.parse(body).user : code;
+    };
+    expect(await asked(apart.proxies.client("front-proxy", []))).to.deep.equal({
+      name: "carol",
+      uid: "",
+      groups: ["crew", "system:authenticated"],
+      extra: { scopes: ["a"] },
+    });
+    expect(await asked(apart.authority.client("front-proxy", []))).to.include({ name: "front-proxy" });
+    expect(await asked({})).to.include({ name: "system:anonymous" });
+  });
+
+  it("answers many at a time in process, though each of them asks the server itself", async () => {
+    const { url, ca } = places["in process"] as Place;
+    const path = `${url}/mirror/clusters/root/api/v1/configmaps?limit=1`;
+    const answers = await Promise.all(Array.from({ length: 100 }, () => ask(path, { ca, headers: bearer("root") })));
+    expect(answers.filter(({ code }) => code !== 200)).to.deep.equal([]);
   });
 
   it("is 503 for clients of the shard while nobody runs it, and there again without a restart of the shard", async () => {

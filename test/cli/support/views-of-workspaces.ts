@@ -56,25 +56,27 @@ export class Apart implements AsyncDisposable {
   /** The wire between clients, the shard among them, and the views. */
   readonly wire: Relay;
   readonly authority: TestAuthority;
+  /** Certifies front proxies of the views. */
+  readonly proxies: TestAuthority;
   readonly folder: Tree;
   readonly #stack: AsyncDisposableStack;
 
   private constructor(
-    parts: Pick<Apart, "shard" | "views" | "wire" | "authority" | "folder">,
+    parts: Pick<Apart, "shard" | "views" | "wire" | "authority" | "proxies" | "folder">,
     stack: AsyncDisposableStack,
   ) {
     this.shard = parts.shard;
     this.views = parts.views;
     this.wire = parts.wire;
     this.authority = parts.authority;
+    this.proxies = parts.proxies;
     this.folder = parts.folder;
     this.#stack = stack;
   }
 
-  /** @param more flags of `serve` */
-  static async ready(more: readonly string[] = []): Promise<Apart> {
+  static async ready(): Promise<Apart> {
     await using stack = new AsyncDisposableStack();
-    const authority = createAuthority();
+    const [authority, proxies] = [createAuthority(), createAuthority()];
     const shardCertificate = authority.client("shard", ["system:masters"]);
     const folder = stack.use(tree({ "ca.crt": authority.ca }));
     const file = (name: string, text: string): string => {
@@ -98,13 +100,19 @@ export class Apart implements AsyncDisposable {
     );
     const serving = new Serve([
       ...["--view", MIRROR, "--kubeconfig", shard.path("admin.kubeconfig"), "--context", "shard-base"],
+      ...["--requestheader-client-ca-file", file("proxies.crt", proxies.ca)],
       ...["--client-ca-file", ca, "--bind-address", "127.0.0.1", "--secure-port", "0"],
       ...["--tls-cert-file", file("tls.crt", authority.server.cert)],
-      ...["--tls-private-key-file", file("tls.key", authority.server.key), ...more],
+      ...["--tls-private-key-file", file("tls.key", authority.server.key)],
     ]);
-    apart = new Apart({ shard, views: serving, wire, authority, folder }, stack.move());
-    await apart.#served();
-    return apart;
+    apart = new Apart({ shard, views: serving, wire, authority, proxies, folder }, stack.move());
+    try {
+      await apart.#served();
+      return apart;
+    } catch (error) {
+      await apart[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
   /** Runs the views once more, after their process has ended. */
@@ -115,7 +123,7 @@ export class Apart implements AsyncDisposable {
 
   async #served(): Promise<void> {
     const { views } = this;
-    await views.until("ready", () => views.port !== 0, 20_000);
+    await views.until("ready", () => views.port !== 0, 60_000);
   }
 
   /** The views, by way of the shard. */
