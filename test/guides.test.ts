@@ -137,7 +137,7 @@ async function startAndCheck(folder: Tree, commands: readonly Command[]): Promis
     let printed = "";
     if (flags !== undefined) {
       const given = flags.split(" ").filter((flag) => flag !== "");
-      const inFolder = given.map((flag) => flag.replace(/=(\w+\.csv)$/, `=${join(folder.path, "$1")}`));
+      const inFolder = given.map((flag) => flag.replace(/=(\w+\.(?:csv|ts))$/, `=${join(folder.path, "$1")}`));
       server = stack.use(await Start.ready({ in: folder.path, root: ".kcp", flags: inFolder }));
     } else if (line.startsWith("kill ")) await server?.end(signal === undefined ? "SIGTERM" : "SIGKILL");
     else printed = await shell(line, { env, cwd: folder.path });

@@ -1,6 +1,7 @@
 // A module's function of the host: called when it is served, with the store that the flags name; what goes wrong is said.
 import { join } from "node:path";
 import { memoryStore } from "@virtual-workspaces/store";
+import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { viewsOf } from "../../packages/cli/src/dev/load.ts";
 import { Failure } from "../../packages/cli/src/usage.ts";
@@ -62,8 +63,11 @@ describe("virtual-workspaces dev with functions of the host", function () {
 
   it("gives up one that never returns, by its file", async () => {
     await using store = memoryStore();
+    await using upstream = new Upstream({ url: "http://127.0.0.1:9" });
     const content = () => new Promise(() => undefined);
-    const error = await viewsOf([{ path: "slow.ts", content }], { store }, 10).catch((error: unknown) => error);
+    const error = await viewsOf([{ path: "slow.ts", content }], { store, upstream, identity: "none" }, 10).catch(
+      (error: unknown) => error,
+    );
     expect(error)
       .to.be.instanceOf(Failure)
       .with.property(

@@ -3,6 +3,8 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
+import type { KeyPair } from "../_support/certificates.ts";
+import { createAuthority } from "../_support/server.ts";
 import { Start } from "./support/start.ts";
 import { type Answer, Apart, ask, MIRROR, type Place, USERS } from "./support/views-of-workspaces.ts";
 
@@ -13,7 +15,8 @@ describe("a view over workspaces", function () {
   let places: Readonly<Record<string, Place>>;
 
   before(async () => {
-    [together, apart] = await Promise.all([Start.ready({ files: USERS, flags: ["--view", MIRROR] }), Apart.ready()]);
+    together = await Start.ready({ files: USERS, flags: ["--view", MIRROR] });
+    apart = await Apart.ready();
     places = {
       "in process": { url: `${together.url}/services`, ca: together.text("apiserver.crt") },
       "out of process": apart.throughShard,
@@ -110,4 +113,138 @@ describe("a view over workspaces", function () {
       expect((await ask(`${url}/nothing/clusters/root/api`, { ca, headers: bearer("root") })).code).to.equal(404);
     });
   }
+
+  it("is reached by the URLs of endpoint slices", async () => {
+    for (const [server, ca] of [
+      [together, together.text("apiserver.crt")],
+      [apart.shard, apart.authority.ca],
+    ] as const) {
+      const apis = "/clusters/root/apis/apis.kcp.io/v1alpha2";
+      const of = { apiVersion: "apis.kcp.io/v1alpha2", metadata: { name: "widgets" } };
+      await server.create(`${apis}/apiexports`, { ...of, kind: "APIExport", spec: {} });
+      const spec = { reference: { export: { name: "widgets", path: "root" } } };
+      expect((await server.create(`${apis}/apibindings`, { ...of, kind: "APIBinding", spec })).code).to.equal(201);
+      const url = await publishedBy(server);
+      const { code, body } = await ask(`${url}/clusters/a`, { ca, headers: bearer("root") });
+      expect([code, body && JSON.parse(body)]).to.deep.equal([200, { owner: "root", export: "widgets", cluster: "a" }]);
+    }
+  });
+
+  it("is asked as somebody else by whom the workspace lets; through the shard by masters alone, as in kcp", async () => {
+    const path = "mirror/clusters/root/api/v1/configmaps";
+    const said = await Promise.all(
+      Object.entries(places).map(async ([way, { url, ca }]) => {
+        const token = (way === "in process" ? together : apart.shard).token("kcp-admin");
+        const headers = { authorization: `Bearer ${token}`, "impersonate-user": "alice" };
+        const { code, body } = await ask(`${url}/${path}`, { ca, headers });
+        return `${code} ${JSON.parse(body).message}`;
+      }),
+    );
+    const asAlice = '403 configmaps is forbidden: User "alice" cannot list resource "configmaps"';
+    expect(said[0]).to.include(asAlice);
+    expect(said[1]).to.include("403 forbidden: impersonation is not allowed for the requestor");
+    expect(said[2]).to.include(asAlice);
+  });
+
+  it("sees service accounts of workspaces, scopes and warrants alike", async () => {
+    const seen = await Promise.all(
+      Object.entries(places).map(async ([way]) => {
+        const server = way === "in process" ? together : apart.shard;
+        const account = await server.create("/clusters/root/api/v1/namespaces/default/serviceaccounts/default/token", {
+          apiVersion: "authentication.k8s.io/v1",
+          kind: "TokenRequest",
+        });
+        const { token } = JSON.parse(account.body).status;
+        const extra = {
+          "impersonate-extra-authentication.kcp.io%2fscopes": ["cluster:root", "cluster:a,cluster:b"],
+          "impersonate-extra-authorization.kcp.io%2fwarrant": '{"user":"bob","groups":["dev"]}',
+        };
+        const answers = [
+          await whoami(way, { authorization: `Bearer ${token}` }),
+          await whoami(way, { ...bearer("root"), "impersonate-user": "alice", "impersonate-uid": "7", ...extra }),
+        ];
+        return answers.map(({ body }) => withoutIds(JSON.parse(body).user));
+      }),
+    );
+    expect(seen[1]).to.deep.equal(seen[0]);
+    expect(seen[2]).to.deep.equal(seen[0]);
+    const [account, alice] = seen[0] ?? [];
+    expect(account?.name).to.equal("system:serviceaccount:default:default");
+    expect(account?.extra["authentication.kcp.io/cluster-name"]).to.deep.equal(["root"]);
+    expect(alice).to.deep.equal({
+      name: "alice",
+      uid: "7",
+      groups: ["system:authenticated"],
+      extra: {
+        "authentication.kcp.io/scopes": ["cluster:root", "cluster:a,cluster:b"],
+        "authorization.kcp.io/warrant": ['{"user":"bob","groups":["dev"]}'],
+      },
+    });
+  });
+
+  it("believes at the published URL no certificate but of its own authority, and lets one impersonate only who may", async () => {
+    const { url, ca } = await apart.published();
+    const headers = { "impersonate-user": "alice", "x-remote-user": "alice" };
+    const asked = async (pair: KeyPair): Promise<unknown> => {
+      const { code, body } = await ask(`${url}/whoami`, { ca, headers, ...pair });
+      return code === 200 ? JSON.parse(body).user.name : code;
+    };
+    expect(await asked(apart.authority.client("shard", ["system:masters"]))).to.equal("alice");
+    expect(await asked(apart.authority.client("somebody", ["staff"]))).to.equal(403);
+    expect(await asked(createAuthority().client("shard", ["system:masters"]))).to.equal(401);
+  });
+
+  it("believes at the published URL a front proxy's word, and nobody else's who says the same", async () => {
+    const { url, ca } = await apart.published();
+    const headers = { "x-remote-user": "carol", "x-remote-group": "crew", "x-remote-extra-scopes": "a" };
+    const asked = async (pair: Partial<KeyPair>): Promise<unknown> => {
+      const { code, body } = await ask(`${url}/whoami`, { ca, headers, ...pair });
+      return code === 200 ? JSON.parse(body).user : code;
+    };
+    expect(await asked(apart.proxies.client("front-proxy", []))).to.deep.equal({
+      name: "carol",
+      uid: "",
+      groups: ["crew", "system:authenticated"],
+      extra: { scopes: ["a"] },
+    });
+    expect(await asked(apart.authority.client("front-proxy", []))).to.include({ name: "front-proxy" });
+    expect(await asked({})).to.include({ name: "system:anonymous" });
+  });
+
+  it("answers many at a time in process, though each of them asks the server itself", async () => {
+    const { url, ca } = places["in process"] as Place;
+    const path = `${url}/mirror/clusters/root/api/v1/configmaps?limit=1`;
+    const answers = await Promise.all(Array.from({ length: 100 }, () => ask(path, { ca, headers: bearer("root") })));
+    expect(answers.filter(({ code }) => code !== 200)).to.deep.equal([]);
+  });
+
+  it("is 503 for clients of the shard while nobody runs it, and there again without a restart of the shard", async () => {
+    apart.views.signal("SIGKILL");
+    await apart.views.ended;
+    const down = await whoami("out of process", bearer("alice"));
+    expect(down.code).to.equal(503);
+    expect(JSON.parse(down.body)).to.include({ kind: "Status", reason: "ServiceUnavailable" });
+    expect(JSON.parse(down.body).message).to.match(/^the server of virtual workspaces /);
+    expect(down.body, "where it is").to.not.match(/127\.0\.0\.1/);
+    await apart.serveAgain();
+    expect((await whoami("out of process", bearer("alice"))).code).to.equal(200);
+  });
 });
+
+/** The first URL of the slice `widgets`, as soon as there is one. */
+async function publishedBy(server: Start): Promise<string> {
+  const path = "/clusters/root/apis/apis.kcp.io/v1alpha1/apiexportendpointslices/widgets";
+  for (const last = performance.now() + 10_000; performance.now() < last; ) {
+    const { body } = await server.get(path, { token: "root-token" });
+    const url = JSON.parse(body).status?.endpoints?.[0]?.url;
+    if (url !== undefined) return url;
+  }
+  throw new Error("no URL was published within 10 s");
+}
+
+/** What differs from one issue of a token to the next. */
+function withoutIds(user: { readonly uid: string; readonly extra: Readonly<Record<string, readonly string[]>> }) {
+  const { "authentication.kubernetes.io/credential-id": _, ...extra } = user.extra;
+  const isAccount = Object.keys(extra).length !== Object.keys(user.extra).length;
+  return { ...user, ...(isAccount && { uid: "" }), extra } as typeof user & { readonly name: string };
+}

@@ -308,7 +308,6 @@ describe("path patterns", () => {
       "/clusters/": "not end with one",
       "/:cluster": ":cluster belongs into the path",
       "/a//b": "must be a word",
-      "/services": "/services is the server's own",
       "/services/x": "/services is the server's own",
       "/readyz/x": "/readyz is the server's own",
       "/livez": "/livez is the server's own",
@@ -337,6 +336,18 @@ describe("path patterns", () => {
       expect(rest.match(path), path).to.have.nested.property("view.name", name);
     expect(rest.match("/api/v1")).to.include({ prefix: "", tail: "/api/v1" });
     expect(errorOf(rest.match("/services/a"))?.message).to.include("it is at /");
+    const strange = new PathMatcher([view("a", "/services"), view("b", "/x"), view("c"), view("d", "/")]);
+    for (const [path, name] of [
+      ["/services/a/api", "a"],
+      ["/services/b/api", "a"],
+      ["/services/other", "a"],
+      ["/services", "a"],
+      ["/services/c/api", "c"],
+      ["/servicesx", "d"],
+    ] as const)
+      expect(strange.match(path), path).to.have.nested.property("view.name", name);
+    expect(strange.match("/services/other/api")).to.include({ prefix: "/services", tail: "/other/api" });
+    expect(() => new PathMatcher([view("a", "/services"), view("b", "/services")])).to.throw("overlap");
     const found = new PathMatcher([view("a", "/x")]).match("/other");
     expect(errorOf(found)?.message).to.match(/they are below \/x$/);
   });

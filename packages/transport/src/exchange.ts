@@ -68,7 +68,7 @@ export abstract class Exchange<R> implements Dispatcher.DispatchHandler {
     if (!this.#over) this.take(piece);
   }
 
-  onRequestUpgrade(_controller: Controller, status: number, headers: ResponseHeaders, socket: Duplex): void {
+  onRequestUpgrade(_controller: Controller, ...[status, headers, socket]: [number, ResponseHeaders, Duplex]): void {
     this.begun = true;
     if (this.#over) socket.destroy();
     else this.upgraded({ status, headers }, socket);

@@ -89,6 +89,17 @@ export class Start extends Program {
     return `${code} ${stdout}${stderr}`;
   }
 
+  /** Makes something as `root-token`. */
+  async create(path: string, object: object): Promise<Answer> {
+    const headers = { authorization: "Bearer root-token", "content-type": "application/json" };
+    const options = { method: "POST", ca: this.text("apiserver.crt"), headers, agent: false };
+    const req = request(this.url + path, options).end(JSON.stringify(object));
+    const [res] = (await once(req, "response")) as [IncomingMessage];
+    let body = "";
+    for await (const piece of res.setEncoding("utf8")) body += piece;
+    return { code: res.statusCode ?? 0, body };
+  }
+
   /** A GET with a bearer token, or without credentials. */
   async get(
     path: string,

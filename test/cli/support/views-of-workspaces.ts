@@ -14,7 +14,7 @@ import { type Answer, Start } from "./start.ts";
 export type { Answer };
 
 /** A stranger's file. */
-export const MIRROR: string = join(root, "test/workspace-server/views/support/mirror.ts");
+export const MIRROR: string = join(root, "test/workspace-server/views/fixtures/mirror.fixture.ts");
 const BINARY = ["--conditions=@virtual-workspaces/source", join(root, "packages/cli/src/bin.ts")];
 
 /** Tokens are `<name>-token`. */
@@ -29,8 +29,11 @@ export const USERS = {
 
 /** A running `virtual-workspaces serve`. */
 export class Serve extends Program {
+  readonly args: readonly string[];
+
   constructor(args: readonly string[]) {
     super(localNode, [...BINARY, "serve", ...args]);
+    this.args = args;
   }
 
   get port(): number {
@@ -48,37 +51,40 @@ export interface Place {
 /** A server of workspaces that runs no views, and a process that does. */
 export class Apart implements AsyncDisposable {
   readonly shard: Start;
-  readonly views: Serve;
+  /** The process that runs the views now. */
+  views: Serve;
   /** The wire between clients, the shard among them, and the views. */
   readonly wire: Relay;
   readonly authority: TestAuthority;
+  /** Certifies front proxies of the views. */
+  readonly proxies: TestAuthority;
   readonly folder: Tree;
   readonly #stack: AsyncDisposableStack;
 
   private constructor(
-    parts: Pick<Apart, "shard" | "views" | "wire" | "authority" | "folder">,
+    parts: Pick<Apart, "shard" | "views" | "wire" | "authority" | "proxies" | "folder">,
     stack: AsyncDisposableStack,
   ) {
     this.shard = parts.shard;
     this.views = parts.views;
     this.wire = parts.wire;
     this.authority = parts.authority;
+    this.proxies = parts.proxies;
     this.folder = parts.folder;
     this.#stack = stack;
   }
 
-  /** @param more flags of `serve` */
-  static async ready(more: readonly string[] = []): Promise<Apart> {
+  static async ready(): Promise<Apart> {
     await using stack = new AsyncDisposableStack();
-    const authority = createAuthority();
+    const [authority, proxies] = [createAuthority(), createAuthority()];
     const shardCertificate = authority.client("shard", ["system:masters"]);
     const folder = stack.use(tree({ "ca.crt": authority.ca }));
     const file = (name: string, text: string): string => {
       writeFileSync(join(folder.path, name), text);
       return join(folder.path, name);
     };
-    let views: Serve | undefined;
-    const wire = stack.use(await startRelay(() => views?.port ?? 0));
+    let apart: Apart | undefined;
+    const wire = stack.use(await startRelay(() => apart?.views.port ?? 0));
     const ca = join(folder.path, "ca.crt");
     const shard = stack.use(
       await Start.ready({
@@ -92,17 +98,32 @@ export class Apart implements AsyncDisposable {
         ],
       }),
     );
-    const serving = stack.use(
-      new Serve([
-        ...["--view", MIRROR, "--kubeconfig", shard.path("admin.kubeconfig"), "--context", "shard-base"],
-        ...["--client-ca-file", ca, "--bind-address", "127.0.0.1", "--secure-port", "0"],
-        ...["--tls-cert-file", file("tls.crt", authority.server.cert)],
-        ...["--tls-private-key-file", file("tls.key", authority.server.key), ...more],
-      ]),
-    );
-    views = serving;
-    await serving.until("ready", () => serving.port !== 0, 20_000);
-    return new Apart({ shard, views: serving, wire, authority, folder }, stack.move());
+    const serving = new Serve([
+      ...["--view", MIRROR, "--kubeconfig", shard.path("admin.kubeconfig"), "--context", "shard-base"],
+      ...["--requestheader-client-ca-file", file("proxies.crt", proxies.ca)],
+      ...["--client-ca-file", ca, "--bind-address", "127.0.0.1", "--secure-port", "0"],
+      ...["--tls-cert-file", file("tls.crt", authority.server.cert)],
+      ...["--tls-private-key-file", file("tls.key", authority.server.key)],
+    ]);
+    apart = new Apart({ shard, views: serving, wire, authority, proxies, folder }, stack.move());
+    try {
+      await apart.#served();
+      return apart;
+    } catch (error) {
+      await apart[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** Runs the views once more, after their process has ended. */
+  async serveAgain(): Promise<void> {
+    this.views = new Serve(this.views.args);
+    await this.#served();
+  }
+
+  async #served(): Promise<void> {
+    const { views } = this;
+    await views.until("ready", () => views.port !== 0, 60_000);
   }
 
   /** The views, by way of the shard. */
@@ -119,6 +140,7 @@ export class Apart implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.views[Symbol.asyncDispose]();
     await this.#stack.disposeAsync();
   }
 }

@@ -1,15 +1,16 @@
 import { loadKubeconfig } from "@virtual-workspaces/client";
-import { sameCaller, tokenReview } from "@virtual-workspaces/forwarding";
-import { type Authenticator, createServer, groups, type Log } from "@virtual-workspaces/framework";
+import { sameCaller, subjectAccessReview, tokenReview } from "@virtual-workspaces/forwarding";
+import { type Authenticator, createServer, groups, type Log, union } from "@virtual-workspaces/framework";
 import { keepHistory } from "@virtual-workspaces/store";
 import { Upstream } from "@virtual-workspaces/transport";
+import { workspaceImpersonation } from "@virtual-workspaces/workspace-server";
 import { startFailure, told } from "../start/failures.ts";
 import { Interrupt } from "../start/interrupt.ts";
 import { openStore } from "../store/open.ts";
 import { ViewFiles } from "../views/load-views.ts";
 import type { ServeOptions } from "./options.ts";
 
-/** Whose members may go on as anybody: the shard that passes requests on is one. */
+/** Whose members may go on as anybody, without the workspaces being asked: the shard that passes requests on is one. */
 const MASTERS = "system:masters";
 
 /** Serves views over workspaces that are elsewhere until the process is asked to end. @returns the exit code @throws Failure */
@@ -21,6 +22,7 @@ export async function serve(options: ServeOptions, log: Log): Promise<number> {
   const { authentication } = options;
   const reviewing = authentication === undefined ? upstream : stack.use(await upstreamOf(authentication, undefined));
   const tokens = stack.use(tokenReview({ upstream: reviewing }));
+  const access = stack.use(subjectAccessReview<{ readonly cluster: string }>({ upstream }));
   const store = files.hosted ? stack.use(await openStore(options.store)) : undefined;
   if (store !== undefined) stack.use(keepHistory(store));
   const views = await files.views(store && { upstream, identity: sameCaller, store });
@@ -30,7 +32,7 @@ export async function serve(options: ServeOptions, log: Log): Promise<number> {
       createServer({
         virtualWorkspaces: views,
         authentication: inOrder(options.authenticators, tokens),
-        impersonation: groups(MASTERS),
+        impersonation: workspaceImpersonation(union(groups(MASTERS), access)),
         tls,
         log,
       }),

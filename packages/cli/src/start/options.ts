@@ -1,0 +1,189 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Audit, TlsCertificate } from "@virtual-workspaces/framework";
+import type { PlainUser, WorkspaceServerOptions } from "@virtual-workspaces/workspace-server";
+import { type StoreChoice, storeChoice } from "../store/options.ts";
+import { Failure, UsageError } from "../usage.ts";
+import { auditOf } from "./audit.ts";
+import { type Authentication, authenticationOf } from "./authentication.ts";
+import { batteriesOf, usersOf } from "./batteries.ts";
+import { contentOf, pathOf } from "./files.ts";
+import { type Flags, readFlags } from "./flags.ts";
+import { logOf, type StartLog } from "./log.ts";
+import { type Place, placeOf } from "./place.ts";
+import { type Services, servicesOf } from "./services.ts";
+import { shardNames } from "./shards.ts";
+
+/** What a start is told. Paths are absolute. */
+export interface StartOptions extends StartLog {
+  readonly rootDirectory: string;
+  /** Where `apiserver.crt` is kept. */
+  readonly certDir: string;
+  readonly kubeconfig: string;
+  readonly tokenStore: string;
+  /** Whether there are administrators of its own. */
+  readonly admin: boolean;
+  /** Users without rights of their own that come with batteries. */
+  readonly users: readonly PlainUser[];
+  /** Whether the tree of the demonstration is made and shown. */
+  readonly demo: boolean;
+  readonly place: Place;
+  /** Members of which groups get one, or nobody has any. @default all who have logged in */
+  readonly homeWorkspaces: WorkspaceServerOptions["homeWorkspaces"] | undefined;
+  /** @default made and kept in `certDir` */
+  readonly tls: TlsCertificate | undefined;
+  readonly authentication: Authentication;
+  readonly serviceAccounts: ServiceAccountOptions;
+  /** PEM. @default what clients trust the server by */
+  readonly rootCa: string | undefined;
+  /** Of `root`; further shards have theirs beside it. */
+  readonly store: StoreChoice;
+  readonly services: Services;
+  /** The names of the shards besides `root` that there are in any case. */
+  readonly shards: readonly string[];
+  /** In each workspace; 0: as many as one likes. */
+  readonly totalObjectLimit: number;
+  readonly audit: Audit | undefined;
+  /** ms */
+  readonly closeDelay: number;
+  /** For the log. */
+  readonly warnings: readonly string[];
+}
+
+/** What tokens of service accounts are made with. */
+export interface ServiceAccountOptions {
+  readonly issuers: readonly string[];
+  readonly audiences: readonly string[];
+  /** @default in each workspace */
+  readonly keysUrl: string | undefined;
+  /** Of the private key; made when it is not there. */
+  readonly keyFile: string;
+  /** PEM of other keys that have signed tokens. */
+  readonly verification: readonly string[];
+}
+
+/** More than a store has room for. */
+const MOST_OBJECTS = 1e12;
+const ETCD_FLAGS = ["etcd-prefix", "etcd-cafile", "etcd-certfile", "etcd-keyfile", "etcd-credentials-file"] as const;
+
+/** Reads the flags and the files that they name; changes nothing. @throws UsageError */
+export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): StartOptions {
+  const flags = readFlags(args);
+  const logging = logOf(flags);
+  const rootDirectory = resolve(flags.text("root-directory") ?? ".kcp");
+  const batteries = batteriesOf(flags);
+  const { audit, warning } = auditOf(flags);
+  const services = servicesOf(flags);
+  return {
+    ...logging,
+    rootDirectory,
+    certDir: pathOf(flags, "cert-dir") ?? rootDirectory,
+    kubeconfig: pathOf(flags, "kubeconfig-path") ?? join(rootDirectory, "admin.kubeconfig"),
+    tokenStore: pathOf(flags, "authentication-admin-token-path") ?? join(rootDirectory, ".admin-token-store"),
+    admin: batteries.has("admin"),
+    users: usersOf(batteries),
+    demo: batteries.has("demo"),
+    place: placeOf(flags),
+    homeWorkspaces: homesOf(flags),
+    tls: tlsOf(flags),
+    authentication: authenticationOf(flags, logging.log),
+    serviceAccounts: serviceAccountsOf(flags, rootDirectory),
+    rootCa: flags.text("root-ca-file") && contentOf(resolve(flags.text("root-ca-file") ?? ""), "root-ca-file"),
+    store: storeOf(flags, { rootDirectory, env }),
+    services,
+    shards: shardNames(flags),
+    totalObjectLimit: flags.count("logical-cluster-total-object-limit", { fallback: 0, most: MOST_OBJECTS }),
+    audit,
+    closeDelay: flags.duration("shutdown-delay-duration"),
+    warnings: [...flags.warnings, ...services.warnings, ...(warning === undefined ? [] : [warning]), ...gatesOf(flags)],
+  };
+}
+
+function homesOf(flags: Flags): StartOptions["homeWorkspaces"] {
+  if (!flags.on("enable-home-workspaces", true)) return false;
+  const name = "home-workspaces-home-creator-groups";
+  return flags.given([name]).length === 0 ? undefined : { creatorGroups: flags.list(name) };
+}
+
+function tlsOf(flags: Flags): TlsCertificate | undefined {
+  const certFile = pathOf(flags, "tls-cert-file");
+  const keyFile = pathOf(flags, "tls-private-key-file");
+  if (certFile === undefined && keyFile === undefined) return undefined;
+  if (certFile === undefined || keyFile === undefined)
+    throw new UsageError("--tls-cert-file and --tls-private-key-file go together");
+  contentOf(certFile, "tls-cert-file");
+  contentOf(keyFile, "tls-private-key-file");
+  return { certFile, keyFile };
+}
+
+function serviceAccountsOf(flags: Flags, rootDirectory: string): ServiceAccountOptions {
+  const signing = pathOf(flags, "service-account-signing-key-file");
+  const own = pathOf(flags, "service-account-private-key-file");
+  // One key signs here; what only one of two flags names must not be taken for the other.
+  if (signing !== undefined && own !== undefined && signing !== own)
+    throw new UsageError(
+      "--service-account-signing-key-file and --service-account-private-key-file name two keys: one signs all tokens; name the other with --service-account-key-file",
+    );
+  const named = signing ?? own;
+  const flag = signing === undefined ? "service-account-private-key-file" : "service-account-signing-key-file";
+  if (named !== undefined) contentOf(named, flag);
+  return {
+    issuers: flags.list("service-account-issuer"),
+    keysUrl: keysUrlOf(flags),
+    audiences: flags.list("api-audiences"),
+    keyFile: named ?? join(rootDirectory, "sa.key"),
+    verification: flags
+      .list("service-account-key-file")
+      .map((file) => contentOf(resolve(file), "service-account-key-file")),
+  };
+}
+
+function keysUrlOf(flags: Flags): string | undefined {
+  const url = flags.text("service-account-jwks-uri");
+  if (url === undefined || (URL.canParse(url) && new URL(url).protocol === "https:")) return url;
+  throw new UsageError(`--service-account-jwks-uri ${url}: give an https URL`);
+}
+
+function storeOf(
+  flags: Flags,
+  { rootDirectory, env }: { readonly rootDirectory: string; readonly env: NodeJS.ProcessEnv },
+): StoreChoice {
+  const servers = flags.list("etcd-servers");
+  const embedded = servers.length === 0 || servers.join() === "embedded";
+  if (!embedded && servers.includes("embedded"))
+    throw new UsageError("--etcd-servers: say embedded, or name the members of an etcd, not both");
+  const folder = pathOf(flags, "embedded-etcd-directory");
+  if (!embedded && folder !== undefined)
+    throw new UsageError("--embedded-etcd-directory and --etcd-servers name two places: objects are kept in one");
+  const etcd = Object.fromEntries(
+    ETCD_FLAGS.flatMap((name) => {
+      const value = flags.text(name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+  const place = embedded ? { "data-dir": folder ?? join(rootDirectory, "data") } : { "etcd-servers": servers };
+  refuseForeign(rootDirectory);
+  if (embedded && Object.keys(etcd).length > 0)
+    throw new UsageError(`--${Object.keys(etcd)[0]} is about etcd: name it with --etcd-servers`);
+  return storeChoice({ ...etcd, ...place }, env);
+}
+
+/** Whoever comes from kcp would find everything gone. */
+function refuseForeign(rootDirectory: string): void {
+  const theirs = join(rootDirectory, "etcd-server", "member");
+  if (existsSync(theirs))
+    throw new Failure(
+      `${rootDirectory} has the data of a kcp, which this server cannot read: name another folder with --root-directory`,
+    );
+}
+
+/** kcp's gates are for parts that are not here; what is said about them must not be lost. */
+function gatesOf(flags: Flags): readonly string[] {
+  const gates = flags.list("feature-gates").map((text): readonly [string, boolean] => {
+    const [, name = "", value = ""] = /^([A-Za-z]+)=(true|false)$/i.exec(text) ?? [];
+    if (name === "")
+      throw new UsageError(`--feature-gates ${text}: write Name=true or Name=false, with commas between`);
+    return [name, /^true$/i.test(value)];
+  });
+  return gates.filter(([, on]) => on).map(([name]) => `feature gate ${name} has no effect in this server`);
+}

@@ -1,9 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
-import { HOPS_HEADER, type RawRequest } from "@virtual-workspaces/framework";
 import { impersonationHeaders } from "@virtual-workspaces/client";
-import { isUpgraded, type Outgoing, type StreamedResponse, Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
+import { HOPS_HEADER, type RawRequest } from "@virtual-workspaces/framework";
+import {
+  isUpgraded,
+  type Outgoing,
+  type StreamedResponse,
+  Upstream,
+  type UpstreamOptions,
+} from "@virtual-workspaces/transport";
 import { causeOfFault, upstreamFailure, upstreamFault } from "../outbound/failure.ts";
 import { type OutboundIdentity, outboundIdentity } from "../outbound/identity.ts";
 import { Spells } from "../outbound/spells.ts";
@@ -129,7 +135,10 @@ export class Relay implements AsyncDisposable {
   /** It is us whom it does not know. The caller can do nothing about that, and must not be told to log in. */
   async #refused(answer: Partial<AsyncDisposable>): Promise<never> {
     await answer[Symbol.asyncDispose]?.();
-    throw upstreamFault(this.#origin, "does not take the credentials of this one: whoever runs this one has to renew them");
+    throw upstreamFault(
+      this.#origin,
+      "does not take the credentials of this one: whoever runs this one has to renew them",
+    );
   }
 
   #told(error: unknown): unknown {

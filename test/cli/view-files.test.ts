@@ -1,0 +1,82 @@
+// What `start --view`, `serve` and `dev` say of files that are no views, or cannot be served where they are to be.
+import { join } from "node:path";
+import { expect } from "chai";
+import { root } from "../../tools/install.mjs";
+import { tree } from "../_setup/tree.ts";
+import { cli } from "./support/dev.ts";
+
+const view = (name: string, more = "authorize: () => ({ allowed: true }),"): string =>
+  `export default { name: ${JSON.stringify(name)}, path: "/", ${more} handle: (req, res) => res.end() };`;
+
+const FILES = {
+  "throws.ts": 'throw new Error("not today");',
+  "broken.ts": "export default {",
+  "nothing.ts": "export const view = 1;",
+  "open.ts": view("open", ""),
+  "one.ts": view("one"),
+  "other.ts": view("one"),
+  "clusters.ts": view("clusters"),
+  "placed.ts": view("placed", 'authorize: () => ({ allowed: true }), prefix: "/clusters",'),
+  "asks.ts": 'export default ({ upstream }) => { if (upstream) throw new Error("no such place"); };',
+};
+
+const LOADED: readonly (readonly [readonly string[], RegExp])[] = [
+  [["throws.ts"], /--view \S+throws\.ts cannot be loaded: Error: not today\n.*throws\.ts:1/s],
+  [["broken.ts"], /--view \S+broken\.ts cannot be loaded: .*SyntaxError/s],
+  [
+    ["nothing.ts"],
+    /--view \S+nothing\.ts: its default export is no view\. Write `export default defineVirtualWorkspace/,
+  ],
+  [["open.ts"], /--view \S+open\.ts: .*no view: it decides nothing about access, and has to have authorize/],
+  [["one.ts", "other.ts"], /--view \S+other\.ts: the name one is taken by \S+one\.ts: give the view another/],
+  [["clusters.ts"], /--view \S+clusters\.ts: the name clusters is taken by the server itself/],
+  [["placed.ts"], /--view \S+placed\.ts: the view placed wants to be at \/clusters.*leave out its prefix/],
+  [["asks.ts"], /--view \S+asks\.ts cannot be loaded: Error: no such place/],
+];
+
+const FLAGS: readonly (readonly [readonly string[], RegExp])[] = [
+  [["start", "--view", "nowhere.ts"], /--view nowhere\.ts: there is no such file in /],
+  [["start", "--view", "package.json", "--run-virtual-workspaces=false"], /--view and --run-virtual-workspaces=false/],
+  [
+    [
+      ...["start", "--run-virtual-workspaces=false", "--shard-virtual-workspace-url=https://a"],
+      "--shard-client-cert-file=package.json",
+    ],
+    /go together, and --shard-virtual-workspace-ca-file, --shard-client-key-file is missing/,
+  ],
+  [["serve"], /--view is missing/],
+  [["serve", "--view", "package.json"], /--kubeconfig is missing/],
+  [["serve", "--view", "package.json", "--kubeconfig", "package.json"], /--tls-cert-file and --tls-private-key-file/],
+  [["serve", "view.ts"], /name files of views with --view/],
+];
+
+describe("files of views", function () {
+  this.timeout(60_000);
+
+  for (const [names, why] of LOADED)
+    it(`${names.join(" and ")}: one message that names the file and what to do`, async () => {
+      using folder = tree(FILES);
+      const views = names.flatMap((name) => ["--view", join(folder.path, name)]);
+      const at = ["--bind-address=127.0.0.1", "--secure-port=0", "--experimental-bind-free-port"];
+      const { code, stderr } = await cli("start", "--root-directory", join(folder.path, "kcp"), ...at, ...views);
+      expect(stderr)
+        .to.match(why)
+        .and.not.match(/node:internal|packages\/cli/);
+      expect(code).to.equal(1);
+    });
+
+  for (const [args, why] of FLAGS)
+    it(`${args.join(" ")}: is told what is wrong`, async () => {
+      const { code, stderr } = await cli(...args);
+      expect(stderr).to.match(why);
+      expect(code).to.equal(2);
+    });
+
+  it("over workspaces is told by dev where there are some", async () => {
+    using folder = tree({});
+    const example = join(root, "examples/over-workspaces/published.ts");
+    const { code, stderr } = await cli("dev", example, "--dir", join(folder.path, "state"), "--port", "0");
+    expect(stderr).to.match(/this view is over workspaces, of which dev has none: use virtual-workspaces start --view/);
+    expect(code).to.equal(1);
+  });
+});

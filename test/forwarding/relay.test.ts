@@ -1,0 +1,266 @@
+// Whole requests passed on: what reaches the other server, what comes back, and what becomes of both when one of them leaves.
+import { once } from "node:events";
+import { createServer as createHttp, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { relay } from "@virtual-workspaces/forwarding";
+import { allow, defineVirtualWorkspace, groups, type VirtualWorkspace } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { outcome, type PlainServer, startPlain } from "../_support/plain.ts";
+
+interface Other extends AsyncDisposable {
+  readonly url: string;
+  /** Requests that it has had. */
+  readonly asked: IncomingMessage[];
+}
+
+/** A server that is no framework's: it does what a test says. */
+async function other(answer: (req: IncomingMessage, res: ServerResponse) => void): Promise<Other> {
+  const asked: IncomingMessage[] = [];
+  const server = createHttp((req, res) => {
+    asked.push(req);
+    answer(req, res);
+  });
+  server.on("upgrade", (req: IncomingMessage, socket) => {
+    asked.push(req);
+    if (req.headers.upgrade === "echo") {
+      socket.write(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\nX-Said: yes\r\n\r\nhello ",
+      );
+      socket.on("error", () => undefined).pipe(socket);
+    } else
+      socket.end(
+        'HTTP/1.1 403 Forbidden\r\nContent-Type: application/json\r\nContent-Length: 15\r\n\r\n{"reason":"no"}',
+      );
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+const faults: unknown[] = [];
+
+function passing(url: string): VirtualWorkspace {
+  const passed = relay({ upstream: { url }, onError: (error) => faults.push(error), what: "the archive" });
+  return defineVirtualWorkspace({
+    name: "archive",
+    path: "/",
+    authorize: () => allow(),
+    handle: passed.handle,
+    upgrade: passed.upgrade,
+    setup: () => passed,
+  });
+}
+
+const start = (url: string): Promise<PlainServer> => startPlain([passing(url)], { impersonation: groups("admins") });
+const linesOf = ({ rawHeaders }: IncomingMessage): string[] =>
+  rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [`${name.toLowerCase()}: ${rawHeaders[at + 1]}`] : []));
+
+describe("a relay", () => {
+  beforeEach(() => {
+    faults.length = 0;
+  });
+
+  it("passes path, query and headers on as they came, the caller as Impersonate-*, and counts", async () => {
+    await using there = await other((_req, res) => res.setHeader("x-two", ["a", "b"]).end("ok"));
+    await using here = await start(there.url);
+    const headers = {
+      "x-own": "Zoë",
+      "x-remote-user": "mallory",
+      "X-Forwarded-For": "10.0.0.1",
+      "x-kcp-virtual-resource-hops": "1",
+      via: "1.1 shard",
+      connection: "close, x-listed",
+      "x-listed": "1",
+      cookie: "a=b",
+    };
+    const sent = { ...headers, "x-own": Buffer.from(headers["x-own"]).toString("latin1") };
+    const answer = await here.get("/services/archive/a%2Fb/%41?x=%2F&y=1", { user: "admin", headers: sent });
+    expect([answer.status, answer.text, answer.headers["x-two"]]).to.deep.equal([200, "ok", "a, b"]);
+    const [asked] = there.asked as [IncomingMessage];
+    expect(asked.url).to.equal("/services/archive/a%2Fb/%41?x=%2F&y=1");
+    const lines = linesOf(asked);
+    expect(lines).to.include.members([
+      `x-own: ${sent["x-own"]}`,
+      "impersonate-user: admin",
+      "impersonate-group: admins",
+      "impersonate-group: system:authenticated",
+      "x-kcp-virtual-resource-hops: 2",
+      "via: 1.1 shard, 1.1 archive",
+      "cookie: a=b",
+    ]);
+    expect(lines.join("\n")).to.not.match(/mallory|10\.0\.0\.1|listed|authorization/i);
+  });
+
+  it("ends a circle", async () => {
+    let own = "";
+    await using wire = await other((req, res) => {
+      const { authorization: _, host: __, ...headers } = req.headers;
+      const again = request(own + req.url, { headers: { ...headers, authorization: "Bearer admin" } }, (answer) => {
+        res.statusCode = answer.statusCode ?? 0;
+        answer.pipe(res);
+      });
+      again.end();
+    });
+    await using here = await start(wire.url);
+    own = here.url;
+    const { status, text } = await here.get("/services/archive/", { user: "admin" });
+    expect([status, text]).to.satisfy(
+      ([code, said]: [number, string]) => code === 500 && said.includes("archive -> archive"),
+    );
+    expect(wire.asked).to.have.length(4);
+  });
+
+  it("passes bytes on as they come, both ways", async () => {
+    await using there = await other((req, res) => {
+      res.flushHeaders();
+      req.on("data", (piece: Buffer) => res.write(`got ${piece}\n`));
+      req.on("end", () => res.end());
+    });
+    await using here = await start(there.url);
+    const req = request(`${here.url}/services/archive/x`, {
+      method: "POST",
+      headers: { authorization: "Bearer admin" },
+    });
+    req.write("one");
+    const [res] = (await once(req, "response")) as [IncomingMessage];
+    const pieces = res.setEncoding("utf8")[Symbol.asyncIterator]();
+    expect((await pieces.next()).value).to.equal("got one\n");
+    req.write("two");
+    expect((await pieces.next()).value).to.equal("got two\n");
+    req.end();
+    expect((await pieces.next()).done).to.equal(true);
+  });
+
+  it("answers before a body is read to its end, and serves the next request of the connection", async () => {
+    await using there = await other((_req, res) => res.writeHead(413, { connection: "close" }).end("too long"));
+    await using here = await start(there.url);
+    const { port } = new URL(here.url);
+    const socket = connect(Number(port), "127.0.0.1");
+    const head = "Host: x\r\nAuthorization: Bearer admin\r\n";
+    socket.write(`POST /services/archive/x HTTP/1.1\r\n${head}Content-Length: 2000000\r\n\r\n${"x".repeat(1_000)}`);
+    let text = "";
+    const until = async (what: string): Promise<void> => {
+      while (!text.includes(what)) text += String((await once(socket, "data"))[0]);
+    };
+    await until("too long");
+    socket.write("x".repeat(2_000_000 - 1_000));
+    socket.write(`GET /livez HTTP/1.1\r\n${head}\r\n`);
+    await until("200 OK");
+    socket.destroy();
+  });
+
+  it("waits for a client that reads slowly, and holds no more than buffers do", async () => {
+    let written = 0;
+    await using there = await other((_req, res) => {
+      const more = (): void => {
+        do written += 64 * 1024;
+        while (res.write(Buffer.alloc(64 * 1024)));
+        res.once("drain", more);
+      };
+      more();
+    });
+    await using here = await start(there.url);
+    const req = request(`${here.url}/services/archive/x`, { headers: { authorization: "Bearer admin" } }).end();
+    const [res] = (await once(req, "response")) as [IncomingMessage];
+    res.on("error", () => undefined).pause();
+    let before = -1;
+    while (before !== written) {
+      before = written;
+      for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(written)
+      .to.be.above(0)
+      .and.below(32 * 1024 * 1024);
+    const gone = new Promise((resolve) => there.asked[0]?.socket.once("close", resolve));
+    req.on("error", () => undefined).destroy();
+    await gone; // who leaves here leaves there
+  });
+
+  it("cuts what the other server breaks off, so that nobody takes it for whole", async () => {
+    await using there = await other((_req, res) => {
+      res.write("half");
+      setImmediate(() => res.destroy());
+    });
+    await using here = await start(there.url);
+    const error = await here.get("/services/archive/x", { user: "admin" }).catch((thrown: unknown) => thrown);
+    expect((error as NodeJS.ErrnoException).code).to.equal("ECONNRESET");
+  });
+
+  it("is 503 when nobody is there, once in the log, and does not say where; 504 where a write may have been done", async () => {
+    await using here = await start("http://127.0.0.1:9");
+    for (const _ of [1, 2]) {
+      const message = "the archive cannot be reached; try again";
+      expect(outcome(await here.get("/services/archive/x", { user: "admin" }))).to.deep.equal([
+        503,
+        "ServiceUnavailable",
+        message,
+      ]);
+    }
+    expect(faults).to.have.length(1);
+    await using there = await other((req) => req.socket.destroy());
+    await using lost = await start(there.url);
+    expect((await lost.send("POST /services/archive/x", {}, { user: "admin" })).status).to.equal(504);
+    expect((await lost.get("/services/archive/x", { user: "admin" })).status).to.equal(503);
+  });
+
+  it("is 503 when it is us whom the other server does not know: the caller has logged in", async () => {
+    await using there = await other((_req, res) => res.writeHead(401).end("who are you?"));
+    await using here = await start(there.url);
+    const { status, text } = await here.get("/services/archive/x", { user: "admin" });
+    expect([status, text.includes("credentials of this one")]).to.deep.equal([503, true]);
+  });
+
+  it("ends watches behind a line when the server closes, for clients to resume elsewhere", async () => {
+    await using there = await other((_req, res) => {
+      res.writeHead(200, { "content-type": "application/json" }).write('{"type":"ADDED","object":{}}\n');
+    });
+    const here = await start(there.url);
+    await using watch = await here.watch("/services/archive/clusters/a/apis/b/v1/c?watch=1", { user: "admin" });
+    expect((await watch.next()).type).to.equal("ADDED");
+    expect(here.server.stats.longRunning).to.equal(1);
+    const closed = here[Symbol.asyncDispose]();
+    expect(await watch.rest()).to.deep.equal([]);
+    await closed;
+  });
+
+  it("passes upgrades on, what was sent along, and both ends' last words", async () => {
+    await using there = await other((_req, res) => res.end());
+    await using here = await start(there.url);
+    const text = await upgraded(here, "echo", "early ");
+    expect(text)
+      .to.match(/^HTTP\/1\.1 101 .*\r\n/)
+      .and.to.match(/x-said: yes/i)
+      .and.to.match(/\r\n\r\nhello early late$/);
+    expect(linesOf(there.asked[0] as IncomingMessage)).to.include.members(["impersonate-user: admin", "upgrade: echo"]);
+  });
+
+  it("passes on in HTTP what refuses an upgrade, and 503 when nobody is there", async () => {
+    await using there = await other((_req, res) => res.end());
+    await using here = await start(there.url);
+    expect(await upgraded(here, "other", "")).to.match(/^HTTP\/1\.1 403 .*\r\n\r\n\{"reason":"no"\}$/s);
+    await using nobody = await start("http://127.0.0.1:9");
+    expect(await upgraded(nobody, "echo", "")).to.match(/^HTTP\/1\.1 503 .*the archive cannot be reached/s);
+  });
+});
+
+/** Asks for an upgrade, says `early` with it and `late` behind the answer, and reads to the end. */
+async function upgraded({ url }: PlainServer, protocol: string, early: string): Promise<string> {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  const head = `Host: x\r\nAuthorization: Bearer admin\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n`;
+  socket.write(`GET /services/archive/exec HTTP/1.1\r\n${head}\r\n${early}`);
+  let text = "";
+  for await (const piece of socket.setEncoding("utf8")) {
+    text += piece;
+    if (text.endsWith(`hello ${early}`) && early !== "") socket.end("late");
+  }
+  return text;
+}
