@@ -42,7 +42,10 @@ describe("the garbage collector, where owners", function () {
     await using server = await startWorkspaces(store);
     const client = new ClusterClient(server);
     await circle(client, ["a", "b", "c"]);
-    await Promise.all(["a", "b", "c"].map((name) => client.delete(`${MAPS}/${name}`, "Foreground")));
+    const foreground = { propagationPolicy: "Foreground" };
+    const asked = await Promise.all(["a", "b", "c"].map((name) => client.send("DELETE", `${MAPS}/${name}`, foreground)));
+    // Two are enough for a break: the third may be gone before it is asked for.
+    for (const { status, text } of asked) expect(status, text).to.be.oneOf([200, 404]);
     for (const name of ["a", "b", "c"]) await client.gone(`${MAPS}/${name}`);
   });
 

@@ -50,7 +50,7 @@ describe("a shard that does not work", function () {
     const readyz = await server.get("/readyz?verbose");
     expect([readyz.status, readyz.text]).to.deep.equal([
       503,
-      "[+]shutdown ok\n[+]clusters ok\n[+]shard ok\n[+]store ok\n[-]shards failed: reason withheld\nreadyz check failed\n",
+      "[+]shutdown ok\n[+]clusters ok\n[+]shard ok\n[+]workspaces ok\n[+]cache ok\n[+]store ok\n[-]shards failed: reason withheld\nreadyz check failed\n",
     ]);
     const told = await until(server, `${SHARDS}/shard-1`, (one) => conditionOf(one, "Ready")?.status === "False");
     expect(conditionOf(told, "Ready")).to.include({ reason: "NotStarted", message: "no disk for shard-1" });

@@ -92,7 +92,9 @@ describe("several shards in one process", function () {
       "TooManyRequests",
       "Not found on this shard",
     ]);
-    expect(namesIn(await shard.get(`/clusters/*${WORKSPACES}`, root))).to.deep.equal(["child"]);
+    const tenancy = "/clusters/root/apis/apis.kcp.io/v1alpha2/apiexports/tenancy.kcp.io";
+    const { identityHash } = (await server.get(tenancy, root)).body.status;
+    expect(namesIn(await shard.get(`/clusters/*${WORKSPACES}:${identityHash}`, root))).to.deep.equal(["child"]);
     expect((await server.send(`DELETE /clusters/root${WORKSPACES}/far`, undefined, root)).status).to.equal(200);
     await until(server, `/clusters/root${WORKSPACES}/far`, ({ status }) => status === 404);
     for (const cluster of [far, child])

@@ -52,8 +52,9 @@ export async function killAgainAndAgain({ rounds, seed, flags = [], store }: Kil
 
 /** Until every workspace is Ready or gone, and so are what is in them. */
 export async function settled(admin: Admin): Promise<void> {
+  const tenancy = await admin.ok("GET", `/clusters/root${paths.EXPORTS}/tenancy.kcp.io`);
   const done: Readonly<Record<string, (object: Body) => boolean>> = {
-    [paths.WORKSPACES]: ({ status }) => status?.phase === "Ready",
+    [`${paths.WORKSPACES}:${tenancy.status.identityHash}`]: ({ status }) => status?.phase === "Ready",
     [paths.NAMESPACES]: ({ status }) => status?.phase === "Active",
     [paths.BINDINGS]: ({ status }) => status?.phase === "Bound",
     [paths.EXPORTS]: ({ status }) => status?.identityHash !== undefined,
