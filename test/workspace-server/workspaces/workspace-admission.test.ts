@@ -5,6 +5,7 @@ import { manifest, refusal, type ServedWorld, serveWorld } from "./support/serve
 import { startWorld, type World } from "./support/world.ts";
 
 const TYPE = "internal.tenancy.kcp.io/type";
+const OWNER = "experimental.tenancy.kcp.io/owner";
 type Call = NonNullable<Parameters<ServedWorld["send"]>[2]>;
 
 /** Without controllers: workspaces stay as they were made. */
@@ -205,6 +206,23 @@ describe("Workspaces that are changed", () => {
         status: { phase: "Ready" },
       });
       expect(refusal(ready)).to.equal("403 spec.URL must be set for phase Ready");
+    }));
+
+  it("keep who made them, unless the administrator says otherwise", () =>
+    start(async ({ server, post }) => {
+      await post({});
+      const owner = async () =>
+        (await server.get(server.at("root", "workspaces/w0"))).body.metadata.annotations[OWNER] as unknown;
+      const before = await owner();
+      expect(before).to.contain('"alice"');
+      const other = JSON.stringify({ username: "eve", groups: ["system:kcp:admin"] });
+      const says: Change = ({ metadata }) => Object.assign(metadata.annotations, { [OWNER]: other });
+      for (const how of [says, (({ metadata }) => delete metadata.annotations) as Change]) {
+        expect(await change(server, "w0", [how])).to.equal("200");
+        expect(await owner()).to.equal(before);
+      }
+      expect(await change(server, "w0", [says, "admin"])).to.equal("200");
+      expect(await owner()).to.equal(other);
     }));
 
   it("keep their mount, and lead where that does", () =>

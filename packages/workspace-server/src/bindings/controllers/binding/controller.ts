@@ -25,6 +25,7 @@ import { Binder, type BinderOptions } from "./binder.ts";
 import { applyClaims } from "./claims.ts";
 import { INITIAL_BINDING, StatusDraft, UP_TO_DATE } from "./draft.ts";
 import { LeavingObjects } from "./leaving.ts";
+import { isSettled } from "./settled.ts";
 
 /** What the controller of bindings is made of. */
 export interface BindingControllerOptions extends BinderOptions {
@@ -131,6 +132,7 @@ export class BindingController implements ShardPart {
   }
 
   async #reconcile(key: ObjectKey, tracked: APIBindingObject | undefined, signal: AbortSignal): Promise<void> {
+    if (tracked !== undefined && this.#annotated(tracked) === tracked && isSettled(tracked, key, this.#options)) return;
     const binding = tracked && (await this.#read(key));
     if (binding === undefined) this.#leaving.end(key);
     else if (binding.metadata.deletionTimestamp !== undefined) await this.#remove(binding, key, signal);

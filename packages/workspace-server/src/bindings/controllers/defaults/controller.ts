@@ -63,6 +63,8 @@ export class DefaultBindings implements ShardPart {
   readonly #options: DefaultBindingsOptions;
   readonly #controller: Controller<LogicalClusterObject>;
   readonly #maintained = new Set<string>();
+  /** Those that wait, as they were last looked at: few, of many. */
+  readonly #held = new Set<string>();
   readonly #stack = new DisposableStack();
 
   constructor(options: DefaultBindingsOptions) {
@@ -118,8 +120,7 @@ export class DefaultBindings implements ShardPart {
 
   /** Those that are being set up may go on. */
   #waiting(): void {
-    for (const each of this.#options.state.logicalClusters.store.list())
-      if (this.#waits(each)) this.#controller.add(logicalClusterKey(clusterOf(each)));
+    for (const cluster of this.#held) this.#controller.add(logicalClusterKey(cluster));
   }
 
   /** A type or an export says something else: all that follow it are looked at. */
@@ -139,9 +140,12 @@ export class DefaultBindings implements ShardPart {
 
   async #reconcile(key: ObjectKey, there: LogicalClusterObject | undefined): Promise<void> {
     const maintain = this.#maintained.delete(key.cluster);
+    this.#held.delete(key.cluster);
     if (there === undefined || there.metadata.deletionTimestamp !== undefined) return;
+    const waits = this.#waits(there);
+    if (waits) this.#held.add(key.cluster);
     if (isOlder(there)) await this.#catchUp(key, there);
-    else if (this.#waits(there)) await this.#initialize(key, there);
+    else if (waits) await this.#initialize(key, there);
     else if (maintain) await this.#maintain(key, there);
   }
 
