@@ -1,4 +1,4 @@
-// From `npm start` to the first answer that kubectl gets, and what importing the framework costs
+// From `npm start` and `virtual-workspaces start` to the first answer that kubectl gets, and what importing the framework costs
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -12,6 +12,9 @@ import { interleave } from "./_harness/rounds.ts";
 import { median } from "./_harness/statistics.ts";
 
 const RUNS = 5;
+const SERVES = 3;
+const SOURCE = "--conditions=@virtual-workspaces/source";
+const BIN = join(root, "packages/cli/src/bin.ts");
 /** What must not be loaded by a server that does not use it. */
 const HEAVY = ["@kubernetes/client-node", "@marcbachmann/cel-js", "@peculiar/x509", "express", "jose", "re2js", "yaml"];
 
@@ -25,6 +28,9 @@ try {
   await start(); // fills the compile cache and makes the certificates
   writeFileSync(join(folder, "package.json"), JSON.stringify({ scripts: { start: "node -e 0" } }));
   const starts = await interleave(["ours", "npm", "node"], RUNS, (name) => (name === "ours" ? start() : bare(name)));
+  await serve(); // the same of the workspace server
+  await importing();
+  const serves = await interleave(["serve", "import"], SERVES, (name) => (name === "serve" ? serve() : importing()));
   imported("");
   const imports = Array.from({ length: RUNS }, () => imported(""));
   const loaded = imported(RECORDING).modules;
@@ -58,6 +64,20 @@ try {
     figure({ what: "npm start until it is ready", value: starts.of("ours", "ready") / 1000, unit: "s" }),
     figure({ what: "npm start of node -e 0", value: starts.of("npm", "ready") / 1000, unit: "s" }),
     figure({ what: "node -e 0", value: starts.of("node", "ready") / 1000, unit: "s" }),
+    figure({
+      what: "virtual-workspaces start until it is ready",
+      value: serves.ratio(["serve", "import"], "ready"),
+      unit: "ratio",
+      rival: "node that imports the same",
+      atMost: 3,
+    }),
+    figure({ what: "the same", value: serves.of("serve", "ready") / 1000, unit: "s" }),
+    figure({
+      what: "virtual-workspaces start to the first kubectl answer",
+      value: serves.of("serve", "answer") / 1000,
+      unit: "s",
+      atMost: 1.5,
+    }),
     figure({ what: "import of the framework", value: median(imports.map(({ time }) => time)), unit: "ms" }),
     figure({
       what: "import of the framework, RSS over bare Node",
@@ -100,6 +120,43 @@ async function start(): Promise<{ ready: number; answer: number }> {
   }
 }
 
+/** Starts a workspace server on the objects of the one before, as its user does, and asks with kubectl. */
+async function serve(): Promise<{ ready: number; answer: number }> {
+  const began = performance.now();
+  const place = ["--root-directory", join(folder, "kcp"), "--bind-address", "127.0.0.1", "--secure-port", "0"];
+  const args = [SOURCE, BIN, "start", ...place, "--experimental-bind-free-port"];
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, "cache") };
+  const server = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "ignore"] });
+  const over = once(server, "exit");
+  try {
+    for await (const line of createInterface({ input: server.stdout })) {
+      const kubeconfig = /^export KUBECONFIG=(.*)$/.exec(line)?.[1];
+      if (kubeconfig === undefined) continue;
+      const ready = performance.now() - began;
+      const asking = { ...process.env, KUBECONFIG: kubeconfig, HOME: folder };
+      const kubectl = ["get", "workspacetypes", "-o", "name"];
+      const { stdout, stderr } = spawnSync("kubectl", kubectl, { env: asking, encoding: "utf8" });
+      assert.match(stdout, /^workspacetype.tenancy.kcp.io\/universal$/m, stderr);
+      return { ready, answer: performance.now() - began };
+    }
+    throw new Error("virtual-workspaces start ended before it was ready");
+  } finally {
+    server.kill("SIGINT");
+    await over;
+  }
+}
+
+/** Node that imports what the workspace server consists of, and does nothing. */
+async function importing(): Promise<{ ready: number; answer: number }> {
+  const began = performance.now();
+  const script = `await import(${JSON.stringify(join(root, "packages/cli/src/start/serve.ts"))})`;
+  const args = [SOURCE, "--input-type=module", "-e", script];
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, "cache") };
+  assert.equal(spawnSync(process.execPath, args, { cwd: root, env, stdio: "ignore" }).status, 0);
+  const took = performance.now() - began;
+  return { ready: took, answer: took };
+}
+
 type Imported = "framework" | "transport" | "client";
 
 /** What a process of its own says of importing a package from source, with the compile cache. */
@@ -114,7 +171,7 @@ function imported(
     const began = performance.now();
     await import("@virtual-workspaces/${name}");
     console.log(JSON.stringify({ time: performance.now() - began, rss: process.memoryUsage.rss() - before, modules }));`;
-  const args = ["--conditions=@virtual-workspaces/source", "--input-type=module", "-e", script];
+  const args = [SOURCE, "--input-type=module", "-e", script];
   const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, "cache") };
   return JSON.parse(spawnSync(process.execPath, args, { cwd: root, env, encoding: "utf8" }).stdout);
 }

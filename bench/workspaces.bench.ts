@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { figure, report } from "./_harness/report.ts";
 import { interleave } from "./_harness/rounds.ts";
 import { tempFolder } from "./_harness/temp-folder.ts";
-import { makeSample, seed, serveFrom, weigh, workspaceServer } from "./_harness/workspace-store.ts";
+import { makeSample, rested, seed, serveFrom, weigh, workspaceServer } from "./_harness/workspace-store.ts";
 import { workspaceName } from "./_servers/workspace-copies.ts";
 
 const short = process.argv.includes("--short");
@@ -18,6 +18,7 @@ const sample = await makeSample(dir);
 const empty = await (async () => {
   await using server = await workspaceServer();
   using _client = await serveFrom(server, dir);
+  await rested(server);
   return await weigh(server);
 })();
 const objects = await seed(dir, sample, { first: 0, count: SEEDED });
@@ -26,6 +27,7 @@ await using server = await workspaceServer();
 using client = await serveFrom(server, dir);
 assert.equal(await client.count(), SEEDED + 1);
 await client.check(workspaceName(SEEDED - 1));
+await rested(server);
 const full = await weigh(server);
 
 let names = 0;

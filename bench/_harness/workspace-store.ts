@@ -12,6 +12,9 @@ const SAMPLE = "w-sample-0000000";
 /** What comes into a new workspace soon after it is Ready is there then, ms. */
 const SETTLED = 500;
 
+/** What a server uses in that time that has nothing to do, at most: µs of CPU. */
+const RESTING = 25_000;
+
 /** A workspace server in a process of its own. */
 export type WorkspaceServerProcess = Remote<WorkspacesProcess>;
 
@@ -53,6 +56,14 @@ export async function seed(
   const objects = await server.ask("copy", { sample, ...which });
   await server.ask("close");
   return objects;
+}
+
+/** Resolves when a server rests: what it looks at once it has started is done. */
+export async function rested(server: WorkspaceServerProcess): Promise<void> {
+  for (let [before, now] = [0, await server.ask("cpu")]; now - before > RESTING; ) {
+    await delay(SETTLED);
+    [before, now] = [now, await server.ask("cpu")];
+  }
 }
 
 /** Bytes: what the system gave, what of it is in use, and what is resident. */

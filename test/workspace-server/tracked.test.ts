@@ -63,6 +63,33 @@ describe("objects that the server follows", () => {
     expect(() => tracked.store.by("nothing", "x")).to.throw('there is no index "nothing"');
   });
 
+  it("are told to several who come together one by one, and their keys alone to who wants no more", async () => {
+    await using system = start();
+    const { tasks, tracked, told } = system;
+    await tasks.in("root", "a").set("one", { text: "x" });
+    await tasks.in("root", "a").set("two", { text: "y" });
+    await tracked.start();
+    {
+      using _together = tracked.gather();
+      for (const who of ["first", "second"])
+        tracked.on({ added: ({ metadata }) => told.push(`${who} ${metadata.name}`) });
+      tracked.on({ added: () => told.push("has left") })[Symbol.dispose]();
+      expect(told).to.deep.equal([]);
+    }
+    expect(told.splice(0)).to.deep.equal(["first one", "second one", "first two", "second two"]);
+    const keys: string[] = [];
+    const following = tracked.onKey(({ name }) => keys.push(name));
+    expect(keys).to.deep.equal(["one", "two"]);
+    await tasks.in("root", "a").set("one", { text: "z" });
+    await tasks.in("root", "a").delete("two");
+    await until(() => keys.length === 4);
+    expect(keys).to.deep.equal(["one", "two", "one", "two"]);
+    following[Symbol.dispose]();
+    await tasks.in("root", "a").set("three", { text: "x" });
+    await until(() => told.length === 2);
+    expect(keys).to.have.length(4);
+  });
+
   it("are not told to those who have left", async () => {
     await using system = start();
     const { tasks, tracked, told } = system;

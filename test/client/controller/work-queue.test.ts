@@ -171,6 +171,20 @@ describe("a work queue", () => {
     await queue.shutdown();
   });
 
+  it("lets others have their turn between keys that are worked on without waiting for anything", async () => {
+    const { queue } = queueOf();
+    for (let at = 0; at < 8; at++) queue.add(String(at));
+    let turns = 0;
+    const others = setInterval(() => turns++, 0);
+    for (let at = 0; at < 8; at++) {
+      const key = await queue.get();
+      for (const end = performance.now() + 11; performance.now() < end; );
+      queue.done(key ?? "");
+    }
+    clearInterval(others);
+    expect(turns).to.be.greaterThan(3);
+  });
+
   it("measures what waits and what is worked on", async () => {
     const { queue, clock } = queueOf();
     queue.add("a");
