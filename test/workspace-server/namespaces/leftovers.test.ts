@@ -10,7 +10,13 @@ import { startWorkspaces } from "../support/workspaces.ts";
 
 const WORKSPACES = "/apis/tenancy.kcp.io/v1alpha1/workspaces";
 
-async function put(store: Store, cluster: string, namespace: string, metadata: object = {}): Promise<void> {
+interface Place {
+  readonly cluster: string;
+  /** "" for what is in none. */
+  readonly namespace: string;
+}
+
+async function put(store: Store, { cluster, namespace }: Place, metadata: object = {}): Promise<void> {
   const about = { name: "late", uid: `late-${namespace}`, ...metadata };
   const scope = { cluster, namespace } as never;
   if (namespace === "") {
@@ -38,16 +44,16 @@ describe("what comes too late", function () {
       await client.delete("/api/v1/namespaces/brief");
       await client.gone("/api/v1/namespaces/brief");
       const late = "/api/v1/namespaces/brief/configmaps/late";
-      await put(store, "root", "brief");
+      await put(store, { cluster: "root", namespace: "brief" });
       await client.gone(late);
-      await put(store, "root", "brief", { finalizers: ["example.dev/hold"] });
+      await put(store, { cluster: "root", namespace: "brief" }, { finalizers: ["example.dev/hold"] });
       await client.until(late, ({ body }) => body.metadata?.deletionTimestamp !== undefined);
       await client.patch(late, { metadata: { finalizers: null } });
       await client.gone(late);
-      await put(store, "root", "default");
+      await put(store, { cluster: "root", namespace: "default" });
       expect((await client.get("/api/v1/namespaces/default/configmaps/late")).status).to.equal(200);
     }
-    await put(store, "root", "brief");
+    await put(store, { cluster: "root", namespace: "brief" });
     await using server = await startWorkspaces(store);
     await new ClusterClient(server).gone("/api/v1/namespaces/brief/configmaps/late");
   });
@@ -59,7 +65,8 @@ describe("what comes too late", function () {
     const cluster = await makeWorkspace(server, "brief");
     await client.delete(`${WORKSPACES}/brief`);
     await client.gone(`${WORKSPACES}/brief`);
-    for (const namespace of ["", "default"]) await put(store, cluster, namespace, { finalizers: ["example.dev/hold"] });
+    for (const namespace of ["", "default"])
+      await put(store, { cluster, namespace }, { finalizers: ["example.dev/hold"] });
     for (;;) {
       const { entries } = await store.range({ from: " ", to: "~" });
       if (!entries.some(({ key }) => key.includes(cluster))) break;

@@ -4,9 +4,9 @@ const WORKSPACES = "/apis/tenancy.kcp.io/v1alpha1/workspaces";
 const BINDINGS = "/apis/apis.kcp.io/v1alpha2/apibindings";
 const CLAIM = { group: "", resource: "configmaps", verbs: ["*"] };
 
-export const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
-export const EXPORTS = "/apis/apis.kcp.io/v1alpha2/apiexports";
-export const MAPS = "/api/v1/namespaces/default/configmaps";
+const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const EXPORTS = "/apis/apis.kcp.io/v1alpha2/apiexports";
+const MAPS = "/api/v1/namespaces/default/configmaps";
 const SCHEMAS = "/apis/apis.kcp.io/v1alpha1/apiresourceschemas";
 
 /** A path in a logical cluster, which is named or given by its path. */

@@ -83,7 +83,8 @@ async function background(writes: Writes): Promise<void> {
   const shared = await makeOwned(writes, [refersTo(owner), refersTo(other)]);
   expectWritten(await deleted(writes, owner, "Background"), [200, 202]);
   await goes(writes, owned);
-  await becomes(writes, shared, "with one owner", (it) => listAt(it, "metadata", "ownerReferences").length === 1);
+  const isOfOne = (it: JsonObject): boolean => listAt(it, "metadata", "ownerReferences").length === 1;
+  await becomes(writes, shared, { what: "with one owner", is: isOfOne });
 }
 
 async function foreground(writes: Writes): Promise<void> {
@@ -92,7 +93,7 @@ async function foreground(writes: Writes): Promise<void> {
   const held = await makeOwned(writes, [blocking], [FINALIZER]);
   const answer = await deleted(writes, owner, "Foreground");
   expectWritten(answer, [200, 202]);
-  await becomes(writes, held, "marked", isMarked);
+  await becomes(writes, held, { what: "marked", is: isMarked });
   const waiting = await writes.now(owner);
   if (!isMarked(waiting) || !listAt(waiting, "metadata", "finalizers").includes("foregroundDeletion"))
     fail(answer.request, "the owner, marked, with the finalizer foregroundDeletion", show(at(waiting, "metadata")));
@@ -106,7 +107,8 @@ async function orphan(writes: Writes): Promise<void> {
   const owned = await makeOwned(writes, [refersTo(owner)]);
   expectWritten(await deleted(writes, owner, "Orphan"), [200, 202]);
   await goes(writes, owner);
-  await becomes(writes, owned, "without owners", (it) => listAt(it, "metadata", "ownerReferences").length === 0);
+  const isFree = (it: JsonObject): boolean => listAt(it, "metadata", "ownerReferences").length === 0;
+  await becomes(writes, owned, { what: "without owners", is: isFree });
   if (isMarked(await writes.now(owned))) await goes(writes, owned, "an orphan that stays");
 }
 
@@ -128,7 +130,7 @@ async function elsewhere(writes: Writes): Promise<void> {
     const own = { ...metadata, namespace: namespace.name, ownerReferences: [refersTo(owner)] };
     const path = namespace.objects;
     expectWritten(await writes.send({ method: "POST", path, body: { ...draft, metadata: own } }), [201]);
-    await until(writes, `${path}/${metadata.name}`, "404 for an object whose owner is elsewhere", isGone);
+    await until(writes, `${path}/${metadata.name}`, { what: "404 for an object whose owner is elsewhere", is: isGone });
     await writes.now(owner);
   });
 }
@@ -144,10 +146,10 @@ async function namespaceGoes(writes: Writes): Promise<void> {
     const free = expectWritten(await post([]), [201]);
     const placeOf = (object: unknown): string => `${namespace.objects}/${textAt(object, "metadata", "name")}`;
     expectWritten(await writes.send({ method: "DELETE", path: namespace.path }), [200, 202]);
-    await until(writes, placeOf(free), "404 for what nothing holds", isGone);
-    await until(writes, namespace.path, "a namespace that is Terminating", ({ status, body }) => {
-      return status === 200 && textAt(JSON.parse(body.toString("utf8")), "status", "phase") === "Terminating";
-    });
+    await until(writes, placeOf(free), { what: "404 for what nothing holds", is: isGone });
+    const isEnding = ({ status, body }: Answer): boolean =>
+      status === 200 && textAt(JSON.parse(body.toString("utf8")), "status", "phase") === "Terminating";
+    await until(writes, namespace.path, { what: "a namespace that is Terminating", is: isEnding });
     const late = await post([]);
     const refused = expectStatus(late, { codes: [403], reasons: ["Forbidden"] });
     const causes = listAt(refused, "details", "causes").map((cause) => textAt(cause, "reason"));
@@ -156,8 +158,8 @@ async function namespaceGoes(writes: Writes): Promise<void> {
     expectWritten(
       await writes.send({ method: "PATCH", path: placeOf(held), type: "application/merge-patch+json", body }),
     );
-    await until(writes, namespace.path, "404 for a namespace that is empty", isGone);
-    await until(writes, placeOf(held), "404 for what was in it", isGone);
+    await until(writes, namespace.path, { what: "404 for a namespace that is empty", is: isGone });
+    await until(writes, placeOf(held), { what: "404 for what was in it", is: isGone });
   });
 }
 
@@ -191,19 +193,24 @@ function deleted(writes: Writes, object: JsonObject, propagationPolicy: string):
 }
 
 function goes(writes: Writes, object: JsonObject, what = "404 for what is to go by itself"): Promise<void> {
-  return until(writes, writes.pathOf(object), what, isGone);
+  return until(writes, writes.pathOf(object), { what, is: isGone });
 }
 
-function becomes(writes: Writes, object: JsonObject, what: string, is: (object: JsonObject) => boolean): Promise<void> {
+interface Awaited<T> {
+  readonly what: string;
+  readonly is: (seen: T) => boolean;
+}
+
+function becomes(writes: Writes, object: JsonObject, { what, is }: Awaited<JsonObject>): Promise<void> {
   const looks = ({ status, body }: Answer): boolean => status === 200 && is(JSON.parse(body.toString("utf8")));
-  return until(writes, writes.pathOf(object), `the object ${what}`, looks);
+  return until(writes, writes.pathOf(object), { what: `the object ${what}`, is: looks });
 }
 
 const isGone = ({ status }: Answer): boolean => status === 404;
 const isMarked = (object: JsonObject): boolean => textAt(object, "metadata", "deletionTimestamp") !== "";
 
 /** Looks again until it is as it must be: collectors take their time. */
-async function until(writes: Writes, path: string, what: string, is: (answer: Answer) => boolean): Promise<void> {
+async function until(writes: Writes, path: string, { what, is }: Awaited<Answer>): Promise<void> {
   const deadline = performance.now() + writes.probe.deadlines.answer;
   for (;;) {
     const answer = await writes.probe.get(path);
