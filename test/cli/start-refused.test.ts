@@ -75,8 +75,11 @@ const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
   [["--etcd-servers=http://a:1", "--embedded-etcd-directory=d"], /name two places: objects are kept in one/],
   [["--etcd-servers=localhost:2379"], /localhost:2379: give URLs with commas between/],
   [
-    ["--run-virtual-workspaces=false", "--shard-virtual-workspace-url=https://x"],
-    /requests below \/services are not passed on yet/,
+    [
+      ...["--run-virtual-workspaces=false", "--shard-virtual-workspace-url=https://x"],
+      "--shard-client-cert-file=package.json",
+    ],
+    /go together, and --shard-virtual-workspace-ca-file, --shard-client-key-file is missing/,
   ],
 ];
 
@@ -160,6 +163,7 @@ describe("virtual-workspaces start refuses", function () {
     expect(users).to.deep.equal([{ name: "user", workspace: "root" }]);
     expect(warnings.map((text) => text.split(" ").slice(0, 3).join(" "))).to.deep.equal([
       ...["client-port", "peer-port", "wal-size-bytes"].map((name) => `--embedded-etcd-${name} is accepted`),
+      "requests below /services",
       "audit policy file",
       "feature gate WorkspaceMounts",
     ]);
