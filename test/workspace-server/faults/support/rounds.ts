@@ -1,7 +1,7 @@
 // A process that is killed again and again while workspaces are made, bound and deleted, and what the last one finds.
 
 import { setTimeout as delay } from "node:timers/promises";
-import type { Store, Store } from "@virtual-workspaces/store";
+import type { Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { tree } from "../../../_setup/tree.ts";
 import { Random } from "../../../_support/random.ts";
