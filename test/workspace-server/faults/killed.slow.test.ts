@@ -9,7 +9,7 @@ describe("a process of workspaces that is killed again and again", function () {
 
   it("loses nothing, and leaves nothing over, on disk", async () => {
     const store = (dir: string) => lmdbStore({ dir, wait: 10_000 });
-    await killAgainAndAgain({ rounds: killRounds(8), seed: 11, store: (server) => store(server.path("data")) });
+    await killAgainAndAgain({ rounds: killRounds(6), seed: 11, store: (server) => store(server.path("data")) });
   });
 
   it("loses nothing, and leaves nothing over, on etcd", async function () {

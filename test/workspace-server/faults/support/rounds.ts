@@ -1,5 +1,6 @@
 // A process that is killed again and again while workspaces are made, bound and deleted, and what the last one finds.
 
+import { setTimeout as delay } from "node:timers/promises";
 import type { Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { tree } from "../../../_setup/tree.ts";
@@ -19,8 +20,8 @@ export interface Killing {
   readonly store: (server: Start) => Promise<Store>;
 }
 
-/** The longest that a server lives, ms from when it serves. */
-const LONGEST = 1_500;
+/** The most writes that a server lives for, and how long it may live behind the last, ms: controllers go on. */
+const MOST = { writes: 60, after: 60 };
 
 /** Kills a server `rounds` times, each at a moment of its own; then everything is finished, and nothing left over. */
 export async function killAgainAndAgain({ rounds, seed, flags = [], store }: Killing): Promise<void> {
@@ -31,9 +32,12 @@ export async function killAgainAndAgain({ rounds, seed, flags = [], store }: Kil
     await using server = await Start.ready({ in: folder.path, flags });
     using admin = new Admin(server);
     if (round === 0) await storm.prepare(admin);
-    const end = setTimeout(() => server.signal("SIGKILL"), 100 + random.below(LONGEST));
-    await storm.blow(admin);
-    clearTimeout(end);
+    const after = random.below(MOST.after);
+    const killed = storm
+      .more(1 + random.below(MOST.writes))
+      .then(() => delay(after))
+      .then(() => server.signal("SIGKILL"));
+    await Promise.all([storm.blow(admin), killed]);
     await server.ended;
   }
   await using server = await Start.ready({ in: folder.path, flags });
@@ -47,7 +51,7 @@ export async function killAgainAndAgain({ rounds, seed, flags = [], store }: Kil
   expect(await server.end("SIGTERM")).to.equal(0);
   await using kept = await store(server);
   expect(await problemsOf(kept)).to.deep.equal([]);
-  expect(storm.acknowledged, "what came of it").to.be.greaterThan(rounds * 5);
+  expect(storm.acknowledged, "what came of it").to.be.greaterThan(rounds);
 }
 
 /** Until every workspace is Ready or gone, and so are what is in them. */

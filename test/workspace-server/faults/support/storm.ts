@@ -29,6 +29,7 @@ export class Storm {
   readonly #ledger = new Map<string, Standing>();
   #count = 0;
   #acknowledged = 0;
+  readonly #waiting = new Set<() => void>();
 
   constructor(random: Random) {
     this.#random = random;
@@ -37,6 +38,12 @@ export class Storm {
   /** How many writes were acknowledged. */
   get acknowledged(): number {
     return this.#acknowledged;
+  }
+
+  /** Resolves when so many more are. */
+  async more(count: number): Promise<void> {
+    const wanted = this.#acknowledged + count;
+    while (this.#acknowledged < wanted) await new Promise<void>((resolve) => this.#waiting.add(resolve));
   }
 
   /** What all bind. */
@@ -142,6 +149,8 @@ export class Storm {
     expect(status, `${path}: ${JSON.stringify(body)}`).to.be.below(300);
     this.#ledger.set(path, standing);
     this.#acknowledged++;
+    for (const wake of this.#waiting) wake();
+    this.#waiting.clear();
   }
 }
 
