@@ -121,13 +121,19 @@ class Content {
     }
   }
 
-  /** ConfigMaps are claimed by all bindings that there are. */
+  /** ConfigMaps have a label of each binding that accepts that they are claimed. */
   *#faultsOfLabels({ space, key: { cluster }, object }: Kept): Generator<string> {
     const labels = Object.keys(object.metadata.labels ?? {}).filter((name) => name.startsWith(CLAIMED));
-    const claims = this.#in("apis.kcp.io/apibindings", cluster).length;
+    const claims = this.#in("apis.kcp.io/apibindings", cluster).filter(({ object }) =>
+      object.spec.permissionClaims?.some(
+        (claim: Body) => claim.resource === "configmaps" && claim.state === "Accepted",
+      ),
+    ).length;
     if (space === "/configmaps" && labels.length !== claims)
       yield `${labels.length} labels of claims, and ${claims} bindings that claim it`;
-    if (claims === 0 && labels.length > 0) yield `labels of claims that are gone: ${labels}`;
+    // A binding has a label of its own export besides.
+    const own = space === "apis.kcp.io/apibindings" ? 1 : 0;
+    if (claims === 0 && labels.length > own) yield `labels of claims that are gone: ${labels}`;
   }
 
   /** The key spaces of what a logical cluster binds. */
