@@ -1,4 +1,4 @@
-// From `npm start` and `virtual-workspaces start` to the first answer that kubectl gets, and what importing the framework costs
+// From `npm start`, `virtual-workspaces start` and `npm run dev` to the first answer that kubectl gets, and what importing the framework costs
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -12,7 +12,7 @@ import { interleave } from "./_harness/rounds.ts";
 import { median } from "./_harness/statistics.ts";
 
 const RUNS = 5;
-const SERVES = 3;
+const STARTS = 3;
 const SOURCE = "--conditions=@virtual-workspaces/source";
 const BIN = join(root, "packages/cli/src/bin.ts");
 /** What must not be loaded by a server that does not use it. */
@@ -23,14 +23,22 @@ const RECORDING = `
   import { registerHooks } from "node:module";
   registerHooks({ load: (url, context, next) => (modules.push(url), next(url, context)) });`;
 
+const WAYS = { start, dev, serve, import: importing, npm: () => bare("npm"), node: () => bare("node") };
+
 const folder = mkdtempSync(join(tmpdir(), "virtual-workspaces-bench-"));
+/** Any free port, and the objects of the start before. */
+const ANYWHERE = [
+  ...["--root-directory", join(folder, "kcp"), "--bind-address=127.0.0.1"],
+  ...["--secure-port=0", "--experimental-bind-free-port"],
+];
+const TYPES = { kubectl: "get workspacetypes -o name", finds: /^workspacetype.tenancy.kcp.io\/universal$/m };
+
 try {
-  await start(); // fills the compile cache and makes the certificates
   writeFileSync(join(folder, "package.json"), JSON.stringify({ scripts: { start: "node -e 0" } }));
-  const starts = await interleave(["ours", "npm", "node"], RUNS, (name) => (name === "ours" ? start() : bare(name)));
-  await serve(); // the same of the workspace server
-  await importing();
-  const serves = await interleave(["serve", "import"], SERVES, (name) => (name === "serve" ? serve() : importing()));
+  // The first of each fills the compile cache and makes the certificates.
+  for (const first of [start, serve, dev, importing]) await first();
+  const starts = await interleave(["start", "dev", "npm", "node"], STARTS, (name) => WAYS[name]());
+  const serves = await interleave(["serve", "import"], STARTS, (name) => WAYS[name]());
   imported("");
   const imports = Array.from({ length: RUNS }, () => imported(""));
   const loaded = imported(RECORDING).modules;
@@ -50,18 +58,19 @@ try {
   report("start", [
     figure({
       what: "npm start to the first kubectl answer",
-      value: starts.of("ours", "answer") / 1000,
+      value: starts.of("start", "answer") / 1000,
       unit: "s",
       atMost: 1.5,
     }),
-    figure({ what: "the same", value: starts.ratio(["ours", "node"], "answer"), unit: "ratio", rival: "node -e 0" }),
+    figure({ what: "the same", value: starts.ratio(["start", "node"], "answer"), unit: "ratio", rival: "node -e 0" }),
     figure({
       what: "npm start until it is ready",
-      value: starts.ratio(["ours", "npm"], "ready"),
+      value: starts.ratio(["start", "npm"], "ready"),
       unit: "ratio",
       rival: "npm start of node -e 0",
     }),
-    figure({ what: "npm start until it is ready", value: starts.of("ours", "ready") / 1000, unit: "s" }),
+    figure({ what: "npm start until it is ready", value: starts.of("start", "ready") / 1000, unit: "s" }),
+    figure({ what: "npm run dev to the first kubectl answer", value: starts.of("dev", "answer") / 1000, unit: "s" }),
     figure({ what: "npm start of node -e 0", value: starts.of("npm", "ready") / 1000, unit: "s" }),
     figure({ what: "node -e 0", value: starts.of("node", "ready") / 1000, unit: "s" }),
     figure({
@@ -97,36 +106,39 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Starts the examples as a newcomer does, asks with kubectl, and stops them. @returns how long each took, ms */
-async function start(): Promise<{ ready: number; answer: number }> {
-  const began = performance.now();
-  const args = ["start", "--silent", "--", "--port", "0", "--dir", join(folder, "dev")];
-  const npm = spawn("npm", args, { cwd: root, detached: true, stdio: ["ignore", "pipe", "inherit"] });
-  try {
-    for await (const line of createInterface({ input: npm.stdout })) {
-      const kubeconfig = /^export KUBECONFIG=(.*)$/.exec(line)?.[1];
-      if (kubeconfig === undefined) continue;
-      const ready = performance.now() - began;
-      const env = { ...process.env, KUBECONFIG: kubeconfig, HOME: folder };
-      const { stdout, stderr } = spawnSync("kubectl", ["get", "quotes", "-o", "name"], { env, encoding: "utf8" });
-      const answer = performance.now() - began;
-      assert.match(stdout, /^quote\.example\.dev\/ssh$/m, stderr);
-      return { ready, answer };
-    }
-    throw new Error("npm start ended before it was ready");
-  } finally {
-    if (npm.pid !== undefined) process.kill(-npm.pid, "SIGINT");
-    await once(npm, "exit");
-  }
+/** How long after its start a server was ready, and when kubectl had its answer, ms. */
+type Took = Readonly<Record<"ready" | "answer", number>>;
+
+/** `npm start`, as a newcomer does. */
+function start(): Promise<Took> {
+  return served({ command: ["npm", "start", "--silent", "--", ...ANYWHERE], env: {}, ...TYPES });
 }
 
-/** Starts a workspace server on the objects of the one before, as its user does, and asks with kubectl. */
-async function serve(): Promise<{ ready: number; answer: number }> {
+/** `virtual-workspaces start`, as its user does. */
+function serve(): Promise<Took> {
+  const command = [process.execPath, SOURCE, BIN, "start", ...ANYWHERE];
+  return served({ command, env: { NODE_COMPILE_CACHE: join(folder, "cache") }, ...TYPES });
+}
+
+/** `npm run dev`: the examples alone. */
+function dev(): Promise<Took> {
+  const command = ["npm", "run", "dev", "--silent", "--", "--port", "0", "--dir", join(folder, "dev")];
+  return served({ command, env: {}, kubectl: "get quotes -o name", finds: /^quote\.example\.dev\/ssh$/m });
+}
+
+interface Serving {
+  readonly command: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly kubectl: string;
+  /** In what kubectl says. */
+  readonly finds: RegExp;
+}
+
+/** Starts a server, asks it with kubectl, and stops it. */
+async function served({ command: [program = "", ...args], env, kubectl, finds }: Serving): Promise<Took> {
   const began = performance.now();
-  const place = ["--root-directory", join(folder, "kcp"), "--bind-address", "127.0.0.1", "--secure-port", "0"];
-  const args = [SOURCE, BIN, "start", ...place, "--experimental-bind-free-port"];
-  const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, "cache") };
-  const server = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "ignore"] });
+  const options = { cwd: root, detached: true, env: { ...process.env, ...env } };
+  const server = spawn(program, args, { ...options, stdio: ["ignore", "pipe", "ignore"] });
   const over = once(server, "exit");
   try {
     for await (const line of createInterface({ input: server.stdout })) {
@@ -134,20 +146,19 @@ async function serve(): Promise<{ ready: number; answer: number }> {
       if (kubeconfig === undefined) continue;
       const ready = performance.now() - began;
       const asking = { ...process.env, KUBECONFIG: kubeconfig, HOME: folder };
-      const kubectl = ["get", "workspacetypes", "-o", "name"];
-      const { stdout, stderr } = spawnSync("kubectl", kubectl, { env: asking, encoding: "utf8" });
-      assert.match(stdout, /^workspacetype.tenancy.kcp.io\/universal$/m, stderr);
+      const { stdout, stderr } = spawnSync("kubectl", kubectl.split(" "), { env: asking, encoding: "utf8" });
+      assert.match(stdout, finds, stderr);
       return { ready, answer: performance.now() - began };
     }
-    throw new Error("virtual-workspaces start ended before it was ready");
+    throw new Error(`${program} ${args[0]} ended before it was ready`);
   } finally {
-    server.kill("SIGINT");
+    if (server.pid !== undefined) process.kill(-server.pid, "SIGINT");
     await over;
   }
 }
 
 /** Node that imports what the workspace server consists of, and does nothing. */
-async function importing(): Promise<{ ready: number; answer: number }> {
+async function importing(): Promise<Took> {
   const began = performance.now();
   const script = `await import(${JSON.stringify(join(root, "packages/cli/src/start/serve.ts"))})`;
   const args = [SOURCE, "--input-type=module", "-e", script];
@@ -177,7 +188,7 @@ function imported(
 }
 
 /** The parts that are not ours: npm with nothing to start, and Node with nothing to run, ms. */
-async function bare(name: "npm" | "node"): Promise<{ ready: number; answer: number }> {
+async function bare(name: "npm" | "node"): Promise<Took> {
   const began = performance.now();
   const { status } =
     name === "npm"
