@@ -20,8 +20,8 @@ import { type Ask, area } from "../step.ts";
 const ROLES = `${WS}${RBAC}/clusterroles`;
 const BINDINGS = `${WS}${RBAC}/clusterrolebindings`;
 const AUTHZ = "apis/authorization.k8s.io/v1";
-const review = (kind: string, spec: object, more: Partial<Ask> = {}, at = WS): Ask =>
-  create(`${at}/${AUTHZ}/${kind.toLowerCase()}s`, { apiVersion: "authorization.k8s.io/v1", kind, spec }, more);
+const review = (kind: string, spec: object, more: Partial<Ask> = {}): Ask =>
+  create(`${WS}/${AUTHZ}/${kind.toLowerCase()}s`, { apiVersion: "authorization.k8s.io/v1", kind, spec }, more);
 const LISTS = { verb: "list", resource: "configmaps", namespace: "default" };
 const READER = { apiGroups: [""], resources: ["configmaps"], verbs: ["get", "list"] };
 
