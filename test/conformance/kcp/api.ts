@@ -14,7 +14,7 @@ export const NAMESPACES = "/api/v1/namespaces";
 
 /** How kubectl asks for tables. */
 export const TABLE = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io,application/json" };
-export const MERGE = { "content-type": "application/merge-patch+json" };
+const MERGE = { "content-type": "application/merge-patch+json" };
 
 type More = Readonly<Record<string, unknown>>;
 
