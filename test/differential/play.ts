@@ -1,12 +1,7 @@
 // Plays the steps of a case against one server, and tells its answers in a form that another's can be compared with.
-import {
-  isJsonObject,
-  type JsonObject,
-  parseOwnJson,
-  setMember,
-  stringifyJson,
-} from "@virtual-workspaces/apimachinery";
+import { isJsonObject, stringifyJson } from "@virtual-workspaces/apimachinery";
 import { parse } from "yaml";
+import { Answers, merged, parsed } from "./answers.ts";
 import { Caller, type EventReader, type RawAnswer, type Target } from "./caller.ts";
 import type { Case, RequestStep, Step, WatchStep } from "./step.ts";
 import { Symbols } from "./symbols.ts";
@@ -63,7 +58,7 @@ export class Player implements Disposable {
 class Run implements Disposable {
   readonly symbols: Symbols = new Symbols();
   readonly #caller: Caller;
-  readonly #answers = new Map<string, unknown>();
+  readonly #answers = new Answers();
   readonly #watches = new Map<string, EventReader>();
 
   constructor(caller: Caller) {
@@ -84,30 +79,30 @@ class Run implements Disposable {
   }
 
   async #request(step: RequestStep): Promise<Answer> {
-    const [method = "", path = ""] = split(this.#fill(step.send) as string);
+    const [method = "", path = ""] = split(this.#answers.fill(step.send) as string);
     const body = this.#body(step);
     const prefix = generateNameOf(step.body);
     if (prefix !== undefined) this.symbols.generates(prefix);
     const headers = { ...OWN_HEADERS, ...(body === undefined ? {} : { "content-type": "application/json" }) };
-    const given = this.#fill(step.headers ?? {}) as Record<string, string>;
+    const given = this.#answers.fill(step.headers ?? {}) as Record<string, string>;
     const answer = await this.#caller.call({ method, path, body, headers: { ...headers, ...given } });
     if (step.as !== undefined) this.#answers.set(step.as, parsed(answer.text));
     return this.#told(answer);
   }
 
   async #watch(step: WatchStep): Promise<Answer> {
-    const path = this.#fill(step.watch) as string;
-    const headers = { ...OWN_HEADERS, ...(this.#fill(step.headers ?? {}) as Record<string, string>) };
+    const path = this.#answers.fill(step.watch) as string;
+    const headers = { ...OWN_HEADERS, ...(this.#answers.fill(step.headers ?? {}) as Record<string, string>) };
     const { answer, events } = await this.#caller.watch({ method: "GET", path, headers });
     if (events !== undefined) this.#watches.set(step.as, events);
     return this.#told(answer);
   }
 
   #body({ body, text, fill, base }: RequestStep): string | undefined {
-    if (text !== undefined) return this.#fill(text) as string;
+    if (text !== undefined) return this.#answers.fill(text) as string;
     if (fill !== undefined) return fill.head + fill.piece.repeat(fill.times) + fill.tail;
-    if (base !== undefined) return stringifyJson(merged(this.#answers.get(base), this.#fill(body)));
-    return body === undefined ? undefined : stringifyJson(this.#fill(body));
+    if (base !== undefined) return stringifyJson(merged(this.#answers.get(base), this.#answers.fill(body)));
+    return body === undefined ? undefined : stringifyJson(this.#answers.fill(body));
   }
 
   #told({ status, headers, text }: RawAnswer): Answer {
@@ -123,24 +118,6 @@ class Run implements Disposable {
       ...(text === "" ? {} : { body: typeof body === "string" ? this.symbols.text(body) : this.symbols.value(body) }),
     };
   }
-
-  /** Puts earlier answers into what is sent. */
-  #fill(value: unknown): unknown {
-    if (typeof value === "string") return value.replace(/\$\(([\w.]+)\)/g, (_, path) => this.#answer(path));
-    if (Array.isArray(value)) return value.map((item) => this.#fill(item));
-    if (!isJsonObject(value)) return value;
-    const filled: JsonObject = {};
-    for (const [name, member] of Object.entries(value)) setMember(filled, name, this.#fill(member));
-    return filled;
-  }
-
-  #answer(path: string): string {
-    const [name = "", ...members] = path.split(".");
-    let value = this.#answers.get(name);
-    for (const member of members)
-      value = isJsonObject(value) || Array.isArray(value) ? Reflect.get(value, member) : undefined;
-    return String(value);
-  }
 }
 
 function generateNameOf(body: unknown): string | undefined {
@@ -152,22 +129,4 @@ function generateNameOf(body: unknown): string | undefined {
 function split(send: string): [string, string] {
   const at = send.indexOf(" ");
   return [send.slice(0, at), send.slice(at + 1)];
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseOwnJson(text);
-  } catch {
-    return text;
-  }
-}
-
-function merged(base: unknown, change: unknown): unknown {
-  if (!isJsonObject(change)) return change === undefined ? base : change;
-  const result: JsonObject = isJsonObject(base) ? { ...base } : {};
-  for (const [name, member] of Object.entries(change)) {
-    if (member === null) delete result[name];
-    else setMember(result, name, merged(result[name], member));
-  }
-  return result;
 }

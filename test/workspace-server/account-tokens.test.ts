@@ -51,6 +51,7 @@ describe("tokens of service accounts", () => {
       groups: ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"],
       extra: {
         "authentication.kcp.io/cluster-name": ["one"],
+        "authentication.kcp.io/scopes": ["cluster:one"],
         "authentication.kubernetes.io/credential-id": [`JTI=${jti}`],
       },
     });

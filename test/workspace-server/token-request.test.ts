@@ -129,7 +129,10 @@ describe("tokens in Secrets", () => {
       name: "system:serviceaccount:default:builder",
       uid: account.metadata.uid,
       groups: ["system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"],
-      extra: { "authentication.kcp.io/cluster-name": ["one"] },
+      extra: {
+        "authentication.kcp.io/cluster-name": ["one"],
+        "authentication.kcp.io/scopes": ["cluster:one"],
+      },
     });
     expect(claimsOf(token)).to.deep.equal({
       iss: "kubernetes/serviceaccount",

@@ -170,7 +170,7 @@ describe("Kubernetes' own kinds", () => {
       "namespaces.": "Status,Age",
       "resourcequotas.": "Request,Limit,Age",
       "secrets.": "Type,Data,Age",
-      "serviceaccounts.": "Secrets,Age",
+      "serviceaccounts.": "Age",
       "leases.coordination.k8s.io": "Holder,Age",
       "clusterrolebindings.rbac.authorization.k8s.io": binding,
       "clusterroles.rbac.authorization.k8s.io": "Created At",

@@ -1,6 +1,6 @@
 import type { Awaitable } from "@virtual-workspaces/framework";
 import { authenticatedUser, bearerTokens, type TokenAuthenticator, type User } from "@virtual-workspaces/framework";
-import { CLUSTER_NAME_EXTRA } from "@virtual-workspaces/kcp";
+import { CLUSTER_NAME_EXTRA, SCOPES_EXTRA } from "@virtual-workspaces/kcp";
 import type { Claims } from "./claims.ts";
 import type { ServiceAccountKeys } from "./keys.ts";
 import { Liveness } from "./liveness.ts";
@@ -78,7 +78,11 @@ function userOf(claims: Claims): User {
     name: userNameOf(account),
     uid: account.uid,
     groups: groupsOf(account),
-    extra: { [CLUSTER_NAME_EXTRA]: [account.cluster], ...(id !== "" && { [CREDENTIAL_ID_EXTRA]: [`JTI=${id}`] }) },
+    extra: {
+      [CLUSTER_NAME_EXTRA]: [account.cluster],
+      [SCOPES_EXTRA]: [`cluster:${account.cluster}`],
+      ...(id !== "" && { [CREDENTIAL_ID_EXTRA]: [`JTI=${id}`] }),
+    },
   });
 }
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
 import type { Identity } from "@virtual-workspaces/framework";
-import type { LogicalClusterSpec } from "@virtual-workspaces/kcp";
+import { type LogicalClusterSpec, OWNER_ANNOTATION } from "@virtual-workspaces/kcp";
 
 /** A user as objects tell of one (authentication.k8s.io UserInfo). */
 export type OwnerUser = NonNullable<LogicalClusterSpec["createdBy"]>;
@@ -22,8 +22,19 @@ export function ownerText(user: Identity): string {
 }
 
 /** What is left of it once it has served: the name. */
-export function ownerNameText({ username }: OwnerUser): string {
+function ownerNameText({ username }: OwnerUser): string {
   return JSON.stringify(username === undefined ? {} : { username });
+}
+
+/** Annotations in which the owner's groups are no more, once they have served; one that is not to be read goes. */
+export function withOwnersName(
+  annotations: Readonly<Record<string, string>> | undefined,
+): Record<string, string> | undefined {
+  const owner = annotations?.[OWNER_ANNOTATION];
+  if (owner === undefined) return annotations;
+  const { [OWNER_ANNOTATION]: _owner, ...others } = annotations ?? {};
+  const user = parseOwner(owner);
+  return user === undefined ? others : { ...others, [OWNER_ANNOTATION]: ownerNameText(user) };
 }
 
 /** Who the annotation says; `undefined` when it is not to be read. */

@@ -7,7 +7,7 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import type { APIBinding } from "../kinds/api-binding.ts";
 import type { APIExport } from "../kinds/api-export.ts";
-import { claimSelectorProblems } from "./selector.ts";
+import { type ClaimSelector, claimSelectorProblems } from "./selector.ts";
 
 /**
  * What is wrong with an APIExport beyond its schema: claims on resources that only exports bring must say of which, and
@@ -44,7 +44,8 @@ export function apiBindingProblems({ spec, status }: APIBinding, before?: APIBin
   return [
     ...(reference.export === undefined ? [fieldRequired("spec.reference.export")] : []),
     ...(reference.export?.name === "" ? [fieldRequired("spec.reference.export.name")] : []),
-    ...permissionClaims.flatMap(({ selector }, at) =>
+    // Asked before the schema is: there may be none.
+    ...permissionClaims.flatMap(({ selector = {} }: { readonly selector?: ClaimSelector }, at) =>
       claimSelectorProblems(selector, `spec.permissionClaims[${at}].selector`),
     ),
     ...(was !== "" && (status?.phase ?? "") === ""

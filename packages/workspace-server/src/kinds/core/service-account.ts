@@ -1,7 +1,7 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { Resource } from "@virtual-workspaces/framework";
-import { type BuiltInKind, type Columns, STANDARD_VERBS } from "../built-in-kind.ts";
-import { countOf, finalizerProblems, itemsOf } from "../problems.ts";
+import { type BuiltInKind, STANDARD_VERBS } from "../built-in-kind.ts";
+import { finalizerProblems, itemsOf } from "../problems.ts";
 import { serviceAccountMessage } from "../protobuf/core.ts";
 import { flag, keyed, objects, reference, text } from "../schema/texts.ts";
 
@@ -17,14 +17,6 @@ function prepare(object: KubeObject): void {
   if (object["secrets"] === undefined) return;
   object["secrets"] = itemsOf(object["secrets"]).map(({ name }) => (name === undefined ? {} : { name }));
 }
-
-const columns: Columns = {
-  Secrets: {
-    type: "string",
-    description: "Secrets that pods of this ServiceAccount may use.",
-    value: (object) => countOf(object["secrets"]),
-  },
-};
 
 /** `v1` ServiceAccount. Its `/token` is a {@link TokenRequest}. */
 export const ServiceAccount: Resource<ServiceAccountContent> = new Resource<ServiceAccountContent>({
@@ -46,7 +38,6 @@ export const ServiceAccount: Resource<ServiceAccountContent> = new Resource<Serv
       automountServiceAccountToken: flag("Whether pods get its token."),
     },
   },
-  columns,
   protobuf: serviceAccountMessage,
   strategy: {
     generation: false,

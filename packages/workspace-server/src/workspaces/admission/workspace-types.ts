@@ -32,8 +32,8 @@ export class TypeAdmission {
   fill(workspace: Workspace, request: AdmitRequest): void {
     const { spec, metadata } = workspace;
     const parent = this.parent(request);
-    // An empty name is as good as none.
-    const asked = spec.type === undefined || spec.type.name === "" ? this.#default(parent, request) : spec.type;
+    // An empty name is as good as none, and so is none in a type.
+    const asked = spec.type?.name ? spec.type : this.#default(parent, request);
     const type = this.#told(request, () => this.#types.find(pathOf(parent), asked));
     spec.type = { name: asked.name, path: asked.path || pathOf(type) };
     const labels = type.spec?.additionalWorkspaceLabels ?? {};

@@ -1,3 +1,4 @@
+import { isJsonObject } from "@virtual-workspaces/apimachinery";
 import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
 import { OWNER_ANNOTATION, REQUIRED_GROUPS_ANNOTATION, type Workspace } from "@virtual-workspaces/kcp";
 import { ownerText } from "../owner.ts";
@@ -26,6 +27,8 @@ export function admitWorkspace(context: AdmissionContext): Admit<Workspace> {
       return isPrivileged(about) ? undefined : withOwnerOf(oldObject, object);
     }
     checkReady(about);
+    // What is no type at all is for the schema to refuse.
+    if (object.spec?.type !== undefined && !isJsonObject(object.spec.type)) return object;
     // What an attempt has changed does not become part of the next one.
     const filled = await freshly(installation, about, () => fill(structuredClone(object), about, types));
     checkCreate(filled, about);

@@ -13,6 +13,7 @@ import {
   terminatorLabel,
 } from "@virtual-workspaces/kcp";
 import { isInactive } from "../../shard/installation.ts";
+import { withOwnersName } from "../owner.ts";
 import { begun, phaseOf } from "./phases.ts";
 
 /** What a logical cluster is to say of itself. */
@@ -37,8 +38,9 @@ export function labelled(cluster: LogicalCluster): LogicalCluster {
   const labels = { ...Object.fromEntries([...others, ...holders]), [PHASE_LABEL]: phaseOf(cluster) };
   const before = metadata.finalizers ?? [];
   const finalizers = finalizersOf(cluster, before);
-  if (isDeepStrictEqual(labels, metadata.labels) && isDeepStrictEqual(finalizers, before)) return cluster;
-  return { ...cluster, metadata: { ...metadata, labels, finalizers } };
+  const annotations = phaseOf(cluster) === "Ready" ? withOwnersName(metadata.annotations) : metadata.annotations;
+  const next = { ...metadata, labels, finalizers, ...(annotations !== undefined && { annotations }) };
+  return isDeepStrictEqual(next, { ...metadata, finalizers: before }) ? cluster : { ...cluster, metadata: next };
 }
 
 function finalizersOf({ metadata, status }: LogicalCluster, before: readonly string[]): string[] {

@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import {
   LOGICAL_CLUSTER_SHARD_ANNOTATION,
-  OWNER_ANNOTATION,
   PHASE_LABEL,
   shardHash,
   WORKSPACE_SHARD_HASH_ANNOTATION,
 } from "@virtual-workspaces/kcp";
-import { ownerNameText, parseOwner } from "../owner.ts";
+import { withOwnersName } from "../owner.ts";
 import { allShards } from "./shards.ts";
 import { GO_ON, STOP, type Step } from "./step.ts";
 
@@ -24,15 +23,9 @@ export const metadataStep: Step = (workspace, { shard }) => {
     const found = allShards(shard.installation).find((each) => shardHash(each.metadata.name ?? "") === hash);
     if (found?.metadata.name !== undefined) annotations[LOGICAL_CLUSTER_SHARD_ANNOTATION] = found.metadata.name;
   }
-  const owner = annotations[OWNER_ANNOTATION];
-  if (phase === "Ready" && owner !== undefined) {
-    const user = parseOwner(owner);
-    if (user === undefined) delete annotations[OWNER_ANNOTATION];
-    else annotations[OWNER_ANNOTATION] = ownerNameText(user);
-  }
-  if (isDeepStrictEqual(labels, metadata.labels) && isDeepStrictEqual(annotations, metadata.annotations ?? {}))
-    return GO_ON;
+  const next = phase === "Ready" ? (withOwnersName(annotations) ?? {}) : annotations;
+  if (isDeepStrictEqual(labels, metadata.labels) && isDeepStrictEqual(next, metadata.annotations ?? {})) return GO_ON;
   metadata.labels = labels;
-  metadata.annotations = annotations;
+  metadata.annotations = next;
   return STOP;
 };

@@ -1,0 +1,222 @@
+// What kcp answers otherwise than we do, and why it stays: docs/conformance.md has the reasons. An entry that no answer
+// shows any longer fails a test.
+import { isJsonObject } from "@virtual-workspaces/apimachinery";
+import type { Difference } from "../../differential/compare.ts";
+import type { Answer } from "../../differential/play.ts";
+
+/** A difference, what was sent, and the two answers that it is between. */
+export interface Found extends Difference {
+  /** Of the case. */
+  readonly name: string;
+  readonly sent: string;
+  readonly theirs: Answer;
+  readonly ours: Answer;
+}
+
+export interface Known {
+  /** As docs/conformance.md has it. */
+  readonly name: string;
+  readonly is: (found: Found) => boolean;
+}
+
+const NOT_SERVED = /(?:admissionregistration\.k8s|certificates\.k8s|cache\.kcp)\.io/;
+
+/** Kinds that kcp brings to workspaces by bindings to exports of `root`. */
+const BOUND_BY_KCP = /^"?(?:workspace(?:type|authenticationconfiguration)?s|shards|partition(?:set)?s)/;
+
+export const KNOWN: readonly Known[] = [
+  {
+    name: "Errors in plain text",
+    is: ({ theirs, ours }) => typeof theirs.body === "string" && theirs.status === ours.status && isStatus(ours),
+  },
+  {
+    name: "Groups that nobody serves",
+    is: ({ sent, theirs, ours }) =>
+      /\/apis\/[^/]+\/[^/]+$/.test(sent) && isNothing(theirs) && isStatus(ours) && ours.status === 404,
+  },
+  {
+    name: "Groups that are not served here",
+    is: ({ sent, at, expected, ours }) =>
+      (/\/body\/(?:groups|order|names of groups)/.test(at) && NOT_SERVED.test(at + JSON.stringify(expected))) ||
+      (NOT_SERVED.test(sent) && ours.status === 404),
+  },
+  {
+    name: "Addresses in discovery",
+    is: ({ at }) => at.endsWith("/serverAddressByClientCIDRs"),
+  },
+  {
+    name: "The version of the core group's list",
+    is: ({ sent, at, expected, actual }) =>
+      sent.endsWith("/api/v1") && at.endsWith("/body/apiVersion") && expected === undefined && actual === "v1",
+  },
+  {
+    name: "Aggregated discovery of groups",
+    is: ({ theirs, ours }) => kindOf(theirs) === "APIGroupList" && kindOf(ours) === "APIGroupDiscoveryList",
+  },
+  {
+    name: "Documents of OpenAPI v3",
+    is: ({ sent, at }) => sent.endsWith("/openapi/v3") && at.endsWith("/names of paths"),
+  },
+  {
+    name: "What unauthorized clients are told",
+    is: ({ at, actual, ours }) =>
+      at.endsWith("/headers") && ours.status === 401 && JSON.stringify(actual) === '{"www-authenticate":"Bearer"}',
+  },
+  {
+    name: "Strangers learn nothing",
+    is: ({ sent, theirs, ours }) => sent.endsWith(" by stranger") && theirs.status === 404 && ours.status === 401,
+  },
+  {
+    name: "Generations of what is there from the start",
+    is: ({ at, expected, actual }) =>
+      at.endsWith("/metadata/generation") && expected === undefined && typeof actual === "number",
+  },
+  {
+    name: "Identities of built-in kinds",
+    is: ({ sent, theirs, ours }) => sent.endsWith("/configmaps:abc") && theirs.status === 200 && ours.status === 404,
+  },
+  {
+    name: "Methods that a path of a built-in kind has not",
+    is: ({ sent, theirs }) => /^(?:PUT|POST|OPTIONS|DELETE) /.test(sent) && theirs.status === 405,
+  },
+  {
+    name: "Media types that can be had",
+    is: ({ theirs, ours }) => theirs.status === 406 && ours.status === 406,
+  },
+  {
+    name: "Bodies of built-in kinds that cannot be read",
+    is: ({ theirs, ours }) => /cannot be handled as a /.test(messageOf(theirs)) && refuses(ours, 422),
+  },
+  {
+    name: "Field selectors of built-in kinds",
+    is: ({ at, expected }) => at.endsWith("/message") && String(expected).includes(" is not a known field selector"),
+  },
+  {
+    name: "Admission before the schema",
+    is: ({ theirs, ours }) => refuses(theirs, 422) && refuses(ours, 403),
+  },
+  {
+    name: "Types that are no objects",
+    is: ({ theirs, ours }) => messageOf(theirs).includes("cannot restore struct from") && refuses(ours, 422),
+  },
+  {
+    name: "Rules that were not checked",
+    is: ({ theirs, ours }) =>
+      refuses(theirs, 422) &&
+      refuses(ours, 422) &&
+      /some validation rules were not checked/.test(JSON.stringify(theirs.body)) &&
+      !/some validation rules were not checked/.test(JSON.stringify(ours.body)),
+  },
+  {
+    name: "Specs in messages",
+    is: ({ at, expected, actual }) =>
+      at.endsWith("/message") && String(expected).replace(/Invalid value: [{[].*[}\]]: /, "Invalid value: ") === actual,
+  },
+  {
+    name: "What is empty",
+    is: ({ at, expected, actual }) =>
+      !at.endsWith("/headers") && at.includes("/body/") && isEmpty(expected) && isEmpty(actual),
+  },
+  {
+    name: "Items of lists say what they are",
+    is: ({ at, expected }) => /\/items\/\d+\/(?:apiVersion|kind)$/.test(at) && expected === undefined,
+  },
+  {
+    name: "Types of columns",
+    is: ({ at, expected, actual }) =>
+      /\/columnDefinitions\/\d+\/type$/.test(at) && [expected, actual].sort().join() === "date,string",
+  },
+  {
+    name: "Counts in cells",
+    is: ({ at, expected, actual }) => at.includes("/rows.cells/") && String(expected) === actual,
+  },
+  {
+    name: "URLs in APIExports",
+    is: ({ sent, at, expected, actual }) =>
+      sent.includes("/apiexports/") &&
+      ((at.endsWith("/virtualWorkspaces") && expected === undefined) ||
+        (/conditions$/.test(at) && /VirtualWorkspaceURLsReady/.test(JSON.stringify(actual)))),
+  },
+  {
+    name: "Paths of endpoint slices",
+    is: ({ sent, at, expected }) =>
+      sent.includes("/apiexportendpointslices/") && at.endsWith("/kcp.io/path") && expected === undefined,
+  },
+  {
+    name: "Marks of what is replicated",
+    is: ({ at }) => at.endsWith("/internal.kcp.io/replicate"),
+  },
+  {
+    name: "kcp's kinds are not bound",
+    is: ({ sent, at, expected, theirs, ours }) =>
+      at.endsWith("/internal.apis.kcp.io/resource-bindings") ||
+      at.endsWith("/defaultAPIBindings") ||
+      (/[/.]initializers$/.test(at) && JSON.stringify(expected).includes("system:apibindings")) ||
+      (at.endsWith("/conditions") && /"APIBindings/.test(JSON.stringify(expected))) ||
+      (sent.endsWith("/apibindings") && at.endsWith("/items.spec")) ||
+      (/\/resources\/shards(?:\/status)?$/.test(at) && expected === undefined) ||
+      (BOUND_BY_KCP.test(sent.split("/").at(-1) ?? "") &&
+        theirs.status === 404 &&
+        [200, 403].includes(ours.status ?? 0)),
+  },
+  {
+    name: "Deleted accounts are told as a Status",
+    is: ({ sent, ours }) => /^DELETE .*\/serviceaccounts\/robot$/.test(sent) && isStatus(ours) && ours.status === 200,
+  },
+  {
+    name: "Roles that nothing uses",
+    is: ({ name, at }) => name === "the roles that are there from the start" && /\/items\./.test(at),
+  },
+  {
+    name: "Roles that are not in the workspace",
+    is: ({ name, theirs }) => name === "nobody gives more than he has" && /not found\]?$/.test(messageOf(theirs)),
+  },
+  {
+    name: "Reasons of reviews",
+    is: ({ sent, at, expected, actual }) =>
+      sent.includes("accessreviews") && at.endsWith("/status/reason") && !expected && actual === "access granted",
+  },
+  {
+    name: "Reviews that are none",
+    is: ({ sent, theirs, ours }) => sent.includes("accessreviews") && refuses(theirs, 422) && refuses(ours, 422),
+  },
+  {
+    name: "The order of paths in rules",
+    is: ({ at }) => /\/nonResourceRules\/0\/nonResourceURLs\/\d$/.test(at),
+  },
+  {
+    name: "Constrained impersonation",
+    is: ({ at, theirs }) =>
+      /\/(?:details\/\w+|message)$/.test(at) && messageOf(theirs).includes("impersonate-on:user-info:"),
+  },
+  {
+    name: "Impersonated groups of nobody",
+    is: ({ name, theirs, ours }) => name === "impersonation" && refuses(theirs, 403) && refuses(ours, 400),
+  },
+];
+
+function kindOf({ body }: Answer): unknown {
+  return isJsonObject(body) ? body["kind"] : undefined;
+}
+
+function isStatus(answer: Answer): boolean {
+  return kindOf(answer) === "Status";
+}
+
+function isNothing({ status, body }: Answer): boolean {
+  return status === 200 && isJsonObject(body) && JSON.stringify(body["resources"]) === "{}";
+}
+
+/** Whether an answer is an error of this code. */
+function refuses(answer: Answer, code: number): boolean {
+  return answer.status === code && isStatus(answer);
+}
+
+/** "" where there is none. */
+function messageOf({ body }: Answer): string {
+  return isJsonObject(body) ? String(body["message"] ?? "") : "";
+}
+
+function isEmpty(value: unknown): boolean {
+  return [undefined, null, ""].includes(value as null) || ["{}", "[]"].includes(JSON.stringify(value));
+}

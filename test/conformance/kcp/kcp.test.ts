@@ -1,0 +1,44 @@
+// Plays all cases against a kcp, where KCP_KUBECONFIG names the admin.kubeconfig of one that runs: what is recorded must
+// still be what it says. RECORD=1 records anew. See README.md.
+
+import type { Difference } from "../../differential/compare.ts";
+import { differences } from "../../differential/compare.ts";
+import type { Answer } from "../../differential/play.ts";
+import { areasOf } from "./areas.ts";
+import { explain } from "./known.ts";
+import { Player } from "./play.ts";
+import { answersOf, record, recordingOf } from "./recorded.ts";
+import type { Case } from "./step.ts";
+import { theirs, versionOf } from "./theirs.ts";
+
+/** Making a workspace takes it seconds, most of which it waits. */
+const AT_ONCE = 4;
+const KUBECONFIG = process.env["KCP_KUBECONFIG"];
+
+if (KUBECONFIG !== undefined)
+  describe("a kcp still answers as recorded:", function () {
+    this.timeout(1_800_000);
+
+    for (const area of areasOf(process.env["AREAS"])) {
+      it(area.name, async () => {
+        const subject = theirs(KUBECONFIG);
+        using player = new Player(subject);
+        const answers = new Map<string, readonly Answer[]>();
+        const waiting = [...area.cases];
+        const play = async (): Promise<void> => {
+          for (let one = waiting.shift(); one !== undefined; one = waiting.shift())
+            answers.set(one.name, await player.play(one));
+        };
+        await Promise.all(Array.from({ length: AT_ONCE }, play));
+        if (process.env["RECORD"] !== undefined) return record(area, await versionOf(subject), answers);
+        const recording = recordingOf(area);
+        const found = area.cases.map((one): readonly [Case, Difference[]] => [
+          one,
+          differences(answersOf(recording, one), answers.get(one.name) ?? []),
+        ]);
+        const texts = found.flatMap(([one, others]) => (others.length === 0 ? [] : [explain(one, others)]));
+        if (texts.length > 0) throw new Error(texts.join("\n\n"));
+        return undefined;
+      });
+    }
+  });

@@ -1,0 +1,37 @@
+// What two sides' answers do not have in common, but for what is known.
+import type { Difference } from "../../differential/compare.ts";
+import { differences } from "../../differential/compare.ts";
+import type { Answer } from "../../differential/play.ts";
+import { KNOWN, type Known } from "./differences.ts";
+import { type Case, describeStep } from "./step.ts";
+
+/** The differences that are not known; `used` is told of each entry of {@link KNOWN} that holds for one. */
+export function unknown(
+  { name, steps }: Case,
+  [expected, actual]: readonly [readonly Answer[], readonly Answer[]],
+  used: (entry: Known) => void = () => undefined,
+): Difference[] {
+  return differences(expected, actual).filter((difference) => {
+    const at = Number.parseInt(difference.at, 10) - 1;
+    const step = steps[at];
+    const sent = step === undefined ? "" : describeStep(step);
+    const found = { ...difference, name, sent, theirs: expected[at] ?? {}, ours: actual[at] ?? {} };
+    const entry = KNOWN.find(({ is }) => is(found));
+    if (entry !== undefined) used(entry);
+    return entry === undefined;
+  });
+}
+
+/** A text that says what was sent and what came of it. */
+export function explain({ steps }: Case, found: readonly Difference[]): string {
+  const sent = steps.map((step, at) => `  ${at + 1} ${describeStep(step)}`);
+  const lines = found.map(
+    ({ at, expected, actual }) => `  ${at}\n    kcp  ${show(expected)}\n    ours ${show(actual)}`,
+  );
+  return `\n${sent.join("\n")}\nAnswers differ:\n${lines.join("\n")}`;
+}
+
+function show(value: unknown): string {
+  const text = value === undefined ? "nothing" : JSON.stringify(value);
+  return text.length > 1200 ? `${text.slice(0, 1200)}…` : text;
+}

@@ -1,0 +1,135 @@
+// Plays cases against a workspace server, each in a new workspace of its own.
+import { isJsonObject, stringifyJson } from "@virtual-workspaces/apimachinery";
+import { Answers, parsed } from "../../differential/answers.ts";
+import { Caller, type RawAnswer, type Target } from "../../differential/caller.ts";
+import type { Answer } from "../../differential/play.ts";
+import { has, toldOf } from "./members.ts";
+import type { Ask, Case, Step, User, Watch } from "./step.ts";
+import { KcpSymbols } from "./symbols.ts";
+
+/** A workspace server, and the tokens of users. */
+export interface Subject extends Target {
+  /** How long controllers are waited for. */
+  readonly patienceMs: number;
+  readonly tokens: Readonly<Record<Exclude<User, "nobody" | "stranger">, string>>;
+}
+
+const HEADERS = ["content-type", "warning", "retry-after", "allow", "location", "www-authenticate"];
+const WORKSPACES = "/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces";
+const OWN_HEADERS = { "user-agent": "conformance/1.0 (test)", accept: "application/json" };
+const PAUSE_MS = 50;
+
+export class Player implements Disposable {
+  readonly #subject: Subject;
+  readonly #caller: Caller;
+
+  constructor(subject: Subject) {
+    this.#subject = subject;
+    this.#caller = new Caller(subject);
+  }
+
+  /** @returns an answer for each step */
+  async play({ steps }: Case): Promise<Answer[]> {
+    const run = new Run(this.#subject, this.#caller);
+    const isAlone = /\$\((?:ws|path|name)\)/.test(stringifyJson(steps));
+    if (isAlone) await run.begin();
+    const answers: Answer[] = [];
+    for (const step of steps) answers.push(await run.step(step));
+    if (isAlone) await run.end();
+    return answers;
+  }
+
+  [Symbol.dispose](): void {
+    this.#caller[Symbol.dispose]();
+  }
+}
+
+class Run {
+  readonly #subject: Subject;
+  readonly #caller: Caller;
+  readonly #answers = new Answers();
+  readonly #symbols: KcpSymbols;
+  readonly #name = `c${Math.random().toString(36).slice(2, 10).padEnd(8, "0")}`;
+
+  constructor(subject: Subject, caller: Caller) {
+    this.#subject = subject;
+    this.#caller = caller;
+    this.#symbols = new KcpSymbols(subject.url);
+  }
+
+  async begin(): Promise<void> {
+    const body = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name: this.#name } };
+    await this.#ask({ send: `POST ${WORKSPACES}`, body: { ...body, spec: { type: UNIVERSAL } } });
+    const until = { body: { status: { phase: "Ready" } } };
+    const ready = await this.#ask({ send: `GET ${WORKSPACES}/${this.#name}`, until });
+    if (ready.status !== 200) throw new Error(`no workspace to play in: ${ready.status} ${ready.text}`);
+    const { cluster } = (parsed(ready.text) as { spec: { cluster: string } }).spec;
+    this.#answers.set("ws", cluster);
+    this.#answers.set("path", `root:${this.#name}`);
+    this.#answers.set("name", this.#name);
+    this.#symbols.name(cluster, "<ws>");
+    this.#symbols.name(this.#name, "<name>");
+  }
+
+  async end(): Promise<void> {
+    await this.#ask({ send: `DELETE ${WORKSPACES}/${this.#name}` });
+  }
+
+  async step(step: Step): Promise<Answer> {
+    if ("watch" in step) return this.#watch(step);
+    const answer = await this.#ask(step);
+    if (step.as !== undefined) this.#answers.set(step.as, parsed(answer.text));
+    return this.#told(answer, step);
+  }
+
+  /** Sends a request, again and again where something is waited for. */
+  async #ask({ send, user, headers, body, text, until }: Ask): Promise<RawAnswer> {
+    const [method = "", path = ""] = (this.#answers.fill(send) as string).split(/ (.*)/s);
+    const payload = text ?? (body === undefined ? undefined : stringifyJson(this.#answers.fill(body)));
+    const given = this.#answers.fill(headers ?? {}) as Record<string, string>;
+    const type = payload === undefined ? {} : { "content-type": "application/json" };
+    const call = { method, path, body: payload, headers: { ...this.#headers(user), ...type, ...given } };
+    const wanted = this.#answers.fill(until);
+    for (const start = performance.now(); ; await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))) {
+      const answer = await this.#caller.call(call);
+      const isIt = until === undefined || has({ code: answer.status, body: parsed(answer.text) }, wanted);
+      if (isIt || performance.now() - start > this.#subject.patienceMs) return answer;
+    }
+  }
+
+  async #watch({ watch, user, meanwhile, until, tell }: Watch): Promise<Answer> {
+    const path = this.#answers.fill(watch) as string;
+    const { answer, events } = await this.#caller.watch({ method: "GET", path, headers: this.#headers(user) });
+    if (events === undefined) return this.#told(answer, {});
+    using _ = events;
+    if (meanwhile !== undefined) await this.#ask(meanwhile);
+    const wanted = this.#answers.fill(until);
+    const lines = await events.take((line) => has(parsed(line), wanted));
+    const told = lines.map((line) => toldOf(this.#symbols.value(line), tell));
+    return { status: 200, events: told.filter((one, at) => stringifyJson(one) !== stringifyJson(told[at - 1])) };
+  }
+
+  #headers(user: User = "admin"): Record<string, string> {
+    if (user === "nobody") return OWN_HEADERS;
+    const token = user === "stranger" ? "nobodys" : this.#subject.tokens[user];
+    return { ...OWN_HEADERS, authorization: `Bearer ${token}` };
+  }
+
+  #told({ status, headers, text }: RawAnswer, { tell, names }: Pick<Ask, "tell" | "names">): Answer {
+    const kept = HEADERS.flatMap((name) => {
+      const value = headers[name] === undefined ? undefined : this.#symbols.text(String(headers[name]));
+      return value === undefined || value === "application/json" ? [] : [[name, value]];
+    });
+    const whole = this.#symbols.value(text);
+    const members = names === undefined ? undefined : toldOf(whole, [names])[names];
+    const isTold = status < 300 && isJsonObject(whole);
+    const body = isJsonObject(members) ? { [`names of ${names}`]: Object.keys(members) } : whole;
+    return {
+      status,
+      ...(kept.length === 0 ? {} : { headers: Object.fromEntries(kept) }),
+      ...(text === "" ? {} : { body: isTold && tell !== undefined ? toldOf(whole, tell) : body }),
+    };
+  }
+}
+
+const UNIVERSAL = { name: "universal", path: "root" };

@@ -1,0 +1,37 @@
+// A kcp of whoever runs the tests, by the admin.kubeconfig that it writes.
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import { Caller } from "../../differential/caller.ts";
+import type { Subject } from "./play.ts";
+
+interface Kubeconfig {
+  readonly clusters: readonly { readonly name: string; readonly cluster: Cluster }[];
+  readonly users: readonly { readonly name: string; readonly user: { readonly token: string } }[];
+}
+
+interface Cluster {
+  readonly server: string;
+  readonly "certificate-authority-data": string;
+}
+
+/** Users `alice` and `bob` come from its `--token-auth-file`: their tokens are their names. */
+export function theirs(kubeconfig: string): Subject {
+  const { clusters, users } = parse(readFileSync(kubeconfig, "utf8")) as Kubeconfig;
+  const base = clusters.find(({ name }) => name === "base")?.cluster;
+  if (base === undefined) throw new Error(`${kubeconfig}: there is no cluster "base": take the file that kcp writes`);
+  const token = (name: string): string => users.find((user) => user.name === name)?.user.token ?? "";
+  return {
+    url: base.server,
+    headers: {},
+    patienceMs: 60_000,
+    tls: { ca: Buffer.from(base["certificate-authority-data"], "base64").toString() },
+    tokens: { root: token("shard-admin"), admin: token("kcp-admin"), alice: "alice", bob: "bob" },
+  };
+}
+
+export async function versionOf(subject: Subject): Promise<string> {
+  using caller = new Caller(subject);
+  const headers = { authorization: `Bearer ${subject.tokens.root}` };
+  const { text } = await caller.call({ method: "GET", path: "/version", headers });
+  return (JSON.parse(text) as { gitVersion: string }).gitVersion;
+}

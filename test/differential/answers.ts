@@ -1,0 +1,53 @@
+// What a server has answered so far, and what is sent because of it.
+import { isJsonObject, type JsonObject, parseOwnJson, setMember } from "@virtual-workspaces/apimachinery";
+
+/** Answers by the names that steps give them. */
+export class Answers {
+  readonly #answers = new Map<string, unknown>();
+
+  set(name: string, answer: unknown): void {
+    this.#answers.set(name, answer);
+  }
+
+  get(name: string): unknown {
+    return this.#answers.get(name);
+  }
+
+  /** Puts them into what is sent: `$(name.metadata.uid)` is what the answer called `name` has there. */
+  fill(value: unknown): unknown {
+    if (typeof value === "string") return value.replace(/\$\(([\w.]+)\)/g, (_, path) => this.#at(path));
+    if (Array.isArray(value)) return value.map((item) => this.fill(item));
+    if (!isJsonObject(value)) return value;
+    const filled: JsonObject = {};
+    for (const [name, member] of Object.entries(value)) setMember(filled, name, this.fill(member));
+    return filled;
+  }
+
+  #at(path: string): string {
+    const [name = "", ...members] = path.split(".");
+    let value = this.#answers.get(name);
+    for (const member of members)
+      value = isJsonObject(value) || Array.isArray(value) ? Reflect.get(value, member) : undefined;
+    return String(value);
+  }
+}
+
+/** A body as JSON, or as the text that it is. */
+export function parsed(text: string): unknown {
+  try {
+    return parseOwnJson(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A copy of a value with a merge patch in it. */
+export function merged(base: unknown, change: unknown): unknown {
+  if (!isJsonObject(change)) return change === undefined ? base : change;
+  const result: JsonObject = isJsonObject(base) ? { ...base } : {};
+  for (const [name, member] of Object.entries(change)) {
+    if (member === null) delete result[name];
+    else setMember(result, name, merged(result[name], member));
+  }
+  return result;
+}
