@@ -21,9 +21,6 @@ export interface Known {
 
 const NOT_SERVED = /(?:admissionregistration\.k8s|certificates\.k8s|cache\.kcp)\.io/;
 
-/** Kinds that kcp brings to workspaces by bindings to exports of `root`. */
-const BOUND_BY_KCP = /^"?(?:workspace(?:type|authenticationconfiguration)?s|shards|partition(?:set)?s)/;
-
 export const KNOWN: readonly Known[] = [
   {
     name: "Errors in plain text",
@@ -147,17 +144,15 @@ export const KNOWN: readonly Known[] = [
     is: ({ at }) => at.endsWith("/internal.kcp.io/replicate"),
   },
   {
-    name: "kcp's kinds are not bound",
-    is: ({ sent, at, expected, theirs, ours }) =>
-      at.endsWith("/internal.apis.kcp.io/resource-bindings") ||
-      at.endsWith("/defaultAPIBindings") ||
-      (/[/.]initializers$/.test(at) && JSON.stringify(expected).includes("system:apibindings")) ||
-      (at.endsWith("/conditions") && /"APIBindings/.test(JSON.stringify(expected))) ||
-      (sent.endsWith("/apibindings") && at.endsWith("/items.spec")) ||
-      (/\/resources\/shards(?:\/status)?$/.test(at) && expected === undefined) ||
-      (BOUND_BY_KCP.test(sent.split("/").at(-1) ?? "") &&
-        theirs.status === 404 &&
-        [200, 403].includes(ours.status ?? 0)),
+    name: "Owners that others name",
+    is: ({ sent, at }) => sent.startsWith("PATCH ") && at.endsWith("/experimental.tenancy.kcp.io/owner"),
+  },
+  {
+    name: "Bindings of `root` that are looked at again",
+    is: ({ sent, at, expected }) =>
+      sent.startsWith("GET /clusters/root/") &&
+      at.endsWith("/conditions") &&
+      /"APIBindingsReconciled"/.test(JSON.stringify(expected)),
   },
   {
     name: "Deleted accounts are told as a Status",

@@ -9,6 +9,7 @@ import {
   type APIExport,
   BINDING_EXPORT_LABEL,
   defaultBindingName,
+  deleteCondition,
   isConditionTrue,
   LogicalCluster,
   type LogicalCluster as LogicalClusterObject,
@@ -171,8 +172,10 @@ export class DefaultBindings implements ShardPart {
       await this.#say(key, { reason: "WaitingOnAPIBindings", severity: "Info", message });
       return;
     }
-    await this.#status(key, (status) => ({
+    await this.#status(key, ({ conditions, ...status }) => ({
       ...status,
+      // Nothing is waited for any more.
+      ...(conditions && { conditions: deleteCondition(conditions, INITIALIZED) }),
       initializers: status.initializers?.filter((name) => name !== API_BINDINGS_INITIALIZER) ?? [],
     }));
   }
