@@ -25,7 +25,7 @@ describe("docs/errors.md", () => {
 describe("docs/conformance.md", () => {
   const [, behind = ""] = readFileSync(`${root}/docs/conformance.md`, "utf8").split("\n## Differences from kcp\n");
   // What was found by asking a kcp is behind it, and held by test/conformance/kcp.
-  const [kcp = ""] = behind.split("\n## ");
+  const [kcp = ""] = behind.split(/\n##+ /);
   for (const row of kcp.split("\n").filter((line) => /^\| (?!what |---)/.test(line)))
     it(`names the test of a difference from kcp: ${row.split(" | ")[0]}`, () => {
       const [, file = "", title = ""] = /`(test\/[\w/.-]+)` "([^|]+)" \|$/.exec(row) ?? [];
