@@ -1,20 +1,7 @@
 // Questions for authorizers, as a server would put them.
-import type { AuthorizeRequest, User } from "@virtual-workspaces/framework";
+import { type AuthorizeRequest, pathInfo, type User } from "@virtual-workspaces/framework";
 
-const NOTHING = {
-  isResource: false,
-  verb: "get",
-  path: "/",
-  group: "",
-  version: "",
-  resource: "",
-  identity: "",
-  subresource: "",
-  namespace: "",
-  name: "",
-  longRunning: false,
-  upgrade: false,
-};
+const NOTHING = pathInfo("get", "/");
 
 /** About an object, or objects. */
 export function asked(user: User, about: Partial<AuthorizeRequest>): AuthorizeRequest {

@@ -134,7 +134,7 @@ export { union } from "./authz/union.ts";
 export type { ProtobufField, ProtobufMessage, ProtobufScalar } from "./body/protobuf/message.ts";
 export { PROTOBUF_METADATA } from "./body/protobuf/meta.ts";
 export { connectionOf } from "./connection.ts";
-export { type RequestInfo, type RequestTarget, requestInfo } from "./request-info.ts";
+export { pathInfo, type RequestInfo, type RequestTarget, requestInfo } from "./request-info.ts";
 export {
   type AccessContent,
   type AccessStatus,

@@ -166,7 +166,7 @@ function decodeAll(text: string): string {
   return text.replace(/%([0-9a-f]{2})/gi, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
-/** A request that is about a path and nothing else. */
+/** What a request asks that is about a path and nothing else, as authorizers are told of `/version` or `/apis`. */
 export function pathInfo(verb: string, path: string): RequestInfo {
   return {
     isResource: false,

@@ -2,7 +2,7 @@ import {
   allow,
   defineVirtualWorkspace,
   deny,
-  type RequestInfo,
+  pathInfo,
   type ServedResource,
   type VirtualWorkspace,
   type WorkspaceRequest,
@@ -72,20 +72,7 @@ async function shareOf(member: VirtualWorkspace, { user, params, signal }: Reque
   return { member, resources: typeof resources === "function" ? await resources({ user, params, signal }) : resources };
 }
 
-const DISCOVERY: RequestInfo = {
-  isResource: false,
-  verb: "get",
-  path: "/apis",
-  group: "",
-  version: "",
-  resource: "",
-  identity: "",
-  subresource: "",
-  namespace: "",
-  name: "",
-  longRunning: false,
-  upgrade: false,
-};
+const DISCOVERY = pathInfo("get", "/apis");
 
 function unique(resources: readonly ServedResource[]): readonly ServedResource[] {
   const byName = new Map<string, ServedResource>();

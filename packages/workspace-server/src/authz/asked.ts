@@ -1,4 +1,4 @@
-import type { AuthorizeRequest, Named, RbacPolicy, User } from "@virtual-workspaces/framework";
+import { type AuthorizeRequest, type Named, pathInfo, type RbacPolicy, type User } from "@virtual-workspaces/framework";
 import { effectiveUsers } from "./effective-users.ts";
 import type { AuthorizerState } from "./state.ts";
 
@@ -13,18 +13,7 @@ export function enteringQuestion(user: User, cluster: string): AuthorizeRequest<
 }
 
 const ENTERING: Omit<AuthorizeRequest<ClusterParams>, "user" | "params"> = {
-  isResource: false,
-  verb: "access",
-  path: "/",
-  group: "",
-  version: "",
-  resource: "",
-  identity: "",
-  subresource: "",
-  namespace: "",
-  name: "",
-  longRunning: false,
-  upgrade: false,
+  ...pathInfo("access", "/"),
   // Nobody leaves: it is answered at once.
   signal: new AbortController().signal,
 };
