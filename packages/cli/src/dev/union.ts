@@ -3,6 +3,7 @@ import {
   defineVirtualWorkspace,
   deny,
   pathInfo,
+  type RequestInfo,
   type ServedResource,
   type VirtualWorkspace,
   type WorkspaceRequest,
