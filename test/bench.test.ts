@@ -8,7 +8,7 @@ import { run } from "../tools/run.mjs";
 
 const NAMES = [
   ...["apply", "audit", "auth", "create", "fairness", "fanout", "forward-fanout", "forward-get", "forward-list", "get"],
-  ...["informer", "list", "start", "start-many", "store-etcd", "store", "workspaces"],
+  ...["informer", "list", "start-many", "start", "store-etcd", "store", "workspaces"],
 ];
 const bench = (...args: string[]): Promise<{ ok: boolean; output: string }> =>
   run(process.execPath, ["--conditions=@virtual-workspaces/source", join(root, "tools/bench.mjs"), ...args]);

@@ -59,6 +59,9 @@ const Machine = defineResource({
   gracePeriodSeconds: 30,
 });
 
+/** Skipped: these views have no garbage collector, and no namespaces that are objects. */
+const UNCOLLECTED = Array.from({ length: 7 }, (_, at) => `T10.${at + 9}`);
+
 describe("the conformance suite, writing", function () {
   this.timeout(60_000);
 
@@ -72,7 +75,10 @@ describe("the conformance suite, writing", function () {
     });
     const report = await reportOn(served, "/services/machines/clusters/root", { patchOnly: { token: "patcher" } });
     expect(found(report, "failed")).to.deep.equal([]);
-    expect(found(report, "skipped")).to.deep.equal(["T20.3 the rules review says that it is incomplete"]);
+    expect(found(report, "skipped")).to.deep.equal([
+      ...UNCOLLECTED.map((id) => `${id} nobody says that what is owned, or in a namespace, goes by itself here`),
+      "T20.3 the rules review says that it is incomplete",
+    ]);
     expect(report.left).to.deep.equal([]);
     expect(machines.in("root", "default").list()).to.deep.equal([]);
   });
@@ -84,7 +90,7 @@ describe("the conformance suite, writing", function () {
     const [owner, ...others] = found(report, "skipped");
     expect(owner).to.match(/^T5\.2 the field that selects cannot be changed so: .*the owner stays$/);
     const ids = others.map((why) => why.split(" ")[0]);
-    expect(ids, "no time to end, no patchOnly").to.deep.equal(["T5.7", "T9.8", "V25"]);
+    expect(ids, "no time to end, no patchOnly").to.deep.equal(["T5.7", "T9.8", ...UNCOLLECTED, "V25"]);
     expect([todos.in("root", "default").list().length, report.left]).to.deep.equal([before, []]);
   });
 
@@ -94,7 +100,7 @@ describe("the conformance suite, writing", function () {
     expect(found(report, "failed")).to.deep.equal([]);
     const skipped = found(report, "skipped").map((why) => why.split(" ")[0]);
     const none = "no selectable field, no time to end, no patchOnly, no /status";
-    expect(skipped, none).to.deep.equal(["T5.2", "T5.7", "T9.8", "V23", "V24", "V25"]);
+    expect(skipped, none).to.deep.equal(["T5.2", "T5.7", "T9.8", ...UNCOLLECTED, "V23", "V24", "V25"]);
     expect([todos.in("root", "default").list().length, report.left]).to.deep.equal([before, []]);
   });
 
@@ -115,7 +121,7 @@ describe("the conformance suite, writing", function () {
     });
     const report = await reportOn(served, "/services/shown/clusters/root", {});
     expect(found(report, "failed")).to.deep.equal([]);
-    expect(found(report, "skipped").map((why) => why.split(" ")[0])).to.deep.equal(["T9.8", "T20.3"]);
+    expect(found(report, "skipped").map((why) => why.split(" ")[0])).to.deep.equal(["T9.8", ...UNCOLLECTED, "T20.3"]);
     expect([here.list().map(({ metadata }) => metadata.name), report.left]).to.deep.equal([["hidden"], []]);
   });
 });

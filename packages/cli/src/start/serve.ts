@@ -4,7 +4,7 @@ import { createWorkspaceServer, type ShardUrls, type WorkspaceServer } from "@vi
 import { shellWord } from "../shell.ts";
 import { openStore } from "../store/open.ts";
 import { type Credentials, credentialsOf } from "./credentials.ts";
-import type { DemoPlace } from "./demo/seen.ts";
+import { shown } from "./demo/shown.ts";
 import { startFailure, told } from "./failures.ts";
 import { Interrupt } from "./interrupt.ts";
 import type { StartOptions } from "./options.ts";
@@ -39,11 +39,12 @@ export async function serve(options: StartOptions): Promise<number> {
   lock.serves(baseURL);
   await told(() => credentials.admin?.write({ server: baseURL, ca: credentials.ca }));
   console.log(readyText(options, baseURL));
-  if (options.demo)
-    await Promise.race([
-      demonstrated(options, { url: baseURL, views: views.virtualWorkspaces.map(({ name }) => name) }),
-      interrupt.asked,
-    ]);
+  if (options.demo) {
+    const names = views.virtualWorkspaces.map(({ name }) => name);
+    await Promise.race([shown(options, { url: baseURL, views: names }), interrupt.asked]).catch((error: unknown) =>
+      log({ level: "warn", message: "the demonstration cannot be shown", error: String(error) }),
+    );
+  }
   log({
     level: "info",
     message: "Serving securely",
@@ -103,18 +104,6 @@ async function started(server: WorkspaceServer, { place }: StartOptions): Promis
     return await server.listen({ port: place.port, host: place.bindAddress });
   } catch (error) {
     throw startFailure(error, place);
-  }
-}
-
-/** Shows what a view is for. What goes wrong there keeps nobody from using the server. */
-async function demonstrated({ kubeconfig, log }: StartOptions, place: Pick<DemoPlace, "url" | "views">): Promise<void> {
-  try {
-    const { makeTree } = await import("./demo/tree.ts");
-    const { seen } = await import("./demo/seen.ts");
-    const cluster = await makeTree(kubeconfig);
-    console.log(`\n${await seen({ kubeconfig, cluster, ...place })}`);
-  } catch (error) {
-    log({ level: "warn", message: "the demonstration cannot be shown", error: String(error) });
   }
 }
 
