@@ -1,7 +1,7 @@
 import type { PlainUser } from "@virtual-workspaces/workspace-server";
 
 /** Where the object is that is shown. */
-export const SHOP = "root:acme:shop";
+const SHOP = "root:acme:shop";
 /** What it is called there, in the namespace `default`. */
 export const MENU = "menu";
 
