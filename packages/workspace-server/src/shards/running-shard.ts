@@ -1,9 +1,10 @@
 import { createServer, type Listening, type ListenOptions, type Server } from "@virtual-workspaces/framework";
 import { register } from "../bootstrap/bootstrap.ts";
+import { loopback } from "../loopback/loopback.ts";
 import { clustersOf } from "../shard/clusters-view.ts";
 import type { ShardUrls } from "../shard/context.ts";
 import { Shard, type ShardOptions } from "../shard/shard.ts";
-import { auditOf, type CommonListenerOptions, listenerOptions } from "./listener.ts";
+import { auditOf, type CommonListenerOptions, listenerOptions, ownViews } from "./listener.ts";
 import type { ShardsOptions } from "./options.ts";
 
 /** What all shards of a process have in common. */
@@ -45,16 +46,20 @@ export class RunningShard implements AsyncDisposable {
       const urls = (): ShardUrls => urlsOf(options, listening);
       const shard = stack.use(new Shard({ ...common, name, store, urls }));
       const { audit, ...listeners } = options.listeners;
-      const own = auditOf(audit, name);
+      const ownAudit = auditOf(audit, name);
+      const itself = stack.use(loopback());
+      const virtualWorkspaces =
+        (await shards.virtualWorkspaces?.(name, { own: stack, signal, loopback: itself })) ?? [];
+      const served = { shard, clusters: clustersOf(shard), documents: listeners.documents };
+      itself.serve({ ...ownViews(served), log: common.log });
       const server = stack.use(
         createServer(
           listenerOptions(
-            { ...listeners, ...(own && { audit: own }) },
+            { ...listeners, ...(ownAudit && { audit: ownAudit }) },
             {
-              shard,
+              ...served,
               root,
-              clusters: clustersOf(shard),
-              virtualWorkspaces: shards.virtualWorkspaces?.(name) ?? [],
+              virtualWorkspaces,
               checks: { store: async (context) => void (await store.head(context)) },
             },
           ),
@@ -64,6 +69,7 @@ export class RunningShard implements AsyncDisposable {
       // Before anybody finds it: whoever is put there is told where that is.
       await register(root.context, shard.context);
       await shard.start(options.joined);
+      await itself.start();
       signal.throwIfAborted();
       return new RunningShard(shard, server, stack);
     } catch (error) {
