@@ -82,13 +82,15 @@ describe("virtual-workspaces start --shards", function () {
     }
     const said = ["get", "shard", "shard-1", "-o", "jsonpath={.spec.virtualWorkspaceURL}"];
     const shardUrl = (await server.kubectl(...said)).slice(2);
+    const cluster = async (name: string): Promise<string> =>
+      (await server.kubectl("get", "workspace", name, "-o", "jsonpath={.spec.cluster}")).slice(2);
     const read = async (url: string, name: string): Promise<string> => {
-      const at = ["--server", `${url}/services/mirror/clusters/root:${name}`, "--request-timeout=20s"];
+      const at = ["--server", `${url}/services/mirror/clusters/${await cluster(name)}`];
       return server.kubectl(
         "--context=shard-base",
         ...at,
         "get",
-        "cm",
+        "configmaps",
         "a",
         "-n",
         "default",

@@ -81,7 +81,7 @@ describe("views over several shards", function () {
       expect(
         (await server.send(`POST /clusters/${cluster}${CONFIG_MAPS}`, configMap(`in-${cluster}`), root)).status,
       ).to.equal(201);
-    const isOurs = (name: string): boolean => name.startsWith("in-");
+    const isOurs = (name: string | undefined): boolean => name?.startsWith("in-") === true;
     const lists = await Promise.all(all.map(async (each) => namesIn(await each.get(path, root)).filter(isOurs)));
     expect(lists.flat().sort()).to.deep.equal([`in-${far}`, `in-${near}`].sort());
     expect(lists.map((names) => names.length)).to.deep.equal([1, 1]);

@@ -3,6 +3,7 @@ import { register } from "../bootstrap/bootstrap.ts";
 import { loopback } from "../loopback/loopback.ts";
 import { clustersOf } from "../shard/clusters-view.ts";
 import type { ShardUrls } from "../shard/context.ts";
+import type { PeersOptions } from "../shard/peers.ts";
 import { Shard, type ShardOptions } from "../shard/shard.ts";
 import { auditOf, type CommonListenerOptions, listenerOptions, ownViews } from "./listener.ts";
 import type { ShardsOptions } from "./options.ts";
@@ -17,12 +18,19 @@ export interface RunningShardOptions {
   readonly common: CommonShardOptions;
   readonly listeners: CommonListenerOptions;
   readonly root: Shard;
+  /** Where several processes serve the shards, says to them that this one does. @throws Unlike */
+  readonly meet?: Meet;
   /** Where it listens if nobody says. */
   readonly host: string;
   /** Waited for once the shard has joined the others. */
   readonly joined: () => Promise<void>;
   readonly signal: AbortSignal;
 }
+
+/** Says that a process serves a shard, until that is disposed of. @throws Unlike when another does that makes something else of it */
+export type Meet = (
+  shard: Pick<PeersOptions, "store" | "shard"> & { readonly urls: ShardUrls },
+) => Promise<AsyncDisposable>;
 
 /** A shard besides `root`: its store, its objects and controllers, its listener. */
 export class RunningShard implements AsyncDisposable {
@@ -42,6 +50,7 @@ export class RunningShard implements AsyncDisposable {
     const stack = new AsyncDisposableStack();
     try {
       const store = await shards.storeOf(name, { own: stack, signal });
+      const others = stack.use(new AsyncDisposableStack());
       let listening: Listening | undefined;
       const urls = (): ShardUrls => urlsOf(options, listening);
       const shard = stack.use(new Shard({ ...common, name, store, urls }));
@@ -66,6 +75,7 @@ export class RunningShard implements AsyncDisposable {
         ),
       );
       listening = await listenAt(server, placeOf(options));
+      if (options.meet !== undefined) others.use(await options.meet({ store, shard: name, urls: urls() }));
       // Before anybody finds it: whoever is put there is told where that is.
       await register(root.context, shard.context);
       await shard.start(options.joined);
