@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { tree } from "../_setup/tree.ts";
 import { needsKubectl } from "../e2e/support/kubectls.ts";
 import { Start } from "./support/start.ts";
+import { MIRROR } from "./support/views-of-workspaces.ts";
 
 const workspace = (name: string, shard: string): string => `
 apiVersion: tenancy.kcp.io/v1alpha1
@@ -68,6 +69,46 @@ describe("virtual-workspaces start --shards", function () {
     );
     expect((await second.get("/readyz")).body).to.equal("ok");
     expect(await second.end("SIGTERM")).to.equal(0);
+  });
+
+  it("serves a file of views at each address, over the shard that is there", async () => {
+    using files = tree(FILES);
+    await using server = await Start.ready({ flags: ["--shards=2", "--view", MIRROR] });
+    for (const name of ["far", "near"]) {
+      expect(await server.kubectl("create", "-f", `${files.path}/${name}.yaml`)).to.match(/^0 /);
+      expect(await server.kubectl("wait", READY, `workspace/${name}`)).to.match(/^0 /);
+      const inside = ["--server", `${server.url}/clusters/root:${name}`];
+      expect(await server.kubectl(...inside, "create", "configmap", "a", `--from-literal=at=${name}`)).to.match(/^0 /);
+    }
+    const said = ["get", "shard", "shard-1", "-o", "jsonpath={.spec.virtualWorkspaceURL}"];
+    const shardUrl = (await server.kubectl(...said)).slice(2);
+    const cluster = async (name: string): Promise<string> =>
+      (await server.kubectl("get", "workspace", name, "-o", "jsonpath={.spec.cluster}")).slice(2);
+    const read = async (url: string, name: string): Promise<string> => {
+      const at = ["--server", `${url}/services/mirror/clusters/${await cluster(name)}`];
+      return server.kubectl(
+        "--context=shard-base",
+        ...at,
+        "get",
+        "configmaps",
+        "a",
+        "-n",
+        "default",
+        "-o",
+        "jsonpath={.data.at}",
+      );
+    };
+    for (const name of ["far", "near"]) expect(await read(server.url, name)).to.equal(`0 ${name}`);
+    expect(await read(shardUrl, "far")).to.equal("0 far");
+    expect(await read(shardUrl, "near")).to.match(/^1 /);
+    for (const store of ["data-of-views", "data-shard-1", "data-shard-1-of-views"])
+      expect(server.has(store), store).to.equal(true);
+    const clash = FILES["amber.yaml"].replaceAll("amber", "shard-1-of-views");
+    using more = tree({ "clash.yaml": clash });
+    expect(await server.kubectl("create", "-f", `${more.path}/clash.yaml`)).to.match(/^0 /);
+    expect(await server.kubectl("wait", "--for=condition=Ready=false", "shard/shard-1-of-views")).to.match(/^0 /);
+    expect(await server.kubectl("get", "shard", "shard-1-of-views", "-o", "yaml")).to.match(/give it another name/);
+    expect(await server.end("SIGTERM")).to.equal(0);
   });
 
   it("starts one that somebody makes while it runs, and stops it when it is deleted and empty", async () => {

@@ -46,7 +46,7 @@ export { Loopback, loopback } from "./loopback/loopback.ts";
 export { createWorkspaceServer, WorkspaceServer, type WorkspaceServerOptions } from "./server.ts";
 export type { ShardUrls } from "./shard/context.ts";
 export { IN_PROCESS_ANNOTATION, IN_PROCESS_FINALIZER } from "./shards/in-process.ts";
-export type { ShardStoreContext, ShardsOptions } from "./shards/options.ts";
+export type { ShardStoreContext, ShardsOptions, ShardViewsContext } from "./shards/options.ts";
 // Who the administrators are, and the files by which they get in.
 
 export { AdminAccess, type AdminAccessOptions } from "./admin/access.ts";

@@ -27,7 +27,7 @@ import { Shard } from "./shard/shard.ts";
 import { type CommonListenerOptions, listenerOptions, ownViews } from "./shards/listener.ts";
 import type { ShardsOptions } from "./shards/options.ts";
 import { ProcessShards } from "./shards/process-shards.ts";
-import type { CommonShardOptions } from "./shards/running-shard.ts";
+import type { CommonShardOptions, Meet } from "./shards/running-shard.ts";
 import { treeView } from "./tree/tree-view.ts";
 
 /** What a workspace server is made of. */
@@ -66,7 +66,7 @@ export interface WorkspaceServerOptions
   /**
    * Where several processes serve one store, as etcd's: a name of this one, the same whenever it starts again. All must have
    * the same URLs, root CA and keys, since each writes them into objects; one that differs from those that are there does not
-   * start. @default it is the only one
+   * start. So it is with each of {@link WorkspaceServerOptions.shards}. @default it is the only one
    */
   readonly instance?: string;
   /**
@@ -96,7 +96,8 @@ export class WorkspaceServer implements AsyncDisposable {
   readonly #shards: ProcessShards | undefined;
   readonly #server: Server;
   #listening: Listening | undefined;
-  #peers: Peers | undefined;
+  readonly #meet: Meet | undefined;
+  #peers: AsyncDisposable | undefined;
   #closed: Promise<void> | undefined;
 
   /** @throws Error on views that clash */
@@ -110,7 +111,9 @@ export class WorkspaceServer implements AsyncDisposable {
     });
     const root = new Shard({ ...common, name: ROOT_SHARD, urls: () => this.#urls(), store });
     this.#shard = root;
-    const all = shards && new ProcessShards({ shards, common, listeners, root });
+    const meet = meetOf(options);
+    this.#meet = meet;
+    const all = shards && new ProcessShards({ shards, common, listeners, root, ...(meet && { meet }) });
     this.#shards = all;
     const served = { shard: root, clusters: all ?? clustersOf(root), documents: listeners.documents };
     options.loopback?.serve({ ...ownViews(served), log: options.log });
@@ -192,10 +195,8 @@ export class WorkspaceServer implements AsyncDisposable {
   }
 
   async #join(): Promise<void> {
-    const { instance, store, rootCa, serviceAccountKeys: keys, log } = this.#options;
-    if (instance === undefined) return;
-    const alike = { urls: this.#urls(), rootCa: rootCa(), keys };
-    this.#peers = await Peers.join({ store, shard: ROOT_SHARD, instance, alike, log });
+    const { store } = this.#options;
+    this.#peers = await this.#meet?.({ store, shard: ROOT_SHARD, urls: this.#urls() });
   }
 
   get #further(): ProcessShards {
@@ -209,6 +210,13 @@ export class WorkspaceServer implements AsyncDisposable {
     const { url } = this.#listening;
     return { baseURL: url, externalURL: url, virtualWorkspaceURL: url, ...this.#options.urls?.(this.#listening) };
   }
+}
+
+/** How processes that serve the same shards know of each other. */
+function meetOf({ instance, rootCa, serviceAccountKeys: keys, log }: WorkspaceServerOptions): Meet | undefined {
+  if (instance === undefined) return undefined;
+  return ({ store, shard, urls }) =>
+    Peers.join({ store, shard, instance, alike: { urls, rootCa: rootCa(), keys }, log });
 }
 
 /** What all shards have in common. */

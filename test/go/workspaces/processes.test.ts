@@ -1,11 +1,13 @@
 // Several processes of one shard over one etcd: each serves what the others write, all run controllers, and one that is killed
 // is not missed.
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { issueCertificate } from "@virtual-workspaces/framework";
 import { etcdStore, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { type Tree, tree } from "../../_setup/tree.ts";
-import { Start } from "../../cli/support/start.ts";
+import { Start, type StartOptions } from "../../cli/support/start.ts";
 import { Admin, type Body } from "../../workspace-server/faults/support/admin.ts";
 import { problemsOf } from "../../workspace-server/faults/support/integrity.ts";
 import { settled } from "../../workspace-server/faults/support/rounds.ts";
@@ -16,6 +18,16 @@ const { paths, within } = make;
 const WORKSPACES = within("root", paths.WORKSPACES);
 /** Where a balancer would be. */
 const BASE = "https://kcp.example.com:6443";
+
+/** What one of them has otherwise. */
+interface Given {
+  readonly more?: readonly string[];
+  /** Where clients find it. */
+  readonly base?: string;
+  /** Where it listens. */
+  readonly listen?: readonly string[];
+  readonly address?: string;
+}
 
 /** What all processes have alike, and where each listens. */
 class Together implements AsyncDisposable {
@@ -35,7 +47,11 @@ class Together implements AsyncDisposable {
     const now = new Date();
     const subject = { name: "ca", groups: [] };
     const authority = await issueCertificate({ subject, purpose: { kind: "authority" }, now });
-    const purpose = { kind: "server", hosts: ["localhost"], addresses: ["127.0.0.1"] } as const;
+    const purpose = {
+      kind: "server",
+      hosts: ["localhost"],
+      addresses: ["127.0.0.1", "127.0.0.2", "127.0.0.3"],
+    } as const;
     const own = await issueCertificate({ subject: { name: "kcp", groups: [] }, purpose, now }, authority);
     const files = tree({
       "tls.crt": own.cert + authority.cert,
@@ -50,8 +66,9 @@ class Together implements AsyncDisposable {
     return etcdStore({ endpoints: this.etcd.endpoints, prefix: this.prefix });
   }
 
-  async process(name: string, more: readonly string[] = [], base = BASE): Promise<[Start, Admin]> {
-    const server = new Start(this.options(name, more, base));
+  async process(name: string, given: Given = {}): Promise<[Start, Admin]> {
+    const server = new Start(this.options(name, given));
+    const { address = "127.0.0.1" } = given;
     await server.until("ready", () => server.lines.length > 0, 20_000);
     // The log says where it listens, its URLs where the balancer would.
     let port: string | undefined;
@@ -60,10 +77,10 @@ class Together implements AsyncDisposable {
       await delay(5);
     }
     const ca = this.#ca;
-    return [server, new Admin({ url: `https://127.0.0.1:${port}`, text: () => ca, token: () => "everything" })];
+    return [server, new Admin({ url: `https://${address}:${port}`, text: () => ca, token: () => "everything" })];
   }
 
-  options(name: string, more: readonly string[] = [], base = BASE): ConstructorParameters<typeof Start>[0] {
+  options(name: string, { more = [], base = BASE, listen }: Given = {}): StartOptions {
     const at = (file: string): string => `${this.#files.path}/${file}`;
     const flags = [
       `--etcd-servers=${this.etcd.endpoints.join()}`,
@@ -79,6 +96,7 @@ class Together implements AsyncDisposable {
     return {
       in: this.#files.path,
       root: name,
+      ...(listen && { at: listen }),
       flags: name === "one" ? flags.slice(0, -1 - more.length).concat(more) : flags,
     };
   }
@@ -86,6 +104,21 @@ class Together implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.etcd[Symbol.asyncDispose]();
     this.#files[Symbol.dispose]();
+  }
+}
+
+/** A port that is free, as the next one is. */
+async function freePair(): Promise<number> {
+  for (;;) {
+    const one = createServer().listen(0, "127.0.0.1");
+    await once(one, "listening");
+    const { port } = one.address() as AddressInfo;
+    const next = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      next.once("error", () => resolve(false)).listen(port + 1, "127.0.0.1", () => resolve(true));
+    });
+    await Promise.all([one, next].map((server) => new Promise((resolve) => server.close(resolve))));
+    if (isFree) return port;
   }
 }
 
@@ -181,7 +214,7 @@ describe("several processes over one etcd", function () {
       [[`--root-ca-file=${first.path("client-ca.crt")}`], /with another certificate authority: give all the same/],
     ];
     const ends = cases.map(async ([flags, said, base], at) => {
-      await using other = new Start(together.options(`other-${at}`, flags, base));
+      await using other = new Start(together.options(`other-${at}`, { more: flags, ...(base && { base }) }));
       const { code } = await other.ended;
       expect(other.stderr).to.match(said);
       expect(code).to.equal(1);
@@ -190,11 +223,64 @@ describe("several processes over one etcd", function () {
     expect((await one.get("/readyz")).status).to.equal(200);
     // What was killed with other URLs is waited for, and gone.
     await first.end("SIGKILL");
-    const [next, two] = await together.process("two", [], "https://next.example.com");
+    const [next, two] = await together.process("two", { base: "https://next.example.com" });
     await using _next = next;
     using _two = two;
     const { body } = await two.get(within("root", "/apis/core.kcp.io/v1alpha1/shards/root"));
     expect(body.spec.baseURL).to.equal("https://next.example.com");
+  });
+
+  it("have several shards alike, or the next does not start; when the one that has them is killed, it does", async () => {
+    await using together = await Together.start();
+    const port = await freePair();
+    const shards = (address: string, host: string) => ({
+      more: ["--shards=2", `--external-hostname=${host}`],
+      address,
+      listen: [`--bind-address=${address}`, `--secure-port=${port}`],
+    });
+    const there = shards("127.0.0.1", "kcp.example.com");
+    const [first, one] = await together.process("one", there);
+    await using _first = first;
+    using _one = one;
+    const shard = async (admin: Admin): Promise<Body> =>
+      (await admin.get(within("root", "/apis/core.kcp.io/v1alpha1/shards/shard-1"))).body;
+    expect((await shard(one)).spec.baseURL).to.equal(`https://kcp.example.com:${port + 1}`);
+    const far = { ...make.workspace("far"), spec: { location: { selector: { matchLabels: { name: "shard-1" } } } } };
+    await one.ok("POST", WORKSPACES, far);
+    await one.until(`${WORKSPACES}/far`, ({ body }) => body.status?.phase === "Ready");
+    const before = await shard(one);
+
+    // Elsewhere by its name: told, and nothing is written.
+    const other = shards("127.0.0.2", "other.example.com");
+    await using refused = new Start(together.options("refused", other));
+    expect((await refused.ended).code).to.equal(1);
+    expect(refused.stderr).to.match(
+      /another process serves the shard shard-1 from this store with other URLs .*: give all the same --external-hostname/,
+    );
+    expect(await shard(one)).to.deep.equal(before);
+
+    // Alike: what is made through one is found through the other.
+    const alike = shards("127.0.0.3", "kcp.example.com");
+    const [second, two] = await together.process("two", alike);
+    await using _second = second;
+    using _two = two;
+    await two.ok("POST", within("root:far", paths.MAPS), make.configMap("a"));
+    await one.until(within("root:far", `${paths.MAPS}/a`), ({ status }) => status === 200);
+    expect((await shard(two)).spec).to.deep.equal(before.spec);
+    await Promise.all([first.end("SIGKILL"), second.end("SIGKILL")]);
+
+    const [third, three] = await together.process("three", other);
+    await using _third = third;
+    using _three = three;
+    expect((await shard(three)).spec.baseURL).to.equal(`https://other.example.com:${port + 1}`);
+    expect((await three.get(within("root:far", `${paths.MAPS}/a`))).status).to.equal(200);
+    await settled(three);
+    await using store = await together.store;
+    await using farther = await etcdStore({
+      endpoints: together.etcd.endpoints,
+      prefix: `${together.prefix.replace(/\/+$/, "")}-shard-1`,
+    });
+    expect(await problemsOf(store, farther)).to.deep.equal([]);
   });
 
   it("goes on when one is killed, which finds what was done without it", async () => {

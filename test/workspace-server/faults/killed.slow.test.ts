@@ -12,6 +12,32 @@ describe("a process of workspaces that is killed again and again", function () {
     await killAgainAndAgain({ rounds: killRounds(6), seed: 11, store: (server) => store(server.path("data")) });
   });
 
+  it("loses nothing, and leaves nothing over, with two shards on disk", async () => {
+    const place = (shard = ""): string => (shard === "" ? "data" : `data-${shard}`);
+    await killAgainAndAgain({
+      rounds: killRounds(2),
+      seed: 17,
+      flags: ["--shards=2"],
+      shards: ["shard-1"],
+      store: (server, shard) => lmdbStore({ dir: server.path(place(shard)), wait: 10_000 }),
+    });
+  });
+
+  it("loses nothing, and leaves nothing over, with two shards on etcd", async function () {
+    await etcdThere("3.4").call(this);
+    await using etcd = await EtcdCluster.start({ version: "3.4" });
+    const { endpoints } = etcd;
+    const prefix = etcd.prefix();
+    const place = (shard = ""): string => (shard === "" ? prefix : `${prefix.replace(/\/+$/, "")}-${shard}`);
+    await killAgainAndAgain({
+      rounds: killRounds(1),
+      seed: 19,
+      flags: ["--shards=2", "--etcd-servers", endpoints.join(), "--etcd-prefix", prefix],
+      shards: ["shard-1"],
+      store: (_, shard) => etcdStore({ endpoints, prefix: place(shard) }),
+    });
+  });
+
   it("loses nothing, and leaves nothing over, on etcd", async function () {
     await etcdThere("3.4").call(this);
     await using etcd = await EtcdCluster.start({ version: "3.4" });

@@ -32,7 +32,7 @@ export async function serve(options: StartOptions): Promise<number> {
     }),
   );
   const views = await viewsOf(options, stack);
-  const server = stack.use(await told(() => serverOf(options, { credentials, store, ...views })));
+  const server = stack.use(await told(() => serverOf(options, { credentials, store, views })));
   const listening = await Promise.race([started(server, options), interrupt.asked]);
   if (listening === undefined) return 0;
   const { baseURL } = urlsAt(place, listening.port);
@@ -63,8 +63,12 @@ function serverOf(
   {
     credentials,
     store,
-    ...views
-  }: Views & { readonly credentials: Credentials; readonly store: Parameters<typeof keepHistory>[0] },
+    views,
+  }: {
+    readonly credentials: Credentials;
+    readonly store: Parameters<typeof keepHistory>[0];
+    readonly views: Views;
+  },
 ): WorkspaceServer {
   const { log, onRequest, audit, closeDelay, homeWorkspaces, totalObjectLimit, place, rootCa, serviceAccounts } =
     options;
@@ -81,8 +85,9 @@ function serverOf(
     rootCa: () => rootCa ?? ca,
     ...(options.store.engine === "etcd" && { instance: `${hostname()} ${options.rootDirectory}` }),
     urls: ({ port }): ShardUrls => urlsAt(place, port),
-    ...views,
-    shards: shardsOf(options),
+    virtualWorkspaces: views.virtualWorkspaces,
+    ...(views.loopback && { loopback: views.loopback }),
+    shards: shardsOf(options, views),
     closeDelay,
     totalObjectLimit,
     ...(homeWorkspaces !== undefined && { homeWorkspaces }),

@@ -1,16 +1,15 @@
 import { keepHistory, type Store } from "@virtual-workspaces/store";
 import type { ShardStoreContext, ShardsOptions } from "@virtual-workspaces/workspace-server";
 import { openStore } from "../store/open.ts";
-import type { StoreChoice } from "../store/options.ts";
 import { UsageError } from "../usage.ts";
 import type { Flags } from "./flags.ts";
 import type { StartOptions } from "./options.ts";
 import { urlsAt } from "./place.ts";
+import { storeOfShard } from "./shard-stores.ts";
+import type { Views } from "./views.ts";
 
 /** Shards that one process has by `--shards`; more than that is more than one process can do. */
 const MOST = 64;
-/** What etcd's keys begin with if nobody says. */
-const PREFIX = "/virtual-workspaces";
 
 /** The names of the shards besides `root` that there are in any case, as kcp calls them. @throws UsageError */
 export function shardNames(flags: Flags): readonly string[] {
@@ -20,7 +19,7 @@ export function shardNames(flags: Flags): readonly string[] {
 }
 
 /** Shards in the same process: beside the store of `root`, and at the ports behind that of the server. */
-export function shardsOf(options: StartOptions): ShardsOptions {
+export function shardsOf(options: StartOptions, { ofShard }: Pick<Views, "ofShard">): ShardsOptions {
   const { place, shards } = options;
   return {
     names: shards,
@@ -31,15 +30,8 @@ export function shardsOf(options: StartOptions): ShardsOptions {
       const { baseURL, virtualWorkspaceURL } = urlsAt({ ...place, urls: {} }, port);
       return { baseURL, virtualWorkspaceURL };
     },
+    ...(ofShard && { virtualWorkspaces: ofShard }),
   };
-}
-
-/** The place of a shard's objects: of `data` it is `data-shard-1`. */
-function storeOfShard(choice: StoreChoice, name: string): StoreChoice {
-  if (choice.engine === "lmdb") return { ...choice, dir: `${choice.dir}-${name}` };
-  if (choice.engine === "etcd")
-    return { ...choice, prefix: `${(choice.prefix ?? PREFIX).replace(/\/+$/, "")}-${name}` };
-  return choice;
 }
 
 /** The ports behind the server's own are for `shard-1` and so on; where that has any free one, others do too. */

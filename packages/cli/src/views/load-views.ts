@@ -31,23 +31,36 @@ export class ViewFiles {
    * @param taken names that the server's own views have
    * @throws Failure naming the file and what is wrong
    */
-  async views(host: ViewHost | undefined, taken: readonly string[] = []): Promise<VirtualWorkspace[]> {
-    const by = new Map(taken.map((name) => [name, "the server itself"]));
-    const all: VirtualWorkspace[] = [];
-    for (const source of this.#sources) {
-      const { path } = source;
-      const views = await told(path, () => viewsOf([source], host));
-      for (const view of views) {
-        checkPlace(path, view);
-        const other = by.get(view.name);
-        if (other !== undefined)
-          throw new Failure(`--view ${path}: the name ${view.name} is taken by ${other}: give the view another`);
-        by.set(view.name, path);
-        all.push(view);
-      }
-    }
-    return all;
+  views(host: ViewHost | undefined, taken: readonly string[] = []): Promise<VirtualWorkspace[]> {
+    return namedViews(this.#sources, host, taken);
   }
+
+  /** The views of functions, which are called with something else. @throws Failure as {@link views} */
+  hostedViews(host: ViewHost, taken: readonly string[] = []): Promise<VirtualWorkspace[]> {
+    return namedViews(this.#sources.filter(isHosted), host, taken);
+  }
+}
+
+async function namedViews(
+  sources: readonly Source[],
+  host: ViewHost | undefined,
+  taken: readonly string[],
+): Promise<VirtualWorkspace[]> {
+  const by = new Map(taken.map((name) => [name, "the server itself"]));
+  const all: VirtualWorkspace[] = [];
+  for (const source of sources) {
+    const { path } = source;
+    const views = await told(path, () => viewsOf([source], host));
+    for (const view of views) {
+      checkPlace(path, view);
+      const other = by.get(view.name);
+      if (other !== undefined)
+        throw new Failure(`--view ${path}: the name ${view.name} is taken by ${other}: give the view another`);
+      by.set(view.name, path);
+      all.push(view);
+    }
+  }
+  return all;
 }
 
 function checkPlace(path: string, { name, prefix }: VirtualWorkspace): void {

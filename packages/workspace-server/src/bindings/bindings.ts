@@ -161,7 +161,10 @@ export class Bindings implements ShardPart {
     stack.use(this.#binding.follow(shard));
     stack.use(this.#slices.follow(shard));
     stack.use(this.#defaults.follow(shard));
+    stack.use(shard.state.shards.on({ deleted: () => changed() }));
     const changed = (): void => {
+      this.#binding.shardsChanged();
+      this.#defaults.shardsChanged();
       this.#export.shardsChanged();
       this.#slices.shardsChanged();
     };

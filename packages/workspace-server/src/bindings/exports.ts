@@ -1,6 +1,12 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import { CLUSTER_ANNOTATION, type KubeObject } from "@virtual-workspaces/apimachinery";
-import { type APIBinding, type APIExport, type APIResourceSchema, exportHash } from "@virtual-workspaces/kcp";
+import {
+  type APIBinding,
+  type APIExport,
+  type APIResourceSchema,
+  exportHash,
+  type Shard,
+} from "@virtual-workspaces/kcp";
 import type { ShardContext } from "../shard/context.ts";
 
 /** Which export something refers to. */
@@ -44,6 +50,23 @@ export class Exports {
   of(binding: APIBinding): APIExport | undefined {
     const reference = binding.spec.reference.export;
     return reference && this.find(reference, clusterOf(binding));
+  }
+
+  /**
+   * Where the export of a binding is: as it is found or, while a shard does not run that may have it, as the binding was bound.
+   * @returns `undefined` when it is not there
+   */
+  whereOf(binding: APIBinding): { readonly cluster: string; readonly name: string } | undefined {
+    const found = this.of(binding);
+    if (found !== undefined) return { cluster: clusterOf(found), name: found.metadata.name ?? "" };
+    const { name } = binding.spec.reference.export ?? {};
+    const cluster = binding.status?.apiExportClusterName;
+    return name !== undefined && cluster !== undefined && this.missing.length > 0 ? { cluster, name } : undefined;
+  }
+
+  /** Shards that may have what is not found. */
+  get missing(): readonly Shard[] {
+    return this.#shard.installation.missing;
   }
 
   /** All exports of an identity. */

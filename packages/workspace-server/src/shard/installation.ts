@@ -7,10 +7,14 @@ import {
   LEGACY_INACTIVE_ANNOTATION,
   type LogicalCluster,
   PathIndex,
+  ROOT_CLUSTER,
+  ROOT_SHARD,
+  type Shard,
   TENANCY_GROUP,
   type Workspace,
   type WorkspaceType,
 } from "@virtual-workspaces/kcp";
+import { isInProcess } from "../shards/in-process.ts";
 import type { ShardContext } from "./context.ts";
 
 /** The shards that run together, and the index of their workspaces. */
@@ -44,6 +48,18 @@ export class Installation {
 
   get shards(): readonly ShardContext[] {
     return [...this.#shards.values()];
+  }
+
+  /**
+   * Shards that have run, and do not run here now: what is found on none of the others may be on one of these, and is not to
+   * be taken for gone. Who has left something as it was looks again when a shard joins, and when a Shard is deleted.
+   */
+  get missing(): readonly Shard[] {
+    if (!this.runsShards) return [];
+    const all = this.#shards.get(ROOT_SHARD)?.state.shards.store.list(ROOT_CLUSTER) ?? [];
+    return all.filter(
+      (shard) => shard.spec !== undefined && isInProcess(shard) && !this.#shards.has(shard.metadata.name ?? ""),
+    );
   }
 
   shard(name: string): ShardContext | undefined {

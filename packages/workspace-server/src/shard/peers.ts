@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "@virtual-workspaces/framework";
+import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { isStoreError, type Lease, type Store, StoreError } from "@virtual-workspaces/store";
 import type { ServiceAccountKeys } from "../service-accounts/keys.ts";
 import type { ShardUrls } from "./context.ts";
@@ -22,6 +23,13 @@ export interface PeersOptions {
   readonly log: Log;
 }
 
+/** Another process serves the shard, and makes something else of it: whoever starts is to end. */
+export class Unlike extends StoreError {
+  constructor(message: string) {
+    super("Locked", message);
+  }
+}
+
 /** How long a process that was killed counts, s. */
 const TTL = 5;
 /** How long one that starts waits for others that differ to be gone, ms: somebody may have been killed. */
@@ -32,6 +40,10 @@ const REMEDIES: Readonly<Record<string, string>> = {
   rootCa: "give all the same --tls-cert-file, or a --root-ca-file with what clients trust all of them by",
   keys: "give all the same --service-account-signing-key-file, or each the others' keys by --service-account-key-file",
 };
+
+/** A further shard is not where the flags say that the server is. */
+const FURTHER =
+  "give all the same --external-hostname and --secure-port, where a balancer hands on the port of each shard, or run one process";
 
 /**
  * The other processes that serve a shard from the same store. Controllers of all of them are at work, which is harmless as
@@ -48,7 +60,7 @@ export class Peers implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** @throws StoreError `Locked` when a process is there that differs, naming in what and the remedy, and what the store throws */
+  /** @throws Unlike when a process is there that differs, naming in what and the remedy, and what the store throws */
   static async join(options: PeersOptions): Promise<Peers> {
     await using stack = new AsyncDisposableStack();
     const peers = stack.use(new Peers(options));
@@ -85,14 +97,14 @@ export class Peers implements AsyncDisposable {
       const difference = await this.#difference();
       if (difference === undefined) return;
       const message = `another process serves the shard ${shard} from this store with ${difference}`;
-      if (performance.now() >= deadline) throw new StoreError("Locked", message);
+      if (performance.now() >= deadline) throw new Unlike(message);
       if (!told) log({ level: "warn", message: `waiting for it to go: ${message}` });
       await delay(250);
     }
   }
 
   async #difference(): Promise<string | undefined> {
-    const { store, instance, alike } = this.#options;
+    const { store, shard, instance, alike } = this.#options;
     const own = recordOf(alike);
     const { entries } = await store.range({ from: this.#prefix, to: `${this.#prefix}~` });
     for (const { key, value } of entries) {
@@ -100,8 +112,9 @@ export class Peers implements AsyncDisposable {
       const other: Readonly<Record<string, unknown>> = JSON.parse(value.toString());
       const differing = Object.keys(REMEDIES).find((name) => other[name] !== own[name]);
       if (differing === undefined) continue;
-      const what = differing === "urls" ? `other URLs (${other[differing]}, here ${own[differing]})` : WHAT[differing];
-      return `${what}: ${REMEDIES[differing]}`;
+      if (differing !== "urls") return `${WHAT[differing]}: ${REMEDIES[differing]}`;
+      const remedy = shard === ROOT_SHARD ? REMEDIES["urls"] : FURTHER;
+      return `other URLs (${other[differing]}, here ${own[differing]}): ${remedy}`;
     }
     return undefined;
   }

@@ -1,5 +1,6 @@
 import type { Awaitable, Listening, ListenOptions, VirtualWorkspace } from "@virtual-workspaces/framework";
 import type { Store } from "@virtual-workspaces/store";
+import type { Loopback } from "../loopback/loopback.ts";
 import type { ShardUrls } from "../shard/context.ts";
 
 /** What {@link ShardsOptions.storeOf} is told. */
@@ -8,6 +9,15 @@ export interface ShardStoreContext {
   readonly own: AsyncDisposableStack;
   /** Aborts when the server closes meanwhile. */
   readonly signal: AbortSignal;
+}
+
+/** What {@link ShardsOptions.virtualWorkspaces} is told. */
+export interface ShardViewsContext extends ShardStoreContext {
+  /**
+   * The shard's own workspaces, as they are at its address: by `*` its own alone, and of others 429. It answers once the shard
+   * has started, and is closed with it.
+   */
+  readonly loopback: Loopback;
 }
 
 /** The shards that a server runs besides `root`, each with a store and a listener of its own. */
@@ -29,6 +39,11 @@ export interface ShardsOptions {
   readonly listen?: (name: string) => ListenOptions;
   /** How a shard is reached, from where it listens. @default there; by users (`externalURL`) at the server */
   readonly urls?: (name: string, listening: Listening) => Partial<ShardUrls>;
-  /** Served by a shard besides, below `/services`; made anew each time that it starts. @default nothing */
-  readonly virtualWorkspaces?: (name: string) => readonly VirtualWorkspace[];
+  /**
+   * Served by a shard besides, below `/services`; made anew each time that it starts. Where APIExportEndpointSlices have a URL
+   * for each shard, clients ask a view at all of them, and are to find there what is on that shard. A throw is as one of `storeOf`.
+   *
+   * @default nothing
+   */
+  readonly virtualWorkspaces?: (name: string, context: ShardViewsContext) => Awaitable<readonly VirtualWorkspace[]>;
 }

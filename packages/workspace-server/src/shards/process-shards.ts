@@ -11,6 +11,7 @@ import type { Clusters } from "../shard/clusters-view.ts";
 import type { ShardContext, ShardPart } from "../shard/context.ts";
 import { isClusterName } from "../shard/installation.ts";
 import { ensure, read, remove } from "../shard/modify.ts";
+import { Unlike } from "../shard/peers.ts";
 import type { Shard } from "../shard/shard.ts";
 import { IN_PROCESS_ANNOTATION, isInProcess } from "./in-process.ts";
 import { RunningShard, type RunningShardOptions } from "./running-shard.ts";
@@ -83,18 +84,26 @@ export class ProcessShards implements Clusters, AsyncDisposable {
    * Resolves when what is on the others is known as well, but waits for none that takes long.
    *
    * @param host where shards listen if nobody says
-   * @throws ApiError 409 when a shard that is to be here is known to be elsewhere
+   * @throws ApiError 409 when a shard that is to be here is known to be elsewhere, Unlike when another process has one of them
+   *   otherwise: nothing is right then that this one would write
    */
   async begin(host: string): Promise<void> {
     this.#host = host;
     const { names = [] } = this.#options.shards;
     for (const name of names) await this.#declare(name);
     const all = new Set([...names, ...this.#wanted().map(({ metadata }) => metadata.name ?? "")]);
-    const known = Promise.all([...all].map((name) => this.#isKnown(name)));
+    let unlike: Unlike | undefined;
+    const known = Promise.all(
+      [...all].map(async (name) => {
+        const failure = await this.#isKnown(name);
+        if (failure instanceof Unlike) unlike ??= failure;
+      }),
+    );
     const enough = new AbortController();
     const signal = AbortSignal.any([this.#stop.signal, enough.signal]);
     await Promise.race([known, delay(PATIENCE, undefined, { signal }).catch(() => undefined)]);
     enough.abort();
+    if (unlike !== undefined) throw unlike;
     this.#assembled.resolve();
   }
 
@@ -173,14 +182,10 @@ export class ProcessShards implements Clusters, AsyncDisposable {
     await Promise.all([...this.#begun.keys()].map((name) => this.end(name)));
   }
 
-  /** Resolves when it has joined the others, or cannot. */
-  #isKnown(name: string): Promise<void> {
+  /** Resolves when it has joined the others, or cannot. @returns why not */
+  #isKnown(name: string): Promise<unknown> {
     return new Promise(
-      (resolve) =>
-        void this.#run(name, resolve).then(
-          () => resolve(),
-          () => resolve(),
-        ),
+      (resolve) => void this.#run(name, () => resolve(undefined)).then(() => resolve(undefined), resolve),
     );
   }
 

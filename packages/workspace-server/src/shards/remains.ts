@@ -8,6 +8,8 @@ export interface Remains {
   readonly examples: readonly string[];
   /** Workspaces that are to be put there, or that have been. */
   readonly workspaces: number;
+  /** Shards that do not run, and may have such workspaces. */
+  readonly unknown: readonly string[];
 }
 
 /** How many are named. */
@@ -29,11 +31,14 @@ export function remainsOf({ name, state, installation }: ShardContext): Remains 
     clusters: size > 100 ? size : names.length,
     examples: examples.sort(),
     workspaces: counts.reduce((sum, count) => sum + count, 0),
+    unknown: installation.missing.map(({ metadata }) => metadata.name ?? ""),
   };
 }
 
 /** The same for whoever has deleted the shard. */
-export function remainsText({ clusters, examples, workspaces }: Remains): string {
+export function remainsText({ clusters, examples, workspaces, unknown }: Remains): string {
+  if (clusters + workspaces === 0)
+    return `workspaces that are on it may be in those of shards that do not run: ${unknown.join(", ")}`;
   if (clusters === 0) return `workspaces are about to be put on it, or to leave it: ${workspaces}`;
   const more = clusters > examples.length ? ", …" : "";
   const named = examples.length === 0 ? "" : ` (${examples.join(", ")}${more})`;

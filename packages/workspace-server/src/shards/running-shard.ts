@@ -1,9 +1,11 @@
 import { createServer, type Listening, type ListenOptions, type Server } from "@virtual-workspaces/framework";
 import { register } from "../bootstrap/bootstrap.ts";
+import { loopback } from "../loopback/loopback.ts";
 import { clustersOf } from "../shard/clusters-view.ts";
 import type { ShardUrls } from "../shard/context.ts";
+import type { PeersOptions } from "../shard/peers.ts";
 import { Shard, type ShardOptions } from "../shard/shard.ts";
-import { auditOf, type CommonListenerOptions, listenerOptions } from "./listener.ts";
+import { auditOf, type CommonListenerOptions, listenerOptions, ownViews } from "./listener.ts";
 import type { ShardsOptions } from "./options.ts";
 
 /** What all shards of a process have in common. */
@@ -16,12 +18,19 @@ export interface RunningShardOptions {
   readonly common: CommonShardOptions;
   readonly listeners: CommonListenerOptions;
   readonly root: Shard;
+  /** Where several processes serve the shards, says to them that this one does. @throws Unlike */
+  readonly meet?: Meet;
   /** Where it listens if nobody says. */
   readonly host: string;
   /** Waited for once the shard has joined the others. */
   readonly joined: () => Promise<void>;
   readonly signal: AbortSignal;
 }
+
+/** Says that a process serves a shard, until that is disposed of. @throws Unlike when another does that makes something else of it */
+export type Meet = (
+  shard: Pick<PeersOptions, "store" | "shard"> & { readonly urls: ShardUrls },
+) => Promise<AsyncDisposable>;
 
 /** A shard besides `root`: its store, its objects and controllers, its listener. */
 export class RunningShard implements AsyncDisposable {
@@ -41,29 +50,36 @@ export class RunningShard implements AsyncDisposable {
     const stack = new AsyncDisposableStack();
     try {
       const store = await shards.storeOf(name, { own: stack, signal });
+      const others = stack.use(new AsyncDisposableStack());
       let listening: Listening | undefined;
       const urls = (): ShardUrls => urlsOf(options, listening);
       const shard = stack.use(new Shard({ ...common, name, store, urls }));
       const { audit, ...listeners } = options.listeners;
-      const own = auditOf(audit, name);
+      const ownAudit = auditOf(audit, name);
+      const itself = stack.use(loopback());
+      const virtualWorkspaces =
+        (await shards.virtualWorkspaces?.(name, { own: stack, signal, loopback: itself })) ?? [];
+      const served = { shard, clusters: clustersOf(shard), documents: listeners.documents };
+      itself.serve({ ...ownViews(served), log: common.log });
       const server = stack.use(
         createServer(
           listenerOptions(
-            { ...listeners, ...(own && { audit: own }) },
+            { ...listeners, ...(ownAudit && { audit: ownAudit }) },
             {
-              shard,
+              ...served,
               root,
-              clusters: clustersOf(shard),
-              virtualWorkspaces: shards.virtualWorkspaces?.(name) ?? [],
+              virtualWorkspaces,
               checks: { store: async (context) => void (await store.head(context)) },
             },
           ),
         ),
       );
       listening = await listenAt(server, placeOf(options));
+      if (options.meet !== undefined) others.use(await options.meet({ store, shard: name, urls: urls() }));
       // Before anybody finds it: whoever is put there is told where that is.
       await register(root.context, shard.context);
       await shard.start(options.joined);
+      await itself.start();
       signal.throwIfAborted();
       return new RunningShard(shard, server, stack);
     } catch (error) {

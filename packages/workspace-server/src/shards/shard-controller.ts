@@ -1,6 +1,7 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import {
   type Condition,
+  isConditionTrue,
   markFalse,
   markTrue,
   READY_CONDITION,
@@ -10,6 +11,7 @@ import {
 } from "@virtual-workspaces/kcp";
 import type { ShardContext, ShardPart } from "../shard/context.ts";
 import { modify } from "../shard/modify.ts";
+import { Unlike } from "../shard/peers.ts";
 import { part } from "../workspaces/parts.ts";
 import { IN_PROCESS_FINALIZER, isInProcess } from "./in-process.ts";
 import { type Remains, remainsOf, remainsText } from "./remains.ts";
@@ -47,14 +49,17 @@ export function shardController(root: ShardContext, runner: ShardRunner): ShardP
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       const condition = { type: READY_CONDITION, reason: "NotStarted", severity: "Error", message } as const;
-      await say(key, (conditions) => markFalse(conditions, condition, new Date()));
+      // One that another process runs is not to be called broken by this one.
+      const isElsewhere = (conditions: Condition[] | undefined): boolean =>
+        error instanceof Unlike && isConditionTrue(conditions, READY_CONDITION);
+      await say(key, (all) => (isElsewhere(all) ? (all ?? []) : markFalse(all, condition, new Date())));
       throw error;
     }
   };
 
   const leave = async (key: ObjectKey, remains: Remains): Promise<{ readonly requeueAfter: number } | undefined> => {
     const { name } = key;
-    if (remains.clusters + remains.workspaces > 0) {
+    if (remains.clusters + remains.workspaces + remains.unknown.length > 0) {
       empty.delete(name);
       const message = remainsText(remains);
       const condition = { type: EMPTY, reason: "LogicalClustersRemain", severity: "Info", message } as const;

@@ -10,15 +10,17 @@ import type { Body } from "./admin.ts";
 interface Kept {
   readonly space: string;
   readonly key: ObjectKey;
+  /** Which shard's it is, shown where several have the like; "" for the first. */
+  readonly shard: string;
   readonly object: Body;
 }
 
 const CLAIMED = "claimed.internal.apis.kcp.io/";
 const LOCKS = "internal.apis.kcp.io/resource-bindings";
 
-/** Everything that is kept, and what is wrong with it: lines that name the object and the fault. */
-export async function problemsOf(store: Store): Promise<string[]> {
-  const content = new Content(await readAll(store));
+/** Everything that the shards keep, and what is wrong with it: lines that name the object and the fault. */
+export async function problemsOf(...shards: readonly Store[]): Promise<string[]> {
+  const content = new Content((await Promise.all(shards.map(readAll))).flat());
   return content.all.flatMap((kept) => {
     const { cluster, namespace, name } = kept.key;
     const where = `${kept.space} ${[cluster, namespace, name].filter((part) => part !== "").join("/")}`;
@@ -26,12 +28,17 @@ export async function problemsOf(store: Store): Promise<string[]> {
   });
 }
 
-async function readAll(store: Store): Promise<Kept[]> {
+async function readAll(store: Store, shard: number): Promise<Kept[]> {
   const { entries } = await store.range({ from: " ", to: "~" });
   return entries.flatMap(({ key: text, value }) => {
     const place = placeOf(text);
     const body = bodyOf(value);
-    return place && body ? [{ ...place, object: JSON.parse(body.toString()) }] : [];
+    if (place === undefined || body === undefined) return [];
+    // Each shard has those of the system.
+    const suffix = shard > 0 ? `~${shard}` : "";
+    const { cluster } = place.key;
+    const key = { ...place.key, cluster: cluster.startsWith("system:") ? cluster + suffix : cluster };
+    return [{ space: place.space, key, shard: suffix, object: JSON.parse(body.toString()) }];
   });
 }
 
@@ -39,10 +46,12 @@ class Content {
   readonly all: readonly Kept[];
   readonly #byKey = new Map<string, Kept>();
   readonly #uids = new Map<string, Kept>();
+  readonly #twice = new Set<Kept>();
 
   constructor(all: readonly Kept[]) {
     this.all = all;
     for (const kept of all) {
+      if (this.#byKey.has(textOf(kept.space, kept.key))) this.#twice.add(kept);
       this.#byKey.set(textOf(kept.space, kept.key), kept);
       this.#uids.set(`${kept.key.cluster} ${kept.object.metadata.uid}`, kept);
     }
@@ -51,6 +60,7 @@ class Content {
   *faultsOf(kept: Kept): Generator<string> {
     const { space, key, object } = kept;
     const { cluster, namespace } = key;
+    if (this.#twice.has(kept)) yield "another shard has it too";
     const isSystem = cluster.startsWith("system:");
     if (!isSystem && this.#find("core.kcp.io/logicalclusters", cluster, "cluster") === undefined)
       yield "its logical cluster is not there";
@@ -66,7 +76,7 @@ class Content {
     yield* this.#faultsOfKind(kept);
   }
 
-  *#faultsOfKind({ space, key: { cluster }, object }: Kept): Generator<string> {
+  *#faultsOfKind({ space, key: { cluster }, shard, object }: Kept): Generator<string> {
     const { status = {}, spec = {}, metadata } = object;
     switch (space) {
       case "tenancy.kcp.io/workspaces": {
@@ -85,7 +95,8 @@ class Content {
         if (status.phase !== "Bound") yield `it is ${status.phase}`;
         for (const { schema } of status.boundResources ?? [])
           if (
-            this.#find("apiextensions.k8s.io/customresourcedefinitions", "system:bound-crds", schema.UID) === undefined
+            this.#find("apiextensions.k8s.io/customresourcedefinitions", `system:bound-crds${shard}`, schema.UID) ===
+            undefined
           )
             yield `its definition ${schema.UID} is not there`;
         break;

@@ -16,15 +16,17 @@ export interface Killing {
   readonly seed: number;
   /** Where it keeps objects. @default on disk, in its root directory */
   readonly flags?: readonly string[];
-  /** What it has kept, when it has ended. */
-  readonly store: (server: Start) => Promise<Store>;
+  /** What it has kept, when it has ended: of `root`, or of another of its shards. */
+  readonly store: (server: Start, shard?: string) => Promise<Store>;
+  /** Its shards besides `root`; the flags have it run them. @default none */
+  readonly shards?: readonly string[];
 }
 
 /** The most writes that a server lives for, and how long it may live behind the last, ms: controllers go on. */
 const MOST = { writes: 60, after: 60 };
 
 /** Kills a server `rounds` times, each at a moment of its own; then everything is finished, and nothing left over. */
-export async function killAgainAndAgain({ rounds, seed, flags = [], store }: Killing): Promise<void> {
+export async function killAgainAndAgain({ rounds, seed, flags = [], store, shards = [] }: Killing): Promise<void> {
   const random = new Random(seed);
   const storm = new Storm(random);
   using folder = tree({});
@@ -45,18 +47,31 @@ export async function killAgainAndAgain({ rounds, seed, flags = [], store }: Kil
     using admin = new Admin(server);
     await storm.expectKept(admin);
     await settled(admin);
+    for (const shard of shards) {
+      using own = await atShard(server, admin, shard);
+      await settled(own, admin);
+    }
     await storm.expectKept(admin);
   }
   expect(server.stderr).not.to.match(/ error /);
   expect(await server.end("SIGTERM")).to.equal(0);
-  await using kept = await store(server);
-  expect(await problemsOf(kept)).to.deep.equal([]);
+  await using stack = new AsyncDisposableStack();
+  const kept: Store[] = [];
+  for (const shard of [undefined, ...shards]) kept.push(stack.use(await store(server, shard)));
+  for (const each of kept) expect(await each.head(), "writes of a shard").to.be.greaterThan(50);
+  expect(await problemsOf(...kept)).to.deep.equal([]);
   expect(storm.acknowledged, "what came of it").to.be.greaterThan(rounds);
 }
 
-/** Until every workspace is Ready or gone, and so are what is in them. */
-export async function settled(admin: Admin): Promise<void> {
-  const tenancy = await admin.ok("GET", `/clusters/root${paths.EXPORTS}/tenancy.kcp.io`);
+/** The administrator at a shard's own address. */
+async function atShard(server: Start, admin: Admin, shard: string): Promise<Admin> {
+  const { spec } = await admin.ok("GET", `/clusters/root/apis/core.kcp.io/v1alpha1/shards/${shard}`);
+  return new Admin({ url: spec.baseURL, text: (name) => server.text(name), token: (user) => server.token(user) });
+}
+
+/** Until every workspace is Ready or gone, and so are what is in them. @param atRoot where `root` is */
+export async function settled(admin: Admin, atRoot = admin): Promise<void> {
+  const tenancy = await atRoot.ok("GET", `/clusters/root${paths.EXPORTS}/tenancy.kcp.io`);
   const done: Readonly<Record<string, (object: Body) => boolean>> = {
     [`${paths.WORKSPACES}:${tenancy.status.identityHash}`]: ({ status }) => status?.phase === "Ready",
     [paths.NAMESPACES]: ({ status }) => status?.phase === "Active",

@@ -8,7 +8,7 @@ import {
   reflexiveLabel,
 } from "@virtual-workspaces/kcp";
 import type { ShardState } from "../../shard/state.ts";
-import { clusterOf, type Exports } from "../exports.ts";
+import type { Exports } from "../exports.ts";
 import { isReview } from "./claimable.ts";
 
 type Labels = Readonly<Record<string, string>>;
@@ -85,9 +85,8 @@ export class ClaimIndex {
   }
 
   #label(binding: APIBinding, expected: Map<string, string>, covers: (claim: Claim) => boolean): void {
-    const found = this.#exports.of(binding);
-    if (found === undefined) return;
-    const of = { cluster: clusterOf(found), name: found.metadata.name ?? "" };
+    const of = this.#exports.whereOf(binding);
+    if (of === undefined) return;
     for (const claim of binding.spec.permissionClaims ?? [])
       if (covers(claim)) {
         const { key, value } = claimLabel(of, claim);
@@ -98,9 +97,9 @@ export class ClaimIndex {
   /** The provider of an export sees the bindings to it, whatever they accept. */
   #reflect({ cluster, name }: ClaimedObject["key"], expected: Map<string, string>): void {
     const binding = this.#state.apiBindings.store.get({ cluster, namespace: "", name });
-    const found = binding && this.#exports.of(binding);
-    if (found === undefined) return;
-    const { key, value } = reflexiveLabel({ cluster: clusterOf(found), name: found.metadata.name ?? "" });
+    const of = binding && this.#exports.whereOf(binding);
+    if (of === undefined) return;
+    const { key, value } = reflexiveLabel(of);
     if (!expected.has(key)) expected.set(key, value);
   }
 }

@@ -2,6 +2,7 @@ import {
   LOGICAL_CLUSTER_FINALIZER,
   LOGICAL_CLUSTER_SHARD_ANNOTATION,
   LogicalCluster,
+  markFalse,
   WORKSPACE_CLUSTER_ANNOTATION,
   type Workspace,
 } from "@virtual-workspaces/kcp";
@@ -9,10 +10,15 @@ import type { ShardContext } from "../../shard/context.ts";
 import { read, remove } from "../../shard/modify.ts";
 import { logicalClusterKey } from "../../shard/state.ts";
 import { isOwnedBy } from "./new-logical-cluster.ts";
-import { type AfterStep, GO_ON, STOP, type Step } from "./step.ts";
+import { areShardsKnown, shardOf } from "./shards.ts";
+import { type AfterStep, GO_ON, STOP, type Step, type WorkspaceTools } from "./step.ts";
+
+/** The condition that says whether what is in a workspace that is being deleted is gone. */
+export const CONTENT_DELETED = "WorkspaceContentDeleted";
 
 /** Deletes the logical cluster of a workspace that is being deleted, and lets the workspace go when that is gone. */
-export const deletionStep: Step = async (workspace, { shard }) => {
+export const deletionStep: Step = async (workspace, tools) => {
+  const { shard } = tools;
   const { deletionTimestamp, finalizers = [], annotations = {} } = workspace.metadata;
   // Whoever else holds it comes first: they may need what is in it.
   if (deletionTimestamp === undefined || finalizers.some((each) => each !== LOGICAL_CLUSTER_FINALIZER)) return GO_ON;
@@ -22,7 +28,7 @@ export const deletionStep: Step = async (workspace, { shard }) => {
   if (cluster === undefined) return release(workspace);
   const there = shardWith(workspace, shard, cluster);
   // Nobody here knows whether there is one. Shards that join are told of.
-  if (there === undefined) return GO_ON;
+  if (there === undefined) return waiting(workspace, tools);
   const collection = there.objects.of(LogicalCluster);
   const key = logicalClusterKey(cluster);
   // As it stands: one that was made this moment is not known of yet, and would be left behind.
@@ -32,6 +38,21 @@ export const deletionStep: Step = async (workspace, { shard }) => {
   if (found.metadata.deletionTimestamp === undefined) await remove(collection, key, found.metadata.uid);
   return GO_ON;
 };
+
+/**
+ * A Shard that was removed by force may come again, and what is on it with it: so the workspace stays, as in kcp, which says
+ * nothing, and here says why.
+ */
+async function waiting(workspace: Workspace, { shard, now }: WorkspaceTools): Promise<AfterStep> {
+  const { metadata, status = {} } = workspace;
+  const name = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
+  if (!name || !(await areShardsKnown(shard.installation)) || shardOf(shard.installation, name) !== undefined)
+    return GO_ON;
+  const message = `chosen shard ${JSON.stringify(name)} does not exist anymore, and with it what is in the workspace: create the Shard again, or give up what is there by removing the finalizer ${LOGICAL_CLUSTER_FINALIZER}`;
+  const condition = { type: CONTENT_DELETED, reason: "ShardNotFound", severity: "Error", message } as const;
+  workspace.status = { ...status, conditions: markFalse(status.conditions, condition, now()) };
+  return GO_ON;
+}
 
 /** The shard that has the logical cluster of a workspace, or would have it. */
 export function shardWith(workspace: Workspace, own: ShardContext, cluster: string): ShardContext | undefined {

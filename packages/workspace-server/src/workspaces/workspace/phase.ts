@@ -12,15 +12,13 @@ import {
 import { read } from "../../shard/modify.ts";
 import { logicalClusterKey } from "../../shard/state.ts";
 import { phaseOf } from "../logical-cluster/phases.ts";
-import { shardWith } from "./deletion.ts";
+import { CONTENT_DELETED, shardWith } from "./deletion.ts";
 import { settledPhase } from "./settled-phase.ts";
 import { shardOf } from "./shards.ts";
 import { type AfterStep, GO_ON, type Step, type WorkspaceTools } from "./step.ts";
 
 /** The condition that says whether a workspace is set up. */
 const INITIALIZED = "WorkspaceInitialized";
-/** The condition that says whether what is in a workspace that is being deleted is gone. */
-const CONTENT_DELETED = "WorkspaceContentDeleted";
 
 /** How long a logical cluster that is not there is waited for, ms. */
 const APPEARS_WITHIN = 60_000;
@@ -70,8 +68,11 @@ function disappeared(workspace: Workspace, { shard, now }: WorkspaceTools): Afte
   const { metadata, spec, status = {} } = workspace;
   const name = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
   const place = name === undefined ? undefined : shardOf(shard.installation, name);
+  // A shard that is known and does not run may have it: it is told of when it joins.
+  const isKnown = place !== undefined && place.metadata.deletionTimestamp === undefined;
+  if (isKnown && name !== undefined && shard.installation.shard(name) === undefined) return GO_ON;
   const left = Date.parse(metadata.creationTimestamp ?? "") + APPEARS_WITHIN - now().getTime();
-  if (place !== undefined && place.metadata.deletionTimestamp === undefined && left > 0) return { requeueAfter: left };
+  if (isKnown && left > 0) return { requeueAfter: left };
   const message = `LogicalCluster ${spec.cluster ?? ""} not found`;
   const condition = { type: INITIALIZED, reason: "WorkspaceDisappeared", severity: "Error", message } as const;
   workspace.status = { ...status, conditions: markFalse(status.conditions, condition, now()) };

@@ -52,14 +52,19 @@ export function workspaceController(shard: ShardContext, options: WorkspaceOptio
       return requeueAfter === undefined ? {} : { requeueAfter };
     },
   });
-  // What waits for a shard that is known but does not run is looked at when it comes.
+  let isOver = false;
+  const look = (name: string): void => {
+    for (const key of isOver ? [] : waitingFor(shard, name)) controlled.add(key);
+  };
+  // What waits for a shard that is known but does not run is looked at when it comes, and what is on one when it goes.
   const joining = shard.installation.eachShard(({ name }) => {
-    for (const key of waitingFor(shard, name)) controlled.add(key);
-    return { [Symbol.dispose]: () => undefined };
+    look(name);
+    return { [Symbol.dispose]: () => look(name) };
   });
   return {
     started: controlled.started,
     [Symbol.asyncDispose]: async () => {
+      isOver = true;
       joining[Symbol.dispose]();
       await controlled[Symbol.asyncDispose]();
     },

@@ -51,6 +51,8 @@ export class BindingController implements ShardPart {
   readonly #leaving: LeavingObjects;
   readonly #controller: Controller<APIBindingObject>;
   readonly #stack = new DisposableStack();
+  /** Those whose export may be on a shard that does not run: they are left as they are. */
+  readonly #unknown = new Map<string, ObjectKey>();
 
   constructor(options: BindingControllerOptions) {
     const { state, exports, kinds, onError } = options;
@@ -97,6 +99,13 @@ export class BindingController implements ShardPart {
     return stack;
   }
 
+  /** A shard has come or gone: what was not known may be now. */
+  shardsChanged(): void {
+    const all = [...this.#unknown.values()];
+    this.#unknown.clear();
+    for (const key of all) this.#controller.add(key);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stack.dispose();
     await this.#controller.stop();
@@ -136,7 +145,15 @@ export class BindingController implements ShardPart {
     const binding = tracked && (await this.#read(key));
     if (binding === undefined) this.#leaving.end(key);
     else if (binding.metadata.deletionTimestamp !== undefined) await this.#remove(binding, key, signal);
+    else if (this.#isUnknown(binding)) this.#unknown.set(`${key.cluster}/${key.name}`, key);
     else await this.#bind(binding, key, signal);
+  }
+
+  #isUnknown(binding: APIBindingObject): boolean {
+    const { exports } = this.#options;
+    return (
+      binding.spec.reference.export !== undefined && exports.of(binding) === undefined && exports.missing.length > 0
+    );
   }
 
   #read(key: ObjectKey): Promise<APIBindingObject | undefined> {

@@ -109,6 +109,9 @@ export class LeavingObjects implements Disposable {
     return state.apiBindings.store.list(cluster).some((other) => {
       if (other.metadata.uid === binding.metadata.uid || other.metadata.deletionTimestamp !== undefined) return false;
       const found = exports.of(other);
+      // As it was bound, while nobody can say whether its export is still there.
+      if (found === undefined && exports.missing.length > 0)
+        return pairsOf(other).some(({ identity, uid }) => identity === pair.identity && uid === pair.uid);
       if (found === undefined || found.status?.identityHash !== pair.identity) return false;
       return (found.spec?.resources ?? []).some(({ group, name, schema }) => {
         const there = clusterOf(found);

@@ -66,6 +66,8 @@ export class DefaultBindings implements ShardPart {
   readonly #maintained = new Set<string>();
   /** Those that wait, as they were last looked at: few, of many. */
   readonly #held = new Set<string>();
+  /** Those to be looked at when it is known what their types say, which a shard may have that does not run. */
+  readonly #unknown = new Set<string>();
   readonly #stack = new DisposableStack();
 
   constructor(options: DefaultBindingsOptions) {
@@ -114,6 +116,17 @@ export class DefaultBindings implements ShardPart {
     return stack;
   }
 
+  /** A shard has come or gone: what was not known may be now. */
+  shardsChanged(): void {
+    this.#waiting();
+    const unknown = [...this.#unknown];
+    this.#unknown.clear();
+    for (const cluster of unknown) {
+      this.#maintained.add(cluster);
+      this.#controller.add(logicalClusterKey(cluster));
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stack.dispose();
     await this.#controller.stop();
@@ -152,6 +165,7 @@ export class DefaultBindings implements ShardPart {
 
   async #initialize(key: ObjectKey, there: LogicalClusterObject): Promise<void> {
     const wanted = this.#exportsOf(there);
+    if (this.#isUnknown(key, wanted)) return;
     if (wanted instanceof TypeFault) {
       await this.#say(key, { reason: "WorkspaceTypesInvalid", severity: "Error", message: wanted.message });
       return;
@@ -206,6 +220,13 @@ export class DefaultBindings implements ShardPart {
     });
   }
 
+  /** Whether a shard that does not run may have what is not found. */
+  #isUnknown({ cluster }: ObjectKey, wanted: readonly Wanted[] | TypeFault): boolean {
+    const { exports } = this.#options;
+    const isFound = !(wanted instanceof TypeFault) && wanted.every((each) => exports.find(each, cluster) !== undefined);
+    return !isFound && exports.missing.length > 0;
+  }
+
   /** What its types bind, or why that is not known. */
   #exportsOf({ metadata }: LogicalClusterObject): readonly Wanted[] | TypeFault {
     const type = metadata.annotations?.[WORKSPACE_TYPE_ANNOTATION];
@@ -252,6 +273,10 @@ export class DefaultBindings implements ShardPart {
     const { exports, objects, typesOf, now } = this.#options;
     const type = there.metadata.annotations?.[WORKSPACE_TYPE_ANNOTATION];
     if (type === undefined) return;
+    if (this.#isUnknown(key, this.#exportsOf(there))) {
+      this.#unknown.add(key.cluster);
+      return;
+    }
     const types = typesFrom(type, typesOf).filter(({ spec }) => spec?.defaultAPIBindingLifecycle === "Maintain");
     const wanted = defaultExports(types);
     if (wanted.length === 0) return;

@@ -16,7 +16,7 @@ import { ensure, modify, read } from "../../../shard/modify.ts";
 import type { ShardObjects } from "../../../shard/objects.ts";
 import type { ShardState } from "../../../shard/state.ts";
 import type { Tracked } from "../../../shard/tracked.ts";
-import { clusterOf } from "../../exports.ts";
+import { clusterOf, type Exports } from "../../exports.ts";
 import { follow } from "../../follow.ts";
 import type { Identities, SecretContent } from "./identity.ts";
 import { exportURL } from "./urls.ts";
@@ -25,6 +25,7 @@ import { exportURL } from "./urls.ts";
 export interface ExportControllerOptions {
   readonly objects: ShardObjects;
   readonly state: ShardState;
+  readonly exports: Exports;
   readonly secrets: Tracked<SecretContent>;
   readonly identities: Identities;
   readonly shards: () => readonly ShardContext[];
@@ -134,7 +135,14 @@ export class ExportController implements ShardPart {
       if (status.conditions !== undefined) status.conditions = deleteCondition(status.conditions, URLS_READY);
       return;
     }
-    const urls = this.#options.shards().map(({ urls: { virtualWorkspaceURL } }) => exportURL(virtualWorkspaceURL, key));
+    const running = this.#options.shards().map(({ urls: { virtualWorkspaceURL } }) => virtualWorkspaceURL);
+    const missing = this.#options.exports.missing.map(({ spec }) => spec?.virtualWorkspaceURL ?? "");
+    const had = new Set(status.virtualWorkspaces?.map(({ url }) => url));
+    const urls = [
+      ...running.map((url) => exportURL(url, key)),
+      // Who does not run for now has not gone.
+      ...missing.map((url) => exportURL(url, key)).filter((url) => had.has(url)),
+    ];
     status.virtualWorkspaces = [...new Set(urls)].sort().map((url) => ({ url }));
     status.conditions = markTrue(status.conditions, URLS_READY, this.#options.now());
   }

@@ -142,6 +142,7 @@ export class EndpointSliceController implements ShardPart {
           ? markTrue(status.conditions, type, now())
           : markFalse(status.conditions, { ...fault, severity: "Error" }, now());
     };
+    if (found === undefined && exports.missing.length > 0) return;
     if (found === undefined) {
       const message = `Error getting APIExport ${slice.spec === undefined ? "" : exportText(slice.spec.export, cluster)}`;
       judge("APIExportValid", { type: "APIExportValid", reason: "APIExportNotFound", message });
@@ -182,6 +183,11 @@ export class EndpointSliceController implements ShardPart {
       if (bound && !matches.matches(this.#labelsOf(shard))) return had.has(url) ? [url] : [];
       return bound ? [url] : [];
     });
+    // Who does not run for now has not gone.
+    for (const { spec } of this.#options.exports.missing) {
+      const url = exportURL(spec?.virtualWorkspaceURL ?? "", { cluster, name });
+      if (had.has(url)) urls.push(url);
+    }
     if (urls.length === 0) delete status.endpoints;
     else status.endpoints = [...new Set(urls)].sort().map((url) => ({ url }));
   }
