@@ -168,6 +168,7 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
     for (const changed of this.#keyed) changed(event.key);
     if (this.#handlers.size > 0) this.#changed(before, object, event);
     for (const changed of this.#behind) changed(event.key);
+    if (before !== undefined) this.#decoded.forget(before);
   }
 
   #changed(before: Encoded | undefined, object: Encoded | undefined, event: Keyed): void {
