@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { figure, report } from "./_harness/report.ts";
 import { interleave } from "./_harness/rounds.ts";
 import { tempFolder } from "./_harness/temp-folder.ts";
-import { makeSample, rested, seed, serveFrom, weigh, workspaceServer } from "./_harness/workspace-store.ts";
+import { makeSample, seed, serveFrom, settled, weigh, workspaceServer } from "./_harness/workspace-store.ts";
 import { workspaceName } from "./_servers/workspace-copies.ts";
 
 const short = process.argv.includes("--short");
@@ -18,8 +18,8 @@ const sample = await makeSample(dir);
 const empty = await (async () => {
   await using server = await workspaceServer();
   using _client = await serveFrom(server, dir);
-  await rested(server);
-  return await weigh(server);
+  await settled(server);
+  return { keys: await server.ask("keys"), ...(await weigh(server)) };
 })();
 const objects = await seed(dir, sample, { first: 0, count: SEEDED });
 
@@ -27,7 +27,7 @@ await using server = await workspaceServer();
 using client = await serveFrom(server, dir);
 assert.equal(await client.count(), SEEDED + 1);
 await client.check(workspaceName(SEEDED - 1));
-await rested(server);
+await settled(server);
 const full = await weigh(server);
 
 let names = 0;
@@ -57,6 +57,9 @@ const copies = Array.from({ length: DELETED }, (_, at) => workspaceName(at));
 const deleted = await measured(DELETED, () => client.delete(copies));
 assert.equal(await client.count(), SEEDED + 1 - DELETED + ROUNDS * MADE);
 assert.deepEqual(await server.ask("errors"), []);
+assert.ok((await server.ask("keepOnly", empty.keys)) > (SEEDED - DELETED) * objects);
+await settled(server);
+const left = await weigh(server);
 
 const many = SEEDED.toLocaleString("en");
 report("workspaces", [
@@ -87,5 +90,13 @@ report("workspaces", [
   figure({ what: "the same, heap and buffers", value: (full.held - empty.held) / SEEDED / 1024, unit: "KiB" }),
   figure({ what: `anonymous memory with ${many} workspaces`, value: full.anonymous / mib, unit: "MiB", below: 400 }),
   figure({ what: "the same, all that is resident", value: full.rss / mib, unit: "MiB" }),
+  figure({
+    what: "heap and buffers once they are gone",
+    value: left.held / empty.held,
+    unit: "ratio",
+    rival: "before they came",
+    atMost: 1.1,
+  }),
+  figure({ what: "anonymous memory then", value: left.anonymous / mib, unit: "MiB" }),
   figure({ what: "the same with one", value: empty.anonymous / mib, unit: "MiB" }),
 ]);

@@ -15,6 +15,9 @@ const SETTLED = 500;
 /** What a server uses in that time that has nothing to do, at most: µs of CPU. */
 const RESTING = 25_000;
 
+/** Until V8, which looks every eight seconds, has given back what a process needs no more that rests: ms. */
+const GIVEN_BACK = 15_000;
+
 /** A workspace server in a process of its own. */
 export type WorkspaceServerProcess = Remote<WorkspacesProcess>;
 
@@ -64,6 +67,12 @@ export async function rested(server: WorkspaceServerProcess): Promise<void> {
     await delay(SETTLED);
     [before, now] = [now, await server.ask("cpu")];
   }
+}
+
+/** The same, with memory given back to the system, as `virtual-workspaces start` does by itself. */
+export async function settled(server: WorkspaceServerProcess): Promise<void> {
+  await rested(server);
+  await delay(GIVEN_BACK);
 }
 
 /** Bytes: what the system gave, what of it is in use, and what is resident. */

@@ -1,8 +1,9 @@
 // What is measured: a workspace server over a store on disk, as `virtual-workspaces start` has it, without TLS.
 import { generateKeyPairSync } from "node:crypto";
 import { staticTokens } from "@virtual-workspaces/framework";
-import { lmdbStore, type Store } from "@virtual-workspaces/store";
+import { type KeyRange, lmdbStore, type Store } from "@virtual-workspaces/store";
 import { createWorkspaceServer, ServiceAccountKeys, type WorkspaceServer } from "@virtual-workspaces/workspace-server";
+import { RestingMemory } from "../../packages/cli/src/start/resting-memory.ts";
 import { anonymousMemory } from "../_harness/anonymous-memory.ts";
 import { serveCommands } from "../_harness/commands.ts";
 import { copyWorkspaces, type Sample } from "./workspace-copies.ts";
@@ -16,6 +17,15 @@ const URL = "https://workspaces.example:6443";
 let store: Store;
 let server: WorkspaceServer | undefined;
 const errors: unknown[] = [];
+/** All keys there are: what they begin with is ASCII. */
+const everything: KeyRange = { from: "", to: "\u{10FFFF}" };
+/** Of a transaction. */
+const OPERATIONS = 128;
+new RestingMemory();
+
+async function keys(): Promise<string[]> {
+  return (await store.range(everything)).entries.map(({ key }) => key);
+}
 
 const commands = {
   ...anonymousMemory,
@@ -43,6 +53,18 @@ const commands = {
   close: async (): Promise<void> => {
     await server?.close();
     await store[Symbol.asyncDispose]();
+  },
+  /** What is in the store. */
+  keys,
+  /** Deletes all else, so that no finalizer is waited for. @returns how many objects went */
+  keepOnly: async (kept: readonly string[]): Promise<number> => {
+    const wanted = new Set(kept);
+    const others = (await keys()).filter((key) => !wanted.has(key));
+    for (let at = 0; at < others.length; at += OPERATIONS) {
+      const operations = others.slice(at, at + OPERATIONS).map((key) => ({ type: "delete", key }) as const);
+      await store.commit({ conditions: [], operations });
+    }
+    return others.length;
   },
   /** The store's revision: how much was written. */
   head: () => store.head(),

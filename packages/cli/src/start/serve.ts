@@ -9,6 +9,7 @@ import { startFailure, told } from "./failures.ts";
 import { Interrupt } from "./interrupt.ts";
 import type { StartOptions } from "./options.ts";
 import { urlsAt } from "./place.ts";
+import { RestingMemory } from "./resting-memory.ts";
 import { takeRootDirectory } from "./root-directory.ts";
 import { shardsOf } from "./shards.ts";
 import { type Views, viewsOf } from "./views.ts";
@@ -21,6 +22,7 @@ export async function serve(options: StartOptions): Promise<number> {
   // A reader of the log that has gone away is no reason to end.
   stack.adopt(process.stderr.on("error", ignore), (stderr) => void stderr.off("error", ignore));
   stack.use(log);
+  stack.use(new RestingMemory());
   const lock = stack.use(takeRootDirectory(options.rootDirectory));
   for (const message of options.warnings) log({ level: "warn", message });
   const credentials = await credentialsOf(options);

@@ -25,9 +25,13 @@ export class Entries {
     this.#onError = onError;
   }
 
-  /** @param take where the object's bytes go: what stays must not be in Node's pool, where it would hold on to others */
+  /**
+   * @param take where the object's bytes go: what stays must not be in Node's pool, where it would hold on to others. Nor does
+   *   its key hold on to the entry's then
+   */
   read(entry: Entry, take?: Take): Encoded {
-    const key = this.#keys.parse(entry.key);
+    const parsed = this.#keys.parse(entry.key);
+    const key = take === undefined ? parsed : ownKey(parsed);
     try {
       return this.#records.read(entry, key, take);
     } catch (error) {
@@ -42,6 +46,18 @@ export class Entries {
     this.#told.add(which);
     this.#onError(error);
   }
+}
+
+/** Of a text that is cut out of another V8 keeps the other; not of one that is shorter than this. */
+const CUT = 13;
+
+/** The same in memory of its own. */
+function ownKey({ cluster, namespace, name }: ObjectKey): ObjectKey {
+  return { cluster: ownText(cluster), namespace: ownText(namespace), name: ownText(name) };
+}
+
+function ownText(text: string): string {
+  return text.length < CUT ? text : Buffer.from(text).toString();
 }
 
 class Unreadable implements Encoded {

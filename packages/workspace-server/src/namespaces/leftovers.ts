@@ -48,7 +48,8 @@ export class Leftovers implements ShardPart {
   }
 
   #remember(cluster: string): void {
-    this.#gone.add(cluster);
+    // In memory of its own: what it is cut out of is twice as long.
+    this.#gone.add(Buffer.from(cluster).toString());
     if (this.#gone.size <= REMEMBERED) return;
     for (const oldest of this.#gone) {
       this.#gone.delete(oldest);

@@ -17,4 +17,9 @@ export class Decoded<T extends KubeObject> {
     if (this.#objects.size > KEPT) this.#objects.delete(this.#objects.keys().next().value as Encoded);
     return object;
   }
+
+  /** Of one that is no more: it would hold on to what was read together with it. */
+  forget(encoded: Encoded): void {
+    this.#objects.delete(encoded);
+  }
 }

@@ -4,6 +4,12 @@ import { type PersistentCollection, type PersistentOptions, persistent, type Sto
 import type { Indexers } from "./filed-keys.ts";
 import { Tracked } from "./tracked.ts";
 
+/**
+ * How much of the past is in memory of each kind. There are forty, and what was deleted stays as long: watches that resume
+ * from further back, and lists as of then, are read from the store.
+ */
+const HISTORY = { events: 1_024, bytes: 2 * 2 ** 20 } as const;
+
 /** The objects of a shard, of all its logical clusters: a collection for each kind, in one store, with one line of versions. */
 export class ShardObjects implements Disposable {
   readonly store: Store;
@@ -22,7 +28,7 @@ export class ShardObjects implements Disposable {
     const known = this.#collections.get(name) as PersistentCollection<T> | undefined;
     if (known !== undefined) return known;
     const onError = this.#onError === undefined ? {} : { onError: this.#onError };
-    const made = persistent(this.store, { garbageCollected: true, ...onError, ...options })(resource);
+    const made = persistent(this.store, { garbageCollected: true, history: HISTORY, ...onError, ...options })(resource);
     this.#collections.set(name, made);
     return made;
   }

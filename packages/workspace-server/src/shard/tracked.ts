@@ -148,8 +148,8 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
   /** What differs from what was told: at first all of it, later what was missed while the collection had lost track. */
   #compare(cache: CacheLease["cache"]): void {
     const gone = new Set(this.#told.keys());
-    for (const object of cache.snapshot().objects.values()) {
-      const text = textOfKey(object.key);
+    // The cache's own texts, which are the same: a second one of each would be a tenth of what the server keeps.
+    for (const [text, object] of cache.snapshot().objects.entries()) {
       gone.delete(text);
       this.#set(text, object);
     }
@@ -168,6 +168,7 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
     for (const changed of this.#keyed) changed(event.key);
     if (this.#handlers.size > 0) this.#changed(before, object, event);
     for (const changed of this.#behind) changed(event.key);
+    if (before !== undefined) this.#decoded.forget(before);
   }
 
   #changed(before: Encoded | undefined, object: Encoded | undefined, event: Keyed): void {
