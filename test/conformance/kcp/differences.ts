@@ -64,11 +64,6 @@ export const KNOWN: readonly Known[] = [
     is: ({ sent, theirs, ours }) => sent.endsWith(" by stranger") && theirs.status === 404 && ours.status === 401,
   },
   {
-    name: "Generations of what is there from the start",
-    is: ({ at, expected, actual }) =>
-      at.endsWith("/metadata/generation") && expected === undefined && typeof actual === "number",
-  },
-  {
     name: "Identities of built-in kinds",
     is: ({ sent, theirs, ours }) => sent.endsWith("/configmaps:abc") && theirs.status === 200 && ours.status === 404,
   },
@@ -119,15 +114,6 @@ export const KNOWN: readonly Known[] = [
     is: ({ at, expected }) => /\/items\/\d+\/(?:apiVersion|kind)$/.test(at) && expected === undefined,
   },
   {
-    name: "Types of columns",
-    is: ({ at, expected, actual }) =>
-      /\/columnDefinitions\/\d+\/type$/.test(at) && [expected, actual].sort().join() === "date,string",
-  },
-  {
-    name: "Counts in cells",
-    is: ({ at, expected, actual }) => at.includes("/rows.cells/") && String(expected) === actual,
-  },
-  {
     name: "URLs in APIExports",
     is: ({ sent, at, expected, actual }) =>
       sent.includes("/apiexports/") &&
@@ -153,10 +139,6 @@ export const KNOWN: readonly Known[] = [
       sent.startsWith("GET /clusters/root/") &&
       at.endsWith("/conditions") &&
       /"APIBindingsReconciled"/.test(JSON.stringify(expected)),
-  },
-  {
-    name: "Deleted accounts are told as a Status",
-    is: ({ sent, ours }) => /^DELETE .*\/serviceaccounts\/robot$/.test(sent) && isStatus(ours) && ours.status === 200,
   },
   {
     name: "Roles that nothing uses",

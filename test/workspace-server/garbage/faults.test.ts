@@ -43,7 +43,9 @@ describe("the garbage collector, where owners", function () {
     const client = new ClusterClient(server);
     await circle(client, ["a", "b", "c"]);
     const foreground = { propagationPolicy: "Foreground" };
-    const asked = await Promise.all(["a", "b", "c"].map((name) => client.send("DELETE", `${MAPS}/${name}`, foreground)));
+    const asked = await Promise.all(
+      ["a", "b", "c"].map((name) => client.send("DELETE", `${MAPS}/${name}`, foreground)),
+    );
     // Two are enough for a break: the third may be gone before it is asked for.
     for (const { status, text } of asked) expect(status, text).to.be.oneOf([200, 404]);
     for (const name of ["a", "b", "c"]) await client.gone(`${MAPS}/${name}`);
