@@ -84,10 +84,6 @@ export const KNOWN: readonly Known[] = [
     is: ({ at, expected }) => at.endsWith("/message") && String(expected).includes(" is not a known field selector"),
   },
   {
-    name: "Admission before the schema",
-    is: ({ theirs, ours }) => refuses(theirs, 422) && refuses(ours, 403),
-  },
-  {
     name: "Types that are no objects",
     is: ({ theirs, ours }) => messageOf(theirs).includes("cannot restore struct from") && refuses(ours, 422),
   },
