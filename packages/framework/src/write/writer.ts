@@ -226,9 +226,11 @@ export class Writer {
   async #check(next: KubeObject, before: KubeObject | undefined, { options, part }: WriteRequest): Promise<void> {
     const definition = this.#definition;
     const passes = this.#storage.lifecycle === "storage";
-    const found = await this.rules.problems(next, { before, part, signal: options.signal, warn: options.warn });
-    const unasked = this.#keepsNothing || (passes && found.length === 0);
-    const meta = unasked ? [] : metadataProblems(next, passes ? undefined : before, definition);
+    const { signal, warn } = options;
+    const known = passes ? [] : metadataProblems(next, before, definition);
+    const found = await this.rules.problems(next, { before, part, metadata: known, signal, warn });
+    const asked = passes && found.length > 0 && !this.#keepsNothing;
+    const meta = asked ? metadataProblems(next, undefined, definition) : known;
     const own = definition.strategy?.problems?.(next, before, part) ?? [];
     const causes: StatusCause[] = before === undefined ? [...found, ...meta, ...own] : [...meta, ...found, ...own];
     if (causes.length > 0) throw ApiError.invalid({ kind: definition, name: next.metadata.name ?? "", causes });
