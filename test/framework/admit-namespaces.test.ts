@@ -105,3 +105,62 @@ describe("admission of what is in a namespace", () => {
     ]);
   });
 });
+
+describe("what admission checks once an object is valid", () => {
+  async function start() {
+    const memos = Memo.collection();
+    const asked: unknown[] = [];
+    const admit = (request: AdmitRequest): KubeObject | undefined => {
+      const { operation, object } = request;
+      request.validate((checked) => {
+        asked.push([operation, checked.metadata.name, checked.metadata.labels, checked.metadata.uid !== undefined]);
+      });
+      request.validate(({ metadata }) => {
+        if (metadata.labels?.["refused"] === operation.toLowerCase()) throw ApiError.badRequest(`no ${operation}`);
+      });
+      return (
+        object && { ...object, metadata: { ...object.metadata, labels: { ...object.metadata.labels, by: "hook" } } }
+      );
+    };
+    const view = defineVirtualWorkspace({
+      name: "own",
+      prefix: "/clusters",
+      path: "/:cluster",
+      authorize: () => allow(),
+      resources: [Memo.serve(memos, { admit: admit as never })],
+    });
+    return { server: await startPlain([view]), asked };
+  }
+
+  it("is the object as it will be kept, and no other: an invalid one is 422 whatever a check would say", async () => {
+    const { server, asked } = await start();
+    await using _server = server;
+    const invalid = await server.send(`POST ${at("n")}`, memo({ name: "No_Name", labels: { refused: "create" } }));
+    expect([invalid.status, asked]).to.deep.equal([422, []]);
+    const refused = await server.send(`POST ${at("n")}`, memo({ name: "a", labels: { refused: "create" } }));
+    expect(outcome(refused)).to.deep.equal([400, "BadRequest", "no CREATE"]);
+    expect(asked).to.deep.equal([["CREATE", "a", { refused: "create", by: "hook" }, true]]);
+    expect((await server.get(at("n", "/a"))).status).to.equal(404);
+  });
+
+  it("is asked of writes that change nothing, of those that are dry, and of deletes", async () => {
+    const { server, asked } = await start();
+    await using _server = server;
+    const made = await server.send(`POST ${at("n")}`, memo({ generateName: "a-", labels: { refused: "delete" } }));
+    const { name } = made.body.metadata;
+    const again = await server.send(`PUT ${at("n", `/${name}`)}`, made.body);
+    expect(again.body.metadata.resourceVersion).to.equal(made.body.metadata.resourceVersion);
+    made.body.metadata.labels["refused"] = "update";
+    const dry = await server.send(`PUT ${at("n", `/${name}?dryRun=All`)}`, made.body);
+    const gone = await server.send(`DELETE ${at("n", `/${name}`)}`);
+    expect([made.status, again.status, outcome(dry), outcome(gone)]).to.deep.equal([
+      201,
+      200,
+      [400, "BadRequest", "no UPDATE"],
+      [400, "BadRequest", "no DELETE"],
+    ]);
+    expect(asked.map((entry) => (entry as unknown[]).slice(0, 2))).to.deep.equal(
+      ["CREATE", "UPDATE", "UPDATE", "DELETE"].map((operation) => [operation, name]),
+    );
+  });
+});

@@ -1,6 +1,7 @@
 // Objects of a collection as the server's own parts follow and change them.
 import { defineResource } from "@virtual-workspaces/framework";
 import { memoryStore, persistent } from "@virtual-workspaces/store";
+import { ConfigMap } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { ensure, modify, remove } from "../../packages/workspace-server/src/shard/modify.ts";
 import { Tracked } from "../../packages/workspace-server/src/shard/tracked.ts";
@@ -121,6 +122,15 @@ describe("changes that the server makes itself", () => {
     const done = await modify(tasks, key("one"), (task) => ({ ...task, status: { done: true } }));
     expect([done?.metadata.generation, done?.status]).to.deep.equal([11, { done: true }]);
     expect(await modify(tasks, key("nothing"), (task) => task)).to.equal(undefined);
+  });
+
+  it("are counted only for kinds that have generations", async () => {
+    await using store = memoryStore();
+    const maps = ConfigMap.collection(persistent(store));
+    const { object } = await ensure(maps, key("one"), () => ({ data: { a: "b" } }));
+    expect(object.metadata).to.include({ name: "one" }).and.not.to.have.property("generation");
+    const changed = await modify(maps, key("one"), (map) => ({ ...map, data: { a: "c" } }));
+    expect([changed?.data, changed?.metadata.generation]).to.deep.equal([{ a: "c" }, undefined]);
   });
 
   it("mark what finalizers hold, which goes with the last of them", async () => {

@@ -6,6 +6,8 @@ import { cellOf, type TableColumnType } from "./table-cell.ts";
 export interface ColumnHead {
   readonly name: string;
   readonly type: TableColumnType;
+  /** What clients are told that the type is: Kubernetes' own kinds call ages and counts texts. @default `type` */
+  readonly advertisedType?: TableColumnType | undefined;
   readonly format?: string | undefined;
   readonly description?: string | undefined;
   /** 0, the default, is always shown; more only with `-o wide`. */
@@ -116,9 +118,9 @@ function compilePath(column: PathColumn): (object: unknown) => unknown {
 }
 
 function definition(column: TableColumn): TableColumnDefinition {
-  const { name, type, format = "", description = "", priority = 0 } = column;
+  const { name, type, advertisedType = type, format = "", description = "", priority = 0 } = column;
   const fallback = isComputed(column)
     ? ""
     : `Custom resource definition column (in JSONPath format): ${column.jsonPath}`;
-  return { name, type, format, description: description === "" ? fallback : description, priority };
+  return { name, type: advertisedType, format, description: description === "" ? fallback : description, priority };
 }

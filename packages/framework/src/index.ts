@@ -66,7 +66,7 @@ export {
   type VirtualWorkspace,
   type WorkspaceRequest,
 } from "./virtual-workspace.ts";
-export type { Admit, AdmitRequest } from "./write/admission.ts";
+export type { Admit, AdmitCheck, AdmitRequest } from "./write/admission.ts";
 
 // Who may do what.
 

@@ -33,6 +33,8 @@ export interface Strategy<T extends KubeObject = KubeObject> {
   readonly problems?: (object: T, before: T | undefined, subresource: string) => readonly StatusCause[];
   /** Whether something else than finalizers holds an object that is to be deleted. @default nothing does */
   readonly isHeld?: (object: T) => boolean;
+  /** Whether a delete is answered with the object that went (ReturnDeletedObject). @default false, with a Status */
+  readonly returnDeleted?: boolean;
   /** Sets, in place, what an object that is held shows from when it is to be deleted. */
   readonly marked?: (object: T) => void;
 }

@@ -64,11 +64,6 @@ export const KNOWN: readonly Known[] = [
     is: ({ sent, theirs, ours }) => sent.endsWith(" by stranger") && theirs.status === 404 && ours.status === 401,
   },
   {
-    name: "Generations of what is there from the start",
-    is: ({ at, expected, actual }) =>
-      at.endsWith("/metadata/generation") && expected === undefined && typeof actual === "number",
-  },
-  {
     name: "Identities of built-in kinds",
     is: ({ sent, theirs, ours }) => sent.endsWith("/configmaps:abc") && theirs.status === 200 && ours.status === 404,
   },
@@ -85,24 +80,8 @@ export const KNOWN: readonly Known[] = [
     is: ({ theirs, ours }) => /cannot be handled as a /.test(messageOf(theirs)) && refuses(ours, 422),
   },
   {
-    name: "Field selectors of built-in kinds",
-    is: ({ at, expected }) => at.endsWith("/message") && String(expected).includes(" is not a known field selector"),
-  },
-  {
-    name: "Admission before the schema",
-    is: ({ theirs, ours }) => refuses(theirs, 422) && refuses(ours, 403),
-  },
-  {
     name: "Types that are no objects",
     is: ({ theirs, ours }) => messageOf(theirs).includes("cannot restore struct from") && refuses(ours, 422),
-  },
-  {
-    name: "Rules that were not checked",
-    is: ({ theirs, ours }) =>
-      refuses(theirs, 422) &&
-      refuses(ours, 422) &&
-      /some validation rules were not checked/.test(JSON.stringify(theirs.body)) &&
-      !/some validation rules were not checked/.test(JSON.stringify(ours.body)),
   },
   {
     name: "Specs in messages",
@@ -117,15 +96,6 @@ export const KNOWN: readonly Known[] = [
   {
     name: "Items of lists say what they are",
     is: ({ at, expected }) => /\/items\/\d+\/(?:apiVersion|kind)$/.test(at) && expected === undefined,
-  },
-  {
-    name: "Types of columns",
-    is: ({ at, expected, actual }) =>
-      /\/columnDefinitions\/\d+\/type$/.test(at) && [expected, actual].sort().join() === "date,string",
-  },
-  {
-    name: "Counts in cells",
-    is: ({ at, expected, actual }) => at.includes("/rows.cells/") && String(expected) === actual,
   },
   {
     name: "URLs in APIExports",
@@ -155,10 +125,6 @@ export const KNOWN: readonly Known[] = [
       /"APIBindingsReconciled"/.test(JSON.stringify(expected)),
   },
   {
-    name: "Deleted accounts are told as a Status",
-    is: ({ sent, ours }) => /^DELETE .*\/serviceaccounts\/robot$/.test(sent) && isStatus(ours) && ours.status === 200,
-  },
-  {
     name: "Roles that nothing uses",
     is: ({ name, at }) => name === "the roles that are there from the start" && /\/items\./.test(at),
   },
@@ -174,10 +140,6 @@ export const KNOWN: readonly Known[] = [
   {
     name: "Reviews that are none",
     is: ({ sent, theirs, ours }) => sent.includes("accessreviews") && refuses(theirs, 422) && refuses(ours, 422),
-  },
-  {
-    name: "The order of paths in rules",
-    is: ({ at }) => /\/nonResourceRules\/0\/nonResourceURLs\/\d$/.test(at),
   },
   {
     name: "Constrained impersonation",

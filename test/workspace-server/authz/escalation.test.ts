@@ -58,6 +58,7 @@ async function told(made: World, object: RbacObject, options: Attempt = {}): Pro
       signal: new AbortController().signal,
       settled: Promise.resolve(),
       warn: () => undefined,
+      validate: () => undefined,
     });
     return "";
   } catch (error) {

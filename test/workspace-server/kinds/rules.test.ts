@@ -140,6 +140,23 @@ describe("Kubernetes' own kinds", () => {
     expect(found.body.items).to.have.length(1);
   });
 
+  it("deletes of quotas and accounts are answered with what went, those of others with a Status", async () => {
+    const kinds = { resourcequotas: "ResourceQuota", serviceaccounts: "ServiceAccount", secrets: "Secret" };
+    const answers: unknown[] = [];
+    for (const [plural, kind] of Object.entries(kinds)) {
+      const { body } = await make(`v1/namespaces/n/${plural}`, { kind, metadata: { name: "gone" } });
+      for (const query of ["?dryRun=All", "?orphanDependents=false"]) {
+        const deleted = await server.send(`DELETE ${url(`v1/namespaces/n/${plural}`)}/gone${query}`);
+        const uid = deleted.body.metadata.uid ?? deleted.body.details.uid;
+        expect([deleted.status, uid]).to.deep.equal([200, body.metadata.uid]);
+        answers.push(deleted.body.kind);
+      }
+      expect((await server.get(`${url(`v1/namespaces/n/${plural}`)}/gone`)).status).to.equal(404);
+    }
+    const told = ["ResourceQuota", "ServiceAccount", "Status"];
+    expect(answers).to.deep.equal(told.flatMap((kind) => [kind, kind]));
+  });
+
   it("events are found by what they are about, in either group", async () => {
     const event = {
       kind: "Event",

@@ -16,14 +16,17 @@ import { passes } from "./passing.ts";
 import { refuseWildcard } from "./scope.ts";
 import { writeRequest } from "./write-request.ts";
 
-/** Answers a DELETE: with a Status when the object is gone, with the object when something still holds it. */
+/**
+ * Answers a DELETE: with a Status when the object is gone, unless its kind wants it to be shown; with the object when something
+ * still holds it.
+ */
 export async function serveDelete(exchange: Exchange, resource: ServedResource): Promise<void> {
   const wanted = wantedObject(exchange);
   const query = await deleteQuery(exchange, resource);
-  const { object, details } = await deleted(exchange, resource, query);
+  const { object, gone, details } = await deleted(exchange, resource, query);
   if (object !== undefined) {
     // Kubernetes accepts, rather than answers, what was asked for in the older form.
-    const code = query.orphanDependents === false ? 202 : 200;
+    const code = query.orphanDependents === false && !gone ? 202 : 200;
     answerObject(exchange, resource, { object, code, wanted });
     return;
   }
@@ -31,9 +34,10 @@ export async function serveDelete(exchange: Exchange, resource: ServedResource):
   respondSuccess(exchange.res, { details, format: wanted.format });
 }
 
-/** What is left: an object, or the details of what went. */
+/** What is answered: an object, or the details of what went. */
 interface Left {
   readonly object?: KubeObject | Encoded;
+  readonly gone?: boolean;
   readonly details: StatusDetails;
 }
 
@@ -51,7 +55,8 @@ async function deleted(exchange: Exchange, resource: ServedResource, query: Dele
     return { object: left, details: about };
   }
   const { object, gone } = await writer.delete(key, query, request);
-  return gone ? { details: { ...about, uid: uidOf(object) } } : { object, details: about };
+  const isTold = !gone || definition.strategy?.returnDeleted === true;
+  return isTold ? { object, gone, details: about } : { details: { ...about, uid: uidOf(object) } };
 }
 
 /** The options of a delete, from its body if it has one. */

@@ -13,6 +13,11 @@ export function checkSelectable({ definition, storage }: ServedResource, selecto
   const namespace = definition.scope === "Namespaced" ? ["metadata.namespace"] : [];
   const known = ["metadata.name", ...namespace, ...own];
   const unknown = selector.fields.find((field) => !known.includes(field));
-  if (unknown !== undefined)
-    throw ApiError.badRequest(`field label not supported: ${unknown}; there are ${known.join(", ")}`);
+  if (unknown === undefined) return;
+  // Kubernetes' own kinds without fields of their own have other words.
+  if (definition.strategy !== undefined && own.length === 0) {
+    const only = known.map((field) => JSON.stringify(field)).join(", ");
+    throw ApiError.badRequest(`${JSON.stringify(unknown)} is not a known field selector: only ${only}`);
+  }
+  throw ApiError.badRequest(`field label not supported: ${unknown}; there are ${known.join(", ")}`);
 }

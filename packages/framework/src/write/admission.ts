@@ -25,10 +25,20 @@ export interface AdmitRequest<T extends KubeObject = KubeObject> {
   readonly settled: Promise<void>;
   /** Adds a `Warning` header to the answer. */
   readonly warn: (text: string) => void;
+  /**
+   * Has a check asked once the object is known to be valid, before it is kept (Kubernetes' validating admission): rules that
+   * only refuse belong there, so that clients are told first what no rule could allow. It is told the object as it will be
+   * kept, after all hooks, which it must not change; for a delete, the one that is to go. Checks are asked in the order in
+   * which they were given, also of a write that changes nothing. To be called before the hook's promise resolves.
+   */
+  readonly validate: (check: AdmitCheck<T>) => void;
 }
 
+/** What {@link AdmitRequest.validate} is given: throws an `ApiError` to refuse. */
+export type AdmitCheck<T extends KubeObject = KubeObject> = (object: T) => Awaitable<void>;
+
 /**
- * Asked before every write, after authorization and before validation. Returns the object to be kept if it is to be
+ * Asked before every write, after authorization and before validation, and by {@link AdmitRequest.validate} after it. Returns the object to be kept if it is to be
  * another (the schema is applied to it again, and what the write may not change stays: all but the status of a write of the
  * status, all but the replicas of one of the scale), and throws an `ApiError` to refuse. May be asked several times for one request, when the object changes
  * underneath.

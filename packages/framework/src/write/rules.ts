@@ -7,6 +7,8 @@ export interface CheckOptions {
   /** What it replaces; `undefined` for a new one. */
   readonly before: KubeObject | undefined;
   readonly part: Part;
+  /** What is wrong with its metadata: CEL rules may not be asked because of that. @default nothing */
+  readonly metadata?: readonly StatusCause[];
   readonly signal: AbortSignal;
   /** Told of what may stay wrong because it was so before. @default nobody */
   readonly warn?: (text: string) => void;

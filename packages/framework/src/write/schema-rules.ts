@@ -62,13 +62,13 @@ export class SchemaRules {
   }
 
   problems(object: KubeObject, options: CheckOptions): Awaitable<readonly StatusCause[]> {
-    const { before, part, signal } = options;
+    const { before, part, metadata = [], signal } = options;
     const causes =
       part === "status" && before !== undefined
         ? this.#structural.validateStatus(object, before)
         : this.#structural.validate(object, before);
     if (this.#rules === undefined) return causes;
-    if (causes.some(({ reason }) => BLOCKING.has(reason))) return [...causes, NOT_CHECKED];
+    if ([...metadata, ...causes].some(({ reason }) => BLOCKING.has(reason))) return [...causes, NOT_CHECKED];
     const found = this.#rules.evaluate(this.#structural.rules(object, before), { signal });
     const all = (findings: RuleFindings): readonly StatusCause[] => {
       for (const warning of findings.warnings) options.warn?.(formatCause(warning));

@@ -13,7 +13,7 @@ import {
 import type { ResourceDefinition } from "../definition.ts";
 import type { Encoded } from "../encoded.ts";
 import type { Storage, Written } from "../storage.ts";
-import type { AdmitRequest } from "./admission.ts";
+import type { AdmitCheck, AdmitRequest } from "./admission.ts";
 import { prepareCreate, wipeSystemFields } from "./create.ts";
 import { decideDeletion, isReleased } from "./deletion.ts";
 import { type Deleted, Keeping } from "./keeping.ts";
@@ -36,6 +36,12 @@ export interface WriterSubject {
   readonly rules?: KindRules;
   /** @default the clock */
   readonly now?: () => Date;
+}
+
+/** What admission made of an object, and what it has to say once that is valid. */
+interface Admitted {
+  readonly object: KubeObject;
+  readonly validate: AdmitCheck;
 }
 
 /** How often a name is generated anew that was taken. */
@@ -100,12 +106,13 @@ export class Writer {
 
   async #create(object: KubeObject, request: WriteRequest): Promise<KubeObject | Encoded> {
     keepOwnAnnotations(object, undefined, this.#isOwn);
-    const admitted = await this.#admit("CREATE", { object, oldObject: undefined }, request);
+    const { object: admitted, validate } = await this.#admit("CREATE", { object, oldObject: undefined }, request);
     const generated = admitted.metadata.name === undefined && this.#storage.lifecycle !== "storage";
     for (let attempt = 1; ; attempt++) {
       const next = { ...admitted, metadata: { ...admitted.metadata } };
       if (this.#storage.lifecycle !== "storage") prepareCreate(next, this.#definition, this.#now());
       await this.#check(next, undefined, request);
+      await validate(next);
       try {
         return await this.#keeping.add(next, request);
       } catch (error) {
@@ -123,7 +130,9 @@ export class Writer {
     const before = kept.object;
     const query = this.#asSeen(asked, before, request);
     checkPreconditions(before, query, this.#definition);
-    await this.#admit("DELETE", { object: undefined, oldObject: shownToHook(kept, request), deletion: query }, request);
+    const shown = shownToHook(kept, request);
+    const { validate } = await this.#admit("DELETE", { object: undefined, oldObject: shown, deletion: query }, request);
+    await validate(shown);
     if (this.#storage.lifecycle === "storage") return this.#keeping.passDelete(key, { before, query }, request);
     const deletion = decideDeletion(before, query, {
       now: this.#now(),
@@ -150,12 +159,14 @@ export class Writer {
     const shown = shownToHook(kept, request);
     resetOtherParts(object, shown, rules);
     const owned = draft.by === "applying" ? object : this.#owned(object, shown, request);
-    const next = await this.#admit("UPDATE", { object: owned, oldObject: shown }, request);
+    const { object: next, validate } = await this.#admit("UPDATE", { object: owned, oldObject: shown }, request);
     resetOtherParts(next, before, rules);
     if (this.#storage.lifecycle !== "storage") prepareUpdate(next, before, rules);
     const isSame = next.metadata.generation === before.metadata.generation;
-    if (isSame && equalJson(keepManagedFieldsTimes(next, before), before)) return kept.stored;
-    await this.#check(next, before, request);
+    const changesNothing = isSame && equalJson(keepManagedFieldsTimes(next, before), before);
+    if (!changesNothing) await this.#check(next, before, request);
+    await validate(next);
+    if (changesNothing) return kept.stored;
     if (this.#storage.lifecycle === "storage" || !isReleased(next, before, this.#definition))
       return this.#keeping.keep(next, request);
     const { object: left, gone } = await this.#keeping.remove(before, request);
@@ -193,24 +204,33 @@ export class Writer {
     operation: AdmitRequest["operation"],
     { object: sent, oldObject, deletion }: Pick<AdmitRequest, "object" | "oldObject"> & Partial<AdmitRequest>,
     request: WriteRequest,
-  ): Promise<KubeObject> {
+  ): Promise<Admitted> {
     const { admit, options, part, scope, settled = Promise.resolve() } = request;
-    if (admit === undefined) return (sent ?? oldObject) as KubeObject;
+    if (admit === undefined) return { object: (sent ?? oldObject) as KubeObject, validate: () => undefined };
+    const checks: AdmitCheck[] = [];
+    const validate = (check: AdmitCheck): void => void checks.push(check);
     const { user, dryRun, signal, warn } = options;
     const drafted = part === "scale" ? cloneJson(sent as KubeObject) : undefined;
     const about = { operation, definition: this.#definition, object: sent, oldObject, deletion, subresource: part };
-    const changed = await admit({ ...about, user, params: scope.params, dryRun, signal, settled, warn });
+    const changed = await admit({ ...about, user, params: scope.params, dryRun, signal, settled, warn, validate });
     const object = (changed ?? sent ?? oldObject) as KubeObject;
     if (changed !== undefined && changed !== null) this.conform(object, { ...request, unknown: () => undefined });
-    return drafted === undefined ? object : withReplicasOf(object, drafted, this.#definition);
+    return {
+      object: drafted === undefined ? object : withReplicasOf(object, drafted, this.#definition),
+      validate: async (next) => {
+        for (const check of checks) await check(next);
+      },
+    };
   }
 
   async #check(next: KubeObject, before: KubeObject | undefined, { options, part }: WriteRequest): Promise<void> {
     const definition = this.#definition;
     const passes = this.#storage.lifecycle === "storage";
-    const found = await this.rules.problems(next, { before, part, signal: options.signal, warn: options.warn });
-    const unasked = this.#keepsNothing || (passes && found.length === 0);
-    const meta = unasked ? [] : metadataProblems(next, passes ? undefined : before, definition);
+    const { signal, warn } = options;
+    const known = passes ? [] : metadataProblems(next, before, definition);
+    const found = await this.rules.problems(next, { before, part, metadata: known, signal, warn });
+    const asked = passes && found.length > 0 && !this.#keepsNothing;
+    const meta = asked ? metadataProblems(next, undefined, definition) : known;
     const own = definition.strategy?.problems?.(next, before, part) ?? [];
     const causes: StatusCause[] = before === undefined ? [...found, ...meta, ...own] : [...meta, ...found, ...own];
     if (causes.length > 0) throw ApiError.invalid({ kind: definition, name: next.metadata.name ?? "", causes });

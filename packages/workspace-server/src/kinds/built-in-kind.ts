@@ -1,7 +1,7 @@
 import type { ComputedColumn, PathColumn, TableColumn } from "@virtual-workspaces/apimachinery";
 import type { ColumnSpec, Resource, Verb } from "@virtual-workspaces/framework";
 
-/** The columns of `kubectl get`, in their order, without Name and Age. */
+/** The columns of `kubectl get`, in their order, without Name. */
 export type Columns = Readonly<Record<string, ColumnSpec>>;
 
 /** One of Kubernetes' own kinds as a kcp workspace serves it. */
@@ -13,6 +13,14 @@ export interface BuiltInKind {
 }
 
 type Unnamed = Omit<ComputedColumn, "name"> | Omit<PathColumn, "name">;
+
+/** How old an object is: a text to Kubernetes' printers. */
+export const AGE: ColumnSpec = {
+  type: "date",
+  advertisedType: "string",
+  jsonPath: ".metadata.creationTimestamp",
+  description: "How long ago the object was created, by its metadata.creationTimestamp.",
+};
 
 /** All the columns that there are behind Name, for kinds that show no age. */
 export function allColumns(columns: Readonly<Record<string, Unnamed>>): readonly TableColumn[] {

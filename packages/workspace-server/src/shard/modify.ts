@@ -150,7 +150,8 @@ async function replace<T extends object>(
   }
   const metadata = { ...next.metadata, ...(resourceVersion !== undefined && { resourceVersion }) };
   if (finalizers.length === 0) delete metadata.finalizers;
-  if (isRespecified(before, next)) metadata.generation = (before.metadata.generation ?? 0) + 1;
+  const { generation } = before.metadata;
+  if (generation !== undefined && isRespecified(before, next)) metadata.generation = generation + 1;
   const written: Encoded = await collection.update(scopeOf(key), { ...next, metadata });
   return decodeObject(written) as ObjectOf<T>;
 }
@@ -177,7 +178,7 @@ function stamped<T extends object>(
       ...(namespace === "" ? {} : { namespace }),
       uid: randomUUID(),
       creationTimestamp: formatTime(new Date()),
-      generation: 1,
+      ...(resource.strategy?.generation !== false && { generation: 1 }),
     },
   } as unknown as ObjectOf<T>;
 }

@@ -246,7 +246,7 @@ export function exportOf(name: string, schemas: readonly string[], more: object 
 
 export function bindingOf(name: string, to: string, permissionClaims: readonly object[] = []): object {
   const split = to.lastIndexOf(":");
-  const reference = { export: { path: to.slice(0, split), name: to.slice(split + 1) } };
+  const reference = { export: { ...(split > 0 && { path: to.slice(0, split) }), name: to.slice(split + 1) } };
   const spec = { reference, ...(permissionClaims.length > 0 && { permissionClaims }) };
   return { apiVersion: "apis.kcp.io/v1alpha2", kind: "APIBinding", metadata: { name }, spec };
 }

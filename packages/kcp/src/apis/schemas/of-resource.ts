@@ -30,7 +30,10 @@ type Described = Omit<CustomResourceVersion, "name" | "served" | "storage">;
 
 function describedVersion({ schema, columns, selectableFields, subresources }: ResourceDefinition): Described {
   const { status, scale } = subresources;
-  const paths = columns.flatMap((column) => (isComputed(column) ? [] : [{ ...column }]));
+  const paths = columns.flatMap((column) => {
+    const { advertisedType: _told, ...path } = column;
+    return isComputed(column) ? [] : [path];
+  });
   return {
     schema: { openAPIV3Schema: wholeSchema(schema) },
     ...(paths.length > 0 && { additionalPrinterColumns: paths }),

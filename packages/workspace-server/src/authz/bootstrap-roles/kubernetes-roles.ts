@@ -8,7 +8,7 @@ const AUTHORIZATION = "authorization.k8s.io";
 const AUTHENTICATION = "authentication.k8s.io";
 
 const VERSION_PATHS = ["/healthz", "/livez", "/readyz", "/version", "/version/"];
-const DISCOVERY_PATHS = ["/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*", ...VERSION_PATHS];
+const DISCOVERY_PATHS = ["/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*", ...VERSION_PATHS].sort();
 
 /**
  * What Kubernetes ships for people. `admin`, `edit` and `view` name workloads too, which no workspace has of its own but

@@ -1,4 +1,4 @@
-import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import { type ApiError, isJsonObject, type JsonObject, type KubeObject } from "@virtual-workspaces/apimachinery";
 import type { Admit, AdmitRequest } from "@virtual-workspaces/framework";
 import {
   API_BINDING_FINALIZER,
@@ -31,24 +31,24 @@ export interface BindingAdmissionOptions {
  * there is refused in the same words. The label of the export and the finalizer are the server's.
  */
 export function admitApiBinding(options: BindingAdmissionOptions): Admit {
-  return async (request) => {
+  return (request) => {
     const { object, oldObject, subresource } = request;
     if (object === undefined) return undefined;
     const next = newer(request, object);
     const before = oldObject && newer(request, oldObject);
-    const problems = apiBindingProblems(next, before);
-    if (subresource !== "") {
+    request.validate((valid) => {
+      const problems = apiBindingProblems(newer(request, valid), before);
       if (problems.length > 0) throw refusedFor(request, problems);
-      return undefined;
-    }
-    const reference = next.spec.reference.export;
-    let admitted: KubeObject = heldBy(request, object);
+    });
+    if (subresource !== "") return undefined;
+    const reference = next.spec?.reference?.export;
+    let admitted: KubeObject = withSelectors(heldBy(request, object), request);
     if (reference !== undefined && isAnother(next, before)) {
-      const label = await labelOf(request, reference, options);
-      if (problems.length > 0) throw refusedFor(request, problems);
-      const labels = { ...admitted.metadata.labels, [BINDING_EXPORT_LABEL]: label };
+      const found = exportOf(request, reference, options);
+      request.validate(() => checkMayBind(request, found, options));
+      const labels = { ...admitted.metadata.labels, [BINDING_EXPORT_LABEL]: exportHash(found) };
       admitted = { ...admitted, metadata: { ...admitted.metadata, labels } };
-    } else if (problems.length > 0) throw refusedFor(request, problems);
+    }
     return withPath(request, admitted, { state: options.state, optional: true });
   };
 }
@@ -70,6 +70,17 @@ function heldBy(request: AdmitRequest, object: KubeObject): KubeObject {
   return object;
 }
 
+/** What a claim's selector must have is told by its rule, also of one that is not there (to kcp's decoder it is empty). */
+function withSelectors(object: KubeObject, { definition }: AdmitRequest): KubeObject {
+  const { spec } = object;
+  if (definition.version === "v1alpha1" || !isJsonObject(spec) || !Array.isArray(spec["permissionClaims"]))
+    return object;
+  const isMissing = (claim: unknown): claim is JsonObject => isJsonObject(claim) && claim["selector"] === undefined;
+  if (!spec["permissionClaims"].some(isMissing)) return object;
+  const claims = spec["permissionClaims"].map((claim) => (isMissing(claim) ? { ...claim, selector: {} } : claim));
+  return { ...object, spec: { ...spec, permissionClaims: claims } };
+}
+
 /** Whether permission is asked for: of a new binding, and of one whose export or label was changed. */
 function isAnother(next: APIBinding, before: APIBinding | undefined): boolean {
   if (before === undefined) return true;
@@ -79,20 +90,36 @@ function isAnother(next: APIBinding, before: APIBinding | undefined): boolean {
   return !sameExport || label(next) !== label(before);
 }
 
-/** @throws ApiError 403 when the user may not bind it */
-async function labelOf(
+/** Where an export is that a binding names. */
+interface FoundExport {
+  readonly cluster: string;
+  readonly name: string;
+  readonly reference: ExportReference;
+}
+
+/** @throws ApiError 403 when it is nowhere, in the words of one that may not be bound */
+function exportOf(
   request: AdmitRequest,
   reference: ExportReference,
-  { exports, mayAccess }: BindingAdmissionOptions,
-): Promise<string> {
-  const { operation, params, user } = request;
-  const cluster = clusterOfExport(exports, reference, params["cluster"] ?? "");
-  if (cluster !== undefined && (await mayAccess(user, cluster, bindAttributes(reference.name))))
-    return exportHash({ cluster, name: reference.name });
-  const action = operation === "CREATE" ? "create" : "update";
-  const { path = "", name } = reference;
+  { exports }: Pick<BindingAdmissionOptions, "exports">,
+): FoundExport {
+  const cluster = clusterOfExport(exports, reference, request.params["cluster"] ?? "");
+  if (cluster === undefined) throw mayNotBind(request, reference);
+  return { cluster, name: reference.name, reference };
+}
+
+async function checkMayBind(
+  request: AdmitRequest,
+  { cluster, name, reference }: FoundExport,
+  { mayAccess }: Pick<BindingAdmissionOptions, "mayAccess">,
+): Promise<void> {
+  if (!(await mayAccess(request.user, cluster, bindAttributes(name)))) throw mayNotBind(request, reference);
+}
+
+function mayNotBind(request: AdmitRequest, { path = "", name }: ExportReference): ApiError {
+  const action = request.operation === "CREATE" ? "create" : "update";
   const named = path === "" ? name : `${path}:${name}`;
-  throw forbidden(request, `unable to ${action} APIBinding: no permission to bind to export ${named}`);
+  return forbidden(request, `unable to ${action} APIBinding: no permission to bind to export ${named}`);
 }
 
 /** An export of the own workspace or of root may come later: who binds it can be asked about without it. */

@@ -16,10 +16,12 @@ export function admitApiExport(state: Pick<ShardState, "logicalCluster">): Admit
   return (request) => {
     const { definition, object, subresource } = request;
     if (object === undefined) return undefined;
-    const isOlder = definition.version === "v1alpha1";
-    const checked = isOlder ? apiExportToV1alpha2(object as APIExportV1alpha1) : object;
-    const [problem] = apiExportProblems(checked as APIExport, isClaimable);
-    if (problem !== undefined) throw forbidden(request, formatCause(problem));
+    request.validate((next) => {
+      const isOlder = definition.version === "v1alpha1";
+      const checked = isOlder ? apiExportToV1alpha2(next as APIExportV1alpha1) : next;
+      const [problem] = apiExportProblems(checked as APIExport, isClaimable);
+      if (problem !== undefined) throw forbidden(request, formatCause(problem));
+    });
     return subresource === "" ? withPath(request, object, { state }) : undefined;
   };
 }

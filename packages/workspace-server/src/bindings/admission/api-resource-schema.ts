@@ -15,10 +15,12 @@ const RULES: SchemaRules = { schemaProblems };
 export const admitApiResourceSchema: Admit = (request) => {
   const { object, oldObject } = request;
   if (object === undefined) return;
-  const next = object as APIResourceSchema;
-  const problems =
-    oldObject === undefined
-      ? apiResourceSchemaProblems(next, RULES)
-      : apiResourceSchemaUpdateProblems(next, oldObject as APIResourceSchema, RULES);
-  if (problems.length > 0) throw refusedFor(request, problems);
+  request.validate((valid) => {
+    const next = valid as APIResourceSchema;
+    const problems =
+      oldObject === undefined
+        ? apiResourceSchemaProblems(next, RULES)
+        : apiResourceSchemaUpdateProblems(next, oldObject as APIResourceSchema, RULES);
+    if (problems.length > 0) throw refusedFor(request, problems);
+  });
 };

@@ -8,18 +8,20 @@ import { forbidden, refusedFor } from "./refusals.ts";
 
 /** Admission of APIExportEndpointSlices: who makes one must be allowed to bind the export (kcp's plugin of that name). */
 export function admitEndpointSlice(exports: Exports, mayAccess: IsAllowed): Admit {
-  return async (request) => {
+  return (request) => {
     const { object, operation, params, user } = request;
     if (object === undefined || operation !== "CREATE") return;
-    const reference = (object as APIExportEndpointSlice).spec?.export;
-    if (reference === undefined || reference.name === "")
-      throw refusedFor(request, [fieldRequired("spec.export.name")]);
-    const { cluster = "" } = params;
-    const { path = "" } = reference;
-    const found = path === "" ? undefined : exports.find(reference, cluster);
-    const there = path === "" ? cluster : found && clusterOf(found);
-    if (there !== undefined && (await mayAccess(user, there, bindAttributes(reference.name)))) return;
-    const named = path === "" ? reference.name : `${path}:${reference.name}`;
-    throw forbidden(request, `unable to create APIExportEndpointSlice: no permission to bind to export ${named}`);
+    request.validate(async (next) => {
+      const reference = (next as APIExportEndpointSlice).spec?.export;
+      if (reference === undefined || reference.name === "")
+        throw refusedFor(request, [fieldRequired("spec.export.name")]);
+      const { cluster = "" } = params;
+      const { path = "" } = reference;
+      const found = path === "" ? undefined : exports.find(reference, cluster);
+      const there = path === "" ? cluster : found && clusterOf(found);
+      if (there !== undefined && (await mayAccess(user, there, bindAttributes(reference.name)))) return;
+      const named = path === "" ? reference.name : `${path}:${reference.name}`;
+      throw forbidden(request, `unable to create APIExportEndpointSlice: no permission to bind to export ${named}`);
+    });
   };
 }

@@ -7,7 +7,7 @@ import {
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
 import { Resource } from "@virtual-workspaces/framework";
-import { type BuiltInKind, type Columns, STANDARD_VERBS } from "../built-in-kind.ts";
+import { AGE, type BuiltInKind, type Columns, STANDARD_VERBS } from "../built-in-kind.ts";
 import { specOf, textOf } from "../problems.ts";
 import { leaseMessage } from "../protobuf/coordination.ts";
 import { int32, object, text, time } from "../schema/texts.ts";
@@ -56,6 +56,7 @@ const columns: Columns = {
     jsonPath: ".spec.holderIdentity",
     description: "holderIdentity contains the identity of the holder of a current lease.",
   },
+  Age: AGE,
 };
 
 /** `coordination.k8s.io/v1` Lease: who leads, until when. */

@@ -1,6 +1,6 @@
 import { fieldInvalid, fieldTooLong, type KubeObject, type StatusCause } from "@virtual-workspaces/apimachinery";
 import { Resource } from "@virtual-workspaces/framework";
-import { type BuiltInKind, type Columns, STANDARD_VERBS } from "../built-in-kind.ts";
+import { AGE, type BuiltInKind, type Columns, STANDARD_VERBS } from "../built-in-kind.ts";
 import { countOf, finalizerProblems, membersOf, textOf } from "../problems.ts";
 import { configMapMessage } from "../protobuf/core.ts";
 import { flag, textMap } from "../schema/texts.ts";
@@ -33,10 +33,12 @@ function problems(object: KubeObject, before: KubeObject | undefined): StatusCau
 
 const columns: Columns = {
   Data: {
-    type: "string",
+    type: "integer",
+    advertisedType: "string",
     description: "Data contains the configuration data.",
     value: (object) => countOf(object["data"]) + countOf(object["binaryData"]),
   },
+  Age: AGE,
 };
 
 /** `v1` ConfigMap. */

@@ -101,7 +101,13 @@ export const eventColumns: readonly TableColumn[] = allColumns({
     description: "When it was first seen.",
     value: (event) => ago(seen(event).first),
   },
-  Count: { type: "string", priority: 1, description: "How often.", value: (event) => seen(event).count },
+  Count: {
+    type: "integer",
+    advertisedType: "string",
+    priority: 1,
+    description: "How often.",
+    value: (event) => seen(event).count,
+  },
   Name: { type: "string", format: "name", priority: 1, description: "Its own name.", jsonPath: ".metadata.name" },
 });
 

@@ -1,6 +1,6 @@
 import { fieldInvalid, type KubeObject, type StatusCause } from "@virtual-workspaces/apimachinery";
 import { Resource } from "@virtual-workspaces/framework";
-import { type BuiltInKind, type Columns, STANDARD_VERBS } from "../built-in-kind.ts";
+import { AGE, type BuiltInKind, type Columns, STANDARD_VERBS } from "../built-in-kind.ts";
 import { countOf, finalizerProblem, finalizerProblems, membersOf, specOf, textOf } from "../problems.ts";
 import { namespaceMessage } from "../protobuf/core.ts";
 import { conditions, object, text, texts } from "../schema/texts.ts";
@@ -75,6 +75,7 @@ function marked(namespace: KubeObject): void {
 
 const columns: Columns = {
   Status: { type: "string", jsonPath: ".status.phase", description: "The status of the namespace" },
+  Age: AGE,
 };
 
 /**

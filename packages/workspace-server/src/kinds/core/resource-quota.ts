@@ -1,6 +1,6 @@
 import { fieldInvalid, type KubeObject, labelKeyProblems, type StatusCause } from "@virtual-workspaces/apimachinery";
 import { Resource } from "@virtual-workspaces/framework";
-import { type BuiltInKind, type Columns, STANDARD_VERBS } from "../built-in-kind.ts";
+import { AGE, type BuiltInKind, type Columns, STANDARD_VERBS } from "../built-in-kind.ts";
 import { finalizerProblems, immutableProblem, membersOf, specOf } from "../problems.ts";
 import { resourceQuotaMessage } from "../protobuf/core.ts";
 import { object, objects, text, texts } from "../schema/texts.ts";
@@ -77,6 +77,7 @@ const columns: Columns = {
       "Limits control the maximum amount of cpu/memory that a container may use independent of contention on the node.",
     value: (quota) => usage(quota, true),
   },
+  Age: AGE,
 };
 
 const quantities = (description: string) =>
@@ -112,7 +113,7 @@ export const ResourceQuota: Resource = new Resource({
   },
   columns,
   protobuf: resourceQuotaMessage,
-  strategy: { generation: false, unconditionalUpdate: true, problems },
+  strategy: { generation: false, returnDeleted: true, unconditionalUpdate: true, problems },
 });
 
 export const resourceQuotas: BuiltInKind = { resource: ResourceQuota, verbs: STANDARD_VERBS };

@@ -8,7 +8,7 @@ import {
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
 import { Resource } from "@virtual-workspaces/framework";
-import { type BuiltInKind, type Columns, STANDARD_VERBS } from "../built-in-kind.ts";
+import { AGE, type BuiltInKind, type Columns, STANDARD_VERBS } from "../built-in-kind.ts";
 import { countOf, finalizerProblems, immutableProblem, membersOf, textOf } from "../problems.ts";
 import { secretMessage } from "../protobuf/core.ts";
 import { flag, text, textMap } from "../schema/texts.ts";
@@ -107,10 +107,12 @@ const columns: Columns = {
     description: "Used to facilitate programmatic handling of secret data.",
   },
   Data: {
-    type: "string",
+    type: "integer",
+    advertisedType: "string",
     description: "Data contains the secret data.",
     value: (object) => countOf(object["data"]),
   },
+  Age: AGE,
 };
 
 /** `v1` Secret. Who can read or list Secrets can be whoever they are the credentials of. */

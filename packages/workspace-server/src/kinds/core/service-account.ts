@@ -1,6 +1,6 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { Resource } from "@virtual-workspaces/framework";
-import { type BuiltInKind, STANDARD_VERBS } from "../built-in-kind.ts";
+import { AGE, type BuiltInKind, STANDARD_VERBS } from "../built-in-kind.ts";
 import { finalizerProblems, itemsOf } from "../problems.ts";
 import { serviceAccountMessage } from "../protobuf/core.ts";
 import { flag, keyed, objects, reference, text } from "../schema/texts.ts";
@@ -38,9 +38,11 @@ export const ServiceAccount: Resource<ServiceAccountContent> = new Resource<Serv
       automountServiceAccountToken: flag("Whether pods get its token."),
     },
   },
+  columns: { Age: AGE },
   protobuf: serviceAccountMessage,
   strategy: {
     generation: false,
+    returnDeleted: true,
     unconditionalUpdate: true,
     prepare,
     problems: ({ metadata }) => finalizerProblems(metadata),

@@ -53,7 +53,8 @@ export const rulesSchema: JsonSchema = {
 
 /** Roles show when they were made, instead of their age. */
 export const createdAt: Omit<ComputedColumn, "name"> = {
-  type: "string", // a date to Kubernetes, which prints it as it is all the same
+  type: "string", // printed as it is, though it is called a date
+  advertisedType: "date",
   description: "When it was made.",
   value: ({ metadata }) => metadata.creationTimestamp ?? "",
 };

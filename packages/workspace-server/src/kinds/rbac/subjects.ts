@@ -9,7 +9,7 @@ import {
   pathSegmentProblems,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
-import type { Columns } from "../built-in-kind.ts";
+import { AGE, type Columns } from "../built-in-kind.ts";
 import { finalizerProblems, itemsOf, membersOf, textOf } from "../problems.ts";
 import { object, objects, text } from "../schema/texts.ts";
 
@@ -90,7 +90,7 @@ export const bindingColumns: Columns = {
     description: "The role that is given; it cannot be changed.",
     value: ({ roleRef }) => `${textOf(membersOf(roleRef)["kind"])}/${textOf(membersOf(roleRef)["name"])}`,
   },
-  Age: { type: "date", jsonPath: ".metadata.creationTimestamp" },
+  Age: AGE,
   Users: { type: "string", priority: 1, description: "Users in the roleBinding", value: namesOf("User") },
   Groups: { type: "string", priority: 1, description: "Groups in the roleBinding", value: namesOf("Group") },
   ServiceAccounts: {

@@ -35,15 +35,13 @@ export function admitLogicalCluster(): Admit<LogicalCluster> {
       return undefined;
     }
     if (object === undefined) return undefined;
-    const filled = filledIn(object, oldObject);
-    if (operation === "CREATE") {
-      if (!exempt) throw refused(about, "LogicalCluster cannot be created");
-      return filled;
-    }
-    if (oldObject === undefined) return filled;
-    checkFinalizer(filled, oldObject, about);
-    if (!exempt) checkLogicalClusterUpdate({ object: filled, oldObject }, about);
-    return filled;
+    request.validate((next) => {
+      if (operation === "CREATE" && !exempt) throw refused(about, "LogicalCluster cannot be created");
+      if (oldObject === undefined) return;
+      checkFinalizer(next, oldObject, about);
+      if (!exempt) checkLogicalClusterUpdate({ object: next, oldObject }, about);
+    });
+    return filledIn(object, oldObject);
   };
 }
 

@@ -20,23 +20,25 @@ type DefaultBinding = NonNullable<WorkspaceTypeSpec["defaultAPIBindings"]>[numbe
  */
 export function admitWorkspaceType(context: AdmissionContext): Admit<WorkspaceType> {
   const checkReady = readiness(context.shard.state);
-  return async (request) => {
+  return (request) => {
     const { operation, object, oldObject } = request;
     const about = request as unknown as AdmitRequest;
     if (operation === "DELETE" || object === undefined) return;
     checkName(object, about);
-    checkPaths(object.spec ?? {}, about);
-    const before = oldObject?.spec?.defaultAPIBindings ?? [];
-    const bindings = object.spec?.defaultAPIBindings ?? [];
-    if (bindings.length > 0) checkReady(about);
-    for (const binding of bindings) {
-      if (before.some((known) => isSame(known, binding))) continue;
-      if (!(await mayBind(context, about, binding))) {
-        const name = joined(binding.path ?? "", binding.export);
-        const why = `no permission to bind to export ${name}`;
-        throw refused(about, `unable to create or update WorkspaceType: ${why}`);
+    request.validate(async ({ spec = {} }) => {
+      checkPaths(spec, about);
+      const before = oldObject?.spec?.defaultAPIBindings ?? [];
+      const bindings = spec.defaultAPIBindings ?? [];
+      if (bindings.length > 0) checkReady(about);
+      for (const binding of bindings) {
+        if (before.some((known) => isSame(known, binding))) continue;
+        if (!(await mayBind(context, about, binding))) {
+          const name = joined(binding.path ?? "", binding.export);
+          const why = `no permission to bind to export ${name}`;
+          throw refused(about, `unable to create or update WorkspaceType: ${why}`);
+        }
       }
-    }
+    });
   };
 }
 

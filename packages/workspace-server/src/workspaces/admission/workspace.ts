@@ -23,7 +23,7 @@ export function admitWorkspace(context: AdmissionContext): Admit<Workspace> {
     if (operation === "DELETE" || object === undefined) return undefined;
     if (operation === "UPDATE") {
       if (oldObject === undefined) return undefined;
-      checkWorkspaceUpdate({ object, oldObject }, about);
+      request.validate((next) => checkWorkspaceUpdate({ object: next, oldObject }, about));
       return isPrivileged(about) ? undefined : withOwnerOf(oldObject, object);
     }
     checkReady(about);
@@ -31,11 +31,13 @@ export function admitWorkspace(context: AdmissionContext): Admit<Workspace> {
     if (object.spec?.type !== undefined && !isJsonObject(object.spec.type)) return object;
     // What an attempt has changed does not become part of the next one.
     const filled = await freshly(installation, about, () => fill(structuredClone(object), about, types));
-    checkCreate(filled, about);
-    if (filled.spec.mount !== undefined) return filled;
-    const aliases = await freshly(installation, about, () => types.aliases(filled, about));
-    await types.checkUse(aliases, about);
-    await freshly(installation, about, () => types.checkLimits(filled, aliases, about));
+    request.validate(async (workspace) => {
+      checkCreate(workspace, about);
+      if (workspace.spec.mount !== undefined) return;
+      const aliases = await freshly(installation, about, () => types.aliases(workspace, about));
+      await types.checkUse(aliases, about);
+      await freshly(installation, about, () => types.checkLimits(workspace, aliases, about));
+    });
     return filled;
   };
 }
@@ -72,8 +74,7 @@ function checkCreate({ spec }: Workspace, request: AdmitRequest): void {
   if (spec.mount === undefined) return;
   const { ref } = spec.mount;
   for (const field of ["kind", "name", "apiVersion"] as const) {
-    // One that is missing, and not empty, is for the schema to refuse.
-    if (ref?.[field] === "") throw refused(request, `spec.mount.${field} must be set`);
+    if (!ref[field]) throw refused(request, `spec.mount.${field} must be set`);
   }
   if (!privileged && spec.type !== undefined) throw refused(request, "spec.type cannot be set for mounted workspaces");
 }

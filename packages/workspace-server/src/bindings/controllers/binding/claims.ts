@@ -52,9 +52,7 @@ export async function applyClaims(options: ClaimsOptions, applying: Applying): P
   }
   judge(draft, { exported, accepted, expected });
   const done = inOrder(new Map(expected.map((key) => [key, accepted.get(key) as BindingClaim])));
-  draft.set({
-    appliedPermissionClaims: done.filter(([key]) => !failed.has(key)).map(([, { state: _state, ...claim }]) => claim),
-  });
+  draft.applied(done.filter(([key]) => !failed.has(key)).map(([, { state: _state, ...claim }]) => claim));
   const errors = [...failed.values()];
   if (errors.length === 0) draft.holds(CLAIMS_APPLIED);
   else {

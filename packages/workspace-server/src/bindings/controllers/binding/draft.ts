@@ -49,6 +49,12 @@ export class StatusDraft {
     this.#status = { ...this.#status, ...fields };
   }
 
+  /** Where none is, nothing is said of them. */
+  applied(claims: NonNullable<Status["appliedPermissionClaims"]>): void {
+    const { appliedPermissionClaims: _before, ...others } = this.#status;
+    this.#status = { ...others, ...(claims.length > 0 && { appliedPermissionClaims: claims }) };
+  }
+
   holds(type: string): void {
     this.#conditions(markTrue(this.conditions, type, this.#now));
   }
