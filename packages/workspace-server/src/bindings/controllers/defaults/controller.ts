@@ -172,12 +172,15 @@ export class DefaultBindings implements ShardPart {
       await this.#say(key, { reason: "WaitingOnAPIBindings", severity: "Info", message });
       return;
     }
-    await this.#status(key, ({ conditions, ...status }) => ({
-      ...status,
-      // Nothing is waited for any more.
-      ...(conditions && { conditions: deleteCondition(conditions, INITIALIZED) }),
-      initializers: status.initializers?.filter((name) => name !== API_BINDINGS_INITIALIZER) ?? [],
-    }));
+    await this.#status(key, ({ conditions, initializers = [], ...status }) => {
+      const left = initializers.filter((name) => name !== API_BINDINGS_INITIALIZER);
+      return {
+        ...status,
+        // Nothing is waited for any more.
+        ...(conditions && { conditions: deleteCondition(conditions, INITIALIZED) }),
+        ...(left.length > 0 && { initializers: left }),
+      };
+    });
   }
 
   /** Gives a workspace what it would have been given, had it been made today. It looks the same then. */
