@@ -104,7 +104,7 @@ for (const late of [false, true])
       const { view, asked, questions } = setUp({ late });
       const seen: unknown[] = [];
       const impersonation = Object.assign(
-        ({ params }: AuthorizeRequest) => {
+        ({ params }: AuthorizeRequest<unknown>) => {
           seen.push(params);
           return allow();
         },
