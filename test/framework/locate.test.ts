@@ -5,6 +5,7 @@ import {
   allow,
   defineVirtualWorkspace,
   deny,
+  type ImpersonationRequest,
   type RawRequest,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
@@ -99,18 +100,26 @@ for (const late of [false, true])
       expect(asked).to.deep.equal([]);
     });
 
-    it("is asked for whom the caller goes on as, and the rule about the cluster it says", async () => {
+    it("is asked for the caller, and all that is asked whether he may be another is about the cluster it says", async () => {
       const { view, asked, questions } = setUp({ late });
       const seen: unknown[] = [];
-      await using server = await startPlain([view], {
-        impersonation: ({ params }) => {
+      const impersonation = Object.assign(
+        ({ params }: AuthorizeRequest<unknown>) => {
           seen.push(params);
           return allow();
         },
-      });
+        {
+          become: ({ impersonated, params }: ImpersonationRequest) => {
+            seen.push(params);
+            return impersonated;
+          },
+        },
+      );
+      await using server = await startPlain([view], { impersonation });
       await server.get(api("root:org:team"), { headers: { "impersonate-user": "eve" } });
-      expect(asked).to.deep.equal(["eve root:org:team root:org:team"]);
-      expect(seen).to.deep.equal([{ cluster: "root:org:team" }]);
+      expect(asked).to.deep.equal(["alice root:org:team root:org:team"]);
+      expect(seen).to.deep.equal([{ cluster: "team1" }, { cluster: "team1" }]);
+      expect(questions[0]?.user.name).to.equal("eve");
       expect(questions[0]?.params).to.deep.equal({ cluster: "team1" });
     });
 

@@ -173,7 +173,14 @@ describe("from one workspace into another", function () {
     const warrant = JSON.stringify({ user: "bob", groups: ["system:authenticated"] });
     const warranted = { "impersonate-user": "x", "impersonate-extra-authorization.kcp.io%2Fwarrant": warrant };
     await refused(server.get(two(MAPS), be(warranted)), 403);
-    expect((await server.get(one(MAPS), be({ "impersonate-user": "alice" }))).status).to.equal(200);
+    for (const url of [one(MAPS), `/clusters/root:one${MAPS}`] as const) {
+      expect((await server.get(url, be({ "impersonate-user": "alice" }))).status, url).to.equal(200);
+      await refused(server.get(url, be({ "impersonate-user": "bob", "impersonate-group": "system:masters" })), 403);
+    }
+    const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
+    const path = "/clusters/root:one/apis/authentication.k8s.io/v1/selfsubjectreviews";
+    const { body } = await made(server.send(`POST ${path}`, review, be({ "impersonate-user": "alice" })));
+    expect(body.status.userInfo.extra).to.deep.equal({ "authentication.kcp.io/scopes": [`cluster:${clusters.one}`] });
   });
 
   it("nor as a service account that is called as one there", async () => {

@@ -34,9 +34,9 @@ const pipeline: readonly Stage[] = [
   bounded(authenticate), // who asks; too many failures of one address  400 401 429, then 404 for a path nobody serves
   audit, //        the first audit event; waits when they cannot be written    503
   hops, //         through how many servers it has come, to end circles        500
-  impersonate, //  as somebody else, if the server's rule allows it           400 403 500
   ready, //        the virtual workspace's own readiness                      503
   locate, //       what :cluster says → the name of a logical cluster         403 404 429 500
+  impersonate, //  as somebody else, if the server's rule allows it           400 403 500
   fairness, //     so many at a time; the others wait, each user in turn      429 503
   authorize, //    the virtual workspace's own rule                           403 500
   serve, //        discovery, OpenAPI, objects, raw handler, upgrade          200 …

@@ -77,10 +77,10 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
   readonly wildcard?: boolean;
   /**
    * Says which logical cluster is meant by what stands for `:cluster`: the name of one, or with this hook a workspace path
-   * as well (`root:org:team`). Everything behind it is told what it returns as `params.cluster`: `authorize`, `resources`,
-   * reviews, storages, raw handlers, audit; {@link RawRequest.prefix} keeps what was said. Asked for every request once its
-   * caller is known, but not about `*`, and before anything bounds how much is done at a time: it should answer from
-   * memory, at once if it can. An open watch stays with its logical cluster wherever the path leads later. A thrown
+   * as well (`root:org:team`). Everything behind it is told what it returns as `params.cluster`: the rule of impersonation,
+   * `authorize`, `resources`, reviews, storages, raw handlers, audit; {@link RawRequest.prefix} keeps what was said. Asked
+   * for every request once its caller is known, not whom they would be, but not about `*`, and before anything bounds how
+   * much is done at a time: it should answer from memory, at once if it can. An open watch stays with its logical cluster wherever the path leads later. A thrown
    * `ApiError` is the answer: 404 or 403 where there is nothing, or nothing for this user, 429 while it is not known yet. It
    * is said before `authorize` is asked: whoever is logged in learns from it whether there is such a path. Anything else
    * that it throws, or returns, is 500. @default a cluster name means itself, paths are 400

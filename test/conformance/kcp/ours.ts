@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { anonymous, staticTokens } from "@virtual-workspaces/framework";
 import { memoryStore } from "@virtual-workspaces/store";
+import type { TestAuthority } from "../../_support/server.ts";
 import { startWorkspaces } from "../../workspace-server/support/workspaces.ts";
 import type { Subject } from "./play.ts";
 
@@ -13,12 +14,14 @@ const USERS = {
   bob: { name: "bob", uid: "bob" },
 };
 
-/** A workspace server in this process. Its tokens are the users' names. */
-export async function startOurs(): Promise<Subject & AsyncDisposable> {
-  const server = await startWorkspaces(memoryStore(), { authentication: [staticTokens(USERS), anonymous()] });
+/** A workspace server in this process. Its tokens are the users' names. With an authority it is reached by TLS alone. */
+export async function startOurs(authority?: TestAuthority): Promise<Subject & AsyncDisposable> {
+  const authentication = [staticTokens(USERS), anonymous()];
+  const server = await startWorkspaces(memoryStore(), { authentication, ...(authority && { authority }) });
   return {
     url: server.url,
     headers: {},
+    ...(authority && { tls: { ca: authority.ca } }),
     patienceMs: 10_000,
     tokens: { root: "root", admin: "admin", alice: "alice", bob: "bob" },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),

@@ -44,8 +44,10 @@ export function partitionSetController(shard: ShardContext, now: () => Date = ()
     ],
     reconcile: async (key, { object: before }) => {
       if (before === undefined || before.metadata.deletionTimestamp !== undefined) return;
-      const { error, ...status } = await divided(before, shard, now());
-      const next = { ...before, status: { ...before.status, ...status } };
+      const { count: counted, ...others } = before.status ?? {};
+      const { error, conditions, count = counted } = await divided(before, shard, now());
+      // None is not told.
+      const next = { ...before, status: { ...others, conditions, ...(count ? { count } : {}) } };
       await commit(objects.of(PartitionSet), key, { before, next });
       if (error !== undefined) throw error;
     },

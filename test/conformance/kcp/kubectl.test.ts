@@ -1,0 +1,54 @@
+// The machine's kubectl, at a workspace server of ours, says what it says at a kcp. KCP_KUBECONFIG with RECORD=1 has a kcp
+// tell it anew, without it only whether it is still so. Pending with a kubectl of another version than was recorded.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { createAuthority } from "../../_support/server.ts";
+import { kubectls, needsKubectl } from "../../e2e/support/kubectls.ts";
+import { minorOf, Typist } from "./kubectl.ts";
+import { startOurs } from "./ours.ts";
+import type { Subject } from "./play.ts";
+import { theirs } from "./theirs.ts";
+import { TRANSCRIPTS } from "./transcripts.ts";
+
+const FILE = join(import.meta.dirname, "recorded", "kubectl.snapshot.txt");
+const KUBECONFIG = process.env["KCP_KUBECONFIG"];
+const RECORDS = KUBECONFIG !== undefined && process.env["RECORD"] !== undefined;
+
+/** What is recorded, by heading. */
+function recorded(): ReadonlyMap<string, string> {
+  const [, ...sections] = `\n${readFileSync(FILE, "utf8")}`.split("\n## ");
+  return new Map(sections.map((section) => section.split(/\n(.*)/s) as [string, string]));
+}
+
+const [KUBECTL = "kubectl"] = kubectls();
+
+async function said(subject: Subject, name: string): Promise<string> {
+  using typist = new Typist(KUBECTL, subject);
+  return await typist.type(TRANSCRIPTS[name] ?? []);
+}
+
+describe("kubectl says of a workspace server what it says of kcp:", function () {
+  this.timeout(300_000);
+  let subject: Subject & Partial<AsyncDisposable>;
+
+  before(async function () {
+    needsKubectl.call(this);
+    if (!RECORDS && recorded().get("kubectl")?.trim() !== (await minorOf(KUBECTL))) this.skip();
+    subject = KUBECONFIG === undefined ? await startOurs(createAuthority()) : theirs(KUBECONFIG);
+  });
+  after(() => subject?.[Symbol.asyncDispose]?.());
+
+  if (RECORDS) {
+    it("told anew", async () => {
+      const sections = [`## kubectl\n${await minorOf(KUBECTL)}\n`];
+      for (const name of Object.keys(TRANSCRIPTS)) sections.push(`## ${name}\n${await said(subject, name)}\n`);
+      writeFileSync(FILE, sections.join(""));
+    });
+    return;
+  }
+  for (const name of Object.keys(TRANSCRIPTS))
+    it(name, async () => {
+      expect(await said(subject, name)).to.equal(recorded().get(name)?.trimEnd());
+    });
+});
