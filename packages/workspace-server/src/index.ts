@@ -43,7 +43,8 @@ export { type CrdCollection, CrdStorage } from "./crds/storage.ts";
 // The server.
 export { type ForwardedServicesOptions, forwardedServices } from "./loopback/forwarded-services.ts";
 export { Loopback, loopback } from "./loopback/loopback.ts";
-export { createWorkspaceServer, WorkspaceServer, type WorkspaceServerOptions } from "./server.ts";
+export { createWorkspaceServer, WorkspaceServer } from "./server.ts";
+export type { WorkspaceServerOptions } from "./server-options.ts";
 export type { ShardUrls } from "./shard/context.ts";
 export { IN_PROCESS_ANNOTATION, IN_PROCESS_FINALIZER } from "./shards/in-process.ts";
 export type { ShardStoreContext, ShardsOptions, ShardViewsContext } from "./shards/options.ts";

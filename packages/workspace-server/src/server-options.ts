@@ -1,0 +1,129 @@
+import type {
+  Authenticator,
+  Listening,
+  Log,
+  Metrics,
+  ServerOptions,
+  VirtualWorkspace,
+} from "@virtual-workspaces/framework";
+import { AUTHENTICATED_GROUP } from "@virtual-workspaces/kcp";
+import type { Store } from "@virtual-workspaces/store";
+import type { Loopback } from "./loopback/loopback.ts";
+import { accountsOf } from "./service-accounts/accounts-of.ts";
+import { serviceAccountTokens } from "./service-accounts/authenticator.ts";
+import type { ServiceAccountKeys } from "./service-accounts/keys.ts";
+import { DEFAULT_ISSUER, TokenMinter } from "./service-accounts/minter.ts";
+import { TokenRequest } from "./service-accounts/reviews/kinds.ts";
+import { servedDocuments } from "./service-accounts/served-documents.ts";
+import type { ShardUrls } from "./shard/context.ts";
+import { Installation } from "./shard/installation.ts";
+import { Peers } from "./shard/peers.ts";
+import type { CommonListenerOptions } from "./shards/listener.ts";
+import type { ShardsOptions } from "./shards/options.ts";
+import type { CommonShardOptions, Meet } from "./shards/running-shard.ts";
+
+/** What a workspace server is made of. */
+export interface WorkspaceServerOptions
+  extends Pick<ServerOptions, "audit" | "closeDelay" | "closeTimeout" | "metrics" | "onRequest" | "tls"> {
+  /** Keeps all objects. The server does not close it. */
+  readonly store: Store;
+  /**
+   * Who asks, besides service accounts: administrators first. kcp lets the nameless in (`anonymous()`), who may then do what
+   * roles give to `system:unauthenticated`: nothing but to ask for `/healthz`, unless somebody says otherwise.
+   */
+  readonly authentication: readonly Authenticator[];
+  /** Sign and verify tokens of service accounts. */
+  readonly serviceAccountKeys: ServiceAccountKeys;
+  /** Whose tokens of service accounts are taken; the first of them issues. @default kcp's */
+  readonly serviceAccountIssuers?: readonly string[];
+  /**
+   * What the first issuer's `/.well-known/openid-configuration` says about where its keys are
+   * (`--service-account-jwks-uri`), where they are served elsewhere than by this server. @default in the same workspace
+   */
+  readonly serviceAccountKeysUrl?: string;
+  /** PEM by which clients trust the server. */
+  readonly rootCa: () => string;
+  /** What tokens are for that say nothing else (`--api-audiences`). @default the issuers */
+  readonly audiences?: readonly string[];
+  /** How it is reached, from where it listens. @default there */
+  readonly urls?: (listening: Listening) => Partial<ShardUrls>;
+  /** Shards besides `root`, in this process; more may come and go while it runs. @default none, and none can be added */
+  readonly shards?: ShardsOptions;
+  /**
+   * Whether users have workspaces of their own, made when they first ask for `workspaces/~` in `root`
+   * (`--enable-home-workspaces`), and members of which groups may
+   * (`--home-workspaces-home-creator-groups`). Who has one keeps it. @default all who have logged in
+   */
+  readonly homeWorkspaces?: false | { readonly creatorGroups: readonly string[] };
+  /**
+   * Where several processes serve one store, as etcd's: a name of this one, the same whenever it starts again. All must have
+   * the same URLs, root CA and keys, since each writes them into objects; one that differs from those that are there does not
+   * start. So it is with each of {@link WorkspaceServerOptions.shards}. @default it is the only one
+   */
+  readonly instance?: string;
+  /**
+   * How many objects of all kinds there may be in a workspace (`--logical-cluster-total-object-limit`), but for `root`, and
+   * for those whose LogicalCluster has another number in the annotation `core.kcp.io/max-total-objects`, which administrators
+   * of the server set; 0 is none. @default as many as one likes: one workspace can fill the store for all
+   */
+  readonly totalObjectLimit?: number;
+  /** Served besides, below `/services`. */
+  readonly virtualWorkspaces?: readonly VirtualWorkspace[];
+  /** By which these views reach the workspaces. The server closes it. @default none */
+  readonly loopback?: Loopback;
+  /** What is served at `/metrics`, and to whom. @default to whom the roles of `root` allow it, as in kcp */
+  readonly metrics?: Metrics;
+  readonly log: Log;
+}
+
+const EVERYBODY = { creatorGroups: [AUTHENTICATED_GROUP] };
+
+/** What all shards have in common. */
+export function shardOptions(options: WorkspaceServerOptions): CommonShardOptions {
+  const { authentication, serviceAccountKeys: keys, rootCa, homeWorkspaces = EVERYBODY, log } = options;
+  const installation = new Installation({ runsShards: options.shards !== undefined });
+  const accounts = accountsOf(installation);
+  const issuers = options.serviceAccountIssuers ?? [DEFAULT_ISSUER];
+  const { audiences = issuers } = options;
+  const tokens = serviceAccountTokens({ keys, accounts, issuers, audiences });
+  const minter = new TokenMinter({ keys, issuer: issuers[0] ?? DEFAULT_ISSUER });
+  const token = { kind: TokenRequest, minter, accounts, audiences };
+  return {
+    installation,
+    authenticators: [...authentication, tokens],
+    audiences,
+    rootCa,
+    token,
+    ...(options.totalObjectLimit !== undefined && { totalObjectLimit: options.totalObjectLimit }),
+    ...(homeWorkspaces && { homeCreators: homeWorkspaces.creatorGroups }),
+    log,
+  };
+}
+
+/** What all their listeners have in common. */
+export function commonListenerOptions(
+  options: WorkspaceServerOptions,
+  { authenticators: authentication }: CommonShardOptions,
+  externalURL: () => string,
+): CommonListenerOptions {
+  const { serviceAccountKeys: keys, serviceAccountKeysUrl: keysUrl, serviceAccountIssuers } = options;
+  const { audit, closeDelay, closeTimeout, metrics, onRequest, tls, log } = options;
+  return {
+    authentication,
+    documents: servedDocuments({ keys, issuer: serviceAccountIssuers?.[0] ?? DEFAULT_ISSUER, keysUrl, externalURL }),
+    log,
+    ...(audit && { audit }),
+    ...(closeDelay !== undefined && { closeDelay }),
+    ...(closeTimeout !== undefined && { closeTimeout }),
+    ...(metrics && { metrics }),
+    ...(onRequest && { onRequest }),
+    ...(tls && { tls }),
+  };
+}
+
+/** How processes that serve the same shards know of each other. */
+export function meetOf({ instance, rootCa, serviceAccountKeys: keys, log }: WorkspaceServerOptions): Meet | undefined {
+  if (instance === undefined) return undefined;
+  return ({ store, shard, urls }) =>
+    Peers.join({ store, shard, instance, alike: { urls, rootCa: rootCa(), keys }, log });
+}
