@@ -23,6 +23,8 @@ describe("npm start: virtual-workspaces start with the demonstration", function 
     await using first = await Start.ready({ flags });
     const shown = await told(first);
     expect(shown).to.include("soup=4.50 stew=9.80");
+    for (const view of ["published/clusters/<cluster>", "quotes/clusters/<cluster>"])
+      expect(first.lines).to.include(`  ${first.url}/services/${view}`);
     const commands = [...shown.matchAll(/^ {4}\$ kubectl (.*)\n {4}(.*)$/gm)];
     expect(commands).to.have.length(3);
     for (const [, command = "", answer = ""] of commands) {

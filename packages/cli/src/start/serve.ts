@@ -40,7 +40,7 @@ export async function serve(options: StartOptions): Promise<number> {
   const { baseURL } = urlsAt(place, listening.port);
   lock.serves(baseURL);
   await told(() => credentials.admin?.write({ server: baseURL, ca: credentials.ca }));
-  console.log(readyText(options, baseURL));
+  console.log(readyText(options, baseURL, views));
   if (options.demo) {
     const names = views.virtualWorkspaces.map(({ name }) => name);
     await Promise.race([shown(options, { url: baseURL, views: names }), interrupt.asked]).catch((error: unknown) =>
@@ -115,9 +115,15 @@ async function started(server: WorkspaceServer, { place }: StartOptions): Promis
 }
 
 /** Where it serves, and what to tell a shell so that kubectl finds it. */
-function readyText({ admin, kubeconfig }: StartOptions, url: string): string {
-  const ready = `Ready in ${(performance.now() / 1000).toFixed(2)} s: workspaces at ${url}/clusters/root`;
-  return admin ? `${ready}\nexport KUBECONFIG=${shellWord(kubeconfig)}` : ready;
+function readyText({ admin, kubeconfig }: StartOptions, url: string, { virtualWorkspaces }: Views): string {
+  const places = virtualWorkspaces
+    .filter(({ prefix }) => prefix === undefined)
+    .map(({ name, path }) => `  ${url}/services/${name}${path.replace(/:(\w+)/g, "<$1>")}`);
+  return [
+    `Ready in ${(performance.now() / 1000).toFixed(2)} s: workspaces at ${url}/clusters/root`,
+    ...(admin ? [`export KUBECONFIG=${shellWord(kubeconfig)}`] : []),
+    ...(places.length > 0 ? ["", "Views:", ...places] : []),
+  ].join("\n");
 }
 
 function ignore(): void {}
