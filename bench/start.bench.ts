@@ -11,8 +11,8 @@ import { figure, report } from "./_harness/report.ts";
 import { interleave } from "./_harness/rounds.ts";
 import { median } from "./_harness/statistics.ts";
 
-const RUNS = 5;
-const STARTS = 3;
+const isShort = process.argv.includes("--short");
+const [RUNS, STARTS] = isShort ? [1, 1] : [5, 3];
 const SOURCE = "--conditions=@virtual-workspaces/source";
 const BIN = join(root, "packages/cli/src/bin.ts");
 /** What must not be loaded by a server that does not use it. */

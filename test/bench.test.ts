@@ -23,7 +23,7 @@ describe("npm run bench", () => {
   });
 
   it("prints one JSON object with --json", async () => {
-    const { ok, output } = await bench("start", "--json");
+    const { ok, output } = await bench("start", "--short", "--json");
     expect(ok, output).to.equal(true);
     const { name, figures } = JSON.parse(output) as { name: string; figures: Record<string, unknown>[] };
     expect(name).to.equal("start");

@@ -100,13 +100,13 @@ export class Start extends Program {
     return { code: res.statusCode ?? 0, body };
   }
 
-  /** A GET with a bearer token, or without credentials. */
+  /** A GET with a bearer token, or without credentials, here or at the address of one of its shards; not tried again. */
   async get(
     path: string,
-    { token, ca = this.text("apiserver.crt") }: { token?: string; ca?: string } = {},
+    { token, ca = this.text("apiserver.crt"), at = this.url }: { token?: string; ca?: string; at?: string } = {},
   ): Promise<Answer> {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    const req = request(this.url + path, { ca, headers, agent: false }).end();
+    const req = request(at + path, { ca, headers, agent: false }).end();
     const [res] = (await once(req, "response")) as [IncomingMessage];
     let body = "";
     for await (const piece of res.setEncoding("utf8")) body += piece;

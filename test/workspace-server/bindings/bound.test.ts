@@ -132,6 +132,14 @@ describe("exports that are bound", function () {
     expect(outcome(await refused("root:provider"))).to.deep.equal([403, "Forbidden", message("root:provider")]);
     expect(outcome(await refused("root:nothing"))).to.deep.equal([403, "Forbidden", message("root:nothing")]);
     expect(asked).to.deep.equal(["bob bind apiexports widgets in provider"]);
+    // Nor is it told by which of two refusals of a malformed one comes first.
+    const malformed = (path: string) => {
+      const binding = bindingOf("w", `${path}:widgets`) as { readonly spec: object };
+      const spec = { ...binding.spec, permissionClaims: "none" };
+      return server.send(`POST ${url("a", `${APIS}/apibindings`)}`, { ...binding, spec }, { user: "bob" });
+    };
+    const [there, nowhere] = [await malformed("root:provider"), await malformed("root:nothing")];
+    expect([there.status, nowhere.status]).to.deep.equal([422, 422]);
   });
 
   it("take their objects with them when the binding goes", async () => {

@@ -44,10 +44,16 @@ export function admitApiBinding(options: BindingAdmissionOptions): Admit {
     const reference = next.spec?.reference?.export;
     let admitted: KubeObject = withSelectors(heldBy(request, object), request);
     if (reference !== undefined && isAnother(next, before)) {
-      const found = exportOf(request, reference, options);
-      request.validate(() => checkMayBind(request, found, options));
-      const labels = { ...admitted.metadata.labels, [BINDING_EXPORT_LABEL]: exportHash(found) };
-      admitted = { ...admitted, metadata: { ...admitted.metadata, labels } };
+      const cluster = clusterOfExport(options.exports, reference, request.params["cluster"] ?? "");
+      // Together with what may not be bound: nobody learns by the order of refusals what there is.
+      request.validate(() => checkMayBind(request, { cluster, reference }, options));
+      if (cluster !== undefined) {
+        const labels = {
+          ...admitted.metadata.labels,
+          [BINDING_EXPORT_LABEL]: exportHash({ cluster, name: reference.name }),
+        };
+        admitted = { ...admitted, metadata: { ...admitted.metadata, labels } };
+      }
     }
     return withPath(request, admitted, { state: options.state, optional: true });
   };
@@ -90,30 +96,21 @@ function isAnother(next: APIBinding, before: APIBinding | undefined): boolean {
   return !sameExport || label(next) !== label(before);
 }
 
-/** Where an export is that a binding names. */
-interface FoundExport {
-  readonly cluster: string;
-  readonly name: string;
+/** What a binding names, and where that is; `undefined`: nowhere. */
+interface NamedExport {
+  readonly cluster: string | undefined;
   readonly reference: ExportReference;
 }
 
-/** @throws ApiError 403 when it is nowhere, in the words of one that may not be bound */
-function exportOf(
-  request: AdmitRequest,
-  reference: ExportReference,
-  { exports }: Pick<BindingAdmissionOptions, "exports">,
-): FoundExport {
-  const cluster = clusterOfExport(exports, reference, request.params["cluster"] ?? "");
-  if (cluster === undefined) throw mayNotBind(request, reference);
-  return { cluster, name: reference.name, reference };
-}
-
+/** @throws ApiError 403, in the same words when it is nowhere */
 async function checkMayBind(
   request: AdmitRequest,
-  { cluster, name, reference }: FoundExport,
+  { cluster, reference }: NamedExport,
   { mayAccess }: Pick<BindingAdmissionOptions, "mayAccess">,
 ): Promise<void> {
-  if (!(await mayAccess(request.user, cluster, bindAttributes(name)))) throw mayNotBind(request, reference);
+  const attributes = bindAttributes(reference.name);
+  if (cluster === undefined || !(await mayAccess(request.user, cluster, attributes)))
+    throw mayNotBind(request, reference);
 }
 
 function mayNotBind(request: AdmitRequest, { path = "", name }: ExportReference): ApiError {
