@@ -64,6 +64,9 @@ export interface DevOptions {
   readonly terminal?: boolean;
 }
 
+/** How long a machine with much to do may take, ms. */
+const PATIENCE = 30_000;
+
 /** A running `dev`, killed at the end of its `await using` block. */
 export class Dev implements AsyncDisposable {
   /** What it has written so far, to stdout and stderr. */
@@ -133,13 +136,13 @@ export class Dev implements AsyncDisposable {
   /** Waits until it has written this, so many times. */
   async until(pattern: RegExp, times = 1): Promise<void> {
     const all = new RegExp(pattern.source, `g${pattern.flags}`);
-    const late = setTimeout(() => this.#wake(), 10_000);
-    const deadline = performance.now() + 10_000;
+    const late = setTimeout(() => this.#wake(), PATIENCE);
+    const deadline = performance.now() + PATIENCE;
     try {
       while ((this.text.match(all)?.length ?? 0) < times) {
         if (!this.#running || performance.now() >= deadline)
           throw new Error(
-            `${this.#running ? "within 10 s" : "before its end"} dev did not write ${pattern}:\n${this.text}`,
+            `${this.#running ? `within ${PATIENCE / 1000} s` : "before its end"} dev did not write ${pattern}:\n${this.text}`,
           );
         await new Promise<void>((resolve) => this.#waiting.add(resolve));
       }
