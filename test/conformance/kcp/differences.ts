@@ -114,6 +114,11 @@ export const KNOWN: readonly Known[] = [
     is: ({ at }) => at.endsWith("/internal.kcp.io/replicate"),
   },
   {
+    name: "Exports that are not there, in malformed bindings",
+    is: ({ theirs, ours }) =>
+      refuses(theirs, 403) && refuses(ours, 422) && messageOf(theirs).includes("no permission to bind to export"),
+  },
+  {
     name: "Owners that others name",
     is: ({ sent, at }) => sent.startsWith("PATCH ") && at.endsWith("/experimental.tenancy.kcp.io/owner"),
   },
