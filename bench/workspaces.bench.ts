@@ -7,8 +7,8 @@ import { makeSample, seed, serveFrom, settled, weigh, workspaceServer } from "./
 import { workspaceName } from "./_servers/workspace-copies.ts";
 
 const short = process.argv.includes("--short");
-const SEEDED = short ? 2_000 : 10_000;
-const [ROUNDS, MADE, DELETED] = short ? [2, 40, 100] : [4, 100, 400];
+const SEEDED = short ? 500 : 10_000;
+const [ROUNDS, MADE, DELETED] = short ? [2, 20, 40] : [4, 100, 400];
 /** So many ConfigMaps take about as long as a workspace. */
 const MAPS_EACH = 10;
 const dir = tempFolder();
