@@ -124,7 +124,10 @@ describe("a rules review", () => {
       { verbs: ["create"], apiGroups: ["authentication.k8s.io"], resources: ["selfsubjectreviews"] },
     ],
     nonResourceRules: [
-      { verbs: ["get"], nonResourceURLs: ["/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*", ...PUBLIC] },
+      {
+        verbs: ["get"],
+        nonResourceURLs: ["/api", "/api/*", "/apis", "/apis/*", "/openapi", "/openapi/*", ...PUBLIC].sort(),
+      },
       { verbs: ["get"], nonResourceURLs: PUBLIC },
     ],
     incomplete: false,
