@@ -1,7 +1,5 @@
+import { leave } from "../leave.ts";
 import type { Command } from "../usage.ts";
-
-/** How long what is left may hold the process once all is closed, ms. */
-const LINGER = 500;
 
 export const serve: Command = {
   help: `Usage: virtual-workspaces serve --view <file> --kubeconfig <file> --tls-cert-file <file> --tls-private-key-file <file> [flags]
@@ -34,8 +32,6 @@ Who:
     const log = (record: { readonly level: string; readonly message: string }): void => {
       if (record.level !== "info") console.error(JSON.stringify(record));
     };
-    const code = await run(serveOptions(args, process.env, log), log);
-    setTimeout(() => process.exit(code), LINGER).unref();
-    return code;
+    return leave(await run(serveOptions(args, process.env, log), log));
   },
 };

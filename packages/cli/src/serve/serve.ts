@@ -39,7 +39,7 @@ export async function serve(options: ServeOptions, log: Log): Promise<number> {
     ),
   );
   const listening = await server.listen({ port, host }).catch((error: unknown) => {
-    throw startFailure(error, { bindAddress: host, port, host, urls: {} });
+    throw startFailure(error, { bindAddress: host, port });
   });
   const paths = views.map(({ name, path }) => `/services/${name}${path === "/" ? "" : path}`);
   console.log(`Ready in ${(performance.now() / 1000).toFixed(2)} s at ${listening.url}: ${paths.join(" ")}`);

@@ -1,7 +1,5 @@
+import { leave } from "../leave.ts";
 import type { Command } from "../usage.ts";
-
-/** How long what is left may hold the process once all is closed, ms. */
-const LINGER = 500;
 
 export const start: Command = {
   help: `Usage: virtual-workspaces start [flags]
@@ -62,9 +60,6 @@ Operation:
     const { startOptions } = await import("./options.ts");
     const options = startOptions(args, process.env);
     const { serve } = await import("./serve.ts");
-    const code = await serve(options);
-    // An etcd that was being waited for would hold the process for seconds more.
-    setTimeout(() => process.exit(code), LINGER).unref();
-    return code;
+    return leave(await serve(options));
   },
 };

@@ -12,7 +12,7 @@ export async function told<T>(work: () => T | Promise<T>): Promise<T> {
 }
 
 /** What keeps a server from listening or starting. */
-export function startFailure(error: unknown, { bindAddress, port }: Place): unknown {
+export function startFailure(error: unknown, { bindAddress, port }: Pick<Place, "bindAddress" | "port">): unknown {
   const { code, message } = error as { readonly code?: unknown; readonly message?: string };
   const address = `${bindAddress}:${port}`;
   if (code === "EADDRINUSE")
