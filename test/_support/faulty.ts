@@ -162,7 +162,7 @@ export class FaultyUpstream implements AsyncDisposable {
   }
 
   /** Resolves when it is so; looked at whenever a connection, a request or bytes come or go. @throws after `patience` ms */
-  async until(condition: (faulty: this) => boolean, patience = 5000): Promise<void> {
+  async until(condition: (faulty: this) => boolean, patience = 15_000): Promise<void> {
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(() => late.reject(new Error(`not within ${patience} ms: ${condition}`)), patience);
     try {

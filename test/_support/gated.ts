@@ -74,7 +74,7 @@ export class Gated implements AsyncDisposable {
   /** Resolves when the server counts so many. */
   async counts(expected: Partial<Record<"inFlight" | "queued" | "longRunning", number>>): Promise<void> {
     const names = Object.keys(expected) as (keyof typeof expected)[];
-    for (let patience = performance.now() + 5000; ; ) {
+    for (let patience = performance.now() + 15_000; ; ) {
       const { stats } = this.server;
       if (names.every((name) => stats[name] === expected[name])) return;
       if (performance.now() > patience)
@@ -106,7 +106,7 @@ export class Gated implements AsyncDisposable {
     const { promise: tooLong, reject } = Promise.withResolvers<never>();
     const late = setTimeout(
       () => reject(new Error(`only these have come: ${this.entered.map(({ what }) => what)}`)),
-      5000,
+      15_000,
     );
     while (!ready()) {
       const { promise, resolve } = Promise.withResolvers<void>();

@@ -69,7 +69,7 @@ export async function startRaw(answer: (request: RawRequest) => void = () => {},
     },
     until: async (condition) => {
       const late = Promise.withResolvers<never>();
-      const timer = setTimeout(() => late.reject(new Error(`not within 5 s: ${condition}`)), 5000);
+      const timer = setTimeout(() => late.reject(new Error(`not within 15 s: ${condition}`)), 15_000);
       try {
         while (!condition()) await Promise.race([changed.promise, late.promise]);
       } finally {

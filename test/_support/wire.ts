@@ -14,7 +14,7 @@ export interface WireAnswer {
 export interface WireOptions {
   /** Over TLS, as this client. */
   readonly tls?: ConnectionOptions;
-  /** How long anything may take before it counts as hanging, ms. @default 5000 */
+  /** How long anything may take before it counts as hanging, ms. @default 15000 */
   readonly patience?: number;
   /** The address it comes from. @default 127.0.0.1 */
   readonly from?: string;
@@ -44,7 +44,7 @@ export class Wire implements Disposable {
     socket.on("close", () => this.#end("close"));
   }
 
-  static async open(port: number, { tls, patience = 5000, from }: WireOptions = {}): Promise<Wire> {
+  static async open(port: number, { tls, patience = 15_000, from }: WireOptions = {}): Promise<Wire> {
     const place = {
       port,
       host: "127.0.0.1",

@@ -101,7 +101,7 @@ describe("connections", () => {
     } finally {
       clearInterval(more);
     }
-  }).timeout(15_000);
+  }).timeout(30_000);
 
   it("take so many requests before the first is answered, then 429", async () => {
     await using gated = await Gated.start({ limits: { inFlight: 1, queuePerUser: 5000 } });

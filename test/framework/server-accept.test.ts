@@ -116,6 +116,6 @@ describe("a server that accepts connections of others", () => {
       };
       while ((await probe().catch(() => undefined)) !== "ok");
       await once(door.close(), "close");
-    }).timeout(15_000);
+    }).timeout(30_000);
   }
 });
