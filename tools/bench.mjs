@@ -1,13 +1,13 @@
 // Why: `npm run bench` is the one way to every benchmark. A benchmark is a program bench/<name>.bench.ts whose first
 // comment line says what it compares; --short runs all that take under a minute (those not
-// named *.long.bench.ts), each as short as it can be.
-import { spawnSync } from "node:child_process";
+// named *.long.bench.ts), each as short as it can be and two at a time: that answers are right counts there, and no figure.
+import { execFile } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./install.mjs";
 
 /** A bench that waits for ever must not take the others with it, ms. */
-const PATIENCE = 120_000;
+const PATIENCE = 240_000;
 const files = globSync("bench/*.bench.ts", { cwd: root }).sort();
 /** @param {string} file */
 const nameOf = (file) => file.replace(/^bench[/\\]|(\.long)?\.bench\.ts$/g, "");
@@ -20,16 +20,13 @@ if (name === undefined) {
     console.log(`  ${nameOf(file).padEnd(16)} ${file.includes(".long.") ? "(long) " : ""}${about}`);
   }
 } else if (name === "--short") {
-  let passed = 0;
   const short = files.filter((file) => !file.includes(".long."));
-  for (const file of short) {
-    const { status } = spawnSync(process.execPath, [...process.execArgv, join(root, file), "--short", ...args], {
-      stdio: "inherit",
-      timeout: PATIENCE,
-    });
-    if (status === 0) passed++;
-    else console.log(`FAIL ${nameOf(file)}`);
-  }
+  const waiting = [...short];
+  let passed = 0;
+  const work = async () => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) if (await runs(file)) passed++;
+  };
+  await Promise.all([work(), work()]);
   console.log(`bench: ${passed} passed, ${short.length - passed} failed`);
   process.exitCode = passed === short.length ? 0 : 1;
 } else {
@@ -37,4 +34,26 @@ if (name === undefined) {
   if (file === undefined) throw new Error(`no benchmark ${name}; \`npm run bench\` lists them`);
   process.argv.splice(1, 2, join(root, file));
   await import(join(root, file));
+}
+
+/**
+ * Runs a bench, short, and then prints what it said. @returns whether it came to its end
+ *
+ * @param {string} file
+ */
+async function runs(file) {
+  const began = performance.now();
+  const { promise, resolve } = Promise.withResolvers();
+  execFile(
+    process.execPath,
+    [...process.execArgv, join(root, file), "--short", ...args],
+    { timeout: PATIENCE, maxBuffer: 16 * 2 ** 20 },
+    (error, stdout, stderr) => {
+      process.stdout.write(stdout + stderr);
+      const seconds = Math.round((performance.now() - began) / 1000);
+      console.log(`${error === null ? "ok" : "not ok:"} ${nameOf(file)} ${seconds} s`);
+      resolve(error === null);
+    },
+  );
+  return promise;
 }

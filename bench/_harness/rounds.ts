@@ -21,7 +21,7 @@ export class Rounds<Name extends string, Values extends Readonly<Record<string, 
 }
 
 /** With `--short` what is measured counts for little: that it can be, and that the answers are right, is what is looked at. */
-const MOST_ROUNDS = process.argv.includes("--short") ? 3 : Number.POSITIVE_INFINITY;
+const MOST_ROUNDS = process.argv.includes("--short") ? 2 : Number.POSITIVE_INFINITY;
 
 /** Measures each in turn, A/B/A/B, so that a busy moment of the machine falls on all alike. */
 export async function interleave<Name extends string, Values extends Readonly<Record<string, number>>>(
