@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { compareResourceVersions, isApiError } from "@virtual-workspaces/apimachinery";
-import type { Past } from "../storage.ts";
+import type { Past } from "../storage-changes.ts";
 import { askedAfterNow } from "./after-now.ts";
 import { type HistoryOptions, WatchCache } from "./cache.ts";
 import { Refusal } from "./refusal.ts";

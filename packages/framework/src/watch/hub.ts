@@ -1,7 +1,8 @@
 import type { ResourceDefinition } from "../definition.ts";
 import { delayOf } from "../numbers.ts";
 import type { ServedResource } from "../served.ts";
-import type { Awaitable, CacheLease, Scope, Storage } from "../storage.ts";
+import type { Awaitable, Scope, Storage } from "../storage.ts";
+import type { CacheLease } from "../storage-changes.ts";
 import { Fanout } from "./fanout.ts";
 import { SourceFeeds } from "./feeds.ts";
 import type { FanoutStats, SentCount } from "./lane.ts";

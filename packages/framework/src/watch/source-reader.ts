@@ -1,7 +1,8 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
 import { clusterOf, type Encoded, encodeObject, isEncoded } from "../encoded.ts";
-import { type Change, isEncodedList, type Scope } from "../storage.ts";
+import { isEncodedList, type Scope } from "../storage.ts";
+import type { Change } from "../storage-changes.ts";
 import { User } from "../user.ts";
 import type { FeedSource, Versions } from "./source.ts";
 

@@ -1,5 +1,5 @@
 import { compareResourceVersions, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Change } from "../storage.ts";
+import type { Change } from "../storage-changes.ts";
 import type { WatchCache } from "./cache.ts";
 import type { SourceReader, SourceReaderOptions } from "./source-reader.ts";
 
