@@ -3,38 +3,19 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import { crd } from "../_support/crd.ts";
 import { needsKubectl } from "../e2e/support/kubectls.ts";
 import { Start } from "./support/start.ts";
 
-const WIDGETS = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "widgets.example.dev" },
-  spec: {
-    group: "example.dev",
-    scope: "Namespaced",
-    names: { plural: "widgets", kind: "Widget" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: {
-            type: "object",
-            properties: {
-              spec: {
-                type: "object",
-                properties: { size: { type: "integer" } },
-                "x-kubernetes-validations": [{ rule: "self.size < 4", message: "too large" }],
-              },
-            },
-          },
-        },
-      },
-    ],
+const WIDGETS = crd("Widget", {
+  properties: {
+    spec: {
+      type: "object",
+      properties: { size: { type: "integer" } },
+      "x-kubernetes-validations": [{ rule: "self.size < 4", message: "too large" }],
+    },
   },
-};
+});
 
 const widget = (name: string, size: number): object => ({
   apiVersion: "example.dev/v1",

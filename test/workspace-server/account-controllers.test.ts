@@ -1,8 +1,10 @@
 // What is in every namespace, and Secrets that hold tokens: kept as they should be, over collections of a real server.
 import { ApiError, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { type Collection, defineResource } from "@virtual-workspaces/framework";
-import { type KeptKey, type KeptObjects, NamespaceDefaults, TokenSecrets } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
+import { NamespaceDefaults } from "../../packages/workspace-server/src/service-accounts/controllers/namespace-defaults.ts";
+import type { KeptKey, KeptObjects } from "../../packages/workspace-server/src/service-accounts/controllers/objects.ts";
+import { TokenSecrets } from "../../packages/workspace-server/src/service-accounts/controllers/token-secrets.ts";
 import { AccountServer } from "./support/accounts.ts";
 
 const ConfigMap = defineResource({

@@ -1,6 +1,7 @@
 // Why: a workspace is worth what keeps others out of it. Alice has all rights in `one`, Bob in `two`; each tries to get from
 // there into the other, through the front door, in every way that a URL, a header, a token or an object offers.
 import { expect } from "chai";
+import { crd } from "../_support/crd.ts";
 import type { Answer, CallOptions } from "../_support/plain.ts";
 import { define, makeAdmin, makeWorkspace } from "./support/logical-clusters.ts";
 import { startWorkspaces, type Workspaces } from "./support/workspaces.ts";
@@ -21,17 +22,7 @@ const widget = (name: string, annotations = {}) => ({
   kind: "Widget",
   metadata: { name, annotations },
 });
-const WIDGET = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "widgets.example.dev" },
-  spec: {
-    group: "example.dev",
-    scope: "Cluster",
-    names: { plural: "widgets", kind: "Widget" },
-    versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
-  },
-};
+const WIDGET = crd("Widget", { scope: "Cluster" });
 
 describe("from one workspace into another", function () {
   this.timeout(30_000);

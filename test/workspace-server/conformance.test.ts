@@ -2,41 +2,21 @@
 import { memoryStore } from "@virtual-workspaces/store";
 import { type ConformanceReport, type ConformanceResource, runConformance } from "@virtual-workspaces/testing";
 import { expect } from "chai";
+import { crd } from "../_support/crd.ts";
 import { bind, define, grant, makeWorkspace } from "./support/logical-clusters.ts";
 import { startWorkspaces, type Workspaces } from "./support/workspaces.ts";
 
-const MACHINES = {
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "machines.example.dev" },
-  spec: {
-    group: "example.dev",
-    scope: "Namespaced",
-    names: { plural: "machines", kind: "Machine" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        selectableFields: [{ jsonPath: ".spec.zone" }],
-        schema: {
-          openAPIV3Schema: {
-            type: "object",
-            properties: {
-              spec: {
-                type: "object",
-                required: ["zone"],
-                properties: { zone: { type: "string", enum: ["north", "south"] }, size: { type: "integer" } },
-              },
-              status: { type: "object", properties: { phase: { type: "string" } } },
-            },
-          },
-        },
-      },
-    ],
+const MACHINES = crd("Machine", {
+  properties: {
+    spec: {
+      type: "object",
+      required: ["zone"],
+      properties: { zone: { type: "string", enum: ["north", "south"] }, size: { type: "integer" } },
+    },
+    status: { type: "object", properties: { phase: { type: "string" } } },
   },
-};
+  version: { subresources: { status: {} }, selectableFields: [{ jsonPath: ".spec.zone" }] },
+});
 
 /** What is written, by workspace: kinds in whose objects no controller of the server has its say. */
 const WRITTEN = {

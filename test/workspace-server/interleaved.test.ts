@@ -2,6 +2,7 @@
 // nobody is answered with what is another's, nor let in where they may not be.
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
+import { crd } from "../_support/crd.ts";
 import type { WatchEvent } from "../_support/plain.ts";
 import { Random } from "../_support/random.ts";
 import { define, makeAdmin, makeWorkspace } from "./support/logical-clusters.ts";
@@ -44,24 +45,8 @@ const map = (name: string, workspace: string) => ({
   metadata: { name },
   data: { workspace },
 });
-const widgets = (workspace: string) => ({
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "widgets.example.dev" },
-  spec: {
-    group: "example.dev",
-    scope: "Cluster",
-    names: { plural: "widgets", kind: "Widget" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: "object", properties: { [fieldOf(workspace)]: { type: "string" } } } },
-      },
-    ],
-  },
-});
+const widgets = (workspace: string): object =>
+  crd("Widget", { scope: "Cluster", properties: { [fieldOf(workspace)]: { type: "string" } } });
 
 interface Written {
   readonly at: number;

@@ -1,6 +1,7 @@
 // The workspace server through its front door: names and paths, who may do what, kinds of one's own, and what survives.
 import { memoryStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
+import { crd } from "../_support/crd.ts";
 import { outcome } from "../_support/plain.ts";
 import { startWorkspaces } from "./support/workspaces.ts";
 
@@ -46,29 +47,10 @@ describe("the workspace server", () => {
     const definitions = `${ROOT}/apis/apiextensions.k8s.io/v1/customresourcedefinitions` as const;
     const made = await server.send(
       `POST ${definitions}`,
-      {
-        apiVersion: "apiextensions.k8s.io/v1",
-        kind: "CustomResourceDefinition",
-        metadata: { name: "widgets.example.dev" },
-        spec: {
-          group: "example.dev",
-          scope: "Cluster",
-          names: { plural: "widgets", kind: "Widget" },
-          versions: [
-            {
-              name: "v1",
-              served: true,
-              storage: true,
-              schema: {
-                openAPIV3Schema: {
-                  type: "object",
-                  properties: { spec: { type: "object", properties: { size: { type: "integer", maximum: 3 } } } },
-                },
-              },
-            },
-          ],
-        },
-      },
+      crd("Widget", {
+        scope: "Cluster",
+        properties: { spec: { type: "object", properties: { size: { type: "integer", maximum: 3 } } } },
+      }),
       { user },
     );
     expect(made.status, made.text).to.equal(201);

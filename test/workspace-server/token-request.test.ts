@@ -3,15 +3,15 @@ import { createPublicKey, verify } from "node:crypto";
 import { join } from "node:path";
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { anonymous } from "@virtual-workspaces/framework";
+import { ServiceAccountKeys } from "@virtual-workspaces/workspace-server";
+import { expect } from "chai";
+import { accountNameIn } from "../../packages/workspace-server/src/service-accounts/controllers/token-secrets.ts";
 import {
-  accountNameIn,
   CONFIGURATION_PATH,
-  inClusterUrl,
   issuerDocuments,
   KEYS_PATH,
-  ServiceAccountKeys,
-} from "@virtual-workspaces/workspace-server";
-import { expect } from "chai";
+} from "../../packages/workspace-server/src/service-accounts/discovery.ts";
+import { inClusterUrl } from "../../packages/workspace-server/src/service-accounts/in-cluster.ts";
 import { run } from "../../tools/run.mjs";
 import { tree } from "../_setup/tree.ts";
 import { type Json, signed } from "../_support/issuer.ts";

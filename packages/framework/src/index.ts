@@ -194,27 +194,24 @@ export { decodeObject, type Encoded, encodeObject, type SelectableField } from "
 export { HOPS_HEADER, MOST_HOPS } from "./hops.ts";
 export type {
   Awaitable,
-  CacheLease,
-  Change,
-  ChangesOptions,
-  DeleteCollectionOptions,
-  DeleteOptions,
   EncodedList,
   GetOptions,
   ItemList,
   ListRequest,
   ListResult,
-  Past,
-  PastChanges,
-  PastRange,
-  PatchOptions,
   RequestOptions,
   Scope,
-  SentWrite,
   Storage,
+} from "./storage.ts";
+export type { CacheLease, Change, ChangesOptions, Past, PastChanges, PastRange } from "./storage-changes.ts";
+export type {
+  DeleteCollectionOptions,
+  DeleteOptions,
+  PatchOptions,
+  SentWrite,
   WriteOptions,
   Written,
-} from "./storage.ts";
+} from "./storage-writes.ts";
 export {
   type CacheListener,
   type CacheOptions,

@@ -7,6 +7,7 @@ export { type KeepHistoryOptions, keepHistory } from "./history/keep-history.ts"
 export type { Host } from "./host.ts";
 export { type LmdbStoreOptions, lmdbStore } from "./lmdb/open.ts";
 export { type MemoryStoreOptions, memoryStore } from "./memory/memory-store.ts";
+export type { RecentHistory } from "./registry/follower.ts";
 export { keySpaces, removeKeySpace } from "./registry/key-spaces.ts";
 export {
   ObjectFeed,

@@ -1,7 +1,7 @@
 // Scopes, warrants and service accounts: whose bindings count, in which workspace.
 import type { Identity, User } from "@virtual-workspaces/framework";
-import { effectiveUsers, isInScope } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
+import { effectiveUsers, isInScope } from "../../../packages/workspace-server/src/authz/effective-users.ts";
 import { account, bare, HOME, login, PODS, person, READ_PODS, robot, SCOPES, team, WARRANT, World } from "./world.ts";
 
 const NAMESPACES = { group: "", resource: "namespaces", name: "default", namespace: "default" } as const;

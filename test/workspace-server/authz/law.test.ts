@@ -2,8 +2,8 @@
 // confined.
 import type { Identity, PolicyRule, Rules, Subject, User } from "@virtual-workspaces/framework";
 import { ruleAllows } from "@virtual-workspaces/framework";
-import { effectiveUsers } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
+import { effectiveUsers } from "../../../packages/workspace-server/src/authz/effective-users.ts";
 import { Random } from "../../_support/random.ts";
 import {
   type About,

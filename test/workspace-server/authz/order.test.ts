@@ -7,8 +7,9 @@ import {
   deny,
   type User,
 } from "@virtual-workspaces/framework";
-import { type AuthorizerName, type ClusterParams, shardAuthorizer } from "@virtual-workspaces/workspace-server";
+import type { ClusterParams } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
+import { type AuthorizerName, shardAuthorizer } from "../../../packages/workspace-server/src/authz/authorizer.ts";
 import { type About, login, PODS, questionOf, robot, SCOPES, toldBy, WARRANT, World } from "./world.ts";
 
 interface Setting {

@@ -1,7 +1,10 @@
 // A server of ours with custom kinds in each logical cluster, below /services/shard/clusters/<cluster>.
 import { allow, defineVirtualWorkspace, type ServedResource } from "@virtual-workspaces/framework";
 import { memoryStore, persistent, type Store } from "@virtual-workspaces/store";
-import { CrdController, type CrdControllerOptions } from "@virtual-workspaces/workspace-server";
+import {
+  CrdController,
+  type CrdControllerOptions,
+} from "../../../packages/workspace-server/src/crds/controller/controller.ts";
 import { type PlainServer, startPlain } from "../../_support/plain.ts";
 import { Crd } from "./kind.ts";
 

@@ -7,15 +7,10 @@ import {
   type ServedResource,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
-import {
-  builtInKinds,
-  CoreEvent,
-  coreOfEvent,
-  Event,
-  eventOfCore,
-  finalizeNamespace,
-  Namespace,
-} from "@virtual-workspaces/workspace-server";
+import { CoreEvent, Event, Namespace } from "@virtual-workspaces/workspace-server";
+import { coreOfEvent, eventOfCore } from "../../../packages/workspace-server/src/kinds/core/events-event.ts";
+import { finalizeNamespace } from "../../../packages/workspace-server/src/kinds/core/finalize.ts";
+import { builtInKinds } from "../../../packages/workspace-server/src/kinds/index.ts";
 
 /** Where {@link kindsView} is served. */
 export const KINDS = "/services/kinds/clusters/root";

@@ -14,14 +14,9 @@ import {
   shardObject,
   startSharded,
   until,
+  untilShard,
   WORKSPACES,
 } from "./support.ts";
-
-const READY = (name: string) =>
-  [
-    `${SHARDS}/${name}`,
-    (answer: Parameters<typeof conditionOf>[0]) => conditionOf(answer, "Ready")?.status === "True",
-  ] as const;
 
 describe("shards that come and go", function () {
   this.timeout(30_000);
@@ -32,7 +27,7 @@ describe("shards that come and go", function () {
     expect((await server.send(`POST ${SHARDS}`, shardObject("amber"))).status, "alice").to.equal(403);
     const made = await server.send(`POST ${SHARDS}`, shardObject("amber"), { user: "admin" });
     expect(made.status, made.text).to.equal(201);
-    const { body } = await until(server, ...READY("amber"));
+    const { body } = await untilShard(server, "amber", "ready");
     expect(body.metadata.labels).to.deep.equal({ name: "amber" });
     expect(body.spec.externalURL).to.equal(server.url);
     const cluster = await makeOn(server, "one", { shard: "amber" });
@@ -114,7 +109,7 @@ describe("shards that come and go", function () {
       far = await makeOn(server, "far", { shard: "shard-1" });
       await makeOn(server, "child", { shard: "root", at: "root:far" });
       expect((await server.send(`POST ${SHARDS}`, shardObject("amber"), root)).status).to.equal(201);
-      await until(server, ...READY("amber"));
+      await untilShard(server, "amber", "ready");
       await makeOn(server, "other", { shard: "amber" });
       expect((await server.send(`POST /clusters/root:far${CONFIG_MAPS}`, configMap("a"), root)).status).to.equal(201);
       await until(

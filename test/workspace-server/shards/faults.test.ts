@@ -16,6 +16,7 @@ import {
   shardObject,
   startSharded,
   until,
+  untilShard,
   WORKSPACES,
 } from "./support.ts";
 
@@ -52,14 +53,14 @@ describe("a shard that does not work", function () {
       503,
       "[+]shutdown ok\n[+]clusters ok\n[+]shard ok\n[+]workspaces ok\n[+]cache ok\n[+]store ok\n[-]shards failed: reason withheld\nreadyz check failed\n",
     ]);
-    const told = await until(server, `${SHARDS}/shard-1`, (one) => conditionOf(one, "Ready")?.status === "False");
+    const told = await untilShard(server, "shard-1", "not ready");
     expect(conditionOf(told, "Ready")).to.include({ reason: "NotStarted", message: "no disk for shard-1" });
     expect((await server.get(`/clusters/root${WORKSPACES}/far`, root)).body.status.phase, "it waits").to.equal("Ready");
     isThere = true;
     await until(server, "/readyz", ({ status }) => status === 200);
     expect(namesIn(await server.get(`/clusters/root:far${CONFIG_MAPS}`, root))).to.deep.equal(["kube-root-ca.crt"]);
     expect((await server.get(`/clusters/root:far:child${CONFIG_MAPS}`, root)).status).to.equal(200);
-    await until(server, `${SHARDS}/shard-1`, (one) => conditionOf(one, "Ready")?.status === "True");
+    await untilShard(server, "shard-1", "ready");
     expectFault(/controller failed .*in-process-shards.*no disk for shard-1/);
   });
 
@@ -71,7 +72,7 @@ describe("a shard that does not work", function () {
     };
     await using server = await startSharded(stores, { shards: { storeOf } });
     expect((await server.send(`POST ${SHARDS}`, shardObject("bad"), root)).status).to.equal(201);
-    await until(server, `${SHARDS}/bad`, (one) => conditionOf(one, "Ready")?.status === "False");
+    await untilShard(server, "bad", "not ready");
     expect((await server.get(`/clusters/root:nothing${CONFIG_MAPS}`, root)).status).to.equal(404);
     expect((await server.get("/readyz")).status).to.equal(503);
     await server.server.addShard("bad").then(

@@ -18,6 +18,7 @@ import {
   shardObject,
   startSharded,
   until,
+  untilShard,
   WORKSPACES,
 } from "./support.ts";
 
@@ -103,7 +104,7 @@ describe("a shard that does not run for now", function () {
     const before = await keptIn(stores.of("root"));
     isThere = false;
     await using server = await start();
-    await until(server, `${SHARDS}/shard-1`, (one) => conditionOf(one, "Ready")?.status === "False");
+    await untilShard(server, "shard-1", "not ready");
     // Everything is looked at, and this after the others.
     for (const path of [at.binding, `/clusters/root${APIS}/apiexports/own`, at.slice] as const)
       expect((await server.send(`PATCH ${path}`, { metadata: { labels: { seen: "1" } } }, PATCH)).status).to.equal(200);

@@ -106,3 +106,9 @@ export function namesIn({ status, text, body }: Answer): string[] {
 export function conditionOf({ body }: Answer, type: string): Body {
   return body.status?.conditions?.find((condition: Body) => condition.type === type);
 }
+
+/** Waits until a shard is said to run, or not to. @returns its Shard object */
+export function untilShard(server: Calls, name: string, is: "ready" | "not ready"): Promise<Answer> {
+  const wanted = is === "ready" ? "True" : "False";
+  return until(server, `${SHARDS}/${name}`, (answer) => conditionOf(answer, "Ready")?.status === wanted);
+}

@@ -10,21 +10,25 @@ import {
   type Identity,
   staticTokens,
 } from "@virtual-workspaces/framework";
+import { ServiceAccountKeys } from "@virtual-workspaces/workspace-server";
 import {
-  type AccountLookup,
   type AudienceAuthenticator,
-  LocalSubjectAccessReview,
-  LocalSubjectAccessReviews,
-  ServiceAccountKeys,
-  SubjectAccessReview,
-  SubjectAccessReviews,
   serviceAccountTokens,
-  TokenMinter,
+} from "../../../packages/workspace-server/src/service-accounts/authenticator.ts";
+import type { AccountLookup } from "../../../packages/workspace-server/src/service-accounts/lookup.ts";
+import { TokenMinter } from "../../../packages/workspace-server/src/service-accounts/minter.ts";
+import {
+  LocalSubjectAccessReviews,
+  SubjectAccessReviews,
+} from "../../../packages/workspace-server/src/service-accounts/reviews/access-reviews.ts";
+import {
+  LocalSubjectAccessReview,
+  SubjectAccessReview,
   TokenRequest,
   TokenReview,
-  TokenReviews,
-  tokenSubresource,
-} from "@virtual-workspaces/workspace-server";
+} from "../../../packages/workspace-server/src/service-accounts/reviews/kinds.ts";
+import { TokenReviews } from "../../../packages/workspace-server/src/service-accounts/reviews/token-reviews.ts";
+import { tokenSubresource } from "../../../packages/workspace-server/src/service-accounts/token-request.ts";
 import { testLog } from "../../_setup/log.ts";
 import { signingKey } from "../../_support/issuer.ts";
 import { type Answer, type CallOptions, type PlainServer, startPlain } from "../../_support/plain.ts";

@@ -1,5 +1,6 @@
 // What docs/conformance.md says is not there: nobody takes a rule for one that holds.
 import { expect } from "chai";
+import { crd } from "../../_support/crd.ts";
 import { startWorkspaces } from "../support/workspaces.ts";
 
 const user = "root";
@@ -26,23 +27,10 @@ describe("rules that do not hold", () => {
     const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "s" } };
     const secrets = "/clusters/root/api/v1/namespaces/default/secrets" as const;
     expect((await server.send(`POST ${secrets}`, secret, { user })).status).to.equal(201);
-    const schema = { openAPIV3Schema: { type: "object" } };
-    const crd = {
-      apiVersion: "apiextensions.k8s.io/v1",
-      kind: "CustomResourceDefinition",
-      metadata: { name: "things.test.dev" },
-      spec: {
-        group: "test.dev",
-        scope: "Cluster",
-        names: { plural: "things", kind: "Thing" },
-        versions: [{ name: "v1", served: true, storage: true, schema }],
-        conversion: {
-          strategy: "Webhook",
-          webhook: { clientConfig: { url: "https://x.example" }, conversionReviewVersions: ["v1"] },
-        },
-      },
-    };
-    const refused = await server.send(`POST ${CRDS}`, crd, { user });
+    const webhook = { clientConfig: { url: "https://x.example" }, conversionReviewVersions: ["v1"] };
+    const conversion = { strategy: "Webhook", webhook };
+    const thing = crd("Thing", { group: "test.dev", scope: "Cluster", spec: { conversion } });
+    const refused = await server.send(`POST ${CRDS}`, thing, { user });
     expect([refused.status, refused.body.message]).to.deep.equal([
       422,
       'CustomResourceDefinition.apiextensions.k8s.io "things.test.dev" is invalid: spec.conversion.strategy: Invalid value: "Webhook": conversion webhooks are not called here: use None, with versions of one form',

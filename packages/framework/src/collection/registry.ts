@@ -13,7 +13,8 @@ import {
 import { MAX_BODY } from "../body/limits.ts";
 import { groupResourceOf, type TypedDefinition } from "../definition.ts";
 import { decodeObject, type Encoded, keyIn } from "../encoded.ts";
-import type { DeleteOptions, Scope } from "../storage.ts";
+import type { Scope } from "../storage.ts";
+import type { DeleteOptions } from "../storage-writes.ts";
 import { type Deletion, decideDeletion, isReleased } from "../write/deletion.ts";
 import { fieldOwners } from "../write/field-owners.ts";
 import { KindVersions } from "../write/kind-versions.ts";

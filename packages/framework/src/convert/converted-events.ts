@@ -1,5 +1,5 @@
 import type { Encoded } from "../encoded.ts";
-import type { Past, PastChanges, PastRange } from "../storage.ts";
+import type { Past, PastChanges, PastRange } from "../storage-changes.ts";
 import { CacheEvent } from "../watch/event.ts";
 import type { Conversions } from "./conversions.ts";
 

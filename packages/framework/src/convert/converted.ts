@@ -8,7 +8,9 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition, TypedDefinition } from "../definition.ts";
 import { type Encoded, isEncoded, keyIn } from "../encoded.ts";
-import type { Awaitable, CacheLease, DeleteOptions, Scope, Storage, WriteOptions } from "../storage.ts";
+import type { Awaitable, Scope, Storage } from "../storage.ts";
+import type { CacheLease } from "../storage-changes.ts";
+import type { DeleteOptions, WriteOptions } from "../storage-writes.ts";
 import type { Mapped, WritableSource } from "../view/options.ts";
 import type { ReadableCache } from "../watch/readable-cache.ts";
 import { shareOf } from "../watch/share.ts";

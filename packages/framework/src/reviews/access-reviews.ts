@@ -2,7 +2,8 @@ import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import { ApiError, fieldInvalid, OMITTED_VALUE, type StatusCause } from "@virtual-workspaces/apimachinery";
 import { pathInfo, type RequestInfo } from "../request-info.ts";
 import type { ServedResource } from "../served.ts";
-import type { RequestOptions, Scope, Storage, WriteOptions } from "../storage.ts";
+import type { RequestOptions, Scope, Storage } from "../storage.ts";
+import type { WriteOptions } from "../storage-writes.ts";
 import { type AccessContent, type AccessStatus, SelfSubjectAccessReview } from "./kinds.ts";
 import { askerOf, type Questions, resourceInfo } from "./questions.ts";
 

@@ -1,5 +1,6 @@
 import { formatTime, type KubeObject } from "@virtual-workspaces/apimachinery";
-import type { Scope, Storage, WriteOptions } from "../storage.ts";
+import type { Scope, Storage } from "../storage.ts";
+import type { WriteOptions } from "../storage-writes.ts";
 import type { User } from "../user.ts";
 
 /**

@@ -13,7 +13,7 @@ import { PROTOBUF_DELETE_OPTIONS } from "../body/protobuf/meta.ts";
 import { readBody } from "../body/read.ts";
 import type { ResourceDefinition } from "../definition.ts";
 import type { Exchange } from "../exchange.ts";
-import type { WriteOptions } from "../storage.ts";
+import type { WriteOptions } from "../storage-writes.ts";
 import { checkType } from "../write/identity.ts";
 import { type Findings, once, reportFindings } from "../write/strict.ts";
 

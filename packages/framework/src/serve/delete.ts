@@ -8,7 +8,7 @@ import { respondSuccess } from "../encode/respond.ts";
 import { type Encoded, isEncoded } from "../encoded.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
-import { isStatus } from "../storage.ts";
+import { isStatus } from "../storage-writes.ts";
 import { answerObject, wantedObject } from "./answer.ts";
 import { sentOptions } from "./body.ts";
 import { keyOf } from "./key.ts";

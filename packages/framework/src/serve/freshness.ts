@@ -1,6 +1,6 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
-import type { CacheLease } from "../storage.ts";
+import type { CacheLease } from "../storage-changes.ts";
 import type { ReadableCache } from "../watch/readable-cache.ts";
 
 /** How long a read waits for a version that has not come yet, ms (Kubernetes' watch cache: 3 s). */

@@ -3,7 +3,7 @@ import { groupResourceOf } from "../definition.ts";
 import type { Encoded } from "../encoded.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
-import type { CacheLease } from "../storage.ts";
+import type { CacheLease } from "../storage-changes.ts";
 import { answerObject, wantedObject } from "./answer.ts";
 import { freshen } from "./freshness.ts";
 import { isCached, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";

@@ -11,7 +11,7 @@ import { negotiate } from "../encode/negotiate.ts";
 import type { Encoded } from "../encoded.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
-import type { CacheLease, Past } from "../storage.ts";
+import type { CacheLease, Past } from "../storage-changes.ts";
 import type { Snapshot } from "../watch/cache.ts";
 import { cacheKey, visitIn } from "../watch/objects.ts";
 import { Selection } from "../watch/selection.ts";

@@ -1,7 +1,7 @@
 import { type ApiError, isApiError, toApiError } from "@virtual-workspaces/apimachinery";
 import { PieceWriter } from "../encode/pieces.ts";
 import type { Exchange } from "../exchange.ts";
-import type { Past } from "../storage.ts";
+import type { Past } from "../storage-changes.ts";
 import type { CacheEvent } from "../watch/event.ts";
 import type { Lane } from "../watch/lane.ts";
 import type { Subscriber } from "../watch/subscriber.ts";

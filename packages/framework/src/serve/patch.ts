@@ -1,7 +1,8 @@
 import { readBody } from "../body/read.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
-import type { Awaitable, Written } from "../storage.ts";
+import type { Awaitable } from "../storage.ts";
+import type { Written } from "../storage-writes.ts";
 import { readKept } from "../write/read.ts";
 import type { WriteRequest } from "../write/request.ts";
 import { answerObject, wantedObject } from "./answer.ts";

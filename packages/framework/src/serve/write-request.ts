@@ -7,7 +7,7 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
-import type { WriteOptions } from "../storage.ts";
+import type { WriteOptions } from "../storage-writes.ts";
 import type { WriteRequest } from "../write/request.ts";
 import type { Part } from "../write/update.ts";
 import { refuseWildcard, requestOptions, scopeOf } from "./scope.ts";

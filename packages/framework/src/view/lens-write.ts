@@ -9,7 +9,7 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
 import { type Encoded, isEncoded, keyIn } from "../encoded.ts";
-import type { DeleteOptions, WriteOptions } from "../storage.ts";
+import type { DeleteOptions, WriteOptions } from "../storage-writes.ts";
 import { modified } from "../write/update.ts";
 import type { Before, Lens } from "./lens.ts";
 import { mapped, shownAfter } from "./lens-answer.ts";

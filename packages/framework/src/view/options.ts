@@ -1,6 +1,8 @@
 import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
-import type { Awaitable, CacheLease, Scope, Storage, WriteOptions } from "../storage.ts";
+import type { Awaitable, Scope, Storage } from "../storage.ts";
+import type { CacheLease } from "../storage-changes.ts";
+import type { WriteOptions } from "../storage-writes.ts";
 import type { HistoryOptions } from "../watch/cache.ts";
 import type { Reader } from "./reader.ts";
 

@@ -1,7 +1,7 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import { apiVersionOf, cloneJson, equalJson, type KubeObject, type ObjectMeta } from "@virtual-workspaces/apimachinery";
 import { contentOf, decodeObject } from "../encoded.ts";
-import type { WriteOptions } from "../storage.ts";
+import type { WriteOptions } from "../storage-writes.ts";
 import { lasting } from "../write/race.ts";
 import type { Draft } from "../write/request.ts";
 import { LAST_APPLIED, SOURCE_VERSION_ANNOTATION, writeOwners } from "./annotations.ts";

@@ -199,6 +199,11 @@ export class WatchCache implements ReadableCache {
     this.#wake();
   }
 
+  /** Forgets what came before a position, but for the last `kept` events. */
+  forget(before: number, kept: number): void {
+    this.#forget(Math.min(before, this.#ring.next - kept));
+  }
+
   /** Tells a listener of everything from now on, until the result is disposed. */
   listen(listener: CacheListener): Disposable {
     this.#listeners.add(listener);
@@ -209,13 +214,12 @@ export class WatchCache implements ReadableCache {
     this.#head = event.version;
     this.#ring.push(event);
     for (const listener of this.#listeners) listener.event(event);
-    this.#trim();
+    this.#forget(this.#ring.surplus);
     this.#wake();
   }
 
-  #trim(): void {
-    const before = this.#ring.surplus;
-    if (before === this.#ring.first) return;
+  #forget(before: number): void {
+    if (before <= this.#ring.first) return;
     for (const listener of this.#listeners) listener.forgetting?.(before);
     this.#ring.forget(before);
   }

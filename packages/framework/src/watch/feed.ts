@@ -1,19 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { compareResourceVersions, isApiError, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { ResourceDefinition } from "../definition.ts";
-import { clusterOf, type Encoded, encodeObject, isEncoded } from "../encoded.ts";
-import { type Change, isEncodedList, type Past, type Scope } from "../storage.ts";
-import { User } from "../user.ts";
+import { compareResourceVersions, isApiError } from "@virtual-workspaces/apimachinery";
+import type { Past } from "../storage-changes.ts";
 import { askedAfterNow } from "./after-now.ts";
 import { type HistoryOptions, WatchCache } from "./cache.ts";
 import { Refusal } from "./refusal.ts";
-import { everything } from "./selection.ts";
-import type { FeedSource, Versions } from "./source.ts";
+import { SourceReader, type SourceReaderOptions } from "./source-reader.ts";
+import { StreamWriter } from "./stream-writer.ts";
 
-export interface FeedOptions {
-  readonly definition: ResourceDefinition;
-  readonly source: FeedSource;
-  readonly scope: Scope;
+export interface FeedOptions extends Omit<SourceReaderOptions, "signal"> {
   /** Told of every failure of the source, which is no refusal; the feed goes on trying. */
   readonly onError: (error: unknown) => void;
   readonly history?: HistoryOptions | undefined;
@@ -39,6 +33,7 @@ const WELL = 1_000;
 export class Feed {
   readonly #options: FeedOptions;
   readonly #stop = new AbortController();
+  readonly #reader: SourceReader;
   readonly #cache: WatchCache;
   readonly #refusal = new Refusal();
   #running: Promise<void> = Promise.resolve();
@@ -49,18 +44,19 @@ export class Feed {
   /** Settled when the stream that is asked for next, or was last, tells something or fails. */
   #attempt = Promise.withResolvers<void>();
   #pause = new AbortController();
-  readonly #headNow = askedAfterNow(() => this.#head());
+  readonly #headNow = askedAfterNow(() => this.#reader.head());
   readonly #compareNow = askedAfterNow(() => this.#compare());
   readonly #listNow = askedAfterNow(() => this.#relist());
 
   constructor(options: FeedOptions) {
     this.#options = options;
+    this.#reader = new SourceReader({ ...options, signal: this.#stop.signal });
     this.#cache = new WatchCache({ version: "0", ...(options.history && { history: options.history }) });
   }
 
   /** Lists once and starts to follow. @throws what the source's list throws */
   async start(): Promise<{ readonly cache: WatchCache; readonly past: Past | undefined }> {
-    const { items, version } = await this.#list();
+    const { items, version } = await this.#reader.list();
     this.#cache.reset(items, version, "");
     this.#running = this.#follow();
     const { source, scope } = this.#options;
@@ -119,15 +115,9 @@ export class Feed {
     await this.#cache.reach(head, { signal, timeout: CONFIRM_TIMEOUT });
   }
 
-  async #head(): Promise<string> {
-    const { source, scope } = this.#options;
-    if (source.head !== undefined) return source.head(scope, { signal: this.#stop.signal });
-    return (await this.#list(1)).version;
-  }
-
   async #compare(): Promise<void> {
     const cache = this.#cache;
-    const { objects, resourceVersion } = await this.#versions();
+    const { objects, resourceVersion } = await this.#reader.versions();
     let count = 0;
     let same = true;
     for (const object of objects) {
@@ -137,33 +127,11 @@ export class Feed {
     if (same && count === cache.size) cache.advance(resourceVersion);
   }
 
-  async #versions(): Promise<Versions> {
-    const { source, scope } = this.#options;
-    if (source.objectVersions !== undefined) return source.objectVersions(scope, { signal: this.#stop.signal });
-    const { items, version } = await this.#list();
-    return { objects: items, resourceVersion: version };
-  }
-
-  async #list(limit?: number): Promise<{ readonly items: readonly Encoded[]; readonly version: string }> {
-    const { source, scope, definition } = this.#options;
-    const list = await source.list?.(scope, {
-      user: new User(scope.identity),
-      signal: this.#stop.signal,
-      requestId: "",
-      warn: () => undefined,
-      ...(limit === undefined ? {} : { limit }),
-    });
-    if (list === undefined || isEncodedList(list) || list.resourceVersion === undefined) {
-      throw new Error(`${definition.plural}: a storage with changes() must list items with a resourceVersion`);
-    }
-    return { items: Array.from(list.items, (item) => this.#encode(item)), version: list.resourceVersion };
-  }
-
   /** Begins anew with what the source has now. @throws what its list throws; a refusal empties the cache */
   async #relist(): Promise<void> {
     const cache = this.#cache;
     try {
-      const { items, version } = await this.#list();
+      const { items, version } = await this.#reader.list();
       this.#refusal.lift();
       this.#lost = false;
       // What the stream under way tells is older, or comes again.
@@ -233,19 +201,20 @@ export class Feed {
 
   /** Reads one stream to its end. @returns whether the source has lost its history */
   async #read(): Promise<boolean> {
-    const { source, scope } = this.#options;
+    const { definition, scope } = this.#options;
+    const cache = this.#cache;
     const stream = new AbortController();
     this.#stream = stream;
     if (this.#stop.signal.aborted) return false;
-    let told = "";
+    const writer = new StreamWriter({ definition, scope, cache, reader: this.#reader });
     // One that says nothing, and goes on for so long, has been let in as well.
     const letIn = setTimeout(() => this.#tells(), WELL).unref();
     try {
-      for await (const change of source.changes?.(scope, this.#cache.head, { signal: stream.signal }) ?? []) {
+      for await (const change of this.#reader.changes(cache.head, stream.signal)) {
         if (stream.signal.aborted) return this.#lost;
         if (this.#untold !== undefined) this.#tells();
         if (change.type === "expired") return true;
-        told = this.#apply(change, told);
+        writer.write(change);
       }
     } catch (error) {
       if (!stream.signal.aborted) throw error;
@@ -258,38 +227,6 @@ export class Feed {
   #tells(): void {
     this.#untold = undefined;
     this.#tried();
-  }
-
-  /** @param told the version of this stream's last change @returns the same, now */
-  #apply(change: Exclude<Change, { type: "expired" }>, told: string): string {
-    const cache = this.#cache;
-    if (change.type === "progress") {
-      cache.advance(change.resourceVersion);
-      return told;
-    }
-    const object = change.type === "set" ? this.#encode(change.object) : undefined;
-    const version = change.type === "set" ? (object?.resourceVersion ?? "") : change.resourceVersion;
-    if (!/^[1-9]\d*$/.test(version))
-      throw new Error(`${this.#options.definition.plural}: change without a resource version`);
-    // A source that is asked again may repeat the last of what it told; several changes of one version follow one another.
-    const order = compareResourceVersions(version, cache.head);
-    if (order < 0 || (order === 0 && version !== told)) return told;
-    if (object === undefined) {
-      if (change.type === "delete") cache.delete(this.#placed(change.key), version);
-    } else if (order > 0 || cache.get(object.key)?.resourceVersion !== version) cache.set(object, version);
-    return version;
-  }
-
-  /** The object's key as its `set` had it: only a stream over all logical clusters says which one is meant. */
-  #placed(key: ObjectKey): ObjectKey {
-    const { cluster } = this.#options.scope;
-    return cluster === "*" ? key : { ...key, cluster };
-  }
-
-  #encode(object: KubeObject | Encoded): Encoded {
-    if (isEncoded(object)) return object;
-    const { definition, scope } = this.#options;
-    return encodeObject(object, clusterOf(object, scope), definition.selectableFields);
   }
 }
 
@@ -304,9 +241,4 @@ async function reachedWithin(
     if (!isApiError(error) || options.signal.aborted) throw error;
   }
   return cache.reached(version);
-}
-
-/** The scope of a stream that everybody with the same share key can use: nothing is left out of it. */
-export function widened(scope: Scope): Scope {
-  return { ...scope, namespace: "", labels: everything.labels, fields: everything.fields };
 }

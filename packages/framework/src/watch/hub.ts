@@ -1,13 +1,13 @@
 import type { ResourceDefinition } from "../definition.ts";
 import { delayOf } from "../numbers.ts";
 import type { ServedResource } from "../served.ts";
-import type { Awaitable, CacheLease, Scope, Storage } from "../storage.ts";
+import type { Awaitable, Scope, Storage } from "../storage.ts";
+import type { CacheLease } from "../storage-changes.ts";
 import { Fanout } from "./fanout.ts";
-import { widened } from "./feed.ts";
 import { SourceFeeds } from "./feeds.ts";
 import type { FanoutStats, SentCount } from "./lane.ts";
 import type { ReadableCache } from "./readable-cache.ts";
-import { shareOf } from "./share.ts";
+import { shareOf, widened } from "./share.ts";
 
 export interface HubOptions {
   /** Told of failing sources, which are retried. */

@@ -10,7 +10,8 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import type { Encoded } from "../encoded.ts";
-import type { DeleteOptions, Scope, Storage, WriteOptions } from "../storage.ts";
+import type { Scope, Storage } from "../storage.ts";
+import type { DeleteOptions, WriteOptions } from "../storage-writes.ts";
 import type { Deleted } from "./keeping.ts";
 import { kindRules } from "./kind.ts";
 import { type IsOwnAnnotation, withoutOwners } from "./own-annotations.ts";

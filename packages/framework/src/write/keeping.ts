@@ -7,7 +7,8 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import { type Encoded, isEncoded } from "../encoded.ts";
-import { isStatus, type Storage } from "../storage.ts";
+import type { Storage } from "../storage.ts";
+import { isStatus } from "../storage-writes.ts";
 import { inCluster } from "./own-annotations.ts";
 import { racing } from "./race.ts";
 import { type Kept, readKept } from "./read.ts";

@@ -1,5 +1,6 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
-import type { Awaitable, Scope, WriteOptions } from "../storage.ts";
+import type { Awaitable, Scope } from "../storage.ts";
+import type { WriteOptions } from "../storage-writes.ts";
 import type { Admit, AdmitRequest } from "./admission.ts";
 import type { Part } from "./update.ts";
 

@@ -12,7 +12,8 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
 import type { Encoded } from "../encoded.ts";
-import type { Storage, Written } from "../storage.ts";
+import type { Storage } from "../storage.ts";
+import type { Written } from "../storage-writes.ts";
 import type { AdmitCheck, AdmitRequest } from "./admission.ts";
 import { prepareCreate, wipeSystemFields } from "./create.ts";
 import { decideDeletion, isReleased } from "./deletion.ts";

@@ -5,6 +5,7 @@ import { pages } from "../engine/pages.ts";
 import { Slabs } from "../engine/slabs.ts";
 import type { Batch, Entry, Watch } from "../store.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
+import { Ageing } from "./ageing.ts";
 import { StorePast } from "./past.ts";
 import type { Place } from "./store-keeper.ts";
 
@@ -16,10 +17,20 @@ const PATIENCE = 3_000;
 const PROGRESS = 30_000;
 /** Milliseconds between attempts on a failing store: doubled each time, with jitter. */
 const RETRY = { first: 100, last: 10_000 } as const;
+/** For how long what happened stays in memory, s (Kubernetes' watch cache: 75 s). */
+const AGE = 60;
 const LOST = "too old resource version: the history that this watch was to go on with is gone";
 
+/** How much of what happened to the objects of a kind is kept in memory: what is older is read from the store. */
+export interface RecentHistory extends HistoryOptions {
+  /**
+   * For how long, s; at most half as long again. The last hundred events stay, however old they are. @default 60
+   */
+  readonly age?: number;
+}
+
 export interface FollowerOptions {
-  readonly history?: HistoryOptions | undefined;
+  readonly history?: RecentHistory | undefined;
   /** How often the store is asked how far it is, ms. @default 30000 */
   readonly progressEvery?: number | undefined;
   /** Told of failures of the store; the follower goes on trying. */
@@ -40,15 +51,15 @@ export class Follower implements AsyncDisposable {
   /** While it waits before it tries again. */
   #resting: AbortController | undefined;
   #running: Promise<void> = Promise.resolve();
+  readonly #ageing: Ageing;
 
   constructor(place: Place, options: FollowerOptions) {
     this.#place = place;
     this.#options = options;
     this.#trouble.promise.catch(() => undefined);
-    this.cache = new WatchCache({
-      version: "0",
-      ...(options.history === undefined ? {} : { history: options.history }),
-    });
+    const { history = {} } = options;
+    this.cache = new WatchCache({ version: "0", history });
+    this.#ageing = new Ageing(this.cache, history.age ?? AGE);
     this.past = new StorePast(place, this.cache);
   }
 
@@ -87,6 +98,7 @@ export class Follower implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
+    this.#ageing[Symbol.dispose]();
     await this.#running;
   }
 

@@ -3,7 +3,6 @@ import {
   type Awaitable,
   type CacheLease,
   type Encoded,
-  type HistoryOptions,
   KindVersions,
   type ObjectOf,
   Registry,
@@ -17,6 +16,7 @@ import { pages } from "../engine/pages.ts";
 import type { Store } from "../store.ts";
 import { asAnswer } from "./answers.ts";
 import { Entries } from "./entries.ts";
+import type { RecentHistory } from "./follower.ts";
 import { Keys } from "./keys.ts";
 import { Records } from "./record.ts";
 import { SharedFollower } from "./shared-follower.ts";
@@ -36,7 +36,7 @@ export interface PersistentOptions extends Pick<RegistryOptions, "garbageCollect
    * How much of the past is kept in memory, for watches that resume; what is older is read from the store's own history. A
    * watch that falls further behind ends, and resumes from there.
    */
-  readonly history?: HistoryOptions;
+  readonly history?: RecentHistory;
   /** How long objects stay in memory when nobody lists or watches them any more, ms. @default 60000 */
   readonly linger?: number;
   /**
@@ -65,10 +65,12 @@ export class PersistentCollection<T extends object = object>
   readonly #keeper: StoreKeeper;
   readonly #follower: SharedFollower;
 
-  /** @throws RangeError on a time to live below a second, or a malformed key space */
+  /** @throws RangeError on a time to live below a second, a history of no age, or a malformed key space */
   constructor(resource: TypedDefinition<T>, options: PersistentOptions & { readonly store: Store }) {
     const { store, keySpace, ttl, history, linger, progressEvery, onError = warn, ...others } = options;
     if (ttl !== undefined && !(ttl >= 1)) throw new RangeError(`ttl is ${ttl}: give seconds, 1 or more`);
+    if (history?.age !== undefined && !(history.age > 0))
+      throw new RangeError(`history.age is ${history.age}: give seconds, above zero`);
     const versions = new KindVersions(resource);
     const told = (error: unknown): void => tell(onError, error, resource);
     const keys = new Keys(resource, keySpace);
@@ -125,7 +127,7 @@ export class PersistentCollection<T extends object = object>
  * A kind is found again by its group and plural, or by its key space. What was written under an older definition is read as the kind is defined
  * now: converted, pruned, defaults filled in.
  *
- * @throws RangeError on a time to live below a second, or a malformed key space
+ * @throws RangeError on a time to live below a second, a history of no age, or a malformed key space
  */
 export function persistent(
   store: Store,

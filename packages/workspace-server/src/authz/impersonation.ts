@@ -36,7 +36,7 @@ const SPECIAL: ReadonlySet<string> = new Set([
  * `system:masters` comes by a group that is more than a workspace's own in that way, also not by a warrant, and whoever they
  * become is confined to the workspace, by one more scope, as are the warrants that they bring along.
  *
- * @param authorizer the shard's, see {@link shardAuthorizer}
+ * @param authorizer the shard's own: what decides of every request
  */
 export function workspaceImpersonation(authorizer: Authorizer<ClusterParams>): ImpersonationRule {
   // Params are those of whichever view is asked: one without a logical cluster is about none.

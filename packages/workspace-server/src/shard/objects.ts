@@ -5,10 +5,10 @@ import type { Indexers } from "./filed-keys.ts";
 import { Tracked } from "./tracked.ts";
 
 /**
- * How much of the past is in memory of each kind. There are forty, and what was deleted stays as long: watches that resume
- * from further back, and lists as of then, are read from the store.
+ * How much of the past is in memory of each kind, at most. There are forty, and an event takes twice the bytes that count here:
+ * watches that resume from further back, and lists as of then, are read from the store.
  */
-const HISTORY = { events: 1_024, bytes: 2 * 2 ** 20 } as const;
+const HISTORY = { events: 512, bytes: 2 ** 20 } as const;
 
 /** The objects of a shard, of all its logical clusters: a collection for each kind, in one store, with one line of versions. */
 export class ShardObjects implements Disposable {

@@ -22,9 +22,9 @@ import {
   PATH_ANNOTATION,
 } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
-import { CrdController } from "@virtual-workspaces/workspace-server";
 import { Bindings } from "../../../../packages/workspace-server/src/bindings/bindings.ts";
 import type { KeptKind } from "../../../../packages/workspace-server/src/bindings/claims/relabel.ts";
+import { CrdController } from "../../../../packages/workspace-server/src/crds/controller/controller.ts";
 import { admitInOrder } from "../../../../packages/workspace-server/src/shard/admission.ts";
 import type { ShardContext } from "../../../../packages/workspace-server/src/shard/context.ts";
 import { Installation } from "../../../../packages/workspace-server/src/shard/installation.ts";

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { tree } from "../../../_setup/tree.ts";
+import { crd } from "../../../_support/crd.ts";
 import { Start } from "../../../cli/support/start.ts";
 import { kubectls } from "../../../e2e/support/kubectls.ts";
 import { kubectl } from "../../../go/support/kubectl.ts";
@@ -14,37 +15,19 @@ type Name = (typeof NAMES)[number];
 /** What each allows, by a rule of its own for a kind of the same name. */
 const MOST = { one: 10, two: 100 };
 
-const ordered = (name: Name): object => ({
-  apiVersion: "apiextensions.k8s.io/v1",
-  kind: "CustomResourceDefinition",
-  metadata: { name: "orders.shop.dev" },
-  spec: {
+const ordered = (name: Name): object =>
+  crd("Order", {
     group: "shop.dev",
-    scope: "Namespaced",
-    names: { plural: "orders", kind: "Order" },
-    versions: [
-      {
-        name: "v1",
-        served: true,
-        storage: true,
-        schema: {
-          openAPIV3Schema: {
-            type: "object",
-            properties: {
-              spec: {
-                type: "object",
-                properties: { size: { type: "integer" } },
-                "x-kubernetes-validations": [
-                  { rule: `self.size <= ${MOST[name]}`, message: `${name} takes no more than ${MOST[name]}` },
-                ],
-              },
-            },
-          },
-        },
+    properties: {
+      spec: {
+        type: "object",
+        properties: { size: { type: "integer" } },
+        "x-kubernetes-validations": [
+          { rule: `self.size <= ${MOST[name]}`, message: `${name} takes no more than ${MOST[name]}` },
+        ],
       },
-    ],
-  },
-});
+    },
+  });
 const order = (name: string, size: number): object => ({
   apiVersion: "shop.dev/v1",
   kind: "Order",

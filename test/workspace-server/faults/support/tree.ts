@@ -1,4 +1,5 @@
 // What is made in workspaces to see what becomes of it: paths and objects.
+import { crd } from "../../../_support/crd.ts";
 
 const WORKSPACES = "/apis/tenancy.kcp.io/v1alpha1/workspaces";
 const BINDINGS = "/apis/apis.kcp.io/v1alpha2/apibindings";
@@ -38,15 +39,7 @@ export function gadget(name: string): object {
 }
 
 /** A kind of the workspace's own. */
-export function gadgets(): object {
-  const versions = [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }];
-  return {
-    apiVersion: "apiextensions.k8s.io/v1",
-    kind: "CustomResourceDefinition",
-    metadata: { name: "gadgets.own.dev" },
-    spec: { group: "own.dev", scope: "Cluster", names: { plural: "gadgets", kind: "Gadget" }, versions },
-  };
-}
+export const gadgets = (): object => crd("Gadget", { group: "own.dev", scope: "Cluster" });
 
 export function widgetSchema(): object {
   const size = { type: "object", properties: { size: { type: "integer" } } };

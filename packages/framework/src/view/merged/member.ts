@@ -1,7 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Encoded } from "../../encoded.ts";
-import type { Awaitable, CacheLease, Scope } from "../../storage.ts";
+import type { Awaitable, Scope } from "../../storage.ts";
+import type { CacheLease } from "../../storage-changes.ts";
 import { askedAfterNow } from "../../watch/after-now.ts";
 import { cacheKey, keyOfText, objectsIn } from "../../watch/objects.ts";
 import type { ViewSource } from "../options.ts";

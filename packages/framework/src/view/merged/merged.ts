@@ -1,8 +1,8 @@
 import { ApiError, isClusterName, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type TypedDefinition } from "../../definition.ts";
-import type { CacheLease, Scope, Storage } from "../../storage.ts";
-import { widened } from "../../watch/feed.ts";
-import { shareOf } from "../../watch/share.ts";
+import type { Scope, Storage } from "../../storage.ts";
+import type { CacheLease } from "../../storage-changes.ts";
+import { shareOf, widened } from "../../watch/share.ts";
 import type { ViewSource } from "../options.ts";
 import { conditionOf } from "./conditions.ts";
 import type { Member } from "./member.ts";

@@ -1,7 +1,8 @@
 import { ApiError, CLUSTER_ANNOTATION } from "@virtual-workspaces/apimachinery";
 import { decodeObject, type Encoded, encodeObject } from "../../encoded.ts";
 import { delayOf } from "../../numbers.ts";
-import type { CacheLease, Scope } from "../../storage.ts";
+import type { Scope } from "../../storage.ts";
+import type { CacheLease } from "../../storage-changes.ts";
 import { WatchCache } from "../../watch/cache.ts";
 import { processMinter } from "../../watch/minter.ts";
 import { keyOfText } from "../../watch/objects.ts";

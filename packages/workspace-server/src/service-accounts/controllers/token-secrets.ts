@@ -76,7 +76,7 @@ export function accountNameIn({ metadata, type }: KubeObject): string | undefine
 }
 
 /** Whether a Secret holds a token of just this account, or is to (Kubernetes' `IsServiceAccountToken`). */
-export function isTokenSecretOf(secret: KubeObject, account: KubeObject): boolean {
+function isTokenSecretOf(secret: KubeObject, account: KubeObject): boolean {
   if (accountNameIn(secret) !== account.metadata.name) return false;
   const uid = secret.metadata.annotations?.[ACCOUNT_UID_ANNOTATION] ?? "";
   return uid === "" || uid === account.metadata.uid;

@@ -1,0 +1,53 @@
+import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import {
+  API_BINDINGS_INITIALIZER,
+  LogicalCluster,
+  type LogicalCluster as LogicalClusterObject,
+} from "@virtual-workspaces/kcp";
+import { modify } from "../../../shard/modify.ts";
+import type { ShardObjects } from "../../../shard/objects.ts";
+import { UNIVERSAL_INITIALIZER } from "../../../workspaces/types/holders.ts";
+import type { Exports } from "../../exports.ts";
+import type { BoundByDefault } from "./bound.ts";
+import { TypeFault } from "./wanted.ts";
+
+/** What {@link catchUp} needs. */
+export interface CatchUpOptions {
+  readonly objects: ShardObjects;
+  readonly exports: Exports;
+  readonly bound: BoundByDefault;
+}
+
+/** Of the type `universal` or one that extends it, and made before that type bound anything by default. */
+export function isOlder({ spec }: LogicalClusterObject): boolean {
+  const { initializers = [] } = spec;
+  return initializers.includes(UNIVERSAL_INITIALIZER) && !initializers.includes(API_BINDINGS_INITIALIZER);
+}
+
+/** Gives a workspace that {@link isOlder} what it would have been given, had it been made today. It looks the same then. */
+export async function catchUp(
+  { objects, exports, bound }: CatchUpOptions,
+  key: ObjectKey,
+  there: LogicalClusterObject,
+): Promise<void> {
+  const wanted = bound.wantedBy(there);
+  if (wanted instanceof TypeFault || wanted.length === 0) return;
+  const isNew = there.status?.phase === "Initializing";
+  if (!isNew) {
+    for (const each of wanted) {
+      const found = exports.find(each, key.cluster);
+      if (found === undefined) return;
+      if (!bound.has(key.cluster, each)) await bound.ensure(key, { wanted: each, found, own: true });
+    }
+  }
+  await modify(objects.of(LogicalCluster), key, (current) => {
+    if (!isOlder(current)) return undefined;
+    const { spec, status = {} } = current;
+    const withIt = (names: readonly string[] = []): string[] => [...names, API_BINDINGS_INITIALIZER];
+    return {
+      ...current,
+      spec: { ...spec, initializers: withIt(spec.initializers) },
+      status: isNew ? { ...status, initializers: withIt(status.initializers) } : status,
+    };
+  });
+}
