@@ -68,7 +68,9 @@ describe("access reviews at the address of a shard", function () {
       await using server = await startSharded(stores, { shards: { names: ["shard-1", "shard-2"] } });
       far = await makeOn(server, "far", { shard: "shard-2" });
       for (const at of [server, await shardAt(server, "shard-1")])
-        expect(said(await at.send(`POST /clusters/nothing${REVIEWS}`, about("alice", reads), root))).to.deep.equal(DENIED);
+        expect(said(await at.send(`POST /clusters/nothing${REVIEWS}`, about("alice", reads), root))).to.deep.equal(
+          DENIED,
+        );
     }
     const storeOf = (name: string): Store => {
       if (name === "shard-2") throw new StoreError("Unavailable", `no disk for ${name}`);

@@ -153,6 +153,12 @@ export class Installation {
     return !cluster.startsWith("system:") && this.index.shardOf(cluster) === undefined && this.missing.length > 0;
   }
 
+  /** The same of what a path or name leads to. */
+  isAway(place: string): boolean {
+    if (isClusterName(place)) return this.isUnknown(place);
+    return this.missing.length > 0 && this.index.lookup(place).kind !== "cluster";
+  }
+
   #find(path: string, shard: string | undefined): string {
     if (!isWorkspacePath(path))
       throw ApiError.badRequest(`invalid cluster: ${JSON.stringify(path)} does not match the regex`);
