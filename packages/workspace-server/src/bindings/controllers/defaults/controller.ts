@@ -23,12 +23,12 @@ import { ensure, modify } from "../../../shard/modify.ts";
 import type { ShardObjects } from "../../../shard/objects.ts";
 import { logicalClusterKey, type ShardState } from "../../../shard/state.ts";
 import type { IsAllowed } from "../../../workspaces/access.ts";
-import { UNIVERSAL_INITIALIZER } from "../../../workspaces/types/holders.ts";
 import { bindAttributes } from "../../admission/access.ts";
 import { canonicalPath } from "../../admission/path-annotation.ts";
 import { clusterOf, type Exports, exportText } from "../../exports.ts";
 import { follow } from "../../follow.ts";
 import { CLAIMS_APPLIED, INITIAL_BINDING } from "../binding/draft.ts";
+import { GIVEN_ANNOTATION, isOlder, isUniversal, ONCE_EVERYWHERE } from "./older.ts";
 import {
   acceptedClaims,
   defaultExports,
@@ -149,7 +149,7 @@ export class DefaultBindings implements ShardPart {
 
   #waits(there: LogicalClusterObject): boolean {
     const { phase, initializers = [] } = there.status ?? {};
-    return (phase === "Initializing" && initializers.includes(API_BINDINGS_INITIALIZER)) || isOlder(there);
+    return (phase === "Initializing" && initializers.includes(API_BINDINGS_INITIALIZER)) || this.#isOlder(there);
   }
 
   async #reconcile(key: ObjectKey, there: LogicalClusterObject | undefined): Promise<void> {
@@ -158,7 +158,7 @@ export class DefaultBindings implements ShardPart {
     if (there === undefined || there.metadata.deletionTimestamp !== undefined) return;
     const waits = this.#waits(there);
     if (waits) this.#held.add(key.cluster);
-    if (isOlder(there)) await this.#catchUp(key, there);
+    if (this.#isOlder(there)) await this.#catchUp(key, there);
     else if (waits) await this.#initialize(key, there);
     else if (maintain) await this.#maintain(key, there);
   }
@@ -197,12 +197,16 @@ export class DefaultBindings implements ShardPart {
     });
   }
 
-  /** Gives a workspace what it would have been given, had it been made today. It looks the same then. */
+  #isOlder(there: LogicalClusterObject): boolean {
+    return isOlder(there, this.#options.exports);
+  }
+
+  /** Gives a workspace what it would have been given, had it been made today, or had before. It looks the same then. */
   async #catchUp(key: ObjectKey, there: LogicalClusterObject): Promise<void> {
     const { exports, objects } = this.#options;
-    const wanted = this.#exportsOf(there);
+    const wanted = isUniversal(there) ? this.#exportsOf(there) : ONCE_EVERYWHERE;
     if (wanted instanceof TypeFault || wanted.length === 0) return;
-    const isNew = there.status?.phase === "Initializing";
+    const isNew = isUniversal(there) && there.status?.phase === "Initializing";
     if (!isNew) {
       for (const each of wanted) {
         const found = exports.find(each, key.cluster);
@@ -212,8 +216,13 @@ export class DefaultBindings implements ShardPart {
       }
     }
     await modify(objects.of(LogicalCluster), key, (current) => {
-      if (!isOlder(current)) return undefined;
-      const { spec, status = {} } = current;
+      if (!this.#isOlder(current)) return undefined;
+      const { metadata, spec, status = {} } = current;
+      if (!isUniversal(current))
+        return {
+          ...current,
+          metadata: { ...metadata, annotations: { ...metadata.annotations, [GIVEN_ANNOTATION]: "true" } },
+        };
       const withIt = (names: readonly string[] = []): string[] => [...names, API_BINDINGS_INITIALIZER];
       return {
         ...current,
@@ -348,12 +357,6 @@ export class DefaultBindings implements ShardPart {
       status: change(there.status ?? {}),
     }));
   }
-}
-
-/** Of the type `universal` or one that extends it, and made before that type bound anything by default. */
-function isOlder({ spec }: LogicalClusterObject): boolean {
-  const { initializers = [] } = spec;
-  return initializers.includes(UNIVERSAL_INITIALIZER) && !initializers.includes(API_BINDINGS_INITIALIZER);
 }
 
 /** Whom it was made for; `undefined` when that was `system:masters`, of whom nobody keeps a record, and who may all. */
