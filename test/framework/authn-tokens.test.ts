@@ -1,5 +1,6 @@
 // Who asks, by token and by authenticators of one's own: the order, what a broken one does, and where credentials go.
 import { inspect } from "node:util";
+import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
   type Authenticator,
   allow,
@@ -188,6 +189,21 @@ describe("authenticators", () => {
       expectFault(/authenticator failed/);
     });
   }
+
+  it("that are away for now are no reason to call credentials bad: 503, unless another one knows the caller", async () => {
+    const away: Authenticator = {
+      name: "away",
+      authenticate: () => Promise.reject(ApiError.serviceUnavailable("the users are away: try again", 1)),
+    };
+    await using server = await start(away, is("a"));
+    expect(await server.ask()).to.equal("a");
+    for (const others of [[], [silentLater], [throws]]) {
+      await using alone = await start(...others, away, ...others);
+      expect(await alone.refusal()).to.deep.include({ code: 503, message: "the users are away: try again" });
+      expect(alone.records.map(({ authenticator }) => authenticator)).to.include("away");
+      if (others.includes(throws)) expectFault(/authenticator failed/);
+    }
+  });
 
   const strange: Record<string, unknown> = {
     null: null,

@@ -15,6 +15,7 @@ import { type StrangerLimits, Strangers } from "./fairness/strangers.ts";
 import { type Log, warningLog } from "./log.ts";
 import { Meters } from "./metrics/meters.ts";
 import { type Metrics, ServerMetrics } from "./metrics/metrics.ts";
+import type { RequestMeter } from "./metrics/request-meter.ts";
 import { Mounted } from "./mounted.ts";
 import { delayOf, whole } from "./numbers.ts";
 import type { Observer } from "./observe/observer.ts";
@@ -77,6 +78,20 @@ export interface CoreOptions {
 /** One of the `checks` of a server. `signal` aborts when nobody waits for it any more. */
 export type ReadyCheck = (context: { readonly signal: AbortSignal }) => Awaitable<void>;
 
+/** A server within another: its requests are told to that one's observers, and it ends with that one. */
+export interface Part {
+  readonly core: ServerCore;
+  /** Ends what is under way, and resolves when nothing is any more. */
+  close(): Promise<void>;
+}
+
+/** What else a core is made from, if a server of its own is around it. */
+export interface ServerCoreOptions extends CoreOptions {
+  readonly metrics?: Metrics;
+  /** Of the server that it is a part of. */
+  readonly within?: ServerCore;
+}
+
 /** Everything that requests share. One for each server; nothing is kept outside of it. */
 export class ServerCore implements AsyncDisposable {
   readonly matcher: PathMatcher<Mounted>;
@@ -89,8 +104,12 @@ export class ServerCore implements AsyncDisposable {
   /** Whoever wants to know of requests. */
   readonly observers: readonly Observer[];
   readonly auditor: Auditor | undefined;
+  /** Counts requests, where there are metrics. */
+  readonly requests: RequestMeter | undefined;
+  /** Servers within this one. */
+  readonly parts: Part[] = [];
   /** What parts of the server count. */
-  readonly meters: Meters = new Meters();
+  readonly meters: Meters;
   /** What answers at `/metrics`. */
   readonly metrics: Mounted | undefined;
   readonly deadline: number;
@@ -108,12 +127,13 @@ export class ServerCore implements AsyncDisposable {
   readonly tracing: Tracing = new Tracing();
   readonly checks: readonly (readonly [string, ReadyCheck])[];
   readonly #minWatchTimeout: number;
+  readonly #isPart: boolean;
   readonly #ending = new AbortController();
   #leaving = false;
   #draining = false;
 
   /** @param connection of all requests; a middleware does not know its server's */
-  constructor(options: CoreOptions & { readonly metrics?: Metrics }, connection: ConnectionFacts = { clientCa: [] }) {
+  constructor(options: ServerCoreOptions, connection: ConnectionFacts = { clientCa: [] }) {
     this.log = options.log ?? warningLog;
     this.checks = checksOf(options);
     this.#retarget = options.retarget;
@@ -123,13 +143,18 @@ export class ServerCore implements AsyncDisposable {
     this.impersonation = options.impersonation ?? (() => deny("nobody may impersonate anybody here"));
     this.deadline = whole("requestTimeout", options.requestTimeout ?? 60_000, 1);
     this.fairness = new Fairness(resolveLimits(options.limits ?? {}, options.virtualWorkspaces.length), this.deadline);
-    this.meters.waiting = () => this.fairness.stats.queued;
+    const { audit, onRequest, within } = options;
+    this.#isPart = within !== undefined;
+    this.meters = within?.meters ?? new Meters();
+    const { waiting } = this.meters;
+    this.meters.waiting = () => waiting() + this.fairness.stats.queued;
     this.strangers = new Strangers(options.strangers ?? {}, this.identityHeaders);
-    const { audit, onRequest } = options;
-    if (audit !== undefined) this.auditor = new Auditor({ audit, log: this.log, patience: this.deadline / 2 });
+    if (within !== undefined) this.auditor = within.auditor;
+    else if (audit !== undefined) this.auditor = new Auditor({ audit, log: this.log, patience: this.deadline / 2 });
     const metrics = options.metrics && new ServerMetrics(this, options.metrics);
     if (metrics !== undefined) this.metrics = new Mounted(metrics.workspace, this.log, this.impersonation);
-    const observers = [onRequest && accessLog(onRequest), this.auditor, metrics?.requests];
+    this.requests = within?.requests ?? metrics?.requests;
+    const observers = [onRequest && accessLog(onRequest), this.auditor, this.requests];
     this.observers = observers.filter((one) => one !== undefined);
     this.#minWatchTimeout = whole("minWatchTimeout", options.minWatchTimeout ?? 1_800_000, 1);
     this.matcher = new PathMatcher(
@@ -173,7 +198,7 @@ export class ServerCore implements AsyncDisposable {
   async start(): Promise<void> {
     try {
       await this.tracing.ready();
-      await this.auditor?.open();
+      if (!this.#isPart) await this.auditor?.open();
       await this.metrics?.start();
       await Promise.all(this.matcher.views.map((view) => view.start()));
     } catch (error) {
@@ -213,7 +238,8 @@ export class ServerCore implements AsyncDisposable {
     await this.yaml[Symbol.asyncDispose]();
     await this.hub[Symbol.asyncDispose]();
     await Promise.all(this.matcher.views.map((view) => view[Symbol.asyncDispose]()));
-    await this.auditor?.[Symbol.asyncDispose]();
+    await Promise.all(this.parts.map((part) => part.close()));
+    if (!this.#isPart) await this.auditor?.[Symbol.asyncDispose]();
   }
 }
 

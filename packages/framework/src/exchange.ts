@@ -80,6 +80,8 @@ export class Exchange {
   spanTraceId: string | undefined;
   /** Whether an authenticator failed, whoever knew the caller in the end. */
   authenticatorFailed = false;
+  /** What to tell a caller whom nobody knows, if it is not that the credentials are bad. */
+  unauthenticated: ApiError | undefined;
   /** Set by whoever takes over the response: later stages are not run. */
   answered = false;
   /** Set when the answer, or the connection that it became, has closed: for observers, who alone are told. */

@@ -31,7 +31,7 @@ const pipeline: readonly Stage[] = [
   match, //        path → virtual workspace, parameters, tail                 400
   info, //         tail → verb, group, version, resource, namespace, name     400
   deadline, //     60 s; long-running requests have to begin by then          400 504
-  bounded(authenticate), // who asks; too many failures of one address  400 401 429, then 404 for a path nobody serves
+  bounded(authenticate), // who asks; too many failures of one address  400 401 429 503, then 404 for a path nobody serves
   audit, //        the first audit event; waits when they cannot be written    503
   hops, //         through how many servers it has come, to end circles        500
   ready, //        the virtual workspace's own readiness                      503

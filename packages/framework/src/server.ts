@@ -38,6 +38,12 @@ export interface ServerOptions extends CoreOptions {
   readonly headersTimeout?: number;
   /** Prometheus metrics at `/metrics`, made by {@link metrics}. @default none */
   readonly metrics?: Metrics;
+  /**
+   * The server that this one is a part of, for requests that a server sends itself by {@link Server.connect}. They are in that
+   * one's audit log and metrics, as requests of their own, and this one is closed with that one, behind its views. `audit`
+   * and `metrics` are that one's alone. @default it stands alone
+   */
+  readonly within?: Server;
   /** How long `close` waits for requests under way, ms; 0: for none. `Infinity`: for as long as they take. @default 10000 */
   readonly closeTimeout?: number;
   /**
@@ -92,7 +98,14 @@ export class Server implements AsyncDisposable {
       files: authentication.flatMap(({ clientCaFile }) => clientCaFile ?? []),
     };
     this.#tls = tls === undefined ? undefined : new ServingTls(tls, authorities);
-    this.#core = new ServerCore(options, { clientCa: this.#tls?.clientCa ?? [] });
+    const { within, ...own } = options;
+    if (within !== undefined && (options.audit ?? options.metrics) !== undefined)
+      throw new Error("within: audit and metrics are of the server that this one is a part of: give them there");
+    this.#core = new ServerCore(
+      { ...own, ...(within && { within: within.#core }) },
+      { clientCa: this.#tls?.clientCa ?? [] },
+    );
+    if (within !== undefined) within.#core.parts.push({ core: this.#core, close: () => this.close() });
     this.#handlers = handlers(this.#core);
     this.#http = createListener(this.#tls && { serving: this.#tls, protocols: () => this.#protocols });
     this.#maxConnections = whole("maxConnections", options.maxConnections ?? 50_000, 1);

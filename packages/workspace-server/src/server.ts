@@ -37,7 +37,6 @@ export class WorkspaceServer implements AsyncDisposable {
     const all = shards && new ProcessShards({ shards, common, listeners, root, ...(meet && { meet }) });
     this.#shards = all;
     const served = { shard: root, clusters: all ?? clustersOf(root), documents: listeners.documents };
-    options.loopback?.serve({ ...ownViews(served), log: options.log });
     this.#server = createServer(
       listenerOptions(listeners, {
         ...served,
@@ -54,6 +53,7 @@ export class WorkspaceServer implements AsyncDisposable {
         },
       }),
     );
+    options.loopback?.serve({ ...ownViews(served), log: options.log, within: this.#server });
   }
 
   /**

@@ -5,7 +5,7 @@ import { Keys } from "../../../packages/store/src/etcd/keys.ts";
 import { refused } from "../contract/subject.ts";
 
 const keys = new Keys("/p/");
-const host = { wanted: () => {}, drained: () => {}, left: () => {} };
+const host = { wanted: () => {}, drained: () => {}, incomplete: () => {}, left: () => {} };
 const follow = (after: number, previous = false): Following =>
   new Following({ from: "a", to: "b" }, { after, previous }, { keys, host });
 
@@ -58,16 +58,40 @@ describe("a range followed in etcd", () => {
     expect((await reader.next()).value?.revision).to.equal(13);
   });
 
-  it("begins anew when etcd has left out what stood before", async () => {
+  const made = Event.fromPartial({
+    kv: KeyValue.fromPartial({ key: keys.encode("a"), createRevision: 11, modRevision: 11 }),
+  });
+
+  it("begins anew when etcd has left out what stood before, and does so again", async () => {
     const following = follow(10, true);
-    const made = Event.fromPartial({
-      kv: KeyValue.fromPartial({ key: keys.encode("a"), createRevision: 11, modRevision: 11 }),
-    });
     following.receive(WatchResponse.fromPartial({ events: [made] }));
+    following.receive(happened([12]));
     following.receive(happened([12]));
     const reader = following[Symbol.asyncIterator]();
     expect((await reader.next()).value?.events[0]?.previous).to.equal(undefined);
     await refused("Compacted", () => reader.next());
+  });
+
+  it("has etcd send again what came without what stood before, as etcd does when a watch has just begun", async () => {
+    const asked: number[] = [];
+    const incomplete = ({ sure }: Following): void => void asked.push(sure);
+    const following = new Following(
+      { from: "a", to: "b" },
+      { after: 10, previous: true },
+      { keys, host: { ...host, incomplete } },
+    );
+    following.receive(WatchResponse.fromPartial({ events: [made] }));
+    // What came with it and behind it comes again, too.
+    following.receive(happened([12, 13]));
+    expect(asked).to.deep.equal([11]);
+    const { events } = happened([12, 13]);
+    const prevKv = KeyValue.fromPartial({ key: keys.encode("a"), value: Buffer.from("before"), modRevision: 11 });
+    following.receive(WatchResponse.fromPartial({ events: [made, ...events.map((event) => ({ ...event, prevKv }))] }));
+    const reader = following[Symbol.asyncIterator]();
+    const batches = [await reader.next(), await reader.next(), await reader.next()].map(({ value }) => value);
+    expect(batches.map((batch) => batch?.revision)).to.deep.equal([11, 12, 13]);
+    expect(String(batches[1]?.events[0]?.previous?.value)).to.equal("before");
+    expect(asked).to.have.length(1);
   });
 
   it("keeps a bounded number of answers to questions that nobody reads", async () => {

@@ -110,6 +110,8 @@ describe("views over several shards", function () {
       expect(await ask(at, far, "bob")).to.equal(403);
       expect(await ask(at, "*", "alice")).to.equal(403);
     }
+    // Whether they may is answered at each; what is there, by its own.
+    expect(await ask(shard, near, "alice")).to.equal(403);
     // These are one for all shards.
     for (const path of ["/services/workspaces/clusters/*/apis", "/services/cache/shards/*/clusters/*/apis"])
       expect([(await server.get(path, root)).status, (await shard.get(path, root)).status], path).to.deep.equal([

@@ -11,7 +11,9 @@ export interface ConnectionFacts {
 /**
  * Finds out who asks. `undefined`: no opinion, the next one is asked; nobody has one: 401. A throw is a failure of
  * the authenticator, logged and counted as no opinion, so that one broken source does not lock everybody out; but an
- * `ApiError` 400 is the answer: credentials that are malformed must not be somebody's by another authenticator.
+ * `ApiError` 400 is the answer: credentials that are malformed must not be somebody's by another authenticator. And an
+ * `ApiError` 503 is, in place of 401, where no other one knows the caller: whoever can be asked again later is not told that
+ * good credentials are bad. Throw it only of those that are known to be ours, by their signature for one.
  */
 export interface Authenticator {
   /** For logs. */

@@ -112,9 +112,10 @@ export class RequestMeter implements Observer {
     return series;
   }
 
-  #countVerdicts({ user, authenticatorFailed, decision, failed }: Exchange, code: number): void {
+  #countVerdicts({ user, authenticatorFailed, unauthenticated, decision, failed }: Exchange, code: number): void {
     if (user !== undefined) this.#authentication.add("success");
-    else if (code === 401) this.#authentication.add(authenticatorFailed ? "error" : "failure");
+    else if (code === 401 || unauthenticated !== undefined)
+      this.#authentication.add(authenticatorFailed ? "error" : "failure");
     if (decision !== undefined) this.#authorization.add(decision.allowed === true ? "allowed" : "denied");
     else if (user !== undefined && failed) this.#authorization.add("error");
   }

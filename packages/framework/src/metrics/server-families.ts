@@ -1,5 +1,5 @@
 import type { ServerCore } from "../core.ts";
-import type { Family } from "./family.ts";
+import type { Family, Sample } from "./family.ts";
 
 type Read = (core: ServerCore) => number;
 
@@ -66,16 +66,17 @@ const WATCHES: readonly Single[] = [
   },
 ];
 
-/** What the parts of a server know of themselves. */
+/** What the parts of a server know of themselves, those within it too. */
 export function serverFamilies(core: ServerCore): Family[] {
+  const all = [core, ...core.parts.map((part) => part.core)];
+  const single = ({ read, ...family }: Single, cores: readonly ServerCore[]): Family => ({
+    ...family,
+    labelNames: [],
+    samples: [{ labels: [], value: cores.reduce((sum, each) => sum + read(each), 0) }],
+  });
   return [
-    ...[...AUDIT, ...WATCHES].map(
-      ({ read, ...family }): Family => ({
-        ...family,
-        labelNames: [],
-        samples: [{ labels: [], value: read(core) }],
-      }),
-    ),
+    ...AUDIT.map((family) => single(family, [core])),
+    ...WATCHES.map((family) => single(family, all)),
     {
       name: "apiserver_audit_error_total",
       help: "Audit events lost: not written, or dropped because too many waited.",
@@ -88,8 +89,18 @@ export function serverFamilies(core: ServerCore): Family[] {
       help: "Events sent to watches.",
       type: "counter",
       labelNames: ["group", "version", "resource"],
-      samples: core.hub.sent(),
+      samples: summed(all.flatMap(({ hub }) => hub.sent())),
     },
     ...core.meters.families(),
   ];
+}
+
+/** One sample for each set of labels. */
+function summed(samples: readonly Sample[]): Sample[] {
+  const sums = new Map<string, Sample>();
+  for (const { labels, value } of samples) {
+    const key = labels.join(" ");
+    sums.set(key, { labels, value: value + (sums.get(key)?.value ?? 0) });
+  }
+  return [...sums.values()];
 }

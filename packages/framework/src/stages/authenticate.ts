@@ -11,7 +11,7 @@ export function authenticate(exchange: Exchange): void | Promise<void> {
     if (verdict instanceof Promise) return askOthers(exchange, verdict, at + 1);
     if (verdict !== undefined) return accepted(exchange, verdict);
   }
-  throw ApiError.unauthorized();
+  throw nobody(exchange);
 }
 
 async function askOthers(exchange: Exchange, first: Promise<User | undefined>, next: number): Promise<void> {
@@ -20,7 +20,7 @@ async function askOthers(exchange: Exchange, first: Promise<User | undefined>, n
   for (let at = next; verdict === undefined && at < authentication.length; at++) {
     verdict = await ask(exchange, authentication[at] as Authenticator);
   }
-  if (verdict === undefined) throw ApiError.unauthorized();
+  if (verdict === undefined) throw nobody(exchange);
   accepted(exchange, verdict);
 }
 
@@ -44,7 +44,16 @@ function known(verdict: User | undefined): User | undefined {
 function broken(exchange: Exchange, { name }: Authenticator, error: unknown): undefined {
   if (isApiError(error) && error.code === 400) throw error;
   exchange.authenticatorFailed = true;
-  exchange.log({ level: "error", message: "authenticator failed", authenticator: name, error: String(error) });
+  const isAway = isApiError(error) && error.code === 503;
+  if (isAway) exchange.unauthenticated ??= error;
+  // The caller is told the rest.
+  const level = isAway ? "info" : "error";
+  exchange.log({ level, message: "authenticator failed", authenticator: name, error: String(error) });
+}
+
+/** Who may be known by what is away for now is not told that the credentials are bad. */
+function nobody({ unauthenticated }: Exchange): ApiError {
+  return unauthenticated ?? ApiError.unauthorized();
 }
 
 function accepted(exchange: Exchange, user: User): void {

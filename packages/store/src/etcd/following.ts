@@ -13,6 +13,8 @@ export interface FollowingHost {
   wanted(following: Following): void;
   /** All that was kept has been read. */
   drained(following: Following): void;
+  /** What came is not whole: etcd is to send it again, from where it was. */
+  incomplete(following: Following): void;
   /** Nobody reads it any more. */
   left(following: Following): void;
 }
@@ -42,6 +44,8 @@ export class Following implements Watch {
   readonly #kept: { readonly batch: Batch; readonly size: number }[] = [];
   #size = 0;
   #partial: Event[] = [];
+  /** The last revision that came without what stood there before. */
+  #lacking = 0;
   #failure: StoreError | undefined;
   #over = false;
   #waiting: PromiseWithResolvers<IteratorResult<Batch, undefined>> | undefined;
@@ -92,7 +96,9 @@ export class Following implements Watch {
       const revision = all[from]?.kv?.modRevision ?? 0;
       let to = from + 1;
       while (to < end && all[to]?.kv?.modRevision === revision) to++;
-      this.#happened(revision, all.slice(from, to));
+      const batch = all.slice(from, to);
+      if (this.#isToComeAgain(revision, batch)) return;
+      this.#happened(revision, batch);
       from = to;
     }
   }
@@ -146,6 +152,20 @@ export class Following implements Watch {
   #released(): void {
     this.#signal?.removeEventListener("abort", this.#end);
     this.#host.left(this);
+  }
+
+  /**
+   * etcd looks up what stood there before when it sends. What lacks that may have been compacted, or be of the first moment of
+   * a watch: etcd, the newest too, may send between taking the watch and noting that this is wanted. Only what was compacted
+   * lacks it again.
+   */
+  #isToComeAgain(revision: number, events: readonly Event[]): boolean {
+    const isNew = revision > this.told && revision !== this.#lacking;
+    if (!this.previous || !isNew || !events.some(lacksPrevious)) return false;
+    this.#lacking = revision;
+    this.#partial = [];
+    this.#host.incomplete(this);
+    return true;
   }
 
   #happened(revision: number, events: readonly Event[]): void {

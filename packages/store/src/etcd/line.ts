@@ -97,6 +97,12 @@ export class Line {
     this.#write({ createRequest });
   }
 
+  /** Has etcd begin a watch again, where it is sure to have come. */
+  again(following: Following): void {
+    this.remove(following);
+    this.add(following, true);
+  }
+
   /** Takes a watch off. */
   remove(following: Following): void {
     const leg = this.#byFollowing.get(following);
@@ -172,8 +178,7 @@ export class Line {
     const revision = header?.revision ?? 0;
     if (revision < leg.following.sure) this.#events.behind();
     if (!leg.exact && revision > leg.following.sure) {
-      this.remove(leg.following);
-      this.add(leg.following, true);
+      this.again(leg.following);
       return;
     }
     leg.following.denied = false;

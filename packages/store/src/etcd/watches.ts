@@ -70,6 +70,10 @@ export class Watches implements FollowingHost, Disposable {
     else this.#add(line, following);
   }
 
+  incomplete(following: Following): void {
+    if (this.#line?.has(following)) this.#line.again(following);
+  }
+
   left(following: Following): void {
     this.#all.delete(following);
     this.#line?.remove(following);

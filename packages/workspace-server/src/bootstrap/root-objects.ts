@@ -23,6 +23,12 @@ const inRoot = (name: string): { readonly name: string; readonly path: string } 
 const universal = { with: [inRoot("universal")] };
 const workspaceTypes = { [BATTERY_ANNOTATION]: "workspace-types" };
 
+/** What workspaces of the type `universal` bind by default, and of all that extend it. */
+export const UNIVERSAL_BINDINGS: readonly { readonly path: string; readonly export: string }[] = [
+  { path: ROOT_CLUSTER, export: "tenancy.kcp.io" },
+  { path: ROOT_CLUSTER, export: "topology.kcp.io" },
+];
+
 /** The types in `root`, as kcp ships them with the batteries that it has by default. */
 export const shippedTypes: readonly ShippedType[] = [
   {
@@ -31,10 +37,7 @@ export const shippedTypes: readonly ShippedType[] = [
     spec: {
       initializer: true,
       defaultChildWorkspaceType: inRoot("universal"),
-      defaultAPIBindings: [
-        { path: ROOT_CLUSTER, export: "tenancy.kcp.io" },
-        { path: ROOT_CLUSTER, export: "topology.kcp.io" },
-      ],
+      defaultAPIBindings: UNIVERSAL_BINDINGS,
     },
   },
   {

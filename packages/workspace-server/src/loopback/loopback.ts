@@ -15,7 +15,8 @@ const LONGEST_START = 30_000;
  * A server's own workspaces for views that it runs itself: made first, given to views, and then to the server that has the
  * workspaces. Requests leave the process nowhere. They are made as a member of `system:masters`, by a token that nobody else
  * has; with {@link Workspaces.identity} on behalf of callers, whom the server judges as if they had asked it themselves. They
- * have turns of their own, so that views that wait for workspaces do not hold up what they wait for.
+ * have turns of their own, so that views that wait for workspaces do not hold up what they wait for. In the audit log they are
+ * of `system:apiserver`, and of the caller as whom it asks, by the user agent `virtual-workspaces/loopback` and from no address.
  */
 export class Loopback implements Workspaces, AsyncDisposable {
   readonly upstream: Upstream;
@@ -40,8 +41,11 @@ export class Loopback implements Workspaces, AsyncDisposable {
     });
   }
 
-  /** Serves what the server serves to itself. Called once, by the server. @throws Error when it is another server's already */
-  serve(options: Pick<ServerOptions, "virtualWorkspaces" | "impersonation" | "log">): void {
+  /**
+   * Serves what the server serves to itself; `within` it, what is asked is in its audit log and metrics. Called once, by the
+   * server. @throws Error when it is another server's already
+   */
+  serve(options: Pick<ServerOptions, "virtualWorkspaces" | "impersonation" | "log" | "within">): void {
     if (this.#server !== undefined) throw new Error("a loopback is of one server: make another");
     this.#server = createServer({
       ...options,

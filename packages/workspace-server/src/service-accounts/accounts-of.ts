@@ -2,14 +2,15 @@ import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Awaitable, decodeObject, type Encoded, type TypedDefinition } from "@virtual-workspaces/framework";
 import { Secret } from "../kinds/core/secret.ts";
 import { ServiceAccount } from "../kinds/core/service-account.ts";
-import type { Installation } from "../shard/installation.ts";
+import { type Installation, notRunning } from "../shard/installation.ts";
 import { scopeOf } from "../shard/modify.ts";
 import type { AccountLookup } from "./lookup.ts";
 
-/** Service accounts and their Secrets, on whichever shard they are, as the store has them now. */
+/** Service accounts and their Secrets, on whichever shard they are, as the store has them now; 503 while that does not run. */
 export function accountsOf(installation: Installation): AccountLookup {
   const read = <T extends object>(kind: TypedDefinition<T>, key: ObjectKey): Awaitable<KubeObject | undefined> => {
     const shard = installation.shardWith(key.cluster);
+    if (shard === undefined && installation.isUnknown(key.cluster)) throw notRunning();
     const found = shard?.objects.of(kind).get(scopeOf(key), key);
     return found instanceof Promise ? found.then(decoded) : decoded(found);
   };

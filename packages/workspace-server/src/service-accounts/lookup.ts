@@ -4,7 +4,7 @@ import type { Awaitable } from "@virtual-workspaces/framework";
 /**
  * Reads what tokens are about, in the logical cluster that the token names, whichever one the request is for. It is asked
  * for every request with a token: answer from memory. What it does not find is a token that is not good any more, so a
- * cluster that cannot be asked now is a throw, not `undefined`.
+ * cluster that cannot be asked now is a throw, an `ApiError` 503, and not `undefined`.
  */
 export interface AccountLookup {
   /** The ServiceAccount as it is now. */

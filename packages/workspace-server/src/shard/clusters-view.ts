@@ -9,7 +9,8 @@ import {
 } from "@virtual-workspaces/framework";
 import { ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 import type { ClusterParams } from "../authz/asked.ts";
-import { elsewhere, inactive, isInactive } from "./installation.ts";
+import { elsewhere, inactive, isInactive, notRunning } from "./installation.ts";
+import { isReview } from "./review-kinds.ts";
 import { ServedOnce, servedFrom } from "./served-as.ts";
 import type { Shard } from "./shard.ts";
 
@@ -70,8 +71,10 @@ export function clustersView(clusters: Clusters, { documents }: ShardViewOptions
       if (isShut(cluster) && !isOpen(question)) throw inactive(cluster);
       if (shard.homes?.isAsked(question)) return allow();
       const decision = shard.authorizer(question);
-      if (!clusters.isElsewhere(cluster)) return decision;
-      return decision instanceof Promise ? decision.then(refuseElsewhere) : refuseElsewhere(decision as Decision);
+      const refusal = refusalOf(question, clusters, shard);
+      if (refusal === undefined) return decision;
+      const refuse = (decided: Decision): Decision => refuseAllowed(decided, refusal);
+      return decision instanceof Promise ? decision.then(refuse) : refuse(decision as Decision);
     },
     resources: ({ params: { cluster } }) => {
       const shard = clusters.shardOf(cluster);
@@ -85,9 +88,21 @@ export function clustersView(clusters: Clusters, { documents }: ShardViewOptions
   });
 }
 
-/** What somebody may do where it is cannot be done here. Whoever may not is told no more than of any name. @throws ApiError 429 */
-function refuseElsewhere(decision: Decision): Decision {
-  if (decision.allowed) throw elsewhere();
+/** What keeps those from a logical cluster who may do something there: it is on another shard, which answers itself. */
+function refusalOf(
+  question: AuthorizeRequest<ClusterParams>,
+  clusters: Clusters,
+  shard: Shard,
+): (() => ApiError) | undefined {
+  const { cluster = "" } = question.params;
+  // These are answered wherever they are asked, by what is known; what is not known is no answer.
+  if (isReview(question)) return shard.context.installation.isUnknown(cluster) ? notRunning : undefined;
+  return clusters.isElsewhere(cluster) ? elsewhere : undefined;
+}
+
+/** Whoever may not is told no more than of any name. @throws ApiError 429, 503 */
+function refuseAllowed(decision: Decision, refusal: () => ApiError): Decision {
+  if (decision.allowed) throw refusal();
   return decision;
 }
 

@@ -148,6 +148,17 @@ export class Installation {
     return !cluster.startsWith("system:") && (this.index.shardOf(cluster) ?? shard) !== shard;
   }
 
+  /** Whether a logical cluster may be on a shard that does not run: then it is neither there nor gone. */
+  isUnknown(cluster: string): boolean {
+    return !cluster.startsWith("system:") && this.index.shardOf(cluster) === undefined && this.missing.length > 0;
+  }
+
+  /** The same of what a path or name leads to. */
+  isAway(place: string): boolean {
+    if (isClusterName(place)) return this.isUnknown(place);
+    return this.missing.length > 0 && this.index.lookup(place).kind !== "cluster";
+  }
+
   #find(path: string, shard: string | undefined): string {
     if (!isWorkspacePath(path))
       throw ApiError.badRequest(`invalid cluster: ${JSON.stringify(path)} does not match the regex`);
@@ -167,6 +178,11 @@ export function isClusterName(said: string): boolean {
 /** What a shard says of what another shard has. */
 export function elsewhere(): ApiError {
   return ApiError.tooManyRequests("Not found on this shard", 1);
+}
+
+/** What is said of what nobody knows while a shard does not run that may have it. */
+export function notRunning(): ApiError {
+  return ApiError.serviceUnavailable("a shard of this server does not run yet: try again", 1);
 }
 
 /** What somebody has to do with each shard, for as long as it is there. */

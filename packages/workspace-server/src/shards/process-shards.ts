@@ -9,7 +9,7 @@ import {
 } from "@virtual-workspaces/kcp";
 import type { Clusters } from "../shard/clusters-view.ts";
 import type { ShardContext, ShardPart } from "../shard/context.ts";
-import { isClusterName } from "../shard/installation.ts";
+import { isClusterName, notRunning } from "../shard/installation.ts";
 import { ensure, read, remove } from "../shard/modify.ts";
 import { Unlike } from "../shard/peers.ts";
 import type { Shard } from "../shard/shard.ts";
@@ -253,8 +253,4 @@ function shardKey(name: string): ObjectKey {
 function notOurs(name: string): ApiError {
   const resource = { group: ShardKind.group, resource: ShardKind.plural };
   return ApiError.conflict(resource, name, "the Shard of that name in root is not run by its object: choose another");
-}
-
-function notRunning(): ApiError {
-  return ApiError.serviceUnavailable("a shard of this server does not run yet: try again", 1);
 }

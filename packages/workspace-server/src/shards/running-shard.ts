@@ -60,7 +60,6 @@ export class RunningShard implements AsyncDisposable {
       const virtualWorkspaces =
         (await shards.virtualWorkspaces?.(name, { own: stack, signal, loopback: itself })) ?? [];
       const served = { shard, clusters: clustersOf(shard), documents: listeners.documents };
-      itself.serve({ ...ownViews(served), log: common.log });
       const server = stack.use(
         createServer(
           listenerOptions(
@@ -74,6 +73,7 @@ export class RunningShard implements AsyncDisposable {
           ),
         ),
       );
+      itself.serve({ ...ownViews(served), log: common.log, within: server });
       listening = await listenAt(server, placeOf(options));
       if (options.meet !== undefined) others.use(await options.meet({ store, shard: name, urls: urls() }));
       // Before anybody finds it: whoever is put there is told where that is.

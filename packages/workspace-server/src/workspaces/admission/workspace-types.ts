@@ -6,6 +6,7 @@ import {
   type WorkspaceType,
   type WorkspaceTypeReference,
 } from "@virtual-workspaces/kcp";
+import { notRunning } from "../../shard/installation.ts";
 import { clusterOf, joined, pathOf, qualifiedName } from "../types/keys.ts";
 import { limitProblems, together } from "../types/limits.ts";
 import { TypeProblem, WorkspaceTypes } from "../types/workspace-types.ts";
@@ -28,7 +29,7 @@ export class TypeAdmission {
     return parent;
   }
 
-  /** Fills in the type of a new workspace, with its path and labels, in place. @throws ApiError 403 */
+  /** Fills in the type of a new workspace, with its path and labels, in place. @throws ApiError 403, 503 */
   fill(workspace: Workspace, request: AdmitRequest): void {
     const { spec, metadata } = workspace;
     const parent = this.parent(request);
@@ -40,7 +41,7 @@ export class TypeAdmission {
     if (Object.keys(labels).length > 0) metadata.labels = { ...labels, ...metadata.labels };
   }
 
-  /** All that the type of a new workspace is. @throws ApiError 403 */
+  /** All that the type of a new workspace is. @throws ApiError 403, 503 */
   aliases({ spec }: Workspace, request: AdmitRequest): readonly WorkspaceType[] {
     const asked = spec.type as WorkspaceTypeReference;
     return this.#told(request, () => this.#types.aliases(this.#types.find(writtenCluster(request), asked)));
@@ -51,7 +52,7 @@ export class TypeAdmission {
     for (const alias of aliases) await this.#checkUse(alias, request);
   }
 
-  /** Checks that a workspace may be where it is to be. @throws ApiError 403 */
+  /** Checks that a workspace may be where it is to be. @throws ApiError 403, 503 */
   checkLimits({ spec }: Workspace, aliases: readonly WorkspaceType[], request: AdmitRequest): void {
     const asked = spec.type as WorkspaceTypeReference;
     const name = typeNameOf(this.parent(request), request);
@@ -86,12 +87,13 @@ export class TypeAdmission {
     throw refused(request, `unable to use workspace type ${name}: missing verb='use' permission on workspacetype`);
   }
 
-  /** What is wrong with types, to whoever asked. */
+  /** What is wrong with types, to whoever asked: of one that may be on a shard that does not run that is not known. */
   #told<R>(request: AdmitRequest, find: () => R, before = ""): R {
     try {
       return find();
     } catch (error) {
       if (!(error instanceof TypeProblem)) throw error;
+      if (error.isMissing && this.#context.shard.installation.missing.length > 0) throw notRunning();
       throw refused(request, `${before}${error.message}`);
     }
   }

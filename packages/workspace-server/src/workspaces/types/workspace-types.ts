@@ -6,6 +6,8 @@ import { joined, pathOf, qualifiedName, split } from "./keys.ts";
 export interface TypeSource {
   /** The types of a key `<path or logical cluster>:<name>`. */
   workspaceTypes(key: string): readonly WorkspaceType[];
+  /** Whether the types of a workspace, by its path, cannot be known for now. @default they can */
+  isAway?(place: string): boolean;
 }
 
 const TYPES = { group: TENANCY_GROUP, resource: "workspacetypes" } as const;
@@ -50,6 +52,8 @@ export class WorkspaceTypes {
     for (let at = from; ; ) {
       const key = joined(at, name);
       if (this.#source.workspaceTypes(key).length > 0) return this.#wrapped(key);
+      // One further up would be another, if there is one here.
+      if (this.#source.isAway?.(at)) throw missing(ApiError.notFound(TYPES, key).message);
       const { parent } = split(at);
       if (parent === "" && at === ROOT_CLUSTER)
         throw missing(`workspace type ${JSON.stringify(name)} cannot be resolved`);

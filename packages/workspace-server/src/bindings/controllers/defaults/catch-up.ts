@@ -6,9 +6,9 @@ import {
 } from "@virtual-workspaces/kcp";
 import { modify } from "../../../shard/modify.ts";
 import type { ShardObjects } from "../../../shard/objects.ts";
-import { UNIVERSAL_INITIALIZER } from "../../../workspaces/types/holders.ts";
 import type { Exports } from "../../exports.ts";
 import type { BoundByDefault } from "./bound.ts";
+import { GIVEN_ANNOTATION, isOlder, isUniversal, ONCE_EVERYWHERE } from "./older.ts";
 import { TypeFault } from "./wanted.ts";
 
 /** What {@link catchUp} needs. */
@@ -18,21 +18,15 @@ export interface CatchUpOptions {
   readonly bound: BoundByDefault;
 }
 
-/** Of the type `universal` or one that extends it, and made before that type bound anything by default. */
-export function isOlder({ spec }: LogicalClusterObject): boolean {
-  const { initializers = [] } = spec;
-  return initializers.includes(UNIVERSAL_INITIALIZER) && !initializers.includes(API_BINDINGS_INITIALIZER);
-}
-
-/** Gives a workspace that {@link isOlder} what it would have been given, had it been made today. It looks the same then. */
+/** Gives a workspace that {@link isOlder} what it would have been given, had it been made today, or had before. It looks the same then. */
 export async function catchUp(
   { objects, exports, bound }: CatchUpOptions,
   key: ObjectKey,
   there: LogicalClusterObject,
 ): Promise<void> {
-  const wanted = bound.wantedBy(there);
+  const wanted = isUniversal(there) ? bound.wantedBy(there) : ONCE_EVERYWHERE;
   if (wanted instanceof TypeFault || wanted.length === 0) return;
-  const isNew = there.status?.phase === "Initializing";
+  const isNew = isUniversal(there) && there.status?.phase === "Initializing";
   if (!isNew) {
     for (const each of wanted) {
       const found = exports.find(each, key.cluster);
@@ -41,8 +35,13 @@ export async function catchUp(
     }
   }
   await modify(objects.of(LogicalCluster), key, (current) => {
-    if (!isOlder(current)) return undefined;
-    const { spec, status = {} } = current;
+    if (!isOlder(current, exports)) return undefined;
+    const { metadata, spec, status = {} } = current;
+    if (!isUniversal(current))
+      return {
+        ...current,
+        metadata: { ...metadata, annotations: { ...metadata.annotations, [GIVEN_ANNOTATION]: "true" } },
+      };
     const withIt = (names: readonly string[] = []): string[] => [...names, API_BINDINGS_INITIALIZER];
     return {
       ...current,

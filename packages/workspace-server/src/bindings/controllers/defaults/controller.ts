@@ -12,9 +12,10 @@ import type { IsAllowed } from "../../../workspaces/access.ts";
 import { clusterOf, type Exports } from "../../exports.ts";
 import { follow } from "../../follow.ts";
 import { BoundByDefault } from "./bound.ts";
-import { catchUp, isOlder } from "./catch-up.ts";
+import { catchUp } from "./catch-up.ts";
 import { initialize } from "./initialize.ts";
 import { maintain } from "./maintain.ts";
+import { isOlder } from "./older.ts";
 import type { TypesOf } from "./wanted.ts";
 
 /** What making default bindings asks. */
@@ -123,7 +124,10 @@ export class DefaultBindings implements ShardPart {
 
   #waits(there: LogicalClusterObject): boolean {
     const { phase, initializers = [] } = there.status ?? {};
-    return (phase === "Initializing" && initializers.includes(API_BINDINGS_INITIALIZER)) || isOlder(there);
+    return (
+      (phase === "Initializing" && initializers.includes(API_BINDINGS_INITIALIZER)) ||
+      isOlder(there, this.#options.exports)
+    );
   }
 
   async #reconcile(key: ObjectKey, there: LogicalClusterObject | undefined): Promise<void> {
@@ -132,7 +136,7 @@ export class DefaultBindings implements ShardPart {
     if (there === undefined || there.metadata.deletionTimestamp !== undefined) return;
     const waits = this.#waits(there);
     if (waits) this.#held.add(key.cluster);
-    if (isOlder(there)) await catchUp(this.#options, key, there);
+    if (isOlder(there, this.#options.exports)) await catchUp(this.#options, key, there);
     else if (waits) await initialize(this.#options, key, there);
     else if (maintained) await this.#maintain(key, there);
   }

@@ -1,0 +1,86 @@
+// Reviews are answered by every shard, about logical clusters of all of them.
+import type { Store } from "@virtual-workspaces/store";
+import { StoreError } from "@virtual-workspaces/store";
+import { expect } from "chai";
+import { expectFault } from "../../_setup/faults.ts";
+import { type Answer, outcome } from "../../_support/plain.ts";
+import { makeAdmin } from "../support/logical-clusters.ts";
+import { CONFIG_MAPS, makeOn, root, Stores, shardAt, startSharded, until } from "./support.ts";
+
+const REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+const NOT_RUNNING = [503, "ServiceUnavailable", "a shard of this server does not run yet: try again"];
+
+const about = (user: string, resourceAttributes: object): object => ({
+  apiVersion: "authorization.k8s.io/v1",
+  kind: "SubjectAccessReview",
+  spec: { user, groups: ["system:authenticated"], resourceAttributes },
+});
+const reads = { verb: "list", resource: "configmaps", version: "v1" };
+const said = ({ status, text, body }: Answer) => {
+  expect(status, text).to.equal(201);
+  return body.status;
+};
+const DENIED = { allowed: false, reason: "access denied" };
+
+describe("access reviews at the address of a shard", function () {
+  this.timeout(30_000);
+
+  it("say of another shard's logical cluster what that says itself", async () => {
+    await using stores = new Stores();
+    await using server = await startSharded(stores);
+    const near = await makeOn(server, "near", { shard: "root" });
+    const shard = await shardAt(server, "shard-1");
+    await makeAdmin(server, near, "alice");
+    await until(server, { path: `/clusters/${near}${CONFIG_MAPS}`, user: "alice" }, ({ status }) => status === 200);
+    // The last is not for administrators either: who exports the kind lets nobody.
+    const questions = [
+      [about("alice", reads), { allowed: true, reason: "access granted" }],
+      [about("bob", reads), DENIED],
+      [
+        about("alice", { verb: "update", group: "tenancy.kcp.io", resource: "workspaces", subresource: "status" }),
+        DENIED,
+      ],
+    ] as const;
+    for (const at of [server, shard])
+      for (const [question, answer] of questions)
+        expect(said(await at.send(`POST /clusters/${near}${REVIEWS}`, question, root))).to.deep.include(answer);
+    const rules = (at: typeof shard) =>
+      at.send(
+        `POST /clusters/${near}/apis/authorization.k8s.io/v1/selfsubjectrulesreviews`,
+        { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectRulesReview", spec: { namespace: "default" } },
+        { user: "alice" },
+      );
+    expect(said(await rules(shard))).to.deep.equal(said(await rules(server)));
+    // Whoever may not ask there may not ask here.
+    const asked = about("alice", reads);
+    const byBob = await shard.send(`POST /clusters/${near}${REVIEWS}`, asked, { user: "bob" });
+    const ofNothing = await shard.send(`POST /clusters/nothing${REVIEWS}`, asked, { user: "bob" });
+    expect(byBob.status).to.equal(403);
+    expect(outcome(byBob)).to.deep.equal(outcome(ofNothing));
+    const byPath = await shard.send(`POST /clusters/root:near${REVIEWS}`, asked, root);
+    expect(outcome(byPath)).to.deep.equal([429, "TooManyRequests", "Not found on this shard"]);
+  });
+
+  it("say no of one that there is not, and nothing while it may be on a shard that does not run", async () => {
+    await using stores = new Stores();
+    let far: string;
+    {
+      await using server = await startSharded(stores, { shards: { names: ["shard-1", "shard-2"] } });
+      far = await makeOn(server, "far", { shard: "shard-2" });
+      for (const at of [server, await shardAt(server, "shard-1")])
+        expect(said(await at.send(`POST /clusters/nothing${REVIEWS}`, about("alice", reads), root))).to.deep.equal(
+          DENIED,
+        );
+    }
+    const storeOf = (name: string): Store => {
+      if (name === "shard-2") throw new StoreError("Unavailable", `no disk for ${name}`);
+      return stores.of(name);
+    };
+    await using server = await startSharded(stores, { shards: { names: ["shard-1", "shard-2"], storeOf } });
+    for (const at of [server, await shardAt(server, "shard-1")])
+      expect(outcome(await at.send(`POST /clusters/${far}${REVIEWS}`, about("alice", reads), root))).to.deep.equal(
+        NOT_RUNNING,
+      );
+    expectFault(/controller failed .*in-process-shards.*no disk for shard-2/);
+  });
+});
