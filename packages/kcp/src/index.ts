@@ -82,6 +82,17 @@ export {
 // Kinds of topology.kcp.io
 export { Partition, type PartitionSpec } from "./topology/partition.ts";
 export { PartitionSet, type PartitionSetSpec, type PartitionSetStatus } from "./topology/partition-set.ts";
+// Who asks
+export { prefixedUser } from "./users/prefixed-user.ts";
+export {
+  contentWarrant,
+  extraOf,
+  formatWarrant,
+  isServiceAccount,
+  parseWarrant,
+  warrantsOf,
+  withWarrant,
+} from "./users/warrants.ts";
 // Well-known
 export {
   API_IDENTITY_ANNOTATION,
@@ -177,6 +188,7 @@ export {
   LOGICAL_CLUSTER_ADMIN_GROUP,
   MASTERS_GROUP,
   METRICS_READER_ROLE,
+  SERVICE_ACCOUNT_PREFIX,
   TERMINATOR_GROUP_PREFIX,
   WORKSPACE_ACCESS_GROUP,
 } from "./well-known/users.ts";
