@@ -45,7 +45,7 @@ export { shardHash } from "./hashes/shard-hash.ts";
 export { type DefaultBinding, defaultBindingName } from "./names/binding-name.ts";
 export { homeClusterName, newClusterName } from "./names/cluster-names.ts";
 export { lifecycleName, type OwningType, parseLifecycleName } from "./names/lifecycle-names.ts";
-export { clusterURL } from "./names/urls.ts";
+export { clusterURL, viewURL } from "./names/urls.ts";
 // Where workspaces are
 export { indexedLogicalCluster, indexedWorkspace } from "./path-index/objects.ts";
 export { PathIndex } from "./path-index/path-index.ts";
@@ -61,6 +61,8 @@ export type {
   UnknownWorkspace,
   WorkspaceKey,
 } from "./path-index/types.ts";
+// URLs that are published
+export { appliedURLs } from "./publishing/applied-urls.ts";
 // Kinds of tenancy.kcp.io
 export {
   Workspace,
