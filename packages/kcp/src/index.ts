@@ -1,6 +1,6 @@
 /**
  * kcp's own vocabulary: its kinds and their conditions, what it calls things, how it computes names and hashes, where its
- * workspaces are. Pure values: no sockets, no timers.
+ * workspaces are. Pure values: no sockets, no timers, but for {@link publishURLs}, which says where a view is.
  *
  * @module
  */
@@ -63,6 +63,8 @@ export type {
 } from "./path-index/types.ts";
 // URLs that are published
 export { appliedURLs } from "./publishing/applied-urls.ts";
+export type { PublishedEndpoint, PublishURLsOptions } from "./publishing/options.ts";
+export { PublishedURLs, publishURLs } from "./publishing/publish-urls.ts";
 // Kinds of tenancy.kcp.io
 export {
   Workspace,

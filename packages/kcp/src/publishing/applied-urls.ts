@@ -1,5 +1,13 @@
 import { isJsonObject, type KubeObject } from "@virtual-workspaces/apimachinery";
 
+/** An entry of a list, as a field manager has applied it. */
+export interface AppliedEntry {
+  readonly url: string;
+  readonly manager: string;
+  /** The members that are the manager's. */
+  readonly members: readonly string[];
+}
+
 /**
  * Which of the URLs in a list of an object's status were put there by server-side apply, and by whom: URL to field managers, from
  * `metadata.managedFields`. The list is one of entries with the key `url`, as `endpoints` of an APIExportEndpointSlice. What
@@ -7,23 +15,29 @@ import { isJsonObject, type KubeObject } from "@virtual-workspaces/apimachinery"
  *
  * @param field name of the list
  */
-export function appliedURLs({ metadata }: KubeObject, field: string): Map<string, readonly string[]> {
+export function appliedURLs(object: KubeObject, field: string): Map<string, readonly string[]> {
   const owners = new Map<string, readonly string[]>();
-  for (const { manager = "", operation, subresource, fieldsV1 } of metadata.managedFields ?? []) {
-    if (operation !== "Apply" || subresource !== "status") continue;
-    for (const url of urlsIn(memberOf(memberOf(fieldsV1, "f:status"), `f:${field}`)))
-      owners.set(url, [...(owners.get(url) ?? []), manager]);
-  }
+  for (const { url, manager } of appliedEntries(object, field)) owners.set(url, [...(owners.get(url) ?? []), manager]);
   return owners;
 }
 
-/** A list with keys is `{ "k:{\"url\":\"…\"}": { … } }` there. */
-function urlsIn(list: unknown): string[] {
+/** The same with all that is known of them. */
+export function appliedEntries({ metadata }: KubeObject, field: string): AppliedEntry[] {
+  return (metadata.managedFields ?? []).flatMap(({ manager = "", operation, subresource, fieldsV1 }) => {
+    if (operation !== "Apply" || subresource !== "status") return [];
+    const list = memberOf(memberOf(fieldsV1, "f:status"), `f:${field}`);
+    return entriesOf(list).map((entry) => ({ ...entry, manager }));
+  });
+}
+
+/** A list with keys is `{ "k:{\"url\":\"…\"}": { "f:url": {}, … } }` there. */
+function entriesOf(list: unknown): { readonly url: string; readonly members: readonly string[] }[] {
   if (!isJsonObject(list)) return [];
-  return Object.keys(list).flatMap((key) => {
-    if (!key.startsWith("k:")) return [];
-    const url = memberOf(parsed(key.slice(2)), "url");
-    return typeof url === "string" ? [url] : [];
+  return Object.entries(list).flatMap(([key, node]) => {
+    const url = key.startsWith("k:") ? memberOf(parsed(key.slice(2)), "url") : undefined;
+    if (typeof url !== "string" || !isJsonObject(node)) return [];
+    const members = Object.keys(node).flatMap((name) => (name.startsWith("f:") ? [name.slice(2)] : []));
+    return [{ url, members }];
   });
 }
 
