@@ -142,6 +142,14 @@ describe("virtual-workspaces start refuses", function () {
       expect(() => startOptions([flag], {})).to.throw(UsageError, `${name} is not implemented: `);
     });
 
+  it("no gate of kcp's, of which the last word counts", () => {
+    using folder = tree({});
+    const gate = "EnableDeprecatedAPIExportVirtualWorkspacesUrls";
+    const flags = [`--feature-gates=${gate}=true,Other=true`, `--feature-gates=Other=false,${gate}=false`];
+    const { warnings, exportURLs } = startOptions(["--root-directory", folder.path, ...flags], {});
+    expect([exportURLs, warnings]).to.deep.equal([false, []]);
+  });
+
   it("nothing that kcp's own tests, or its defaults, say", () => {
     using folder = tree({});
     const harness = [
@@ -159,7 +167,8 @@ describe("virtual-workspaces start refuses", function () {
         "--etcd-servers=embedded",
       ],
     ];
-    const { warnings, users } = startOptions(["--root-directory", folder.path, ...harness], {});
+    const { warnings, users, exportURLs } = startOptions(["--root-directory", folder.path, ...harness], {});
+    expect(exportURLs).to.equal(undefined);
     expect(users).to.deep.equal([{ name: "user", workspace: "root" }]);
     expect(warnings.map((text) => text.split(" ").slice(0, 3).join(" "))).to.deep.equal([
       ...["client-port", "peer-port", "wal-size-bytes"].map((name) => `--embedded-etcd-${name} is accepted`),

@@ -1,6 +1,6 @@
 /**
  * kcp's own vocabulary: its kinds and their conditions, what it calls things, how it computes names and hashes, where its
- * workspaces are. Pure values: no sockets, no timers.
+ * workspaces are. Pure values: no sockets, no timers, but for {@link publishURLs}, which says where a view is.
  *
  * @module
  */
@@ -45,7 +45,7 @@ export { shardHash } from "./hashes/shard-hash.ts";
 export { type DefaultBinding, defaultBindingName } from "./names/binding-name.ts";
 export { homeClusterName, newClusterName } from "./names/cluster-names.ts";
 export { lifecycleName, type OwningType, parseLifecycleName } from "./names/lifecycle-names.ts";
-export { clusterURL } from "./names/urls.ts";
+export { clusterURL, viewURL } from "./names/urls.ts";
 // Where workspaces are
 export { indexedLogicalCluster, indexedWorkspace } from "./path-index/objects.ts";
 export { PathIndex } from "./path-index/path-index.ts";
@@ -61,6 +61,10 @@ export type {
   UnknownWorkspace,
   WorkspaceKey,
 } from "./path-index/types.ts";
+// URLs that are published
+export { appliedURLs } from "./publishing/applied-urls.ts";
+export type { PublishedEndpoint, PublishURLsOptions } from "./publishing/options.ts";
+export { PublishedURLs, publishURLs } from "./publishing/publish-urls.ts";
 // Kinds of tenancy.kcp.io
 export {
   Workspace,
@@ -82,6 +86,17 @@ export {
 // Kinds of topology.kcp.io
 export { Partition, type PartitionSpec } from "./topology/partition.ts";
 export { PartitionSet, type PartitionSetSpec, type PartitionSetStatus } from "./topology/partition-set.ts";
+// Who asks
+export { prefixedUser } from "./users/prefixed-user.ts";
+export {
+  contentWarrant,
+  extraOf,
+  formatWarrant,
+  isServiceAccount,
+  parseWarrant,
+  warrantsOf,
+  withWarrant,
+} from "./users/warrants.ts";
 // Well-known
 export {
   API_IDENTITY_ANNOTATION,
@@ -177,6 +192,7 @@ export {
   LOGICAL_CLUSTER_ADMIN_GROUP,
   MASTERS_GROUP,
   METRICS_READER_ROLE,
+  SERVICE_ACCOUNT_PREFIX,
   TERMINATOR_GROUP_PREFIX,
   WORKSPACE_ACCESS_GROUP,
 } from "./well-known/users.ts";

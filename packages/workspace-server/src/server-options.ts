@@ -67,6 +67,14 @@ export interface WorkspaceServerOptions
    * of the server set; 0 is none. @default as many as one likes: one workspace can fill the store for all
    */
   readonly totalObjectLimit?: number;
+  /**
+   * Whether APIExports say in `status.virtualWorkspaces` at which URLs their view is, one for each shard, with the condition
+   * `VirtualWorkspaceURLsReady` (kcp's feature gate `EnableDeprecatedAPIExportVirtualWorkspacesUrls`, which is off there): for
+   * clients from before APIExportEndpointSlices, which say the same and more. Where it is turned off both are taken away.
+   *
+   * @default true
+   */
+  readonly exportURLs?: boolean;
   /** Served besides, below `/services`. */
   readonly virtualWorkspaces?: readonly VirtualWorkspace[];
   /** By which these views reach the workspaces. The server closes it. @default none */
@@ -95,6 +103,7 @@ export function shardOptions(options: WorkspaceServerOptions): CommonShardOption
     rootCa,
     token,
     ...(options.totalObjectLimit !== undefined && { totalObjectLimit: options.totalObjectLimit }),
+    ...(options.exportURLs !== undefined && { virtualWorkspaceURLs: options.exportURLs }),
     ...(homeWorkspaces && { homeCreators: homeWorkspaces.creatorGroups }),
     log,
   };

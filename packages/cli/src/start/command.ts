@@ -54,7 +54,8 @@ Operation:
   --shutdown-delay-duration <time>   serve on for so long while /readyz says no       (default 0)
   --logging-format <format>          text or json, on stderr                          (default text)
   --v <number>                       from 3 on requests are logged                    (default 2)
-  --feature-gates <names>            Name=true,…`,
+  --feature-gates <names>            Name=true,…; EnableDeprecatedAPIExportVirtualWorkspacesUrls=false leaves
+                                     status.virtualWorkspaces of APIExports empty     (default true)`,
 
   async run(args) {
     const { startOptions } = await import("./options.ts");

@@ -9,6 +9,7 @@ import { type Authentication, authenticationOf } from "./authentication.ts";
 import { batteriesOf, usersOf } from "./batteries.ts";
 import { contentOf, pathOf } from "./files.ts";
 import { type Flags, readFlags } from "./flags.ts";
+import { gatesOf } from "./gates.ts";
 import { logOf, type StartLog } from "./log.ts";
 import { type Place, placeOf } from "./place.ts";
 import { type Services, servicesOf } from "./services.ts";
@@ -43,6 +44,8 @@ export interface StartOptions extends StartLog {
   readonly shards: readonly string[];
   /** In each workspace; 0: as many as one likes. */
   readonly totalObjectLimit: number;
+  /** Whether APIExports have URLs in their own status. @default they have */
+  readonly exportURLs: boolean | undefined;
   readonly audit: Audit | undefined;
   /** ms */
   readonly closeDelay: number;
@@ -74,6 +77,7 @@ export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
   const batteries = batteriesOf(flags);
   const { audit, warning } = auditOf(flags);
   const services = servicesOf(flags);
+  const gates = gatesOf(flags);
   return {
     ...logging,
     rootDirectory,
@@ -95,7 +99,12 @@ export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     totalObjectLimit: flags.count("logical-cluster-total-object-limit", { fallback: 0, most: MOST_OBJECTS }),
     audit,
     closeDelay: flags.duration("shutdown-delay-duration"),
-    warnings: [...flags.warnings, ...services.warnings, ...(warning === undefined ? [] : [warning]), ...gatesOf(flags)],
+    exportURLs: gates.exportURLs,
+    warnings: [
+      ...[...flags.warnings, ...services.warnings],
+      ...(warning === undefined ? [] : [warning]),
+      ...gates.warnings,
+    ],
   };
 }
 
@@ -175,15 +184,4 @@ function refuseForeign(rootDirectory: string): void {
     throw new Failure(
       `${rootDirectory} has the data of a kcp, which this server cannot read: name another folder with --root-directory`,
     );
-}
-
-/** kcp's gates are for parts that are not here; what is said about them must not be lost. */
-function gatesOf(flags: Flags): readonly string[] {
-  const gates = flags.list("feature-gates").map((text): readonly [string, boolean] => {
-    const [, name = "", value = ""] = /^([A-Za-z]+)=(true|false)$/i.exec(text) ?? [];
-    if (name === "")
-      throw new UsageError(`--feature-gates ${text}: write Name=true or Name=false, with commas between`);
-    return [name, /^true$/i.test(value)];
-  });
-  return gates.filter(([, on]) => on).map(([name]) => `feature gate ${name} has no effect in this server`);
 }

@@ -92,6 +92,7 @@ function serverOf(
     shards: shardsOf(options, views),
     closeDelay,
     totalObjectLimit,
+    ...(options.exportURLs !== undefined && { exportURLs: options.exportURLs }),
     ...(homeWorkspaces !== undefined && { homeWorkspaces }),
     ...(audit && { audit }),
     ...(onRequest && { onRequest }),

@@ -1,6 +1,13 @@
 import { hash } from "node:crypto";
 import { ApiError, WILDCARD } from "@virtual-workspaces/apimachinery";
-import { type AuthorizeRequest, type Authorizer, type Decision, deny, type User } from "@virtual-workspaces/framework";
+import {
+  type AuthorizeRequest,
+  type Authorizer,
+  type Decision,
+  deny,
+  type Identity,
+  type User,
+} from "@virtual-workspaces/framework";
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import { type AccessAttributes, attributesOf, questionOf } from "./access-attributes.ts";
 import { decisionOf } from "./access-status.ts";
@@ -33,6 +40,22 @@ export interface SubjectAccessReviewOptions<Params = unknown> extends ReviewOpti
    * Label and field selectors are only asked about where they are given here. `undefined`: refused, and nobody is asked.
    */
   readonly attributes?: (request: AuthorizeRequest<Params>) => AccessAttributes | undefined;
+  /**
+   * About whom it is asked, instead of the caller: kcp's `PrefixUser` for a maximal permission policy, say. Asked once for each
+   * user: it looks at nothing else.
+   *
+   * @default the caller
+   */
+  readonly subject?: (user: User) => Identity;
+  /**
+   * Whether only the rules of the logical cluster count, and not whether the subject may enter it at all (kcp's deep
+   * SubjectAccessReview, header `X-Kcp-Internal-Deep-SubjectAccessReview`): for questions about a workspace that whoever is asked
+   * about need not be in, such as that of an exporter. A kcp heeds it of `system:masters` alone, of whom the upstream's
+   * credentials must be; asked by anybody else it decides as if it were not there, and says no more often.
+   *
+   * @default false
+   */
+  readonly deep?: boolean;
   /** Whether the caller is told the reason of a no, cut to 500 characters. Rules and bindings may be named in it. @default false */
   readonly showReason?: boolean;
   /**
@@ -112,7 +135,7 @@ class Asking<Params> {
   readonly #options: SubjectAccessReviewOptions<Params>;
   readonly #means: Means<Params>;
   /** Users are immutable and shared between requests, and a list of groups is long: each is hashed once. */
-  readonly #subjects = new WeakMap<User, string>();
+  readonly #subjects = new WeakMap<User, Subject>();
   readonly #upstreams = new WeakMap<Upstream, number>();
   #seen = 0;
 
@@ -133,7 +156,8 @@ class Asking<Params> {
     if (attributes === undefined) return deny("this is not served here");
     const { verdicts } = this.#means;
     const upstream = this.#means.upstreamOf(request);
-    const question = { upstream, prefix: prefixOf(cluster), user: request.user, about: questionOf(attributes) };
+    const subject = this.#subject(request.user);
+    const question = { upstream, prefix: prefixOf(cluster), subject, about: questionOf(attributes) };
     const key = this.#keyOf(question);
     return verdicts.known(key) ?? this.#find(key, question, request.signal);
   }
@@ -147,20 +171,22 @@ class Asking<Params> {
     }
   }
 
-  async #review({ upstream, prefix, user, about }: Question, signal: AbortSignal): Promise<Decision> {
-    const spec = { ...about, ...subjectOf(user) };
-    const status = await this.#means.reviewer.ask({ ...REVIEW, upstream, prefix, spec }, signal);
+  async #review({ upstream, prefix, subject, about }: Question, signal: AbortSignal): Promise<Decision> {
+    const spec = { ...about, ...subject.named };
+    const headers = this.#options.deep === true ? DEEP : [];
+    const status = await this.#means.reviewer.ask({ ...REVIEW, upstream, prefix, spec, headers }, signal);
     return decisionOf(status, { from: upstream.url, showReason: this.#options.showReason ?? false });
   }
 
-  #keyOf({ upstream, prefix, user, about }: Question): string {
-    return hash("sha256", JSON.stringify([this.#subject(user), this.#number(upstream), prefix, about]), "base64");
+  #keyOf({ upstream, prefix, subject, about }: Question): string {
+    return hash("sha256", JSON.stringify([subject.hash, this.#number(upstream), prefix, about]), "base64");
   }
 
-  #subject(user: User): string {
+  #subject(user: User): Subject {
     let subject = this.#subjects.get(user);
     if (subject === undefined) {
-      subject = hash("sha256", JSON.stringify(subjectOf(user)), "base64");
+      const named = subjectOf(this.#options.subject?.(user) ?? user);
+      subject = { named, hash: hash("sha256", JSON.stringify(named), "base64") };
       this.#subjects.set(user, subject);
     }
     return subject;
@@ -180,9 +206,17 @@ class Asking<Params> {
 interface Question {
   readonly upstream: Upstream;
   readonly prefix: string;
-  readonly user: User;
+  readonly subject: Subject;
   readonly about: object;
 }
+
+/** About whom. */
+interface Subject {
+  readonly named: object;
+  readonly hash: string;
+}
+
+const DEEP = ["X-Kcp-Internal-Deep-SubjectAccessReview", "true"] as const;
 
 const REVIEW = {
   group: "authorization.k8s.io",

@@ -40,5 +40,8 @@ export const CLUSTER_GROUP_PREFIX = "system:cluster:";
 /** Before users and groups that a maximal permission policy speaks of (`MaximalPermissionPolicyRBACUserGroupPrefix`). */
 export const BINDING_SUBJECT_PREFIX = "apis.kcp.io:binding:";
 
+/** Before `<namespace>:<name>`: a service account, as its tokens name it (Kubernetes' `ServiceAccountUsernamePrefix`). */
+export const SERVICE_ACCOUNT_PREFIX = "system:serviceaccount:";
+
 /** Before `<cluster>:<namespace>:<name>`: a service account, seen from other logical clusters. */
 export const GLOBAL_SERVICE_ACCOUNT_PREFIX = "system:kcp:serviceaccount:";

@@ -25,6 +25,7 @@ import { ExportController } from "./controllers/export/controller.ts";
 import { EndpointSliceController } from "./controllers/export/endpoint-slices.ts";
 import { Identities, type SecretContent } from "./controllers/export/identity.ts";
 import { clusterOf, Exports, placeOf } from "./exports.ts";
+import { follow } from "./follow.ts";
 import { BoundCrds } from "./served/bound-crds.ts";
 import { BoundKinds } from "./served/bound-kinds.ts";
 import type { FindOwnKind } from "./served/own-kind.ts";
@@ -162,6 +163,13 @@ export class Bindings implements ShardPart {
     stack.use(this.#slices.follow(shard));
     stack.use(this.#defaults.follow(shard));
     stack.use(shard.state.shards.on({ deleted: () => changed() }));
+    stack.use(
+      follow(
+        shard.state.shards,
+        () => this.#export.shardsChanged(),
+        ({ spec }) => spec?.virtualWorkspaceURL,
+      ),
+    );
     const changed = (): void => {
       this.#binding.shardsChanged();
       this.#defaults.shardsChanged();

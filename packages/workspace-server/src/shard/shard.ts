@@ -60,6 +60,8 @@ export interface ShardOptions {
   readonly audiences: readonly string[];
   /** How many objects there may be in a logical cluster that says nothing else. @default as many as one likes */
   readonly totalObjectLimit?: number;
+  /** Whether `status.virtualWorkspaces` of exports is written. @default true */
+  readonly virtualWorkspaceURLs?: boolean;
   /** Groups whose members get a home workspace when they ask for it. @default there are no home workspaces */
   readonly homeCreators?: readonly string[];
   readonly log: Log;
@@ -123,6 +125,7 @@ export class Shard implements AsyncDisposable {
         mayAccess: isAllowed,
         kindsOf: (cluster, { group, resource }) => this.#keptKinds(cluster, `${resource}.${group}`),
         admit,
+        ...(options.virtualWorkspaceURLs !== undefined && { virtualWorkspaceURLs: options.virtualWorkspaceURLs }),
       }),
     );
     const all = admitInOrder(admit, roles, path, this.#bindings.admitClaims);

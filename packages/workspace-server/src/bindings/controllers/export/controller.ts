@@ -16,16 +16,15 @@ import { ensure, modify, read } from "../../../shard/modify.ts";
 import type { ShardObjects } from "../../../shard/objects.ts";
 import type { ShardState } from "../../../shard/state.ts";
 import type { Tracked } from "../../../shard/tracked.ts";
-import { clusterOf, type Exports } from "../../exports.ts";
+import { clusterOf } from "../../exports.ts";
 import { follow } from "../../follow.ts";
 import type { Identities, SecretContent } from "./identity.ts";
-import { exportURL } from "./urls.ts";
+import { exportURL, publishedShards } from "./urls.ts";
 
 /** What the controller of exports is made of. */
 export interface ExportControllerOptions {
   readonly objects: ShardObjects;
   readonly state: ShardState;
-  readonly exports: Exports;
   readonly secrets: Tracked<SecretContent>;
   readonly identities: Identities;
   readonly shards: () => readonly ShardContext[];
@@ -72,7 +71,7 @@ export class ExportController implements ShardPart {
     );
   }
 
-  /** A shard has come or gone: the URLs are others. */
+  /** A shard has come or gone, or is reached elsewhere: the URLs are others. */
   shardsChanged(): void {
     for (const found of this.#options.state.apiExports.store.list())
       this.#controller.add({ cluster: clusterOf(found), namespace: "", name: found.metadata.name ?? "" });
@@ -135,14 +134,9 @@ export class ExportController implements ShardPart {
       if (status.conditions !== undefined) status.conditions = deleteCondition(status.conditions, URLS_READY);
       return;
     }
-    const running = this.#options.shards().map(({ urls: { virtualWorkspaceURL } }) => virtualWorkspaceURL);
-    const missing = this.#options.exports.missing.map(({ spec }) => spec?.virtualWorkspaceURL ?? "");
-    const had = new Set(status.virtualWorkspaces?.map(({ url }) => url));
-    const urls = [
-      ...running.map((url) => exportURL(url, key)),
-      // Who does not run for now has not gone.
-      ...missing.map((url) => exportURL(url, key)).filter((url) => had.has(url)),
-    ];
+    const urls = publishedShards(this.#options.shards())
+      .filter(({ virtualWorkspaceURL }) => virtualWorkspaceURL !== "")
+      .map(({ virtualWorkspaceURL }) => exportURL(virtualWorkspaceURL, key));
     status.virtualWorkspaces = [...new Set(urls)].sort().map((url) => ({ url }));
     status.conditions = markTrue(status.conditions, URLS_READY, this.#options.now());
   }

@@ -1,13 +1,18 @@
-import { type LabelSelectorObject, labelSelectorFromObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import {
+  isApiError,
+  type LabelSelectorObject,
+  labelSelectorFromObject,
+  type ObjectKey,
+} from "@virtual-workspaces/apimachinery";
 import { type Controller, controller, type ReconcileFailure } from "@virtual-workspaces/client";
 import {
   type APIExport,
   APIExportEndpointSlice,
+  appliedURLs,
   markFalse,
   markTrue,
   PATH_ANNOTATION,
   type Partition,
-  SHARD_NAME_LABEL,
   type APIExportEndpointSlice as Slice,
 } from "@virtual-workspaces/kcp";
 import type { ShardContext, ShardPart } from "../../../shard/context.ts";
@@ -18,7 +23,7 @@ import type { Tracked } from "../../../shard/tracked.ts";
 import { clusterOf, type Exports, exportText, placeOf } from "../../exports.ts";
 import { follow } from "../../follow.ts";
 import { selectorText } from "./selector-text.ts";
-import { exportURL } from "./urls.ts";
+import { exportURL, publishedShards } from "./urls.ts";
 
 type Held<Kind> = Kind extends { readonly type?: (object: infer Content) => unknown } ? Content : never;
 type Status = NonNullable<Slice["status"]>;
@@ -105,13 +110,13 @@ export class EndpointSliceController implements ShardPart {
       follow(
         state.shards,
         () => this.shardsChanged(),
-        ({ metadata }) => metadata.labels,
+        ({ metadata, spec }) => [metadata.labels, spec?.virtualWorkspaceURL],
       ),
     );
     return stack;
   }
 
-  /** A shard has come or gone. */
+  /** A shard has come or gone, or is another. */
   shardsChanged(): void {
     for (const slice of this.#options.state.apiExportEndpointSlices.store.list()) this.#add(slice);
   }
@@ -146,57 +151,74 @@ export class EndpointSliceController implements ShardPart {
     if (found === undefined) {
       const message = `Error getting APIExport ${slice.spec === undefined ? "" : exportText(slice.spec.export, cluster)}`;
       judge("APIExportValid", { type: "APIExportValid", reason: "APIExportNotFound", message });
-      delete status.endpoints;
+      setEndpoints(status, slice, []);
       return;
     }
     judge("APIExportValid", undefined);
     const selector = this.#selector(slice.spec?.partition ?? "", cluster);
     if ("reason" in selector) {
       judge("PartitionValid", selector);
-      delete status.endpoints;
+      setEndpoints(status, slice, []);
       return;
     }
     judge("PartitionValid", undefined);
     const text = selectorText(selector);
     if (text === "") delete status.shardSelector;
     else status.shardSelector = text;
-    this.#publish(status, found, selector);
+    // Also when somebody else has found something wrong.
+    if (status.conditions?.every(({ status: holds }) => holds === "True") === true)
+      this.#publish(status, slice, { found, selector });
   }
 
   #selector(partition: string, cluster: string): LabelSelectorObject | Fault {
     if (partition === "") return {};
     const found = this.#options.partitions.store.get({ cluster, namespace: "", name: partition });
-    if (found !== undefined) return (found.spec?.selector ?? {}) as LabelSelectorObject;
-    const message = `partition.topology.kcp.io ${JSON.stringify(partition)} not found`;
-    return { type: "PartitionValid", reason: "PartitionInvalidReference", message };
+    const fault = { type: "PartitionValid", reason: "PartitionInvalidReference" } as const;
+    if (found === undefined)
+      return { ...fault, message: `partition.topology.kcp.io ${JSON.stringify(partition)} not found` };
+    const selector = (found.spec?.selector ?? {}) as LabelSelectorObject;
+    try {
+      labelSelectorFromObject(selector);
+      return selector;
+    } catch (error) {
+      if (!isApiError(error)) throw error;
+      return { ...fault, message: error.message };
+    }
   }
 
-  #publish(status: Status, found: APIExport, selector: LabelSelectorObject): void {
+  #publish(status: Status, slice: Slice, { found, selector }: Publication): void {
     const [cluster, name] = [clusterOf(found), found.metadata.name ?? ""];
     const places = [...new Set([cluster, pathOf(found, cluster)])];
     const matches = labelSelectorFromObject(selector);
     const had = new Set(status.endpoints?.map(({ url }) => url));
-    const urls = this.#options.shards().flatMap((shard) => {
-      const url = exportURL(shard.urls.virtualWorkspaceURL, { cluster, name });
-      const bound = places.some((place) => shard.state.apiBindings.store.countBy("export", `${place}:${name}`) > 0);
+    const urls = publishedShards(this.#options.shards()).flatMap(({ virtualWorkspaceURL, labels, context }) => {
+      const url = virtualWorkspaceURL === "" ? "" : exportURL(virtualWorkspaceURL, { cluster, name });
+      const own = url === "" ? [] : [url];
+      const kept = had.has(url) ? own : [];
+      // Who does not run for now has not gone.
+      if (context === undefined) return kept;
+      const bound = places.some((place) => context.state.apiBindings.store.countBy("export", `${place}:${name}`) > 0);
       // A shard outside the partition neither publishes its URL nor takes it back.
-      if (bound && !matches.matches(this.#labelsOf(shard))) return had.has(url) ? [url] : [];
-      return bound ? [url] : [];
+      return bound ? (matches.matches(labels) ? own : kept) : [];
     });
-    // Who does not run for now has not gone.
-    for (const { spec } of this.#options.exports.missing) {
-      const url = exportURL(spec?.virtualWorkspaceURL ?? "", { cluster, name });
-      if (had.has(url)) urls.push(url);
-    }
-    if (urls.length === 0) delete status.endpoints;
-    else status.endpoints = [...new Set(urls)].sort().map((url) => ({ url }));
+    setEndpoints(status, slice, urls);
   }
+}
 
-  #labelsOf({ name }: ShardContext): Readonly<Record<string, string>> {
-    const objects = this.#options.shards().flatMap(({ state }) => state.shards.store.list());
-    const found = objects.find(({ metadata }) => metadata.name === name);
-    return { [SHARD_NAME_LABEL]: name, ...found?.metadata.labels };
-  }
+/** What is published. */
+interface Publication {
+  readonly found: APIExport;
+  readonly selector: LabelSelectorObject;
+}
+
+/** Those of the server, in one order, and as they are those that others have applied. */
+function setEndpoints(status: Status, slice: Slice, urls: readonly string[]): void {
+  const applied = appliedURLs(slice, "endpoints");
+  const others = status.endpoints?.filter(({ url }) => applied.has(url)) ?? [];
+  const own = urls.filter((url) => !applied.has(url)).map((url) => ({ url }));
+  const all = new Map([...others, ...own].map((endpoint) => [endpoint.url, endpoint]));
+  if (all.size === 0) delete status.endpoints;
+  else status.endpoints = [...all.values()].sort((one, other) => (one.url < other.url ? -1 : 1));
 }
 
 function pathOf({ metadata }: APIExport, cluster: string): string {

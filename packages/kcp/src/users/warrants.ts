@@ -1,15 +1,15 @@
 import type { Identity } from "@virtual-workspaces/framework";
-import { CLUSTER_NAME_EXTRA, WARRANT_EXTRA } from "@virtual-workspaces/kcp";
-import { SERVICE_ACCOUNT_PREFIX } from "./well-known.ts";
+import { CLUSTER_NAME_EXTRA, WARRANT_EXTRA } from "../well-known/user-extra.ts";
+import { KCP_ADMIN_GROUP, SERVICE_ACCOUNT_PREFIX } from "../well-known/users.ts";
 
 const NONE: readonly string[] = [];
 
-/** The values of an extra key. */
+/** The values of an extra key, none where it is not there. */
 export function extraOf({ extra }: Pick<Identity, "extra">, key: string): readonly string[] {
   return Object.hasOwn(extra, key) ? (extra[key] ?? NONE) : NONE;
 }
 
-/** Whether somebody is a service account, of whichever logical cluster. */
+/** Whether somebody is called as a service account is, of whichever logical cluster. */
 export function isServiceAccount({ name }: Pick<Identity, "name">): boolean {
   return name.startsWith(SERVICE_ACCOUNT_PREFIX);
 }
@@ -27,7 +27,12 @@ export function warrantsOf(identity: Pick<Identity, "extra">): readonly Identity
   });
 }
 
-/** Reads one warrant. @returns `undefined` for what is none */
+/**
+ * Reads one warrant, a value of the extra {@link WARRANT_EXTRA} (kcp's `Warrant`): `{ user, groups, uid, extra }` in JSON, in which
+ * all may be missing.
+ *
+ * @returns `undefined` for what is none
+ */
 export function parseWarrant(text: string): Identity | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -40,7 +45,7 @@ export function parseWarrant(text: string): Identity | undefined {
   }
 }
 
-/** Writes one as {@link parseWarrant} reads it. */
+/** Writes one as {@link parseWarrant} reads it: without what is empty, but for the user. */
 export function formatWarrant({ name, uid, groups, extra }: Identity): string {
   return JSON.stringify({
     user: name,
@@ -48,6 +53,27 @@ export function formatWarrant({ name, uid, groups, extra }: Identity): string {
     ...(Object.keys(extra).length > 0 && { extra }),
     ...(uid !== "" && { uid }),
   });
+}
+
+/**
+ * Somebody with one warrant more: a copy, what is given stays as it is. Where the result is impersonated, a shard lets it do what
+ * either may, and takes it for the one whom it carries the warrant for in audit, field managers and admission. Whoever asks a
+ * shard so must be of `system:masters` there, and has to decide about the caller first: nothing behind it does.
+ */
+export function withWarrant(identity: Identity, warrant: Identity): Identity {
+  const warrants = [...extraOf(identity, WARRANT_EXTRA), formatWarrant(warrant)];
+  return { ...identity, extra: { ...identity.extra, [WARRANT_EXTRA]: warrants } };
+}
+
+/**
+ * Who may do everything in one logical cluster and nothing anywhere else: the warrant by which kcp's views of APIExports and
+ * of ours reach bound workspaces, a service account of that logical cluster that does not exist.
+ *
+ * @param cluster its name, not a path
+ */
+export function contentWarrant(cluster: string): Identity {
+  const extra = { [CLUSTER_NAME_EXTRA]: [cluster] };
+  return { name: `${SERVICE_ACCOUNT_PREFIX}default:rest`, uid: "", groups: [KCP_ADMIN_GROUP], extra };
 }
 
 type Maybe<T> = T | null | undefined;

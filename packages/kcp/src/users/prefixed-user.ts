@@ -1,20 +1,14 @@
 import { ANONYMOUS, AUTHENTICATED, type Identity, UNAUTHENTICATED } from "@virtual-workspaces/framework";
-import {
-  BINDING_SUBJECT_PREFIX,
-  CLUSTER_NAME_EXTRA,
-  GLOBAL_SERVICE_ACCOUNT_PREFIX,
-  SCOPES_EXTRA,
-  WARRANT_EXTRA,
-} from "@virtual-workspaces/kcp";
+import { CLUSTER_NAME_EXTRA, SCOPES_EXTRA, WARRANT_EXTRA } from "../well-known/user-extra.ts";
+import { BINDING_SUBJECT_PREFIX, GLOBAL_SERVICE_ACCOUNT_PREFIX, SERVICE_ACCOUNT_PREFIX } from "../well-known/users.ts";
 import { extraOf, formatWarrant, isServiceAccount, parseWarrant } from "./warrants.ts";
-import { SERVICE_ACCOUNT_PREFIX } from "./well-known.ts";
 
 const PREFIX = BINDING_SUBJECT_PREFIX;
 
 /**
  * Somebody as a maximal permission policy speaks of them (kcp's `PrefixUser`): `apis.kcp.io:binding:` before name and
  * groups, of warrants too. A service account goes by its name for other workspaces; one that does not say whose it is, is
- * anonymous.
+ * anonymous. Asked about with a deep review in the exporter's logical cluster, it says what the policy allows.
  */
 export function prefixedUser(identity: Identity): Identity {
   const { uid, groups } = identity;

@@ -1,0 +1,281 @@
+// Why: clients go where it is published: an entry too few hides a shard, one too many leads nowhere, one of another publisher that is
+// lost is an outage of somebody else.
+import { publishURLs } from "@virtual-workspaces/kcp";
+import { expect } from "chai";
+import { APPLY, MERGE } from "../../_support/patches.ts";
+import { ManualClock } from "../../client/support/manual-clock.ts";
+import { type Body, conditionOf, root, SHARDS, Stores, until } from "../shards/support.ts";
+import { makeAdmin } from "../support/logical-clusters.ts";
+import { byShards, Kitchen, urlOn } from "./support/menus.ts";
+
+const PATCH = MERGE.headers ?? {};
+
+/** Who has applied which URLs. */
+function managersOf({ metadata }: Body): Record<string, string[]> {
+  const own = metadata.managedFields.filter(
+    ({ operation, subresource }: Body) => operation === "Apply" && subresource === "status",
+  );
+  return Object.fromEntries(
+    own.map(({ manager, fieldsV1 }: Body) => [
+      manager,
+      Object.keys(fieldsV1["f:status"]?.["f:endpoints"] ?? {}).map((key) => JSON.parse(key.slice(2)).url),
+    ]),
+  );
+}
+
+const versionOf = async (kitchen: Kitchen, name: string): Promise<string> =>
+  (await kitchen.server.get(`${kitchen.menus}/${name}`, root)).body.metadata.resourceVersion;
+
+describe("publishURLs", function () {
+  this.timeout(30_000);
+
+  it("has each shard say where the view is on it, beside what others have applied", async () => {
+    await using stores = new Stores();
+    await using kitchen = await Kitchen.start(stores);
+    await kitchen.cook("soup");
+    const theirs = { apiVersion: "example.dev/v1", kind: "Menu", metadata: { name: "soup" } };
+    const other = { ...theirs, status: { note: "hot", endpoints: [{ url: "https://other.test" }] } };
+    await kitchen.send(`PATCH ${kitchen.menus}/soup/status?fieldManager=other`, other, APPLY.headers);
+    await using near = publishURLs({ ...kitchen.publication("root"), urls: byShards });
+    await using _far = publishURLs({ ...kitchen.publication("shard-1"), urls: byShards });
+    await near.started;
+    const all = ["https://other.test", urlOn.root("soup"), urlOn.far("soup")];
+    const soup = await kitchen.having("soup", all);
+    expect(managersOf(soup)).to.deep.equal({
+      other: ["https://other.test"],
+      root: [urlOn.root("soup")],
+      "shard-1": [urlOn.far("soup")],
+    });
+    expect(soup.status.note).to.equal("hot");
+    // Those that come later too.
+    await kitchen.cook("salad");
+    await kitchen.having("salad", [urlOn.root("salad"), urlOn.far("salad")]);
+    expect(kitchen.failures).to.deep.equal([]);
+  });
+
+  it("writes nothing where all is right, also after a start", async () => {
+    await using stores = new Stores();
+    await using kitchen = await Kitchen.start(stores);
+    await kitchen.cook("soup");
+    const both = { ...kitchen.publication("*"), manager: "menus", urls: byShards };
+    {
+      await using _first = publishURLs(both);
+      await kitchen.having("soup", [urlOn.root("soup"), urlOn.far("soup")]);
+    }
+    const version = await versionOf(kitchen, "soup");
+    await using again = publishURLs({
+      ...both,
+      urls: (menu, shards) => [...byShards(menu, shards), ...byShards(menu, shards)].reverse(),
+    });
+    await again.started;
+    await kitchen.send(`PATCH ${SHARDS}/root`, { metadata: { labels: { seen: "yes" } } }, PATCH);
+    again.recheck();
+    // It waits in the same line.
+    await kitchen.cook("salad");
+    await kitchen.having("salad", [urlOn.root("salad"), urlOn.far("salad")]);
+    expect(await versionOf(kitchen, "soup")).to.equal(version);
+  });
+
+  it("takes back its own where there is nothing more to publish, and leaves what it is told to leave", async () => {
+    await using stores = new Stores();
+    await using kitchen = await Kitchen.start(stores);
+    await kitchen.cook("soup");
+    await kitchen.cook("salad");
+    await using _near = publishURLs({ ...kitchen.publication("root"), urls: byShards });
+    await using _far = publishURLs({
+      ...kitchen.publication("shard-1"),
+      urls: (menu, shards) => {
+        if (menu.spec?.day === "leaving") return undefined;
+        return menu.spec?.day === "monday" ? byShards(menu, shards) : [];
+      },
+    });
+    for (const name of ["soup", "salad"]) await kitchen.having(name, [urlOn.root(name), urlOn.far(name)]);
+    await kitchen.send(`PATCH ${kitchen.menus}/soup`, { spec: { day: "leaving" } }, PATCH);
+    await kitchen.send(`PATCH ${kitchen.menus}/salad`, { spec: { day: "tuesday" } }, PATCH);
+    const salad = await kitchen.having("salad", [urlOn.root("salad")]);
+    expect(managersOf(salad)).to.deep.equal({ root: [urlOn.root("salad")] });
+    await kitchen.having("soup", [urlOn.root("soup"), urlOn.far("soup")]);
+  });
+
+  it("goes with what a Shard says, and says more of an endpoint than its URL", async () => {
+    await using stores = new Stores();
+    await using kitchen = await Kitchen.start(stores);
+    await kitchen.cook("soup");
+    let shards: object = { matchAll: true };
+    await using published = publishURLs({
+      ...kitchen.publication("shard-1"),
+      urls: (menu, all) => byShards(menu, all).map((url) => ({ url, shards })),
+    });
+    const soup = await kitchen.having("soup", [urlOn.far("soup")]);
+    expect(soup.status.endpoints).to.deep.equal([{ url: urlOn.far("soup"), shards }]);
+    await kitchen.send(`PATCH ${SHARDS}/shard-1`, { spec: { virtualWorkspaceURL: "https://else.test/" } }, PATCH);
+    await kitchen.having("soup", ["https://else.test/services/menus/soup"]);
+    shards = { selector: { matchLabels: { region: "eu" } } };
+    published.recheck();
+    const { body } = await until(
+      kitchen.server,
+      `${kitchen.menus}/soup`,
+      ({ body: { status } }) => status.endpoints[0].shards.matchAll === undefined,
+    );
+    expect(body.status.endpoints).to.deep.equal([{ url: "https://else.test/services/menus/soup", shards }]);
+  });
+
+  it("stays when its publisher stops, and goes when it is withdrawn, and no more than that", async () => {
+    await using stores = new Stores();
+    await using kitchen = await Kitchen.start(stores);
+    for (const name of ["soup", "salad"]) await kitchen.cook(name);
+    const near = publishURLs({ ...kitchen.publication("root"), urls: byShards });
+    const far = publishURLs({ ...kitchen.publication("shard-1"), urls: byShards });
+    for (const name of ["soup", "salad"]) await kitchen.having(name, [urlOn.root(name), urlOn.far(name)]);
+    await near[Symbol.asyncDispose]();
+    await kitchen.having("soup", [urlOn.root("soup"), urlOn.far("soup")]);
+    await far.withdraw();
+    for (const name of ["soup", "salad"])
+      expect((await kitchen.server.get(`${kitchen.menus}/${name}`, root)).body.status.endpoints).to.deep.equal([
+        { url: urlOn.root(name) },
+      ]);
+    const gone = publishURLs({ ...kitchen.publication("root"), urls: byShards });
+    await gone.started;
+    await kitchen.send(`DELETE ${kitchen.menus}/salad`);
+    await gone.withdraw();
+    expect((await kitchen.having("soup", [])).status?.endpoints ?? []).to.deep.equal([]);
+  });
+
+  it("tells what `urls` throws, and what is no URL, changes nothing then, and goes on", async () => {
+    await using stores = new Stores();
+    await using kitchen = await Kitchen.start(stores);
+    await kitchen.cook("soup");
+    let broken: (() => readonly string[]) | undefined;
+    await using published = publishURLs({
+      ...kitchen.publication("root"),
+      urls: (menu, shards) => broken?.() ?? byShards(menu, shards),
+    });
+    await kitchen.having("soup", [urlOn.root("soup")]);
+    for (const [fault, message] of [
+      [() => ["https://user:secret@x.test"], /without user, query and fragment$/],
+      [() => ["/services/menus/soup"], /is published as a URL: give one of http or https/],
+      [
+        () => {
+          throw new Error("no such menu");
+        },
+        /no such menu/,
+      ],
+    ] as const) {
+      broken = fault;
+      const before = kitchen.failures.length;
+      published.recheck();
+      while (kitchen.failures.length === before) await new Promise((resolve) => setImmediate(resolve));
+      expect(String(kitchen.failures.at(-1)?.error)).to.match(message);
+    }
+    broken = undefined;
+    await kitchen.having("soup", [urlOn.root("soup")]);
+    await kitchen.cook("salad");
+    await kitchen.having("salad", [urlOn.root("salad")]);
+  });
+
+  it("is a list as a whole, with its condition, where that is how the kind has it", async () => {
+    await using stores = new Stores();
+    await using kitchen = await Kitchen.start(stores);
+    await kitchen.cook("soup");
+    await kitchen.send(`PATCH ${kitchen.menus}/soup/status`, { status: { note: "hot" } }, PATCH);
+    let broken = false;
+    const options = {
+      ...kitchen.publication("*"),
+      manager: "menus",
+      field: "virtualWorkspaces",
+      list: "whole",
+      condition: "VirtualWorkspaceURLsReady",
+    } as const;
+    const published = publishURLs({
+      ...options,
+      urls: (menu, shards) => {
+        if (broken) throw new Error("no such view");
+        return byShards(menu, shards);
+      },
+    });
+    const soup = await kitchen.having("soup", [urlOn.far("soup"), urlOn.root("soup")], "virtualWorkspaces");
+    expect(soup.status.virtualWorkspaces).to.deep.equal([{ url: urlOn.far("soup") }, { url: urlOn.root("soup") }]);
+    expect(soup.status.conditions[0]).to.include({ type: "VirtualWorkspaceURLsReady", status: "True" });
+    expect(soup.status.note).to.equal("hot");
+    broken = true;
+    published.recheck();
+    const bad = await until(
+      kitchen.server,
+      `${kitchen.menus}/soup`,
+      (answer) => conditionOf(answer, "VirtualWorkspaceURLsReady")?.status === "False",
+    );
+    expect(conditionOf(bad, "VirtualWorkspaceURLsReady")).to.include({
+      severity: "Error",
+      reason: "ErrorGeneratingURLs",
+      message: "no such view",
+    });
+    expect(bad.body.status.virtualWorkspaces).to.deep.equal(soup.status.virtualWorkspaces);
+    broken = false;
+    published.recheck();
+    await until(
+      kitchen.server,
+      `${kitchen.menus}/soup`,
+      (answer) => conditionOf(answer, "VirtualWorkspaceURLsReady")?.status === "True",
+    );
+    await published.withdraw();
+    const { body } = await kitchen.server.get(`${kitchen.menus}/soup`, root);
+    expect(body.status).to.deep.equal({ note: "hot", conditions: [] });
+  });
+
+  it("waits longer and longer where somebody else takes it away, and says so", async () => {
+    await using stores = new Stores();
+    await using kitchen = await Kitchen.start(stores);
+    await kitchen.cook("soup");
+    const clock = new ManualClock();
+    let asked = 0;
+    await using _published = publishURLs({
+      ...kitchen.publication("root"),
+      clock,
+      urls: (menu, shards) => {
+        asked++;
+        return byShards(menu, shards);
+      },
+    });
+    for (const wait of [1_000, 2_000, 4_000, 8_000]) {
+      await kitchen.having("soup", [urlOn.root("soup")]);
+      const before = asked;
+      await kitchen.send(`PATCH ${kitchen.menus}/soup/status`, { status: { endpoints: null } }, PATCH);
+      while (asked === before) await new Promise((resolve) => setImmediate(resolve));
+      clock.advance(wait - 100);
+      await new Promise((resolve) => setImmediate(resolve));
+      expect((await kitchen.server.get(`${kitchen.menus}/soup`, root)).body.status?.endpoints ?? []).to.deep.equal([]);
+      clock.advance(200);
+    }
+    await kitchen.having("soup", [urlOn.root("soup")]);
+    expect(kitchen.failures.map(({ error }) => String(error))).to.have.length(1);
+    expect(String(kitchen.failures[0]?.error)).to.match(/the URLs of .*soup are taken away again and again/);
+  });
+
+  it("is refused to who may not write the status, told, and there once they may", async () => {
+    await using stores = new Stores();
+    await using kitchen = await Kitchen.start(stores);
+    await kitchen.cook("soup");
+    await using alice = kitchen.clientOf("alice");
+    const { shards: _, ...common } = kitchen.publication("root");
+    await using _published = publishURLs({
+      ...common,
+      client: alice,
+      manager: "alice",
+      urls: () => ["https://a.test/x"],
+    });
+    while (kitchen.failures.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(kitchen.failures[0]?.error).to.have.property("code", 403);
+    await makeAdmin(kitchen.server, kitchen.cluster, "alice");
+    await kitchen.having("soup", ["https://a.test/x"]);
+  });
+
+  it("refuses options that contradict each other", async () => {
+    await using stores = new Stores();
+    await using kitchen = await Kitchen.start(stores);
+    const all = { ...kitchen.publication("*"), urls: byShards };
+    expect(() => publishURLs(all)).to.throw("publishURLs: say by `manager` whose the entries are");
+    expect(() => publishURLs({ ...all, manager: "x", condition: "Ready" })).to.throw(
+      "`condition` is for a list that is `whole`",
+    );
+  });
+});
