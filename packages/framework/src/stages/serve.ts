@@ -6,6 +6,7 @@ import { serveRaw, serveUpgrade } from "../serve/raw.ts";
 import { serveResource } from "../serve/resource.ts";
 import type { ResourceIndex } from "../serve/resources.ts";
 import { resourcesOf } from "../serve/resources.ts";
+import { refuseUnknown } from "../serve/scope.ts";
 import { takesUpgrade } from "../serve/subresource.ts";
 import type { ServedResource } from "../served.ts";
 import { liftDeadline } from "./deadline.ts";
@@ -51,5 +52,6 @@ function serveFound(
     if (serveNonResource(exchange, resources.list)) return undefined;
   }
   if (mounted.workspace.handle !== undefined) return serveRaw(exchange);
+  if (info.isResource) refuseUnknown(exchange);
   throw ApiError.notFoundPath();
 }
