@@ -70,6 +70,8 @@ export class Exchange {
   decision: Decision | undefined;
   /** What the request turned out to be about. Set by the serve stage. */
   served: ServedResource | undefined;
+  /** Whether that is there for those alone who ask for metadata. Set with it. */
+  metadataOnly = false;
   /** Where the request came from, where somebody records it. */
   origin: Origin | undefined;
   /** What is kept of the request for its audit events; `undefined` before the caller is known, and without audit. */

@@ -12,6 +12,7 @@ export {
   type Subresources,
   type TypedDefinition,
 } from "./definition.ts";
+export type { MetadataForm } from "./encode/partial.ts";
 export type { PathParams } from "./path.ts";
 export {
   type ColumnSpec,
@@ -59,6 +60,7 @@ export type { Reader, ReaderPlace } from "./view/reader.ts";
 export { View, view } from "./view/view.ts";
 export { WritableView } from "./view/writable-view.ts";
 export {
+  type AskedResource,
   defineVirtualWorkspace,
   type RawRequest,
   type SetupContext,

@@ -1,5 +1,6 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "./definition.ts";
+import type { MetadataForm } from "./encode/partial.ts";
 import type { Storage } from "./storage.ts";
 import { type AdvertisedSubresource, advertisedSubresources } from "./subresource/advertised.ts";
 import { type AnyConnect, type AnyKind, type AnyNamed, checkNamed } from "./subresource/check-named.ts";
@@ -39,6 +40,8 @@ export interface ServeOptions<
    * should not be used any more. @default none
    */
   readonly warning?: string;
+  /** What those are told of an object who ask for its metadata alone (`PartialObjectMetadata`). @default its metadata */
+  readonly metadata?: MetadataForm;
   /** Asked before every write. Not for a storage that patches by itself, unless `patch` is not served. @default nobody is asked */
   readonly admit?: Admit<T>;
   /**
@@ -70,6 +73,8 @@ export interface ServedResource extends Advertised {
   readonly identity: string;
   /** As {@link ServeOptions.warning}. */
   readonly warning: string | undefined;
+  /** As {@link ServeOptions.metadata}. */
+  readonly metadata: MetadataForm | undefined;
   /** @internal Where writes go. */
   readonly writer: Writer;
   /** As {@link ServeOptions.admit}. */
@@ -123,6 +128,7 @@ export function serveStorage(definition: ResourceDefinition, storage: Storage, o
     subresources: advertisedSubresources(definition, verbs, { named, updates: storage.update !== undefined }),
     storedAs: storage.storedAs,
     warning: options.warning,
+    metadata: options.metadata,
     writer: new Writer({ definition, storage }),
     admit: options.admit,
     scaling: scale === undefined ? undefined : new Scaling(definition, scale, storage.versions),

@@ -15,6 +15,14 @@ export interface WorkspaceRequest<Params> {
   readonly signal: AbortSignal;
 }
 
+/** A resource as a path names it. */
+export interface AskedResource {
+  readonly group: string;
+  readonly version: string;
+  /** The plural. */
+  readonly resource: string;
+}
+
 /** What the raw hooks are told besides. */
 export interface RawRequest<Params> extends WorkspaceRequest<Params> {
   readonly requestId: string;
@@ -99,6 +107,17 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
   readonly resources?:
     | readonly ServedResource[]
     | ((request: WorkspaceRequest<Params>) => Awaitable<readonly ServedResource[]>);
+  /**
+   * What is served of a resource to those who list or watch it for its metadata alone (`as=PartialObjectMetadataList` or
+   * `as=PartialObjectMetadata` in `Accept`), where `resources` have no such resource: objects of several kinds that have no
+   * schema in common, as over all logical clusters. Discovery does not tell of it, other verbs are 405, and who would be
+   * answered with whole objects or a Table is 406. Asked for every such request once `authorize` has allowed it and, while
+   * watches are open, every half second. Return the same value as long as nothing changed. @default 404
+   */
+  readonly metadataOf?: (
+    resource: AskedResource,
+    request: WorkspaceRequest<Params>,
+  ) => Awaitable<ServedResource | undefined>;
   /**
    * In which order discovery tells of API groups: by name, or as `resources` lists them. Clients choose by it where several
    * groups have what is asked for: `kubectl get events`. @default "name"

@@ -9,6 +9,7 @@ export { type LmdbStoreOptions, lmdbStore } from "./lmdb/open.ts";
 export { type MemoryStoreOptions, memoryStore } from "./memory/memory-store.ts";
 export type { RecentHistory } from "./registry/follower.ts";
 export { keySpaces, removeKeySpace } from "./registry/key-spaces.ts";
+export { MetadataCollection, type MetadataOptions } from "./registry/metadata-collection.ts";
 export {
   ObjectFeed,
   type ObjectFeedHandlers,

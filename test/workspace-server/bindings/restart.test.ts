@@ -114,7 +114,7 @@ describe("bindings over restarts", function () {
         return locks?.["internal.apis.kcp.io/resource-bindings"] === "{}";
       });
       expect(await labels(shard)).to.equal(0);
-      const { entries } = await store.range({ from: "@bound-", to: "@bound-~" });
+      const { entries } = await store.range({ from: "@kind-", to: "@kind-~" });
       expect(entries).to.deep.equal([]);
       expect(await shard.objects.of(LogicalCluster).in("a").get("cluster")).to.not.equal(undefined);
     }

@@ -74,7 +74,7 @@ describe("custom kinds whose server is killed", () => {
     const store = await lmdbStore({ dir: folder.path });
     await store.commit({
       conditions: [],
-      operations: [{ type: "put", key: "@crd-none/root//x", value: Buffer.from("x") }],
+      operations: [{ type: "put", key: `@kind-${"0".repeat(32)}-crd-none/root//x`, value: Buffer.from("x") }],
     });
     await using _shard = await startShard({ store });
     await emptied(store);

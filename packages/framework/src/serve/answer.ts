@@ -1,9 +1,9 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { negotiate, type Wanted } from "../encode/negotiate.ts";
+import type { Presented } from "../encode/representations.ts";
 import { respond, respondDocument } from "../encode/respond.ts";
 import { type Encoded, encodeObject, isEncoded } from "../encoded.ts";
 import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
 
 /** How an object is to be answered. */
 export interface ObjectAnswer {
@@ -19,13 +19,13 @@ export function wantedObject({ req }: Exchange): Wanted {
 /** The one place that answers an object. */
 export function answerObject(
   exchange: Exchange,
-  { definition }: Pick<ServedResource, "definition">,
+  presented: Presented,
   { object, code, wanted }: ObjectAnswer & { readonly object: KubeObject | Encoded },
 ): void {
   const { res, core } = exchange;
   const encoded = isEncoded(object) ? object : encodeObject(object, exchange.cluster);
   exchange.answered = true;
-  const json = core.representations.of(definition, wanted, exchange).object(encoded);
+  const json = core.representations.of(presented, wanted, exchange).object(encoded);
   if (wanted.format === "json") respond(res, { code, contentType: "application/json", body: json });
   else respondDocument(res, { code, json, format: wanted.format });
 }

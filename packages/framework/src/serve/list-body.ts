@@ -25,7 +25,7 @@ export async function writeList(
 ): Promise<void> {
   const { res, core } = exchange;
   const { page, wanted } = list;
-  const representation = core.representations.of(resource.definition, wanted, exchange);
+  const representation = core.representations.of(resource, wanted, exchange);
   exchange.answered = true;
   const { head, tail } = representation.list(page.meta);
   // Asked of all: what cannot be told must be so before a head promises it.

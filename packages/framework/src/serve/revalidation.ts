@@ -5,7 +5,9 @@ import type { Log } from "../log.ts";
 import type { Mounted } from "../mounted.ts";
 import type { ServedResource } from "../served.ts";
 import type { User } from "../user.ts";
+import type { AskedResource } from "../virtual-workspace.ts";
 import type { Asker } from "./hook-request.ts";
+import { viewMetadata } from "./metadata-only.ts";
 import { resourcesOf } from "./resources.ts";
 
 /** How often discovery hooks are asked again while watches depend on them, ms: half of the second that is promised. */
@@ -13,6 +15,8 @@ const EVERY = 500;
 
 interface Open {
   readonly resource: ServedResource;
+  /** Of what is there for those alone who ask for metadata: what they asked for. */
+  readonly asked: AskedResource | undefined;
   readonly fail: (error: ApiError) => void;
 }
 
@@ -59,11 +63,14 @@ export class Revalidation implements Disposable {
   }
 
   add(exchange: Exchange, resource: ServedResource, fail: (error: ApiError) => void): Disposable {
-    if (typeof exchange.mounted.workspace.resources !== "function") return NOTHING_TO_DO;
-    const key = JSON.stringify([exchange.mounted.name, exchange.params, exchange.user]);
+    const { metadataOnly, info, mounted } = exchange;
+    if (typeof mounted.workspace.resources !== "function" && !metadataOnly) return NOTHING_TO_DO;
+    const key = JSON.stringify([mounted.name, exchange.params, exchange.user]);
     const group = this.#groups.get(key) ?? new Group(exchange);
     this.#groups.set(key, group);
-    const open = { resource, fail };
+    const { group: apiGroup, version, resource: plural } = info;
+    const asked = metadataOnly ? { group: apiGroup, version, resource: plural } : undefined;
+    const open = { resource, asked, fail };
     group.open.add(open);
     this.#timer ??= setInterval(() => this.#tick(), EVERY).unref();
     return {
@@ -94,7 +101,10 @@ export class Revalidation implements Disposable {
     try {
       const index = await resourcesOf(group);
       for (const open of [...group.open]) {
-        const now = index.counterpart(open.resource);
+        const now =
+          open.asked === undefined
+            ? index.counterpart(open.resource)
+            : await viewMetadata(group.mounted.workspace, open.asked, group);
         if (now === undefined || !isSame(now, open.resource)) open.fail(gone(open.resource));
       }
     } catch (error) {

@@ -1,4 +1,4 @@
-import { ApiError, WILDCARD } from "@virtual-workspaces/apimachinery";
+import { ApiError, type GroupResource, WILDCARD } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../served.ts";
@@ -22,9 +22,20 @@ export function scopeOf(exchange: Exchange): Scope {
 }
 
 /** Objects are named, and written, in one logical cluster. @throws ApiError 405 for all at once */
-export function refuseWildcard({ cluster, info }: Exchange, definition: ResourceDefinition): void {
-  if (cluster !== WILDCARD) return;
-  const { status } = ApiError.methodNotAllowed(groupResourceOf(definition), info.verb);
+export function refuseWildcard(exchange: Exchange, definition: ResourceDefinition): void {
+  if (exchange.cluster === WILDCARD) refuseEverywhere(exchange, groupResourceOf(definition));
+}
+
+/** The same of what nobody has: over all logical clusters verbs come first. @throws ApiError 405 */
+export function refuseUnknown(exchange: Exchange): void {
+  const { cluster, info } = exchange;
+  const { group, resource, verb } = info;
+  if (cluster === WILDCARD && verb !== "list" && verb !== "watch" && verb !== "")
+    refuseEverywhere(exchange, { group, resource });
+}
+
+function refuseEverywhere({ info }: Exchange, resource: GroupResource): never {
+  const { status } = ApiError.methodNotAllowed(resource, info.verb);
   throw new ApiError({ ...status, message: `${status.message} in the \`*\` logical cluster` });
 }
 

@@ -33,7 +33,7 @@ export async function serveWatch(exchange: Exchange, resource: ServedResource): 
   validateListOptions(options, { isWatch: true });
   checkSelectable(resource, options.fieldSelector);
   const representation = exchange.core.representations.of(
-    resource.definition,
+    resource,
     negotiate(exchange.req.headers.accept, "stream"),
     exchange,
   );

@@ -1,11 +1,14 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
+import { metadataResource } from "../serve/metadata-only.ts";
 import { serveNonResource } from "../serve/non-resource.ts";
 import { serveRaw, serveUpgrade } from "../serve/raw.ts";
 import { serveResource } from "../serve/resource.ts";
 import type { ResourceIndex } from "../serve/resources.ts";
 import { resourcesOf } from "../serve/resources.ts";
+import { refuseUnknown } from "../serve/scope.ts";
 import { takesUpgrade } from "../serve/subresource.ts";
+import type { ServedResource } from "../served.ts";
 import { liftDeadline } from "./deadline.ts";
 
 /** Hands the request to whatever serves it. */
@@ -22,8 +25,22 @@ export function serve(exchange: Exchange): void | Promise<void> {
 
 function serveFrom(exchange: Exchange, resources: ResourceIndex): void | Promise<void> {
   liftDeadline(exchange);
-  const { info, mounted, req, upgradeHead } = exchange;
+  const { info, upgradeHead } = exchange;
   const resource = info.isResource ? resources.find(info) : undefined;
+  if (resource === undefined && info.isResource && upgradeHead === undefined) {
+    const metadata = metadataResource(exchange);
+    if (metadata instanceof Promise) return metadata.then((found) => serveFound(exchange, resources, found));
+    return serveFound(exchange, resources, metadata);
+  }
+  return serveFound(exchange, resources, resource);
+}
+
+function serveFound(
+  exchange: Exchange,
+  resources: ResourceIndex,
+  resource: ServedResource | undefined,
+): void | Promise<void> {
+  const { info, mounted, req, upgradeHead } = exchange;
   exchange.served = resource;
   if (upgradeHead !== undefined) {
     if (resource !== undefined && takesUpgrade(exchange, resource)) return serveResource(exchange, resource);
@@ -35,5 +52,6 @@ function serveFrom(exchange: Exchange, resources: ResourceIndex): void | Promise
     if (serveNonResource(exchange, resources.list)) return undefined;
   }
   if (mounted.workspace.handle !== undefined) return serveRaw(exchange);
+  if (info.isResource) refuseUnknown(exchange);
   throw ApiError.notFoundPath();
 }

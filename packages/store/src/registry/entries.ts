@@ -13,13 +13,13 @@ const MOST_TOLD = 1000;
  * nobody else.
  */
 export class Entries {
-  readonly #keys: Keys;
-  readonly #records: Records;
+  readonly #keys: Pick<Keys, "parse">;
+  readonly #records: Pick<Records, "read">;
   readonly #onError: (error: unknown) => void;
   readonly #told = new Set<string>();
 
   /** @param onError told once of each entry that cannot be read */
-  constructor(keys: Keys, records: Records, onError: (error: unknown) => void) {
+  constructor(keys: Pick<Keys, "parse">, records: Pick<Records, "read">, onError: (error: unknown) => void) {
     this.#keys = keys;
     this.#records = records;
     this.#onError = onError;

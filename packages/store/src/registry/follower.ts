@@ -1,13 +1,19 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { type Encoded, type HistoryOptions, WatchCache } from "@virtual-workspaces/framework";
+import {
+  type Encoded,
+  type HistoryOptions,
+  type Past,
+  type ReadableCache,
+  WatchCache,
+} from "@virtual-workspaces/framework";
 import { delayOf } from "../engine/delay.ts";
 import { pages } from "../engine/pages.ts";
 import { Slabs } from "../engine/slabs.ts";
-import type { Batch, Entry, Watch } from "../store.ts";
+import type { Batch, Entry, Store, Watch } from "../store.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
 import { Ageing } from "./ageing.ts";
-import { StorePast } from "./past.ts";
-import type { Place } from "./store-keeper.ts";
+import type { Entries } from "./entries.ts";
+import type { Keys } from "./keys.ts";
 
 /** From how many revisions ago the past is read into the cache. */
 const RECENT = 4096;
@@ -37,12 +43,28 @@ export interface FollowerOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** The objects of a store that a {@link Follower} follows: those in a range of its keys. */
+export interface Followed {
+  readonly store: Store;
+  readonly keys: Pick<Keys, "all" | "parse">;
+  readonly entries: Pick<Entries, "read">;
+  /** What is remembered of the time before the cache begins. @default nothing */
+  readonly pastOf?: (cache: Pick<ReadableCache, "head">) => Past;
+  /** Set where several entries may be one object: which of them is shown. @default each is one of its own */
+  readonly shown?: {
+    /** Those to be shown of all that there are. */
+    of(objects: readonly Encoded[]): Iterable<Encoded>;
+    /** Whether an object is that of an entry's key. */
+    isAt(object: Encoded, key: string): boolean;
+  };
+}
+
 /** Keeps a watch cache in step with the objects of a kind in a store, of all logical clusters, until disposed. */
 export class Follower implements AsyncDisposable {
   readonly cache: WatchCache;
   /** What was before the cache begins. */
-  readonly past: StorePast;
-  readonly #place: Place;
+  readonly past: Past | undefined;
+  readonly #followed: Followed;
   readonly #options: FollowerOptions;
   readonly #stop = new AbortController();
   /** The first failure to follow. */
@@ -53,14 +75,14 @@ export class Follower implements AsyncDisposable {
   #running: Promise<void> = Promise.resolve();
   readonly #ageing: Ageing;
 
-  constructor(place: Place, options: FollowerOptions) {
-    this.#place = place;
+  constructor(followed: Followed, options: FollowerOptions) {
+    this.#followed = followed;
     this.#options = options;
     this.#trouble.promise.catch(() => undefined);
     const { history = {} } = options;
     this.cache = new WatchCache({ version: "0", history });
     this.#ageing = new Ageing(this.cache, history.age ?? AGE);
-    this.past = new StorePast(place, this.cache);
+    this.past = followed.pastOf?.(this.cache);
   }
 
   /**
@@ -68,7 +90,7 @@ export class Follower implements AsyncDisposable {
    * anew find what they missed in the cache, all in one place. @throws StoreError
    */
   async start(): Promise<void> {
-    const head = await this.#place.store.head();
+    const head = await this.#followed.store.head();
     await this.#fill(Math.max(1, head - RECENT));
     this.#running = this.#follow();
     // However long that takes, it is what was asked for; a store that fails meanwhile is not waited for.
@@ -86,9 +108,9 @@ export class Follower implements AsyncDisposable {
    */
   async confirm(signal: AbortSignal): Promise<void> {
     const known = this.cache.head;
-    const newest = await this.#place.store.head({ signal });
+    const newest = await this.#followed.store.head({ signal });
     if (newest < Number(known))
-      throw new StoreError("Unavailable", `${this.#place.store.name} was at revision ${known} and is at ${newest}`);
+      throw new StoreError("Unavailable", `${this.#followed.store.name} was at revision ${known} and is at ${newest}`);
     const head = String(newest);
     if (this.cache.reached(head)) return;
     this.#resting?.abort();
@@ -107,7 +129,7 @@ export class Follower implements AsyncDisposable {
     for (let at = wanted; ; ) {
       try {
         const { revision, objects } = await this.#readAll(at);
-        this.cache.reset(objects, String(revision), LOST);
+        this.cache.reset(this.#followed.shown?.of(objects) ?? objects, String(revision), LOST);
         return;
       } catch (error) {
         // What is read page by page at one revision may be compacted on the way.
@@ -118,7 +140,7 @@ export class Follower implements AsyncDisposable {
   }
 
   async #readAll(at?: number): Promise<{ readonly revision: number; readonly objects: readonly Encoded[] }> {
-    const { store, keys, entries } = this.#place;
+    const { store, keys, entries } = this.#followed;
     const objects: Encoded[] = [];
     // Those that change later leave a gap: at most all that is read here.
     const { take } = new Slabs();
@@ -136,7 +158,7 @@ export class Follower implements AsyncDisposable {
       const before = this.cache.head;
       try {
         // One that was replaced while nobody followed it would be followed from a revision that it may never have had.
-        if (lost || (await this.#place.store.head()) < Number(this.cache.head)) await this.#fill();
+        if (lost || (await this.#followed.store.head()) < Number(this.cache.head)) await this.#fill();
         lost = false;
         await this.#read();
         return;
@@ -162,7 +184,7 @@ export class Follower implements AsyncDisposable {
 
   /** Follows until the store is closed or we are stopped. @throws StoreError `Compacted` when history is missing */
   async #read(): Promise<void> {
-    const { store, keys } = this.#place;
+    const { store, keys } = this.#followed;
     const watch = store.watch(keys.all, { after: Number(this.cache.head), signal: this.#stop.signal });
     this.#watch = watch;
     watch.requestProgress();
@@ -179,14 +201,25 @@ export class Follower implements AsyncDisposable {
   #apply({ revision, events }: Batch): void {
     const version = String(revision);
     for (const { key, entry } of events) {
-      if (entry === undefined) this.cache.delete(this.#place.keys.parse(key), version);
+      if (entry === undefined) this.#delete(key, version);
       else this.cache.set(this.#kept(entry), version);
     }
     this.cache.advance(version);
   }
 
+  /** What is shown under the same name may be there still. */
+  #delete(text: string, version: string): void {
+    const { keys, shown } = this.#followed;
+    const key = keys.parse(text);
+    if (shown !== undefined) {
+      const object = this.cache.get(key);
+      if (object !== undefined && !shown.isAt(object, text)) return;
+    }
+    this.cache.delete(key, version);
+  }
+
   #kept(entry: Entry): Encoded {
-    return this.#place.entries.read(entry, Buffer.allocUnsafeSlow);
+    return this.#followed.entries.read(entry, Buffer.allocUnsafeSlow);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Store } from "../store.ts";
-import { below, spaceOf } from "./keys.ts";
+import { below, spaceOf, spacesFrom } from "./keys.ts";
 
 /** How many keys go in one transaction: as many as a store takes. */
 const AT_ONCE = 128;
@@ -38,10 +38,9 @@ export async function* keySpaces(
   prefix: string,
   options: { readonly signal?: AbortSignal } = {},
 ): AsyncGenerator<string, void, undefined> {
-  const first = `@${prefix}`;
+  const { from: first, to } = spacesFrom(prefix);
   for (let from = first; ; ) {
-    // What follows the last that begins so: names hold nothing beyond ASCII.
-    const { entries } = await store.range({ from, to: `${first}\u007f` }, { ...options, limit: 1 });
+    const { entries } = await store.range({ from, to }, { ...options, limit: 1 });
     const [entry] = entries;
     if (entry === undefined) return;
     const name = entry.key.slice(1, entry.key.indexOf("/"));

@@ -47,6 +47,30 @@ export class Keys {
   }
 }
 
+/** Where objects are in all key spaces whose names begin alike. */
+export class KeysOfSpaces {
+  /** All of them. */
+  readonly all: KeyRange;
+
+  /** @throws RangeError on what no name begins with */
+  constructor(prefix: string) {
+    if (!/^[a-z0-9][-a-z0-9.]{0,251}$/.test(prefix))
+      throw new RangeError(`keySpaces is ${JSON.stringify(prefix)}: give what the names of key spaces begin with`);
+    this.all = spacesFrom(prefix);
+  }
+
+  /** The same for objects of one name in two key spaces. */
+  parse(text: string): ObjectKey {
+    const [, cluster = "", namespace = "", name = ""] = text.split("/");
+    return { cluster, namespace, name };
+  }
+}
+
+/** Key spaces whose names begin so. What follows the last of them: names hold nothing beyond ASCII. */
+export function spacesFrom(prefix: string): KeyRange {
+  return { from: `@${prefix}`, to: `@${prefix}\u007f` };
+}
+
 /** What the keys of a key space begin with. @throws RangeError when it is none */
 export function spaceOf(keySpace: string): string {
   if (/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(keySpace)) return `@${keySpace}/`;

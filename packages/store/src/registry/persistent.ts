@@ -18,6 +18,7 @@ import { asAnswer } from "./answers.ts";
 import { Entries } from "./entries.ts";
 import type { RecentHistory } from "./follower.ts";
 import { Keys } from "./keys.ts";
+import { StorePast } from "./past.ts";
 import { Records } from "./record.ts";
 import { SharedFollower } from "./shared-follower.ts";
 import { type Place, StoreKeeper } from "./store-keeper.ts";
@@ -80,12 +81,10 @@ export class PersistentCollection<T extends object = object>
     super(resource, { ...others, versions, keeper, when: "later" });
     this.#place = place;
     this.#keeper = keeper;
-    this.#follower = new SharedFollower(place, {
-      history,
-      linger,
-      progressEvery,
-      onError: (error) => onError(error, resource),
-    });
+    this.#follower = new SharedFollower(
+      { ...place, pastOf: (cache) => new StorePast(place, cache) },
+      { history, linger, progressEvery, onError: (error) => onError(error, resource) },
+    );
   }
 
   get({ cluster }: Scope, { namespace, name }: ObjectKey): Awaitable<Encoded | undefined> {

@@ -20,7 +20,7 @@ const PREFIX = 9;
 const NOTHING: Readonly<Record<string, string>> = Object.freeze({});
 
 /** What routing and selecting need of an object, beside it: reading a record parses no object. */
-interface Index {
+export interface Index {
   /** Of the definition that the object conforms to. */
   readonly schema: string;
   readonly uid: string;
@@ -77,8 +77,7 @@ export class Records {
   read({ value, modRevision }: Entry, key: ObjectKey, take: Take = Buffer.allocUnsafe): Encoded {
     const { schema, uid, labels = NOTHING, fields, body } = this.#parsed(value, key);
     const encoded = { key, uid, resourceVersion: "", labels, fields: { ...nameFields(key), ...fields }, bytes: body };
-    if (schema === this.#schema)
-      return withVersion(encoded, { head: value.readUInt32LE(5), revision: modRevision, take });
+    if (schema === this.#schema) return withVersion(encoded, { head: headOf(value), revision: modRevision, take });
     const object = asDefined(decodeObject(encoded), this.#definition, this.#versions);
     return withVersion(this.#encode(key, object), { head: headLength(object), revision: modRevision, take });
   }
@@ -86,9 +85,7 @@ export class Records {
   #parsed(value: Buffer, key: ObjectKey): Index & { readonly body: Buffer } {
     if (value[0] !== FORMAT) throw this.#unreadable(value[0], key);
     try {
-      const end = PREFIX + value.readUInt32LE(1);
-      const index = JSON.parse(value.toString("utf8", PREFIX, end)) as Index;
-      return { ...index, body: value.subarray(end) };
+      return { ...indexOf(value), body: bodyOf(value) ?? Buffer.alloc(0) };
     } catch (cause) {
       throw this.#unreadable(FORMAT, key, cause);
     }
@@ -113,6 +110,16 @@ export class Records {
   #ownFields({ fields }: Encoded): Record<string, string> {
     return Object.fromEntries(this.#definition.selectableFields.map(({ name }) => [name, fields[name] ?? ""] as const));
   }
+}
+
+/** What is beside the object in a record. @throws Error when it is damaged */
+export function indexOf(value: Buffer): Index {
+  return JSON.parse(value.toString("utf8", PREFIX, PREFIX + value.readUInt32LE(1))) as Index;
+}
+
+/** How many bytes of the object in a record are before the first member of its metadata. */
+export function headOf(value: Buffer): number {
+  return value.readUInt32LE(5);
 }
 
 /** The object in a record, without its version; `undefined` when the record is none. Shares its memory. */

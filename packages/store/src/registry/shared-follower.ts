@@ -1,8 +1,7 @@
 import type { Awaitable, CacheLease } from "@virtual-workspaces/framework";
 import { delayOf } from "../engine/delay.ts";
 import { answered } from "./answers.ts";
-import { Follower, type FollowerOptions } from "./follower.ts";
-import type { Place } from "./store-keeper.ts";
+import { type Followed, Follower, type FollowerOptions } from "./follower.ts";
 
 /** How long objects stay in memory when nobody reads them, ms. */
 const LINGER = 60_000;
@@ -13,14 +12,14 @@ export interface SharedFollowerOptions extends FollowerOptions {
 
 /** One follower for all readers of a kind: it begins with the first and ends some time after the last. */
 export class SharedFollower {
-  readonly #place: Place;
+  readonly #followed: Followed;
   readonly #options: SharedFollowerOptions;
   #current: Promise<Follower> | Follower | undefined;
   #holders = 0;
   #ending: NodeJS.Timeout | undefined;
 
-  constructor(place: Place, options: SharedFollowerOptions) {
-    this.#place = place;
+  constructor(followed: Followed, options: SharedFollowerOptions) {
+    this.#followed = followed;
     this.#options = options;
   }
 
@@ -35,7 +34,7 @@ export class SharedFollower {
   }
 
   async #begin(): Promise<Follower> {
-    const follower = new Follower(this.#place, this.#options);
+    const follower = new Follower(this.#followed, this.#options);
     try {
       await answered(() => follower.start());
       this.#current = follower;
@@ -52,7 +51,7 @@ export class SharedFollower {
     let held = true;
     return {
       cache: follower.cache,
-      past: follower.past,
+      ...(follower.past && { past: follower.past }),
       confirm: ({ signal }) => answered(() => follower.confirm(signal)),
       [Symbol.dispose]: () => {
         if (held) this.#release(follower);

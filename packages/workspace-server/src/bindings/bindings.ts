@@ -3,7 +3,7 @@ import type { Admit, ServedResource, TypedDefinition } from "@virtual-workspaces
 import { APIBinding, Partition } from "@virtual-workspaces/kcp";
 import type { PersistentOptions } from "@virtual-workspaces/store";
 import type { BoundResource } from "../authz/state.ts";
-import type { CrdContent } from "../crds/definition.ts";
+import type { CrdContent, CrdSpec } from "../crds/definition.ts";
 import type { KindTable } from "../crds/served/kind-table.ts";
 import { admitInOrder } from "../shard/admission.ts";
 import type { ShardContext, ShardPart } from "../shard/context.ts";
@@ -192,6 +192,16 @@ export class Bindings implements ShardPart {
    */
   servedIn(cluster: string): readonly ServedResource[] {
     return this.#kinds.servedIn(cluster);
+  }
+
+  /** As {@link BoundKinds.ownKind}. */
+  ownKind(resource: GroupResource): ServedResource | undefined {
+    return this.#kinds.ownKind(resource);
+  }
+
+  /** As {@link BoundKinds.scopeOf}. */
+  scopeOf(resource: GroupResource): CrdSpec["scope"] | undefined {
+    return this.#kinds.scopeOf(resource);
   }
 
   /** What authorization asks: the binding by which a logical cluster has a resource; of several the last. */

@@ -10,6 +10,7 @@ import {
 import { ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 import type { ClusterParams } from "../authz/asked.ts";
 import { elsewhere, inactive, isInactive, notRunning } from "./installation.ts";
+import { withOriginalVersion } from "./original-version.ts";
 import { isReview } from "./review-kinds.ts";
 import { ServedOnce, servedFrom } from "./served-as.ts";
 import type { Shard } from "./shard.ts";
@@ -51,10 +52,9 @@ export function clustersView(clusters: Clusters, { documents }: ShardViewOptions
     return found !== undefined && isInactive(found);
   };
   const isThere = (cluster: string): boolean =>
-    cluster === WILDCARD ||
-    cluster.startsWith("system:") ||
-    clusters.shardOf(cluster).context.state.logicalCluster(cluster) !== undefined;
+    cluster.startsWith("system:") || clusters.shardOf(cluster).context.state.logicalCluster(cluster) !== undefined;
   const unwatched = new ServedOnce(withoutWatch);
+  const everywhere = new ServedOnce(withOriginalVersion);
   // Masters may ask where there is nothing; watches from when there was something end, as they do the other way round.
   const ofNobody = new ServedOnce((served) => servedFrom(served, {}));
   return defineVirtualWorkspace({
@@ -79,10 +79,13 @@ export function clustersView(clusters: Clusters, { documents }: ShardViewOptions
     resources: ({ params: { cluster } }) => {
       const shard = clusters.shardOf(cluster);
       const all = shard.servedIn(cluster);
+      if (cluster === WILDCARD) return everywhere.of(all);
       const served = cluster === ROOT_CLUSTER ? (shard.homes?.in(all) ?? all) : all;
       if (isShut(cluster)) return unwatched.of(served);
       return isThere(cluster) ? served : ofNobody.of(served);
     },
+    metadataOf: ({ group, resource }, { params: { cluster } }) =>
+      cluster === WILDCARD ? clusters.shardOf(cluster).metadataOf({ group, resource }) : undefined,
     documents,
     ready: () => clusters.started,
   });

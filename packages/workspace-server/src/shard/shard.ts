@@ -1,4 +1,4 @@
-import { WILDCARD } from "@virtual-workspaces/apimachinery";
+import { type GroupResource, WILDCARD } from "@virtual-workspaces/apimachinery";
 import type { Keyed } from "@virtual-workspaces/client";
 import type { Admit, Authenticator, Log, ServedResource } from "@virtual-workspaces/framework";
 import { BOUND_CRDS_CLUSTER, LogicalCluster, ROOT_SHARD } from "@virtual-workspaces/kcp";
@@ -27,6 +27,7 @@ import { inGroupOrder } from "./group-order.ts";
 import { HomeWorkspaces } from "./home-workspaces.ts";
 import type { Installation } from "./installation.ts";
 import { logicalClusters } from "./kcp-kinds.ts";
+import { MetadataKinds } from "./metadata-kinds.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle.ts";
 import { ObjectCounts } from "./object-counts.ts";
 import { objectLimit } from "./object-limit.ts";
@@ -77,6 +78,7 @@ export class Shard implements AsyncDisposable {
   readonly #base: readonly ServedResource[];
   readonly #bindings: Bindings;
   readonly #lists: ServedLists;
+  readonly #metadata: MetadataKinds;
   readonly #homeCreators: readonly string[];
   readonly #stack = new AsyncDisposableStack();
   readonly #controllers = new AsyncDisposableStack();
@@ -149,6 +151,13 @@ export class Shard implements AsyncDisposable {
       logicalClusters(objects, admitInOrder(own(LogicalCluster.plural), all)),
     ];
     this.#lists = new ServedLists(this.#base);
+    this.#metadata = new MetadataKinds({
+      crds: this.#crds,
+      bindings: this.#bindings,
+      base: this.#base,
+      store,
+      onError: (error) => this.#failed("metadata", error),
+    });
     this.#homeCreators = homeCreators ?? [];
     if (name === ROOT_SHARD && homeCreators !== undefined)
       this.homes = new HomeWorkspaces({ shard: this.context, isAllowed: access(this.authorizer, this.#stop.signal) });
@@ -191,6 +200,11 @@ export class Shard implements AsyncDisposable {
     const isOne = cluster !== WILDCARD && cluster !== BOUND_CRDS_CLUSTER;
     const own = isOne ? this.#crds.servedIn(cluster) : NOTHING;
     return this.#lists.of({ bound: this.#bindings.servedIn(cluster), own });
+  }
+
+  /** What is served of a resource of all logical clusters to those who want metadata alone. */
+  metadataOf(resource: GroupResource): ServedResource | undefined {
+    return this.#metadata.of(resource);
   }
 
   /** Resolves when it has started. */

@@ -69,9 +69,9 @@ class Content {
     if (object.metadata.deletionTimestamp !== undefined) yield "it is still being deleted";
     for (const { uid, kind, name } of object.metadata.ownerReferences ?? [])
       if (!this.#uids.has(`${cluster} ${uid}`)) yield `its owner ${kind} ${name} is gone`;
-    if (space.startsWith("@crd-") && !this.#uids.has(`${cluster} ${space.slice("@crd-".length)}`))
-      yield "its definition is gone";
-    if (space.startsWith("@bound-") && !this.#boundIn(cluster).has(space)) yield "nothing binds it here";
+    const [, how, uid] = /^@kind-[0-9a-f]{32}-(crd|bound)-(.*)$/.exec(space) ?? [];
+    if (how === "crd" && !this.#uids.has(`${cluster} ${uid}`)) yield "its definition is gone";
+    if (how === "bound" && !this.#boundIn(cluster).has(space)) yield "nothing binds it here";
     yield* this.#faultsOfLabels(kept);
     yield* this.#faultsOfKind(kept);
   }
@@ -154,7 +154,8 @@ class Content {
     );
     return new Set(
       resources.map(
-        ({ group, resource, schema }) => `@bound-${sha256(JSON.stringify([group, resource, schema.identityHash]))}`,
+        ({ group, resource, schema }) =>
+          `@kind-${sha256(JSON.stringify([group, resource])).slice(0, 32)}-bound-${sha256(schema.identityHash)}`,
       ),
     );
   }

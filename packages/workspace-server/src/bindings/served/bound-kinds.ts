@@ -3,11 +3,13 @@ import type { Admit, AdmitRequest, ServedResource } from "@virtual-workspaces/fr
 import { groupResourceOf } from "@virtual-workspaces/framework";
 import { type APIBinding, VALIDATE_NAME_ANNOTATION } from "@virtual-workspaces/kcp";
 import type { PersistentOptions, Store } from "@virtual-workspaces/store";
+import type { CrdSpec } from "../../crds/definition.ts";
 import { KindTable } from "../../crds/served/kind-table.ts";
 import { LiveKind } from "../../crds/served/live-kind.ts";
+import { boundKeySpace } from "../../shard/key-spaces.ts";
 import type { ShardState } from "../../shard/state.ts";
 import { type BoundCrds, namesOf } from "./bound-crds.ts";
-import { type BoundPair, boundKeySpace, pairsOf, pairText } from "./bound-pair.ts";
+import { type BoundPair, pairsOf, pairText } from "./bound-pair.ts";
 import { type BoundKind, type FindOwnKind, servedOwn } from "./own-kind.ts";
 
 /** What serving bound resources needs. */
@@ -43,6 +45,8 @@ export class BoundKinds implements Disposable {
   readonly #options: BoundKindsOptions;
   readonly #kinds: KindTable;
   readonly #pairs = new Map<string, Counted>();
+  /** The same by group and resource. */
+  readonly #named = new Map<string, Set<Counted>>();
   readonly #lists = new Map<string, WeakRef<readonly ServedResource[]>>();
   readonly #recent = new Map<string, readonly ServedResource[]>();
   readonly #gone = new FinalizationRegistry<string>((text) => {
@@ -94,10 +98,23 @@ export class BoundKinds implements Disposable {
   }
 
   /** All that is bound of a resource on the shard, by whatever schema and identity. */
-  boundAs({ group, resource }: GroupResource): BoundPair[] {
-    return [...this.#pairs.values()]
-      .map(({ pair }) => pair)
-      .filter((pair) => pair.group === group && pair.resource === resource);
+  boundAs(resource: GroupResource): BoundPair[] {
+    return [...(this.#named.get(nameOf(resource)) ?? [])].map(({ pair }) => pair);
+  }
+
+  /** Of a resource that the server keeps itself: it as it is served where it is bound. */
+  ownKind(resource: GroupResource): ServedResource | undefined {
+    const own = this.boundAs(resource).find((pair) => this.#options.own?.(pair) !== undefined);
+    return own && this.liveOf(own)?.served[0];
+  }
+
+  /** Whether objects of a resource are in namespaces, as the first schema says by which it is bound. */
+  scopeOf(resource: GroupResource): CrdSpec["scope"] | undefined {
+    for (const { pair } of this.#named.get(nameOf(resource)) ?? []) {
+      const crd = this.#options.crds.get(pair.uid);
+      if (crd !== undefined) return crd.spec.scope;
+    }
+    return undefined;
   }
 
   /** Whether any binding of the shard lists a schema. */
@@ -131,9 +148,15 @@ export class BoundKinds implements Disposable {
   #count(pair: BoundPair): boolean {
     const text = pairText(pair);
     const there = this.#pairs.get(text);
-    if (there === undefined) this.#pairs.set(text, { pair, bindings: 1, live: undefined });
-    else there.bindings++;
-    return there === undefined;
+    if (there !== undefined) {
+      there.bindings++;
+      return false;
+    }
+    const counted = { pair, bindings: 1, live: undefined };
+    this.#pairs.set(text, counted);
+    const named = this.#named.get(nameOf(pair)) ?? new Set();
+    this.#named.set(nameOf(pair), named.add(counted));
+    return true;
   }
 
   #uncount(pair: BoundPair): void {
@@ -141,7 +164,11 @@ export class BoundKinds implements Disposable {
     const there = this.#pairs.get(text);
     if (there === undefined) return;
     there.bindings--;
-    if (there.bindings === 0) this.#pairs.delete(text);
+    if (there.bindings > 0) return;
+    this.#pairs.delete(text);
+    const named = this.#named.get(nameOf(pair));
+    named?.delete(there);
+    if (named?.size === 0) this.#named.delete(nameOf(pair));
   }
 
   #interned(pairs: readonly BoundPair[]): readonly ServedResource[] {
@@ -184,7 +211,7 @@ export class BoundKinds implements Disposable {
         ...(now && { now }),
         ...(onError && { onError }),
         store,
-        keySpace: boundKeySpace(pair),
+        keySpace: boundKeySpace(pair, pair.identity),
         identity: pair.identity,
         admit: this.#admit,
       });
@@ -214,4 +241,8 @@ export class BoundKinds implements Disposable {
           pairsOf(binding).some((pair) => pair.group === group && pair.resource === plural),
       );
   }
+}
+
+function nameOf({ group, resource }: GroupResource): string {
+  return `${resource}.${group}`;
 }

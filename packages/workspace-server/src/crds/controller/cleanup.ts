@@ -1,9 +1,11 @@
+import type { GroupResource } from "@virtual-workspaces/apimachinery";
 import type { CacheLease } from "@virtual-workspaces/framework";
 import { keySpaces, removeKeySpace, type Store } from "@virtual-workspaces/store";
+import { CUSTOM_KEY_SPACES, definedIn, definedKeySpace } from "../../shard/key-spaces.ts";
 import { hasCondition } from "../conditions.ts";
 import { CLEANUP_FINALIZER, type CrdCondition } from "../definition.ts";
 import { terminating } from "../naming.ts";
-import { KEY_SPACES, keySpaceOf, type ServedKinds } from "../served/served-kinds.ts";
+import type { ServedKinds } from "../served/served-kinds.ts";
 import type { CrdCollection } from "../storage.ts";
 import type { CrdEntry } from "./entry.ts";
 import type { CrdIndex } from "./index-of-crds.ts";
@@ -66,25 +68,26 @@ export class Cleanup implements Disposable {
     }
     if (established && (await this.#instancesOf(entry)) > 0) return;
     signal.throwIfAborted();
-    await removeKeySpace(store, keySpaceOf(uid), { signal });
+    await removeKeySpace(store, definedKeySpace(entry.resource, uid), { signal });
     const status = terminating(crd.status ?? {}, established ? COMPLETED : NEVER, now());
     await release(crds, crd, { cluster, status });
     this.#end(uid);
   }
 
   /** A definition is gone, however that came about: nothing of it stays. */
-  async purge(uid: string): Promise<void> {
+  async purge(resource: GroupResource, uid: string): Promise<void> {
     this.#end(uid);
-    await removeKeySpace(this.#options.store, keySpaceOf(uid), { signal: this.#options.signal });
+    const { store, signal } = this.#options;
+    await removeKeySpace(store, definedKeySpace(resource, uid), { signal });
   }
 
-  /** Removes what definitions have left that went while nobody looked: a read of the store for each that has objects. */
+  /** Removes what definitions have left that went while nobody looked: a read of the store for each kind that has objects. */
   async sweep(): Promise<void> {
     const { store, index, lease, signal } = this.#options;
     const known = new Set([...index.all()].map(({ uid }) => uid));
-    for await (const space of keySpaces(store, KEY_SPACES, { signal })) {
-      const uid = space.slice(KEY_SPACES.length);
-      if (known.has(uid)) continue;
+    for await (const space of keySpaces(store, CUSTOM_KEY_SPACES, { signal })) {
+      const uid = definedIn(space);
+      if (uid === undefined || known.has(uid)) continue;
       // There are objects only of what was there before them: what is not known by now is gone for good.
       await lease.confirm({ signal });
       if (![...index.all()].some((entry) => entry.uid === uid)) await removeKeySpace(store, space, { signal });

@@ -1,12 +1,13 @@
-import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { ApiError, type GroupResource, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Admit, CacheLease, ServedResource } from "@virtual-workspaces/framework";
 import type { PersistentOptions, Store } from "@virtual-workspaces/store";
 import { admitCrd } from "../admit.ts";
+import type { CrdSpec } from "../definition.ts";
 import { settledStatus, type TakenNames } from "../naming.ts";
 import { ServedKinds } from "../served/served-kinds.ts";
 import { type CrdCollection, CrdStorage } from "../storage.ts";
 import { Cleanup } from "./cleanup.ts";
-import type { CrdEntry } from "./entry.ts";
+import { type CrdEntry, resourceNamed } from "./entry.ts";
 import { CrdIndex } from "./index-of-crds.ts";
 import { Workers } from "./workers.ts";
 import { writeStatus } from "./writes.ts";
@@ -39,7 +40,7 @@ export interface CrdControllerOptions {
 
 type Task =
   | { readonly kind: "crd"; readonly entry: CrdEntry }
-  | { readonly kind: "purge"; readonly cluster: string; readonly uid: string }
+  | { readonly kind: "purge"; readonly cluster: string; readonly name: string; readonly uid: string }
   | { readonly kind: "sweep" };
 
 /**
@@ -96,6 +97,17 @@ export class CrdController implements AsyncDisposable {
   servedIn(cluster: string): readonly ServedResource[] {
     const { index } = this.#started();
     return this.#served.in(cluster, index.in(cluster));
+  }
+
+  /**
+   * Whether objects of a resource are in namespaces, as the first definition says of those that are established, in whichever
+   * logical cluster; `undefined` where none is.
+   *
+   * @throws ApiError 503 before {@link start} has resolved
+   */
+  scopeOf({ group, resource }: GroupResource): CrdSpec["scope"] | undefined {
+    for (const { scope } of this.#started().index.named(`${resource}.${group}`)) if (scope !== undefined) return scope;
+    return undefined;
   }
 
   /** The names that others have in a logical cluster have changed: definitions that wait for one may get it. */
@@ -161,8 +173,8 @@ export class CrdController implements AsyncDisposable {
     { tasks, names }: Pick<Running, "tasks" | "names">,
   ): void {
     this.#served.changed(cluster);
-    tasks.add({ kind: "purge", cluster, uid });
-    const group = name.slice(name.indexOf(".") + 1);
+    tasks.add({ kind: "purge", cluster, name, uid });
+    const { group } = resourceNamed(name);
     for (const other of this.#running?.index.ofGroup(cluster, group) ?? []) names.add(other);
   }
 
@@ -197,7 +209,7 @@ export class CrdController implements AsyncDisposable {
   async #do(task: Task): Promise<void> {
     const { cleanup, index } = this.#started();
     if (task.kind === "sweep") await cleanup.sweep();
-    else if (task.kind === "purge") await cleanup.purge(task.uid);
+    else if (task.kind === "purge") await cleanup.purge(resourceNamed(task.name), task.uid);
     else if (index.get(task.entry) === task.entry) await cleanup.run(task.entry);
   }
 }

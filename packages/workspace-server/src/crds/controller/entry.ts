@@ -1,7 +1,7 @@
-import { equalJson } from "@virtual-workspaces/apimachinery";
+import { equalJson, type GroupResource } from "@virtual-workspaces/apimachinery";
 import { decodeObject, type Encoded } from "@virtual-workspaces/framework";
 import { hasCondition } from "../conditions.ts";
-import type { CrdNames, CustomResourceDefinition } from "../definition.ts";
+import type { CrdNames, CrdSpec, CustomResourceDefinition } from "../definition.ts";
 import { namesIn } from "../naming.ts";
 import type { LiveKind } from "../served/live-kind.ts";
 
@@ -11,6 +11,7 @@ export class CrdEntry {
   readonly name: string;
   #object: Encoded;
   #accepted: CrdNames | undefined;
+  #scope: CrdSpec["scope"] | null | undefined;
   #live: WeakRef<LiveKind> | undefined;
 
   constructor(object: Encoded) {
@@ -28,15 +29,20 @@ export class CrdEntry {
     if (object.uid !== this.#object.uid) this.#live = undefined;
     this.#object = object;
     this.#accepted = undefined;
+    this.#scope = undefined;
   }
 
   get uid(): string {
     return this.#object.uid;
   }
 
-  /** Of all kinds of the group there is one name: `<plural>.<group>`. */
   get group(): string {
-    return this.name.slice(this.name.indexOf(".") + 1);
+    return this.resource.group;
+  }
+
+  /** What it defines. */
+  get resource(): GroupResource {
+    return resourceNamed(this.name);
   }
 
   /** Parsed anew each time. @throws ApiError when it cannot be read */
@@ -50,6 +56,15 @@ export class CrdEntry {
     return namesIn(this.#accepted);
   }
 
+  /** Whether its objects are in namespaces; `undefined` while it is not served. Worked out when somebody asks. */
+  get scope(): CrdSpec["scope"] | undefined {
+    if (this.#scope === undefined) {
+      const crd = this.read();
+      this.#scope = isServed(crd) ? crd.spec.scope : null;
+    }
+    return this.#scope ?? undefined;
+  }
+
   /** What is served of it, as long as somebody holds it. */
   get live(): LiveKind | undefined {
     return this.#live?.deref();
@@ -58,6 +73,12 @@ export class CrdEntry {
   set live(live: LiveKind | undefined) {
     this.#live = live && new WeakRef(live);
   }
+}
+
+/** What a definition of this name defines: `<plural>.<group>`. */
+export function resourceNamed(name: string): GroupResource {
+  const dot = name.indexOf(".");
+  return { group: name.slice(dot + 1), resource: name.slice(0, dot) };
 }
 
 const NONE: CrdNames = Object.freeze({ plural: "", kind: "" });

@@ -14,6 +14,7 @@ export interface CrdListener {
 export class CrdIndex implements Disposable {
   readonly #cache: ReadableCache;
   readonly #clusters = new Map<string, Map<string, CrdEntry>>();
+  readonly #names = new Map<string, Set<CrdEntry>>();
   readonly #listener: CrdListener;
   readonly #listening: Disposable;
 
@@ -44,6 +45,11 @@ export class CrdIndex implements Disposable {
     return this.#clusters.get(cluster)?.get(name);
   }
 
+  /** Of all logical clusters, those of one name. */
+  named(name: string): Iterable<CrdEntry> {
+    return this.#names.get(name) ?? [];
+  }
+
   /** Every one of them. */
   *all(): Generator<CrdEntry, void> {
     for (const entries of this.#clusters.values()) yield* entries.values();
@@ -68,6 +74,8 @@ export class CrdIndex implements Disposable {
       this.#clusters.set(cluster, entries);
       const made = new CrdEntry(object);
       entries.set(name, made);
+      const named = this.#names.get(name) ?? new Set();
+      this.#names.set(name, named.add(made));
       this.#listener.changed(made);
       return;
     }
@@ -84,6 +92,9 @@ export class CrdIndex implements Disposable {
     if (version !== undefined && compareResourceVersions(version, entry.object.resourceVersion) < 0) return;
     entries.delete(name);
     if (entries.size === 0) this.#clusters.delete(cluster);
+    const named = this.#names.get(name);
+    named?.delete(entry);
+    if (named?.size === 0) this.#names.delete(name);
     this.#listener.gone({ cluster, namespace, name }, entry.uid);
   }
 

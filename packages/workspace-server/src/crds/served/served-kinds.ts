@@ -1,4 +1,5 @@
 import type { ServedResource } from "@virtual-workspaces/framework";
+import { definedKeySpace } from "../../shard/key-spaces.ts";
 import { hasCondition } from "../conditions.ts";
 import { type CrdEntry, isServed } from "../controller/entry.ts";
 import type { CustomResourceDefinition } from "../definition.ts";
@@ -21,14 +22,6 @@ interface Known {
   /** Whether it is to be worked out anew. */
   stale: boolean;
 }
-
-/** The key space of the objects of a definition. */
-export function keySpaceOf(uid: string): string {
-  return `${KEY_SPACES}${uid}`;
-}
-
-/** What names of key spaces of definitions begin with. */
-export const KEY_SPACES = "crd-";
 
 /**
  * What is served of the definitions of each logical cluster. It is made when somebody asks, and dropped when nobody uses
@@ -88,8 +81,8 @@ export class ServedKinds {
     const kind = this.#kindOf(crd);
     const before = entry.live;
     const { recent: _recent, onFault: _onFault, ...options } = this.#options;
-    const live =
-      before?.kind.hash === kind.hash ? before : new LiveKind(kind, { ...options, keySpace: keySpaceOf(entry.uid) });
+    const keySpace = definedKeySpace(entry.resource, entry.uid);
+    const live = before?.kind.hash === kind.hash ? before : new LiveKind(kind, { ...options, keySpace });
     live.terminating = crd.metadata.deletionTimestamp !== undefined || hasCondition(crd.status, "Terminating");
     if (live !== before) {
       entry.live = live;
