@@ -116,23 +116,8 @@ export {
   LocalSubjectAccessReviews,
   SubjectAccessReviews,
 } from "./service-accounts/reviews/access-reviews.ts";
-export type {
-  AccessReviewContent,
-  AccessReviewSpec,
-  AccessReviewStatus,
-  BoundObjectReference,
-  ResourceAttributes,
-  ReviewedUser,
-  TokenRequestContent,
-  TokenReviewContent,
-  TokenReviewStatus,
-} from "./service-accounts/reviews/content.ts";
-export {
-  LocalSubjectAccessReview,
-  SubjectAccessReview,
-  TokenRequest,
-  TokenReview,
-} from "./service-accounts/reviews/kinds.ts";
+export type { BoundObjectReference, TokenRequestContent } from "./service-accounts/reviews/content.ts";
+export { TokenRequest } from "./service-accounts/reviews/kinds.ts";
 export { type TokenReviewOptions, TokenReviews } from "./service-accounts/reviews/token-reviews.ts";
 
 // Kubernetes' own kinds.

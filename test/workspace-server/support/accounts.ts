@@ -8,20 +8,20 @@ import {
   defineResource,
   defineVirtualWorkspace,
   type Identity,
+  LocalSubjectAccessReview,
+  SubjectAccessReview,
   staticTokens,
+  TokenReview,
 } from "@virtual-workspaces/framework";
 import {
   type AccountLookup,
   type AudienceAuthenticator,
-  LocalSubjectAccessReview,
   LocalSubjectAccessReviews,
   ServiceAccountKeys,
-  SubjectAccessReview,
   SubjectAccessReviews,
   serviceAccountTokens,
   TokenMinter,
   TokenRequest,
-  TokenReview,
   TokenReviews,
   tokenSubresource,
 } from "@virtual-workspaces/workspace-server";

@@ -3,7 +3,8 @@ import { ApiError, fieldInvalid, OMITTED_VALUE, type StatusCause } from "@virtua
 import { pathInfo, type RequestInfo } from "../request-info.ts";
 import type { ServedResource } from "../served.ts";
 import type { RequestOptions, Scope, Storage, WriteOptions } from "../storage.ts";
-import { type AccessContent, type AccessStatus, SelfSubjectAccessReview } from "./kinds.ts";
+import type { AccessContent, AccessStatus } from "./content.ts";
+import { SelfSubjectAccessReview } from "./kinds.ts";
 import { askerOf, type Questions, resourceInfo } from "./questions.ts";
 
 type Review = ObjectOf<AccessContent>;

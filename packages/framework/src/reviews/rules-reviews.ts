@@ -3,7 +3,7 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Rules } from "../authorization.ts";
 import type { Asker } from "../serve/hook-request.ts";
 import type { RequestOptions, Scope, Storage, WriteOptions } from "../storage.ts";
-import type { RulesContent } from "./kinds.ts";
+import type { RulesContent } from "./content.ts";
 import { askerOf, type Questions } from "./questions.ts";
 import { RuleSurvey } from "./rule-survey.ts";
 
