@@ -137,14 +137,24 @@ export type { ProtobufField, ProtobufMessage, ProtobufScalar } from "./body/prot
 export { PROTOBUF_METADATA } from "./body/protobuf/meta.ts";
 export { connectionOf } from "./connection.ts";
 export { pathInfo, type RequestInfo, type RequestTarget, requestInfo } from "./request-info.ts";
+export type {
+  AccessContent,
+  AccessStatus,
+  Attributes,
+  ReviewedUser,
+  RulesContent,
+  SubjectAccessContent,
+  SubjectAccessSpec,
+  TokenReviewContent,
+  TokenReviewStatus,
+} from "./reviews/content.ts";
 export {
-  type AccessContent,
-  type AccessStatus,
-  type Attributes,
-  type RulesContent,
+  LocalSubjectAccessReview,
   SelfSubjectAccessReview,
   SelfSubjectReview,
   SelfSubjectRulesReview,
+  SubjectAccessReview,
+  TokenReview,
 } from "./reviews/kinds.ts";
 export { SelfReviews } from "./reviews/self-reviews.ts";
 export { ANONYMOUS, AUTHENTICATED, authenticatedUser, type Identity, UNAUTHENTICATED, User } from "./user.ts";

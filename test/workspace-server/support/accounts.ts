@@ -8,7 +8,10 @@ import {
   defineResource,
   defineVirtualWorkspace,
   type Identity,
+  LocalSubjectAccessReview,
+  SubjectAccessReview,
   staticTokens,
+  TokenReview,
 } from "@virtual-workspaces/framework";
 import { ServiceAccountKeys } from "@virtual-workspaces/workspace-server";
 import {
@@ -21,12 +24,7 @@ import {
   LocalSubjectAccessReviews,
   SubjectAccessReviews,
 } from "../../../packages/workspace-server/src/service-accounts/reviews/access-reviews.ts";
-import {
-  LocalSubjectAccessReview,
-  SubjectAccessReview,
-  TokenRequest,
-  TokenReview,
-} from "../../../packages/workspace-server/src/service-accounts/reviews/kinds.ts";
+import { TokenRequest } from "../../../packages/workspace-server/src/service-accounts/reviews/kinds.ts";
 import { TokenReviews } from "../../../packages/workspace-server/src/service-accounts/reviews/token-reviews.ts";
 import { tokenSubresource } from "../../../packages/workspace-server/src/service-accounts/token-request.ts";
 import { testLog } from "../../_setup/log.ts";

@@ -4,7 +4,8 @@ import { pathInfo, type RequestInfo } from "../request-info.ts";
 import type { ServedResource } from "../served.ts";
 import type { RequestOptions, Scope, Storage } from "../storage.ts";
 import type { WriteOptions } from "../storage-writes.ts";
-import { type AccessContent, type AccessStatus, SelfSubjectAccessReview } from "./kinds.ts";
+import type { AccessContent, AccessStatus } from "./content.ts";
+import { SelfSubjectAccessReview } from "./kinds.ts";
 import { askerOf, type Questions, resourceInfo } from "./questions.ts";
 
 type Review = ObjectOf<AccessContent>;

@@ -10,7 +10,7 @@ import type { RequestOptions, Scope } from "../storage.ts";
 import type { User } from "../user.ts";
 import type { VirtualWorkspace } from "../virtual-workspace.ts";
 import { findIn, isReview, mayReview } from "./basic-user.ts";
-import type { Attributes } from "./kinds.ts";
+import type { Attributes } from "./content.ts";
 
 /** What reviews are about. */
 export interface ReviewSubject {

@@ -4,7 +4,7 @@ import type { Rules } from "../authorization.ts";
 import type { Asker } from "../serve/hook-request.ts";
 import type { RequestOptions, Scope, Storage } from "../storage.ts";
 import type { WriteOptions } from "../storage-writes.ts";
-import type { RulesContent } from "./kinds.ts";
+import type { RulesContent } from "./content.ts";
 import { askerOf, type Questions } from "./questions.ts";
 import { RuleSurvey } from "./rule-survey.ts";
 

@@ -2,6 +2,7 @@ import {
   type Authenticator,
   type AuthorizeRequest,
   type Authorizer,
+  LocalSubjectAccessReview,
   type Log,
   type RulesRequest,
   type Scope,
@@ -10,6 +11,8 @@ import {
   SelfSubjectReview,
   SelfSubjectRulesReview,
   type ServedResource,
+  SubjectAccessReview,
+  TokenReview,
   type WriteOptions,
 } from "@virtual-workspaces/framework";
 import { DEEP_REVIEW_HEADER, MASTERS_GROUP } from "@virtual-workspaces/kcp";
@@ -21,7 +24,6 @@ import {
   SelfSubjectAccessReviews,
   SubjectAccessReviews,
 } from "../service-accounts/reviews/access-reviews.ts";
-import { LocalSubjectAccessReview, SubjectAccessReview, TokenReview } from "../service-accounts/reviews/kinds.ts";
 import { SelfSubjectRulesReviews } from "../service-accounts/reviews/rules-reviews.ts";
 import { TokenReviews } from "../service-accounts/reviews/token-reviews.ts";
 import type { Installation } from "./installation.ts";

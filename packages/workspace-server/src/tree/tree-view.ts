@@ -8,13 +8,13 @@ import {
   deny,
   type Log,
   type ServedResource,
+  SubjectAccessReview,
   type VirtualWorkspace,
   view,
 } from "@virtual-workspaces/framework";
 import { OWNER_ANNOTATION, PATH_ANNOTATION, TENANCY_GROUP, Workspace } from "@virtual-workspaces/kcp";
 import type { ClusterParams } from "../authz/asked.ts";
 import { SubjectAccessReviews } from "../service-accounts/reviews/access-reviews.ts";
-import { SubjectAccessReview } from "../service-accounts/reviews/kinds.ts";
 import type { Installation } from "../shard/installation.ts";
 import { acrossShards } from "./across-shards.ts";
 import { ReadWhole } from "./read-whole.ts";

@@ -1,7 +1,7 @@
 import { fieldInvalid, type ObjectOf, OMITTED_VALUE, type StatusCause } from "@virtual-workspaces/apimachinery";
-import type { AccessReviewContent } from "./content.ts";
+import type { SubjectAccessContent } from "@virtual-workspaces/framework";
 
-type Review = ObjectOf<AccessReviewContent>;
+type Review = ObjectOf<SubjectAccessContent>;
 
 /** What is wrong with a SubjectAccessReview, in Kubernetes' words. */
 export function reviewProblems({ metadata, spec = {} }: Review): readonly StatusCause[] {
@@ -34,7 +34,7 @@ export function localReviewProblems({ metadata, spec = {} }: Review, namespace: 
   return problems;
 }
 
-type Spec = NonNullable<AccessReviewContent["spec"]>;
+type Spec = NonNullable<SubjectAccessContent["spec"]>;
 
 function specProblems(spec: Spec): readonly StatusCause[] {
   const { user = "", groups = [] } = spec;

@@ -1,15 +1,17 @@
 import { ApiError, type ObjectOf, type StatusCause } from "@virtual-workspaces/apimachinery";
 import {
+  type AccessStatus,
   type Authorizer,
   type Log,
   type RequestInfo,
   type Scope,
   type Storage,
+  type SubjectAccessContent,
+  type SubjectAccessSpec,
   User,
   type WriteOptions,
 } from "@virtual-workspaces/framework";
 import { localReviewProblems, reviewProblems, selfReviewProblems } from "./access-problems.ts";
-import type { AccessReviewContent, AccessReviewSpec, AccessReviewStatus } from "./content.ts";
 import { failureOf } from "./failure.ts";
 
 /** What access reviews ask. */
@@ -27,7 +29,7 @@ export interface AccessReviewOptions {
  * extras, and these groups and no others, `system:authenticated` neither. The reason is kcp's `access granted` or `access
  * denied`, whatever the authorizer's is: that would tell of rules that the asker need not know.
  */
-export class SubjectAccessReviews implements Storage<ObjectOf<AccessReviewContent>> {
+export class SubjectAccessReviews implements Storage<ObjectOf<SubjectAccessContent>> {
   /** No review is kept. */
   readonly lifecycle = "storage";
   readonly #options: AccessReviewOptions;
@@ -39,30 +41,30 @@ export class SubjectAccessReviews implements Storage<ObjectOf<AccessReviewConten
   /** @throws ApiError 422 */
   async create(
     scope: Scope,
-    review: ObjectOf<AccessReviewContent>,
+    review: ObjectOf<SubjectAccessContent>,
     options: WriteOptions,
-  ): Promise<ObjectOf<AccessReviewContent>> {
+  ): Promise<ObjectOf<SubjectAccessContent>> {
     const { apiVersion, kind, spec = {} } = review;
     this.refuse(review, scope);
     return { apiVersion, kind, metadata: this.metadata(scope), spec, status: await this.#status(scope, spec, options) };
   }
 
   /** @throws ApiError on a review that asks nothing sensible */
-  protected refuse(review: ObjectOf<AccessReviewContent>, _scope: Scope): void {
+  protected refuse(review: ObjectOf<SubjectAccessContent>, _scope: Scope): void {
     refuseInvalid("SubjectAccessReview", reviewProblems(review));
   }
 
   /** Of the answer. */
-  protected metadata(_scope: Scope): ObjectOf<AccessReviewContent>["metadata"] {
+  protected metadata(_scope: Scope): ObjectOf<SubjectAccessContent>["metadata"] {
     return {};
   }
 
   /** Who is asked about. */
-  protected subject({ user = "", uid = "", groups = [], extra = {} }: AccessReviewSpec, _options: WriteOptions): User {
+  protected subject({ user = "", uid = "", groups = [], extra = {} }: SubjectAccessSpec, _options: WriteOptions): User {
     return new User({ name: user, uid, groups, extra });
   }
 
-  async #status(scope: Scope, spec: AccessReviewSpec, options: WriteOptions): Promise<AccessReviewStatus> {
+  async #status(scope: Scope, spec: SubjectAccessSpec, options: WriteOptions): Promise<AccessStatus> {
     const user = this.subject(spec, options);
     const question = { ...infoOf(spec), user, params: scope.params, signal: options.signal };
     try {
@@ -79,24 +81,24 @@ export class SubjectAccessReviews implements Storage<ObjectOf<AccessReviewConten
 
 /** Says whether somebody may do something in a namespace (LocalSubjectAccessReview), to those who may ask only there. */
 export class LocalSubjectAccessReviews extends SubjectAccessReviews {
-  protected override refuse(review: ObjectOf<AccessReviewContent>, { namespace }: Scope): void {
+  protected override refuse(review: ObjectOf<SubjectAccessContent>, { namespace }: Scope): void {
     if ((review.metadata.namespace ?? namespace) !== namespace)
       throw ApiError.badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace}`);
     refuseInvalid("LocalSubjectAccessReview", localReviewProblems(review, namespace));
   }
 
-  protected override metadata({ namespace }: Scope): ObjectOf<AccessReviewContent>["metadata"] {
+  protected override metadata({ namespace }: Scope): ObjectOf<SubjectAccessContent>["metadata"] {
     return { namespace };
   }
 }
 
 /** Says whether the caller may do something (SelfSubjectAccessReview), in the same words. */
 export class SelfSubjectAccessReviews extends SubjectAccessReviews {
-  protected override refuse(review: ObjectOf<AccessReviewContent>, _scope: Scope): void {
+  protected override refuse(review: ObjectOf<SubjectAccessContent>, _scope: Scope): void {
     refuseInvalid("SelfSubjectAccessReview", selfReviewProblems(review));
   }
 
-  protected override subject(_spec: AccessReviewSpec, { user }: WriteOptions): User {
+  protected override subject(_spec: SubjectAccessSpec, { user }: WriteOptions): User {
     return user;
   }
 }
@@ -107,7 +109,7 @@ function refuseInvalid(kind: string, causes: readonly StatusCause[]): void {
 }
 
 /** The question as the review asks it, in the version and namespace that it names: nothing is looked up. */
-function infoOf({ resourceAttributes: about, nonResourceAttributes: path = {} }: AccessReviewSpec): RequestInfo {
+function infoOf({ resourceAttributes: about, nonResourceAttributes: path = {} }: SubjectAccessSpec): RequestInfo {
   const info = {
     isResource: about !== undefined,
     verb: (about ?? path).verb ?? "",

@@ -2,15 +2,17 @@ import { ApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import type {
   Authenticator,
   Log,
+  ReviewedUser,
   Scope,
   Storage,
   TokenAuthenticator,
+  TokenReviewContent,
+  TokenReviewStatus,
   User,
   WriteOptions,
 } from "@virtual-workspaces/framework";
 import type { AudienceAuthenticator, ReviewedToken } from "../authenticator.ts";
 import { TokenRefused } from "../refused.ts";
-import type { ReviewedUser, TokenReviewContent, TokenReviewStatus } from "./content.ts";
 import { failureOf } from "./failure.ts";
 
 /** What {@link TokenReviews} ask. */
