@@ -18,6 +18,9 @@ const RESTING = 25_000;
 /** Until V8, which looks every eight seconds, has given back what a process needs no more that rests: ms. */
 const GIVEN_BACK = 15_000;
 
+/** Until what happened has left the memory of a server, which looks twice a minute: ms. */
+const FORGOTTEN = 95_000;
+
 /** A workspace server in a process of its own. */
 export type WorkspaceServerProcess = Remote<WorkspacesProcess>;
 
@@ -74,6 +77,12 @@ export async function settled(server: WorkspaceServerProcess): Promise<void> {
   await rested(server);
   // With --short figures of memory count for little.
   if (!process.argv.includes("--short")) await delay(GIVEN_BACK);
+}
+
+/** The same once it is so long ago what happened that resuming clients are told it from the store. */
+export async function forgotten(server: WorkspaceServerProcess): Promise<void> {
+  if (!process.argv.includes("--short")) await delay(FORGOTTEN);
+  await settled(server);
 }
 
 /** Bytes: what the system gave, what of it is in use, and what is resident. */

@@ -10,6 +10,7 @@ import {
 } from "@virtual-workspaces/framework";
 import type { Entry } from "../store.ts";
 import { StoreError } from "../store-error.ts";
+import { IndexReader, type RecordIndex } from "./record-index.ts";
 
 /** Written into each record, so that a later form can be told from this one. */
 const FORMAT = 1;
@@ -18,16 +19,6 @@ const PREFIX = 9;
 
 /** Of most objects, and there are many. */
 const NOTHING: Readonly<Record<string, string>> = Object.freeze({});
-
-/** What routing and selecting need of an object, beside it: reading a record parses no object. */
-export interface Index {
-  /** Of the definition that the object conforms to. */
-  readonly schema: string;
-  readonly uid: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  /** Those of the kind's selectable fields. */
-  readonly fields?: Readonly<Record<string, string>>;
-}
 
 /** An object as it will be kept, and as it will be answered once its revision is known. */
 export interface Draft {
@@ -46,6 +37,7 @@ export class Records {
   readonly #definition: ResourceDefinition;
   readonly #versions: KindVersions;
   readonly #schema: string;
+  readonly #indexes: IndexReader;
 
   constructor(definition: ResourceDefinition, versions: KindVersions) {
     this.#definition = definition;
@@ -53,6 +45,7 @@ export class Records {
     const { kind, schema, selectableFields } = definition;
     const content = [apiVersionOf(definition), kind, schema, selectableFields.map(({ name }) => name)];
     this.#schema = createHash("sha256").update(JSON.stringify(content)).digest("base64url").slice(0, 12);
+    this.#indexes = new IndexReader(this.#schema);
   }
 
   draft(key: ObjectKey, object: KubeObject): Draft {
@@ -60,7 +53,7 @@ export class Records {
     const { uid, labels, bytes } = encoded;
     const head = headLength(object);
     const fields = this.#ownFields(encoded);
-    const index: Index = {
+    const index: RecordIndex = {
       schema: this.#schema,
       uid,
       ...(isEmpty(labels) ? {} : { labels }),
@@ -82,10 +75,11 @@ export class Records {
     return withVersion(this.#encode(key, object), { head: headLength(object), revision: modRevision, take });
   }
 
-  #parsed(value: Buffer, key: ObjectKey): Index & { readonly body: Buffer } {
+  #parsed(value: Buffer, key: ObjectKey): RecordIndex & { readonly body: Buffer } {
     if (value[0] !== FORMAT) throw this.#unreadable(value[0], key);
     try {
-      return { ...indexOf(value), body: bodyOf(value) ?? Buffer.alloc(0) };
+      const end = PREFIX + value.readUInt32LE(1);
+      return { ...this.#indexes.read(value, PREFIX, end), body: bodyOf(value) ?? Buffer.alloc(0) };
     } catch (cause) {
       throw this.#unreadable(FORMAT, key, cause);
     }
@@ -113,8 +107,8 @@ export class Records {
 }
 
 /** What is beside the object in a record. @throws Error when it is damaged */
-export function indexOf(value: Buffer): Index {
-  return JSON.parse(value.toString("utf8", PREFIX, PREFIX + value.readUInt32LE(1))) as Index;
+export function indexOf(value: Buffer): RecordIndex {
+  return JSON.parse(value.toString("utf8", PREFIX, PREFIX + value.readUInt32LE(1))) as RecordIndex;
 }
 
 /** How many bytes of the object in a record are before the first member of its metadata. */

@@ -80,7 +80,7 @@ const columns: Columns = {
 
 /**
  * `v1` Namespace. A deleted one stays, Terminating, until its `spec.finalizers` are gone, which are written through
- * `/finalize`: {@link finalizeNamespace}.
+ * `/finalize`.
  */
 export const Namespace: Resource<NamespaceContent> = new Resource<NamespaceContent>({
   group: "",

@@ -18,7 +18,7 @@ function prepare(object: KubeObject): void {
   object["secrets"] = itemsOf(object["secrets"]).map(({ name }) => (name === undefined ? {} : { name }));
 }
 
-/** `v1` ServiceAccount. Its `/token` is a {@link TokenRequest}. */
+/** `v1` ServiceAccount. Its `/token` is a `TokenRequest`. */
 export const ServiceAccount: Resource<ServiceAccountContent> = new Resource<ServiceAccountContent>({
   group: "",
   version: "v1",
