@@ -40,7 +40,10 @@ describe("virtual-workspaces", function () {
   });
 
   const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
-    [[], /a command is missing. The commands are start, serve, dev, store, manifests, conformance; see virtual-workspaces --help/],
+    [
+      [],
+      /a command is missing. The commands are start, serve, dev, store, manifests, conformance; see virtual-workspaces --help/,
+    ],
     [["serving"], /there is no command serving. The commands are start, serve, dev, store, manifests, conformance/],
     [["constructor"], /there is no command constructor/],
     [["--loud"], /there is no flag --loud/],

@@ -15,7 +15,8 @@ Flags:
 
   async run(args) {
     const { values, positionals } = parse(args, { output: { type: "string", short: "o" } });
-    const { output = "yaml" } = values;
+    // As kubectl takes it, `-o=json` too.
+    const output = (values.output ?? "yaml").replace(/^=/, "");
     if (positionals.length === 0)
       throw new UsageError("name files of views, or packages: virtual-workspaces manifests ./view.ts");
     if (output !== "yaml" && output !== "json") throw new UsageError(`-o ${output}: give yaml or json`);

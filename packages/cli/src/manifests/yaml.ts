@@ -1,5 +1,5 @@
 /** Read alike by YAML 1.1 and 1.2, and by nobody as something else than a text. */
-const PLAIN = /^[A-Za-z/][A-Za-z0-9._/-]*$/;
+const PLAIN = /^(?!e[-\d])[a-z/][a-z0-9._/-]*$/i;
 const WORDS: ReadonlySet<string> = new Set(["true", "false", "yes", "no", "on", "off", "null", "y", "n"]);
 
 /** A value of JSON as a document of YAML, with a line's end. Texts that could be anything else are in double quotes, as in JSON. */
