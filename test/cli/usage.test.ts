@@ -40,8 +40,11 @@ describe("virtual-workspaces", function () {
   });
 
   const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
-    [[], /a command is missing. The commands are start, serve, dev, store, conformance; see virtual-workspaces --help/],
-    [["serving"], /there is no command serving. The commands are start, serve, dev, store, conformance/],
+    [
+      [],
+      /a command is missing. The commands are start, serve, dev, store, manifests, conformance; see virtual-workspaces --help/,
+    ],
+    [["serving"], /there is no command serving. The commands are start, serve, dev, store, manifests, conformance/],
     [["constructor"], /there is no command constructor/],
     [["--loud"], /there is no flag --loud/],
     [["dev"], /name a module with a view, or a folder of them: virtual-workspaces dev \.\/view\.ts/],

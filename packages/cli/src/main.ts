@@ -7,6 +7,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["serve", async () => (await import("./serve/command.ts")).serve],
   ["dev", async () => (await import("./dev/command.ts")).dev],
   ["store", async () => (await import("./store/command.ts")).store],
+  ["manifests", async () => (await import("./manifests/command.ts")).manifests],
   ["conformance", async () => (await import("./conformance.ts")).conformance],
 ]);
 
@@ -17,6 +18,7 @@ Commands:
   serve --view <file>      serve views over the workspaces of another server
   dev <file or folder>...  serve views on this machine, reloading them on save
   store backup|restore     copy what a store holds into a file, and back
+  manifests <view>...      print what views need installed
   conformance <url>        check an API server by what its clients see
 
 Flags:

@@ -22,6 +22,17 @@ export interface Workspaces {
    * The server knows these by the same names, since it, or its front proxy, is who says who the caller is.
    */
   readonly identity: OutboundIdentity;
+  /**
+   * The name of the shard whose workspaces these are: by it a view publishes its URL (`publishURLs` of `@virtual-workspaces/kcp`).
+   *
+   * @default whoever runs the view does not say
+   */
+  readonly shard?: string;
+  /**
+   * The logical clusters of all shards, by name or path, and `root` with the Shards: where there are several, {@link upstream} has
+   * those of one. Asked as one of its administrators as well, and closed by whoever gave it. @default {@link upstream}
+   */
+  readonly everywhere?: Upstream;
 }
 
 /** What {@link Workspaces.identity} is for one server that both says who callers are and has the objects. */

@@ -41,6 +41,14 @@ export { identityHash, newIdentityKey } from "./hashes/identity.ts";
 export type { Label } from "./hashes/label.ts";
 export { initializerLabel, terminatorLabel } from "./hashes/lifecycle-labels.ts";
 export { shardHash } from "./hashes/shard-hash.ts";
+// Manifests
+export {
+  crdManifest,
+  type ExportManifestsOptions,
+  exportManifests,
+  type Manifests,
+  schemaManifest,
+} from "./manifests/manifests.ts";
 // Names
 export { type DefaultBinding, defaultBindingName } from "./names/binding-name.ts";
 export { homeClusterName, newClusterName } from "./names/cluster-names.ts";

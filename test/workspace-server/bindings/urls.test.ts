@@ -123,6 +123,38 @@ describe("URLs in an APIExport", function () {
     await having(server, `${EXPORTS}/maps`, [ON.root]);
   });
 
+  it("are nobody's to change who has a Shard of the same name in a workspace of their own", async () => {
+    await using stores = new Stores();
+    await using server = await start(stores);
+    const mine = await makeOn(server, "mine", { shard: "root" });
+    await made(server, EXPORTS, exportOf("maps", []));
+    await having(server, `${EXPORTS}/maps`, [ON.root, ON["shard-1"]]);
+    await made(server, bound(mine), bindingOf("shards", "root:shards.core.kcp.io"));
+    await until(server, `${bound(mine)}/shards`, ({ body }) => body.status?.phase === "Bound");
+    for (const name of ["shard-1", "other"]) {
+      const spec = { baseURL: "https://evil.test", virtualWorkspaceURL: "https://evil.test" };
+      const shard = {
+        apiVersion: "core.kcp.io/v1alpha1",
+        kind: "Shard",
+        metadata: { name, labels: { name: "root" } },
+        spec,
+      };
+      await made(server, `/clusters/${mine}/apis/core.kcp.io/v1alpha1/shards`, shard);
+    }
+    await made(server, PARTITIONS, partition("part", "root"));
+    await made(server, SLICES, slice("parted", { partition: "part" }));
+    const far = await makeOn(server, "far", { shard: "shard-1" });
+    await bindMaps(server, far);
+    await having(server, `${SLICES}/maps`, [ON["shard-1"]]);
+    await made(server, EXPORTS, exportOf("later", []));
+    const later = await until(server, `${EXPORTS}/later`, (answer) => urlsOf(answer).length > 0);
+    expect(urlsOf(later).filter((url) => url.includes("evil"))).to.deep.equal([]);
+    for (const path of [`${EXPORTS}/maps`, `${SLICES}/parted`])
+      expect(urlsOf(await server.get(path, root))).to.deep.equal(
+        path.startsWith(EXPORTS) ? [ON.root, ON["shard-1"]] : [],
+      );
+  });
+
   it("are not there, nor their condition, where they are turned off, also of exports from before", async () => {
     await using stores = new Stores();
     {

@@ -1,11 +1,14 @@
 // Why: whoever provides an export runs one controller for all shards, for months: shards come and go under it, and what it never
 // hears of is never done.
+import type { KindReference } from "@virtual-workspaces/apimachinery";
 import { Client, controller, endpointInformers, Informer, keyText } from "@virtual-workspaces/client";
 import { forward, type Workspaces as Over } from "@virtual-workspaces/forwarding";
 import { defineResource, defineVirtualWorkspace, groups, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import { APIExportEndpointSlice } from "@virtual-workspaces/kcp";
 import { loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
+import noticeboard, { manifests } from "../../../examples/over-workspaces/noticeboard.ts";
+import { callsTo } from "../../_support/plain.ts";
 import { bindingOf, exportOf } from "../bindings/support/shard.ts";
 import {
   CONFIG_MAPS,
@@ -19,6 +22,7 @@ import {
   until,
   WORKSPACES,
 } from "../shards/support.ts";
+import { define } from "../support/logical-clusters.ts";
 import type { Workspaces } from "../support/workspaces.ts";
 
 const ConfigMap = defineResource({ group: "", version: "v1", kind: "ConfigMap", scope: "Namespaced" });
@@ -39,6 +43,21 @@ function exported({ upstream, identity }: Over): VirtualWorkspace {
   });
 }
 
+/** Whose URLs are followed. */
+interface Followed {
+  readonly resource: KindReference<object>;
+  readonly name: string;
+}
+
+const NOTICEBOARD = {
+  group: "example.dev",
+  version: "v1",
+  kind: "Noticeboard",
+  plural: "noticeboards",
+  scope: "Cluster",
+} as const;
+const BOARD = "/clusters/root/apis/example.dev/v1/noticeboards";
+
 /** A provider's server, and what its controller has heard of. */
 class Provider implements AsyncDisposable {
   readonly server: Workspaces;
@@ -50,14 +69,14 @@ class Provider implements AsyncDisposable {
   readonly #stack = new AsyncDisposableStack();
   readonly informers;
 
-  constructor(server: Workspaces) {
+  constructor(server: Workspaces, { resource, name }: Followed = { resource: APIExportEndpointSlice, name: "maps" }) {
     this.server = this.#stack.use(server);
     const credentials = { get: () => ({ headers: ["Authorization", "Bearer root"] }) };
     const client = this.#stack.use(new Client({ upstream: { url: server.url, credentials } }));
     this.informers = this.#stack.use(
       endpointInformers({
-        resource: client.cluster("root").resource(APIExportEndpointSlice),
-        name: "maps",
+        resource: client.cluster("root").resource<object>(resource),
+        name,
         connect: (url) => ({ upstream: { url, credentials }, cluster: "*" }),
         informers: { maps: ({ client: each }) => new Informer({ resource: each.resource(ConfigMap) }).start() },
         onError: ({ error }) => this.failures.push(error),
@@ -207,6 +226,59 @@ describe("a controller over the slices of an export", function () {
     const left = written.filter((name) => clusterOf(name) !== leaving).sort();
     await provider.until("all that is left", () => [...provider.known].sort().join() === left.join());
     expect(written.every((name) => provider.heard.has(name))).to.equal(true);
+  });
+});
+
+describe("a controller over the URLs of a view of somebody's own", function () {
+  this.timeout(60_000);
+
+  it("gains and drops informers as shards come and go, and misses nothing", async () => {
+    await using stores = new Stores();
+    const own = loopback();
+    const server = await startSharded(stores, {
+      loopback: own,
+      virtualWorkspaces: [noticeboard({ ...own, shard: "root" })],
+      shards: {
+        virtualWorkspaces: (shard, { loopback: each }) => [noticeboard({ ...each, shard, everywhere: own.upstream })],
+      },
+    });
+    await define(server, "root", manifests);
+    const { status, text } = await server.send(
+      `POST ${BOARD}`,
+      { apiVersion: "example.dev/v1", kind: "Noticeboard", metadata: { name: "main" }, spec: {} },
+      root,
+    );
+    expect(status, text).to.equal(201);
+    await using provider = new Provider(server, { resource: NOTICEBOARD, name: "main" });
+    const pinned = (name: string): object => ({ ...configMap(name), metadata: { name, labels: { published: "yes" } } });
+    const put = async (cluster: string, name: string): Promise<string> => {
+      const made = await server.send(`POST /clusters/${cluster}${CONFIG_MAPS}`, pinned(name), root);
+      expect(made.status, made.text).to.equal(201);
+      return `${cluster}|default/${name}`;
+    };
+    await provider.until("a URL of each shard", () => provider.urls.length === 2);
+    const near = await makeOn(server, "near", { shard: "root" });
+    const first = await put(near, "ours-first");
+    expect((await server.send(`POST ${SHARDS}`, shardObject("amber"), root)).status).to.equal(201);
+    const far = await makeOn(server, "far", { shard: "amber" });
+    const second = await put(far, "ours-second");
+    await provider.put(far, "ours-unpublished");
+    await provider.until("what is on both", () => provider.known.has(first) && provider.known.has(second));
+    await provider.until("the URL of the new shard", () => provider.urls.length === 3);
+    expect([...provider.known].sort()).to.deep.equal([first, second].sort());
+
+    // It goes, and somebody else takes its URL back.
+    expect((await server.send(`DELETE /clusters/root${WORKSPACES}/far`, undefined, root)).status).to.equal(200);
+    await provider.until("what was on it is gone", () => !provider.known.has(second));
+    expect((await server.send(`DELETE ${SHARDS}/amber`, undefined, root)).status).to.equal(200);
+    await provider.until("its URL is gone", () => provider.urls.length === 2);
+    const last = await put(near, "ours-last");
+    await provider.until("the others go on", () => provider.known.has(last));
+
+    // Who may not read the board's content is shown nothing at any of its URLs, in no workspace.
+    for (const url of provider.urls)
+      for (const cluster of ["*", near])
+        expect((await callsTo(url).get(`/clusters/${cluster}/api/v1/configmaps`)).status).to.equal(403);
   });
 });
 

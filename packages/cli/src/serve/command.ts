@@ -6,12 +6,15 @@ export const serve: Command = {
 
 Serves views over the workspaces of another server: of \`virtual-workspaces start --run-virtual-workspaces=false\`, or of a
 kcp. Flags have the names of kcp's own virtual-workspaces. A file's default export is a view, a list of views, or a
-function of { upstream, identity, store } that returns either.
+function of { upstream, identity, store, shard, everywhere } that returns either.
 
 Workspaces:
   --view <file>                      more than once for several
   --kubeconfig <file>                an administrator of the workspaces, in system:masters
   --context <name>                   of the kubeconfig                      (default its current one)
+  --shard-name <name>                the shard that they are on, for views that publish their URL
+  --external-logical-cluster-admin-kubeconfig <file>  an administrator of the workspaces of all shards
+                                     (a front proxy's; default --kubeconfig)
   --data-dir, --etcd-servers         where views keep objects of their own  (default memory); as of dev
 
 Where:

@@ -13,6 +13,10 @@ export interface ServeOptions {
   /** Of the workspaces. */
   readonly kubeconfig: string;
   readonly context: string | undefined;
+  /** The shard whose workspaces these are. @default unknown */
+  readonly shard: string | undefined;
+  /** Of the workspaces of all shards. @default the same */
+  readonly everywhere: string | undefined;
   /** Of whom tokens are asked about. @default the same */
   readonly authentication: string | undefined;
   readonly authenticators: readonly Authenticator[];
@@ -42,6 +46,8 @@ export function serveOptions(args: readonly string[], env: NodeJS.ProcessEnv, lo
     view: { type: "string", multiple: true },
     kubeconfig: { type: "string" },
     context: { type: "string" },
+    "shard-name": { type: "string" },
+    "external-logical-cluster-admin-kubeconfig": { type: "string" },
     "authentication-kubeconfig": { type: "string" },
     "authentication-skip-lookup": { type: "boolean" },
     "tls-cert-file": { type: "string" },
@@ -56,6 +62,7 @@ export function serveOptions(args: readonly string[], env: NodeJS.ProcessEnv, lo
   if (view.length === 0) throw new UsageError("--view is missing: name a file with a view");
   if (kubeconfig === undefined)
     throw new UsageError("--kubeconfig is missing: name that of an administrator of the workspaces, with --context");
+  const everywhere = values["external-logical-cluster-admin-kubeconfig"];
   const { "tls-cert-file": cert, "tls-private-key-file": key } = values;
   if (cert === undefined || key === undefined)
     throw new UsageError("--tls-cert-file and --tls-private-key-file are missing: by these clients trust the server");
@@ -70,6 +77,8 @@ export function serveOptions(args: readonly string[], env: NodeJS.ProcessEnv, lo
     views: viewPaths(view),
     kubeconfig: resolve(kubeconfig),
     context,
+    shard: values["shard-name"],
+    everywhere: everywhere === undefined ? undefined : resolve(everywhere),
     authentication: authentication === undefined ? undefined : resolve(authentication),
     authenticators: authenticationOf(new Flags(new Map(given), []), log).authenticators,
     tls,

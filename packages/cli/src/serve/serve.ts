@@ -25,7 +25,11 @@ export async function serve(options: ServeOptions, log: Log): Promise<number> {
   const access = stack.use(subjectAccessReview<{ readonly cluster: string }>({ upstream }));
   const store = files.hosted ? stack.use(await openStore(options.store)) : undefined;
   if (store !== undefined) stack.use(keepHistory(store));
-  const views = await files.views(store && { upstream, identity: sameCaller, store });
+  const { shard } = options;
+  const everywhere =
+    options.everywhere === undefined ? upstream : stack.use(await upstreamOf(options.everywhere, undefined));
+  const workspaces = { upstream, identity: sameCaller, everywhere, ...(shard !== undefined && { shard }) };
+  const views = await files.views(store && { ...workspaces, store });
   const { tls, bindAddress: host, port } = options;
   const server = stack.use(
     await told(() =>

@@ -1,4 +1,5 @@
 import type { VirtualWorkspace } from "@virtual-workspaces/framework";
+import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { keepHistory } from "@virtual-workspaces/store";
 import { type Loopback, loopback, type ShardsOptions } from "@virtual-workspaces/workspace-server";
 import type { ViewHost } from "../dev/load.ts";
@@ -15,6 +16,13 @@ export interface Views {
   readonly loopback?: Loopback;
   /** The same at the address of each further shard, over that shard. */
   readonly ofShard?: NonNullable<ShardsOptions["virtualWorkspaces"]>;
+}
+
+/** For whom a view keeps objects, where, and for how long. */
+interface Kept {
+  readonly shard: string;
+  readonly choice: StoreChoice;
+  readonly until: AsyncDisposableStack;
 }
 
 /** Names that the server's own views have. */
@@ -40,19 +48,18 @@ export async function viewsOf(options: StartOptions, stack: AsyncDisposableStack
   const files = await ViewFiles.import(paths);
   if (!files.hosted) return { virtualWorkspaces: await files.views(undefined, OWN) };
   const own = loopback();
-  const host = async (
-    { upstream, identity }: Loopback,
-    choice: StoreChoice,
-    until: AsyncDisposableStack,
-  ): Promise<ViewHost> => {
+  const host = async ({ upstream, identity }: Loopback, { shard, choice, until }: Kept): Promise<ViewHost> => {
     const kept = until.use(await openStore(storeOfViews(choice)));
     until.use(keepHistory(kept));
-    return { upstream, identity, store: kept };
+    return { upstream, identity, store: kept, shard, everywhere: own.upstream };
   };
   return {
-    virtualWorkspaces: await files.views(await host(own, store, stack), OWN),
+    virtualWorkspaces: await files.views(await host(own, { shard: ROOT_SHARD, choice: store, until: stack }), OWN),
     loopback: own,
     ofShard: async (name, context) =>
-      files.hostedViews(await host(context.loopback, storeOfShard(store, name), context.own), OWN),
+      files.hostedViews(
+        await host(context.loopback, { shard: name, choice: storeOfShard(store, name), until: context.own }),
+        OWN,
+      ),
   };
 }

@@ -14,6 +14,14 @@ export interface URLList {
   /** What is to be sent so that it is as wanted; `undefined` when it is. */
   change(object: KubeObject, wanted: WantedList): object | undefined;
   send(resource: ResourceClient, body: object, signal: AbortSignal): Promise<unknown>;
+  /** Takes back what other managers have put there who will not do it any more. */
+  release(resource: ResourceClient, object: KubeObject, given: Released): Promise<void>;
+}
+
+/** Whose entries go. */
+export interface Released {
+  readonly managers: ReadonlySet<string>;
+  readonly signal: AbortSignal;
 }
 
 /** Which list, and whose. */
@@ -30,19 +38,24 @@ export interface ListOptions {
  * goes, unless others have it too.
  */
 export function keyedList({ kind, field, manager }: ListOptions): URLList {
+  const named = ({ metadata: { name, namespace } }: KubeObject): KubeObject => ({
+    apiVersion: apiVersionOf(kind),
+    kind: kind.kind,
+    metadata: { name: name ?? "", ...(namespace !== undefined && { namespace }) },
+  });
   return {
     change: (object, wanted) => {
       if ("error" in wanted || isApplied(object, { field, manager, wanted })) return undefined;
-      const { name, namespace } = object.metadata;
-      return {
-        apiVersion: apiVersionOf(kind),
-        kind: kind.kind,
-        metadata: { name, ...(namespace !== undefined && { namespace }) },
-        ...(wanted.length > 0 && { status: { [field]: wanted } }),
-      };
+      return { ...named(object), ...(wanted.length > 0 && { status: { [field]: wanted } }) };
     },
     send: (resource, body, signal) =>
       resource.status.apply(body as KubeObject, { fieldManager: manager, force: true, signal }),
+    release: async (resource, object, { managers, signal }) => {
+      const there = new Set(appliedEntries(object, field).map((entry) => entry.manager));
+      there.delete(manager);
+      for (const fieldManager of there.intersection(managers))
+        await resource.status.apply(named(object), { fieldManager, force: true, signal });
+    },
   };
 }
 
@@ -82,6 +95,7 @@ export function wholeList({ field, condition, manager, now }: ListOptions): URLL
       return isDeepStrictEqual(status, before) ? undefined : { ...object, status };
     },
     send: (resource, body, signal) => resource.status.update(body as KubeObject, { fieldManager: manager, signal }),
+    release: async () => undefined, // who writes it writes all of it
   };
 }
 

@@ -28,8 +28,8 @@ export interface PublishURLsOptions<T extends object> {
   /** One object alone. @default all */
   readonly name?: string;
   /**
-   * Whose Shards are followed in `root`, and given to {@link urls}: that of one name, where each shard publishes for itself; `*`, where
-   * one publisher does so for all. @default none: the URLs do not depend on it
+   * Which Shards in `root` are given to {@link urls}: that of one name, where each shard publishes for itself; `*`, where one
+   * publisher does so for all. @default none: the URLs do not depend on it
    */
   readonly shards?: string;
   /**
@@ -60,7 +60,10 @@ export interface PublishURLsOptions<T extends object> {
   readonly condition?: string;
   /** What else decides, such as bindings: made by `related()`. */
   readonly sources?: readonly RelatedSource[];
-  /** Told of every failure, also when somebody else takes entries away again and again. Conflicts are tried again without a word. */
+  /**
+   * Told of every failure, also when somebody else takes entries away again and again, with the time until it is tried again: what
+   * lasts has a long one. Conflicts are tried again without a word.
+   */
   readonly onError: (failure: ReconcileFailure) => void;
   /** Ends it, as disposing of it does. */
   readonly signal?: AbortSignal;

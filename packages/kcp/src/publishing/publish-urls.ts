@@ -5,6 +5,7 @@ import {
   Informer,
   keyOf,
   keyText,
+  type LifecycleEvent,
   type ReconcileFailure,
   type ReconcileResult,
   type ResourceClient,
@@ -32,6 +33,8 @@ export class PublishedURLs<T extends object = object> implements AsyncDisposable
   readonly #shards: Informer<object> | undefined;
   readonly #controller: Controller<ObjectOf<T>>;
   readonly #contention = new Contention();
+  /** Shards that were there, and have been deleted: nobody else takes back what they have published. */
+  readonly #removed = new Set<string>();
   #closed: Promise<void> | undefined;
 
   /** @throws Error on options that contradict each other */
@@ -52,7 +55,15 @@ export class PublishedURLs<T extends object = object> implements AsyncDisposable
       resource: place.resource<T>(kind),
       ...(name !== undefined && { fields: `metadata.name=${name}` }),
     });
-    this.#shards = shards === undefined ? undefined : shardInformer(options, shards);
+    this.#shards =
+      shards === undefined
+        ? undefined
+        : new Informer<object>({ resource: client.cluster(ROOT_CLUSTER).resource<object>(Shard) });
+    // Told before the controller is, which then finds it here.
+    this.#shards?.on({
+      added: ({ metadata }) => this.#removed.delete(metadata.name ?? ""),
+      deleted: ({ metadata }) => this.#removed.add(metadata.name ?? ""),
+    });
     this.#controller = controller<ObjectOf<T>>({
       name: CONTROLLER,
       sources: [
@@ -65,8 +76,7 @@ export class PublishedURLs<T extends object = object> implements AsyncDisposable
       ...(clock && { clock }),
     });
     this.started = this.#controller.started;
-    for (const informer of [this.#objects, this.#shards])
-      informer?.on({ lifecycle: (event) => this.#tell(event as { readonly type: string; readonly error?: unknown }) });
+    for (const informer of [this.#objects, this.#shards]) informer?.on({ lifecycle: (event) => this.#tell(event) });
     void this.#objects.start();
     void this.#shards?.start();
     const end = (): void => void this[Symbol.asyncDispose]();
@@ -118,6 +128,7 @@ export class PublishedURLs<T extends object = object> implements AsyncDisposable
     const id = keyText(key);
     if (object === undefined) this.#contention.forget(id);
     if (object === undefined || object.metadata.deletionTimestamp !== undefined) return undefined;
+    await this.#list.release(this.#resourceOf(key), object, { managers: this.#removed, signal });
     const wanted = this.#wanted(object);
     if (wanted === undefined) return undefined;
     const change = this.#list.change(object, wanted);
@@ -162,8 +173,10 @@ export class PublishedURLs<T extends object = object> implements AsyncDisposable
   }
 
   #shardsNow(): readonly Shard[] {
+    const { shards } = this.#options;
     const all = [...(this.#shards?.store.list() ?? [])] as Shard[];
-    return all.sort((one, other) => ((one.metadata.name ?? "") < (other.metadata.name ?? "") ? -1 : 1));
+    const followed = shards === "*" ? all : all.filter(({ metadata }) => metadata.name === shards);
+    return followed.sort((one, other) => ((one.metadata.name ?? "") < (other.metadata.name ?? "") ? -1 : 1));
   }
 
   #keys(): ObjectKey[] {
@@ -193,18 +206,13 @@ export class PublishedURLs<T extends object = object> implements AsyncDisposable
     this.#report({ error, key });
   }
 
-  #tell({ type, error }: { readonly type: string; readonly error?: unknown }): void {
-    if (type === "error") this.#report({ error });
+  #tell(event: LifecycleEvent): void {
+    if (event.type === "error") this.#report({ error: event.error, retryAfter: event.retryIn });
   }
 
-  #report(failure: Pick<ReconcileFailure, "error" | "key">): void {
+  #report(failure: Omit<ReconcileFailure, "controller" | "attempt">): void {
     this.#options.onError({ controller: CONTROLLER, attempt: 1, ...failure });
   }
-}
-
-function shardInformer({ client }: Pick<PublishURLsOptions<object>, "client">, shards: string): Informer<object> {
-  const resource = client.cluster(ROOT_CLUSTER).resource<object>(Shard);
-  return new Informer<object>({ resource, ...(shards !== "*" && { fields: `metadata.name=${shards}` }) });
 }
 
 /** A server that does not come does not know of the signal. */
@@ -219,8 +227,8 @@ function untilAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
 /**
  * Says in the status of objects at which URLs a view is, as kcp does for its own: for an APIExportEndpointSlice, an
  * APIExport, or a kind of one's own with a list of URLs, by which clients (`followEndpoints`, kcp's multicluster provider) and
- * shards (`storage.virtual`) find it. Each shard publishes for itself, and nobody touches another's entries; what is right already is
- * not written.
+ * shards (`storage.virtual`) find it. Each shard publishes for itself, and nobody touches another's entries, but those of a shard
+ * whose Shard it has seen being deleted; what is right already is not written.
  *
  * ```ts
  * publishURLs({

@@ -1,9 +1,5 @@
-import { createHash } from "node:crypto";
 import type { Resource } from "@virtual-workspaces/framework";
 import {
-  type APIResourceSchema,
-  apiResourceSchemaOf,
-  definitionOf,
   Partition,
   PartitionSet,
   Shard,
@@ -32,13 +28,3 @@ export const systemExports: readonly SystemExport[] = [
   { name: "topology.kcp.io", policy: false, kinds: kinds(Partition, PartitionSet) },
   { name: "shards.core.kcp.io", policy: false, kinds: kinds(Shard) },
 ];
-
-/**
- * The schema of a kind, as it is shipped. Schemas never change: its name tells what is in it, so that another version of
- * the server ships another one beside.
- */
-export function schemaOf(kind: Resource): APIResourceSchema {
-  const definition = definitionOf(kind);
-  const digest = createHash("sha256").update(JSON.stringify(definition.spec)).digest("hex").slice(0, 9);
-  return apiResourceSchemaOf(definition, `${kind.version}-${digest}`);
-}

@@ -7,6 +7,7 @@ import {
   exportHash,
   PATH_ANNOTATION,
   ROOT_CLUSTER,
+  schemaManifest,
 } from "@virtual-workspaces/kcp";
 import { Identities, type SecretContent } from "../bindings/controllers/export/identity.ts";
 import { placeOf, put } from "../bootstrap/put.ts";
@@ -14,7 +15,7 @@ import { Namespace } from "../kinds/core/namespace.ts";
 import { Secret } from "../kinds/core/secret.ts";
 import type { ShardContext } from "../shard/context.ts";
 import { read, type Written } from "../shard/modify.ts";
-import { type SystemExport, schemaOf, systemExports } from "./exports.ts";
+import { type SystemExport, systemExports } from "./exports.ts";
 
 const IN_ROOT = { [PATH_ANNOTATION]: ROOT_CLUSTER };
 
@@ -46,7 +47,7 @@ export async function shipExports(context: ShardContext): Promise<ReadonlyMap<st
 async function shipExport(context: ShardContext, { name, policy, kinds }: SystemExport): Promise<string> {
   const resources = [];
   for (const kind of kinds) {
-    const { metadata, spec } = schemaOf(kind);
+    const { metadata, spec } = schemaManifest(kind);
     const { name: schema = "" } = metadata;
     await put(context, APIResourceSchema, { key: placeOf(ROOT_CLUSTER, schema), content: { ...(spec && { spec }) } });
     resources.push({ group: kind.group, name: kind.plural, schema, storage: { crd: {} } });

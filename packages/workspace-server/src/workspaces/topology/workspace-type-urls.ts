@@ -5,6 +5,7 @@ import {
   markTrue,
   type Shard,
   setSummary,
+  viewURL,
   WorkspaceType,
   type WorkspaceTypeStatus,
 } from "@virtual-workspaces/kcp";
@@ -49,13 +50,13 @@ function urlsOf(type: WorkspaceType, shards: readonly Shard[]): NonNullable<Work
   const sorted = [...shards].sort((one, other) => ((one.metadata.name ?? "") < (other.metadata.name ?? "") ? -1 : 1));
   return sorted
     .filter((shard) => URL.canParse(baseOf(shard)))
-    .flatMap((shard) => {
-      const services = `${baseOf(shard).replace(/\/+$/, "")}/services`;
-      return [
-        { url: `${services}/initializingworkspaces/${name}`, type: "initializing" },
-        { url: `${services}/terminatingworkspaces/${name}`, type: "terminating" },
-      ] as const;
-    });
+    .flatMap(
+      (shard) =>
+        [
+          { url: viewURL(baseOf(shard), "initializingworkspaces", name), type: "initializing" },
+          { url: viewURL(baseOf(shard), "terminatingworkspaces", name), type: "terminating" },
+        ] as const,
+    );
 }
 
 function baseOf({ spec }: Shard): string {

@@ -1,0 +1,149 @@
+// Why: what is printed is applied by somebody who has not read it: it must be what the view means, and in an order that works.
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect } from "chai";
+import fc from "fast-check";
+import { parse, parseAllDocuments } from "yaml";
+import { yamlOf } from "../../packages/cli/src/manifests/yaml.ts";
+import { localNode, root } from "../../tools/install.mjs";
+import { tree } from "../_setup/tree.ts";
+import { cli } from "./support/dev.ts";
+
+const run = promisify(execFile);
+const BINARY = ["--conditions=@virtual-workspaces/source", join(root, "packages/cli/src/bin.ts")];
+const NOTICEBOARD = join(root, "examples/over-workspaces/noticeboard.ts");
+
+const object = (kind: string, name: string, more = ""): string =>
+  `{ apiVersion: "v1", kind: "${kind}", metadata: { name: "${name}" ${more} } }`;
+const FILES = {
+  "one.ts": `export const manifests = [${object("Widget", "w")}, ${object("ClusterRole", "r")}, ${object("APIExport", "e")}];`,
+  "two.ts": `export const manifests = [${object("Namespace", "n")}, ${object("APIExport", "e")}];`,
+  "clash.ts": `export const manifests = [${object("APIExport", "e", ", labels: {}")}];`,
+  "none.ts": "export default 1;",
+  "single.ts": `export const manifests = ${object("Widget", "w")};`,
+  "nameless.ts": `export const manifests = [${object("Widget", "w")}, { apiVersion: "v1", kind: "Widget", metadata: {} }];`,
+  "kindless.ts": `export const manifests = [{ metadata: { name: "x" } }];`,
+  "text.ts": `export const manifests = ["Widget"];`,
+  "throws.ts": `throw new Error("not today");`,
+};
+
+describe("virtual-workspaces manifests", function () {
+  this.timeout(60_000);
+
+  it("prints what a view needs, for kubectl", async () => {
+    const { code, stdout, stderr } = await cli("manifests", NOTICEBOARD);
+    expect([code, stderr]).to.deep.equal([0, ""]);
+    const [crd, ...others] = parseAllDocuments(stdout).map((document) => document.toJS());
+    expect(others).to.deep.equal([]);
+    expect(crd).to.include({ apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" });
+    expect(crd.spec.versions[0].schema.openAPIV3Schema.properties.status.properties.endpoints).to.include({
+      "x-kubernetes-list-type": "map",
+    });
+    const list = JSON.parse((await cli("manifests", NOTICEBOARD, "-o", "json")).stdout);
+    expect(list).to.deep.equal({ apiVersion: "v1", kind: "List", items: [crd] });
+  });
+
+  it("puts first what others need, of several views each object once", async () => {
+    using folder = tree(FILES);
+    const names = async (...args: readonly string[]): Promise<string[]> => {
+      const { stdout, stderr } = await cli("manifests", ...args, "-o=json");
+      expect(stderr).to.equal("");
+      return JSON.parse(stdout).items.map(({ kind, metadata }: { kind: string; metadata: { name: string } }) =>
+        [kind, metadata.name].join(" "),
+      );
+    };
+    const files = ["one.ts", "two.ts"].map((name) => join(folder.path, name));
+    expect(await names(...files)).to.deep.equal(["Namespace n", "APIExport e", "ClusterRole r", "Widget w"]);
+  });
+
+  for (const [args, why, code] of [
+    [["none.ts"], /none\.ts: it does not say what it needs\. Write `export const manifests: Manifests = \[ … \]`/, 1],
+    [["single.ts"], /single\.ts: its manifests are no list\. Write /, 1],
+    [["nameless.ts"], /nameless\.ts: manifests\[1\] of kind Widget has no metadata\.name/, 1],
+    [["kindless.ts"], /kindless\.ts: manifests\[0\] has no apiVersion or no kind/, 1],
+    [["text.ts"], /text\.ts: manifests\[0\] is no object/, 1],
+    [["throws.ts"], /throws\.ts cannot be loaded: Error: not today/, 1],
+    [["one.ts", "clash.ts"], /clash\.ts: its APIExport\.v1 e is another than that of \S+one\.ts/, 1],
+    [["nowhere.ts"], /nowhere\.ts: there is no such file or package in /, 1],
+    [["@nobody/nothing"], /@nobody\/nothing: there is no such file or package in /, 1],
+    [[], /name files of views, or packages: virtual-workspaces manifests \.\/view\.ts; see/, 2],
+    [["one.ts", "-o", "xml"], /-o xml: give yaml or json/, 2],
+  ] as const)
+    it(`${args.join(" ") || "nothing"}: is told what is wrong`, async () => {
+      using folder = tree(FILES);
+      const inFolder = args.map((arg) => (Object.hasOwn(FILES, arg) ? join(folder.path, arg) : arg));
+      const said = await cli("manifests", ...inFolder);
+      expect(said.stderr)
+        .to.match(why)
+        .and.not.match(/node:internal|packages\/cli/);
+      expect([said.code, said.stdout]).to.deep.equal([code, ""]);
+    });
+
+  it("finds packages from the working directory", async () => {
+    using folder = tree({
+      "package.json": "{}",
+      "node_modules/mine/package.json": JSON.stringify({ name: "mine", type: "module", exports: "./index.js" }),
+      "node_modules/mine/index.js": `export const manifests = [${object("Namespace", "here")}, ${object("Widget", "w")}];`,
+    });
+    const { stdout } = await run(localNode, [...BINARY, "manifests", "mine"], { cwd: folder.path });
+    expect(stdout).to.equal(
+      "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: here\n---\napiVersion: v1\nkind: Widget\nmetadata:\n  name: w\n",
+    );
+  });
+});
+
+describe("YAML", () => {
+  it("is what it is made of, to readers of either version", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
+        const text = yamlOf(value);
+        // -0 is 0 in JSON.
+        const same = JSON.parse(JSON.stringify(value));
+        expect(parse(text, { version: "1.2" })).to.deep.equal(same);
+        expect(parse(text, { version: "1.1", schema: "yaml-1.1" })).to.deep.equal(same);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("takes texts for texts", () => {
+    const texts = [
+      "",
+      "yes",
+      "No",
+      "~",
+      "null",
+      "1e3",
+      "0x1f",
+      "12:30",
+      "- a",
+      "a: b",
+      "a #b",
+      "'",
+      '"',
+      "\n",
+      "a\u2028b",
+      "é",
+      "1.0",
+      ".5",
+      "=",
+      "<<",
+      "2026-01-01",
+      "Infinity",
+      ".inf",
+      "NaN",
+      ".nan",
+      "E0",
+      "e-5",
+    ];
+    for (const version of ["1.1", "1.2"] as const)
+      expect(parse(yamlOf({ texts, [texts[1] ?? ""]: 1, "": 2 }), { version })).to.deep.equal({ texts, yes: 1, "": 2 });
+  });
+
+  it("looks as kubectl's", () => {
+    expect(yamlOf({ kind: "A", spec: { list: [{ a: 1, b: [] }, ["x", {}]], no: {} } })).to.equal(
+      'kind: A\nspec:\n  list:\n  - a: 1\n    b: []\n  - - x\n    - {}\n  "no": {}\n',
+    );
+  });
+});
