@@ -111,8 +111,8 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
    * What is served of a resource to those who list or watch it for its metadata alone (`as=PartialObjectMetadataList` or
    * `as=PartialObjectMetadata` in `Accept`), where `resources` have no such resource: objects of several kinds that have no
    * schema in common, as over all logical clusters. Discovery does not tell of it, other verbs are 405, and who would be
-   * answered with whole objects or a Table is 406. Asked for every such request once `authorize` has allowed it and, while
-   * watches are open, every half second. Return the same value as long as nothing changed. @default 404
+   * answered with whole objects or a Table is 406. `authorize` is asked about the list or watch, and not told that it is for
+   * metadata alone. Asked for every such request once that has allowed it and, while watches are open, every half second. Return the same value as long as nothing changed. @default 404
    */
   readonly metadataOf?: (
     resource: AskedResource,

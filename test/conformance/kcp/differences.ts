@@ -155,6 +155,33 @@ export const KNOWN: readonly Known[] = [
     name: "Impersonated groups of nobody",
     is: ({ name, theirs, ours }) => name === "impersonation" && refuses(theirs, 403) && refuses(ours, 400),
   },
+  {
+    name: "Fields that cannot be selected by",
+    is: ({ at, expected, actual }) =>
+      at.endsWith("/message") && /^field label not supported: /.test(String(expected)) && isLonger(actual, expected),
+  },
+  {
+    name: "Metadata of the objects of one name",
+    is: ({ sent, at, expected }) =>
+      isOfAll(sent) &&
+      sent.includes("fieldSelector=metadata.name=") &&
+      at.includes("/items.") &&
+      expected === undefined,
+  },
+  {
+    name: "Metadata of the objects of an identity",
+    is: ({ name, sent, at, actual }) =>
+      name === "of an identity" && isOfAll(sent) && at.includes("/items.") && isEmpty(actual),
+  },
+  {
+    name: "Whole objects for those who want metadata as well",
+    is: ({ sent, theirs, ours }) => isOfAll(sent) && kindOf(theirs) === "WidgetList" && refuses(ours, 406),
+  },
+  {
+    name: "In which version built-in kinds are kept",
+    is: ({ sent, at, expected, actual }) =>
+      isOfAll(sent) && at.endsWith("/kcp.io/original-api-version") && expected === "" && actual === "v1",
+  },
 ];
 
 function kindOf({ body }: Answer): unknown {
@@ -177,6 +204,14 @@ function refuses(answer: Answer, code: number): boolean {
 /** "" where there is none. */
 function messageOf({ body }: Answer): string {
   return isJsonObject(body) ? String(body["message"] ?? "") : "";
+}
+
+function isOfAll(sent: string): boolean {
+  return sent.startsWith("GET /clusters/*/");
+}
+
+function isLonger(text: unknown, than: unknown): boolean {
+  return String(text).startsWith(`${than}; `);
 }
 
 function isEmpty(value: unknown): boolean {

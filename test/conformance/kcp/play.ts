@@ -97,9 +97,13 @@ class Run {
     }
   }
 
-  async #watch({ watch, user, meanwhile, until, tell }: Watch): Promise<Answer> {
+  async #watch({ watch, user, headers, meanwhile, until, tell }: Watch): Promise<Answer> {
     const path = this.#answers.fill(watch) as string;
-    const { answer, events } = await this.#caller.watch({ method: "GET", path, headers: this.#headers(user) });
+    const { answer, events } = await this.#caller.watch({
+      method: "GET",
+      path,
+      headers: { ...this.#headers(user), ...headers },
+    });
     if (events === undefined) return this.#told(answer, {});
     using _ = events;
     if (meanwhile !== undefined) await this.#ask(meanwhile);

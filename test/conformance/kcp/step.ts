@@ -34,6 +34,7 @@ export interface Ask {
 export interface Watch {
   readonly watch: string;
   readonly user?: User;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Sent once the watch is open. */
   readonly meanwhile?: Ask;
   readonly until: unknown;

@@ -19,6 +19,7 @@ var commands = map[string]func(context.Context, *session) error{
 	"informer":          runDynamicInformer,
 	"typed-informer":    runTypedInformer,
 	"metadata-informer": runMetadataInformer,
+	"marker":            runMarker,
 	"cache":             runController,
 	"discovery":         runDiscovery,
 	"list":              runList,

@@ -16,6 +16,7 @@ export type GoCommand =
   | "informer"
   | "typed-informer"
   | "metadata-informer"
+  | "marker"
   | "cache"
   | "discovery"
   | "list"
