@@ -9,6 +9,10 @@ import type { AccountLookup } from "./lookup.ts";
 /** Service accounts and their Secrets, on whichever shard they are, as the store has them now. */
 export function accountsOf(installation: Installation): AccountLookup {
   const read = <T extends object>(kind: TypedDefinition<T>, key: ObjectKey): Awaitable<KubeObject | undefined> => {
+    const loading = installation.load(key.cluster);
+    return loading === undefined ? readNow(kind, key) : loading.then(() => readNow(kind, key));
+  };
+  const readNow = <T extends object>(kind: TypedDefinition<T>, key: ObjectKey): Awaitable<KubeObject | undefined> => {
     const shard = installation.shardWith(key.cluster);
     const found = shard?.objects.of(kind).get(scopeOf(key), key);
     return found instanceof Promise ? found.then(decoded) : decoded(found);

@@ -28,6 +28,7 @@ import { bindAttributes } from "../../admission/access.ts";
 import { canonicalPath } from "../../admission/path-annotation.ts";
 import { clusterOf, type Exports, exportText } from "../../exports.ts";
 import { follow } from "../../follow.ts";
+import type { Known } from "../../known.ts";
 import { CLAIMS_APPLIED, INITIAL_BINDING } from "../binding/draft.ts";
 import {
   acceptedClaims,
@@ -43,6 +44,7 @@ export interface DefaultBindingsOptions {
   readonly objects: ShardObjects;
   readonly state: ShardState;
   readonly exports: Exports;
+  readonly known: Known;
   readonly typesOf: TypesOf;
   readonly mayAccess: IsAllowed;
   readonly now: () => Date;
@@ -68,6 +70,7 @@ export class DefaultBindings implements ShardPart {
   readonly #held = new Set<string>();
   /** Those to be looked at when it is known what their types say, which a shard may have that does not run. */
   readonly #unknown = new Set<string>();
+  #later: Promise<void> | undefined;
   readonly #stack = new DisposableStack();
 
   constructor(options: DefaultBindingsOptions) {
@@ -76,7 +79,7 @@ export class DefaultBindings implements ShardPart {
     this.#controller = controller<LogicalClusterObject>({
       name: "default-apibindings",
       sources: [{ informer: state.logicalClusters }],
-      reconcile: (key, { object }) => this.#reconcile(key, object),
+      reconcile: options.known(state.logicalClusters, (key, { object }) => this.#reconcile(key, object)),
       onError,
       workers: 4,
     });
@@ -137,8 +140,15 @@ export class DefaultBindings implements ShardPart {
     for (const cluster of this.#held) this.#controller.add(logicalClusterKey(cluster));
   }
 
-  /** A type or an export says something else: all that follow it are looked at. */
+  /** A type or an export says something else: all that follow it are looked at, when all are known. */
   #changed(): void {
+    const { objects } = this.#options;
+    if (!objects.isWhole) {
+      this.#later ??= objects.whole.then(() => {
+        if (!this.#stack.disposed) this.#changed();
+      });
+      return;
+    }
     for (const each of this.#options.state.logicalClusters.store.list()) {
       if (each.metadata.annotations?.[WORKSPACE_TYPE_ANNOTATION] === undefined) continue;
       const cluster = clusterOf(each);
