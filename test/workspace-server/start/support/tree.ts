@@ -126,7 +126,6 @@ export async function askTree(server: Calls, { clusters, token }: Tree): Promise
     ["alice", `/clusters/nothing${map}`],
     ["root", `/clusters/nothing${map}`],
     ["alice", `/clusters/root:nothing${map}`],
-    ["bob", `/clusters/root:provider${paths.EXPORTS}/widgets`],
     ["carol", `/clusters/root:consumer${WIDGETS}/kept`],
     ["dave", `/clusters/root:consumer${WIDGETS}/kept`],
     ["dave", `/clusters/root:consumer${map}`],
@@ -137,6 +136,8 @@ export async function askTree(server: Calls, { clusters, token }: Tree): Promise
     [token, `/clusters/root:own${map}`],
     [token, `/clusters/root:own:child${map}`],
     [token, `/clusters/root:consumer${map}`],
+    // Last: who has asked for it has had it read.
+    ["bob", `/clusters/root:provider${paths.EXPORTS}/widgets`],
   ];
   const found: Record<string, unknown> = {};
   for (const [user, path] of asked) found[`${user.slice(0, 8)} ${path}`] = told(await server.get(path, { user }));
