@@ -88,7 +88,7 @@ class SlowWatch implements Watch {
       for (;;) {
         const { done, value } = await Promise.race([batches.next(), this.#cut]);
         if (done === true) return;
-        await this.#gate.through();
+        await Promise.race([this.#gate.through(), this.#cut]);
         yield value;
       }
     } finally {
@@ -224,15 +224,20 @@ describe("objects that are still being read", () => {
     slow.watches[0]?.shut();
     await gone("one");
     await set("two", "y");
-    slow.cut(new StoreError("Compacted", "cut by a test"));
-    slow.watches[0]?.open();
+    const compacted = new StoreError("Compacted", "cut by a test");
+    slow.cut(compacted);
     await until(() => slow.watches.length === 2);
     expect(tracked.knows("a")).to.equal(false);
     await load();
     expect([there(), tracked.knows("a")]).to.deep.equal([["two y"], true]);
     await set("two", "z");
     await until(() => told.includes("updated two z"));
+    slow.watches[1]?.shut();
+    await gone("two");
+    await set("three", "x");
+    slow.cut(compacted);
+    await until(() => slow.watches.length === 3);
     await tracked.readAll(new Pace());
-    expect(there()).to.deep.equal(["two z"]);
+    expect(there()).to.deep.equal(["three x"]);
   });
 });
