@@ -120,7 +120,18 @@ async function start() {
     tracked.mirror(handlers(known));
   };
   const gone = (name: string) => tasks.in("a", "").delete(name);
-  return { slow, tracked, told, known, set, gone, there, load, begin, [Symbol.asyncDispose]: () => stack.disposeAsync() };
+  return {
+    slow,
+    tracked,
+    told,
+    known,
+    set,
+    gone,
+    there,
+    load,
+    begin,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
 }
 
 interface Task {

@@ -108,7 +108,9 @@ describe("while a server has not read everything yet", function () {
     await provider.patch(SLICE, { metadata: { annotations: { looked: "at" } } });
     await provider.patch(`${paths.EXPORTS}/widgets`, { metadata: { annotations: { "extra.apis.kcp.io/a": "b" } } });
     await consumer.until(`${paths.BINDINGS}/widgets`, ({ body }) => body.metadata.annotations["extra.apis.kcp.io/a"]);
-    expect((await provider.get(SLICE)).body.status.endpoints).to.deep.equal(before).and.have.length(1);
+    expect((await provider.get(SLICE)).body.status.endpoints)
+      .to.deep.equal(before)
+      .and.have.length(1);
     await readAll();
     expect((await provider.get(SLICE)).body.status.endpoints).to.deep.equal(before);
     expect(await status(`/clusters/root:consumer${WIDGETS}/another`, "carol")).to.equal(200);

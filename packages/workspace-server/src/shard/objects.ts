@@ -102,7 +102,9 @@ export class ShardObjects implements Disposable {
 
   /** Reads what a logical cluster has, and tells who follows at once: what the server needs for itself. @throws ApiError 503 */
   async loadFirst(cluster: string): Promise<void> {
-    await Promise.all(this.#withCluster.map((tracked) => tracked.load(cluster, { signal: this.#stop.signal, isOld: false })));
+    await Promise.all(
+      this.#withCluster.map((tracked) => tracked.load(cluster, { signal: this.#stop.signal, isOld: false })),
+    );
   }
 
   /**

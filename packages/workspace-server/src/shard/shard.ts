@@ -1,7 +1,13 @@
 import { WILDCARD } from "@virtual-workspaces/apimachinery";
 import type { Keyed } from "@virtual-workspaces/client";
 import type { Admit, Authenticator, Log, ServedResource } from "@virtual-workspaces/framework";
-import { BOUND_CRDS_CLUSTER, LogicalCluster, ROOT_CLUSTER, ROOT_SHARD, SYSTEM_ADMIN_CLUSTER } from "@virtual-workspaces/kcp";
+import {
+  BOUND_CRDS_CLUSTER,
+  LogicalCluster,
+  ROOT_CLUSTER,
+  ROOT_SHARD,
+  SYSTEM_ADMIN_CLUSTER,
+} from "@virtual-workspaces/kcp";
 import { ObjectFeed, type Store } from "@virtual-workspaces/store";
 import { type ShardAuthorizer, shardAuthorizer } from "../authz/authorizer.ts";
 import { roleEscalation } from "../authz/escalation/role-escalation.ts";

@@ -102,10 +102,7 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
    * @param options.held as for {@link start}
    * @param options.missed asked, when changes were missed, from which revision on they can be told again; none: not any more
    */
-  begin(
-    after: number,
-    { held, missed }: { readonly held: Promise<unknown>; readonly missed: Missed },
-  ): void {
+  begin(after: number, { held, missed }: { readonly held: Promise<unknown>; readonly missed: Missed }): void {
     this.#arriving = new Arriving(after);
     this.#tellsLater = true;
     void this.#followEarly(after, missed);

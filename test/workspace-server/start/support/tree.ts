@@ -42,14 +42,15 @@ export async function make(server: Calls, name: string, at = "root", shard?: str
 
 /**
  * Alice has `own` and its `child`, and a service account there. Bob's `provider` exports widgets, which Carol and Dave may both do
- * everything with in their `consumer`, and by Bob's policy Carol alone. `shut` is inactive.
+ * everything with in their `consumer`, and by Bob's policy Carol alone. `shut` is inactive. With several shards `provider` is on
+ * `root`, `own`, `consumer` and `shut` are on another.
  */
 export async function makeTree(server: Workspaces, shard?: string): Promise<Tree> {
   const own = await make(server, "own", "root", shard);
   const clusters = {
     own,
     child: await make(server, "child", "root:own"),
-    provider: await make(server, "provider"),
+    provider: await make(server, "provider", "root", shard && "root"),
     consumer: await make(server, "consumer", "root", shard),
     shut: await make(server, "shut", "root", shard),
   };
