@@ -64,7 +64,7 @@ describe("while a server has not read everything yet", function () {
   });
 
   it("workspaces are made, set up, entered and deleted", async () => {
-    const made = await make(server, "new", "root:own");
+    const made = await make(server, "new", { at: "root:own" });
     expect(await status(`/clusters/root:own:new${MAP}`, "root")).to.equal(200);
     const parent = new ClusterClient(server, "root:own");
     await parent.delete(`${WORKSPACES}/child`);

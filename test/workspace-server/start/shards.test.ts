@@ -46,7 +46,7 @@ describe("a server with two shards that have not read everything yet", function 
     await using server = await start((name) => held.get(name)?.store ?? stores.of(name));
     const map = "/api/v1/namespaces/default/configmaps/kube-root-ca.crt";
     for (const shard of ["root", "shard-1"]) {
-      const cluster = await make(server, `on-${shard}`, "root:own", shard);
+      const cluster = await make(server, `on-${shard}`, { at: "root:own", shard });
       expect((await server.get(`/clusters/${cluster}${map}`, { user: "root" })).status).to.equal(200);
     }
     const other = await shardAt(server, "shard-1");

@@ -148,12 +148,10 @@ export class Installation {
    */
   load(cluster: string): Promise<void> | undefined {
     if (cluster === "") return undefined;
-    let pending: Promise<void>[] | undefined;
-    for (const { objects } of this.#shards.values()) {
-      const loading = objects.load(cluster);
-      if (loading !== undefined) (pending ??= []).push(loading);
-    }
-    return pending && Promise.all(pending).then(() => undefined);
+    // The common case makes nothing: it is asked several times for each request.
+    if (this.isWhole) return undefined;
+    const pending = this.shards.flatMap(({ objects }) => objects.load(cluster) ?? []);
+    return pending.length === 0 ? undefined : Promise.all(pending).then(() => undefined);
   }
 
   /** The same of all logical clusters that a name or a path leads through: then {@link locate} and the index can be asked. */

@@ -1,12 +1,13 @@
 import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
-import type { Keyed, Source, SourceHandlers, SourceStore } from "@virtual-workspaces/client";
+import type { Keyed, Source, SourceHandlers } from "@virtual-workspaces/client";
 import type { Awaitable, CacheLease, Encoded, TypedDefinition } from "@virtual-workspaces/framework";
 import type { PersistentCollection } from "@virtual-workspaces/store";
 import { Arriving } from "./arriving.ts";
 import { Decoded } from "./decoded.ts";
-import { FiledKeys, type Indexers, keyOfText, textOfKey } from "./filed-keys.ts";
+import { FiledKeys, type Indexers, textOfKey } from "./filed-keys.ts";
 import { scopeOf } from "./modify.ts";
 import type { Pace } from "./pace.ts";
+import { type TrackedStore, trackedStore } from "./tracked-store.ts";
 
 /** Where the objects of a kind come from: a collection, of all logical clusters. */
 export interface TrackedSource<T extends object>
@@ -16,25 +17,6 @@ export interface TrackedSource<T extends object>
 
 /** What to go on with when changes were missed. */
 type Missed = (error: unknown, signal: AbortSignal) => Promise<number | undefined>;
-
-/** What is known of the objects of a kind. They are shared by all who read them: never change one. */
-export interface TrackedStore<T extends object> extends SourceStore<ObjectOf<T>> {
-  readonly size: number;
-  /** Whether there is one; nothing is parsed. */
-  has(key: ObjectKey): boolean;
-  /** All objects, or those of a logical cluster, in no order. */
-  list(cluster?: string): ObjectOf<T>[];
-  /** The logical clusters that have any. */
-  clusters(): string[];
-  /** The keys of the objects of a logical cluster. */
-  keysIn(cluster: string): ObjectKey[];
-  /** How many objects an index finds by a text. */
-  countBy(index: string, value: string): number;
-  /** The keys of the objects that an index finds by a text. */
-  keysBy(index: string, value: string): ObjectKey[];
-  /** The objects themselves. */
-  by(index: string, value: string): ObjectOf<T>[];
-}
 
 /**
  * The objects of a kind, of all logical clusters, followed as long as the server runs: what controllers, authorizers and
@@ -73,7 +55,7 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
     this.#filed = new FiledKeys(indexers);
     this.synced = this.#ready.promise;
     this.synced.catch(() => undefined);
-    this.store = this.#store();
+    this.store = trackedStore({ told: this.#told, filed: this.#filed, decoded: this.#decoded });
     this.#stack.defer(() => this.#early.abort());
   }
 
@@ -377,31 +359,6 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
       else if (was === undefined) handlers.added?.(is, event);
       else handlers.updated?.(is, was, event);
     }
-  }
-
-  #store(): TrackedStore<T> {
-    const told = this.#told;
-    const read = (text: string): ObjectOf<T> | undefined => {
-      const object = told.get(text);
-      return object && this.#decoded.of(object);
-    };
-    const by = (index: string, value: string): string[] => this.#filed.find(index, value);
-    return {
-      get size() {
-        return told.size;
-      },
-      has: (key) => told.has(textOfKey(key)),
-      get: (key) => read(textOfKey(key)),
-      list: (cluster) => {
-        const texts = cluster === undefined ? [...told.keys()] : this.#filed.inCluster(cluster);
-        return texts.map((text) => read(text) as ObjectOf<T>);
-      },
-      clusters: () => this.#filed.clusters,
-      keysIn: (cluster) => this.#filed.inCluster(cluster).map(keyOfText),
-      countBy: (index, value) => this.#filed.find(index, value).length,
-      keysBy: (index, value) => by(index, value).map(keyOfText),
-      by: (index, value) => by(index, value).map((text) => read(text) as ObjectOf<T>),
-    };
   }
 }
 

@@ -25,8 +25,15 @@ export interface Tree {
   readonly token: string;
 }
 
+interface Place {
+  /** The path of its parent. @default root */
+  readonly at?: string;
+  /** @default any */
+  readonly shard?: string | undefined;
+}
+
 /** Makes a workspace, and waits until it is ready, by reading it alone. @returns its logical cluster */
-export async function make(server: Calls, name: string, at = "root", shard?: string): Promise<string> {
+export async function make(server: Calls, name: string, { at = "root", shard }: Place = {}): Promise<string> {
   const location = shard && { location: { selector: { matchLabels: { name: shard } } } };
   const spec = { type: { name: "universal", path: "root" }, ...location };
   const client = new ClusterClient(server, at);
@@ -46,13 +53,13 @@ export async function make(server: Calls, name: string, at = "root", shard?: str
  * `root`, `own`, `consumer` and `shut` are on another.
  */
 export async function makeTree(server: Workspaces, shard?: string): Promise<Tree> {
-  const own = await make(server, "own", "root", shard);
+  const own = await make(server, "own", { shard });
   const clusters = {
     own,
-    child: await make(server, "child", "root:own"),
-    provider: await make(server, "provider", "root", shard && "root"),
-    consumer: await make(server, "consumer", "root", shard),
-    shut: await make(server, "shut", "root", shard),
+    child: await make(server, "child", { at: "root:own" }),
+    provider: await make(server, "provider", { shard: shard && "root" }),
+    consumer: await make(server, "consumer", { shard }),
+    shut: await make(server, "shut", { shard }),
   };
   for (const cluster of [clusters.own, clusters.child, clusters.shut]) await makeAdmin(server, cluster, "alice");
   await makeAdmin(server, clusters.consumer, "carol");
