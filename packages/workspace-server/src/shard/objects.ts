@@ -12,8 +12,8 @@ import { Tracked } from "./tracked.ts";
  */
 const HISTORY = { events: 1_024, bytes: 2 * 2 ** 20 } as const;
 
-/** How long a store that fails is left alone, ms. */
-const RETRY = 1_000;
+/** How long a store that fails is left alone, ms: twice as long each time. */
+const RETRY = { first: 1_000, last: 60_000 } as const;
 
 /** How many logical clusters are known to have nothing. */
 const MOST_EMPTY = 10_000;
@@ -123,8 +123,9 @@ export class ShardObjects implements Disposable {
   }
 
   /**
-   * Reads all there is, kind by kind, in slices, and then tells of it who waits for that. A store that fails is tried again. Resolves
-   * when that is done, or this is disposed of.
+   * Reads all there is, kind by kind, in slices, and then tells of it who waits for that. What fails is tried again: while an
+   * object cannot be read, its logical cluster cannot be loaded, and not all is known. Resolves when that is done, or this is
+   * disposed of.
    */
   async readAll(): Promise<void> {
     const pace = new Pace();
@@ -180,20 +181,20 @@ export class ShardObjects implements Disposable {
   async #readWhole(tracked: Tracked<object>, pace: Pace): Promise<void> {
     const { signal } = this.#stop;
     const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-    while (!signal.aborted) {
+    for (let wait: number = RETRY.first; !signal.aborted; wait = Math.min(2 * wait, RETRY.last)) {
       try {
         await Promise.race([tracked.readAll(pace), stopped]);
         return;
       } catch (error) {
-        await this.#failed(error, signal);
+        await this.#failed(error, { signal, wait });
       }
     }
   }
 
   /** @returns from where changes can be told again; nothing when that is over */
   async #missed(error: unknown, signal: AbortSignal): Promise<number | undefined> {
-    for (let cause = error; !signal.aborted; ) {
-      await this.#failed(cause, signal);
+    for (let [cause, wait]: [unknown, number] = [error, RETRY.first]; !signal.aborted; wait = Math.min(2 * wait, RETRY.last)) {
+      await this.#failed(cause, { signal, wait });
       try {
         return signal.aborted ? undefined : await this.store.head({ signal });
       } catch (again) {
@@ -203,9 +204,9 @@ export class ShardObjects implements Disposable {
     return undefined;
   }
 
-  async #failed(error: unknown, signal: AbortSignal): Promise<void> {
+  async #failed(error: unknown, { signal, wait }: { readonly signal: AbortSignal; readonly wait: number }): Promise<void> {
     if (signal.aborted) return;
     this.#onFailure(error);
-    await delay(RETRY, undefined, { signal, ref: false }).catch(() => undefined);
+    await delay(wait, undefined, { signal, ref: false }).catch(() => undefined);
   }
 }

@@ -196,7 +196,11 @@ export class Shard implements AsyncDisposable {
 
   /** What is told of all objects is judged by what is known. */
   async #readAll(): Promise<void> {
-    await this.context.objects.readAll();
+    try {
+      await this.context.objects.readAll();
+    } catch (error) {
+      this.#failed("objects", error);
+    }
     if (this.context.objects.isWhole) this.context.feed.start();
   }
 

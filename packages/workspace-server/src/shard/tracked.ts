@@ -6,7 +6,7 @@ import { Arriving } from "./arriving.ts";
 import { Decoded } from "./decoded.ts";
 import { FiledKeys, type Indexers, textOfKey } from "./filed-keys.ts";
 import { scopeOf } from "./modify.ts";
-import type { Pace } from "./pace.ts";
+import { Pace } from "./pace.ts";
 import { type TrackedStore, trackedStore } from "./tracked-store.ts";
 
 /** Where the objects of a kind come from: a collection, of all logical clusters. */
@@ -48,6 +48,7 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
   readonly #ready = Promise.withResolvers<void>();
   readonly #stack = new DisposableStack();
   #lease: CacheLease | undefined;
+  #listens = false;
 
   constructor(source: TrackedSource<T>, indexers: Indexers<ObjectOf<T>> = {}) {
     this.#source = source;
@@ -106,16 +107,17 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
     { signal, isOld }: { readonly signal: AbortSignal; readonly isOld: boolean },
   ): Promise<void> {
     const { revision, objects } = await this.#source.readCluster(cluster, { signal });
-    const arriving = this.#arriving;
-    if (arriving === undefined) return;
+    const pace = new Pace();
     const gone = new Set(this.#filed.inCluster(cluster));
     for (const object of objects) {
       const text = textOfKey(object.key);
       gone.delete(text);
       this.#arrived(text, object, { revision: Number(object.resourceVersion), isOld });
+      if (pace.isOver) await pace.rest();
     }
+    if (this.#arriving === undefined) return;
     for (const text of gone) this.#goneBy(revision, text);
-    arriving.knew(cluster, revision);
+    this.#arriving.knew(cluster, revision);
   }
 
   /** Reads one object, unless it is known. @throws ApiError 503 when the store cannot be read */
@@ -137,7 +139,7 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
   /** Reads all there is, in slices, and follows it from then on. @throws ApiError 503 when the store cannot be read */
   async readAll(pace: Pace): Promise<void> {
     if (this.#arriving === undefined) return;
-    const cache = await this.#leased();
+    const cache = this.#lease?.cache ?? (await this.#leased());
     const { objects, version } = cache.snapshot();
     const known = [...this.#told.keys()];
     this.#listen(cache);
@@ -159,7 +161,8 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
     for (const encoded of this.#told.values()) {
       const event = { key: encoded.key, initial: true };
       for (const changed of keyed) if (this.#keyed.has(changed)) changed(event);
-      for (const each of handlers) if (this.#handlers.has(each)) each.added?.(this.#decoded.of(encoded), event);
+      const object = handlers.length === 0 ? undefined : this.#readable(encoded);
+      for (const each of object ? handlers : []) if (this.#handlers.has(each)) each.added?.(object as ObjectOf<T>, event);
       if (pace.isOver) await pace.rest();
       if (this.#stack.disposed) return;
     }
@@ -227,6 +230,15 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
     this.#stack.dispose();
   }
 
+  /** Nothing of one that cannot be read, of which the collection has told. */
+  #readable(encoded: Encoded): ObjectOf<T> | undefined {
+    try {
+      return this.#decoded.of(encoded);
+    } catch {
+      return undefined;
+    }
+  }
+
   #tell(handlers: readonly SourceHandlers<ObjectOf<T>>[]): void {
     const told = handlers.filter(({ added }) => added !== undefined);
     if (told.length === 0) return;
@@ -247,7 +259,10 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
     return lease.cache;
   }
 
+  /** Once, though what was read then may have to be read again. */
   #listen(cache: CacheLease["cache"]): void {
+    if (this.#listens) return;
+    this.#listens = true;
     this.#stack.use(
       cache.listen({
         event: ({ key, object, version }) => {
