@@ -3,11 +3,14 @@ import assert from "node:assert/strict";
 import { figure, report } from "./_harness/report.ts";
 import { Rounds } from "./_harness/rounds.ts";
 import { tempFolder } from "./_harness/temp-folder.ts";
-import { makeSample, rested, seed, serveFrom, weigh, workspaceServer } from "./_harness/workspace-store.ts";
+import type { WorkspaceClient } from "./_harness/workspace-client.ts";
+import { makeSample, rested, SAMPLE, seed, serveFrom, weigh, workspaceServer } from "./_harness/workspace-store.ts";
 import { workspaceName } from "./_servers/workspace-copies.ts";
 
 const MANY = Number(process.env["WORKSPACES"] ?? 100_000);
 const [one, many] = [tempFolder(), tempFolder()];
+/** It is made when the server has just started. */
+const NEW = "w-new-0000000000";
 const STARTS = { one: 3, many: 1 } as const;
 
 interface Boot extends Readonly<Record<string, number>> {
@@ -15,6 +18,10 @@ interface Boot extends Readonly<Record<string, number>> {
   readonly ready: number;
   /** µs until then. */
   readonly cpu: number;
+  /** s, from then on, until a workspace is Ready that is made at once. */
+  readonly made: number;
+  /** ms, the longest that a read of a workspace took while the server read all of them. */
+  readonly longest: number;
   /** µs until it rests. */
   readonly rest: number;
   /** Bytes, anonymous, then. */
@@ -27,12 +34,32 @@ async function boot(dir: string, workspaces: number): Promise<Boot> {
   using client = await serveFrom(server, dir);
   const ready = (performance.now() - began) / 1000;
   const cpu = await server.ask("cpu");
-  assert.equal(await client.count(), workspaces);
-  if (workspaces > 1) await client.check(workspaceName(workspaces - 2));
+  const name = workspaces > 1 ? workspaceName(workspaces - 2) : SAMPLE;
+  await client.check(name);
+  const made = await client.makeOne(NEW);
+  const longest = await readWhile(client, name, client.count());
+  assert.equal(await client.count(), workspaces + 1);
+  await client.delete([NEW]);
   await rested(server);
   const rest = await server.ask("cpu");
   assert.deepEqual(await server.ask("errors"), []);
-  return { ready, cpu, rest, memory: (await weigh(server)).anonymous };
+  return { ready, cpu, made, longest, rest, memory: (await weigh(server)).anonymous };
+}
+
+/** Reads a workspace all the while. @returns the longest that took, ms */
+async function readWhile(client: WorkspaceClient, name: string, over: Promise<unknown>): Promise<number> {
+  let isOver = false;
+  const ends = over.finally(() => {
+    isOver = true;
+  });
+  let longest = 0;
+  while (!isOver) {
+    const began = performance.now();
+    await client.check(name);
+    longest = Math.max(longest, performance.now() - began);
+  }
+  await ends;
+  return longest;
 }
 
 await makeSample(one);
@@ -58,6 +85,18 @@ report("start-many", [
     what: "CPU of it, per workspace",
     value: (rounds.of("many", "cpu") - rounds.of("one", "cpu")) / MANY,
     unit: "µs",
+  }),
+  figure({
+    what: "until a workspace is Ready that is made at once",
+    value: rounds.of("many", "made"),
+    unit: "s",
+    rival: "the same with one",
+  }),
+  figure({ what: "the same with one", value: rounds.of("one", "made"), unit: "s" }),
+  figure({
+    what: "longest read of a workspace while all are read",
+    value: rounds.of("many", "longest"),
+    unit: "ms",
   }),
   figure({
     what: "CPU until all is looked at, per workspace",

@@ -8,7 +8,8 @@ import { WorkspaceClient } from "./workspace-client.ts";
 
 /** Clients at a time, and one that watches. */
 const CONNECTIONS = 17;
-const SAMPLE = "w-sample-0000000";
+/** The workspace that is copied. */
+export const SAMPLE = "w-sample-0000000";
 /** What comes into a new workspace soon after it is Ready is there then, ms. */
 const SETTLED = 500;
 

@@ -79,7 +79,7 @@ describe("objects that the server follows", () => {
     }
     expect(told.splice(0)).to.deep.equal(["first one", "second one", "first two", "second two"]);
     const keys: string[] = [];
-    const following = tracked.onKey(({ name }) => keys.push(name));
+    const following = tracked.onKey(({ key: { name } }) => keys.push(name));
     expect(keys).to.deep.equal(["one", "two"]);
     await tasks.in("root", "a").set("one", { text: "z" });
     await tasks.in("root", "a").delete("two");

@@ -17,7 +17,13 @@ export {
   type StoredObject,
   type StoredPlace,
 } from "./registry/object-feed.ts";
-export { PersistentCollection, type PersistentOptions, persistent } from "./registry/persistent.ts";
+export {
+  type ClusterObjects,
+  type ObjectChange,
+  PersistentCollection,
+  type PersistentOptions,
+  persistent,
+} from "./registry/persistent.ts";
 export type {
   Batch,
   Condition,

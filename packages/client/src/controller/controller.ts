@@ -5,6 +5,7 @@ import { keyText } from "./key.ts";
 import { concerned } from "./keys.ts";
 import type { ControllerOptions, ControllerSource, ReconcileFailure } from "./options.ts";
 import { outcomeOf } from "./outcome.ts";
+import type { Keyed } from "./source.ts";
 import { WorkQueue, type WorkQueueMetrics } from "./work-queue.ts";
 
 /** What a controller has done: controller-runtime's `controller_runtime_…` metrics, and its queue's. */
@@ -25,7 +26,7 @@ export interface ControllerMetrics {
 /** Where a controller is between its start and its end. */
 export type ControllerState = "starting" | "running" | "stopping" | "stopped";
 
-/** What was there before the sources were synced waits for what happens now. controller-runtime's `LowPriority`. */
+/** What was there before waits for what happens now. controller-runtime's `LowPriority`. */
 const INITIAL = -100;
 /** How long it is waited for work that does not heed its signal, ms. */
 const HEED = 5000;
@@ -116,8 +117,8 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
   }
 
   #follow(source: ControllerSource<T>): Disposable {
-    const changed = (own: ObjectKey, ...objects: readonly KubeObject[]): void => {
-      const priority = this.#state === "starting" ? INITIAL : 0;
+    const changed = ({ key: own, initial }: Keyed, ...objects: readonly KubeObject[]): void => {
+      const priority = this.#state === "starting" || initial === true ? INITIAL : 0;
       for (const key of this.#concerned(source, own, objects)) {
         if (source.key === undefined) this.#gone.delete(keyText(key));
         this.#queue.add(key, { priority });
@@ -126,9 +127,9 @@ export class Controller<T extends KubeObject = KubeObject> implements AsyncDispo
     // Of its own objects a controller wants the keys: it reads them when their turn comes.
     if (source.key === undefined && source.informer.onKey !== undefined) return source.informer.onKey(changed);
     return source.informer.on({
-      added: (object, { key }) => changed(key, object),
-      updated: (object, before, { key }) => changed(key, object, before),
-      deleted: (object, { key }) => changed(key, object),
+      added: (object, event) => changed(event, object),
+      updated: (object, before, event) => changed(event, object, before),
+      deleted: (object, event) => changed(event, object),
       gone: (object, { key: own }) => {
         for (const key of this.#concerned(source, own, [object])) {
           if (this.#object(key) !== undefined) this.#queue.add(key);

@@ -3,6 +3,8 @@ import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 /** Which object something is told of: of its own it need not say its cluster. */
 export interface Keyed {
   readonly key: ObjectKey;
+  /** Whether it has been there all along, and is told of because somebody comes to know of it: it can wait (isInInitialList). */
+  readonly initial?: boolean;
 }
 
 /** What happens to the objects of a {@link Source}. */
@@ -27,7 +29,7 @@ export interface Source<T extends KubeObject = KubeObject> {
    * Tells of the keys alone of what is there, and of what is added, changed or deleted then: for a source that would have to
    * make objects of bytes to tell of them. Objects that are `gone` it must not have. @default none: whoever follows uses `on`
    */
-  onKey?(changed: (key: ObjectKey) => void): Disposable;
+  onKey?(changed: (event: Keyed) => void): Disposable;
   /** Resolves once everything that was there at the beginning has been told. */
   readonly synced: Promise<void>;
   /** What is there. */

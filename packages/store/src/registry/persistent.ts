@@ -52,6 +52,22 @@ export interface PersistentOptions extends Pick<RegistryOptions, "garbageCollect
   readonly onError?: (error: unknown, resource: ResourceDefinition) => void;
 }
 
+/** What a logical cluster has of a kind: {@link PersistentCollection.readCluster}. */
+export interface ClusterObjects {
+  /** The store's revision at which they stood together. */
+  readonly revision: number;
+  readonly objects: readonly Encoded[];
+}
+
+/** A change of an object in a store: {@link PersistentCollection.changesAfter}. */
+export interface ObjectChange {
+  readonly key: ObjectKey;
+  /** `undefined`: it was deleted. */
+  readonly object: Encoded | undefined;
+  /** The store's revision that made it. */
+  readonly revision: number;
+}
+
 /**
  * The objects of a kind in a store, of all logical clusters: a storage that is written and read as a collection is, by an
  * author with promises. Resource versions are the store's revisions, one line for all its kinds. Reads of one object ask
@@ -117,6 +133,43 @@ export class PersistentCollection<T extends object = object>
     } catch (error) {
       throw asAnswer(error);
     }
+  }
+
+  /**
+   * What a logical cluster has now, and as of which revision: no others are read, and nothing is kept in memory.
+   *
+   * @throws ApiError 503 when the store cannot be read
+   */
+  async readCluster(cluster: string, options: { readonly signal?: AbortSignal } = {}): Promise<ClusterObjects> {
+    const { store, keys, entries } = this.#place;
+    const objects: Encoded[] = [];
+    let revision = 0;
+    try {
+      for await (const page of pages(store, keys.behind({ cluster, namespace: "" }, ""), options)) {
+        revision = page.revision;
+        for (const entry of page.entries) objects.push(entries.read(entry));
+      }
+    } catch (error) {
+      throw asAnswer(error);
+    }
+    return { revision, objects };
+  }
+
+  /**
+   * What changes from now on, in the order of revisions, in all logical clusters: for who cannot wait until the
+   * {@link cache} has read all there is. Nothing is kept in memory. Ends when the signal aborts or the store is closed.
+   *
+   * @param options.after a revision: what was made later is told. The store's head, to be told of what is made from now on
+   * @throws StoreError `Compacted` when that is not known any more, and what else the store throws
+   */
+  async *changesAfter(options: {
+    readonly after: number;
+    readonly signal: AbortSignal;
+  }): AsyncGenerator<ObjectChange, void, undefined> {
+    const { store, keys, entries } = this.#place;
+    for await (const { revision, events } of store.watch(keys.all, options))
+      for (const { key, entry } of events)
+        yield { key: keys.parse(key), object: entry && entries.read(entry, Buffer.allocUnsafeSlow), revision };
   }
 }
 

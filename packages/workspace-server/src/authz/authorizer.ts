@@ -62,7 +62,8 @@ export interface ShardAuthorizer extends Authorizer<ClusterParams> {
  * Who may do what in the logical clusters of a shard, decided as kcp does: required groups, access to the workspace, status
  * of bindings and exports, maximal permission policies, then RBAC of `system:admin`, of the workspace and of what is
  * replicated, for users as their scopes and warrants have them. Whoever is refused learns `access denied` and no more; the
- * reasons go to audit annotations under `request.auth.kcp.io`. Synchronous unless there is a webhook.
+ * reasons go to audit annotations under `request.auth.kcp.io`. Synchronous unless there is a webhook, or the state has to be
+ * loaded.
  *
  * @throws Error on an order that names what there is not, or names something twice
  */
@@ -94,7 +95,11 @@ function inOrder(options: ShardAuthorizerOptions, manner: Manner): Authorizer<Cl
   const members = order.flatMap((name) => memberOf(name, options, manner) ?? []);
   const asked = union<ClusterParams>(...members, () => deny(DENIED));
   // A union has rules if all its members have some; whose are to be listed is said elsewhere.
-  return (question) => asked(question);
+  return (question) => {
+    const { cluster = "" } = question.params as Partial<ClusterParams>;
+    const loading = options.state.load?.(cluster, question.group, question.resource);
+    return loading === undefined ? asked(question) : loading.then(() => asked(question));
+  };
 }
 
 function memberOf(

@@ -3,6 +3,11 @@ import type { RbacPolicy } from "@virtual-workspaces/framework";
 /** What {@link shardAuthorizer} must know, asked anew for every question. What throws is answered 500. */
 export interface AuthorizerState {
   /**
+   * Resolves when all is known that a question about a resource of a logical cluster is decided by; nothing else is asked
+   * before. @default `undefined`: it is known
+   */
+  load?(cluster: string, group: string, resource: string): Promise<void> | undefined;
+  /**
    * Roles and bindings of the logical cluster `system:admin`, which count in every workspace; {@link bootstrapRoles} and
    * whatever an administrator has added.
    */

@@ -26,6 +26,7 @@ import { EndpointSliceController } from "./controllers/export/endpoint-slices.ts
 import { Identities, type SecretContent } from "./controllers/export/identity.ts";
 import { clusterOf, Exports, placeOf } from "./exports.ts";
 import { follow } from "./follow.ts";
+import { knownIn } from "./known.ts";
 import { BoundCrds } from "./served/bound-crds.ts";
 import { BoundKinds } from "./served/bound-kinds.ts";
 import type { FindOwnKind } from "./served/own-kind.ts";
@@ -126,7 +127,8 @@ export class Bindings implements ShardPart {
       const { shards: all } = installation;
       return all.includes(shard) ? all : [shard, ...all];
     };
-    const common = { objects, state, exports, crds, now, onError, shards };
+    const known = knownIn(installation);
+    const common = { objects, state, exports, crds, known, now, onError, shards };
     const kindsOf: KindsOf = (cluster, resource) => this.#kindsOf(cluster, resource, options.kindsOf);
     this.#binding = this.#stack.use(
       new BindingController({ ...common, boundCrds, claims, kindsOf, kinds: this.#kinds }),
@@ -140,13 +142,17 @@ export class Bindings implements ShardPart {
       onNamespace,
     });
     this.#export = this.#stack.use(new ExportController({ ...common, secrets, identities, virtualWorkspaceURLs }));
-    this.#slices = this.#stack.use(new EndpointSliceController({ ...common, partitions }));
+    const whole = (): Promise<void> | undefined => installation.whole();
+    this.#slices = this.#stack.use(new EndpointSliceController({ ...common, partitions, whole }));
     const typesOf: TypesOf = (key) => installation.workspaceTypes(key);
     this.#defaults = this.#stack.use(new DefaultBindings({ ...common, typesOf, mayAccess }));
     for (const each of shards()) this.join(each);
     const parts: readonly ShardPart[] = [this.#binding, locks, this.#export, this.#slices, this.#defaults];
-    this.started = Promise.all(parts.map(({ started }) => started)).then(() => this.#sweep(boundCrds));
-    this.started.catch(() => undefined);
+    this.started = Promise.all(parts.map(({ started }) => started));
+    this.started.then(
+      () => this.#sweep(boundCrds),
+      () => undefined,
+    );
   }
 
   /**
@@ -228,8 +234,10 @@ export class Bindings implements ShardPart {
     await this.#stack.disposeAsync();
   }
 
-  /** What is not needed any more goes when a server starts: it costs little, and nothing waits for it. */
+  /** What is not needed any more goes when a server starts, once all bindings are known: nothing waits for it. */
   async #sweep(boundCrds: BoundCrds): Promise<void> {
+    await this.#shard.objects.whole;
+    if (this.#stack.disposed) return;
     try {
       await boundCrds.sweep((uid) => this.#kinds.isBound(uid));
     } catch (error) {

@@ -11,6 +11,7 @@ import {
   WorkspaceType,
 } from "@virtual-workspaces/kcp";
 import { type BindingContent, ClusterRole, ClusterRoleBinding, type RoleContent } from "../kinds/rbac/kinds.ts";
+import { whenLoaded } from "../shard/clusters-view.ts";
 import type { ShardContext } from "../shard/context.ts";
 import type { Installation } from "../shard/installation.ts";
 import { bindingReplicatedFor, clusterReplicatedFor, roleReplicatedFor } from "./replicated-for.ts";
@@ -42,7 +43,7 @@ export function cacheView({ installation, ready, log }: CacheViewOptions): Virtu
     resources: ({ params: { shard } }) => {
       if (shard !== "*" && !SHARD_NAME.test(shard))
         throw ApiError.badRequest(`invalid shard: ${JSON.stringify(shard)} does not match the regex`);
-      return resources;
+      return whenLoaded(installation.whole(), () => resources);
     },
     ready,
     setup: () => ({

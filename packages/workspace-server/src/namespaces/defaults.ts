@@ -50,7 +50,13 @@ export class NamespaceContents implements ShardPart {
         log({ level: "error", message, shard, key: textOfKey(task), error: String(error) });
       },
     });
-    this.#following.use(state.namespaces.onKey((key) => this.#workers.add({ ...key, kind: "namespace" })));
+    this.#following.use(
+      state.namespaces.onKey(({ key, initial }) => {
+        const task = { ...key, kind: "namespace" } as const;
+        if (initial === true) this.#workers.addInitial(task);
+        else this.#workers.add(task);
+      }),
+    );
     this.#following.use(
       feed.on({
         began: () => this.#tokens.clear(),

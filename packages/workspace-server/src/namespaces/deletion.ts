@@ -73,7 +73,9 @@ export class NamespaceDeletion implements ShardPart {
   }
 
   async #work(key: ObjectKey): Promise<void> {
-    const { objects, state } = this.#context;
+    const { objects, state, installation } = this.#context;
+    // What is in it is found by what is bound there.
+    await installation.load(key.cluster);
     const known = state.namespaces.store.get(key);
     if (known === undefined || !isLeaving(known)) return;
     const attempt = await this.#attempt(key);

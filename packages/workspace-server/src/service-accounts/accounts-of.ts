@@ -9,6 +9,10 @@ import type { AccountLookup } from "./lookup.ts";
 /** Service accounts and their Secrets, on whichever shard they are, as the store has them now; 503 while that does not run. */
 export function accountsOf(installation: Installation): AccountLookup {
   const read = <T extends object>(kind: TypedDefinition<T>, key: ObjectKey): Awaitable<KubeObject | undefined> => {
+    const loading = installation.load(key.cluster);
+    return loading === undefined ? readNow(kind, key) : loading.then(() => readNow(kind, key));
+  };
+  const readNow = <T extends object>(kind: TypedDefinition<T>, key: ObjectKey): Awaitable<KubeObject | undefined> => {
     const shard = installation.shardWith(key.cluster);
     if (shard === undefined && installation.isUnknown(key.cluster)) throw notRunning();
     const found = shard?.objects.of(kind).get(scopeOf(key), key);

@@ -1,3 +1,4 @@
+import { WILDCARD } from "@virtual-workspaces/apimachinery";
 import { type LogicalCluster, REQUIRED_GROUPS_ANNOTATION } from "@virtual-workspaces/kcp";
 import type { AuthorizerState, LogicalClusterState } from "../authz/state.ts";
 import type { ShardContext } from "./context.ts";
@@ -8,7 +9,15 @@ export function authorizerState(
   binding: AuthorizerState["binding"],
 ): AuthorizerState {
   const { policies } = state.rbac;
+  // Bindings are known with their logical cluster, and say whose policy counts as well.
+  const load = async (cluster: string, group: string, resource: string): Promise<void> => {
+    await installation.load(cluster);
+    const exported = binding(cluster, group, resource)?.export;
+    if (exported !== undefined) await installation.load(exported.cluster);
+  };
   return {
+    load: (cluster, group, resource) =>
+      installation.isWhole || cluster === WILDCARD || cluster === "" ? undefined : load(cluster, group, resource),
     bootstrap: policies.bootstrap,
     policy: (cluster) => policies.of(cluster),
     replicated: (cluster) => {

@@ -1,6 +1,7 @@
 import { ApiError, WILDCARD } from "@virtual-workspaces/apimachinery";
 import {
   type AuthorizeRequest,
+  type Awaitable,
   allow,
   type Decision,
   defineVirtualWorkspace,
@@ -17,8 +18,10 @@ import type { Shard } from "./shard.ts";
 
 /** Logical clusters, and who answers for them. */
 export interface Clusters {
-  /** The logical cluster that is meant by a name or path. @throws ApiError as {@link Installation.locate} does */
-  locate(said: string): string;
+  /** The logical cluster that is meant by a name or path, of which all is known then. @throws ApiError as {@link Installation.locate} does */
+  locate(said: string): Awaitable<string>;
+  /** Resolves when all is known of a logical cluster, or of all of a shard (`*`). @returns `undefined` when it is */
+  load(cluster: string): Promise<void> | undefined;
   /** The shard that answers for a logical cluster, or for all of them (`*`). @throws ApiError 503 when it does not run */
   shardOf(cluster: string): Shard;
   /** Whether a logical cluster is out of reach here. */
@@ -31,13 +34,25 @@ export interface Clusters {
 export function clustersOf(shard: Shard): Clusters {
   const { installation, name } = shard.context;
   return {
-    locate: (said) => installation.locate(said, name),
+    locate: (said) => whenLoaded(installation.reach(said), () => installation.locate(said, name)),
+    load: (cluster) => loaded(shard, cluster),
     shardOf: () => shard,
     isElsewhere: (cluster) => installation.isElsewhere(cluster, name),
     get started() {
       return shard.started;
     },
   };
+}
+
+/** Of all logical clusters at once nothing is known before all of them are. */
+export function loaded({ context }: Shard, cluster: string): Promise<void> | undefined {
+  if (cluster !== WILDCARD) return context.installation.load(cluster);
+  return context.objects.isWhole ? undefined : context.objects.whole;
+}
+
+/** Answers when what it depends on is known: at once, if it is. */
+export function whenLoaded<R>(loading: Promise<void> | undefined, answer: () => Awaitable<R>): Awaitable<R> {
+  return loading === undefined ? answer() : loading.then(answer);
 }
 
 /** What is served besides by a shard, and in each of its logical clusters. */
@@ -57,6 +72,24 @@ export function clustersView(clusters: Clusters, { documents }: ShardViewOptions
   const everywhere = new ServedOnce(withOriginalVersion);
   // Masters may ask where there is nothing; watches from when there was something end, as they do the other way round.
   const ofNobody = new ServedOnce((served) => servedFrom(served, {}));
+  const decide = (question: AuthorizeRequest<ClusterParams>, cluster: string): Awaitable<Decision> => {
+    const shard = clusters.shardOf(cluster);
+    if (isShut(cluster) && !isOpen(question)) throw inactive(cluster);
+    if (shard.homes?.isAsked(question)) return allow();
+    const decision = shard.authorizer(question);
+    const refusal = refusalOf(question, clusters, shard);
+    if (refusal === undefined) return decision;
+    const refuse = (decided: Decision): Decision => refuseAllowed(decided, refusal);
+    return decision instanceof Promise ? decision.then(refuse) : refuse(decision as Decision);
+  };
+  const servedIn = (cluster: string): readonly ServedResource[] => {
+    const shard = clusters.shardOf(cluster);
+    const all = shard.servedIn(cluster);
+    if (cluster === WILDCARD) return everywhere.of(all);
+    const served = cluster === ROOT_CLUSTER ? (shard.homes?.in(all) ?? all) : all;
+    if (isShut(cluster)) return unwatched.of(served);
+    return isThere(cluster) ? served : ofNobody.of(served);
+  };
   return defineVirtualWorkspace({
     name: "clusters",
     prefix: "/clusters",
@@ -67,25 +100,13 @@ export function clustersView(clusters: Clusters, { documents }: ShardViewOptions
     authorize: (question) => {
       refuseShardLevel(question);
       const { cluster } = question.params;
-      const shard = clusters.shardOf(cluster);
-      if (isShut(cluster) && !isOpen(question)) throw inactive(cluster);
-      if (shard.homes?.isAsked(question)) return allow();
-      const decision = shard.authorizer(question);
-      const refusal = refusalOf(question, clusters, shard);
-      if (refusal === undefined) return decision;
-      const refuse = (decided: Decision): Decision => refuseAllowed(decided, refusal);
-      return decision instanceof Promise ? decision.then(refuse) : refuse(decision as Decision);
+      return whenLoaded(clusters.load(cluster), () => decide(question, cluster));
     },
-    resources: ({ params: { cluster } }) => {
-      const shard = clusters.shardOf(cluster);
-      const all = shard.servedIn(cluster);
-      if (cluster === WILDCARD) return everywhere.of(all);
-      const served = cluster === ROOT_CLUSTER ? (shard.homes?.in(all) ?? all) : all;
-      if (isShut(cluster)) return unwatched.of(served);
-      return isThere(cluster) ? served : ofNobody.of(served);
-    },
+    resources: ({ params: { cluster } }) => whenLoaded(clusters.load(cluster), () => servedIn(cluster)),
     metadataOf: ({ group, resource }, { params: { cluster } }) =>
-      cluster === WILDCARD ? clusters.shardOf(cluster).metadataOf({ group, resource }) : undefined,
+      cluster === WILDCARD
+        ? whenLoaded(clusters.load(cluster), () => clusters.shardOf(cluster).metadataOf({ group, resource }))
+        : undefined,
     documents,
     ready: () => clusters.started,
   });

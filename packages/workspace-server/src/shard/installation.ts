@@ -1,6 +1,8 @@
 import { ApiError, isWorkspacePath } from "@virtual-workspaces/apimachinery";
 import {
   CORE_GROUP,
+  HOME_PATH_PREFIX,
+  homeClusterName,
   INACTIVE_ANNOTATION,
   indexedLogicalCluster,
   indexedWorkspace,
@@ -101,7 +103,7 @@ export class Installation {
       if (indexed !== undefined) this.index.setWorkspace(name, indexed);
     };
     stack.use(
-      state.workspaces.on({
+      state.workspaces.mirror({
         added: setWorkspace,
         updated: setWorkspace,
         deleted: (_, { key }) => this.index.deleteWorkspace(name, key),
@@ -112,7 +114,7 @@ export class Installation {
       if (indexed !== undefined) this.index.setLogicalCluster(name, indexed);
     };
     stack.use(
-      state.logicalClusters.on({
+      state.logicalClusters.mirror({
         added: setLogicalCluster,
         updated: setLogicalCluster,
         deleted: (_, { key }) => this.index.deleteLogicalCluster(name, key.cluster),
@@ -125,6 +127,36 @@ export class Installation {
   /** The LogicalCluster of a logical cluster, wherever it is. */
   logicalCluster(cluster: string): LogicalCluster | undefined {
     return this.shardWith(cluster)?.state.logicalCluster(cluster);
+  }
+
+  /** Whether all is known that there is on the shards that are here. */
+  get isWhole(): boolean {
+    for (const { objects } of this.#shards.values()) if (!objects.isWhole) return false;
+    return true;
+  }
+
+  /** Resolves when all is known that there is on the shards that are here. @returns `undefined` when it is */
+  whole(): Promise<void> | undefined {
+    return this.isWhole ? undefined : this.#becomesWhole();
+  }
+
+  /**
+   * Sees to it that all is known of a logical cluster but its Workspaces, whichever shard has it. Until then nothing may be decided about it: not
+   * that it is not there, nor what its roles and bindings say, nor that anything in it is missing.
+   *
+   * @returns `undefined` when it is known; else a promise, which rejects with ApiError 503 when a store cannot be read
+   */
+  load(cluster: string): Promise<void> | undefined {
+    if (cluster === "") return undefined;
+    // The common case makes nothing: it is asked several times for each request.
+    if (this.isWhole) return undefined;
+    const pending = this.shards.flatMap(({ objects }) => objects.load(cluster) ?? []);
+    return pending.length === 0 ? undefined : Promise.all(pending).then(() => undefined);
+  }
+
+  /** The same of all logical clusters that a name or a path leads through: then {@link locate} and the index can be asked. */
+  reach(said: string): Promise<void> | undefined {
+    return this.isWhole ? undefined : this.#reach(said);
   }
 
   /** The WorkspaceTypes of a key `<path or logical cluster>:<name>`: one, or more where there is a mistake. */
@@ -157,6 +189,27 @@ export class Installation {
   isAway(place: string): boolean {
     if (isClusterName(place)) return this.isUnknown(place);
     return this.missing.length > 0 && this.index.lookup(place).kind !== "cluster";
+  }
+
+  async #becomesWhole(): Promise<void> {
+    while (!this.isWhole) await Promise.all(this.shards.map(({ objects }) => objects.whole));
+  }
+
+  async #reach(said: string): Promise<void> {
+    if (isClusterName(said)) return this.load(said);
+    const [first = "", ...names] = said.split(":");
+    let cluster = first === HOME_PATH_PREFIX ? homeClusterName(names.shift() ?? "") : first;
+    await this.load(cluster);
+    for (const name of names) {
+      const key = { cluster, namespace: "", name };
+      const workspaces = this.shardWith(cluster)?.state.workspaces;
+      await workspaces?.loadOne(key);
+      const workspace = workspaces?.store.get(key);
+      // A mount, or nothing.
+      if (!workspace?.spec.cluster) return;
+      cluster = workspace.spec.cluster;
+      await this.load(cluster);
+    }
   }
 
   #find(path: string, shard: string | undefined): string {

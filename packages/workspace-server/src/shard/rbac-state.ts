@@ -11,6 +11,8 @@ import {
 import type { ShardObjects } from "./objects.ts";
 import type { Tracked } from "./tracked.ts";
 
+const WITH_CLUSTER = { read: "withCluster" } as const;
+
 /** The roles and bindings of a shard as policies, as current as what is told of its store. */
 export class RbacState {
   readonly policies: RbacPolicies = new RbacPolicies();
@@ -18,16 +20,16 @@ export class RbacState {
   readonly clusterRoleBindings: Tracked<BindingContent>;
 
   constructor(objects: ShardObjects) {
-    this.clusterRoles = this.#follow(objects.track(ClusterRole));
-    this.clusterRoleBindings = this.#follow(objects.track(ClusterRoleBinding));
-    this.#follow(objects.track(Role));
-    this.#follow(objects.track(RoleBinding));
+    this.clusterRoles = this.#follow(objects.track(ClusterRole, WITH_CLUSTER));
+    this.clusterRoleBindings = this.#follow(objects.track(ClusterRoleBinding, WITH_CLUSTER));
+    this.#follow(objects.track(Role, WITH_CLUSTER));
+    this.#follow(objects.track(RoleBinding, WITH_CLUSTER));
   }
 
   /** For as long as they are tracked. */
   #follow<T extends object>(tracked: Tracked<T>): Tracked<T> {
     const set = (object: unknown, cluster: string): void => this.policies.set(cluster, object as RbacObject);
-    tracked.on({
+    tracked.mirror({
       added: (object, { key }) => set(object, key.cluster),
       updated: (object, _, { key }) => set(object, key.cluster),
       deleted: (object, { key }) => this.policies.delete(key.cluster, object as unknown as RbacKey),

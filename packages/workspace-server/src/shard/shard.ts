@@ -1,7 +1,13 @@
 import { type GroupResource, WILDCARD } from "@virtual-workspaces/apimachinery";
 import type { Keyed } from "@virtual-workspaces/client";
 import type { Admit, Authenticator, Log, ServedResource } from "@virtual-workspaces/framework";
-import { BOUND_CRDS_CLUSTER, LogicalCluster, ROOT_SHARD } from "@virtual-workspaces/kcp";
+import {
+  BOUND_CRDS_CLUSTER,
+  LogicalCluster,
+  ROOT_CLUSTER,
+  ROOT_SHARD,
+  SYSTEM_ADMIN_CLUSTER,
+} from "@virtual-workspaces/kcp";
 import { ObjectFeed, type Store } from "@virtual-workspaces/store";
 import { type ShardAuthorizer, shardAuthorizer } from "../authz/authorizer.ts";
 import { roleEscalation } from "../authz/escalation/role-escalation.ts";
@@ -84,6 +90,7 @@ export class Shard implements AsyncDisposable {
   readonly #controllers = new AsyncDisposableStack();
   readonly #stop = new AbortController();
   readonly #ready = Promise.withResolvers<void>();
+  #background: Promise<void> | undefined;
 
   constructor(options: ShardOptions) {
     const { name, urls, store, installation, rootCa, homeCreators, log } = options;
@@ -136,6 +143,7 @@ export class Shard implements AsyncDisposable {
         crds: objects.of(CustomResourceDefinition) as never,
         store,
         admit: admitInOrder(admit, this.#bindings.admitClaims),
+        known: (cluster) => installation.load(cluster),
         taken: (cluster, group) => takenNames([...this.#base, ...this.#bindings.servedIn(cluster)], group),
         objects: { garbageCollected: true },
         onError: (error, crd) => this.#failed(`custom resource definition ${crd}`, error),
@@ -164,7 +172,8 @@ export class Shard implements AsyncDisposable {
   }
 
   /**
-   * Makes what is to be there from the start, reads what the shard is run by, and sets its controllers to work.
+   * Makes what is to be there from the start, reads what the shard is run by, and sets its controllers to work. Of what every
+   * workspace has it reads what is asked for, and the rest in the background: what needs all of it waits for that.
    *
    * @param joined waited for once others know what is on it, before controllers work: for shards that start together, so that
    *   none takes for missing what another has
@@ -174,7 +183,9 @@ export class Shard implements AsyncDisposable {
     await bootstrap(this.context, { homeCreators: this.#homeCreators });
     await this.context.installation.identified;
     const held = Promise.withResolvers<void>();
-    await this.context.objects.start(held.promise);
+    const { objects } = this.context;
+    await objects.begin(held.promise);
+    for (const cluster of [SYSTEM_ADMIN_CLUSTER, ROOT_CLUSTER]) await objects.loadFirst(cluster);
     this.#stack.use(this.context.installation.join(this.context));
     await joined?.();
     held.resolve();
@@ -191,8 +202,18 @@ export class Shard implements AsyncDisposable {
       using _together = this.context.objects.gather();
       for (const part of parts(this.context, isBound, this.#bindings.claims)) this.#controllers.use(part);
     }
-    this.context.feed.start();
     this.#ready.resolve();
+    this.#background = this.#readAll();
+  }
+
+  /** What is told of all objects is judged by what is known. */
+  async #readAll(): Promise<void> {
+    try {
+      await this.context.objects.readAll();
+    } catch (error) {
+      this.#failed("objects", error);
+    }
+    if (this.context.objects.isWhole) this.context.feed.start();
   }
 
   /** What is served in a logical cluster, whether or not there is one; the same list for all that are equal. */
@@ -221,6 +242,7 @@ export class Shard implements AsyncDisposable {
     await this.stop();
     this.#stop.abort();
     await this.#stack.disposeAsync();
+    await this.#background;
   }
 
   /** Where objects of a kind are that exports claim. */

@@ -27,7 +27,10 @@ import type { Tracked } from "./tracked.ts";
 /** What a kind holds. */
 type ContentOf<Kind> = Kind extends Resource<infer Content> ? Content : never;
 
-/** What a shard knows of its objects without asking its store: the kinds that it is run by. */
+/**
+ * What a shard knows of its objects without asking its store: the kinds that it is run by. Of those of which every workspace
+ * has objects it knows all only when `ShardObjects.isWhole`, and before that of a logical cluster once that is loaded.
+ */
 export class ShardState {
   readonly rbac: RbacState;
   readonly namespaces: Tracked<NamespaceContent>;
@@ -59,42 +62,56 @@ export class ShardState {
   readonly apiExportEndpointSlices: Tracked<ContentOf<typeof APIExportEndpointSlice>>;
 
   constructor(objects: ShardObjects) {
+    const read = "withCluster";
     this.rbac = new RbacState(objects);
-    this.namespaces = objects.track(Namespace);
-    this.logicalClusters = objects.track(LogicalCluster);
+    this.namespaces = objects.track(Namespace, { read });
+    this.logicalClusters = objects.track(LogicalCluster, { read });
     this.workspaces = objects.track(Workspace, {
-      cluster: ({ spec }) => (spec.cluster === undefined ? [] : [spec.cluster]),
-      shard: ({ metadata }) => {
-        const shard = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
-        return shard === undefined ? [] : [shard];
+      // A parent may have any number of them, and nothing is decided by them but where paths lead.
+      read: "byName",
+      indexers: {
+        cluster: ({ spec }) => (spec.cluster === undefined ? [] : [spec.cluster]),
+        shard: ({ metadata }) => {
+          const shard = metadata.annotations?.[LOGICAL_CLUSTER_SHARD_ANNOTATION];
+          return shard === undefined ? [] : [shard];
+        },
+        mounted: ({ spec }, { cluster }) => (spec.mount === undefined ? [] : [cluster]),
+        unplaced: ({ spec }, { cluster }) => (spec.cluster && spec.URL ? [] : [cluster]),
+        unschedulable: ({ status }) => (isConditionFalse(status?.conditions, "WorkspaceScheduled") ? [""] : []),
       },
-      mounted: ({ spec }, { cluster }) => (spec.mount === undefined ? [] : [cluster]),
-      unplaced: ({ spec }, { cluster }) => (spec.cluster && spec.URL ? [] : [cluster]),
-      unschedulable: ({ status }) => (isConditionFalse(status?.conditions, "WorkspaceScheduled") ? [""] : []),
     });
     this.workspaceTypes = objects.track(WorkspaceType, {
-      type: byPath,
+      indexers: {
+        type: byPath,
+      },
     });
     this.shards = objects.track(Shard);
     this.partitionSets = objects.track(PartitionSet);
     this.partitions = objects.track(Partition);
     this.apiExports = objects.track(APIExport, {
-      export: byPath,
-      identity: ({ status }) => (status?.identityHash === undefined ? [] : [status.identityHash]),
-      secret: ({ spec }, { cluster }) => {
-        const { namespace = "", name = "" } = spec?.identity?.secretRef ?? {};
-        return name === "" ? [] : [`${cluster}/${namespace}/${name}`];
+      indexers: {
+        export: byPath,
+        identity: ({ status }) => (status?.identityHash === undefined ? [] : [status.identityHash]),
+        secret: ({ spec }, { cluster }) => {
+          const { namespace = "", name = "" } = spec?.identity?.secretRef ?? {};
+          return name === "" ? [] : [`${cluster}/${namespace}/${name}`];
+        },
+        schema: ({ spec }, { cluster }) => [...new Set(spec?.resources?.map(({ schema }) => `${cluster}/${schema}`))],
       },
-      schema: ({ spec }, { cluster }) => [...new Set(spec?.resources?.map(({ schema }) => `${cluster}/${schema}`))],
     });
     this.apiBindings = objects.track(APIBinding, {
-      export: ({ spec }, { cluster }) => referred(spec.reference.export, cluster),
-      claimed: (binding, { cluster }) => acceptedResources(binding).map((resource) => `${cluster} ${resource}`),
-      claiming: (binding, { cluster }) => (acceptedResources(binding).length > 0 ? [cluster] : []),
+      read,
+      indexers: {
+        export: ({ spec }, { cluster }) => referred(spec.reference.export, cluster),
+        claimed: (binding, { cluster }) => acceptedResources(binding).map((resource) => `${cluster} ${resource}`),
+        claiming: (binding, { cluster }) => (acceptedResources(binding).length > 0 ? [cluster] : []),
+      },
     });
     this.apiResourceSchemas = objects.track(APIResourceSchema);
     this.apiExportEndpointSlices = objects.track(APIExportEndpointSlice, {
-      export: ({ spec }, { cluster }) => referred(spec?.export, cluster),
+      indexers: {
+        export: ({ spec }, { cluster }) => referred(spec?.export, cluster),
+      },
     });
   }
 

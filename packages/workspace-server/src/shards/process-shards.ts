@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiError, isApiError, nameProblems, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { Awaitable } from "@virtual-workspaces/framework";
 import {
   ROOT_CLUSTER,
   ROOT_SHARD,
@@ -7,7 +8,7 @@ import {
   Shard as ShardKind,
   type Shard as ShardObject,
 } from "@virtual-workspaces/kcp";
-import type { Clusters } from "../shard/clusters-view.ts";
+import { type Clusters, loaded, whenLoaded } from "../shard/clusters-view.ts";
 import type { ShardContext, ShardPart } from "../shard/context.ts";
 import { isClusterName, notRunning } from "../shard/installation.ts";
 import { ensure, read, remove } from "../shard/modify.ts";
@@ -46,7 +47,15 @@ export class ProcessShards implements Clusters, AsyncDisposable {
   }
 
   /** @throws ApiError 503 on what nobody knows while a shard that may have it does not run */
-  locate(said: string): string {
+  locate(said: string): Awaitable<string> {
+    return whenLoaded(this.#root.context.installation.reach(said), () => this.#locate(said));
+  }
+
+  load(cluster: string): Promise<void> | undefined {
+    return loaded(this.#root, cluster);
+  }
+
+  #locate(said: string): string {
     const { installation } = this.#root.context;
     if (isClusterName(said)) {
       if (installation.index.shardOf(said) === undefined && !said.startsWith("system:")) this.#refuseUnknown();

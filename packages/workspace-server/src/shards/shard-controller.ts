@@ -14,7 +14,7 @@ import { modify } from "../shard/modify.ts";
 import { Unlike } from "../shard/peers.ts";
 import { part } from "../workspaces/parts.ts";
 import { IN_PROCESS_FINALIZER, isInProcess } from "./in-process.ts";
-import { type Remains, remainsOf, remainsText } from "./remains.ts";
+import { remainsOf, remainsText } from "./remains.ts";
 
 /** What runs the shards. */
 export interface ShardRunner {
@@ -57,8 +57,14 @@ export function shardController(root: ShardContext, runner: ShardRunner): ShardP
     }
   };
 
-  const leave = async (key: ObjectKey, remains: Remains): Promise<{ readonly requeueAfter: number } | undefined> => {
+  const leave = async (
+    key: ObjectKey,
+    running: ShardContext,
+  ): Promise<{ readonly requeueAfter: number } | undefined> => {
     const { name } = key;
+    // What has not been read yet would count as gone.
+    if (!running.installation.isWhole || !running.objects.isWhole) return { requeueAfter: LOOK_EVERY };
+    const remains = remainsOf(running);
     if (remains.clusters + remains.workspaces + remains.unknown.length > 0) {
       empty.delete(name);
       const message = remainsText(remains);
@@ -98,7 +104,7 @@ export function shardController(root: ShardContext, runner: ShardRunner): ShardP
         return;
       }
       const running = await run(key);
-      return running && leave(key, remainsOf(running));
+      return running && leave(key, running);
     },
   });
 }

@@ -15,6 +15,7 @@ import {
 import { OWNER_ANNOTATION, PATH_ANNOTATION, TENANCY_GROUP, Workspace } from "@virtual-workspaces/kcp";
 import type { ClusterParams } from "../authz/asked.ts";
 import { SubjectAccessReviews } from "../service-accounts/reviews/access-reviews.ts";
+import { whenLoaded } from "../shard/clusters-view.ts";
 import type { Installation } from "../shard/installation.ts";
 import { acrossShards } from "./across-shards.ts";
 import { ReadWhole } from "./read-whole.ts";
@@ -69,9 +70,9 @@ export function treeView({ installation, ready, log, readers = 500 }: TreeViewOp
     name: "workspaces",
     path: "/clusters/:cluster",
     wildcard: true,
-    locate: (said) => locate(installation, said),
-    authorize,
-    resources,
+    locate: (said) => whenLoaded(installation.whole(), () => locate(installation, said)),
+    authorize: (question) => whenLoaded(installation.whole(), () => authorize(question)),
+    resources: () => whenLoaded(installation.whole(), () => resources),
     ready,
     setup: () => ({
       [Symbol.dispose]: () => {

@@ -1,18 +1,28 @@
 import { isDeepStrictEqual } from "node:util";
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { ApiError, type ObjectKey, type ObjectOf } from "@virtual-workspaces/apimachinery";
-import { type Controller, type ControllerOptions, controller } from "@virtual-workspaces/client";
-import type { Log } from "@virtual-workspaces/framework";
-import type { ShardPart } from "../shard/context.ts";
+import { type Controller, type ControllerOptions, controller, type Source } from "@virtual-workspaces/client";
+import type { ShardContext, ShardPart } from "../shard/context.ts";
 import { failureLog } from "../shard/failures.ts";
 import { modify, type Written } from "../shard/modify.ts";
+import { type KnownOptions, reconcileKnown } from "../shard/reconcile-known.ts";
+
+/** A controller as part of a shard. */
+export interface PartOptions<T extends KubeObject> extends Omit<ControllerOptions<T>, "onError"> {
+  /** Logical clusters that it reads of, besides that of the key: all is known of them when it is called. @default none */
+  readonly others?: KnownOptions<T>["others"];
+}
 
 /** A controller as part of a shard; what fails is logged, and tried again. */
 export function part<T extends KubeObject>(
-  shard: { readonly log: Log },
-  options: Omit<ControllerOptions<T>, "onError">,
+  shard: Pick<ShardContext, "installation" | "log">,
+  { others, ...options }: PartOptions<T>,
 ): ShardPart & Pick<Controller<T>, "add"> {
-  return controller<T>({ ...options, onError: failureLog(shard) });
+  const [own] = options.sources.flatMap(({ informer, key }) => (key === undefined ? (informer as Source<T>) : []));
+  if (own === undefined) throw new Error(`controller ${options.name}: there is nothing to reconcile`);
+  const known = { installation: shard.installation, store: own.store, others };
+  const reconcile = reconcileKnown<T>(known, options.reconcile);
+  return controller<T>({ ...options, reconcile, onError: failureLog(shard) });
 }
 
 /** Several parts as one. */

@@ -57,7 +57,7 @@ export class BoundKinds implements Disposable {
   constructor(options: BoundKindsOptions) {
     this.#options = options;
     this.#kinds = options.kinds ?? new KindTable();
-    this.#listening = options.state.apiBindings.on({
+    this.#listening = options.state.apiBindings.mirror({
       added: (binding, { key }) => this.#changed(key, undefined, binding),
       updated: (binding, before, { key }) => this.#changed(key, before, binding),
       deleted: (binding, { key }) => this.#changed(key, binding, undefined),

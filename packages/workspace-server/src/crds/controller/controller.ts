@@ -23,6 +23,8 @@ export interface CrdControllerOptions {
    * bound. {@link CrdController.recheck} tells that they have changed. @default none
    */
   readonly taken?: (cluster: string, group: string) => TakenNames;
+  /** Waited for before {@link taken} is asked of a logical cluster; `undefined`: there is nothing to wait for. @default it is known */
+  readonly known?: (cluster: string) => Promise<void> | undefined;
   /** Asked before every write of an object of any of these kinds. @default nobody */
   readonly admit?: Admit;
   /** How these objects are kept. @default as `persistent` does */
@@ -181,6 +183,7 @@ export class CrdController implements AsyncDisposable {
   async #settle(entry: CrdEntry): Promise<void> {
     const { index, tasks, names } = this.#started();
     const { cluster, group } = entry;
+    await this.#options.known?.(cluster);
     if (index.get(entry) !== entry) return;
     const crd = entry.read();
     if (crd.metadata.deletionTimestamp !== undefined) {

@@ -1,5 +1,8 @@
 import { WorkQueue } from "@virtual-workspaces/client";
 
+/** As controllers have it. */
+const INITIAL = -100;
+
 /** How keys are worked on. */
 export interface WorkersOptions<K> {
   readonly id: (key: K) => string;
@@ -27,6 +30,11 @@ export class Workers<K> implements AsyncDisposable {
   /** @param after ms: many reasons within that time are one. @default at once */
   add(key: K, after = 0): void {
     this.#queue.addAfter(key, after);
+  }
+
+  /** The same of what has been there all along: it waits for everything else. */
+  addInitial(key: K): void {
+    this.#queue.add(key, { priority: INITIAL });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -24,7 +24,8 @@ export async function freshly<R>(
 async function catchUp({ shards }: Installation, signal: AbortSignal): Promise<void> {
   await Promise.all(
     shards.flatMap(({ objects }) =>
-      [objects.of(LogicalCluster), objects.of(WorkspaceType)].map(async (collection) => {
+      // Logical clusters that are read as they are asked for are no older than the request.
+      [...(objects.isWhole ? [objects.of(LogicalCluster)] : []), objects.of(WorkspaceType)].map(async (collection) => {
         using lease = await collection.cache();
         await lease.confirm?.({ signal });
       }),

@@ -69,13 +69,14 @@ async function mayBind(
   request: AdmitRequest,
   { path, export: name }: DefaultBinding,
 ): Promise<boolean> {
-  const cluster = path ? clusterAt(shard, path) : writtenCluster(request);
+  const cluster = path ? await clusterAt(shard, path) : writtenCluster(request);
   if (cluster === undefined) return false;
   const access = { verb: "bind", group: APIS_GROUP, version: "v1alpha1", resource: "apiexports", name };
   return isAllowed(request.user, cluster, access);
 }
 
-function clusterAt({ installation }: AdmissionContext["shard"], path: string): string | undefined {
+async function clusterAt({ installation }: AdmissionContext["shard"], path: string): Promise<string | undefined> {
+  await installation.reach(path);
   const found = installation.index.lookup(path);
   return found.kind === "cluster" ? found.cluster : undefined;
 }

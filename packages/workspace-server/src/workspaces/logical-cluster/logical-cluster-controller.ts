@@ -21,6 +21,7 @@ export function logicalClusterController(shard: ShardContext, now: () => Date = 
     name: "kcp-logicalcluster",
     workers: WORKERS,
     sources: [{ informer: shard.state.logicalClusters }],
+    others: ({ spec }) => [spec.owner?.cluster],
     reconcile: async (key, { object: before }) => {
       if (before === undefined) return;
       if (await commit(collection, key, { before, next: labelled(before) })) return;

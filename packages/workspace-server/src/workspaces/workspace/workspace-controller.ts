@@ -6,6 +6,7 @@ import {
   newClusterName,
   type Shard,
   UNSCHEDULABLE_ANNOTATION,
+  WORKSPACE_CLUSTER_ANNOTATION,
   Workspace,
 } from "@virtual-workspaces/kcp";
 import type { ShardContext, ShardPart } from "../../shard/context.ts";
@@ -39,6 +40,7 @@ export function workspaceController(shard: ShardContext, options: WorkspaceOptio
     name: "kcp-workspace",
     workers: WORKERS,
     sources: [{ informer: shard.state.workspaces }, ...relatedTo(shard)],
+    others: ({ spec, metadata }) => [spec.cluster, metadata.annotations?.[WORKSPACE_CLUSTER_ANNOTATION]],
     reconcile: async (key, { object: before }) => {
       if (before === undefined) return {};
       const next = structuredClone(before);

@@ -19,6 +19,7 @@ import { withLabels } from "../../claims/admit-claims.ts";
 import type { ClaimIndex } from "../../claims/claim-index.ts";
 import { type KindsOf, relabel } from "../../claims/relabel.ts";
 import { follow } from "../../follow.ts";
+import type { Known } from "../../known.ts";
 import { schemaOf } from "../../served/bound-crds.ts";
 import type { BoundKinds } from "../../served/bound-kinds.ts";
 import { Binder, type BinderOptions } from "./binder.ts";
@@ -32,6 +33,7 @@ export interface BindingControllerOptions extends BinderOptions {
   readonly claims: ClaimIndex;
   readonly kindsOf: KindsOf;
   readonly kinds: BoundKinds;
+  readonly known: Known;
   /** All that run together. */
   readonly shards: () => readonly ShardContext[];
   readonly onError: (failure: ReconcileFailure) => void;
@@ -63,7 +65,7 @@ export class BindingController implements ShardPart {
     this.#controller = controller<APIBindingObject>({
       name: "apibinding",
       sources: [{ informer: state.apiBindings }],
-      reconcile: (key, { object, signal }) => this.#reconcile(key, object, signal),
+      reconcile: options.known(state.apiBindings, (key, { object, signal }) => this.#reconcile(key, object, signal)),
       onError,
       workers: 4,
     });

@@ -13,6 +13,7 @@ import type { ShardObjects } from "../../../shard/objects.ts";
 import { logicalClusterKey, type ShardState } from "../../../shard/state.ts";
 import type { Tracked } from "../../../shard/tracked.ts";
 import { follow } from "../../follow.ts";
+import type { Known } from "../../known.ts";
 import { holdersIn } from "./holders.ts";
 import { cleanedLocks, formatLocks } from "./locks.ts";
 
@@ -21,6 +22,7 @@ export interface LockControllerOptions {
   readonly objects: ShardObjects;
   readonly state: ShardState;
   readonly crds: Tracked<CrdContent>;
+  readonly known: Known;
   readonly now: () => Date;
   readonly onError: (failure: ReconcileFailure) => void;
 }
@@ -38,7 +40,7 @@ export class LockController implements ShardPart {
     this.#controller = controller({
       name: "resource-bindings",
       sources: [{ informer: state.logicalClusters }],
-      reconcile: (key) => this.#reconcile(key),
+      reconcile: options.known(state.logicalClusters, (key) => this.#reconcile(key)),
       onError,
     });
     this.started = this.#controller.started;

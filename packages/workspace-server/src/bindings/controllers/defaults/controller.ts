@@ -11,6 +11,7 @@ import { logicalClusterKey, type ShardState } from "../../../shard/state.ts";
 import type { IsAllowed } from "../../../workspaces/access.ts";
 import { clusterOf, type Exports } from "../../exports.ts";
 import { follow } from "../../follow.ts";
+import type { Known } from "../../known.ts";
 import { BoundByDefault } from "./bound.ts";
 import { catchUp } from "./catch-up.ts";
 import { initialize } from "./initialize.ts";
@@ -23,6 +24,7 @@ export interface DefaultBindingsOptions {
   readonly objects: ShardObjects;
   readonly state: ShardState;
   readonly exports: Exports;
+  readonly known: Known;
   readonly typesOf: TypesOf;
   readonly mayAccess: IsAllowed;
   readonly now: () => Date;
@@ -43,6 +45,7 @@ export class DefaultBindings implements ShardPart {
   readonly #held = new Set<string>();
   /** Those to be looked at when it is known what their types say, which a shard may have that does not run. */
   readonly #unknown = new Set<string>();
+  #later: Promise<void> | undefined;
   readonly #stack = new DisposableStack();
 
   constructor(options: DefaultBindingsOptions) {
@@ -51,7 +54,7 @@ export class DefaultBindings implements ShardPart {
     this.#controller = controller<LogicalClusterObject>({
       name: "default-apibindings",
       sources: [{ informer: state.logicalClusters }],
-      reconcile: (key, { object }) => this.#reconcile(key, object),
+      reconcile: options.known(state.logicalClusters, (key, { object }) => this.#reconcile(key, object)),
       onError,
       workers: 4,
     });
@@ -112,8 +115,16 @@ export class DefaultBindings implements ShardPart {
     for (const cluster of this.#held) this.#controller.add(logicalClusterKey(cluster));
   }
 
-  /** A type or an export says something else: all that follow it are looked at. */
+  /** A type or an export says something else: all that follow it are looked at, when all are known. */
   #changed(): void {
+    const { objects } = this.#options;
+    if (!objects.isWhole) {
+      this.#later ??= objects.whole.then(() => {
+        this.#later = undefined;
+        if (!this.#stack.disposed) this.#changed();
+      });
+      return;
+    }
     for (const each of this.#options.state.logicalClusters.store.list()) {
       if (each.metadata.annotations?.[WORKSPACE_TYPE_ANNOTATION] === undefined) continue;
       const cluster = clusterOf(each);

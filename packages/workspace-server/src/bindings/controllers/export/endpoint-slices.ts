@@ -35,6 +35,8 @@ export interface EndpointSliceOptions {
   readonly exports: Exports;
   readonly partitions: Tracked<Held<typeof Partition>>;
   readonly shards: () => readonly ShardContext[];
+  /** Resolves when all is known that these have; `undefined`: it is. */
+  readonly whole: () => Promise<void> | undefined;
   readonly now: () => Date;
   readonly onError: (failure: ReconcileFailure) => void;
 }
@@ -55,6 +57,7 @@ export class EndpointSliceController implements ShardPart {
   readonly #options: EndpointSliceOptions;
   readonly #controller: Controller<Slice>;
   readonly #stack = new DisposableStack();
+  #later: Promise<void> | undefined;
 
   constructor(options: EndpointSliceOptions) {
     const { state, partitions, onError } = options;
@@ -131,6 +134,17 @@ export class EndpointSliceController implements ShardPart {
   }
 
   async #reconcile(key: ObjectKey): Promise<void> {
+    // Where nothing is bound, as far as is known, a URL would be taken away.
+    const whole = this.#options.whole();
+    if (whole === undefined) await this.#say(key);
+    else
+      this.#later ??= whole.then(() => {
+        this.#later = undefined;
+        if (!this.#stack.disposed) this.shardsChanged();
+      });
+  }
+
+  async #say(key: ObjectKey): Promise<void> {
     await modify(this.#options.objects.of(APIExportEndpointSlice), key, (slice) => {
       const status: Status = { ...slice.status };
       this.#fill(status, slice, key);

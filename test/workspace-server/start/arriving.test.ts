@@ -1,0 +1,254 @@
+// Objects that are read in several ways at once, in whichever order these come to their end: what is newest counts.
+import { defineResource } from "@virtual-workspaces/framework";
+import { memoryStore, persistent, type Store, StoreError, type Watch } from "@virtual-workspaces/store";
+import { expect } from "chai";
+import { Pace } from "../../../packages/workspace-server/src/shard/pace.ts";
+import { Tracked } from "../../../packages/workspace-server/src/shard/tracked.ts";
+
+const Task = defineResource({
+  group: "test.dev",
+  version: "v1",
+  kind: "Task",
+  scope: "Cluster",
+  spec: { type: "object", properties: { text: { type: "string" } } },
+});
+
+/** Something that waits while it is shut. */
+class Gate {
+  #opened = Promise.resolve();
+  #open: () => void = () => undefined;
+
+  shut(): void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    [this.#opened, this.#open] = [promise, resolve];
+  }
+
+  open(): void {
+    this.#open();
+  }
+
+  through(): Promise<void> {
+    return this.#opened;
+  }
+}
+
+/** A store whose answers are given at once, and arrive when they are let: what was read, and what is told. */
+class SlowStore {
+  readonly inner: Store = memoryStore({ revision: 1 });
+  readonly ranges = new Gate();
+  /** Watches, in the order in which they were opened. */
+  readonly watches: Gate[] = [];
+  /** Cuts all that are open. */
+  #cut = Promise.withResolvers<never>();
+  readonly store: Store = new Proxy(this.inner, {
+    get: (target, name) => {
+      if (name === "range") return this.#range;
+      if (name === "watch") return this.#watch;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+
+  readonly #range: Store["range"] = async (...asked) => {
+    const found = await this.inner.range(...asked);
+    await this.ranges.through();
+    return found;
+  };
+
+  readonly #watch: Store["watch"] = (...asked) => {
+    const gate = new Gate();
+    this.watches.push(gate);
+    return new SlowWatch(this.inner.watch(...asked), gate, this.#cut.promise);
+  };
+
+  cut(error: Error): void {
+    const { reject } = this.#cut;
+    this.#cut = Promise.withResolvers<never>();
+    reject(error);
+  }
+}
+
+class SlowWatch implements Watch {
+  readonly #inner: Watch;
+  readonly #gate: Gate;
+  readonly #cut: Promise<never>;
+
+  constructor(inner: Watch, gate: Gate, cut: Promise<never>) {
+    cut.catch(() => undefined);
+    [this.#inner, this.#gate, this.#cut] = [inner, gate, cut];
+  }
+
+  requestProgress(): void {
+    this.#inner.requestProgress();
+  }
+
+  async *[Symbol.asyncIterator]() {
+    const batches = this.#inner[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const { done, value } = await Promise.race([batches.next(), this.#cut]);
+        if (done === true) return;
+        await Promise.race([this.#gate.through(), this.#cut]);
+        yield value;
+      }
+    } finally {
+      void batches.return?.();
+    }
+  }
+}
+
+async function start() {
+  const slow = new SlowStore();
+  const stack = new AsyncDisposableStack();
+  stack.use(slow.inner);
+  const tasks = Task.collection(persistent(slow.store));
+  const tracked = stack.use(new Tracked(tasks));
+  const [told, known]: [string[], string[]] = [[], []];
+  const handlers = (into: string[]) => ({
+    added: ({ metadata, spec }: Task, { initial }: { readonly initial?: boolean }) =>
+      into.push(`${initial === true ? "was" : "added"} ${metadata.name} ${spec.text}`),
+    updated: ({ metadata, spec }: Task) => into.push(`updated ${metadata.name} ${spec.text}`),
+    deleted: ({ metadata }: Task) => into.push(`deleted ${metadata.name}`),
+  });
+  const set = (name: string, text: string) => tasks.in("a", "").set(name, { text });
+  const there = () => tracked.store.list("a").map(({ metadata, spec }) => `${metadata.name} ${spec.text}`);
+  const load = () => tracked.load("a", { signal: new AbortController().signal, isOld: true });
+  const begin = async () => {
+    const missed = () => slow.inner.head();
+    tracked.begin(await slow.inner.head(), { held: Promise.resolve(), missed });
+    tracked.on(handlers(told));
+    tracked.mirror(handlers(known));
+  };
+  const gone = (name: string) => tasks.in("a", "").delete(name);
+  return {
+    slow,
+    tracked,
+    told,
+    known,
+    set,
+    gone,
+    there,
+    load,
+    begin,
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+interface Task {
+  readonly metadata: { readonly name?: string };
+  readonly spec: { readonly text?: string };
+}
+
+async function until(is: () => boolean): Promise<void> {
+  while (!is()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+describe("objects that are still being read", () => {
+  it("are known of a logical cluster that was read; who follows is told of them later, as of what was", async () => {
+    await using system = await start();
+    const { tracked, told, known, set, there, load, begin } = system;
+    await set("one", "x");
+    await set("two", "x");
+    await begin();
+    expect([there(), tracked.knows("a")]).to.deep.equal([[], false]);
+    await load();
+    expect([there(), tracked.knows("a"), tracked.knows("b")]).to.deep.equal([["one x", "two x"], true, false]);
+    await set("two", "y");
+    await until(() => told.length === 1);
+    expect([told.splice(0), known.splice(0)]).to.deep.equal([
+      ["updated two y"],
+      ["added one x", "added two x", "updated two y"],
+    ]);
+    await tracked.readAll(new Pace());
+    expect([tracked.knows("b"), told]).to.deep.equal([true, []]);
+    await tracked.tellAll(new Pace());
+    expect([told, known]).to.deep.equal([["was one x", "was two y"], []]);
+  });
+
+  it("do not come back that are deleted while a logical cluster is read", async () => {
+    await using system = await start();
+    const { slow, told, set, gone, there, load, begin } = system;
+    await set("one", "x");
+    await set("two", "x");
+    await begin();
+    slow.ranges.shut();
+    const loading = load();
+    await set("two", "y");
+    await gone("one");
+    await set("three", "x");
+    await until(() => told.length === 2);
+    slow.ranges.open();
+    await loading;
+    expect(there().sort()).to.deep.equal(["three x", "two y"]);
+    expect(told).to.deep.equal(["added two y", "added three x"]);
+  });
+
+  it("are told once they are heard of, though they were read before", async () => {
+    await using system = await start();
+    const { slow, told, set, gone, there, load, begin } = system;
+    await set("old", "x");
+    await begin();
+    await until(() => slow.watches.length === 1);
+    slow.watches[0]?.shut();
+    await set("new", "x");
+    await set("gone", "x");
+    await gone("gone");
+    await load();
+    expect([there().sort(), told]).to.deep.equal([["new x", "old x"], []]);
+    slow.watches[0]?.open();
+    await set("last", "x");
+    await until(() => told.length === 2);
+    expect([there().sort(), told]).to.deep.equal([
+      ["last x", "new x", "old x"],
+      ["added new x", "added last x"],
+    ]);
+  });
+
+  it("do not come back either when all are read that there were", async () => {
+    await using system = await start();
+    const { slow, tracked, known, set, gone, there, load, begin } = system;
+    for (const name of ["kept", "loaded", "heard"]) await set(name, "x");
+    await begin();
+    slow.ranges.shut();
+    const reading = tracked.readAll(new Pace());
+    await until(() => slow.watches.length === 1);
+    await gone("heard");
+    await set("kept", "y");
+    await gone("loaded");
+    await set("loaded", "again");
+    await until(() => known.length === 2);
+    slow.ranges.open();
+    await load();
+    await reading;
+    expect(there().sort()).to.deep.equal(["kept y", "loaded again"]);
+    expect(known).not.to.include("added heard x");
+  });
+
+  it("are not known any more when changes were missed, and are put right when they are read again", async () => {
+    await using system = await start();
+    const { slow, tracked, told, set, gone, there, load, begin } = system;
+    await set("one", "x");
+    await set("two", "x");
+    await begin();
+    await load();
+    await until(() => slow.watches.length === 1);
+    slow.watches[0]?.shut();
+    await gone("one");
+    await set("two", "y");
+    const compacted = new StoreError("Compacted", "cut by a test");
+    slow.cut(compacted);
+    await until(() => slow.watches.length === 2);
+    expect(tracked.knows("a")).to.equal(false);
+    await load();
+    expect([there(), tracked.knows("a")]).to.deep.equal([["two y"], true]);
+    await set("two", "z");
+    await until(() => told.includes("updated two z"));
+    slow.watches[1]?.shut();
+    await gone("two");
+    await set("three", "x");
+    slow.cut(compacted);
+    await until(() => slow.watches.length === 3);
+    await tracked.readAll(new Pace());
+    expect(there()).to.deep.equal(["three x"]);
+  });
+});
