@@ -193,7 +193,8 @@ export class ShardObjects implements Disposable {
 
   /** @returns from where changes can be told again; nothing when that is over */
   async #missed(error: unknown, signal: AbortSignal): Promise<number | undefined> {
-    for (let [cause, wait]: [unknown, number] = [error, RETRY.first]; !signal.aborted; wait = Math.min(2 * wait, RETRY.last)) {
+    let cause = error;
+    for (let wait: number = RETRY.first; !signal.aborted; wait = Math.min(2 * wait, RETRY.last)) {
       await this.#failed(cause, { signal, wait });
       try {
         return signal.aborted ? undefined : await this.store.head({ signal });
@@ -204,7 +205,10 @@ export class ShardObjects implements Disposable {
     return undefined;
   }
 
-  async #failed(error: unknown, { signal, wait }: { readonly signal: AbortSignal; readonly wait: number }): Promise<void> {
+  async #failed(
+    error: unknown,
+    { signal, wait }: { readonly signal: AbortSignal; readonly wait: number },
+  ): Promise<void> {
     if (signal.aborted) return;
     this.#onFailure(error);
     await delay(wait, undefined, { signal, ref: false }).catch(() => undefined);

@@ -162,7 +162,8 @@ export class Tracked<T extends object = object> implements Source<ObjectOf<T>>, 
       const event = { key: encoded.key, initial: true };
       for (const changed of keyed) if (this.#keyed.has(changed)) changed(event);
       const object = handlers.length === 0 ? undefined : this.#readable(encoded);
-      for (const each of object ? handlers : []) if (this.#handlers.has(each)) each.added?.(object as ObjectOf<T>, event);
+      for (const each of object ? handlers : [])
+        if (this.#handlers.has(each)) each.added?.(object as ObjectOf<T>, event);
       if (pace.isOver) await pace.rest();
       if (this.#stack.disposed) return;
     }
