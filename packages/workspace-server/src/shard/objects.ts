@@ -193,11 +193,8 @@ export class ShardObjects implements Disposable {
 
   /** @returns from where changes can be told again; nothing when that is over */
   async #missed(error: unknown, signal: AbortSignal): Promise<number | undefined> {
-    for (
-      let [cause, wait]: [unknown, number] = [error, RETRY.first];
-      !signal.aborted;
-      wait = Math.min(2 * wait, RETRY.last)
-    ) {
+    let cause = error;
+    for (let wait: number = RETRY.first; !signal.aborted; wait = Math.min(2 * wait, RETRY.last)) {
       await this.#failed(cause, { signal, wait });
       try {
         return signal.aborted ? undefined : await this.store.head({ signal });
