@@ -164,6 +164,20 @@ describe("metadata over /clusters/*", function () {
     expect((await server.get("/clusters/*/api/v7/configmaps", LIST)).status).to.equal(404);
   });
 
+  it("does not mix kcp's own kinds with what somebody calls so", async () => {
+    const names = { plural: "shards", kind: "Shard" };
+    const { metadata, spec, ...about } = defined("v1alpha1") as Body;
+    const crd = { ...about, metadata: { ...metadata, name: "shards.core.kcp.io" } };
+    await define(server, called["one"] ?? "", [{ ...crd, spec: { ...spec, group: "core.kcp.io", names } }]);
+    const shards = "/apis/core.kcp.io/v1alpha1/shards";
+    const mine = { apiVersion: "core.kcp.io/v1alpha1", kind: "Shard", metadata: { name: "mine" } };
+    await clusters.one.create(shards, mine);
+    expect(await clusters.one.names(shards)).to.deep.equal(["mine"]);
+    expect(items(await server.get(`/clusters/*${shards}`, LIST))).to.deep.equal([
+      ["root", "core.kcp.io/v1alpha1", "root"],
+    ]);
+  });
+
   it("is for masters, who want metadata and nothing else", async () => {
     for (const user of ["admin", "alice"])
       for (const call of [ALL, `${ALL}?watch=1`, "/clusters/*/apis/nothing.dev/v1/things"]) {
