@@ -158,6 +158,8 @@ for (const engine of ["memory", "lmdb"] as const)
       const [older, newer] = [notes(store, "one-z"), notes(store, "one-a")];
       await older.in("a").set("x", { n: 1 }, { labels: { is: "older" } });
       await newer.in("a").set("x", { n: 1 }, { labels: { is: "newer" } });
+      // Both are there when it begins to read.
+      await store.compact(await store.head());
       await using it = await start(store);
       const { server } = it;
       const is = ({ metadata }: { metadata: { labels: { is: string } } }): string => metadata.labels.is;

@@ -147,6 +147,58 @@ describe("metadata over /clusters/*", function () {
     expect(seen(await watch.next())).to.deep.equal(["DELETED", called["customer"], "example.dev/v1", "bound"]);
   });
 
+  it("has no kind that is bound nowhere any more", async () => {
+    const group = "bound.dev";
+    const { provider, consumer } = clusters;
+    const { spec, ...schema } = widgetSchema() as Body;
+    await provider.create(paths.SCHEMAS, {
+      ...schema,
+      metadata: { name: "v1.widgets.bound.dev" },
+      spec: { ...spec, group },
+    });
+    await provider.create(paths.EXPORTS, {
+      ...widgetExport("bound"),
+      metadata: { name: "bound" },
+      spec: { resources: [{ group, name: "widgets", schema: "v1.widgets.bound.dev" }] },
+    });
+    await provider.until(`${paths.EXPORTS}/bound`, ({ body }) => body.status?.identityHash !== undefined);
+    const all = "/clusters/*/apis/bound.dev/v1/widgets";
+    expect((await server.get(all, LIST)).status).to.equal(404);
+    const bound = {
+      ...binding("bound", ""),
+      spec: { reference: { export: { path: "root:provider", name: "bound" } } },
+    };
+    await consumer.create(paths.BINDINGS, bound);
+    await consumer.until(`${paths.BINDINGS}/bound`, ({ body }) => body.status?.phase === "Bound");
+    expect((await server.get(all, LIST)).status).to.equal(200);
+    await consumer.delete(`${paths.BINDINGS}/bound`);
+    await consumer.gone(`${paths.BINDINGS}/bound`);
+    expect((await server.get(all, LIST)).status).to.equal(404);
+  });
+
+  it("is told as it is in one logical cluster to who asks there, at the same time", async () => {
+    const maps = "/api/v1/namespaces/default/configmaps";
+    await using all = await server.watch("/clusters/*/api/v1/configmaps?watch=1&labelSelector=is=told", WATCH);
+    await using one = await server.watch(`/clusters/${called["one"]}${maps}?watch=1&labelSelector=is=told`, WATCH);
+    await clusters.one.configMap("told", { labels: { is: "told" } });
+    const original = "kcp.io/original-api-version";
+    for (const [watch, version] of [
+      [all, "v1"],
+      [one, undefined],
+    ] as const)
+      expect((await watch.next()).object.metadata.annotations?.[original]).to.equal(version);
+    for (const [path, version] of [
+      ["/clusters/*/api/v1/configmaps", "v1"],
+      [`/clusters/${called["one"]}${maps}`, undefined],
+    ] as const) {
+      const { body } = await server.get(`${path}?labelSelector=is=told`, LIST);
+      expect(body.items[0].metadata.annotations?.[original]).to.equal(version);
+    }
+    // What is merged over all of them is nothing that one of them has.
+    for (const path of [`${called["provider"]}${WIDGETS}`, `${called["one"]}/apis/example.dev/v9/widgets`])
+      expect((await server.get(`/clusters/${path}`, LIST)).status, path).to.equal(404);
+  });
+
   it("tells of kinds of kcp's own in any version and without identity, and in which version each is kept", async () => {
     const original = async (path: string): Promise<unknown> => {
       const { status, body } = await server.get(`/clusters/*${path}`, LIST);
@@ -162,6 +214,20 @@ describe("metadata over /clusters/*", function () {
     const { body } = await server.get(`/clusters/${called["one"]}${WIDGETS}`, LIST);
     expect(body.items[0].metadata.annotations).to.deep.equal({ "kcp.io/cluster": called["one"] });
     expect((await server.get("/clusters/*/api/v7/configmaps", LIST)).status).to.equal(404);
+  });
+
+  it("does not mix kcp's own kinds with what somebody calls so", async () => {
+    const names = { plural: "shards", kind: "Shard" };
+    const { metadata, spec, ...about } = defined("v1alpha1") as Body;
+    const crd = { ...about, metadata: { ...metadata, name: "shards.core.kcp.io" } };
+    await define(server, called["one"] ?? "", [{ ...crd, spec: { ...spec, group: "core.kcp.io", names } }]);
+    const shards = "/apis/core.kcp.io/v1alpha1/shards";
+    const mine = { apiVersion: "core.kcp.io/v1alpha1", kind: "Shard", metadata: { name: "mine" } };
+    await clusters.one.create(shards, mine);
+    expect(await clusters.one.names(shards)).to.deep.equal(["mine"]);
+    expect(items(await server.get(`/clusters/*${shards}`, LIST))).to.deep.equal([
+      ["root", "core.kcp.io/v1alpha1", "root"],
+    ]);
   });
 
   it("is for masters, who want metadata and nothing else", async () => {
