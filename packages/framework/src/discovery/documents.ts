@@ -8,6 +8,7 @@ import {
   type GroupOrder,
 } from "@virtual-workspaces/apimachinery";
 import { BoundedCache } from "../bounded-cache.ts";
+import { keptBytes } from "../bytes/kept-bytes.ts";
 import { yamlOf } from "../encode/yaml.ts";
 import type { Advertised } from "../served.ts";
 import { contentKey, discovered } from "./discovered.ts";
@@ -106,6 +107,6 @@ function write(place: Place, format: DiscoveryFormat, resources: readonly Discov
       ? place.legacy(resources)
       : aggregatedDiscoveryDocument(resources, { version, core: place.core, order: place.order });
   const json = Buffer.from(`${JSON.stringify(document)}\n`);
-  const body = encoding === "yaml" ? yamlOf(json) : json;
+  const body = keptBytes(encoding === "yaml" ? yamlOf(json) : json);
   return { contentType: discoveryContentType(format), body, etag: etagOf(body) };
 }

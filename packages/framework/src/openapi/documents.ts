@@ -1,4 +1,5 @@
 import { BoundedCache } from "../bounded-cache.ts";
+import { keptBytes } from "../bytes/kept-bytes.ts";
 import { accepts, parseAccept } from "../discovery/accept.ts";
 import { contentKey } from "../discovery/discovered.ts";
 import { contentHash } from "../discovery/etag.ts";
@@ -132,7 +133,8 @@ function json(value: unknown): Built {
   return built(Buffer.from(JSON.stringify(value)));
 }
 
-function built(body: Buffer): Built {
+function built(bytes: Buffer): Built {
+  const body = keptBytes(bytes);
   return { body, hash: contentHash(body) };
 }
 

@@ -1,4 +1,5 @@
 import { type ApiError, toApiError } from "@virtual-workspaces/apimachinery";
+import { keptBytes } from "../bytes/kept-bytes.ts";
 import { Chunk } from "../encode/chunk.ts";
 import { eventBytes, eventPieces, type Representation } from "../encode/representation.ts";
 import type { CacheEvent } from "./event.ts";
@@ -135,7 +136,8 @@ export class Lane {
       const object = step === "DELETED" ? event.removed() : (event.object ?? event.removed());
       const bytes = event.rendered(`${representation.key} ${step === "DELETED"}`, () => {
         this.#stats.rendered += 1;
-        return representation.object(object);
+        const made = representation.object(object);
+        return representation.verbatim ? made : keptBytes(made);
       });
       pieces.push(...eventPieces(step, bytes));
       events += 1;

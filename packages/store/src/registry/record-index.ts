@@ -25,19 +25,19 @@ const QUOTE = 0x22;
 export class IndexReader {
   readonly #schema: string;
   /** What an index begins with that was written as the kind is defined now. */
-  readonly #begin: Buffer;
+  readonly #begin: string;
   readonly #rests = new Map<string, Rest>();
 
   constructor(schema: string) {
     this.#schema = schema;
-    this.#begin = Buffer.from(`{"schema":"${schema}","uid":"`);
+    this.#begin = `{"schema":"${schema}","uid":"`;
   }
 
   /** @throws SyntaxError on what is no JSON */
   read(value: Buffer, start: number, end: number): RecordIndex {
     const uidAt = start + this.#begin.length;
     const uidEnd = uidAt + UID_LENGTH;
-    if (uidEnd < end && value[uidEnd] === QUOTE && this.#begin.compare(value, start, uidAt) === 0) {
+    if (uidEnd < end && value[uidEnd] === QUOTE && value.toString("latin1", start, uidAt) === this.#begin) {
       const uid = value.toString("latin1", uidAt, uidEnd);
       if (UUID.test(uid)) {
         const { labels, fields } = this.#rest(value.toString("utf8", uidEnd + 1, end));

@@ -1,0 +1,57 @@
+// What is kept for long has memory of its own: in Node's pool a few hundred bytes would hold on to 64 KiB each.
+import { expect } from "chai";
+import { DiscoveryDocuments } from "../../packages/framework/src/discovery/documents.ts";
+import { partialRepresentation } from "../../packages/framework/src/encode/partial.ts";
+import { tableRepresentation } from "../../packages/framework/src/encode/table.ts";
+import { encodeObject } from "../../packages/framework/src/encoded.ts";
+import { OpenApiDocuments } from "../../packages/framework/src/openapi/documents.ts";
+import { WatchCache } from "../../packages/framework/src/watch/cache.ts";
+import { Lane } from "../../packages/framework/src/watch/lane.ts";
+import { everything } from "../../packages/framework/src/watch/selection.ts";
+import { Quote, served } from "./openapi-fixtures.ts";
+
+const quotes = [served(Quote)];
+
+function expectOwn(bytes: Buffer, what: string): void {
+  expect(bytes.buffer.byteLength, what).to.equal(bytes.length);
+}
+
+describe("what is kept has memory of its own", () => {
+  it("documents of discovery", () => {
+    const documents = new DiscoveryDocuments();
+    for (const path of ["/apis", "/apis/example.dev", "/apis/example.dev/v1"])
+      for (const accept of ["application/json", "application/yaml"]) {
+        const answer = documents.answer({ path, accept }, quotes);
+        if (answer.kind !== "document") throw new Error(`${path}: ${answer.kind}`);
+        expectOwn(answer.body, `${path} ${accept}`);
+      }
+  });
+
+  it("documents of OpenAPI", () => {
+    const documents = new OpenApiDocuments();
+    const protobuf = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+    for (const [path, accept] of [
+      ["/openapi/v2", "application/json"],
+      ["/openapi/v2", protobuf],
+      ["/openapi/v3/apis/example.dev/v1", "application/json"],
+    ] as const) {
+      const answer = documents.answer({ path, accept, query: new URLSearchParams(), prefix: "" }, quotes);
+      if (answer.kind !== "document") throw new Error(`${path}: ${answer.kind}`);
+      expectOwn(answer.body, `${path} ${accept}`);
+    }
+  });
+
+  it("events of watches, as long as they can be resumed from", () => {
+    const cache = new WatchCache({ version: "1" });
+    const metadata = { name: "a", resourceVersion: "2", uid: "u" };
+    cache.set(encodeObject({ apiVersion: "example.dev/v1", kind: "Quote", metadata }, "root"));
+    for (const representation of [partialRepresentation(), tableRepresentation(Quote, "Metadata")]) {
+      const stats = { rendered: 0, delivered: 0 };
+      const sent = { events: 0 };
+      const lane = new Lane(cache, { selection: everything, representation, stats, sent, key: "" });
+      const [, object] = lane.pieces(cache.event(0));
+      expectOwn(object ?? Buffer.alloc(0), representation.key);
+      expect(JSON.parse(String(object)).kind).to.be.oneOf(["PartialObjectMetadata", "Table"]);
+    }
+  });
+});
