@@ -48,6 +48,13 @@ export interface Place {
   readonly ca: string;
 }
 
+export interface ApartOptions {
+  /** @default the stranger's */
+  readonly view?: string;
+  /** Of the process that runs it, besides. */
+  readonly flags?: readonly string[];
+}
+
 /** A server of workspaces that runs no views, and a process that does. */
 export class Apart implements AsyncDisposable {
   readonly shard: Start;
@@ -74,7 +81,7 @@ export class Apart implements AsyncDisposable {
     this.#stack = stack;
   }
 
-  static async ready(): Promise<Apart> {
+  static async ready({ view = MIRROR, flags = [] }: ApartOptions = {}): Promise<Apart> {
     await using stack = new AsyncDisposableStack();
     const [authority, proxies] = [createAuthority(), createAuthority()];
     const shardCertificate = authority.client("shard", ["system:masters"]);
@@ -99,7 +106,7 @@ export class Apart implements AsyncDisposable {
       }),
     );
     const serving = new Serve([
-      ...["--view", MIRROR, "--kubeconfig", shard.path("admin.kubeconfig"), "--context", "shard-base"],
+      ...["--view", view, ...flags, "--kubeconfig", shard.path("admin.kubeconfig"), "--context", "shard-base"],
       ...["--requestheader-client-ca-file", file("proxies.crt", proxies.ca)],
       ...["--client-ca-file", ca, "--bind-address", "127.0.0.1", "--secure-port", "0"],
       ...["--tls-cert-file", file("tls.crt", authority.server.cert)],
