@@ -1,6 +1,13 @@
 import { hash } from "node:crypto";
 import { ApiError, WILDCARD } from "@virtual-workspaces/apimachinery";
-import { type AuthorizeRequest, type Authorizer, type Decision, deny, type User } from "@virtual-workspaces/framework";
+import {
+  type AuthorizeRequest,
+  type Authorizer,
+  type Decision,
+  deny,
+  type Identity,
+  type User,
+} from "@virtual-workspaces/framework";
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import { type AccessAttributes, attributesOf, questionOf } from "./access-attributes.ts";
 import { decisionOf } from "./access-status.ts";
@@ -33,6 +40,13 @@ export interface SubjectAccessReviewOptions<Params = unknown> extends ReviewOpti
    * Label and field selectors are only asked about where they are given here. `undefined`: refused, and nobody is asked.
    */
   readonly attributes?: (request: AuthorizeRequest<Params>) => AccessAttributes | undefined;
+  /**
+   * Who is asked about instead of the caller: an identity that stands for them. It is asked for each request: for the same
+   * caller it gives the same, at least as long as verdicts are remembered. @default the caller
+   */
+  readonly subject?: (user: User) => Identity;
+  /** Sent with each review, as pairs, for a server whose reviews can be asked for in more than one way. @default none */
+  readonly headers?: readonly string[];
   /** Whether the caller is told the reason of a no, cut to 500 characters. Rules and bindings may be named in it. @default false */
   readonly showReason?: boolean;
   /**
@@ -148,8 +162,9 @@ class Asking<Params> {
   }
 
   async #review({ upstream, prefix, user, about }: Question, signal: AbortSignal): Promise<Decision> {
-    const spec = { ...about, ...subjectOf(user) };
-    const status = await this.#means.reviewer.ask({ ...REVIEW, upstream, prefix, spec }, signal);
+    const { headers = [], subject = itself } = this.#options;
+    const spec = { ...about, ...subjectOf(subject(user)) };
+    const status = await this.#means.reviewer.ask({ ...REVIEW, upstream, prefix, spec, headers }, signal);
     return decisionOf(status, { from: upstream.url, showReason: this.#options.showReason ?? false });
   }
 
@@ -193,6 +208,10 @@ const REVIEW = {
 function clusterIn({ params }: AuthorizeRequest<unknown>): string | undefined {
   const { cluster = "" } = (params ?? {}) as { readonly cluster?: string };
   return cluster === WILDCARD ? undefined : cluster;
+}
+
+function itself(user: User): Identity {
+  return user;
 }
 
 function unavailable(): ApiError {

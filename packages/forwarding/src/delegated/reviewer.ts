@@ -13,6 +13,8 @@ export interface ReviewQuestion {
   readonly kind: string;
   readonly plural: string;
   readonly spec: object;
+  /** Sent besides. @default none */
+  readonly headers?: readonly string[];
 }
 
 export interface ReviewerOptions {
@@ -93,7 +95,8 @@ export class Reviewer {
     // Half of the time: of a connection that is dead without having said so, there is time for another one.
     const half = Math.ceil(this.#timeout / 2);
     try {
-      const headers = ["Accept", "application/json", "Content-Type", "application/json"];
+      const { headers: more = [] } = question;
+      const headers = ["Accept", "application/json", "Content-Type", "application/json", ...more];
       const deadlines = { head: half, idle: half };
       const answer = await upstream.send({ method: "POST", path, headers, body, limit: LONGEST, deadlines, signal });
       return readAnswer(answer, question, what);
