@@ -82,6 +82,9 @@ export {
 // Kinds of topology.kcp.io
 export { Partition, type PartitionSpec } from "./topology/partition.ts";
 export { PartitionSet, type PartitionSetSpec, type PartitionSetStatus } from "./topology/partition-set.ts";
+// Users
+export { prefixedUser } from "./users/prefixed-user.ts";
+export { extraOf, formatWarrant, isServiceAccount, parseWarrant, warrantsOf } from "./users/warrants.ts";
 // Well-known
 export {
   API_IDENTITY_ANNOTATION,
@@ -177,9 +180,11 @@ export {
   LOGICAL_CLUSTER_ADMIN_GROUP,
   MASTERS_GROUP,
   METRICS_READER_ROLE,
+  SERVICE_ACCOUNT_PREFIX,
   TERMINATOR_GROUP_PREFIX,
   WORKSPACE_ACCESS_GROUP,
 } from "./well-known/users.ts";
+
 // Permission claims.
 
 export {
@@ -189,6 +194,7 @@ export {
   normalizedGroupResource,
   sameClaim,
 } from "./apis/claims/claim-key.ts";
+export { type ClaimableKind, claimableKinds, isClaimable, isReview } from "./apis/claims/claimable.ts";
 export { apiBindingProblems, apiExportProblems } from "./apis/claims/problems.ts";
 export {
   type ClaimSelector,

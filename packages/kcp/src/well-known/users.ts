@@ -42,3 +42,6 @@ export const BINDING_SUBJECT_PREFIX = "apis.kcp.io:binding:";
 
 /** Before `<cluster>:<namespace>:<name>`: a service account, seen from other logical clusters. */
 export const GLOBAL_SERVICE_ACCOUNT_PREFIX = "system:kcp:serviceaccount:";
+
+/** Before `<namespace>:<name>`: a service account, as its tokens name it. */
+export const SERVICE_ACCOUNT_PREFIX = "system:serviceaccount:";

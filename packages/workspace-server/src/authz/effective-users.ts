@@ -2,12 +2,14 @@ import { ANONYMOUS, AUTHENTICATED, type Identity, type Named, UNAUTHENTICATED } 
 import {
   CLUSTER_GROUP_PREFIX,
   CLUSTER_NAME_EXTRA,
+  extraOf,
   GLOBAL_SERVICE_ACCOUNT_PREFIX,
+  isServiceAccount,
   SCOPES_EXTRA,
+  SERVICE_ACCOUNT_PREFIX,
   WARRANT_EXTRA,
+  warrantsOf,
 } from "@virtual-workspaces/kcp";
-import { extraOf, isServiceAccount, warrantsOf } from "./warrants.ts";
-import { SERVICE_ACCOUNT_PREFIX } from "./well-known.ts";
 
 const SCOPE = "cluster:";
 

@@ -11,14 +11,17 @@ import {
 import {
   BOOTSTRAPPER_GROUP,
   EXTERNAL_LOGICAL_CLUSTER_ADMIN_GROUP,
+  extraOf,
+  formatWarrant,
   KCP_ADMIN_GROUP,
   LOGICAL_CLUSTER_ADMIN_GROUP,
   MASTERS_GROUP,
+  parseWarrant,
   SCOPES_EXTRA,
   WARRANT_EXTRA,
+  warrantsOf,
 } from "@virtual-workspaces/kcp";
 import type { ClusterParams } from "./asked.ts";
-import { extraOf, formatWarrant, parseWarrant, warrantsOf } from "./warrants.ts";
 import { LIFECYCLE_GROUP_PREFIXES } from "./well-known.ts";
 
 /** What nobody becomes a member of by impersonation who is none already. */

@@ -1,6 +1,7 @@
 import { createServer, type Listening, type ListenOptions, type Server } from "@virtual-workspaces/framework";
 import { register } from "../bootstrap/bootstrap.ts";
 import { loopback } from "../loopback/loopback.ts";
+import { loopbackViews } from "../loopback/views.ts";
 import { clustersOf } from "../shard/clusters-view.ts";
 import type { ShardUrls } from "../shard/context.ts";
 import type { PeersOptions } from "../shard/peers.ts";
@@ -60,7 +61,8 @@ export class RunningShard implements AsyncDisposable {
       const virtualWorkspaces =
         (await shards.virtualWorkspaces?.(name, { own: stack, signal, loopback: itself })) ?? [];
       const served = { shard, clusters: clustersOf(shard), documents: listeners.documents };
-      itself.serve({ ...ownViews(served), log: common.log });
+      const { installation, log } = common;
+      itself.serve(loopbackViews(ownViews(served), { installation, ready: () => root.started, log }));
       const server = stack.use(
         createServer(
           listenerOptions(

@@ -3,6 +3,7 @@ import type { ResourceDefinition, User } from "@virtual-workspaces/framework";
 import {
   HOME_PATH_PREFIX,
   homeClusterName,
+  isServiceAccount,
   LOGICAL_CLUSTER_DELETION_FINALIZER,
   LOGICAL_CLUSTER_NAME,
   LogicalCluster,
@@ -14,7 +15,6 @@ import {
   Workspace,
 } from "@virtual-workspaces/kcp";
 import { isInScope } from "../authz/effective-users.ts";
-import { isServiceAccount } from "../authz/warrants.ts";
 import type { ShardContext } from "../shard/context.ts";
 import { ensure, modify, read } from "../shard/modify.ts";
 import { logicalClusterKey } from "../shard/state.ts";

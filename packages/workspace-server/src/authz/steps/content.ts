@@ -1,10 +1,9 @@
 import type { User } from "@virtual-workspaces/framework";
-import { LOGICAL_CLUSTER_ADMIN_GROUP } from "@virtual-workspaces/kcp";
+import { isServiceAccount, LOGICAL_CLUSTER_ADMIN_GROUP } from "@virtual-workspaces/kcp";
 import type { Asked } from "../asked.ts";
 import { isInScope } from "../effective-users.ts";
 import { allowingGrant } from "../rbac-grants.ts";
 import { denied, granted, next, noOpinion, type Step, type Verdict } from "../verdict.ts";
-import { isServiceAccount } from "../warrants.ts";
 import { LIFECYCLE_GROUP_PREFIXES } from "../well-known.ts";
 
 /** Who may enter a workspace at all: without it, what every user has by bootstrap roles means nothing there. */

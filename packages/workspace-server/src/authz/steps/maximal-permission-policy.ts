@@ -1,6 +1,6 @@
+import { prefixedUser } from "@virtual-workspaces/kcp";
 import type { Asked } from "../asked.ts";
 import { effectiveUsers } from "../effective-users.ts";
-import { prefixedUser } from "../prefixed-user.ts";
 import { judged } from "../rbac-grants.ts";
 import type { BoundResource } from "../state.ts";
 import { next, noOpinion, type Step, type Verdict } from "../verdict.ts";

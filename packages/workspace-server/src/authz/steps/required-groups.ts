@@ -1,12 +1,12 @@
 import {
   BOOTSTRAPPER_GROUP,
   EXTERNAL_LOGICAL_CLUSTER_ADMIN_GROUP,
+  isServiceAccount,
   KCP_ADMIN_GROUP,
   LOGICAL_CLUSTER_ADMIN_GROUP,
 } from "@virtual-workspaces/kcp";
 import type { Asked } from "../asked.ts";
 import { denied, next, noOpinion, type Step, type Verdict } from "../verdict.ts";
-import { isServiceAccount } from "../warrants.ts";
 
 /** Who may enter a workspace whose administrators want their users to be in certain groups. */
 export const requiredGroups: Step = { key: "01-requiredgroups", decide };

@@ -1,6 +1,6 @@
 import type { Identity } from "@virtual-workspaces/framework";
-import { CLUSTER_NAME_EXTRA, WARRANT_EXTRA } from "@virtual-workspaces/kcp";
-import { SERVICE_ACCOUNT_PREFIX } from "./well-known.ts";
+import { CLUSTER_NAME_EXTRA, WARRANT_EXTRA } from "../well-known/user-extra.ts";
+import { SERVICE_ACCOUNT_PREFIX } from "../well-known/users.ts";
 
 const NONE: readonly string[] = [];
 

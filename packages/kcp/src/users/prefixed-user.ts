@@ -1,13 +1,7 @@
 import { ANONYMOUS, AUTHENTICATED, type Identity, UNAUTHENTICATED } from "@virtual-workspaces/framework";
-import {
-  BINDING_SUBJECT_PREFIX,
-  CLUSTER_NAME_EXTRA,
-  GLOBAL_SERVICE_ACCOUNT_PREFIX,
-  SCOPES_EXTRA,
-  WARRANT_EXTRA,
-} from "@virtual-workspaces/kcp";
+import { CLUSTER_NAME_EXTRA, SCOPES_EXTRA, WARRANT_EXTRA } from "../well-known/user-extra.ts";
+import { BINDING_SUBJECT_PREFIX, GLOBAL_SERVICE_ACCOUNT_PREFIX, SERVICE_ACCOUNT_PREFIX } from "../well-known/users.ts";
 import { extraOf, formatWarrant, isServiceAccount, parseWarrant } from "./warrants.ts";
-import { SERVICE_ACCOUNT_PREFIX } from "./well-known.ts";
 
 const PREFIX = BINDING_SUBJECT_PREFIX;
 
