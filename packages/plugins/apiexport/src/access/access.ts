@@ -1,4 +1,4 @@
-import { ApiError, isClusterName } from "@virtual-workspaces/apimachinery";
+import { ApiError, isClusterName, quote, WILDCARD } from "@virtual-workspaces/apimachinery";
 import { type SubjectAccessReviewAuthorizer, subjectAccessReview } from "@virtual-workspaces/forwarding";
 import { type AuthorizeRequest, type Authorizer, allow, type Decision, deny } from "@virtual-workspaces/framework";
 import { APIS_GROUP, MASTERS_GROUP } from "@virtual-workspaces/kcp";
@@ -59,13 +59,13 @@ export function exportAccess(model: Model, options: ApiExportViewOptions): Expor
   const policies = new Policies(model, common);
   const authorize = async (request: Request): Promise<Decision> => {
     const { user, params } = request;
-    if (user.in(MASTERS_GROUP)) return checkServed(model, params);
+    if (user.in(MASTERS_GROUP)) return checkServed(model, request);
     if (!isClusterName(params.exportCluster)) return NO;
     const of = exportOf(params);
     if (!boundApi(model, boundRequest(request, of)).allowed) return NO;
     if (!(await content(request)).allowed) return NO;
     if (!(await policies.decide(request, of)).allowed) return NO;
-    return checkServed(model, params);
+    return checkServed(model, request);
   };
   return {
     authorize: Object.assign(authorize, { watchesEvery: EVERY }),
@@ -79,8 +79,12 @@ function boundRequest({ isResource, group, resource, verb, params }: Request, of
   return { isResource, group, resource, verb, params, of };
 }
 
-/** @throws ApiError 404 where there is no export that could be served */
-function checkServed(model: Model, params: ViewParams): Decision {
-  if (hasIdentity(model.export(exportOf(params)))) return allow();
-  throw ApiError.notFoundPath();
+/** @throws ApiError 404 where there is no export that could be served, 400 for a namespace of all logical clusters */
+function checkServed(model: Model, { params, isResource, namespace, verb }: Request): Decision {
+  if (!hasIdentity(model.export(exportOf(params)))) throw ApiError.notFoundPath();
+  if (params.cluster === WILDCARD && isResource && namespace !== "" && (verb === "list" || verb === "watch"))
+    throw ApiError.badRequest(
+      `there is no namespace ${quote(namespace)} of all logical clusters: ask for all, or in one`,
+    );
+  return allow();
 }
