@@ -7,7 +7,7 @@ import {
   type ServedResource,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
-import { ROOT_CLUSTER } from "@virtual-workspaces/kcp";
+import { MASTERS_GROUP, ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 import type { ClusterParams } from "../authz/asked.ts";
 import { elsewhere, inactive, isInactive } from "./installation.ts";
 import { ServedOnce, servedFrom } from "./served-as.ts";
@@ -70,7 +70,7 @@ export function clustersView(clusters: Clusters, { documents }: ShardViewOptions
       if (isShut(cluster) && !isOpen(question)) throw inactive(cluster);
       if (shard.homes?.isAsked(question)) return allow();
       const decision = shard.authorizer(question);
-      if (!clusters.isElsewhere(cluster)) return decision;
+      if (!clusters.isElsewhere(cluster) || isAsked(question)) return decision;
       return decision instanceof Promise ? decision.then(refuseElsewhere) : refuseElsewhere(decision as Decision);
     },
     resources: ({ params: { cluster } }) => {
@@ -89,6 +89,15 @@ export function clustersView(clusters: Clusters, { documents }: ShardViewOptions
 function refuseElsewhere(decision: Decision): Decision {
   if (decision.allowed) throw elsewhere();
   return decision;
+}
+
+/**
+ * Whether an administrator asks what somebody may do: every shard knows of the others as much as it takes to say who may have
+ * the content of an export, as views at its address must know (kcp's replicated roles).
+ */
+function isAsked({ isResource, verb, group, resource, user }: AuthorizeRequest<ClusterParams>): boolean {
+  if (!isResource || verb !== "create" || !user.in(MASTERS_GROUP)) return false;
+  return group === "authorization.k8s.io" && resource === "subjectaccessreviews";
 }
 
 /** For masters too: what is the process's own is not to look as if it were a workspace's. @throws ApiError 501 */
