@@ -1,10 +1,12 @@
 import { CLUSTER_ANNOTATION, type GroupResource } from "@virtual-workspaces/apimachinery";
 import {
-  type APIBinding,
+  APIBinding,
+  APIS_GROUP,
   type ClaimReference,
   type ClaimSelector,
   normalizedGroupResource,
 } from "@virtual-workspaces/kcp";
+import { Interned } from "./interned.ts";
 
 /** A claim that a workspace has decided about. */
 export type BoundClaim = NonNullable<APIBinding["spec"]["permissionClaims"]>[number];
@@ -23,27 +25,43 @@ export function bindingIndex({ metadata, spec, status }: APIBinding): readonly s
   return [boundBy(cluster, exportCluster, name)];
 }
 
-/** What is kept of a binding: a tenth of it, since there is one for each workspace. */
-export function slimBinding(binding: APIBinding): APIBinding {
-  const { apiVersion, kind, metadata, spec, status } = binding;
-  const { name, resourceVersion, uid, annotations } = metadata;
-  const { reference, permissionClaims = [] } = spec;
-  const cluster = annotations?.[CLUSTER_ANNOTATION];
-  const { apiExportClusterName, boundResources = [] } = status ?? {};
-  return {
-    apiVersion,
-    kind,
-    metadata: {
-      ...{ name, resourceVersion, uid },
-      ...(cluster === undefined ? {} : { annotations: { [CLUSTER_ANNOTATION]: cluster } }),
-    },
-    spec: { reference, permissionClaims: permissionClaims.filter(({ state }) => state === "Accepted") },
-    status: {
-      ...(apiExportClusterName === undefined ? {} : { apiExportClusterName }),
-      boundResources: boundResources.map(({ group, resource, schema }) => ({ group, resource, schema })),
-    },
-  } as APIBinding;
+type Spec = APIBinding["spec"];
+type Status = NonNullable<APIBinding["status"]>;
+
+/**
+ * What is kept of bindings: there are some for each workspace, and those to one export are mostly alike. So each costs its
+ * name and place, 1 KiB or so with what it is found by, and what it gives is there once.
+ */
+export class SlimBindings {
+  readonly #specs = new Interned<Spec>();
+  readonly #statuses = new Interned<Status>();
+
+  /** The binding with what is asked of it, and nothing else. */
+  readonly of = ({ metadata, spec, status }: APIBinding): APIBinding => {
+    const { name, resourceVersion, uid, annotations } = metadata;
+    const { reference, permissionClaims = [] } = spec;
+    const { apiExportClusterName, boundResources = [] } = status ?? {};
+    const cluster = annotations?.[CLUSTER_ANNOTATION];
+    const bound = boundResources.map(({ group, resource }) => ({ group, resource }));
+    return {
+      ...TYPE,
+      metadata: {
+        ...{ name, resourceVersion, uid },
+        ...(cluster === undefined ? {} : { annotations: { [CLUSTER_ANNOTATION]: cluster } }),
+      },
+      spec: this.#specs.of({
+        reference,
+        permissionClaims: permissionClaims.filter(({ state }) => state === "Accepted"),
+      }),
+      status: this.#statuses.of({
+        ...(apiExportClusterName === undefined ? {} : { apiExportClusterName }),
+        boundResources: bound as unknown as Status["boundResources"],
+      } as Status),
+    } as APIBinding;
+  };
 }
+
+const TYPE = { apiVersion: `${APIS_GROUP}/${APIBinding.version}`, kind: APIBinding.kind } as const;
 
 /** Whether a workspace has a resource by a binding. */
 export function isBound({ status }: APIBinding, { group, resource }: GroupResource): boolean {

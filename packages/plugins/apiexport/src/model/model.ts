@@ -1,7 +1,7 @@
 import { Client, Informer, type LifecycleEvent, withoutManagedFields } from "@virtual-workspaces/client";
 import { APIBinding, APIExport, APIResourceSchema, type Holds } from "@virtual-workspaces/kcp";
 import type { ApiExportViewOptions } from "../options.ts";
-import { bindingIndex, boundBy, slimBinding } from "./binding.ts";
+import { bindingIndex, boundBy, SlimBindings } from "./binding.ts";
 import { clusterOf } from "./cluster-of.ts";
 
 /** Which export. */
@@ -20,7 +20,7 @@ const CACHE = "/services/cache/shards/*";
 
 /**
  * The exports and schemas of all shards and the bindings of this one, followed. Memory: the exports and schemas whole, and of
- * each binding what it gives, under 10 KiB with the index; nothing for requests.
+ * each binding 1 KiB or so; nothing for requests.
  */
 export class Model implements AsyncDisposable {
   readonly #exports: Informer<Holds<typeof APIExport>>;
@@ -45,7 +45,7 @@ export class Model implements AsyncDisposable {
     });
     this.#bindings = new Informer({
       resource: here.resource(APIBinding),
-      transform: slimBinding,
+      transform: new SlimBindings().of,
       indexers: { [BY_EXPORT]: bindingIndex },
       onProblem,
     });
