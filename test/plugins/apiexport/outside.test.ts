@@ -2,7 +2,7 @@
 // what becomes of it while that server is away.
 import { apiExportView } from "@virtual-workspaces/apiexport";
 import { sameCaller } from "@virtual-workspaces/forwarding";
-import { staticTokens } from "@virtual-workspaces/framework";
+import { audit, staticTokens } from "@virtual-workspaces/framework";
 import { Upstream } from "@virtual-workspaces/transport";
 import { builtInKinds } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
@@ -34,9 +34,11 @@ describe("the view of an export in a server of its own", function () {
   let one: string;
 
   before(async () => {
-    const policy = { apiVersion: "audit.k8s.io/v1", kind: "Policy", rules: [{ level: "Metadata" }] } as const;
     workspaces = await startWorkspaces(undefined, {
-      audit: { policy: policy as never, to: (event: unknown) => void asked.push(event as Asked) },
+      audit: audit({
+        policy: { apiVersion: "audit.k8s.io/v1", kind: "Policy", rules: [{ level: "Metadata" }] },
+        to: (line) => void asked.push(JSON.parse(line)),
+      }),
     });
     const credentials = { get: () => ({ headers: ["Authorization", "Bearer root"] }) };
     upstream = new Upstream({ url: workspaces.url, credentials });
