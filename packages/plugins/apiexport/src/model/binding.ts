@@ -18,7 +18,7 @@ export function boundBy(cluster: string, exportCluster: string, name: string): s
 
 /** What a binding is found by. Until it is bound, a path that is the name of a logical cluster says whose export is meant. */
 export function bindingIndex({ metadata, spec, status }: APIBinding): readonly string[] {
-  const { name, path } = spec.reference.export ?? {};
+  const { name, path } = spec?.reference?.export ?? {};
   const exportCluster = status?.apiExportClusterName || path;
   const cluster = metadata.annotations?.[CLUSTER_ANNOTATION];
   if (name === undefined || exportCluster === undefined || cluster === undefined) return [];
@@ -39,7 +39,7 @@ export class SlimBindings {
   /** The binding with what is asked of it, and nothing else. */
   readonly of = ({ metadata, spec, status }: APIBinding): APIBinding => {
     const { name, resourceVersion, uid, annotations } = metadata;
-    const { reference, permissionClaims = [] } = spec;
+    const { reference, permissionClaims = [] } = (spec ?? {}) as Spec;
     const { apiExportClusterName, boundResources = [] } = status ?? {};
     const cluster = annotations?.[CLUSTER_ANNOTATION];
     const bound = boundResources.map(({ group, resource }) => ({ group, resource }));
