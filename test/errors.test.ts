@@ -7,9 +7,12 @@ import { expect } from "chai";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** The sources, with one kind of quotation mark around texts and none of the breaks within long ones. */
-const sources = globSync("packages/{apimachinery,client,framework,store,forwarding,workspace-server}/src/**/*.ts", {
-  cwd: root,
-})
+const sources = globSync(
+  "packages/{apimachinery,client,framework,store,forwarding,workspace-server,plugins/*}/src/**/*.ts",
+  {
+    cwd: root,
+  },
+)
   .map((file) => readFileSync(`${root}/${file}`, "utf8"))
   .join("\n")
   .replace(/[`"] \+\s+[`"]/g, "");
@@ -43,6 +46,14 @@ describe("the texts in docs/errors.md", () => {
   it("of the workspace server are thrown somewhere, word for word", () => {
     const found = texts("Errors of the workspace server", 0);
     expect(found).to.have.length.above(10);
+    for (const text of found)
+      for (const part of text.split("…").map((piece) => piece.trim()))
+        if (part.length > 3) expect(sources, text).to.include(part);
+  });
+
+  it("of the view of APIExports are thrown somewhere, word for word", () => {
+    const found = texts("Errors of the view of APIExports", 0);
+    expect(found).to.have.length.above(5);
     for (const text of found)
       for (const part of text.split("…").map((piece) => piece.trim()))
         if (part.length > 3) expect(sources, text).to.include(part);

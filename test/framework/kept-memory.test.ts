@@ -45,7 +45,7 @@ describe("what is kept has memory of its own", () => {
     const cache = new WatchCache({ version: "1" });
     const metadata = { name: "a", resourceVersion: "2", uid: "u" };
     cache.set(encodeObject({ apiVersion: "example.dev/v1", kind: "Quote", metadata }, "root"));
-    for (const representation of [partialRepresentation(), tableRepresentation(Quote, "Metadata")]) {
+    for (const representation of [partialRepresentation(undefined), tableRepresentation(Quote, "Metadata")]) {
       const stats = { rendered: 0, delivered: 0 };
       const sent = { events: 0 };
       const lane = new Lane(cache, { selection: everything, representation, stats, sent, key: "" });

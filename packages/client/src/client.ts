@@ -26,6 +26,11 @@ export interface ClientOptions {
   readonly upstream: Upstream | UpstreamOptions;
   /** The logical cluster, by name or workspace path, or `*`. @default the server's URL is used as it is */
   readonly cluster?: string;
+  /**
+   * Where logical clusters are below the server's URL, `/services/cache/shards/*` for what kcp's shards tell one another. Only
+   * with a `cluster`. @default below the URL itself
+   */
+  readonly path?: string;
   readonly impersonate?: Impersonation;
   /** Who the fields belong to that writes set. @default "virtual-workspaces" */
   readonly fieldManager?: string;
@@ -58,10 +63,15 @@ export class Client implements AsyncDisposable {
     const fixed = clusterIn(this.upstream.url);
     const cluster = options.cluster ?? place.cluster;
     if (cluster !== "") checkCluster(cluster, fixed);
+    const { path = "" } = options;
+    if (path !== "" && (cluster === "" || !/^(?:\/[^/?#]+)+$/.test(path)))
+      throw ApiError.badRequest(
+        `path: give segments, each with a slash before it, and a cluster; it is ${JSON.stringify(path)}`,
+      );
     this.clusterName = cluster === "" ? fixed : cluster;
     this.#requests = new Requests({
       upstream: this.upstream,
-      prefix: cluster === "" ? "" : `/clusters/${cluster}`,
+      prefix: cluster === "" ? "" : `${path}/clusters/${cluster}`,
       headers: impersonate === undefined ? [] : impersonationHeaders(impersonate),
       onWarning: this.#options.onWarning,
       retries: retries === false ? false : { ...defaultRetries, ...retries },

@@ -16,6 +16,7 @@ import { UpstreamSource } from "./feed/source.ts";
 import type { ForwardOptions, Transform } from "./options.ts";
 import { causeOfFault } from "./outbound/failure.ts";
 import { Spells } from "./outbound/spells.ts";
+import { emptyIfUnserved } from "./outbound/unserved.ts";
 import { UpstreamResource } from "./outbound/upstream-resource.ts";
 import { getObject } from "./reads/get.ts";
 import { passList } from "./reads/list.ts";
@@ -68,8 +69,12 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
     this.resource = resource;
     this.#owned = !(upstream instanceof Upstream);
     this.upstream = upstream instanceof Upstream ? upstream : new Upstream(upstream);
+    const { labels, resourceIdentity, unserved } = options;
+    if (labels !== undefined && transform !== undefined)
+      throw new Error(`forward of ${resource.plural}: give it labels or transform: together they are not supported`);
     const onError = options.onError ?? warning(resource, this.upstream.url);
-    this.#there = new UpstreamResource({ definition: resource, upstream: this.upstream, cluster, identity, onError });
+    const place = { definition: resource, upstream: this.upstream, cluster, identity, onError };
+    this.#there = new UpstreamResource({ ...place, labels, resourceIdentity, unserved });
     this.#show = transform?.show as Show | undefined;
     this.#spells = new Spells(onError);
     Object.assign(this, forwardedWrites(this.#there, transform));
@@ -108,8 +113,10 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
   list(scope: Scope, options: ListRequest): Promise<EncodedList> {
     const show = this.#show;
     const there = this.#there;
-    if (show === undefined) return there.told(passList(there, scope, options));
-    return there.told(transformedList(there, scope, { ...options, show }));
+    if (show === undefined)
+      return there.told(passList(there, scope, options)).catch((error) => emptyIfUnserved(error, there));
+    const list = there.told(transformedList(there, scope, { ...options, show }));
+    return list.catch((error) => emptyIfUnserved(error, there));
   }
 
   /** A share in what watches of this scope, and views, read. @throws as {@link get} */

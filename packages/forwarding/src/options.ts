@@ -1,4 +1,4 @@
-import type { ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { LabelSelector, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { HistoryOptions, Scope, TypedDefinition } from "@virtual-workspaces/framework";
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import type { OutboundIdentity } from "./outbound/identity.ts";
@@ -25,6 +25,24 @@ export interface ForwardOptions<T extends object> {
   /** As whom the other server is asked. @default "impersonate" */
   readonly identity?: OutboundIdentity;
   readonly transform?: Transform<T>;
+  /**
+   * The only objects that there are here, whatever clients select besides: lists, watches and deletes of many ask the other
+   * server for them. One without these labels is not found, nor changed or deleted by its name; one that loses them is
+   * DELETED. One that is created here need not have them. Costs writes a get before, in which is no lock: who takes the
+   * labels off at the very moment may find the object changed. Not together with `transform`. @default all
+   */
+  readonly labels?: LabelSelector;
+  /**
+   * By whose definition the kind is meant there, where that server tells several of one name apart: it is asked for
+   * `<plural>:<identity>` (kcp's resource identity). @default none is said
+   */
+  readonly resourceIdentity?: string;
+  /**
+   * What becomes of lists and watches while the other server does not have the kind (404). `empty`: there are no objects, and
+   * watches are quiet; once it has the kind, within a second, they end with 410 for clients to list anew. What is about one
+   * object is 404 all the same. @default "refused": 404
+   */
+  readonly unserved?: "empty" | "refused";
   readonly history?: HistoryOptions;
   /** How long a watch of the other server outlives its last reader here, ms. @default 60000 */
   readonly linger?: number;

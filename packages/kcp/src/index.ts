@@ -204,6 +204,7 @@ export {
   TERMINATOR_GROUP_PREFIX,
   WORKSPACE_ACCESS_GROUP,
 } from "./well-known/users.ts";
+
 // Permission claims.
 
 export {
@@ -213,6 +214,7 @@ export {
   normalizedGroupResource,
   sameClaim,
 } from "./apis/claims/claim-key.ts";
+export { type ClaimableKind, claimableKinds, isClaimable, isReview } from "./apis/claims/claimable.ts";
 export { apiBindingProblems, apiExportProblems } from "./apis/claims/problems.ts";
 export {
   type ClaimSelector,

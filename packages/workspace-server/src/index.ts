@@ -49,6 +49,7 @@ export {
 // Kubernetes' own kinds, as every workspace has them.
 
 export { CustomResourceDefinition } from "./kinds/apiextensions/custom-resource-definition.ts";
+export type { BuiltInKind } from "./kinds/built-in-kind.ts";
 export { Lease, type LeaseContent } from "./kinds/coordination/lease.ts";
 export { ConfigMap, type ConfigMapContent } from "./kinds/core/config-map.ts";
 export { CoreEvent } from "./kinds/core/event.ts";
@@ -57,6 +58,7 @@ export { Namespace, type NamespaceCondition, type NamespaceContent } from "./kin
 export { ResourceQuota } from "./kinds/core/resource-quota.ts";
 export { Secret, type SecretContent } from "./kinds/core/secret.ts";
 export { ServiceAccount, type ServiceAccountContent } from "./kinds/core/service-account.ts";
+export { builtInKinds } from "./kinds/index.ts";
 export {
   type BindingContent,
   ClusterRole,

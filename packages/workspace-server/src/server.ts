@@ -1,6 +1,7 @@
 import { createServer, type Listening, type ListenOptions, type Server } from "@virtual-workspaces/framework";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { cacheView } from "./cache/cache-view.ts";
+import { loopbackViews } from "./loopback/views.ts";
 import { commonListenerOptions, meetOf, shardOptions, type WorkspaceServerOptions } from "./server-options.ts";
 import { clustersOf } from "./shard/clusters-view.ts";
 import type { ShardUrls } from "./shard/context.ts";
@@ -37,23 +38,19 @@ export class WorkspaceServer implements AsyncDisposable {
     const all = shards && new ProcessShards({ shards, common, listeners, root, ...(meet && { meet }) });
     this.#shards = all;
     const served = { shard: root, clusters: all ?? clustersOf(root), documents: listeners.documents };
+    const besides = { installation: common.installation, ready: () => root.started, log: options.log };
     this.#server = createServer(
       listenerOptions(listeners, {
         ...served,
         root,
-        virtualWorkspaces: [
-          ...[treeView, cacheView].map((view) =>
-            view({ installation: common.installation, ready: () => root.started, log: options.log }),
-          ),
-          ...virtualWorkspaces,
-        ],
+        virtualWorkspaces: [...[treeView, cacheView].map((view) => view(besides)), ...virtualWorkspaces],
         checks: {
           store: async ({ signal }) => void (await store.head({ signal })),
           ...(all && { shards: (context) => all.check(context) }),
         },
       }),
     );
-    options.loopback?.serve({ ...ownViews(served), log: options.log, within: this.#server });
+    options.loopback?.serve({ ...loopbackViews(ownViews(served), besides), within: this.#server });
   }
 
   /**

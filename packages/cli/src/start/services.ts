@@ -10,6 +10,8 @@ import type { FlagName } from "./known-flags.ts";
 
 /** Who serves what is below `/services`. */
 export interface Services {
+  /** Whether this server runs kcp's own views itself. */
+  readonly own: boolean;
   /** Files of views that the server runs, absolute. */
   readonly views: readonly string[];
   /** Where they are else. @default nowhere: 404 */
@@ -31,7 +33,8 @@ const IDENTITY = ["shard-virtual-workspace-ca-file", "shard-client-cert-file", "
 /** @throws UsageError */
 export function servicesOf(flags: Flags): Services {
   const views = viewPaths(flags.list("view"));
-  if (flags.on("run-virtual-workspaces", true)) return { views, forwarded: undefined, warnings: needless(flags) };
+  if (flags.on("run-virtual-workspaces", true))
+    return { own: true, views, forwarded: undefined, warnings: needless(flags) };
   if (views.length > 0)
     throw new UsageError(
       "--view and --run-virtual-workspaces=false: run the view here, or elsewhere with virtual-workspaces serve --view",
@@ -46,7 +49,7 @@ export function servicesOf(flags: Flags): Services {
       ...missing,
     ];
     const warning = `requests below /services are answered 404: to have them passed on give ${flagged(lacking)}`;
-    return { views, forwarded: undefined, warnings: [warning] };
+    return { own: false, views, forwarded: undefined, warnings: [warning] };
   }
   if (ca === undefined || certFile === undefined || keyFile === undefined)
     throw new UsageError(
@@ -54,7 +57,7 @@ export function servicesOf(flags: Flags): Services {
     );
   contentOf(certFile, "shard-client-cert-file");
   contentOf(keyFile, "shard-client-key-file");
-  return { views, forwarded: { url, ca: contentOf(ca, IDENTITY[0]), certFile, keyFile }, warnings: [] };
+  return { own: false, views, forwarded: { url, ca: contentOf(ca, IDENTITY[0]), certFile, keyFile }, warnings: [] };
 }
 
 /** Absolute paths of what is there. @throws UsageError */

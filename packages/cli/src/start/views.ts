@@ -5,6 +5,7 @@ import { type Loopback, loopback, type ShardsOptions } from "@virtual-workspaces
 import type { ViewHost } from "../dev/load.ts";
 import { openStore } from "../store/open.ts";
 import type { StoreChoice } from "../store/options.ts";
+import type { ViewFiles } from "../views/load-views.ts";
 import { told } from "./failures.ts";
 import type { StartOptions } from "./options.ts";
 import { forwardedView } from "./services.ts";
@@ -29,7 +30,7 @@ interface Kept {
 const OWN: readonly string[] = ["clusters", "shard", "cache", "workspaces", "virtual-workspaces"];
 
 /**
- * Loads the views of a start; what is opened for them is closed with `stack`. Functions are called for each shard, with its
+ * kcp's own views, and those that a start names; what is opened for them is closed with `stack`. Functions are called for each shard, with its
  * workspaces, and a store of its own. What is no function knows nothing of shards, and is at the server's address alone.
  *
  * @throws Failure
@@ -43,23 +44,37 @@ export async function viewsOf(options: StartOptions, stack: AsyncDisposableStack
     const forwardedViews = (): readonly VirtualWorkspace[] => [forwardedView(forwarded, onError)];
     return { virtualWorkspaces: await told(forwardedViews), ofShard: forwardedViews };
   }
-  if (paths.length === 0) return { virtualWorkspaces: [] };
-  const { ViewFiles } = await import("../views/load-views.ts");
-  const files = await ViewFiles.import(paths);
-  if (!files.hosted) return { virtualWorkspaces: await files.views(undefined, OWN) };
+  if (!services.own) return { virtualWorkspaces: [] };
+  const [{ kcpViews }, files] = await Promise.all([import("./kcp-views.ts"), filesOf(paths)]);
   const own = loopback();
   const host = async ({ upstream, identity }: Loopback, { shard, choice, until }: Kept): Promise<ViewHost> => {
     const kept = until.use(await openStore(storeOfViews(choice)));
     until.use(keepHistory(kept));
     return { upstream, identity, store: kept, shard, everywhere: own.upstream };
   };
+  const hosted = files?.hosted === true;
+  const ofRoot = hosted ? await host(own, { shard: ROOT_SHARD, choice: store, until: stack }) : undefined;
+  const loaded = (await files?.views(ofRoot, OWN)) ?? [];
   return {
-    virtualWorkspaces: await files.views(await host(own, { shard: ROOT_SHARD, choice: store, until: stack }), OWN),
+    virtualWorkspaces: besides(kcpViews(own, log), loaded),
     loopback: own,
-    ofShard: async (name, context) =>
-      files.hostedViews(
-        await host(context.loopback, { shard: name, choice: storeOfShard(store, name), until: context.own }),
-        OWN,
-      ),
+    ofShard: async (name, context) => {
+      const kept = { shard: name, choice: storeOfShard(store, name), until: context.own };
+      const ofHost = hosted ? await host(context.loopback, kept) : undefined;
+      return besides(kcpViews(context.loopback, log), (ofHost && (await files?.hostedViews(ofHost, OWN))) ?? []);
+    },
   };
+}
+
+/** All of them; one that is named as one of kcp's takes its place, as one with other options does. */
+function besides(own: readonly VirtualWorkspace[], loaded: readonly VirtualWorkspace[]): readonly VirtualWorkspace[] {
+  const names = new Set(loaded.map(({ name }) => name));
+  return [...own.filter(({ name }) => !names.has(name)), ...loaded];
+}
+
+/** What `--view` names; nothing of it is loaded where that is nothing. */
+async function filesOf(paths: readonly string[]): Promise<ViewFiles | undefined> {
+  if (paths.length === 0) return undefined;
+  const { ViewFiles } = await import("../views/load-views.ts");
+  return ViewFiles.import(paths);
 }

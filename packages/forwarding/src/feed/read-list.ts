@@ -2,7 +2,7 @@ import { isApiError, isJsonObject, isResourceVersion, parseOwnJson } from "@virt
 import { ListSplitter, type Scope } from "@virtual-workspaces/framework";
 import { checkJson, streamedError } from "../outbound/answer.ts";
 import { upstreamFailure, upstreamFault } from "../outbound/failure.ts";
-import { type Question, selectorsOf, type UpstreamResource } from "../outbound/upstream-resource.ts";
+import type { Question, UpstreamResource } from "../outbound/upstream-resource.ts";
 
 export interface Reading extends Pick<Question, "signal" | "accept"> {
   readonly limit?: number;
@@ -55,7 +55,7 @@ async function readPage(
     ...(signal && { signal }),
     ...(accept && { accept }),
     deadlines: { head: patience, idle: patience },
-    query: { ...selectorsOf(scope), limit, continue: token },
+    query: { ...resource.selectorsOf(scope), limit, continue: token },
   });
   if (answer.status !== 200) throw await streamedError(answer, resource);
   const around: Buffer[] = [];

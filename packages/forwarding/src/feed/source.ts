@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import {
   type Change,
@@ -12,6 +13,7 @@ import {
   type Versions,
   type WatchCache,
 } from "@virtual-workspaces/framework";
+import { isUnserved, UNSERVED_VERSION } from "../outbound/unserved.ts";
 import type { UpstreamResource } from "../outbound/upstream-resource.ts";
 import { type Show, ShownObject } from "../reads/transformed.ts";
 import { UpstreamPast } from "./past.ts";
@@ -27,6 +29,9 @@ export interface UpstreamSourceOptions {
   readonly onAnswer: (scope: Scope) => void;
 }
 
+/** How long a kind may be there before it is noticed, ms. */
+const LOOK_EVERY = 800;
+const NOW_SERVED = "too old resource version: the source of this view had no such kind before";
 const METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1, application/json";
 
 /** Another API server as what a watch cache is fed from. */
@@ -49,12 +54,8 @@ export class UpstreamSource implements FeedSource {
         throw new Error("an item without a name or a version");
       items.push(this.#shown(object));
     };
-    const resourceVersion = await readList(resource, scope, {
-      signal,
-      patience,
-      item,
-      kinds: [definition.listKind],
-    });
+    const reading = { signal, patience, item, kinds: [definition.listKind] };
+    const resourceVersion = await this.#orUnserved(readList(resource, scope, reading));
     onAnswer(scope);
     return { items, resourceVersion };
   }
@@ -74,7 +75,12 @@ export class UpstreamSource implements FeedSource {
   }
 
   async *changes(scope: Scope, after: string, { signal }: ChangesOptions): AsyncGenerator<Change> {
-    const { onAnswer } = this.#options;
+    const { onAnswer, resource } = this.#options;
+    if (after === UNSERVED_VERSION && resource.isEmptyUnserved) {
+      await this.#served(scope, signal);
+      yield { type: "expired", message: NOW_SERVED };
+      return;
+    }
     // That a watch is let in is no good answer yet: it may break at once, each time.
     let answered = false;
     try {
@@ -89,7 +95,8 @@ export class UpstreamSource implements FeedSource {
         }
       }
     } catch (error) {
-      if (!isApiError(error) || error.code !== 410) throw error;
+      const isGone = resource.isEmptyUnserved && isUnserved(error);
+      if (!isApiError(error) || (error.code !== 410 && !isGone)) throw error;
       yield { type: "expired", message: error.message };
       return;
     }
@@ -113,7 +120,23 @@ export class UpstreamSource implements FeedSource {
   ): Promise<string> {
     const { resource, renewEvery } = this.#options;
     const kinds = [resource.definition.listKind, "PartialObjectMetadataList"];
-    return readList(resource, scope, { ...reading, patience: patienceOf(renewEvery), accept: METADATA, kinds });
+    const asked = { ...reading, patience: patienceOf(renewEvery), accept: METADATA, kinds };
+    return this.#orUnserved(readList(resource, scope, asked));
+  }
+
+  /** The version of a list, also of one that the other server does not have. */
+  #orUnserved(version: Promise<string>): Promise<string> {
+    if (!this.#options.resource.isEmptyUnserved) return version;
+    return version.catch((error: unknown) => {
+      if (isUnserved(error)) return UNSERVED_VERSION;
+      throw error;
+    });
+  }
+
+  /** Resolves once the other server has the kind. */
+  async #served(scope: Scope, signal: AbortSignal): Promise<void> {
+    do await delay(LOOK_EVERY * (0.5 + Math.random() / 2), undefined, { signal, ref: false });
+    while ((await this.head(scope, { signal })) === UNSERVED_VERSION);
   }
 
   #shown(object: Encoded): Encoded {

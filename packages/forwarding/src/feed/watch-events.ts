@@ -12,7 +12,7 @@ import { type BytesContext, type Encoded, EncodedBytes, type Scope } from "@virt
 import { lines } from "@virtual-workspaces/transport";
 import { checkJson, streamedError } from "../outbound/answer.ts";
 import { upstreamFailure, upstreamFault } from "../outbound/failure.ts";
-import { selectorsOf, type UpstreamResource } from "../outbound/upstream-resource.ts";
+import type { UpstreamResource } from "../outbound/upstream-resource.ts";
 
 /** One line of a watch. */
 export type Told =
@@ -55,7 +55,7 @@ export async function* watchEvents(
     long: true,
     deadlines: { head: patienceOf(renewEvery), idle: patienceOf(renewEvery) },
     query: {
-      ...selectorsOf(scope),
+      ...resource.selectorsOf(scope),
       watch: true,
       allowWatchBookmarks: true,
       resourceVersion: after,

@@ -8,9 +8,12 @@ import { type OutboundIdentity, outboundIdentity } from "./identity.ts";
  *
  * @throws ApiError 403 when it cannot be on behalf of this caller
  */
-export function outboundHeaders(scope: Pick<Scope, "identity" | "hops" | "via">, how: OutboundIdentity): string[] {
+export function outboundHeaders(
+  scope: Pick<Scope, "identity" | "hops" | "via" | "cluster" | "params">,
+  how: OutboundIdentity,
+): string[] {
   const { hops = 0, via } = scope;
-  const as = outboundIdentity(how, scope.identity);
+  const as = outboundIdentity(how, scope.identity, scope);
   return [
     ...[HOPS_HEADER, String(hops + 1)],
     ...(via === undefined ? [] : ["Via", via]),

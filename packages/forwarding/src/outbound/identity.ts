@@ -1,19 +1,27 @@
 import { ApiError, quote } from "@virtual-workspaces/apimachinery";
 import type { Impersonation } from "@virtual-workspaces/client";
-import { ANONYMOUS, AUTHENTICATED, type Identity, UNAUTHENTICATED } from "@virtual-workspaces/framework";
+import { ANONYMOUS, AUTHENTICATED, type Identity, type Scope, UNAUTHENTICATED } from "@virtual-workspaces/framework";
 
 /**
  * As whom the other server is asked. `impersonate`: as {@link impersonated} says, by a credential of ours that may
  * impersonate; the other server's own rules then decide. `none`: as ourselves, whoever asks: then `authorize` of the view is
  * all that decides. A function: as whom it says, or as ourselves; what it makes of names such as `system:masters` is its own
  * affair. It is asked for every request, and what it throws is answered; a watch of the other server stays as whom it began.
+ * It is told where objects are asked for, too, unless what is asked for are none.
  */
-export type OutboundIdentity = "impersonate" | "none" | ((identity: Identity) => Impersonation | undefined);
+export type OutboundIdentity =
+  | "impersonate"
+  | "none"
+  | ((identity: Identity, scope?: Pick<Scope, "cluster" | "params">) => Impersonation | undefined);
 
 /** As whom the other server is asked on behalf of a caller; `undefined` as ourselves. @throws ApiError 403 */
-export function outboundIdentity(how: OutboundIdentity, identity: Identity): Impersonation | undefined {
+export function outboundIdentity(
+  how: OutboundIdentity,
+  identity: Identity,
+  scope?: Pick<Scope, "cluster" | "params">,
+): Impersonation | undefined {
   if (how === "none") return undefined;
-  const as = how === "impersonate" ? impersonated(identity) : how(identity);
+  const as = how === "impersonate" ? impersonated(identity) : how(identity, scope);
   if (as !== undefined) checkCarried(as);
   return as;
 }

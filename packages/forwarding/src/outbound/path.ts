@@ -10,6 +10,8 @@ export interface Target {
   /** "" for the collection. */
   readonly name?: string | undefined;
   readonly subresource?: string | undefined;
+  /** By whose definition the kind is meant, where the server tells several apart (kcp's resource identity). @default "" */
+  readonly identity?: string | undefined;
 }
 
 /** What is asked besides; what is `undefined` or empty is not said. */
@@ -23,12 +25,12 @@ export function isName(text: string): boolean {
 /** The path of objects of a kind. @throws ApiError 404 on a name that would be several steps, or one up: nothing is called so */
 export function pathOf(definition: ResourceDefinition, target: Target): string {
   const { group, version, plural } = definition;
-  const { cluster, namespace, name = "", subresource } = target;
+  const { cluster, namespace, name = "", subresource, identity = "" } = target;
   const segments = [
     ...(cluster === "" ? [] : ["clusters", cluster]),
     ...(group === "" ? ["api", version] : ["apis", group, version]),
     ...(namespace === "" ? [] : ["namespaces", namespace]),
-    plural,
+    identity === "" ? plural : `${plural}:${identity}`,
     ...(name === "" ? [] : [name]),
     ...(subresource === undefined ? [] : [subresource]),
   ];

@@ -1,4 +1,4 @@
-import { isApiError } from "@virtual-workspaces/apimachinery";
+import { isApiError, type LabelSelector } from "@virtual-workspaces/apimachinery";
 import type { Impersonation } from "@virtual-workspaces/client";
 import type { ResourceDefinition, Scope } from "@virtual-workspaces/framework";
 import type { Outgoing, StreamedResponse, Upstream, WholeResponse } from "@virtual-workspaces/transport";
@@ -13,6 +13,12 @@ export interface UpstreamResourceOptions {
   readonly upstream: Upstream;
   readonly cluster: (scope: Scope) => string;
   readonly identity: OutboundIdentity;
+  /** As {@link ForwardOptions.labels}. @default all objects */
+  readonly labels?: LabelSelector | undefined;
+  /** As {@link ForwardOptions.resourceIdentity}. @default none */
+  readonly resourceIdentity?: string | undefined;
+  /** As {@link ForwardOptions.unserved}. @default "refused" */
+  readonly unserved?: "empty" | "refused" | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -62,6 +68,10 @@ const REQUESTS = "requests";
 export class UpstreamResource implements Asked {
   readonly definition: ResourceDefinition;
   readonly upstream: Upstream;
+  /** Which objects there are here. @default all */
+  readonly labels: LabelSelector | undefined;
+  /** Whether a kind that is not served there has no objects. */
+  readonly isEmptyUnserved: boolean;
   /** `https://host:6443`: for whoever runs this server; clients do not learn it. */
   readonly origin: string;
   readonly #options: UpstreamResourceOptions;
@@ -69,8 +79,10 @@ export class UpstreamResource implements Asked {
   readonly #known = new WeakMap<Scope["identity"], Known>();
 
   constructor(options: UpstreamResourceOptions) {
-    const { definition, upstream } = options;
+    const { definition, upstream, labels, unserved } = options;
     this.definition = definition;
+    this.labels = labels === undefined || labels.empty ? undefined : labels;
+    this.isEmptyUnserved = unserved === "empty";
     this.upstream = upstream;
     this.origin = new URL(upstream.url).origin;
     this.#options = options;
@@ -104,7 +116,7 @@ export class UpstreamResource implements Asked {
   /** The same scope, asked as whom and where it is now, for good. @throws ApiError 403 */
   settled(scope: AskedScope): SettledScope {
     const { cluster, identity } = this.#options;
-    const now = (): Settled => ({ as: outboundIdentity(identity, scope.identity), cluster: cluster(scope) });
+    const now = (): Settled => ({ as: outboundIdentity(identity, scope.identity, scope), cluster: cluster(scope) });
     return { ...scope, [SETTLED]: scope[SETTLED] ?? now() };
   }
 
@@ -113,6 +125,12 @@ export class UpstreamResource implements Asked {
     const { as = null, cluster } = this.settled(scope)[SETTLED];
     const { namespace, labels, fields, hops = 0 } = scope;
     return JSON.stringify([as, cluster, scope.cluster, hops, namespace, labels.toString(), fields.toString()]);
+  }
+
+  /** The selectors of a scope as they are asked for, with those that are asked for in any case. */
+  selectorsOf({ labels, fields }: Scope): { readonly labelSelector: string; readonly fieldSelector: string } {
+    const both = [this.labels, labels].flatMap((selector) => selector?.toString() || []);
+    return { labelSelector: both.join(","), fieldSelector: fields.toString() };
   }
 
   async #asked<R>(question: Question, ask: (outgoing: Outgoing) => Promise<R>): Promise<R> {
@@ -129,7 +147,9 @@ export class UpstreamResource implements Asked {
   #outgoing(question: Question): Outgoing {
     const { scope, name, subresource, query, accept = "application/json", headers = [], body, ...rest } = question;
     const cluster = scope[SETTLED]?.cluster ?? this.#options.cluster(scope);
-    const path = pathOf(this.definition, { cluster, namespace: scope.namespace, name, subresource });
+    const { resourceIdentity } = this.#options;
+    const target = { cluster, namespace: scope.namespace, name, subresource, identity: resourceIdentity };
+    const path = pathOf(this.definition, target);
     return {
       ...rest,
       path: query === undefined ? path : path + searchOf(query),
@@ -150,9 +170,4 @@ export class UpstreamResource implements Asked {
     this.#known.set(identity, { hops, via, accept, lines });
     return lines;
   }
-}
-
-/** The selectors of a scope as they are asked for. */
-export function selectorsOf({ labels, fields }: Scope): { labelSelector: string; fieldSelector: string } {
-  return { labelSelector: labels.toString(), fieldSelector: fields.toString() };
 }

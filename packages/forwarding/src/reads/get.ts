@@ -10,10 +10,30 @@ import type { UpstreamResource } from "../outbound/upstream-resource.ts";
 /** The largest object that is read, bytes. */
 const LARGEST = 16 * 1024 * 1024;
 
-/** Asks for one object; its bytes are passed on unread. @throws ApiError what the other server says; 503 when that is nothing */
+/** Which object is asked for, and on whose behalf. */
+interface Wanted {
+  readonly scope: Scope;
+  readonly key: ObjectKey;
+}
+
+/**
+ * Asks for one object; its bytes are passed on unread, but for its labels where only some objects are to be seen.
+ *
+ * @throws ApiError what the other server says; 503 when that is nothing
+ */
 export async function getObject(
   resource: UpstreamResource,
-  at: { readonly scope: Scope; readonly key: ObjectKey },
+  at: Wanted,
+  options: GetOptions,
+): Promise<Encoded | undefined> {
+  const object = await readObject(resource, at, options);
+  return object !== undefined && resource.labels?.matches(object.labels) !== false ? object : undefined;
+}
+
+/** The same, whatever its labels. @throws as {@link getObject} */
+export async function readObject(
+  resource: UpstreamResource,
+  at: Wanted,
   options: GetOptions,
 ): Promise<Encoded | undefined> {
   const { resourceVersion, signal, warn } = options;
@@ -26,11 +46,7 @@ export async function getObject(
   return found(resource, at, answer);
 }
 
-function found(
-  resource: UpstreamResource,
-  { scope, key }: { readonly scope: Scope; readonly key: ObjectKey },
-  answer: WholeResponse,
-): Encoded | undefined {
+function found(resource: UpstreamResource, { scope, key }: Wanted, answer: WholeResponse): Encoded | undefined {
   const { origin, definition } = resource;
   if (answer.status !== 200) {
     const error = answeredError(answer, resource);

@@ -2,7 +2,7 @@ import type { EncodedList, ListRequest, Scope } from "@virtual-workspaces/framew
 import { header, type StreamedResponse } from "@virtual-workspaces/transport";
 import { checkJson, passWarnings, streamedError } from "../outbound/answer.ts";
 import { type Asked, upstreamFailure, upstreamFault } from "../outbound/failure.ts";
-import { selectorsOf, type UpstreamResource } from "../outbound/upstream-resource.ts";
+import type { UpstreamResource } from "../outbound/upstream-resource.ts";
 
 /** Asks for a list, or a page of one. @throws ApiError what the other server says; 503 when that is nothing */
 export async function askList(
@@ -14,7 +14,7 @@ export async function askList(
   const answer = await resource.stream({
     scope,
     signal,
-    query: { ...selectorsOf(scope), limit, continue: token, resourceVersion, resourceVersionMatch },
+    query: { ...resource.selectorsOf(scope), limit, continue: token, resourceVersion, resourceVersionMatch },
     headers: gzip ? ["Accept-Encoding", "gzip"] : [],
   });
   passWarnings(answer.headers, warn);

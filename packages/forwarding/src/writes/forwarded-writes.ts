@@ -11,8 +11,9 @@ import type {
   Written,
 } from "@virtual-workspaces/framework";
 import type { Transform } from "../options.ts";
-import { selectorsOf, type UpstreamResource } from "../outbound/upstream-resource.ts";
-import { deleteBody, patchQuery, writeQuery } from "./query.ts";
+import type { UpstreamResource } from "../outbound/upstream-resource.ts";
+import { APPLY, deleteBody, patchQuery, writeQuery } from "./query.ts";
+import { selectedWrites } from "./selected-writes.ts";
 import { type Sent, sendWrite } from "./send-write.ts";
 import { transformedWrites } from "./transformed-writes.ts";
 import { written } from "./written.ts";
@@ -22,8 +23,6 @@ export type ForwardedWrites<T extends object> = Pick<
   Storage<ObjectOf<T>>,
   "create" | "update" | "pass" | "patch" | "delete" | "deleteCollection" | "applies"
 > & { readonly lifecycle: "storage" };
-
-const APPLY = "application/apply-patch+yaml";
 
 /**
  * Writes that another server does: it checks them, keeps them and says what came of it. What clients send is passed on as
@@ -36,7 +35,7 @@ export function forwardedWrites<T extends object>(
   const remove = (scope: Scope, key: ObjectKey, asked: DeleteOptions): Promise<Encoded | Status> =>
     deleted(there, { scope, key, asked });
   if (transform !== undefined) return transformedWrites({ there, transform, remove });
-  return {
+  const writes = {
     lifecycle: "storage",
     pass: (scope, write) => passed(there, scope, write),
     create: (scope, object, asked) => written(there, { verb: "create", scope, object, options: asked }),
@@ -44,7 +43,8 @@ export function forwardedWrites<T extends object>(
     patch: (scope, key, patch) => patched(there, { scope, key, patch }),
     delete: remove,
     deleteCollection: (scope, asked) => deletedCollection(there, scope, asked),
-  };
+  } satisfies ForwardedWrites<T>;
+  return there.labels === undefined ? writes : selectedWrites(there, writes);
 }
 
 async function passed(there: UpstreamResource, scope: Scope, write: SentWrite): Promise<Written<never>> {
@@ -84,7 +84,7 @@ async function deletedCollection(
 ): Promise<EncodedList | Status> {
   const { limit, continue: token, resourceVersion, resourceVersionMatch } = asked;
   const query = {
-    ...selectorsOf(scope),
+    ...there.selectorsOf(scope),
     ...{ limit, continue: token, resourceVersion, resourceVersionMatch },
   };
   const sending = { method: "DELETE", scope, name: "", options: asked, query, ...deleteBody(asked) } as const;

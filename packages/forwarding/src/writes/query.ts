@@ -1,6 +1,9 @@
 import type { DeleteOptions, PatchOptions, WriteOptions } from "@virtual-workspaces/framework";
 import type { Query } from "../outbound/path.ts";
 
+/** How applies are sent. */
+export const APPLY = "application/apply-patch+yaml";
+
 /** The options of a create or update, as its query says them. The manager of fields is the caller's program, not ours. */
 export function writeQuery({ dryRun, fieldManager, fieldValidation }: WriteOptions): Query {
   return { dryRun: dryRun ? "All" : undefined, fieldManager, fieldValidation };

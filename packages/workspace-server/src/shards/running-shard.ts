@@ -1,6 +1,7 @@
 import { createServer, type Listening, type ListenOptions, type Server } from "@virtual-workspaces/framework";
 import { register } from "../bootstrap/bootstrap.ts";
 import { loopback } from "../loopback/loopback.ts";
+import { loopbackViews } from "../loopback/views.ts";
 import { clustersOf } from "../shard/clusters-view.ts";
 import type { ShardUrls } from "../shard/context.ts";
 import type { PeersOptions } from "../shard/peers.ts";
@@ -73,7 +74,9 @@ export class RunningShard implements AsyncDisposable {
           ),
         ),
       );
-      itself.serve({ ...ownViews(served), log: common.log, within: server });
+      const { installation, log } = common;
+      const own = loopbackViews(ownViews(served), { installation, ready: () => root.started, log });
+      itself.serve({ ...own, within: server });
       listening = await listenAt(server, placeOf(options));
       if (options.meet !== undefined) others.use(await options.meet({ store, shard: name, urls: urls() }));
       // Before anybody finds it: whoever is put there is told where that is.

@@ -5,9 +5,9 @@ import {
   type APIExportV1alpha1,
   apiExportProblems,
   apiExportToV1alpha2,
+  isClaimable,
 } from "@virtual-workspaces/kcp";
 import type { ShardState } from "../../shard/state.ts";
-import { isClaimable } from "../claims/claimable.ts";
 import { withPath } from "./path-annotation.ts";
 import { forbidden } from "./refusals.ts";
 

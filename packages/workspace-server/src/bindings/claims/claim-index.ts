@@ -4,12 +4,12 @@ import {
   CLAIM_LABEL_PREFIX,
   claimLabel,
   claimMatches,
+  isReview,
   normalizedGroupResource,
   reflexiveLabel,
 } from "@virtual-workspaces/kcp";
 import type { ShardState } from "../../shard/state.ts";
 import type { Exports } from "../exports.ts";
-import { isReview } from "./claimable.ts";
 
 type Labels = Readonly<Record<string, string>>;
 type Claim = NonNullable<APIBinding["spec"]["permissionClaims"]>[number];

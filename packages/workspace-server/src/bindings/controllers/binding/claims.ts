@@ -1,7 +1,6 @@
 import { equalJson, type GroupResource, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import { type APIBinding, type APIExport, type ClaimReference, claimKey } from "@virtual-workspaces/kcp";
+import { type APIBinding, type APIExport, type ClaimReference, claimKey, isReview } from "@virtual-workspaces/kcp";
 import type { ClaimIndex } from "../../claims/claim-index.ts";
-import { isReview } from "../../claims/claimable.ts";
 import { type KindsOf, relabel } from "../../claims/relabel.ts";
 import { CLAIMS_APPLIED, CLAIMS_VALID, type StatusDraft } from "./draft.ts";
 

@@ -1,0 +1,131 @@
+import { ApiError, type ObjectKey, WILDCARD } from "@virtual-workspaces/apimachinery";
+import type { Forwarded } from "@virtual-workspaces/forwarding";
+import {
+  type CacheLease,
+  type DeleteCollectionOptions,
+  type DeleteOptions,
+  decodeObject,
+  type Encoded,
+  type EncodedList,
+  type GetOptions,
+  groupResourceOf,
+  type ListRequest,
+  type ListResult,
+  type PatchOptions,
+  type ResourceDefinition,
+  type Scope,
+  type SentWrite,
+  type Storage,
+  type WriteOptions,
+  type Written,
+} from "@virtual-workspaces/framework";
+import type { ClaimSelector } from "@virtual-workspaces/kcp";
+import { acceptedClaim, isBound } from "../model/binding.ts";
+import type { ExportKey, Model } from "../model/model.ts";
+import { missingLabels } from "./selected.ts";
+import { SelectedWrites } from "./selected-writes.ts";
+
+/** Whose claims hold. */
+export interface ClaimedObjectsOptions {
+  readonly model: Pick<Model, "binding">;
+  readonly of: ExportKey;
+}
+
+type Writes = Required<Pick<Storage, "create" | "update" | "pass" | "patch" | "delete" | "deleteCollection">>;
+
+/**
+ * Objects of bound workspaces that an export claims. What is written must be among those that the claim of that workspace
+ * selects: labels that it names are added, objects that are none are refused. Where a claim is about all objects, which is
+ * usual, writes pass as they came.
+ */
+export class ClaimedObjects implements Storage {
+  readonly resource: ResourceDefinition;
+  readonly narrows = true;
+  readonly lifecycle = "storage";
+  readonly #objects: Forwarded<object>;
+  readonly #writes: Writes;
+  readonly #options: ClaimedObjectsOptions;
+  readonly #selected: SelectedWrites;
+
+  constructor(objects: Forwarded<object>, options: ClaimedObjectsOptions) {
+    this.resource = objects.resource;
+    this.#objects = objects;
+    // What is forwarded without a transform can be written in every way.
+    this.#writes = objects as unknown as Writes;
+    this.#options = options;
+    this.#selected = new SelectedWrites(this.resource, this.#writes);
+  }
+
+  get(scope: Scope, key: ObjectKey, options: GetOptions): Promise<Encoded | undefined> {
+    return this.#objects.get(scope, key, options) as Promise<Encoded | undefined>;
+  }
+
+  list(scope: Scope, options: ListRequest): Promise<EncodedList> {
+    return this.#objects.list(scope, options);
+  }
+
+  cache(scope: Scope): Promise<CacheLease> {
+    return this.#objects.cache(scope);
+  }
+
+  shareKey(scope: Scope): string {
+    return this.#objects.shareKey(scope);
+  }
+
+  // Never asked where `pass` is; it says that there are creates.
+  create(scope: Scope, object: Parameters<Writes["create"]>[1], options: WriteOptions): ReturnType<Writes["create"]> {
+    return this.#writes.create(scope, object, options);
+  }
+
+  // As `create`.
+  update(scope: Scope, object: Parameters<Writes["update"]>[1], options: WriteOptions): ReturnType<Writes["update"]> {
+    return this.#writes.update(scope, object, options);
+  }
+
+  async pass(scope: Scope, write: SentWrite): Promise<Written> {
+    const selector = this.#selector(scope);
+    if (selector === undefined || write.subresource !== undefined) return this.#writes.pass(scope, write);
+    return this.#selected.pass(scope, write, selector);
+  }
+
+  async patch(scope: Scope, key: ObjectKey, patch: PatchOptions): Promise<Written> {
+    const selector = this.#selector(scope);
+    if (selector === undefined || patch.subresource !== undefined) return this.#writes.patch(scope, key, patch);
+    return this.#selected.patch({ scope, key, selector }, patch);
+  }
+
+  async delete(scope: Scope, key: ObjectKey, options: DeleteOptions): Promise<Awaited<ReturnType<Writes["delete"]>>> {
+    const selector = this.#selector(scope);
+    if (selector !== undefined) {
+      const { user, signal, requestId, warn } = options;
+      const found = await this.get(scope, key, { user, signal, requestId, warn });
+      const object = found && decodeObject(found);
+      if (object !== undefined && missingLabels(object, selector, this.resource) !== undefined)
+        throw this.#forbidden("object does not match required labels");
+    }
+    return this.#writes.delete(scope, key, options);
+  }
+
+  async deleteCollection(
+    scope: Scope,
+    options: DeleteCollectionOptions,
+  ): Promise<ListResult | Awaited<ReturnType<Writes["deleteCollection"]>>> {
+    return this.#writes.deleteCollection(scope, options);
+  }
+
+  /** By what a workspace lets the provider have objects; nothing where it does not matter. @throws ApiError 403 */
+  #selector({ cluster }: Scope): ClaimSelector | undefined {
+    if (cluster === WILDCARD) return undefined;
+    const { model, of } = this.#options;
+    const binding = model.binding(cluster, of);
+    if (binding === undefined) throw this.#forbidden("could not find suitable apibinding in target logical cluster");
+    const { group, plural: resource } = this.resource;
+    if (isBound(binding, { group, resource })) return undefined;
+    const selector = acceptedClaim(binding, { group, resource })?.selector;
+    return selector?.matchAll === true ? undefined : selector;
+  }
+
+  #forbidden(message: string): ApiError {
+    return ApiError.forbidden({ resource: groupResourceOf(this.resource), message });
+  }
+}

@@ -1,0 +1,133 @@
+import {
+  ApiError,
+  isApiError,
+  isJsonObject,
+  type KubeObject,
+  type ObjectKey,
+  parseOwnJson,
+  stringifyJson,
+} from "@virtual-workspaces/apimachinery";
+import {
+  decodeObject,
+  type Encoded,
+  groupResourceOf,
+  type PatchOptions,
+  type ResourceDefinition,
+  type Scope,
+  type SentWrite,
+  type Storage,
+  type WriteOptions,
+  type Written,
+} from "@virtual-workspaces/framework";
+import type { ClaimSelector } from "@virtual-workspaces/kcp";
+import { anew, type Labels, missingLabels, withLabels } from "./selected.ts";
+
+/** How what was selected by is written. */
+export type SelectedThere = Required<Pick<Storage, "create" | "update" | "pass" | "patch">>;
+
+/** Where a patch goes, and by what its object is selected. */
+export interface SelectedPlace {
+  readonly scope: Scope;
+  readonly key: ObjectKey;
+  readonly selector: ClaimSelector;
+}
+
+/** How often a write is tried that others get in the way of, as by client-go. */
+const ATTEMPTS = 5;
+const APPLY = "application/apply-patch+yaml";
+
+/**
+ * Writes of objects that are to be among those that a claim selects. What becomes of an object, only its server knows: it is
+ * asked for a dry run, and what that leads to is looked at. Nearly always it is well, and what was sent goes on as it came.
+ * Else the labels are added: to an apply, which stays one, or to the object that was to come of it. Costs a second request.
+ */
+export class SelectedWrites {
+  readonly #definition: ResourceDefinition;
+  readonly #there: SelectedThere;
+
+  constructor(definition: ResourceDefinition, there: SelectedThere) {
+    this.#definition = definition;
+    this.#there = there;
+  }
+
+  /** @throws ApiError 403 on an object that the claim does not select */
+  pass(scope: Scope, write: SentWrite, selector: ClaimSelector): Promise<Written> {
+    return this.#selected({
+      selector,
+      options: write,
+      send: async (more) => this.#there.pass(scope, { ...write, ...more }),
+      sendWith: (labels, object) => {
+        if (write.verb === "update") return this.#put(scope, withLabels(object, labels), write);
+        return this.#post(scope, withLabels(anew(object), labels), write);
+      },
+    });
+  }
+
+  /** @throws as {@link pass} */
+  patch({ scope, key, selector }: SelectedPlace, patch: PatchOptions): Promise<Written> {
+    return this.#selected({
+      selector,
+      options: patch,
+      send: async (more) => this.#there.patch(scope, key, { ...patch, ...more }),
+      sendWith: async (labels, object) => {
+        if (patch.contentType !== APPLY) return this.#put(scope, withLabels(object, labels), patch);
+        return this.#there.patch(scope, key, { ...patch, patch: this.#applyWith(labels, patch) });
+      },
+    });
+  }
+
+  async #selected({ selector, options, send, sendWith }: Selected): Promise<Written> {
+    for (let attempt = 1; ; attempt++) {
+      const { warn, dryRun, signal } = options;
+      const tried = await send({ dryRun: true, ...(dryRun ? {} : { warn: () => undefined }) });
+      const object = objectOf(tried.object);
+      const missing = missingLabels(object, selector, this.#definition);
+      if (missing === undefined) return dryRun ? tried : send({ warn });
+      signal.throwIfAborted();
+      try {
+        return await sendWith(missing, object);
+      } catch (error) {
+        if (!isApiError(error) || error.reason !== "Conflict" || attempt === ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  async #post(scope: Scope, object: KubeObject, options: WriteOptions): Promise<Written> {
+    return { object: await this.#there.create(scope, object, options), created: true };
+  }
+
+  /** Insists on the version that the dry run was about. */
+  async #put(scope: Scope, object: KubeObject, options: WriteOptions): Promise<Written> {
+    return { object: await this.#there.update(scope, object, options) };
+  }
+
+  /** YAML is not read here: who sends that is told what to add. */
+  #applyWith(labels: Labels, { patch }: PatchOptions): Buffer {
+    const config = parsed(patch);
+    if (config !== undefined) return Buffer.from(stringifyJson(withLabels(config, labels)));
+    const list = Object.entries(labels).map(([key, value]) => `${key}: ${JSON.stringify(value)}`);
+    const message = `object does not match required labels: add ${list.join(", ")} to metadata.labels`;
+    throw ApiError.forbidden({ resource: groupResourceOf(this.#definition), message });
+  }
+}
+
+/** A write, and how it is sent as it came and with labels. */
+interface Selected {
+  readonly selector: ClaimSelector;
+  readonly options: WriteOptions;
+  readonly send: (more: Partial<Pick<WriteOptions, "dryRun" | "warn">>) => Promise<Written>;
+  readonly sendWith: (labels: Labels, object: KubeObject) => Promise<Written>;
+}
+
+function objectOf(object: KubeObject | Encoded): KubeObject {
+  return "bytes" in object ? decodeObject(object as Encoded) : object;
+}
+
+function parsed(patch: Buffer): KubeObject | undefined {
+  try {
+    const value = parseOwnJson(patch.toString("utf8"));
+    return isJsonObject(value) && isJsonObject(value["metadata"]) ? (value as unknown as KubeObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,88 @@
+// A view for each shard: of what is bound there, of exports of whichever shard, at the URLs that the shards publish.
+import { apiExportView } from "@virtual-workspaces/apiexport";
+import { builtInKinds, type Loopback, loopback } from "@virtual-workspaces/workspace-server";
+import { expect } from "chai";
+import { type Calls, callsTo } from "../../_support/plain.ts";
+import { APIS, bindingOf } from "../../workspace-server/bindings/support/shard.ts";
+import { makeOn, Stores, startSharded } from "../../workspace-server/shards/support.ts";
+import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
+import { MAPS, map, namesOf, Provider, untilAnswer, WIDGETS, widget } from "./support/provider.ts";
+
+const CLAIM = { group: "", resource: "configmaps", identityHash: "", verbs: ["*"] };
+const ACCEPTED = [{ ...CLAIM, selector: { matchAll: true }, state: "Accepted" }];
+
+describe("views of an export on several shards", function () {
+  this.timeout(90_000);
+  const stores = new Stores();
+  let server: Workspaces;
+  let provider: Provider;
+  const clusters: Record<string, string> = {};
+
+  const viewOver = ({ upstream, identity }: Loopback) =>
+    apiExportView({ upstream, identity, kinds: builtInKinds.map(({ resource }) => resource), allowCache: 500 });
+
+  before(async () => {
+    const own = loopback();
+    server = await startSharded(stores, {
+      loopback: own,
+      virtualWorkspaces: [viewOver(own)],
+      shards: { virtualWorkspaces: (_, context) => [viewOver(context.loopback)] },
+    });
+    provider = await Provider.make(server, "provider", { permissionClaims: [CLAIM] });
+    for (const shard of ["root", "shard-1"]) {
+      const cluster = await makeOn(server, `on-${shard}`, { shard });
+      clusters[shard] = cluster;
+      await provider.post(
+        cluster,
+        `${APIS}/apibindings`,
+        bindingOf("widgets", `${provider.cluster}:widgets`, ACCEPTED),
+      );
+      await provider.until(
+        `/clusters/${cluster}${APIS}/apibindings/widgets`,
+        ({ body }) => body.status?.phase === "Bound",
+      );
+      await provider.post(cluster, WIDGETS, widget(`of-${shard}`));
+      await provider.post(cluster, MAPS, map(`of-${shard}`));
+    }
+  });
+
+  after(async () => {
+    await server?.[Symbol.asyncDispose]();
+    await stores[Symbol.asyncDispose]();
+  });
+
+  /** What is asked of the view at each published URL. */
+  async function published(): Promise<Calls[]> {
+    const slice = await provider.until(
+      `/clusters/${provider.cluster}${APIS.replace("v1alpha2", "v1alpha1")}/apiexportendpointslices/widgets`,
+      ({ body }) => body.status?.endpoints?.length === 2,
+    );
+    const urls: string[] = slice.body.status.endpoints.map(({ url }: { url: string }) => url);
+    return urls.sort((one) => (one.startsWith(server.url) ? -1 : 1)).map((url) => callsTo(`${url}/clusters/*`));
+  }
+
+  it("have what is on their shard, own and claimed, and together all of it", async () => {
+    const [root, far] = (await published()) as [Calls, Calls];
+    for (const [calls, shard] of [
+      [root, "root"],
+      [far, "shard-1"],
+    ] as const) {
+      const widgets = await untilAnswer(
+        () => calls.get(WIDGETS),
+        ({ status }) => status === 200,
+      );
+      expect(namesOf(widgets)).to.deep.equal([`${clusters[shard]}/of-${shard}`]);
+      const maps = namesOf(await calls.get("/api/v1/configmaps"));
+      expect(maps).to.include(`${clusters[shard]}/of-${shard}`);
+      expect(maps.every((name) => name.startsWith(`${clusters[shard]}/`))).to.equal(true);
+    }
+  });
+
+  it("ask about the content where the export is, whichever shard that is, and let nobody else in", async () => {
+    const [, far] = (await published()) as [Calls, Calls];
+    expect((await far.get(WIDGETS)).status).to.equal(200);
+    expect((await far.get(WIDGETS, { user: "bob" })).status).to.equal(403);
+    await using watch = await far.watch(`${WIDGETS}?watch=true&resourceVersion=0`);
+    expect(await watch.take(1)).to.deep.equal(["ADDED of-shard-1"]);
+  });
+});
