@@ -77,9 +77,11 @@ describe("the view of an export in a server of its own", function () {
     ).to.deep.equal([`${one}/a`]);
     expect((await server.send(`POST ${provider.url(MAPS, one)}`, map("made"))).status).to.equal(201);
     expect(namesOf(await server.get(provider.url("/api/v1/configmaps")))).to.include(`${one}/made`);
-    const [made] = there(`/clusters/${one}${MAPS}`).filter(
-      ({ verb, impersonatedUser }) => verb === "create" && impersonatedUser,
-    );
+    const found = (): Asked | undefined =>
+      there(`/clusters/${one}${MAPS}`).find(({ verb, impersonatedUser }) => verb === "create" && impersonatedUser);
+    // A line is written behind the answer.
+    while (found() === undefined) await new Promise(setImmediate);
+    const made = found();
     expect(made?.user.username).to.equal("shard-admin");
     expect(made?.impersonatedUser?.username).to.equal("alice");
     const [warrant = ""] = made?.impersonatedUser?.extra?.["authorization.kcp.io/warrant"] ?? [];
