@@ -129,7 +129,10 @@ describe("while a server has not read everything yet", function () {
     const locksOf = async (change: (locks: Record<string, object>) => Record<string, object>) => {
       const found = await modify(clusters, key, ({ metadata, ...cluster }) => {
         const { [LOCKS]: text = "{}", ...annotations } = metadata.annotations ?? {};
-        return { ...cluster, metadata: { ...metadata, annotations: { ...annotations, [LOCKS]: locked(text, change) } } };
+        return {
+          ...cluster,
+          metadata: { ...metadata, annotations: { ...annotations, [LOCKS]: locked(text, change) } },
+        };
       });
       return Object.keys(JSON.parse(found?.metadata.annotations?.[LOCKS] ?? "{}"));
     };
