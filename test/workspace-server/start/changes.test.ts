@@ -1,6 +1,11 @@
 // What happens while a server has yet to read what every workspace has: it is heeded at once, and not undone by what is read then.
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { LogicalCluster } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
+import { modify } from "../../../packages/workspace-server/src/shard/modify.ts";
+import { ShardObjects } from "../../../packages/workspace-server/src/shard/objects.ts";
+import { logicalClusterKey } from "../../../packages/workspace-server/src/shard/state.ts";
 import { configMap, namespace, paths, widget } from "../faults/support/tree.ts";
 import { ClusterClient } from "../support/objects.ts";
 import { startWorkspaces, type Workspaces } from "../support/workspaces.ts";
@@ -9,6 +14,7 @@ import { make, makeTree, root, type Tree, USERS, WIDGETS, WORKSPACES } from "./s
 
 const MAP = "/api/v1/namespaces/default/configmaps/kube-root-ca.crt";
 const BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
+const LOCKS = "internal.apis.kcp.io/resource-bindings";
 const SLICE = "/apis/apis.kcp.io/v1alpha1/apiexportendpointslices/widgets";
 
 describe("while a server has not read everything yet", function () {
@@ -80,7 +86,7 @@ describe("while a server has not read everything yet", function () {
     expect(body.items.map((each: { metadata: { name: string } }) => each.metadata.name)).to.deep.equal(["new"]);
   });
 
-  it("namespaces are made and filled, and what goes is emptied of what is bound as well", async () => {
+  it("namespaces are made and filled, emptied and gone", async () => {
     const own = new ClusterClient(server, "root:own");
     await own.create(paths.NAMESPACES, namespace("new"));
     await own.until("/api/v1/namespaces/new/serviceaccounts/default", (answer) => answer.status === 200);
@@ -116,6 +122,34 @@ describe("while a server has not read everything yet", function () {
     expect(await status(`/clusters/root:consumer${WIDGETS}/another`, "carol")).to.equal(200);
   });
 
+  it("what another process writes is judged by all that its workspace has", async () => {
+    using other = new ShardObjects(inner);
+    const clusters = other.of(LogicalCluster);
+    const key = logicalClusterKey(tree.clusters.consumer);
+    const locksOf = async (change: (locks: Record<string, object>) => Record<string, object>) => {
+      const found = await modify(clusters, key, ({ metadata, ...cluster }) => {
+        const { [LOCKS]: text = "{}", ...annotations } = metadata.annotations ?? {};
+        return {
+          ...cluster,
+          metadata: { ...metadata, annotations: { ...annotations, [LOCKS]: locked(text, change) } },
+        };
+      });
+      return Object.keys(JSON.parse(found?.metadata.annotations?.[LOCKS] ?? "{}"));
+    };
+    const before = await locksOf((locks) => locks);
+    expect(before).to.include("widgets.example.dev");
+    const gone = "gone.example.dev";
+    expect(await locksOf((locks) => ({ ...locks, [gone]: { n: "of-nobody" } }))).to.include(gone);
+    // Who keeps locks takes away those of bindings that are not there, and no others.
+    let locks: readonly string[];
+    do {
+      await nextTurn();
+      locks = await locksOf((all) => all);
+    } while (locks.includes(gone));
+    expect(locks).to.deep.equal(before);
+    expect(held.waiting).to.be.greaterThan(0);
+  });
+
   it("what is about all workspaces waits", async () => {
     const paths = [
       `/clusters/*/apis/example.dev/v1/widgets:${tree.identity}`,
@@ -138,6 +172,10 @@ describe("while a server has not read everything yet", function () {
     expect(roles?.body.items.map(nameOf)).to.include("policy");
   });
 });
+
+function locked(text: string, change: (locks: Record<string, object>) => Record<string, object>): string {
+  return JSON.stringify(change(JSON.parse(text)));
+}
 
 const nameOf = ({ metadata }: { readonly metadata: { readonly name: string } }): string => metadata.name;
 
