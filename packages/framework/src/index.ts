@@ -156,7 +156,7 @@ export {
   SubjectAccessReview,
   TokenReview,
 } from "./reviews/kinds.ts";
-export { SelfReviews } from "./reviews/self-reviews.ts";
+export { reviewedUser, SelfReviews } from "./reviews/self-reviews.ts";
 export { ANONYMOUS, AUTHENTICATED, authenticatedUser, type Identity, UNAUTHENTICATED, User } from "./user.ts";
 
 // Where it is served.

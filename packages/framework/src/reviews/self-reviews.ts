@@ -2,6 +2,7 @@ import { formatTime, type KubeObject } from "@virtual-workspaces/apimachinery";
 import type { Scope, Storage } from "../storage.ts";
 import type { WriteOptions } from "../storage-writes.ts";
 import type { User } from "../user.ts";
+import type { ReviewedUser } from "./content.ts";
 
 /**
  * The storage of `SelfSubjectReview`: says who somebody is, as the request goes on as. For views that serve the reviews
@@ -14,12 +15,12 @@ export class SelfReviews implements Storage {
   /** Whom the request is from, all extras included. */
   create(_scope: Scope, { apiVersion, kind }: KubeObject, { user }: WriteOptions): KubeObject {
     const metadata = { creationTimestamp: formatTime(new Date()) };
-    return { apiVersion, kind, metadata, status: { userInfo: userInfo(user) } };
+    return { apiVersion, kind, metadata, status: { userInfo: reviewedUser(user) } };
   }
 }
 
-/** What is empty is left out, as Kubernetes does. */
-function userInfo({ name, uid, groups, extra }: User): object {
+/** Somebody as reviews tell of them (Kubernetes' `UserInfo`): what is empty is left out. */
+export function reviewedUser({ name, uid, groups, extra }: User): ReviewedUser {
   return {
     username: name,
     ...(uid === "" ? {} : { uid }),

@@ -1,4 +1,4 @@
-import { ApiError, isWorkspacePath } from "@virtual-workspaces/apimachinery";
+import { ApiError, isWorkspacePath, WILDCARD } from "@virtual-workspaces/apimachinery";
 import {
   CORE_GROUP,
   HOME_PATH_PREFIX,
@@ -182,7 +182,8 @@ export class Installation {
 
   /** Whether a logical cluster may be on a shard that does not run: then it is neither there nor gone. */
   isUnknown(cluster: string): boolean {
-    return !cluster.startsWith("system:") && this.index.shardOf(cluster) === undefined && this.missing.length > 0;
+    if (cluster === WILDCARD || cluster.startsWith("system:")) return false;
+    return this.index.shardOf(cluster) === undefined && this.missing.length > 0;
   }
 
   /** The same of what a path or name leads to. */

@@ -1,15 +1,14 @@
 import { ApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
-import type {
-  Authenticator,
-  Log,
-  ReviewedUser,
-  Scope,
-  Storage,
-  TokenAuthenticator,
-  TokenReviewContent,
-  TokenReviewStatus,
-  User,
-  WriteOptions,
+import {
+  type Authenticator,
+  type Log,
+  reviewedUser,
+  type Scope,
+  type Storage,
+  type TokenAuthenticator,
+  type TokenReviewContent,
+  type TokenReviewStatus,
+  type WriteOptions,
 } from "@virtual-workspaces/framework";
 import type { AudienceAuthenticator, ReviewedToken } from "../authenticator.ts";
 import { TokenRefused } from "../refused.ts";
@@ -56,7 +55,8 @@ export class TokenReviews implements Storage<ObjectOf<TokenReviewContent>> {
       if (!isOfTokens(authenticator)) continue;
       try {
         const found = await this.#ask(authenticator, token, audiences);
-        if (found !== undefined) return { authenticated: true, user: userInfo(found.user), audiences: found.audiences };
+        if (found !== undefined)
+          return { authenticated: true, user: reviewedUser(found.user), audiences: found.audiences };
         errors.add("invalid bearer token");
       } catch (error) {
         errors.add(error instanceof TokenRefused ? error.message : failureOf(error, options, this.#options.log));
@@ -85,14 +85,4 @@ function isOfTokens(authenticator: Authenticator): authenticator is TokenAuthent
 
 function knowsAudiences(authenticator: TokenAuthenticator): authenticator is AudienceAuthenticator {
   return typeof (authenticator as Partial<AudienceAuthenticator>).reviewToken === "function";
-}
-
-/** What is empty is left out, as Kubernetes does. */
-function userInfo({ name, uid, groups, extra }: User): ReviewedUser {
-  return {
-    username: name,
-    ...(uid === "" ? {} : { uid }),
-    ...(groups.length === 0 ? {} : { groups }),
-    ...(Object.keys(extra).length === 0 ? {} : { extra }),
-  };
 }
