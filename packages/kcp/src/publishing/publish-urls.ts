@@ -35,6 +35,7 @@ export class PublishedURLs<T extends object = object> implements AsyncDisposable
   readonly #contention = new Contention();
   /** Shards that were there, and have been deleted: nobody else takes back what they have published. */
   readonly #removed = new Set<string>();
+  readonly #end = (): void => void this[Symbol.asyncDispose]();
   #closed: Promise<void> | undefined;
 
   /** @throws Error on options that contradict each other */
@@ -79,9 +80,9 @@ export class PublishedURLs<T extends object = object> implements AsyncDisposable
     for (const informer of [this.#objects, this.#shards]) informer?.on({ lifecycle: (event) => this.#tell(event) });
     void this.#objects.start();
     void this.#shards?.start();
-    const end = (): void => void this[Symbol.asyncDispose]();
-    options.signal?.addEventListener("abort", end, { once: true });
-    if (options.signal?.aborted === true) end();
+    const { signal } = options;
+    signal?.addEventListener("abort", this.#end, { once: true });
+    if (signal?.aborted === true) this.#end();
   }
 
   /** Looks at all objects again, for a reason that no source knows of. */
@@ -117,6 +118,7 @@ export class PublishedURLs<T extends object = object> implements AsyncDisposable
   }
 
   async #close(): Promise<void> {
+    this.#options.signal?.removeEventListener("abort", this.#end);
     await this.#controller.stop();
     await Promise.all([this.#objects, this.#shards].map((informer) => informer?.[Symbol.asyncDispose]()));
   }

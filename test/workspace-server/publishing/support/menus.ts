@@ -8,7 +8,7 @@ import { define, makeWorkspace } from "../../support/logical-clusters.ts";
 import type { Workspaces } from "../../support/workspaces.ts";
 
 const TEXT = { type: "string" } as const;
-const STATUS = {
+export const STATUS = {
   type: "object",
   properties: {
     endpoints: {
