@@ -262,27 +262,33 @@ describe("URLs in an endpoint slice", function () {
     });
   });
 
-  it("are left to whoever has applied them", async () => {
+  it("are left to whoever has applied them, also when the export is gone", async () => {
     await using stores = new Stores();
     await using server = await start(stores);
     const near = await makeOn(server, "near", { shard: "root" });
     await made(server, EXPORTS, exportOf("maps", []));
-    await until(server, `${SLICES}/maps`, (answer) => conditionOf(answer, "PartitionValid") !== undefined);
+    await made(server, SLICES, slice("mine"));
+    await until(server, `${SLICES}/mine`, (answer) => conditionOf(answer, "PartitionValid") !== undefined);
     const apply = async (endpoints: readonly object[]): Promise<void> => {
-      const object = { apiVersion: "apis.kcp.io/v1alpha1", kind: "APIExportEndpointSlice", metadata: { name: "maps" } };
-      const call = `PATCH ${SLICES}/maps/status?fieldManager=mine&force=true` as const;
+      const object = { apiVersion: "apis.kcp.io/v1alpha1", kind: "APIExportEndpointSlice", metadata: { name: "mine" } };
+      const call = `PATCH ${SLICES}/mine/status?fieldManager=mine&force=true` as const;
       const { status, text } = await server.send(call, { ...object, status: { endpoints } }, { ...APPLY, ...root });
       expect(status, text).to.equal(200);
     };
     await apply([{ url: "https://mine.test/view", shards: { matchAll: true } }]);
     await bindMaps(server, near);
-    const both = await having(server, `${SLICES}/maps`, ["https://mine.test/view", ON.root]);
+    const both = await having(server, `${SLICES}/mine`, ["https://mine.test/view", ON.root]);
     expect(both.body.status.endpoints[0].shards).to.deep.equal({ matchAll: true });
     await unbindMaps(server, near);
-    await having(server, `${SLICES}/maps`, ["https://mine.test/view"]);
+    await having(server, `${SLICES}/mine`, ["https://mine.test/view"]);
     await bindMaps(server, near);
-    await having(server, `${SLICES}/maps`, ["https://mine.test/view", ON.root]);
+    await having(server, `${SLICES}/mine`, ["https://mine.test/view", ON.root]);
+    expect((await server.send(`DELETE ${EXPORTS}/maps`, undefined, root)).status).to.equal(200);
+    await having(server, `${SLICES}/mine`, ["https://mine.test/view"]);
+    const isGone = (answer: Parameters<typeof conditionOf>[0]) =>
+      conditionOf(answer, "APIExportValid")?.status === "False";
+    expect(urlsOf(await until(server, `${SLICES}/mine`, isGone))).to.deep.equal(["https://mine.test/view"]);
     await apply([]);
-    await having(server, `${SLICES}/maps`, [ON.root]);
+    await having(server, `${SLICES}/mine`, []);
   });
 });

@@ -97,7 +97,8 @@ export class PublishedURLs<T extends object = object> implements AsyncDisposable
    * @param options.signal ends the waiting for a server that is not there; what has not been taken back by then stays
    * @throws AggregateError when something could not be taken back, and what `signal` aborts with
    */
-  async withdraw({ signal = new AbortController().signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
+  async withdraw(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    const { signal = new AbortController().signal } = options;
     const failures: unknown[] = [];
     try {
       await untilAborted(this.#objects.synced, signal);
