@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { MERGE } from "../../_support/patches.ts";
 import { outcome } from "../../_support/plain.ts";
 import { APIS, bindingOf, exportOf } from "../../workspace-server/bindings/support/shard.ts";
-import { bind, makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";
+import { bind, makeAdmin, makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";
 import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
 import {
   ALL,
@@ -31,7 +31,7 @@ describe("access through the view of an export", function () {
   let consumer: string;
 
   before(async () => {
-    server = await startViewed({ users: ["carol"], view: { allowCache: 500 } });
+    server = await startViewed({ users: ["carol", "erin"], view: { allowCache: 500 } });
     provider = await Provider.make(server);
     consumer = await provider.consumer("consumer");
     await provider.post(consumer, WIDGETS, widget("a"));
@@ -207,6 +207,30 @@ describe("access through the view of an export", function () {
     expect(outcome(failed).slice(0, 2)).to.deep.equal([500, "InternalError"]);
     expect((await server.get(path("*"), { user: "carol" })).status).to.equal(403);
     expect((await server.get(path("*"), root)).status).to.equal(404);
+  });
+
+  it("is not had by becoming the provider in a workspace where one may be anybody", async () => {
+    await makeAdmin(server, consumer, "erin");
+    const warrant = JSON.stringify({ user: "alice", groups: ["system:authenticated"] });
+    const masters = JSON.stringify({ user: "x", groups: ["system:masters"] });
+    for (const more of [
+      {},
+      { "impersonate-extra-authorization.kcp.io%2fwarrant": warrant },
+      { "impersonate-extra-authorization.kcp.io%2fwarrant": masters },
+      { "impersonate-extra-authentication.kcp.io%2fscopes": `cluster:${provider.cluster}` },
+      { "impersonate-group": "system:masters" },
+      { "impersonate-group": "system:kcp:admin" },
+    ]) {
+      const headers = { authorization: "Bearer erin", "impersonate-user": "alice", ...more };
+      for (const cluster of [consumer, "*"])
+        for (const path of [WIDGETS, `${WIDGETS}/a`]) {
+          const { status, text } = await provider.in(cluster).get(path, { headers });
+          expect(status, `${JSON.stringify(more)} ${cluster} ${text}`).to.equal(403);
+        }
+    }
+    // She is somebody else in her workspace all the same.
+    const headers = { authorization: "Bearer erin", "impersonate-user": "alice" };
+    expect((await server.get(`/clusters/${consumer}/apis`, { headers })).status).to.be.oneOf([200, 403]);
   });
 
   it("believes no header of a client's about who it is", async () => {

@@ -7,6 +7,7 @@ import { Upstream } from "@virtual-workspaces/transport";
 import { builtInKinds } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { type PlainServer, startPlain } from "../../_support/plain.ts";
+import { type Relay, startRelay } from "../../_support/relay.ts";
 import { startWorkspaces, type Workspaces } from "../../workspace-server/support/workspaces.ts";
 import { MAPS, map, namesOf, Provider, untilAnswer, WIDGETS, widget } from "./support/provider.ts";
 
@@ -23,6 +24,13 @@ interface Asked {
   readonly stage: string;
 }
 
+/** What the audit log has, sooner or later. */
+async function written<T>(find: () => T | undefined): Promise<T | undefined> {
+  for (const end = performance.now() + 5_000; find() === undefined && performance.now() < end; )
+    await new Promise((resolve) => setImmediate(resolve));
+  return find();
+}
+
 describe("the view of an export in a server of its own", function () {
   this.timeout(60_000);
   const asked: Asked[] = [];
@@ -30,6 +38,8 @@ describe("the view of an export in a server of its own", function () {
   let workspaces: Workspaces;
   let server: PlainServer;
   let upstream: Upstream;
+  let relay: Relay;
+  let away = false;
   let provider: Provider;
   let one: string;
 
@@ -41,7 +51,9 @@ describe("the view of an export in a server of its own", function () {
       }),
     });
     const credentials = { get: () => ({ headers: ["Authorization", "Bearer root"] }) };
-    upstream = new Upstream({ url: workspaces.url, credentials });
+    const port = Number(new URL(workspaces.url).port);
+    relay = await startRelay(() => (away ? 1 : port));
+    upstream = new Upstream({ url: `http://127.0.0.1:${relay.port}`, credentials });
     const view = apiExportView({
       ...{ upstream, identity: sameCaller, allowCache: 500 },
       kinds: builtInKinds.map(({ resource }) => resource),
@@ -61,6 +73,7 @@ describe("the view of an export in a server of its own", function () {
   after(async () => {
     await server?.[Symbol.asyncDispose]();
     await upstream?.[Symbol.asyncDispose]();
+    await relay?.[Symbol.asyncDispose]();
     await workspaces?.[Symbol.asyncDispose]();
   });
 
@@ -77,11 +90,8 @@ describe("the view of an export in a server of its own", function () {
     ).to.deep.equal([`${one}/a`]);
     expect((await server.send(`POST ${provider.url(MAPS, one)}`, map("made"))).status).to.equal(201);
     expect(namesOf(await server.get(provider.url("/api/v1/configmaps")))).to.include(`${one}/made`);
-    const found = (): Asked | undefined =>
-      there(`/clusters/${one}${MAPS}`).find(({ verb, impersonatedUser }) => verb === "create" && impersonatedUser);
-    // A line is written behind the answer.
-    while (found() === undefined) await new Promise(setImmediate);
-    const made = found();
+    const isIt = ({ verb, impersonatedUser }: Asked): boolean => verb === "create" && impersonatedUser !== undefined;
+    const made = await written(() => there(`/clusters/${one}${MAPS}`).find(isIt));
     expect(made?.user.username).to.equal("shard-admin");
     expect(made?.impersonatedUser?.username).to.equal("alice");
     const [warrant = ""] = made?.impersonatedUser?.extra?.["authorization.kcp.io/warrant"] ?? [];
@@ -120,5 +130,23 @@ describe("the view of an export in a server of its own", function () {
     for (const watch of watches) expect(await watch.take(1)).to.deep.equal(["ADDED a"]);
     expect(count() - before).to.be.below(4);
     for (const watch of watches) await watch[Symbol.asyncDispose]();
+  });
+
+  it("tells clients 503 while the server is away, keeps watches open, and has what happened when it is back", async () => {
+    await using watch = await server.watch(`${provider.url(WIDGETS)}?watch=true&resourceVersion=0`);
+    expect(await watch.take(1)).to.deep.equal(["ADDED a"]);
+    away = true;
+    relay.cut();
+    const told = await server.get(provider.url(WIDGETS));
+    expect([told.status, told.body.reason]).to.deep.equal([503, "ServiceUnavailable"]);
+    expect(told.text).to.not.include("127.0.0.1");
+    await provider.post(one, WIDGETS, widget("meanwhile"));
+    away = false;
+    expect(await watch.take(1)).to.deep.equal(["ADDED meanwhile"]);
+    await untilAnswer(
+      () => server.get(provider.url(WIDGETS)),
+      ({ status }) => status === 200,
+    );
+    expect(errors).to.not.deep.equal([]);
   });
 });

@@ -2,6 +2,7 @@
 import { expect } from "chai";
 import { MERGE } from "../../_support/patches.ts";
 import { type Answer, outcome } from "../../_support/plain.ts";
+import { makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";
 import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
 import { MAPS, map, namesOf, Provider, startViewed } from "./support/provider.ts";
 
@@ -116,6 +117,15 @@ describe("a claim on some objects", function () {
     expect(outcome(applied).slice(0, 2)).to.deep.equal([409, "AlreadyExists"]);
     expect((await there.send(`DELETE ${MAPS}`)).status).to.equal(200);
     expect(labelsOf(await direct("private"))).to.deep.equal({ secret: "yes" });
+  });
+
+  it("is nothing to administrators either where nobody has bound the export", async () => {
+    const unbound = await makeWorkspace(server, "unbound");
+    const made = await provider.in(unbound).send(`POST ${MAPS}`, map("one"), root);
+    forbidden(made, "could not find suitable apibinding in target logical cluster");
+    expect((await server.get(`/clusters/${unbound}${MAPS}/one`, root)).status).to.equal(404);
+    expect((await provider.in(labelled).send(`POST ${MAPS}`, map("by-root"), root)).status).to.equal(201);
+    expect(labelsOf(await direct("by-root"))).to.deep.equal({ of: "provider" });
   });
 
   it("cannot be met by guessing where labels are chosen from several", async () => {

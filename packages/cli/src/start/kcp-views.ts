@@ -1,8 +1,15 @@
 import { apiExportView } from "@virtual-workspaces/apiexport";
-import type { Log, VirtualWorkspace } from "@virtual-workspaces/framework";
-import { builtInKinds, type Loopback } from "@virtual-workspaces/workspace-server";
+import type { Log, Resource, VirtualWorkspace } from "@virtual-workspaces/framework";
+import {
+  builtInKinds,
+  LocalSubjectAccessReview,
+  type Loopback,
+  SubjectAccessReview,
+  TokenReview,
+} from "@virtual-workspaces/workspace-server";
 
-const KINDS = builtInKinds.map(({ resource }) => resource);
+const REVIEWS = [TokenReview, SubjectAccessReview, LocalSubjectAccessReview] as unknown as readonly Resource[];
+const KINDS = [...builtInKinds.map(({ resource }) => resource), ...REVIEWS];
 
 /** The views that kcp has itself, over the workspaces of one shard (`--run-virtual-workspaces`). */
 export function kcpViews({ upstream, identity }: Loopback, log: Log): readonly VirtualWorkspace[] {
