@@ -1,12 +1,13 @@
 import { apiExportView } from "@virtual-workspaces/apiexport";
-import type { Log, Resource, VirtualWorkspace } from "@virtual-workspaces/framework";
 import {
-  builtInKinds,
   LocalSubjectAccessReview,
-  type Loopback,
+  type Log,
+  type Resource,
   SubjectAccessReview,
   TokenReview,
-} from "@virtual-workspaces/workspace-server";
+  type VirtualWorkspace,
+} from "@virtual-workspaces/framework";
+import { builtInKinds, type Loopback } from "@virtual-workspaces/workspace-server";
 
 const REVIEWS = [TokenReview, SubjectAccessReview, LocalSubjectAccessReview] as unknown as readonly Resource[];
 const KINDS = [...builtInKinds.map(({ resource }) => resource), ...REVIEWS];
