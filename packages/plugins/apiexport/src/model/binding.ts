@@ -1,4 +1,4 @@
-import { CLUSTER_ANNOTATION, type GroupResource } from "@virtual-workspaces/apimachinery";
+import type { GroupResource } from "@virtual-workspaces/apimachinery";
 import {
   APIBinding,
   APIS_GROUP,
@@ -7,61 +7,41 @@ import {
   normalizedGroupResource,
 } from "@virtual-workspaces/kcp";
 import { Interned } from "./interned.ts";
+import type { ExportKey } from "./model.ts";
 
 /** A claim that a workspace has decided about. */
 export type BoundClaim = NonNullable<APIBinding["spec"]["permissionClaims"]>[number];
 
-/** Which export an index finds bindings by: where it is bound, where it is, its name. */
-export function boundBy(cluster: string, exportCluster: string, name: string): string {
-  return `${cluster}/${exportCluster}/${name}`;
-}
-
-/** What a binding is found by. Until it is bound, a path that is the name of a logical cluster says whose export is meant. */
-export function bindingIndex({ metadata, spec, status }: APIBinding): readonly string[] {
-  const { name, path } = spec?.reference?.export ?? {};
-  const exportCluster = status?.apiExportClusterName || path;
-  const cluster = metadata.annotations?.[CLUSTER_ANNOTATION];
-  if (name === undefined || exportCluster === undefined || cluster === undefined) return [];
-  return [boundBy(cluster, exportCluster, name)];
-}
-
-type Spec = APIBinding["spec"];
-type Status = NonNullable<APIBinding["status"]>;
-
 /**
- * What is kept of bindings: there are some for each workspace, and those to one export are mostly alike. So each costs its
- * name and place, 1 KiB or so with what it is found by, and what it gives is there once.
+ * What is kept of bindings: what they give, and to which export, and not even how they are called. There are some for each
+ * workspace, and those to one export are mostly alike: then they are one object.
  */
 export class SlimBindings {
-  readonly #specs = new Interned<Spec>();
-  readonly #statuses = new Interned<Status>();
+  readonly #kept = new Interned<APIBinding>();
 
   /** The binding with what is asked of it, and nothing else. */
-  readonly of = ({ metadata, spec, status }: APIBinding): APIBinding => {
-    const { name, resourceVersion, uid, annotations } = metadata;
-    const { reference, permissionClaims = [] } = (spec ?? {}) as Spec;
+  readonly of = ({ spec, status }: APIBinding): APIBinding => {
+    const { reference, permissionClaims = [] } = (spec ?? {}) as APIBinding["spec"];
     const { apiExportClusterName, boundResources = [] } = status ?? {};
-    const cluster = annotations?.[CLUSTER_ANNOTATION];
-    const bound = boundResources.map(({ group, resource }) => ({ group, resource }));
-    return {
+    return this.#kept.of({
       ...TYPE,
-      metadata: {
-        ...{ name, resourceVersion, uid },
-        ...(cluster === undefined ? {} : { annotations: { [CLUSTER_ANNOTATION]: cluster } }),
-      },
-      spec: this.#specs.of({
-        reference,
-        permissionClaims: permissionClaims.filter(({ state }) => state === "Accepted"),
-      }),
-      status: this.#statuses.of({
+      metadata: {},
+      spec: { reference, permissionClaims: permissionClaims.filter(({ state }) => state === "Accepted") },
+      status: {
         ...(apiExportClusterName === undefined ? {} : { apiExportClusterName }),
-        boundResources: bound as unknown as Status["boundResources"],
-      } as Status),
-    } as APIBinding;
+        boundResources: boundResources.map(({ group, resource }) => ({ group, resource })),
+      },
+    } as unknown as APIBinding);
   };
 }
 
 const TYPE = { apiVersion: `${APIS_GROUP}/${APIBinding.version}`, kind: APIBinding.kind } as const;
+
+/** Whether a binding is to an export. Until it is bound, a path that is the name of a logical cluster says whose is meant. */
+export function isBindingTo({ spec, status }: APIBinding, { cluster, name }: ExportKey): boolean {
+  const { name: wanted, path } = spec.reference?.export ?? {};
+  return wanted === name && (status?.apiExportClusterName || path) === cluster;
+}
 
 /** Whether a workspace has a resource by a binding. */
 export function isBound({ status }: APIBinding, { group, resource }: GroupResource): boolean {

@@ -1,7 +1,7 @@
 import { Client, Informer, type LifecycleEvent, withoutManagedFields } from "@virtual-workspaces/client";
 import { APIBinding, APIExport, APIResourceSchema, type Holds } from "@virtual-workspaces/kcp";
 import type { ApiExportViewOptions } from "../options.ts";
-import { bindingIndex, boundBy, SlimBindings } from "./binding.ts";
+import { isBindingTo, SlimBindings } from "./binding.ts";
 import { clusterOf } from "./cluster-of.ts";
 
 /** Which export. */
@@ -13,14 +13,13 @@ export interface ExportKey {
 
 type ModelOptions = Pick<ApiExportViewOptions, "upstream" | "cache" | "onError">;
 
-const BY_EXPORT = "export";
 const BY_IDENTITY = "identity";
 /** Of all shards. */
 const CACHE = "/services/cache/shards/*";
 
 /**
  * The exports and schemas of all shards and the bindings of this one, followed. Memory: the exports and schemas whole, and of
- * each binding 1 KiB or so; nothing for requests.
+ * each binding half a KiB or so; nothing for requests.
  */
 export class Model implements AsyncDisposable {
   readonly #exports: Informer<Holds<typeof APIExport>>;
@@ -46,7 +45,6 @@ export class Model implements AsyncDisposable {
     this.#bindings = new Informer({
       resource: here.resource(APIBinding),
       transform: new SlimBindings().of,
-      indexers: { [BY_EXPORT]: bindingIndex },
       onProblem,
     });
     const changed = (): void => {
@@ -90,9 +88,9 @@ export class Model implements AsyncDisposable {
     return this.#schemas.store.get({ cluster, name });
   }
 
-  /** The binding of a logical cluster to an export. */
+  /** The binding of a logical cluster to an export, looked for among the few that it has. */
   binding(cluster: string, to: ExportKey): APIBinding | undefined {
-    return this.#bindings.store.byIndex(BY_EXPORT, boundBy(cluster, to.cluster, to.name))[0];
+    return this.#bindings.store.list({ cluster }).find((binding) => isBindingTo(binding, to));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
