@@ -23,15 +23,17 @@ describe("npm start: virtual-workspaces start with the demonstration", function 
     await using first = await Start.ready({ flags });
     const shown = await told(first);
     expect(shown).to.include("soup=4.50 stew=9.80");
+    expect(shown).to.match(/through its view.*\n.*\n {4}soup=4\.50 stew=9\.80\n/);
     for (const view of ["published/clusters/<cluster>", "quotes/clusters/<cluster>"])
       expect(first.lines).to.include(`  ${first.url}/services/${view}`);
     const commands = [...shown.matchAll(/^ {4}\$ kubectl (.*)\n {4}(.*)$/gm)];
-    expect(commands).to.have.length(3);
+    expect(commands).to.have.length(6);
     for (const [, command = "", answer = ""] of commands) {
-      const said = await first.kubectl(...command.split(" "));
-      expect(said).to.match(answer.startsWith("Error") ? /^1 / : /^0 NAME +(DATA +)?AGE\nmenu /);
+      const said = await first.kubectl(...command.replaceAll("'", "").split(" "));
       if (answer.startsWith("Error")) expect(said).to.equal(`1 ${answer}`);
+      else expect(said).to.match(/^0 NAME +(DATA|PRICE|AGE).*\n(menu|soup) /);
     }
+    await sees(first, shown);
     expect(await first.kubectl("--context", "alice", "get", "workspaces")).to.equal("0 No resources found");
     const inAcme = ["--context", "alice", "--server", `${first.url}/clusters/root:acme`];
     expect(await first.kubectl(...inAcme, "get", "workspaces", "-o", "jsonpath={..metadata.name}")).to.equal(
@@ -51,9 +53,30 @@ describe("npm start: virtual-workspaces start with the demonstration", function 
   });
 });
 
+/** The view of the export: watched, written to in one workspace, and refused in another, as kubectl does it. */
+async function sees(server: Start, shown: string): Promise<void> {
+  const [, view = ""] = /its view at (.*):$/m.exec(shown) ?? [];
+  const inShop = ["--context", "alice", "get", "dishes", "-o"];
+  const shop = (await server.kubectl(...inShop, "jsonpath={.items[0].metadata.annotations['kcp\\.io/cluster']}")).slice(
+    2,
+  );
+  const asAlice = (cluster: string): string[] => ["--context", "alice", "--server", `${view}/clusters/${cluster}`];
+  const names = ["get", "dishes", "-o", "jsonpath={.items[*].metadata.name}"];
+  expect((await server.kubectl(...asAlice("*"), ...names)).slice(2).split(" ").sort()).to.deep.equal(["soup", "stew"]);
+  const watch = [...asAlice("*"), "get", "dishes", "--watch", "--request-timeout=2s", "-o", "name"];
+  const patch = ["patch", "dish", "soup", "--type=merge", "-p", '{"spec":{"price":"5.00"}}'];
+  const [seen, patched] = await Promise.all([server.kubectl(...watch), server.kubectl(...asAlice(shop), ...patch)]);
+  expect(patched).to.equal("0 dish.menu.example.dev/soup patched");
+  expect(seen).to.include("dish.menu.example.dev/stew");
+  expect(await server.kubectl(...inShop, "jsonpath={.items[0].spec.price}")).to.equal("0 5.00");
+  expect(await server.kubectl(...asAlice("root"), ...patch)).to.match(/^1 Error from server \(Forbidden\)/);
+  const back = patch.join(" ").replace("5.00", "4.50").split(" ");
+  expect(await server.kubectl(...asAlice(shop), ...back)).to.equal("0 dish.menu.example.dev/soup patched");
+}
+
 /** What is printed after it is ready. */
 async function told(server: Start): Promise<string> {
   const text = (): string => server.lines.join("\n");
-  await server.until("shown", () => /as Bob[\s\S]*Error from server/.test(text()), 60_000);
+  await server.until("shown", () => /in one that has not[\s\S]*Error from server/.test(text()), 60_000);
   return text().slice(text().indexOf("One object"));
 }

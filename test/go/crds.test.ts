@@ -9,7 +9,7 @@ import { record, recorded } from "../workspace-server/crds/recorded.ts";
 import { building } from "./support/build.ts";
 
 describe("definitions of kinds at the oracle", function () {
-  this.timeout(120_000);
+  this.timeout(300_000);
   before(building("oracle"));
 
   it("are judged as recorded", async () => {

@@ -68,7 +68,7 @@ export class Judge implements Disposable {
   }
 
   async #until(path: string, is: (answer: Answered) => boolean): Promise<Answered> {
-    for (const end = performance.now() + 20_000; ; ) {
+    for (const end = performance.now() + 60_000; ; ) {
       const answer = await this.#call("GET", path);
       if (is(answer)) return answer;
       if (performance.now() > end) throw new Error(`${path}: ${JSON.stringify(answer.body)}`);

@@ -65,27 +65,6 @@ describe("several shards in one process", function () {
     expect(await version(shard), "versions are a shard's own").to.equal(before);
   });
 
-  it("answers for other shards only what administrators ask about access", async () => {
-    await using stores = new Stores();
-    await using server = await startSharded(stores);
-    const near = await makeOn(server, "near", { shard: "root" });
-    const shard = await shardAt(server, "shard-1");
-    const reviews = `/clusters/${near}/apis/authorization.k8s.io/v1/subjectaccessreviews` as const;
-    const review = {
-      ...{ apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview" },
-      spec: { user: "alice", resourceAttributes: { verb: "get", resource: "configmaps" } },
-    };
-    const asked = await shard.send(`POST ${reviews}`, review, root);
-    expect([asked.status, asked.body.status?.allowed], asked.text).to.deep.equal([201, false]);
-    await makeAdmin(server, near, "admin");
-    expect((await shard.send(`POST ${reviews}`, review, { user: "admin" })).status).to.be.oneOf([403, 429]);
-    expect((await shard.get(`/clusters/${near}${CONFIG_MAPS}`, root)).status).to.equal(429);
-    const local = reviews.replace("subjectaccessreviews", "selfsubjectaccessreviews") as typeof reviews;
-    expect((await shard.send(`POST ${local}`, { ...review, kind: "SelfSubjectAccessReview" }, root)).status).to.equal(
-      429,
-    );
-  });
-
   it("are one to whom comes to the server, by names and paths, for reads, watches, writes and children", async () => {
     await using stores = new Stores();
     await using server = await startSharded(stores);

@@ -1,9 +1,15 @@
 import type { PlainUser } from "@virtual-workspaces/workspace-server";
 
+/** The workspace that exports something. */
+export const ACME = "root:acme";
 /** Where the object is that is shown. */
-const SHOP = "root:acme:shop";
-/** What it is called there, in the namespace `default`. */
+export const SHOP = "root:acme:shop";
+/** Another that has bound what is exported. */
+export const LAB = "root:acme:lab";
+/** What the object is called, in the namespace `default`. */
 export const MENU = "menu";
+/** What is exported, and what the export is called. */
+export const DISHES = "dishes";
 
 /** The label by which an object is in the view of the demonstration, `examples/over-workspaces/published.ts`. */
 export const PUBLISHED = "published";

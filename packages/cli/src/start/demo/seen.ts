@@ -2,7 +2,9 @@ import { isApiError } from "@virtual-workspaces/apimachinery";
 import { Client, loadKubeconfig } from "@virtual-workspaces/client";
 import { ConfigMap } from "@virtual-workspaces/workspace-server";
 import { shellWord } from "../../shell.ts";
-import { MENU } from "./place.ts";
+import { Dish } from "./export.ts";
+import { DISHES, MENU } from "./place.ts";
+import type { Tree } from "./tree.ts";
 
 /** The view that shows the object, by its name. */
 const VIEW = "published";
@@ -12,49 +14,78 @@ export interface DemoPlace {
   readonly kubeconfig: string;
   /** Of the server. */
   readonly url: string;
-  /** The logical cluster that the object is in. */
-  readonly cluster: string;
   /** The names of the views that are served. */
   readonly views: readonly string[];
 }
 
-/** One object as it is answered to whom: in its workspace, through a view, and as somebody who may not see it. */
-export async function seen({ kubeconfig, url, cluster, views }: DemoPlace): Promise<string> {
-  const through = `${url}/services/${VIEW}/clusters/${cluster}`;
-  const ways = [
-    { who: "in its workspace, as Alice", context: "alice" },
-    ...(views.includes(VIEW) ? [{ who: "through a view, as Alice", context: "alice", server: through }] : []),
-    { who: "as Bob, who is refused", context: "bob" },
-  ];
-  const rows = await Promise.all(
-    ways.map(async ({ who, context, server }) => {
-      const at = server === undefined ? [] : ["--server", server];
-      const command = ["kubectl", "--context", context, ...at, "get", "configmap", MENU].map(shellWord).join(" ");
-      return `  ${who}\n    $ ${command}\n    ${await answer({ kubeconfig, context, server })}`;
-    }),
-  );
-  return ["One object, seen three ways:", ...rows, ""].join("\n");
-}
-
-interface Asked {
-  readonly kubeconfig: string;
+/** Who asks where, and what is answered. */
+interface Way {
+  readonly who: string;
   readonly context: string;
   /** @default that of the context */
-  readonly server: string | undefined;
+  readonly server?: string;
 }
 
-async function answer({ kubeconfig, context, server }: Asked): Promise<string> {
-  const { upstream, cluster } = await loadKubeconfig({ file: kubeconfig, context });
-  const place =
-    server === undefined ? { upstream, ...(cluster && { cluster }) } : { upstream: { ...upstream, url: server } };
-  await using client = new Client(place);
-  try {
+/** What is asked: as kubectl is told, and as we do. */
+interface Question {
+  readonly get: readonly string[];
+  readonly ask: (client: Client) => Promise<string>;
+}
+
+const THE_MENU: Question = {
+  get: ["configmap", MENU],
+  ask: async (client) => {
     const { data = {} } = await client.resource(ConfigMap).in("default").get(MENU);
     return Object.entries(data)
       .map((entry) => entry.join("="))
       .join(" ");
-  } catch (error) {
-    if (!isApiError(error)) throw error;
-    return `Error from server (${error.status.reason}): ${error.message}`;
-  }
+  },
+};
+
+const ALL_DISHES: Question = {
+  get: [DISHES],
+  ask: async (client) => {
+    const { items } = await client.resource(Dish).list();
+    return items
+      .map(({ metadata, spec }) => `${metadata.name}=${spec?.price}`)
+      .sort()
+      .join(" ");
+  },
+};
+
+/** One object, and what is exported, as they are answered to whom. */
+export async function seen({ kubeconfig, url, views }: DemoPlace, tree: Tree): Promise<string> {
+  const through = `${url}/services/${VIEW}/clusters/${tree.shop}`;
+  const rows = (question: Question, ways: readonly Way[]): Promise<string[]> =>
+    Promise.all(ways.map((way) => row(kubeconfig, question, way)));
+  const object = await rows(THE_MENU, [
+    { who: "in its workspace, as Alice", context: "alice" },
+    ...(views.includes(VIEW) ? [{ who: "through a view, as Alice", context: "alice", server: through }] : []),
+    { who: "as Bob, who is refused", context: "bob" },
+  ]);
+  const text = ["One object, seen three ways:", ...object, ""].join("\n");
+  const { exported } = tree;
+  if (exported === undefined) return text;
+  const dishes = await rows(ALL_DISHES, [
+    { who: "in one that has bound it", context: "alice" },
+    { who: "through its view, in all that have bound it", context: "alice", server: `${exported}/clusters/*` },
+    { who: "in one that has not", context: "alice", server: `${exported}/clusters/${tree.acme}` },
+  ]);
+  return [text, `What root:acme exports, and its view at ${exported}:`, ...dishes, ""].join("\n");
+}
+
+async function row(kubeconfig: string, { get, ask }: Question, { who, context, server }: Way): Promise<string> {
+  const at = server === undefined ? [] : ["--server", server];
+  const command = ["kubectl", "--context", context, ...at, "get", ...get].map(shellWord).join(" ");
+  const { upstream, cluster } = await loadKubeconfig({ file: kubeconfig, context });
+  const place =
+    server === undefined ? { upstream, ...(cluster && { cluster }) } : { upstream: { ...upstream, url: server } };
+  await using client = new Client(place);
+  return `  ${who}\n    $ ${command}\n    ${await ask(client).catch(refusal)}`;
+}
+
+/** As kubectl says it. @throws what is no answer */
+function refusal(error: unknown): string {
+  if (!isApiError(error)) throw error;
+  return `Error from server (${error.status.reason}): ${error.message}`;
 }

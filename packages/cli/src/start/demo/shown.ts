@@ -8,6 +8,6 @@ export async function shown(
 ): Promise<void> {
   // Who does without starts without them.
   const [{ makeTree }, { seen }] = await Promise.all([import("./tree.ts"), import("./seen.ts")]);
-  const cluster = await makeTree(kubeconfig);
-  console.log(`\n${await seen({ kubeconfig, cluster, ...place })}`);
+  const tree = await makeTree(kubeconfig, place.views.includes("apiexport"));
+  console.log(`\n${await seen({ kubeconfig, ...place }, tree)}`);
 }

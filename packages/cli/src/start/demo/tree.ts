@@ -1,34 +1,43 @@
 import { Client } from "@virtual-workspaces/client";
 import { Workspace } from "@virtual-workspaces/kcp";
 import { ClusterRoleBinding, ConfigMap } from "@virtual-workspaces/workspace-server";
-import { MENU, PUBLISHED } from "./place.ts";
+import { makeExport } from "./export.ts";
+import { once } from "./once.ts";
+import { ACME, LAB, MENU, PUBLISHED, SHOP } from "./place.ts";
 
-/** How long a workspace may take to be Ready, ms. */
-const READY_WITHIN = 30_000;
+/** What of the tree is shown. */
+export interface Tree {
+  /** The logical cluster of `shop`: views are asked by that. */
+  readonly shop: string;
+  /** That of `acme`. */
+  readonly acme: string;
+  /** Where the view of the export of `acme` is; `undefined` where none is served. */
+  readonly exported: string | undefined;
+}
 
 /**
  * Makes the tree of the demonstration, and leaves what is there as it is: `root:acme` with Alice as its administrator, and in
- * it `shop` and `lab`, which she makes.
+ * it `shop` and `lab`, which she makes; both have bound what `acme` exports, where there is a view of it.
  *
- * @returns the logical cluster of `shop`: views are asked by that
  * @throws ApiError, TransportError
  */
-export async function makeTree(kubeconfig: string): Promise<string> {
+export async function makeTree(kubeconfig: string, exports: boolean): Promise<Tree> {
   await using admin = await Client.fromKubeconfig({ file: kubeconfig, context: "root" });
   await using alice = await Client.fromKubeconfig({ file: kubeconfig, context: "alice" });
-  await makeWorkspace(admin, { name: "acme", type: "organization" });
-  const acme = admin.cluster("root:acme");
-  await bind(acme, { user: "alice", role: "cluster-admin" });
-  await bind(acme, { user: "bob", role: "system:kcp:workspace:access" });
-  const inAcme = alice.cluster("root:acme");
+  const acme = await makeWorkspace(admin, { name: "acme", type: "organization" });
+  const asAdmin = admin.cluster(ACME);
+  await bind(asAdmin, { user: "alice", role: "cluster-admin" });
+  await bind(asAdmin, { user: "bob", role: "system:kcp:workspace:access" });
+  const provider = alice.cluster(ACME);
   const [shop] = await Promise.all([
-    makeWorkspace(inAcme, { name: "shop", type: "universal" }),
-    makeWorkspace(inAcme, { name: "lab", type: "universal" }),
+    makeWorkspace(provider, { name: "shop", type: "universal" }),
+    makeWorkspace(provider, { name: "lab", type: "universal" }),
   ]);
   const menu = { metadata: { name: MENU, labels: { [PUBLISHED]: "yes" } }, data: { soup: "4.50", stew: "9.80" } };
   const secrets = { metadata: { name: "recipes" }, data: { soup: "more salt than you think" } };
   for (const configMap of [menu, secrets]) await alice.resource(ConfigMap).in("default").apply(configMap);
-  return shop;
+  const dishes = { [SHOP]: { name: "soup", price: "4.50" }, [LAB]: { name: "stew", price: "9.80" } };
+  return { shop, acme, exported: exports ? await makeExport({ provider, path: ACME, dishes }) : undefined };
 }
 
 async function makeWorkspace(
@@ -36,11 +45,8 @@ async function makeWorkspace(
   { name, type }: { readonly name: string; readonly type: string },
 ): Promise<string> {
   const workspaces = parent.resource(Workspace);
-  const signal = AbortSignal.timeout(READY_WITHIN);
-  await workspaces.apply({ metadata: { name }, spec: { type: { name: type, path: "root" } } }, { signal });
-  for await (const event of workspaces.watch({ fields: `metadata.name=${name}`, signal }))
-    if (event.type !== "BOOKMARK" && event.object.status?.phase === "Ready") return event.object.spec.cluster ?? "";
-  throw new Error(`workspace ${name} is not Ready: the server ended the watch`);
+  await workspaces.apply({ metadata: { name }, spec: { type: { name: type, path: "root" } } });
+  return once(workspaces, name, ({ spec, status }) => (status?.phase === "Ready" ? (spec.cluster ?? "") : undefined));
 }
 
 async function bind(

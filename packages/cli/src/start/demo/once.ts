@@ -1,0 +1,19 @@
+import type { ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { ResourceClient } from "@virtual-workspaces/client";
+
+/** How long anything of the demonstration may take, ms. */
+const WITHIN = 30_000;
+
+/** What is found in an object, as soon as it is there. @throws ApiError, TransportError, DOMException when it takes too long */
+export async function once<T extends object, Found>(
+  objects: ResourceClient<T>,
+  name: string,
+  found: (object: ObjectOf<T>) => Found | undefined,
+): Promise<Found> {
+  const signal = AbortSignal.timeout(WITHIN);
+  for await (const event of objects.watch({ fields: `metadata.name=${name}`, signal })) {
+    const answer = event.type === "BOOKMARK" ? undefined : found(event.object);
+    if (answer !== undefined) return answer;
+  }
+  throw new Error(`${objects.kind.plural} ${name}: the server ended the watch`);
+}
