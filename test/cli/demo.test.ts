@@ -31,7 +31,7 @@ describe("npm start: virtual-workspaces start with the demonstration", function 
     for (const [, command = "", answer = ""] of commands) {
       const said = await first.kubectl(...command.replaceAll("'", "").split(" "));
       if (answer.startsWith("Error")) expect(said).to.equal(`1 ${answer}`);
-      else expect(said).to.match(/^0 NAME +(DATA|PRICE|AGE).*\n(menu|soup) /);
+      else expect(said).to.match(/^0 NAME +(DATA|PRICE|AGE).*\n(menu|soup|stew) /);
     }
     await sees(first, shown);
     expect(await first.kubectl("--context", "alice", "get", "workspaces")).to.equal("0 No resources found");
