@@ -5,6 +5,7 @@ import { crdOf } from "../../differential/crd.ts";
 import type { DifferentialKind } from "../../differential/kinds/kind.ts";
 import type { Case } from "../../differential/step.ts";
 import type { Subject } from "../../differential/subject.ts";
+import { counted } from "./counted.ts";
 import { define, makeNamespace, makeWorkspace } from "./logical-clusters.ts";
 import { startWorkspaces, type Workspaces } from "./workspaces.ts";
 
@@ -13,8 +14,11 @@ const NAMESPACES = ["ns", "other", "a", "b", "a-b"];
 
 /** Starts a server over a store, and defines the kinds in a new workspace. */
 export async function startInWorkspace(kinds: readonly DifferentialKind[], store: Store): Promise<Subject> {
-  const server = await startWorkspaces(store);
+  const { store: asked, quiet } = counted(store);
+  const server = await startWorkspaces(asked);
   const subject = await defined(server, "differential", kinds.map(crdOf));
+  // A list is as new as the store: what controllers still write would show in its version.
+  await quiet();
   return {
     ...subject,
     [Symbol.asyncDispose]: async () => {
