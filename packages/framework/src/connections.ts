@@ -14,6 +14,8 @@ const CANCEL = 8;
 interface Connection {
   /** Under way, in the order of their requests. */
   readonly answers: Set<Outgoing>;
+  /** Whether anything was ever asked on it. */
+  asked: boolean;
   /** Since when there are none, by the monotonic clock, ms. */
   idleSince: number;
   /** How long there may be none, ms. */
@@ -48,6 +50,13 @@ export class Connections {
     return this.#open.size + this.#handshakes.size;
   }
 
+  /** How many there are on which nothing was ever asked, handshakes among them. */
+  get unasked(): number {
+    let count = this.#handshakes.size;
+    for (const { asked } of this.#open.values()) if (!asked) count += 1;
+    return count;
+  }
+
   /** `socket` carries HTTP/2. */
   carries(socket: Socket, session: ServerHttp2Session): void {
     const connection = this.#open.get(socket);
@@ -59,6 +68,7 @@ export class Connections {
   answer(socket: Socket, outlet: Outlet): number {
     const connection = this.#open.get(socket);
     if (connection === undefined) return 0;
+    connection.asked = true;
     const answer = new Outgoing(outlet);
     connection.answers.add(answer);
     outlet.once("close", () => {
@@ -96,7 +106,8 @@ export class Connections {
   #opened(socket: Socket): void {
     this.#handshakes.delete(peerOf(socket));
     const { headersTimeout: patience = 0 } = LISTENER_LIMITS;
-    this.#open.set(socket, { answers: new Set(), idleSince: performance.now(), patience, session: undefined });
+    const connection = { answers: new Set<Outgoing>(), asked: false, idleSince: performance.now(), patience };
+    this.#open.set(socket, { ...connection, session: undefined });
     socket.once("close", () => {
       this.#open.delete(socket);
       this.#closed();

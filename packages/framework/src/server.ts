@@ -220,6 +220,14 @@ export class Server implements AsyncDisposable {
   }
 
   /**
+   * How many connections there are on which nothing was ever asked, TLS handshakes among them: {@link close} ends them at once.
+   * Whoever knows that no more will come can wait until those have asked what they came for.
+   */
+  get unasked(): number {
+    return this.#connections.unasked;
+  }
+
+  /**
    * After `closeDelay` ends watches cleanly, lets requests under way finish, closes. New requests are 503 meanwhile. What
    * is still open after `closeTimeout` is cut.
    */

@@ -94,7 +94,7 @@ export class Generation {
     type: "release" | "finish",
     { done, patience }: { readonly done: Promise<unknown>; readonly patience: number },
   ): Promise<void> {
-    this.#send({ type });
+    this.#send({ type, patience });
     const impatient = setTimeout(() => this.kill(), patience);
     await done;
     clearTimeout(impatient);

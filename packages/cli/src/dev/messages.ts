@@ -7,10 +7,10 @@ export type ToWorker =
   | { readonly type: "serve"; readonly site: Site }
   /** Comes with a connection. */
   | { readonly type: "connection" }
-  /** No more connections come: end watches cleanly, finish what is under way, close the store. */
-  | { readonly type: "release" }
+  /** No more connections come: end watches cleanly, finish what is under way, close the store. Within `patience`, ms. */
+  | { readonly type: "release"; readonly patience: number }
   /** The same, and exit. */
-  | { readonly type: "finish" };
+  | { readonly type: "finish"; readonly patience: number };
 
 /** How and to whom a worker serves. */
 export interface Site {

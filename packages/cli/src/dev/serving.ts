@@ -16,15 +16,19 @@ import { summarise } from "./summary.ts";
 import { unionOf } from "./union.ts";
 import { ADMIN } from "./users.ts";
 
-/** How long connections that were handed over last have to ask what they came for, ms. */
-const LAST_CALL = 100;
+/** Of the time that there is: how long connections that were handed over last have at most to ask what they came for. */
+const LAST_CALL = 1 / 6;
+/** How often it is looked whether they have, ms. */
+const LOOK = 5;
 /** How long requests under way may take after that, ms. */
-const FINISH_WITHIN = 300;
+const FINISH_WITHIN = 2_000;
 
 /** The modules while they are served: their views, the store that these are given, and a server. */
-export interface Serving extends AsyncDisposable {
+export interface Serving {
   readonly loaded: Loaded;
   readonly server: Server;
+  /** Answers what is under way, and lets go of the store. @param patience how long it may take, ms, before it is ended from outside */
+  end(patience: number): Promise<void>;
 }
 
 /** Opens the store where a module wants one, makes the views, sets them up. @throws what any of that throws */
@@ -41,8 +45,9 @@ export async function startServing(sources: readonly Source[], site: Site): Prom
   return {
     loaded,
     server,
-    [Symbol.asyncDispose]: async () => {
-      await delay(LAST_CALL);
+    end: async (patience) => {
+      const last = performance.now() + LAST_CALL * patience;
+      while (server.unasked > 0 && performance.now() < last) await delay(LOOK);
       await kept.disposeAsync();
     },
   };

@@ -6,6 +6,8 @@ import { Watcher } from "./watcher.ts";
 
 /** How long a process may take to end when it is told to, ms: Ctrl-C must be over within a second. */
 const PATIENCE = 600;
+/** How long one may take that another takes the place of, ms: what it has under way is not to be lost, on a busy machine either. */
+const HANDOVER = 5_000;
 
 export interface SupervisorOptions {
   readonly paths: readonly string[];
@@ -73,7 +75,7 @@ export class Supervisor implements AsyncDisposable {
       const loaded = await next.serve(site);
       const old = this.#current;
       this.#promote(next);
-      await old?.finish(PATIENCE);
+      await old?.finish(HANDOVER);
       if (this.#current === next) this.#options.onReload({ loaded, file, milliseconds: performance.now() - began });
     } catch (error) {
       // Killed by the next save, or by the end of everything.
@@ -89,7 +91,7 @@ export class Supervisor implements AsyncDisposable {
     this.#paused = true;
     this.#port?.hold();
     const others = [...this.#living].filter((generation) => generation !== next && generation !== this.#current);
-    await Promise.all([this.#current?.release(PATIENCE), ...others.map(({ ended }) => ended)]);
+    await Promise.all([this.#current?.release(HANDOVER), ...others.map(({ ended }) => ended)]);
   }
 
   /** The one that has let go of the store serves again. */

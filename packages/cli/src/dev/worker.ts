@@ -31,7 +31,7 @@ export async function work(paths: readonly string[]): Promise<void> {
         files.flush();
         tell({ type: "serving", loaded: serving.loaded });
       } else {
-        await serving?.[Symbol.asyncDispose]();
+        await serving?.end(order.patience);
         serving = undefined;
         if (order.type === "finish") process.exit(0);
         tell({ type: "released" });
