@@ -29,7 +29,7 @@ export function activeHandles(): Map<string, number> {
 }
 
 /** The kinds there are more of than in `before`, as "2 TCPSocketWrap", after `graceMs` to let closing finish. */
-export async function leftHandles(before: ReadonlyMap<string, number>, graceMs = 4000): Promise<string[]> {
+export async function leftHandles(before: ReadonlyMap<string, number>, graceMs = 1000): Promise<string[]> {
   const deadline = performance.now() + graceMs;
   for (let pause = 1; ; pause = Math.min(2 * pause, 50)) {
     const left = [...activeHandles()].map(([kind, count]) => [kind, count - (before.get(kind) ?? 0)] as const);

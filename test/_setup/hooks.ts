@@ -40,7 +40,7 @@ function guardTest(test: Test): void {
 
 function guardFile(suite: Suite): void {
   suite.afterAll("leaves nothing behind", async function () {
-    this.timeout(20_000);
+    this.timeout(5000);
     await turn();
     const left = await leftHandles(known);
     known = activeHandles();

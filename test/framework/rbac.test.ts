@@ -292,7 +292,7 @@ describe("a policy that changes", () => {
     const authorizer = rbac({ policy });
     const started = performance.now();
     for (let at = 0; at < 20_000; at++) authorizer(asked(alice, { group: "apps", resource: "pods" }));
-    expect(performance.now() - started).to.be.below(10_000);
+    expect(performance.now() - started).to.be.below(2_000);
   });
 });
 

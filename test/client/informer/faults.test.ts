@@ -25,11 +25,11 @@ describe("an informer, when things fail", () => {
     server.set("b", "1");
     server.delete("a");
     await watched.until(() => watched.events.length === 4);
-    expect(performance.now() - began).to.be.below(12_000);
+    expect(performance.now() - began).to.be.below(5000);
     expect(watched.labels).to.deep.equal(["added a", "updated a", "added b", "deleted a"]);
     expect(watched.informer.metrics).to.include({ relists: 0, lists: 0, expired: 0 });
     const { gapSeconds } = watched.informer.metrics;
-    expect(gapSeconds).to.be.above(0).and.below(12);
+    expect(gapSeconds).to.be.above(0).and.below(3);
   }).timeout(20_000);
 
   it("gives up a server that takes connections and never answers, and comes back when it does", async () => {
@@ -55,7 +55,7 @@ describe("an informer, when things fail", () => {
     await watched.until(() => watched.events.length === 1);
     expect(watched.told).to.deep.equal(["connected", "synced"]);
     expect(watched.informer.metrics).to.include({ errors: 0, lists: 0, relists: 0 });
-    expect(watched.informer.metrics.gapSeconds).to.be.below(3);
+    expect(watched.informer.metrics.gapSeconds).to.be.below(0.5);
   }).timeout(20_000);
 
   it("reads everything again, once, when the server has forgotten its version; tells what is gone, and nothing of the rest", async () => {

@@ -12,6 +12,9 @@ import { tagOf } from "./values.ts";
 
 const everything = { from: "", to: "\u{10FFFF}" };
 
+/** How many transactions are acknowledged at most before a process is killed, but for those under way then. */
+const MOST = 600;
+
 /** What a round has shown. */
 export interface Round {
   /** How many transactions were acknowledged. */
@@ -46,26 +49,20 @@ export class KilledStore {
   /** @returns what was acknowledged: by revision, what it did to each key */
   async #writeAndKill(): Promise<Map<number, string[]>> {
     const acknowledged = new Map<number, string[]>();
-    // Now and then before anything is acknowledged; else behind the first that is, however slow the machine.
-    const isEarly = this.#round % 4 === 0;
+    // Now and then before anything is acknowledged; else behind so many, however slow the machine.
+    const enough = this.#round % 4 === 0 ? 0 : 1 + this.#random.below(MOST);
     const child = this.#start();
     const ended = once(child, "exit");
-    let timer: NodeJS.Timeout | undefined;
-    const kill = (): void => {
-      timer ??= setTimeout(() => child.kill("SIGKILL"), this.#random.below(150));
-    };
     for await (const line of createInterface(child.stdout)) {
       const [first = "", ...rest] = line.split(" ");
       if (first === "open") {
         expect(Number(rest[0]), "revisions go on").to.be.at.least(this.#head);
-        if (isEarly) kill();
       } else {
         expect(acknowledged.has(Number(first)), "a revision belongs to one transaction").to.equal(false);
         acknowledged.set(Number(first), rest);
-        kill();
       }
+      if (acknowledged.size >= enough) child.kill("SIGKILL");
     }
-    clearTimeout(timer);
     expect(await ended, "it was killed, and did not fail before").to.deep.equal([null, "SIGKILL"]);
     return acknowledged;
   }
