@@ -116,9 +116,9 @@ async function started(server: WorkspaceServer, { place }: StartOptions): Promis
 }
 
 /** Where it serves, and what to tell a shell so that kubectl finds it. */
-function readyText({ admin, kubeconfig }: StartOptions, url: string, { virtualWorkspaces }: Views): string {
-  const places = virtualWorkspaces
-    .filter(({ name, prefix }) => prefix === undefined && name !== "apiexport")
+function readyText({ admin, kubeconfig }: StartOptions, url: string, { named }: Views): string {
+  const places = named
+    .filter(({ prefix }) => prefix === undefined)
     .map(({ name, path }) => `  ${url}/services/${name}${path.replace(/:(\w+)/g, "<$1>")}`);
   return [
     `Ready in ${(performance.now() / 1000).toFixed(2)} s: workspaces at ${url}/clusters/root`,

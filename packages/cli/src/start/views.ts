@@ -14,6 +14,8 @@ import { storeOfShard, storeOfViews } from "./shard-stores.ts";
 /** What is below `/services`, and by what it reaches the workspaces. */
 export interface Views {
   readonly virtualWorkspaces: readonly VirtualWorkspace[];
+  /** Those of them that the start names: kcp's own are where their objects say. */
+  readonly named: readonly VirtualWorkspace[];
   readonly loopback?: Loopback;
   /** The same at the address of each further shard, over that shard. */
   readonly ofShard?: NonNullable<ShardsOptions["virtualWorkspaces"]>;
@@ -42,9 +44,9 @@ export async function viewsOf(options: StartOptions, stack: AsyncDisposableStack
     log({ level: "warn", message: "virtual workspaces elsewhere cannot be had", error: String(error) });
   if (forwarded !== undefined) {
     const forwardedViews = (): readonly VirtualWorkspace[] => [forwardedView(forwarded, onError)];
-    return { virtualWorkspaces: await told(forwardedViews), ofShard: forwardedViews };
+    return { virtualWorkspaces: await told(forwardedViews), named: [], ofShard: forwardedViews };
   }
-  if (!services.own) return { virtualWorkspaces: [] };
+  if (!services.own) return { virtualWorkspaces: [], named: [] };
   const [{ kcpViews }, files] = await Promise.all([import("./kcp-views.ts"), filesOf(paths)]);
   const own = loopback();
   const host = async ({ upstream, identity }: Loopback, { shard, choice, until }: Kept): Promise<ViewHost> => {
@@ -57,6 +59,7 @@ export async function viewsOf(options: StartOptions, stack: AsyncDisposableStack
   const loaded = (await files?.views(ofRoot, OWN)) ?? [];
   return {
     virtualWorkspaces: besides(kcpViews(own, log), loaded),
+    named: loaded,
     loopback: own,
     ofShard: async (name, context) => {
       const kept = { shard: name, choice: storeOfShard(store, name), until: context.own };
