@@ -9,10 +9,12 @@ import type { VirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { root } from "../tools/install.mjs";
 import { run as tool } from "../tools/run.mjs";
+import { inTurn } from "../tools/share.mjs";
 import { type Tree, tree } from "./_setup/tree.ts";
 import { ALICE, type KubeconfigHome, kubeconfigHome, startTls } from "./_support/server.ts";
 import { Dev } from "./cli/support/dev.ts";
 import { Start } from "./cli/support/start.ts";
+import { Serve } from "./cli/support/views-of-workspaces.ts";
 
 const run = promisify(execFile);
 
@@ -131,7 +133,9 @@ async function startAndCheck(folder: Tree, commands: readonly Command[]): Promis
   const env = { ...terminal(folder), KUBECONFIG: join(folder.path, ".kcp/admin.kubeconfig") };
   await using stack = new AsyncDisposableStack();
   let server: Start | undefined;
+  let views: Serve | undefined;
   for (const { line, output } of commands) {
+    const [, served] = /^virtual-workspaces (?:serve )?(--.*) &$/.exec(line) ?? [];
     const [, flags] = /^virtual-workspaces start ?(.*) &$/.exec(line) ?? [];
     const [, signal] = /^kill(?: -(9))? %1$/.exec(line) ?? [];
     let printed = "";
@@ -139,8 +143,14 @@ async function startAndCheck(folder: Tree, commands: readonly Command[]): Promis
       const given = flags.split(" ").filter((flag) => flag !== "");
       const inFolder = given.map((flag) => flag.replace(/=(\w+\.(?:csv|ts))$/, `=${join(folder.path, "$1")}`));
       server = stack.use(await Start.ready({ in: folder.path, root: ".kcp", flags: inFolder }));
+    } else if (served !== undefined) {
+      const inFolder = served
+        .split(" ")
+        .map((flag) => flag.replace(/=([\w./-]+\.[a-z]+)$/, `=${join(folder.path, "$1")}`));
+      views = stack.use(await Serve.ready([...inFolder, "--bind-address=127.0.0.1", "--secure-port=0"]));
     } else if (line.startsWith("kill ")) await server?.end(signal === undefined ? "SIGTERM" : "SIGKILL");
-    else printed = await shell(line, { env, cwd: folder.path });
+    else
+      printed = await shell(line.replaceAll("127.0.0.1:6444", `127.0.0.1:${views?.port}`), { env, cwd: folder.path });
     expect(normalised(printed), line).to.match(expected(output));
   }
 }
@@ -186,7 +196,7 @@ describe("guides", () => {
   }).timeout(60_000);
 });
 
-for (const { file, listings } of guides) {
+for (const { file, listings } of inTurn(guides)) {
   describe(file, () => {
     it("has listings with commands below", () => {
       expect(listings.map(({ commands }) => commands.length))

@@ -5,6 +5,7 @@ import { execFile } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./install.mjs";
+import { inTurn } from "./share.mjs";
 
 /** A bench that waits for ever must not take the others with it, ms. */
 const PATIENCE = 240_000;
@@ -20,7 +21,7 @@ if (name === undefined) {
     console.log(`  ${nameOf(file).padEnd(16)} ${file.includes(".long.") ? "(long) " : ""}${about}`);
   }
 } else if (name === "--short") {
-  const short = files.filter((file) => !file.includes(".long."));
+  const short = inTurn(files.filter((file) => !file.includes(".long.")));
   const waiting = [...short];
   let passed = 0;
   const work = async () => {

@@ -6,6 +6,7 @@ import { globSync } from "node:fs";
 import { availableParallelism } from "node:os";
 // @ts-expect-error mocha has no types for its command line
 import { main } from "mocha/lib/cli/cli.js";
+import { inTurn } from "./share.mjs";
 
 /** Each process of tests takes some 500 MiB. */
 const MOST = 4;
@@ -16,13 +17,18 @@ const suiteOf = (file) => {
   return /^test[/\\]go[/\\]/.test(file) ? "test:go" : "test";
 };
 
+/**
+ * Which tests of `test` take turns where there is little time: those that start the command line, or kubectls, again and again, a
+ * quarter of the files' time. The guides, in one file, take turns by themselves.
+ *
+ * @param {string} file
+ */
+const isHeavy = (file) => /^test[/\\](cli|e2e)[/\\]/.test(file);
+
 const [suite = "test", ...args] = process.argv.slice(2);
 const named = args.some((arg) => arg.endsWith(".ts"));
-const files = named
-  ? []
-  : globSync("test/**/*.test.ts")
-      .filter((file) => suiteOf(file) === suite)
-      .sort();
+const own = globSync("test/**/*.test.ts").filter((file) => suiteOf(file) === suite);
+const files = named ? [] : inTurn(own.sort(), suite === "test" ? isHeavy : undefined);
 if (!named && files.length === 0) throw new Error(`no test belongs to the suite ${suite}`);
 process.env["SUITE"] = suite;
 delete process.env["MOCHA_WORKER_ID"]; // of the process that runs a test which runs this
