@@ -48,6 +48,7 @@ describe("kubectl", function () {
         .map((line) => line.split(/ +/).slice(0, 3).join(" ")),
     ).to.deep.equal([
       "logicalclusters core.kcp.io/v1alpha1 false",
+      "mounts proxy.kcp.io/v1alpha1 false",
       "partitions topology.kcp.io/v1alpha1 false",
       "partitionsets topology.kcp.io/v1alpha1 false",
       "shards core.kcp.io/v1alpha1 false",

@@ -63,6 +63,12 @@ describe("manifests", () => {
     });
     expect(all[4]).to.have.deep.property("rules", [
       { apiGroups: ["apis.kcp.io"], resourceNames: ["widgets"], resources: ["apiexports/content"], verbs: ["*"] },
+      {
+        apiGroups: ["apis.kcp.io"],
+        resourceNames: ["widgets"],
+        resources: ["apiexportendpointslices"],
+        verbs: ["get", "list", "watch"],
+      },
     ]);
     expect(exportManifests({ name: "empty" })).to.deep.equal([
       { apiVersion: "apis.kcp.io/v1alpha2", kind: "APIExport", metadata: { name: "empty" }, spec: {} },

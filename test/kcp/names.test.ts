@@ -1,6 +1,7 @@
 import { isClusterName, labelKeyProblems, nameProblems } from "@virtual-workspaces/apimachinery";
 import * as kcp from "@virtual-workspaces/kcp";
 import {
+  clusterOf,
   clusterURL,
   defaultBindingName,
   homeClusterName,
@@ -33,6 +34,14 @@ describe("newClusterName", () => {
     // base36(sha224("hello")), as kcp's tests have it
     expect(newClusterName(Buffer.from("hello"))).to.equal("2yfg0ibsewngbzap");
     expect(newClusterName(Buffer.from("input50"))).to.equal("04xtfzmllsov5334");
+  });
+});
+
+describe("clusterOf", () => {
+  it("is what the object says, and nothing for one that does not", () => {
+    expect(clusterOf({ metadata: { annotations: { "kcp.io/cluster": "2x3y" } } })).to.equal("2x3y");
+    expect(clusterOf({ metadata: { annotations: {} } })).to.equal("");
+    expect(clusterOf({ metadata: {} })).to.equal("");
   });
 });
 

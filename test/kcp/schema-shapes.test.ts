@@ -41,6 +41,8 @@ function lineOf(shape: string, path: string): string {
 const exported = new Map<string, Shaped>(
   Object.values(kcp as Readonly<Record<string, unknown>>)
     .filter((value) => value instanceof Resource)
+    // Of kcp's proposal, which no kcp has.
+    .filter((kind) => kind.group !== kcp.Mount.group)
     .map((kind) => [shapeName(kind), kind]),
 );
 

@@ -39,8 +39,11 @@ export {
 export { base36, base62 } from "./hashes/digits.ts";
 export { identityHash, newIdentityKey } from "./hashes/identity.ts";
 export type { Label } from "./hashes/label.ts";
-export { initializerLabel, terminatorLabel } from "./hashes/lifecycle-labels.ts";
+export { initializerLabel, lifecycleLabel, terminatorLabel } from "./hashes/lifecycle-labels.ts";
 export { shardHash } from "./hashes/shard-hash.ts";
+// Controllers of workspace types
+export { LifecycleController, lifecycleController } from "./lifecycle/lifecycle-controller.ts";
+export type { LifecycleControllerOptions, WaitingWorkspace, WorkspaceWork } from "./lifecycle/options.ts";
 // Manifests
 export {
   crdManifest,
@@ -49,9 +52,34 @@ export {
   type Manifests,
   schemaManifest,
 } from "./manifests/manifests.ts";
+// Mounts
+export {
+  Mount,
+  type MountFilter,
+  type MountIdentity,
+  type MountPhase,
+  type MountSpec,
+  type MountStatus,
+  mountIdentityOf,
+  mountTypeOf,
+} from "./mounts/mount.ts";
+export {
+  type MountType,
+  mountTypes,
+  type NoTarget,
+  type ProxyTarget,
+  type RedirectTarget,
+  type RelatedObject,
+  type RelatedObjects,
+  type RelatedReference,
+  type Target,
+  type TargetCredential,
+  type WorkspaceTarget,
+} from "./mounts/target.ts";
 // Names
 export { type DefaultBinding, defaultBindingName } from "./names/binding-name.ts";
 export { homeClusterName, newClusterName } from "./names/cluster-names.ts";
+export { clusterOf } from "./names/cluster-of.ts";
 export { lifecycleName, type OwningType, parseLifecycleName } from "./names/lifecycle-names.ts";
 export { clusterURL, viewURL } from "./names/urls.ts";
 // Where workspaces are
@@ -74,6 +102,8 @@ export { appliedURLs } from "./publishing/applied-urls.ts";
 export type { PublishedEndpoint, PublishURLsOptions } from "./publishing/options.ts";
 export { PublishedURLs, publishURLs } from "./publishing/publish-urls.ts";
 // Kinds of tenancy.kcp.io
+export { TypeFault, type TypesOf, typesFrom } from "./tenancy/extended-types.ts";
+export { MOUNT_READY_CONDITION } from "./tenancy/mount.ts";
 export {
   Workspace,
   type WorkspaceMount,
@@ -113,6 +143,7 @@ export {
   DEFAULT_BINDING_LIFECYCLE_ANNOTATION,
   EXPORT_EXTRA_ANNOTATION_PREFIX,
   INACTIVE_ANNOTATION,
+  IS_MOUNT_ANNOTATION,
   LEGACY_INACTIVE_ANNOTATION,
   LEGACY_MOUNT_ANNOTATION,
   LOGICAL_CLUSTER_SHARD_ANNOTATION,

@@ -7,6 +7,7 @@ import {
 } from "@virtual-workspaces/framework";
 import {
   LogicalCluster,
+  Mount,
   Partition,
   PartitionSet,
   Shard,
@@ -28,6 +29,7 @@ export function kcpView(): VirtualWorkspace {
     resources: [
       LogicalCluster.serve(LogicalCluster.collection()),
       Shard.serve(Shard.collection()),
+      Mount.serve(Mount.collection()),
       Workspace.serve(Workspace.collection()),
       WorkspaceType.serve(WorkspaceType.collection()),
       WorkspaceAuthenticationConfiguration.serve(WorkspaceAuthenticationConfiguration.collection()),

@@ -27,6 +27,11 @@ export interface ExportManifestsOptions {
   readonly name: string;
   /** The kinds that workspaces get which bind it. */
   readonly resources?: readonly ResourceDefinition[];
+  /**
+   * Where objects of these kinds are kept: `{ virtual }` by a view, at the URLs that the object says which is referred to.
+   * @default in the workspaces that bind it, `{ crd: {} }`
+   */
+  readonly storage?: NonNullable<NonNullable<Spec["resources"]>[number]["storage"]>;
   /** What of a workspace that binds it the provider asks for besides. */
   readonly permissionClaims?: Spec["permissionClaims"];
   /** What anybody may do with it at most. @default no limit */
@@ -34,7 +39,8 @@ export interface ExportManifestsOptions {
   /** Who may bind it: the verb `bind`. @default nobody but administrators of the workspace */
   readonly mayBind?: readonly Subject[];
   /**
-   * Who may use its view, that is do everything with its objects in all workspaces that have bound it: `apiexports/content`.
+   * Who may use its view, that is do everything with its objects in all workspaces that have bound it: `apiexports/content`. They may
+   * read the endpoint slice of the export's name as well, which says where the view is.
    * @default nobody but administrators of the workspace
    */
   readonly mayUse?: readonly Subject[];
@@ -48,7 +54,8 @@ export interface ExportManifestsOptions {
  * @throws ApiError 422 on a kind whose names are none
  */
 export function exportManifests(options: ExportManifestsOptions): KubeObject[] {
-  const { name, resources = [], permissionClaims, maximalPermissionPolicy, mayBind = [], mayUse = [] } = options;
+  const { name, resources = [], storage = { crd: {} }, mayBind = [], mayUse = [] } = options;
+  const { permissionClaims, maximalPermissionPolicy } = options;
   const schemas = resources.map((kind) => schemaManifest(kind));
   const spec = {
     ...(resources.length > 0 && {
@@ -56,7 +63,7 @@ export function exportManifests(options: ExportManifestsOptions): KubeObject[] {
         group,
         name: plural,
         schema: schemas[at]?.metadata.name ?? "",
-        storage: { crd: {} },
+        storage,
       })),
     }),
     ...(permissionClaims !== undefined && { permissionClaims }),
@@ -66,8 +73,15 @@ export function exportManifests(options: ExportManifestsOptions): KubeObject[] {
   return [
     ...schemas,
     { apiVersion: apiVersionOf(APIExport), kind: APIExport.kind, metadata: { name }, spec },
-    ...role(`${name}-bind`, { ...rule, resources: ["apiexports"], verbs: ["bind"] }, mayBind),
-    ...role(`${name}-content`, { ...rule, resources: ["apiexports/content"], verbs: ["*"] }, mayUse),
+    ...role(`${name}-bind`, [{ ...rule, resources: ["apiexports"], verbs: ["bind"] }], mayBind),
+    ...role(
+      `${name}-content`,
+      [
+        { ...rule, resources: ["apiexports/content"], verbs: ["*"] },
+        { ...rule, resources: ["apiexportendpointslices"], verbs: ["get", "list", "watch"] },
+      ],
+      mayUse,
+    ),
   ];
 }
 
@@ -85,12 +99,12 @@ export function schemaManifest(kind: ResourceDefinition): APIResourceSchema {
 
 const RBAC = "rbac.authorization.k8s.io";
 
-function role(name: string, rule: object, subjects: readonly Subject[]): KubeObject[] {
+function role(name: string, rules: readonly object[], subjects: readonly Subject[]): KubeObject[] {
   if (subjects.length === 0) return [];
   const apiVersion = `${RBAC}/v1`;
   const roleRef = { apiGroup: RBAC, kind: "ClusterRole", name };
   return [
-    { apiVersion, kind: "ClusterRole", metadata: { name }, rules: [rule] } as KubeObject,
+    { apiVersion, kind: "ClusterRole", metadata: { name }, rules } as KubeObject,
     { apiVersion, kind: "ClusterRoleBinding", metadata: { name }, roleRef, subjects } as KubeObject,
   ];
 }

@@ -30,6 +30,16 @@ export function appliedEntries({ metadata }: KubeObject, field: string): Applied
   });
 }
 
+/** Whether a field manager owns a list of an object's status that is one value. */
+export function hasWritten({ metadata }: KubeObject, field: string, manager: string): boolean {
+  return (metadata.managedFields ?? []).some(
+    (entry) =>
+      entry.manager === manager &&
+      entry.subresource === "status" &&
+      memberOf(memberOf(entry.fieldsV1, "f:status"), `f:${field}`) !== undefined,
+  );
+}
+
 /** A list with keys is `{ "k:{\"url\":\"…\"}": { "f:url": {}, … } }` there. */
 function entriesOf(list: unknown): { readonly url: string; readonly members: readonly string[] }[] {
   if (!isJsonObject(list)) return [];

@@ -3,7 +3,7 @@ import { apiVersionOf, isJsonObject, type KindReference, type KubeObject } from 
 import type { ResourceClient } from "@virtual-workspaces/client";
 import type { Condition } from "../conditions/condition.ts";
 import { deleteCondition, markFalse, markTrue } from "../conditions/set.ts";
-import { appliedEntries } from "./applied-urls.ts";
+import { appliedEntries, hasWritten } from "./applied-urls.ts";
 import type { PublishedEndpoint } from "./options.ts";
 
 /** What an object's list is to be; what went wrong instead of it. */
@@ -82,6 +82,7 @@ function isApplied(object: KubeObject, { field, manager, wanted }: Applied): boo
 export function wholeList({ field, condition, manager, now }: ListOptions): URLList {
   return {
     change: (object, wanted) => {
+      if (!("error" in wanted) && wanted.length === 0 && isOfOthers(object, field, manager)) return undefined;
       const before = isJsonObject(object.status) ? object.status : {};
       const status: Record<string, unknown> = { ...before };
       if (!("error" in wanted)) {
@@ -97,6 +98,12 @@ export function wholeList({ field, condition, manager, now }: ListOptions): URLL
     send: (resource, body, signal) => resource.status.update(body as KubeObject, { fieldManager: manager, signal }),
     release: async () => undefined, // who writes it writes all of it
   };
+}
+
+/** Somebody else has written the list since: there is nothing of ours to take back. Where owners are not kept it counts as ours. */
+function isOfOthers(object: KubeObject, field: string, manager: string): boolean {
+  const isOwned = (object.metadata.managedFields ?? []).length > 0;
+  return isOwned && listOf(object, field).length > 0 && !hasWritten(object, field, manager);
 }
 
 interface Judged {

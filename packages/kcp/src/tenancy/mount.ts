@@ -1,3 +1,6 @@
+/** The condition of a mounted Workspace that says whether what it shows can be had (kcp's `MountConditionReady`). */
+export const MOUNT_READY_CONDITION = "WorkspaceMountReady";
+
 /** What a workspace shows instead of a logical cluster: the API that an object, of any kind, says where it is. */
 export const MOUNT = {
   type: "object",

@@ -49,6 +49,9 @@ export const OWNER_ANNOTATION = "experimental.tenancy.kcp.io/owner";
 /** Before `spec.mount`: the mount in JSON. Nothing reads it any more (`ExperimentalWorkspaceMountAnnotationKey`). */
 export const LEGACY_MOUNT_ANNOTATION = "experimental.tenancy.kcp.io/mount";
 
+/** On an object that Workspaces are mounted by, `"true"`, as kcp's documents have it. kcp itself does not look (`experimental.tenancy.kcp.io/is-mount`). */
+export const IS_MOUNT_ANNOTATION = "experimental.tenancy.kcp.io/is-mount";
+
 /** On a WorkspaceType: what becomes of its default bindings later (`ExperimentalDefaultAPIBindingLifecycleAnnotationKey`). */
 export const DEFAULT_BINDING_LIFECYCLE_ANNOTATION = "experimental.tenancy.kcp.io/default-api-binding-lifecycle";
 

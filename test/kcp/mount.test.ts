@@ -1,0 +1,71 @@
+// The kind Mount through a server: what it takes, and how it says what it does not.
+import { Mount, mountIdentityOf, mountTypeOf, mountTypes } from "@virtual-workspaces/kcp";
+import { expect } from "chai";
+import { causes, startKcp } from "./support/served.ts";
+
+const SECRET = { apiVersion: "v1", kind: "Secret", namespace: "default", name: "there" };
+
+describe("Mounts", () => {
+  it("say what they need, by type", async () => {
+    await using server = await startKcp(Mount);
+    const made = async (spec: object) => causes(await server.make({ spec }, `m${count++}`));
+    let count = 0;
+    expect(await made({})).to.deep.equal([
+      "spec: Invalid value: ref is required for the type URL: name a Secret with a kubeconfig, or an object with status.URL",
+    ]);
+    for (const type of ["Workspace", "Redirect"])
+      expect(await made({ type }), type).to.deep.equal([
+        "spec: Invalid value: path is required for the types Workspace and Redirect: give the path of a workspace, root:org:team",
+      ]);
+    expect(await made({ type: "Cluster", ref: SECRET, path: "root:a" })).to.deep.equal([
+      "spec: Invalid value: path is of the types Workspace and Redirect: leave it out",
+    ]);
+    expect(await made({ type: "Workspace", path: "root:a", ref: SECRET })).to.deep.equal([
+      "spec: Invalid value: ref, secretRef, identity and filters are of the type URL: leave them out",
+    ]);
+    expect(await made({ ref: { ...SECRET, namespace: undefined } })).to.deep.equal([
+      "spec.ref: Invalid value: give the namespace of the Secret",
+    ]);
+    const other = { apiVersion: "example.dev/v1", kind: "Remote", name: "there" };
+    for (const type of ["Impersonate", "RequestHeader", "Fixed"])
+      expect(await made({ ref: other, identity: { type } }), type).to.deep.equal([
+        "spec: Invalid value: secretRef is required for this type of identity: name the Secret with the credential",
+      ]);
+    expect(await made({ ref: SECRET, filters: [{ verbs: ["get"] }] })).to.deep.equal([
+      "spec.filters[0]: Invalid value: say of which resources or paths: a rule without them allows nothing",
+    ]);
+    expect(await made({ type: "Workspace", path: "root:*" })).to.satisfy(
+      ([cause]: string[]) => cause?.startsWith("spec.path: Invalid value:") === true,
+    );
+    for (const spec of [{ ref: SECRET }, { ref: other, identity: { type: "None" } }, { type: "Other" }])
+      expect(await made(spec), JSON.stringify(spec)).to.deep.equal(["201"]);
+  });
+
+  it("do not change what they lead to", async () => {
+    await using server = await startKcp(Mount);
+    await server.make({ spec: { ref: SECRET } });
+    const put = async (spec: object) => causes(await server.edit("one", (mount) => Object.assign(mount, { spec })));
+    expect(await put({ type: "URL", ref: { ...SECRET, name: "other" } })).to.deep.equal([
+      "spec.ref: Invalid value: ref is immutable: make another Mount",
+    ]);
+    expect(await put({ type: "Cluster", ref: SECRET })).to.deep.equal([
+      'spec.type: Invalid value: "Cluster": type is immutable: make another Mount',
+    ]);
+    expect(await put({ type: "URL", ref: SECRET, filters: [{ verbs: ["get"], paths: ["*"] }] })).to.deep.equal(["200"]);
+  });
+
+  it("are URLs when they say Cluster, and ask as the caller where they name a Secret", () => {
+    const of = (spec: Mount["spec"]) => [mountTypeOf({ spec }), mountIdentityOf({ spec })];
+    const ref = { apiVersion: "example.dev/v1", kind: "Remote", name: "there" };
+    expect(of({ type: "Cluster", ref })).to.deep.equal(["URL", "None"]);
+    expect(of({ type: "URL", ref: SECRET })).to.deep.equal(["URL", "Impersonate"]);
+    expect(of({ ref, secretRef: { namespace: "a", name: "b" } })).to.deep.equal(["URL", "Impersonate"]);
+    expect(of({ ref: SECRET, identity: { type: "Fixed" } })).to.deep.equal(["URL", "Fixed"]);
+  });
+
+  it("have types that are told apart by name", () => {
+    const type = { type: "URL", resolve: () => ({ kind: "redirect", path: "root" }) as const };
+    expect([...mountTypes([type]).keys()]).to.deep.equal(["URL"]);
+    expect(() => mountTypes([type, type])).to.throw("mount types: there are two of the type URL: leave one out");
+  });
+});
