@@ -6,6 +6,10 @@ import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
 import { credentialed, type Here, MEMOS, startHere, startThere, type There } from "./upstream.ts";
 
+const TEXT = { "content-type": "text/plain; charset=utf-8" };
+/** As servers written in Go say it, API servers and others. */
+const NO_PATH = "404 page not found\n";
+
 async function both(): Promise<{ there: There; here: Here } & AsyncDisposable> {
   const there = await startThere();
   const here = await startHere({ upstream: there.upstream });
@@ -100,6 +104,7 @@ describe("a forwarded get", () => {
     "a redirect": (_req, res) => res.writeHead(302, { Location: "http://elsewhere.example/" }).end(),
     "that it does not know us": (_req, res) => res.writeHead(401).end(),
     "an error without a Status": (_req, res) => res.writeHead(502).end("bad gateway"),
+    "a 404 in text, as proxies written in Go say it": (_req, res) => res.writeHead(404, TEXT).end(NO_PATH),
   };
   for (const [what, listener] of Object.entries(faults)) {
     it(`answered by ${what} is 503, which does not say where that is`, async () => {
@@ -114,6 +119,20 @@ describe("a forwarded get", () => {
       expect(headers["retry-after"]).to.equal("1");
     });
   }
+
+  it("of a path that an API server has not is 503, as while that starts; 404 and an empty list where it may lack the kind", async () => {
+    await using raw = await answering((_req, res) => res.writeHead(404, { ...TEXT, "audit-id": "x" }).end(NO_PATH));
+    {
+      await using here = await startHere({ upstream: credentialed(raw.url) });
+      expect((await here.server.get(`${MEMOS}/memos`)).status).to.equal(503);
+      expect(here.errors).to.have.length(1);
+    }
+    await using empty = await startHere({ upstream: credentialed(raw.url), unserved: "empty" });
+    const { status, body } = await empty.server.get(`${MEMOS}/namespaces/a/memos/x`);
+    expect([status, body.reason]).to.deep.equal([404, "NotFound"]);
+    expect((await empty.server.get(`${MEMOS}/memos`)).body.items).to.deep.equal([]);
+    expect(empty.errors).to.deep.equal([]);
+  });
 
   it("of a server that is not there is 503", async () => {
     await using here = await startHere({ upstream: credentialed("http://127.0.0.1:1") });

@@ -1,11 +1,14 @@
 // Whole requests passed on: what reaches the other server, what comes back, and what becomes of both when one of them leaves.
 import { once } from "node:events";
 import { createServer as createHttp, type IncomingMessage, request, type ServerResponse } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import { connect as connectTls } from "node:tls";
 import { relay } from "@virtual-workspaces/forwarding";
 import { allow, defineVirtualWorkspace, groups, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { outcome, type PlainServer, startPlain } from "../_support/plain.ts";
+import { ALICE, startTls } from "../_support/server.ts";
 
 interface Other extends AsyncDisposable {
   readonly url: string;
@@ -98,6 +101,27 @@ describe("a relay", () => {
       "cookie: a=b",
     ]);
     expect(lines.join("\n")).to.not.match(/mallory|10\.0\.0\.1|listed|authorization/i);
+  });
+
+  it("says who the caller is by X-Remote-* where that is wanted, and nothing of what the client says in them", async () => {
+    await using there = await other((_req, res) => res.end("ok"));
+    const passed = relay({ upstream: { url: there.url }, headers: "X-Remote" });
+    const view = defineVirtualWorkspace({
+      ...{ name: "archive", path: "/", authorize: () => allow(), handle: passed.handle },
+      setup: () => passed,
+    });
+    await using here = await startPlain([view], { impersonation: groups("admins") });
+    const headers = { "x-remote-user": "mallory", "x-remote-group": "system:masters", "x-remote-extra-a": "mallory" };
+    const as = { "impersonate-user": "carol", "impersonate-uid": "7", "impersonate-extra-example.dev%2Fscopes": "a b" };
+    await here.get("/services/archive/x", { user: "admin", headers: { ...headers, ...as } });
+    const lines = linesOf(there.asked[0] as IncomingMessage);
+    expect(lines.filter((line) => /^(x-remote|impersonate)/.test(line))).to.deep.equal([
+      "x-remote-user: carol",
+      "x-remote-uid: 7",
+      "x-remote-group: system:authenticated",
+      "x-remote-extra-example.dev%2fscopes: a b",
+    ]);
+    expect(lines.join("\n")).to.not.match(/mallory|authorization/);
   });
 
   it("ends a circle", async () => {
@@ -243,10 +267,45 @@ describe("a relay", () => {
     expect(linesOf(there.asked[0] as IncomingMessage)).to.include.members(["impersonate-user: admin", "upgrade: echo"]);
   });
 
+  it("closes an upgraded connection whose other end has said its last and takes nothing more", async () => {
+    await using there = createHttp().listen(0, "127.0.0.1");
+    there.on("upgrade", (_req, socket: Socket) => {
+      socket.on("error", () => undefined).once("data", () => socket.resetAndDestroy());
+      socket.end("HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\nlast words");
+    });
+    await once(there, "listening");
+    await using here = await start(`http://127.0.0.1:${(there.address() as AddressInfo).port}`);
+    const socket = connect({ port: Number(new URL(here.url).port), host: "127.0.0.1", allowHalfOpen: true });
+    const head = "Host: x\r\nAuthorization: Bearer admin\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n";
+    socket.write(`GET /services/archive/exec HTTP/1.1\r\n${head}`);
+    const text = await new Promise<string>((resolve) => {
+      let said = "";
+      socket.setEncoding("utf8").on("data", (piece) => {
+        said += piece;
+      });
+      socket.once("end", () => resolve(said));
+    });
+    expect(text).to.match(/last words$/);
+    // It goes on: what has ended may still listen, and that nobody does is known once something is said to it.
+    socket.on("error", () => undefined);
+    while (here.server.stats.longRunning > 0) {
+      socket.write("still here");
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    socket.destroy();
+  });
+
   it("passes on in HTTP what refuses an upgrade, and 503 when nobody is there", async () => {
     await using there = await other((_req, res) => res.end());
     await using here = await start(there.url);
     expect(await upgraded(here, "other", "")).to.match(/^HTTP\/1\.1 403 .*\r\n\r\n\{"reason":"no"\}$/s);
+    await using secured = await startTls([passing(there.url)]);
+    const { port, authority } = secured;
+    const wire = connectTls({ port, host: "127.0.0.1", ca: authority.ca });
+    wire.write(
+      `GET /services/archive/exec HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ALICE.token}\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n`,
+    );
+    expect(await text(wire)).to.match(/^HTTP\/1\.1 403 .*\{"reason":"no"\}$/s);
     await using nobody = await start("http://127.0.0.1:9");
     expect(await upgraded(nobody, "echo", "")).to.match(/^HTTP\/1\.1 503 .*the archive cannot be reached/s);
   });

@@ -240,6 +240,18 @@ describe("a server that reviews tokens", () => {
     }
   });
 
+  it("that is away is 503 for whoever may be known there, where that is wanted; what it has said stays a 401", async () => {
+    let away = true;
+    await using flaky = await misbehaving((res) => {
+      if (away) res.destroy();
+      else json(res, answer({ authenticated: false }));
+    });
+    await using server = await start({ upstream: { url: flaky.url }, timeout: 3_000, away: "unavailable" });
+    expect(await server.name("a-token")).to.equal(503);
+    away = false;
+    expect(await server.name("a-token")).to.equal(401);
+  });
+
   it("may have credentials that never come", async () => {
     await using hole = await misbehaving(() => undefined);
     const credentials = { get: () => new Promise<never>(() => undefined) };

@@ -142,6 +142,26 @@ for (const late of [false, true])
       expect(raw[0]?.params).to.deep.equal({ cluster: "team1" });
     });
 
+    it("says what in the logical cluster is meant, to the rule and to raw handlers; of the path's own parameters nothing", async () => {
+      const { view, questions } = setUp({ late });
+      const place = { cluster: "org", params: { mount: "lab", cluster: "other" } };
+      const handled: unknown[] = [];
+      await using server = await startPlain([
+        {
+          ...view,
+          locate: late ? async () => place : () => place,
+          handles: ({ params }) => params["mount"] === "lab",
+          handle: (_, res, { params, prefix }) => {
+            handled.push(params, prefix);
+            res.end();
+          },
+        },
+      ]);
+      expect((await server.get(api("root:org:lab"))).status).to.equal(200);
+      expect(handled).to.deep.equal([{ mount: "lab", cluster: "org" }, "/clusters/root:org:lab"]);
+      expect(questions.map(({ params }) => params)).to.deep.equal([{ mount: "lab", cluster: "org" }]);
+    });
+
     it("leaves an open watch where it is when the path leads elsewhere", async () => {
       const { view, notes, names } = setUp({ late });
       await using server = await startPlain([view]);
@@ -163,6 +183,7 @@ describe("locate", () => {
     "no text": undefined,
     "a name that is none": "Team",
     "an object": { name: "team1" },
+    "a path with parameters": { cluster: "root:org", params: {} },
   };
   for (const [what, answer] of Object.entries(wrong))
     it(`that returns ${what} is 500, and nobody is asked further`, async () => {
@@ -196,6 +217,15 @@ describe("locate", () => {
     expect(() =>
       defineVirtualWorkspace({ name: "x", path: "/:org", authorize: () => allow(), resources: [], locate }),
     ).to.throw("virtual workspace x has nothing to locate: its path has no :cluster");
+    expect(() =>
+      defineVirtualWorkspace({
+        name: "x",
+        path: "/:org",
+        clusterSuffix: true,
+        authorize: () => allow(),
+        resources: [],
+      }),
+    ).to.throw("virtual workspace x has no cluster that could be repeated: its path has no :cluster");
     const { locate: _, ...view } = setUp().view;
     await using server = await startPlain([view]);
     expect(outcome(await server.get(api("root:org")))).to.deep.equal([

@@ -7,7 +7,11 @@ export const ALL: readonly Verb[] = ["create", "delete", "deletecollection", "ge
 
 /** A definition as served with just these verbs; the documents ask nothing else of a served resource. */
 export function served(definition: ResourceDefinition, verbs: readonly Verb[] = READ): Advertised {
-  const subresources = advertisedSubresources(definition, verbs, { named: {}, updates: verbs.includes("update") });
+  const subresources = advertisedSubresources(definition, verbs, {
+    named: {},
+    updates: verbs.includes("update"),
+    statusVerbs: verbs,
+  });
   return { definition, verbs, subresources };
 }
 

@@ -18,6 +18,7 @@ const VIEWS = [
   { name: "raw", path: "/clusters/:cluster/mounts/:mount", rawTail: true },
   { name: "named", path: "/:org/:team" },
   { name: "own", prefix: "/clusters", path: "/:cluster", wildcard: true, locates: true },
+  { name: "repeats", path: "/:cluster", locates: true, clusterSuffix: true },
   { name: "deep", prefix: "/a/b.c", path: "/" },
 ] as const satisfies readonly Matchable[];
 const matcher = new PathMatcher<Matchable>(VIEWS);
@@ -49,6 +50,24 @@ describe("the path matcher", () => {
     "/services/raw/clusters/root/mounts/m/a//b/%2F%252e//": "raw cluster=root mount=m /a//b/%2F%252e//",
     "/services/raw/clusters/root/mounts/m/.hidden/..., a;b": "raw cluster=root mount=m /.hidden/..., a;b",
     "/services/named/a%20b/c.d/e": "named org=a b team=c.d /e",
+
+    "/services/repeats/root": "repeats cluster=root ",
+    "/services/repeats/root/": "repeats cluster=root /",
+    "/services/repeats/root/apis": "repeats cluster=root /apis",
+    "/services/repeats/root/clusters/root": "repeats cluster=root ",
+    "/services/repeats/root/clusters/root/": "repeats cluster=root /",
+    "/services/repeats/root/clusters/r%6Fot/apis": "repeats cluster=root /apis",
+    "/services/repeats/root/clusters/*/apis": "repeats cluster=root /apis",
+    "/services/repeats/root:org/clusters/root:org/apis": "repeats cluster=root:org /apis",
+    "/services/repeats/root/clusters": "repeats cluster=root /clusters",
+    "/services/repeats/root/clusters/": "repeats cluster=root /clusters/",
+    "/services/repeats/root/clustersroot/apis": "repeats cluster=root /clustersroot/apis",
+    "/services/repeats/root/clusters/other/apis": "no-match",
+    "/services/repeats/root/clusters/root:org/apis": "no-match",
+    "/services/repeats/root/clusters/root%2Fapis": "bad-request",
+    "/services/repeats/root/clusters//apis": "bad-request",
+    "/services/repeats/root/clusters/*/clusters/*/apis": "repeats cluster=root /clusters/*/apis",
+    "/services/repeats/*/clusters/*/apis": "bad-request",
 
     "/clusters/root/apis": "own cluster=root /apis",
     "/clusters/root:org:team/apis": "own cluster=root:org:team /apis",
@@ -335,7 +354,18 @@ describe("path patterns", () => {
     ] as const)
       expect(rest.match(path), path).to.have.nested.property("view.name", name);
     expect(rest.match("/api/v1")).to.include({ prefix: "", tail: "/api/v1" });
-    expect(errorOf(rest.match("/services/a"))?.message).to.include("it is at /");
+    for (const [path, why] of [
+      ["/services/a", "it is at /"],
+      ["/services/d", 'there is no virtual workspace "d"'],
+      ["/services", 'there is no virtual workspace ""'],
+    ] as const) {
+      const found = rest.match(path);
+      expect(found, path).to.include({ kind: "match", prefix: "", tail: path });
+      expect(found, path).to.have.nested.property("view.name", "a");
+      expect(found, path).to.have.nested.property("misfit.message").that.includes(why);
+    }
+    const deep = new PathMatcher([{ name: "a", prefix: "/", path: "/:cluster" }, view("c")]);
+    expect(errorOf(deep.match("/services/d"))?.message).to.include("there is no virtual workspace");
     const strange = new PathMatcher([view("a", "/services"), view("b", "/x"), view("c"), view("d", "/")]);
     for (const [path, name] of [
       ["/services/a/api", "a"],

@@ -1,4 +1,6 @@
 // Rules that want to be asked again about open watches.
+import { once } from "node:events";
+import { request } from "node:http";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
   type Authorizer,
@@ -8,6 +10,7 @@ import {
   deny,
   readOnly,
   union,
+  type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { expectFault } from "../_setup/faults.ts";
@@ -110,5 +113,61 @@ describe("a rule that is asked again about open watches", () => {
     }
     expect(union(authenticated(), others.authorize).watchesEvery).to.equal(undefined);
     expect(readOnly().watchesEvery).to.equal(undefined);
+  });
+
+  it("ends what a raw handler has open, and cuts what became another protocol", async () => {
+    const { state, authorize } = rule(100);
+    const opened = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const view = defineVirtualWorkspace({
+      name: "raw",
+      path: "/",
+      authorize,
+      handle: async (_req, res, { ending }) => {
+        res.write("open\n");
+        begun.resolve();
+        await once(ending, "abort");
+        res.end("ended\n");
+      },
+      upgrade: async (_req, socket) => {
+        socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n");
+        opened.resolve();
+        await once(socket, "close");
+      },
+    });
+    await using server = await startPlain([view]);
+    const path = "/services/raw/apis/test.dev/v1/notes?watch=true";
+    const headers = { authorization: "Bearer alice", connection: "Upgrade", upgrade: "test" };
+    const upgrading = request(server.url + path, { agent: false, headers });
+    const cut = once(upgrading, "upgrade").then(([_res, socket]) => once(socket.resume(), "close"));
+    upgrading.end();
+    const rest = server.get(path);
+    await Promise.all([opened.promise, begun.promise]);
+    state.says = () => false;
+    expect((await rest).text).to.equal("open\nended\n");
+    await cut;
+  });
+
+  it("is not asked about what a raw handler would have open when its client has left already", async () => {
+    const { state, authorize } = rule(100);
+    const begun = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<AbortSignal>();
+    const handle: VirtualWorkspace<unknown>["handle"] = async (_req, res, request) => {
+      begun.resolve();
+      await once(res, "close");
+      left.resolve(request.ending);
+    };
+    await using server = await startPlain([defineVirtualWorkspace({ name: "raw", path: "/", authorize, handle })]);
+    const asking = request(`${server.url}/services/raw/apis/test.dev/v1/notes?watch=true`, {
+      agent: false,
+      headers: { authorization: "Bearer alice" },
+    });
+    asking.on("error", () => undefined).end();
+    await begun.promise;
+    asking.destroy();
+    expect((await left.promise).aborted).to.equal(false);
+    const { asked } = state;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+    expect(state.asked).to.equal(asked);
   });
 });

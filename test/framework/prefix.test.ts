@@ -107,6 +107,39 @@ describe("a view at a prefix of its own", () => {
     expect((await server.get("/clusters/root")).body.paths).to.deep.equal(paths);
   });
 
+  it("decides, where it has the rest, who is told why nothing is below /services, and serves nothing there", async () => {
+    let handled = 0;
+    const rest = defineVirtualWorkspace({
+      name: "rest",
+      prefix: "/",
+      path: "/",
+      authorize: ({ user }) => (user.name === "root" ? allow() : deny("no")),
+      handle: (_req, res) => void res.end(String(++handled)),
+      upgrade: (_req, socket) => {
+        handled++;
+        socket.destroy();
+      },
+    });
+    const users = staticTokens({ alice: { name: "alice" }, root: { name: "root" } });
+    await using server = await startPlain([...views(), rest], { authentication: [users] });
+    const [known, strange] = ["/services/named/cluster/root", "/services/nothing/x"] as const;
+    for (const [path, why] of [
+      ["/services/named", "/services/named is followed by /clusters/:cluster; clusters is missing in /services/named"],
+      [known, "/services/named is followed by /clusters/:cluster, not by /cluster/root"],
+      [strange, 'there is no virtual workspace "nothing"; see /services/<name>, /clusters'],
+    ] as const) {
+      expect(outcome(await server.get(path, { user: "root" }))).to.deep.equal([404, "NotFound", why]);
+      const no = `forbidden: User "alice" cannot get path "${path}": no`;
+      expect(outcome(await server.get(path))).to.deep.equal([403, "Forbidden", no]);
+      expect((await server.get(path, { headers: { authorization: "" } })).status).to.equal(401);
+    }
+    const headers = { connection: "Upgrade", upgrade: "x" };
+    expect((await server.get(known, { user: "root", headers })).status).to.equal(404);
+    expect((await server.get("/services/named/clusters//x", { user: "root" })).status).to.equal(400);
+    expect(handled).to.equal(0);
+    expect((await server.get("/other", { user: "root" })).text).to.equal("1");
+  });
+
   it("is where requests go that are sent there", async () => {
     await using server = await startPlain(views(), {
       retarget: ({ url = "", headers }) => {

@@ -24,7 +24,9 @@ const SWITCHED = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpg
 type Handle = NonNullable<VirtualWorkspace["handle"]>;
 type Upgrade = NonNullable<VirtualWorkspace["upgrade"]>;
 
-async function start(hooks: { handle?: Handle; upgrade?: Upgrade } & Pick<Partial<VirtualWorkspace>, "resources">) {
+type Hooks = { handle?: Handle; upgrade?: Upgrade } & Pick<Partial<VirtualWorkspace>, "resources" | "handles">;
+
+async function start(hooks: Hooks) {
   const { log, records } = testLog();
   const view = defineVirtualWorkspace({
     name: "raw",
@@ -73,6 +75,35 @@ describe("a raw handler", () => {
       const params = { place: "here" };
       expect(seen.pop()).to.deep.equal([prefix, tail, search, params, "alice", true, prefix + tail + search]);
     }
+  });
+
+  it("gets all that the view says it is for: discovery, objects and reviews, which the rule is then asked about", async () => {
+    const asked: string[] = [];
+    await using server = await start({
+      resources: [Note.serve(Note.collection())],
+      upgrade: () => {
+        throw new Error("nobody asked for one");
+      },
+      handles: ({ isResource, resource, params: { place } }) =>
+        place === "here" && !(isResource && resource === "notes"),
+      handle: (req, res) => {
+        asked.push(`${req.method} ${req.url}`);
+        res.end("mine");
+      },
+    });
+    const review = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    for (const path of ["", "/api", "/apis", "/openapi/v3", "/version", review, "/apis/test.dev/v1/others"])
+      expect((await server.ask(path))?.body, path).to.equal("mine");
+    expect(asked).to.have.length(7);
+    expect(statusOf(await server.ask(review, "Host: x", "Authorization: Bearer other"))).to.include({ code: 403 });
+    const notes = await server.ask("/apis/test.dev/v1/notes");
+    expect(JSON.parse(notes?.body ?? "")).to.include({ kind: "NoteList" });
+    for (const path of ["/apis/test.dev/v1/notes/a/b", "/apis/test.dev/v1/notes/a"])
+      expect(statusOf(await server.ask(path)).code, path).to.equal(404);
+    expect(statusOf(await server.ask("/apis/test.dev/v1/notes/a/log", ...GOOD, ...UPGRADE)).code).to.equal(400);
+    expect(() =>
+      defineVirtualWorkspace({ name: "v", path: "/", authorize: () => allow(), resources: [], handles: () => true }),
+    ).to.throw("give it handle");
   });
 
   it("gets what resources do not serve, in any method, and bodies unread", async () => {

@@ -135,6 +135,35 @@ describe("/status", () => {
     expect((await reading.send(`PATCH ${STATUS}`, {}, MERGE)).status).to.equal(405);
   });
 
+  it("has verbs of its own where it is told so, for those who report and change nothing else", async () => {
+    const reporting = { verbs: ["get", "list", "watch"], statusVerbs: ["get", "patch", "update"] } as const;
+    await using server = await startMachines(reporting);
+    server.machines.in("root", "ns").set("m", {});
+    const told = await server.get(MACHINES.slice(0, MACHINES.indexOf("/namespaces")));
+    expect(
+      told.body.resources.map(({ name, verbs }: { name: string; verbs: string[] }) => [name, verbs]),
+    ).to.deep.include.members([
+      ["machines", ["get", "list", "watch"]],
+      ["machines/status", ["get", "patch", "update"]],
+    ]);
+    const change = { spec: { replicas: 7 }, status: { replicas: 3 } };
+    const { status, body } = await server.send(`PATCH ${STATUS}`, change, MERGE);
+    expect([status, body.spec?.replicas, body.status]).to.deep.equal([200, undefined, { replicas: 3 }]);
+    const main = `${MACHINES}/m` as const;
+    for (const call of [
+      `PATCH ${main}`,
+      `PUT ${main}`,
+      `DELETE ${main}`,
+      `DELETE ${MACHINES}`,
+      `POST ${MACHINES}`,
+    ] as const)
+      expect((await server.send(call, change, MERGE)).status, call).to.equal(405);
+    await using without = await startMachines({ verbs: ["get", "patch"], statusVerbs: [] });
+    expect((await without.get(STATUS)).status).to.equal(404);
+    const reads = { resource: Machine, get: () => undefined };
+    expect(() => Machine.serve(reads as never, { statusVerbs: ["patch"] })).to.throw("its storage cannot patch");
+  });
+
   it("is not there for a kind that has none", async () => {
     const Bare = defineResource({
       group: "example.dev",

@@ -1,12 +1,14 @@
 import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import {
   type CacheLease,
+  causeOfFault,
   type Encoded,
   type EncodedList,
   type GetOptions,
   type ListRequest,
   type Scope,
   SourceFeeds,
+  Spells,
   type Storage,
   type TypedDefinition,
   type ViewSource,
@@ -14,8 +16,6 @@ import {
 import { Upstream } from "@virtual-workspaces/transport";
 import { UpstreamSource } from "./feed/source.ts";
 import type { ForwardOptions, Transform } from "./options.ts";
-import { causeOfFault } from "./outbound/failure.ts";
-import { Spells } from "./outbound/spells.ts";
 import { emptyIfUnserved } from "./outbound/unserved.ts";
 import { UpstreamResource } from "./outbound/upstream-resource.ts";
 import { getObject } from "./reads/get.ts";
@@ -78,7 +78,7 @@ export class Forwarded<T extends object> implements Storage<ObjectOf<T>>, ViewSo
     this.#show = transform?.show as Show | undefined;
     this.#spells = new Spells(onError);
     Object.assign(this, forwardedWrites(this.#there, transform));
-    this.#readiness = new Readiness(this.#there);
+    this.#readiness = new Readiness(this.#there.upstream);
     this.#feeds = new SourceFeeds({
       definition: resource,
       source: new UpstreamSource({

@@ -16,5 +16,7 @@ export { type TokenReviewAuthenticator, type TokenReviewOptions, tokenReview } f
 export { Forwarded, type ForwardedState, forward, type WritableForwarded } from "./forward.ts";
 export type { ForwardOptions, Transform } from "./options.ts";
 export { impersonated, type OutboundIdentity } from "./outbound/identity.ts";
+export { type Peer, PeerGroup, type PeerGroupOptions, peerGroup } from "./peers/peer-group.ts";
+export { reachable } from "./reads/readiness.ts";
 export { Relay, type RelayOptions, relay } from "./relay/relay.ts";
 export { sameCaller, type Workspaces } from "./workspaces.ts";

@@ -21,6 +21,7 @@ import { delayOf, whole } from "./numbers.ts";
 import type { Observer } from "./observe/observer.ts";
 import { OpenApiDocuments } from "./openapi/documents.ts";
 import { PathMatcher } from "./path.ts";
+import type { Peers } from "./peers.ts";
 import { Permissions } from "./serve/permissions.ts";
 import { Revalidation } from "./serve/revalidation.ts";
 import { shuttingDown } from "./stages/accept.ts";
@@ -69,6 +70,11 @@ export interface CoreOptions {
   /** Time between bookmarks, ms. `Infinity`: none but when a watch begins and when it ends. @default 60000 */
   readonly bookmarkEvery?: number;
   /**
+   * Other processes that serve the same virtual workspaces, where clients cannot tell which one they have reached: asked
+   * for each request about a resource whose storage is `local`. @default there are none
+   */
+  readonly peers?: Peers;
+  /**
    * What `/readyz` asks besides the views, by name: whether what all of them need is there. A check fails by throwing, or
    * by taking longer than half a second; requests are answered all the same. Asked with each probe. @default none
    */
@@ -99,6 +105,7 @@ export class ServerCore implements AsyncDisposable {
   readonly connection: ConnectionFacts;
   readonly identityHeaders: IdentityHeaders;
   readonly impersonation: ImpersonationRule;
+  readonly peers: Peers | undefined;
   readonly #retarget: CoreOptions["retarget"];
   readonly log: Log;
   /** Whoever wants to know of requests. */
@@ -137,6 +144,7 @@ export class ServerCore implements AsyncDisposable {
     this.log = options.log ?? warningLog;
     this.checks = checksOf(options);
     this.#retarget = options.retarget;
+    this.peers = options.peers;
     this.connection = connection;
     this.authentication = Object.freeze([...options.authentication]);
     this.identityHeaders = new IdentityHeaders(this.authentication.flatMap((one) => one.identityHeaders ?? []));

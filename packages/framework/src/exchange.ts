@@ -44,6 +44,8 @@ export class Exchange {
 
   /** Why no view serves the path: answered once the caller is known. */
   unknown: ApiError | undefined;
+  /** The same, where a view that has the rest is there: answered once that has let the caller know. */
+  misfit: ApiError | undefined;
   // Set by the match stage.
   mounted!: Mounted;
   params!: Readonly<Record<string, string>>;
@@ -64,8 +66,14 @@ export class Exchange {
   located = false;
   /** Who logged in, where they go on as somebody else. Set by the impersonate stage. */
   impersonator: User | undefined;
+  /** The caller's own bearer token, for a view that takes it. Set before it is taken off the request. */
+  token: string | undefined;
   /** Set by the authorize stage: what is served without the view having been asked. */
   review: ServedResource | undefined;
+  /** Set by the authorize stage: the view's handler answers, whatever the path says. */
+  handled = false;
+  /** Of a raw request: when the server closes, or the rule says no by now. Made by whoever asks for it first. */
+  ending: AbortSignal | undefined;
   /** What the rule that was asked last said; `undefined` when none was, or it threw. */
   decision: Decision | undefined;
   /** What the request turned out to be about. Set by the serve stage. */

@@ -13,6 +13,7 @@ export {
   type TypedDefinition,
 } from "./definition.ts";
 export type { MetadataForm } from "./encode/partial.ts";
+export type { DiscoveredVerbs, PassedHandlers, PassOptions } from "./passed.ts";
 export type { PathParams } from "./path.ts";
 export {
   type ColumnSpec,
@@ -62,6 +63,7 @@ export { WritableView } from "./view/writable-view.ts";
 export {
   type AskedResource,
   defineVirtualWorkspace,
+  type Located,
   type RawRequest,
   type SetupContext,
   type ViewDocument,
@@ -173,6 +175,7 @@ export type { LogFileOptions } from "./lines/log-file.ts";
 export type { LineTarget } from "./lines/target.ts";
 export type { Log, LogRecord } from "./log.ts";
 export { type Metrics, type MetricsOptions, metrics } from "./metrics/metrics.ts";
+export type { PassOn, PeerQuestion, Peers } from "./peers.ts";
 export {
   createServer,
   type Listening,
@@ -195,6 +198,15 @@ export {
   type ServerPurpose,
 } from "./tls/generated/issue.ts";
 export type { SniCertificate, TlsCertificate, TlsOptions } from "./tls/options.ts";
+
+// Requests passed on.
+
+export type { ProxyEngine } from "./proxy/engine.ts";
+export { type AskedUpstream, causeOfFault, lostWrite, upstreamFailure, upstreamFault } from "./proxy/failure.ts";
+export type { ProxyOptions } from "./proxy/options.ts";
+export { proxy, ReverseProxy } from "./proxy/proxy.ts";
+export { Spells } from "./proxy/spells.ts";
+export { Targets, type TargetsOptions } from "./proxy/targets.ts";
 
 // Storages of one's own.
 
@@ -234,7 +246,7 @@ export {
 } from "./watch/cache.ts";
 export { CacheEvent, type EventType } from "./watch/event.ts";
 export { SourceFeeds, type SourceFeedsOptions } from "./watch/feeds.ts";
-export { Minter } from "./watch/minter.ts";
+export { Minter, processMinter } from "./watch/minter.ts";
 export type { Objects } from "./watch/objects.ts";
 export type { ReadableCache } from "./watch/readable-cache.ts";
 export type { FeedSource, Versions } from "./watch/source.ts";

@@ -53,6 +53,10 @@ export class Mounted implements Matchable, AsyncDisposable {
     return this.workspace.locate !== undefined;
   }
 
+  get clusterSuffix(): boolean {
+    return this.workspace.clusterSuffix === true;
+  }
+
   get rawTail(): boolean {
     return this.workspace.handle !== undefined || this.workspace.upgrade !== undefined;
   }

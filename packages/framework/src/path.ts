@@ -15,6 +15,8 @@ export type Match<View> =
       readonly params: Readonly<Record<string, string>>;
       readonly prefix: string;
       readonly tail: string;
+      /** Why no view of its own is there: the one that has the rest says who is told. */
+      readonly misfit?: ApiError;
     }
   | { readonly kind: "no-match"; readonly error: ApiError }
   | { readonly kind: "bad-request"; readonly error: ApiError };
@@ -30,6 +32,8 @@ export interface Matchable {
   readonly wildcard?: boolean;
   /** Whether `:cluster` may be a workspace path, `root:org:team`: somebody says which logical cluster that is. */
   readonly locates?: boolean;
+  /** Whether `/clusters/` and what `:cluster` is, or `*`, may follow, which says nothing new. @default false */
+  readonly clusterSuffix?: boolean;
   /** Whether the tail is handed on as it came, so that only what is dangerous everywhere is refused in it. */
   readonly rawTail?: boolean;
 }
@@ -156,13 +160,22 @@ export class PathMatcher<View extends Matchable> {
     const entry = this.#views.get(name);
     const isBelowServices = entry !== undefined && entry.view.prefix === undefined;
     if (!isBelowServices && this.#strange !== undefined) return matchSegments(this.#strange, path);
-    if (entry === undefined)
-      return noMatch(`there is no virtual workspace ${JSON.stringify(name)}; see ${this.#places()}`);
-    if (entry.view.prefix !== undefined)
-      return noMatch(
-        `virtual workspace ${JSON.stringify(name)} is not below ${SERVICES}; it is at ${entry.view.prefix}`,
-      );
-    return matchSegments(entry, path);
+    const found = isBelowServices ? matchSegments(entry, path) : noMatch(this.#whyNot(name));
+    return found.kind === "no-match" ? this.#nobodys(path, found) : found;
+  }
+
+  /** Is told to whom the view of the rest lets: in kcp, who may do everything. */
+  #nobodys(path: string, found: ReturnType<typeof noMatch>): Match<View> {
+    if (this.#rest === undefined || this.#rest.segments.length > 0) return found;
+    const rest = matchSegments(this.#rest, path);
+    return rest.kind === "match" ? { ...rest, misfit: found.error } : rest;
+  }
+
+  #whyNot(name: string): string {
+    const prefix = this.#views.get(name)?.view.prefix;
+    return prefix === undefined
+      ? `there is no virtual workspace ${JSON.stringify(name)}; see ${this.#places()}`
+      : `virtual workspace ${JSON.stringify(name)} is not below ${SERVICES}; it is at ${prefix}`;
   }
 
   #matchElsewhere(path: string): Match<View> {
@@ -199,10 +212,7 @@ function matchSegments<View extends Matchable>({ view, prefix, segments }: Entry
       return noMatch(`${prefix} is followed by ${view.path}; ${segment} is missing in ${path}`);
     const end = segmentEnd(path, at + 1);
     const text = decodeSegment(path.slice(at + 1, end));
-    if (text === undefined)
-      return bad(
-        `path segment ${JSON.stringify(path.slice(at + 1, end))} is empty, or has an encoded slash, a backslash, a double encoding or bytes that are no encoded UTF-8`,
-      );
+    if (text === undefined) return badSegment(path.slice(at + 1, end));
     if (!segment.startsWith(":")) {
       if (text !== segment)
         return noMatch(`${prefix} is followed by ${view.path}, not by ${path.slice(prefix.length)}`);
@@ -213,6 +223,11 @@ function matchSegments<View extends Matchable>({ view, prefix, segments }: Entry
     }
     at = end;
   }
+  if (view.clusterSuffix === true) {
+    const past = pastSuffix(path, at, params["cluster"] ?? "");
+    if (typeof past !== "number") return past;
+    at = past;
+  }
   const tail = path.slice(at);
   if (view.rawTail !== true) {
     const problem = refusedInterpreted(tail);
@@ -220,6 +235,21 @@ function matchSegments<View extends Matchable>({ view, prefix, segments }: Entry
   }
   return { kind: "match", view, params, prefix: path.slice(0, at), tail };
 }
+
+/** Where a path goes on behind a `/clusters/<cluster>` that repeats what has been said; it may be missing. */
+function pastSuffix(path: string, at: number, cluster: string): number | Exclude<Match<never>, { kind: "match" }> {
+  const from = at + SUFFIX.length;
+  if (!path.startsWith(SUFFIX, at) || from === path.length) return at;
+  const end = segmentEnd(path, from);
+  const text = decodeSegment(path.slice(from, end));
+  if (text === undefined) return badSegment(path.slice(from, end));
+  if (text === cluster || text === WILDCARD) return end;
+  return noMatch(
+    `${path.slice(0, at)} is about ${JSON.stringify(cluster)} alone: ${path.slice(at, end)} leads nowhere`,
+  );
+}
+
+const SUFFIX = "/clusters/";
 
 function clusterProblem(text: string, view: Matchable): string | undefined {
   if (text === WILDCARD)
@@ -250,6 +280,12 @@ function refusedEverywhere(path: string): string | undefined {
   return isSuspect && DOT_SEGMENT.test(path) ? "the path must not contain . or .. segments, encoded or not" : undefined;
 }
 
+/** For what turns out to be ours to read, of a view that passes other tails on byte for byte. @throws ApiError 400 */
+export function checkInterpreted(tail: string): void {
+  const problem = refusedInterpreted(tail);
+  if (problem !== undefined) throw ApiError.badRequest(problem);
+}
+
 /** What must not be in a part that we read ourselves. One trailing slash is fine. */
 function refusedInterpreted(path: string): string | undefined {
   if (path.includes("//")) return "the path must not contain empty segments";
@@ -278,6 +314,12 @@ export function decodeSegment(text: string): string | undefined {
 function segmentEnd(path: string, from: number): number {
   const end = path.indexOf("/", from);
   return end === -1 ? path.length : end;
+}
+
+function badSegment(segment: string): ReturnType<typeof bad> {
+  return bad(
+    `path segment ${JSON.stringify(segment)} is empty, or has an encoded slash, a backslash, a double encoding or bytes that are no encoded UTF-8`,
+  );
 }
 
 function bad(message: string): { kind: "bad-request"; error: ApiError } {

@@ -16,6 +16,7 @@ import type { ProtobufMessage } from "./body/protobuf/message.ts";
 import { Collection, type CollectionOptions } from "./collection/collection.ts";
 import type { ScalePaths, Subresources, TypedDefinition } from "./definition.ts";
 import type { SelectableField } from "./encoded.ts";
+import { type PassedHandlers, type PassOptions, passedResource } from "./passed.ts";
 import { objectSchema } from "./resource-schema.ts";
 import { type ServedResource, type ServeOptions, serveStorage } from "./served.ts";
 import type { Storage } from "./storage.ts";
@@ -187,6 +188,17 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
       );
     }
     return serveStorage(this, storage as Storage, options as unknown as ServeOptions);
+  }
+
+  /**
+   * Has somebody else answer all requests about the kind, whole and in bytes, as another server that has the objects. Discovery and
+   * OpenAPI tell of it as of any other; its verbs are what {@link PassedHandlers.discover} says. Nothing of a request or an
+   * answer is checked here: both are theirs to say.
+   *
+   * @throws Error on an identity that is none
+   */
+  pass(handlers: PassedHandlers, options: PassOptions = {}): ServedResource {
+    return passedResource(this, handlers, options);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "./definition.ts";
 import type { MetadataForm } from "./encode/partial.ts";
+import type { PassedHandlers } from "./passed.ts";
 import type { Storage } from "./storage.ts";
 import { type AdvertisedSubresource, advertisedSubresources } from "./subresource/advertised.ts";
 import { type AnyConnect, type AnyKind, type AnyNamed, checkNamed } from "./subresource/check-named.ts";
@@ -28,6 +29,11 @@ export interface ServeOptions<
 > {
   /** Serve only these. @default all that the storage can do, writes included */
   readonly verbs?: readonly Verb[];
+  /**
+   * Serve only these of `/status`: `["get", "patch", "update"]` beside `verbs: ["get", "list", "watch"]` is for those who report how
+   * objects are, and change nothing else of them. What the storage cannot do is refused when it is served. @default those of `verbs`
+   */
+  readonly statusVerbs?: readonly ("get" | "patch" | "update")[];
   /**
    * Serves it as `<plural>:<identity>` and not as `<plural>`, `/apis/example.dev/v1/widgets:3f2a` (kcp's resource identity):
    * several kinds of one name side by side, each asked for by those who know whose they mean. Discovery and OpenAPI do not
@@ -64,6 +70,8 @@ export interface Advertised {
   readonly subresources: readonly AdvertisedSubresource[];
   /** The version that objects are kept in, where it is another. */
   readonly storedAs?: ResourceDefinition | undefined;
+  /** Whether its verbs could not be had: its group and version are there, and it is left out. @default false */
+  readonly missing?: boolean;
 }
 
 /** A kind on a storage: what `resources` of a virtual workspace lists. Made by `Resource.serve`. */
@@ -83,6 +91,8 @@ export interface ServedResource extends Advertised {
   readonly scaling: Scaling | undefined;
   /** @internal The author's own subresources. */
   readonly named: ReadonlyMap<string, ServedNamed>;
+  /** @internal Who answers instead, where objects are elsewhere. */
+  readonly passed?: PassedHandlers;
 }
 
 /** A subresource of the author's own, ready to be asked: types of what it is told were checked where it was given. */
@@ -98,25 +108,24 @@ export interface ServedKind {
 export function serveStorage(definition: ResourceDefinition, storage: Storage, options: ServeOptions): ServedResource {
   const able = VERBS.filter((verb) => can(storage, verb));
   const wanted = options.verbs ?? able;
-  const unable = wanted.filter((verb) => !able.includes(verb));
+  const ofStatus = options.statusVerbs ?? wanted;
+  const unable = [...new Set([...wanted, ...ofStatus])].filter((verb) => !able.includes(verb));
   if (unable.length > 0) {
     throw new Error(
       `${definition.plural}: its storage cannot ${unable.join(", ")}; it can ${able.join(", ") || "nothing"}. ` +
-        "Leave the verb out of `verbs` or add the method.",
+        "Leave the verb out of `verbs` and `statusVerbs`, or add the method.",
     );
   }
   const verbs = able.filter((verb) => wanted.includes(verb));
-  if (options.admit !== undefined && storage.patch !== undefined && verbs.includes("patch")) {
+  const statusVerbs = able.filter((verb) => ofStatus.includes(verb));
+  if (options.admit !== undefined && storage.patch !== undefined && [...verbs, ...statusVerbs].includes("patch")) {
     throw new Error(
       `${definition.plural}: its storage patches by itself, so admit would not be asked. ` +
-        "Leave `patch` out of `verbs` or out of the storage.",
+        "Leave `patch` out of `verbs` and `statusVerbs`, or out of the storage.",
     );
   }
   const { identity = "" } = options;
-  if (identity !== "" && !/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(identity))
-    throw new Error(
-      `${definition.plural}: identity ${JSON.stringify(identity)} must be letters, digits, dots and dashes`,
-    );
+  checkIdentity(definition, identity);
   const { scale } = definition.subresources;
   const named = (options.subresources ?? {}) as Readonly<Record<string, AnyNamed>>;
   checkNamed(definition, named, { reads: can(storage, "get") });
@@ -125,7 +134,11 @@ export function serveStorage(definition: ResourceDefinition, storage: Storage, o
     storage,
     verbs,
     identity,
-    subresources: advertisedSubresources(definition, verbs, { named, updates: storage.update !== undefined }),
+    subresources: advertisedSubresources(definition, verbs, {
+      named,
+      updates: storage.update !== undefined,
+      statusVerbs,
+    }),
     storedAs: storage.storedAs,
     warning: options.warning,
     metadata: options.metadata,
@@ -134,6 +147,12 @@ export function serveStorage(definition: ResourceDefinition, storage: Storage, o
     scaling: scale === undefined ? undefined : new Scaling(definition, scale, storage.versions),
     named: new Map(Object.entries(named).map(([name, subresource]) => [name, servedNamed(subresource)])),
   });
+}
+
+/** @throws Error on one that no path could name */
+export function checkIdentity({ plural }: Pick<ResourceDefinition, "plural">, identity: string): void {
+  if (identity !== "" && !/^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(identity))
+    throw new Error(`${plural}: identity ${JSON.stringify(identity)} must be letters, digits, dots and dashes`);
 }
 
 function servedNamed(named: AnyNamed): ServedNamed {

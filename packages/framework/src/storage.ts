@@ -135,6 +135,12 @@ export interface Storage<T extends KubeObject = KubeObject> {
    * for each get and list, even if it has a {@link cache}, which watches read. @default false
    */
   readonly narrows?: boolean;
+  /**
+   * Whether its versions, or its objects, are those of this process and mean nothing to another: of a collection, of a view.
+   * Where several processes serve the same virtual workspace, one of them then answers for it: {@link CoreOptions.peers}.
+   * @default false, any process can answer
+   */
+  readonly local?: boolean;
   /** A storage that keeps its own history (a collection, a view) hands it over; `changes` is then never asked. */
   cache?(scope: Scope): Awaitable<CacheLease>;
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { GroupOrder } from "@virtual-workspaces/apimachinery";
-import type { Authorizer } from "./authorization.ts";
+import type { AuthorizeRequest, Authorizer } from "./authorization.ts";
 import type { Log } from "./log.ts";
 import { checkPrefix, type PathParams, parsePattern } from "./path.ts";
 import type { ServedResource } from "./served.ts";
@@ -37,13 +37,29 @@ export interface RawRequest<Params> extends WorkspaceRequest<Params> {
   /** Through which, this view last, as a `Via` header says it. What clients and servers between say: for finding a circle. */
   readonly via: string;
   /**
+   * The bearer token that the caller has brought, where the view {@link VirtualWorkspace.takesToken}; `undefined` of callers who go on as
+   * somebody else, whose it is not. Whoever has it can do whatever the caller may, here and wherever else it counts.
+   */
+  readonly token?: string | undefined;
+  /**
    * Says that the request is open-ended, as a watch is: it no longer counts as one under way. An upgrade does so by itself.
    *
    * @throws ApiError 429 when too many are
    */
   readonly takeTime: () => void;
-  /** Aborts when the server begins to close: what is open-ended should come to its end, for clients to go elsewhere. */
+  /**
+   * Aborts when what is open-ended should come to its end: the server begins to close, for clients to go elsewhere, or the view's rule,
+   * asked again as its `watchesEvery` says, does not allow it any more. A connection that was upgraded is cut then.
+   */
   readonly ending: AbortSignal;
+}
+
+/** What `locate` says where a name alone does not: all hooks are told of the parameters, besides those of the path. */
+export interface Located {
+  /** The name of the logical cluster that the request is about. */
+  readonly cluster: string;
+  /** By names that the path has not, those of which stay as they are: `{ mount: "lab" }`. */
+  readonly params: Readonly<Record<string, string>>;
 }
 
 /** A text at a path of its own. */
@@ -71,7 +87,8 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
   /**
    * Where it is instead of below `/services`: one or more plain segments, `/clusters`. Not `/livez`, `/readyz` or `/metrics`; prefixes of one server must not lead into one another. Routes of an Express
    * application beside it do not see what is below. Or `/`, for all that neither another view nor the server has: there an
-   * application's routes come first, and the middleware passes by. Or `/services`, for the names there that no other view has,
+   * application's routes come first, and the middleware passes by. With `path: "/"` its `authorize` is also asked who is told, by
+   * a 404, that a path below `/services` leads nowhere and why; to others it is 403. Or `/services`, for the names there that no other view has,
    * as a server has it that passes these on. A 403 about a path names the path below the prefix.
    * @default `/services/<name>`
    */
@@ -84,21 +101,33 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
    */
   readonly wildcard?: boolean;
   /**
+   * Whether `/clusters/<cluster>` or `/clusters/*` may follow `path`, as clients that know of logical clusters add it to whatever
+   * URL they are given. It says nothing new: `params.cluster` stays what stands for `:cluster`, and another one is 404. A tail that
+   * a raw handler is given then never begins with it. @default false, it is part of the tail
+   */
+  readonly clusterSuffix?: boolean;
+  /**
    * Says which logical cluster is meant by what stands for `:cluster`: the name of one, or with this hook a workspace path
    * as well (`root:org:team`). Everything behind it is told what it returns as `params.cluster`: the rule of impersonation,
    * `authorize`, `resources`, reviews, storages, raw handlers, audit; {@link RawRequest.prefix} keeps what was said. Asked
    * for every request once its caller is known, not whom they would be, but not about `*`, and before anything bounds how
-   * much is done at a time: it should answer from memory, at once if it can. An open watch stays with its logical cluster wherever the path leads later. A thrown
+   * much is done at a time: it should answer from memory, at once if it can. An open watch stays with its logical cluster wherever the path leads later. A path that leads to something in a logical cluster, and
+   * to none of its own, is {@link Located} with parameters that say what. A thrown
    * `ApiError` is the answer: 404 or 403 where there is nothing, or nothing for this user, 429 while it is not known yet. It
    * is said before `authorize` is asked: whoever is logged in learns from it whether there is such a path. Anything else
    * that it throws, or returns, is 500. @default a cluster name means itself, paths are 400
    */
-  readonly locate?: (cluster: string, request: WorkspaceRequest<Params>) => Awaitable<string>;
+  readonly locate?: (cluster: string, request: WorkspaceRequest<Params>) => Awaitable<string | Located>;
   /**
    * Asked for every request, discovery included, after authentication. A throw is answered 500, a no 403. Only the reviews
    * by which callers ask who they are and what they may do are served to all who have logged in (`system:basic-user`).
    */
   readonly authorize: Authorizer<Params>;
+  /**
+   * Which requests are for {@link handle} and {@link upgrade}, and no others are, whatever else there is: their discovery, objects and
+   * reviews are not answered here. Asked once for every request, before `authorize` is. @default those that nothing else answers
+   */
+  readonly handles?: (request: AuthorizeRequest<Params>) => boolean;
   /**
    * What is served: a list, or a function of the request (the discovery hook), asked for every request and, while
    * watches are open, every half second: a watch on a resource that is gone or has changed ends with 410. Return the
@@ -133,6 +162,8 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
    * @default nothing
    */
   readonly documents?: Readonly<Record<`/${string}`, (request: RawRequest<Params>) => ViewDocument>>;
+  /** Whether raw handlers are told the callers' own bearer tokens, which the server keeps from them otherwise. @default false */
+  readonly takesToken?: boolean;
   /** The raw escape hatch: serves whatever `resources` do not. It owns the response. Authorization has been asked. */
   readonly handle?: (req: IncomingMessage, res: ServerResponse, request: RawRequest<Params>) => Awaitable<void>;
   /** The same for `Connection: Upgrade`. Without it upgrades are refused with a Status; an offer of `h2c` is none. */
@@ -147,7 +178,7 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
  * Checks and types a virtual workspace. Parameters are inferred from `path`.
  *
  * @throws Error on a malformed path or prefix, without `authorize`, when there is neither `resources` nor `handle` nor
- *   `upgrade`, when a document is where something else is, or when there is `locate` without `:cluster`.
+ *   `upgrade`, when there is `handles` without `handle`, when a document is where something else is, or when there is `locate` or `clusterSuffix` without `:cluster`.
  */
 export function defineVirtualWorkspace<const Path extends string>(
   options: Omit<VirtualWorkspace<PathParams<Path>>, "path"> & { readonly path: Path },
@@ -157,12 +188,19 @@ export function defineVirtualWorkspace<const Path extends string>(
   if (options.locate !== undefined && !segments.includes(":cluster")) {
     throw new Error(`virtual workspace ${options.name} has nothing to locate: its path has no :cluster`);
   }
+  if (options.clusterSuffix === true && !segments.includes(":cluster")) {
+    throw new Error(
+      `virtual workspace ${options.name} has no cluster that could be repeated: its path has no :cluster`,
+    );
+  }
   if (typeof options.authorize !== "function") {
     throw new Error(`virtual workspace ${options.name} decides nothing about access: give it authorize`);
   }
   if (options.resources === undefined && options.handle === undefined && options.upgrade === undefined) {
     throw new Error(`virtual workspace ${options.name} serves nothing: give it resources or handle`);
   }
+  if (options.handles !== undefined && options.handle === undefined)
+    throw new Error(`virtual workspace ${options.name} says what its handler is for, and has none: give it handle`);
   const misplaced = Object.keys(options.documents ?? {}).find(
     (path) => !/^\/(?!(?:apis?|openapi)(?:\/|$))[^/]/.test(path),
   );

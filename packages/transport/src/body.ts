@@ -17,6 +17,7 @@ export class Body implements AsyncIterableIterator<Buffer> {
   readonly #source: BodySource;
   #pieces: Buffer[] = [];
   #held = 0;
+  #read = false;
   #ended = false;
   #failed: { readonly error: unknown } | undefined;
   #waiting: PromiseWithResolvers<IteratorResult<Buffer>> | undefined;
@@ -54,6 +55,7 @@ export class Body implements AsyncIterableIterator<Buffer> {
 
   async next(): Promise<IteratorResult<Buffer>> {
     if (this.#waiting !== undefined) throw new Error("a body is read by one reader, one piece after the other");
+    this.#read = true;
     const piece = this.#take();
     if (piece !== undefined) return { done: false, value: piece };
     const failed = this.#failed;
@@ -63,6 +65,13 @@ export class Body implements AsyncIterableIterator<Buffer> {
     this.#waiting = Promise.withResolvers();
     this.#source.patience.begin();
     return this.#waiting.promise;
+  }
+
+  /** All of it, if all has come and nobody has begun to read. */
+  whole(): Buffer | undefined {
+    if (!this.#ended || this.#failed !== undefined || this.#read) return undefined;
+    this.#read = true;
+    return this.#take() ?? NOTHING;
   }
 
   /** Ends the answer early, and with it its connection. */
@@ -98,4 +107,5 @@ export class Body implements AsyncIterableIterator<Buffer> {
   }
 }
 
+const NOTHING = Buffer.alloc(0);
 const DONE: IteratorResult<Buffer> = Object.freeze({ done: true, value: undefined });

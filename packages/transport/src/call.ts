@@ -2,8 +2,8 @@ import { Timer } from "./timer.ts";
 import { TransportError } from "./transport-error.ts";
 
 export interface CallOptions {
-  /** `GET https://host/path`, without the query. */
-  readonly what: string;
+  /** `GET https://host/path`, without the query: asked for when something fails. */
+  readonly what: () => string;
   /** Until the head has come, ms. */
   readonly head: number;
   readonly signal: AbortSignal | undefined;
@@ -16,7 +16,6 @@ export interface CallOptions {
  * moment: by the caller's signal, the deadline of its head, and when the upstream is closed.
  */
 export class Call {
-  readonly what: string;
   /** Whether a connection has begun to write it. */
   delivered = false;
   readonly #options: CallOptions;
@@ -29,8 +28,7 @@ export class Call {
   #stop: ((reason: unknown) => void) | undefined;
 
   constructor(options: CallOptions) {
-    const { what, head, signal } = options;
-    this.what = what;
+    const { head, signal } = options;
     this.#options = options;
     this.#by = performance.now() + head;
     this.#late = this.#timer();
@@ -42,6 +40,11 @@ export class Call {
     if (this.#over || this.#ended !== undefined) return;
     this.#ended = { reason };
     this.#stop?.(reason);
+  }
+
+  /** `GET https://host/path`, without the query. */
+  get what(): string {
+    return this.#options.what();
   }
 
   get ended(): boolean {

@@ -51,10 +51,10 @@ export class Connection {
     (this.#client as EventEmitter).on("error", () => this.destroy());
   }
 
-  /** Whether another request can be sent on it. */
+  /** Whether another request can be sent on it. Not behind an upgrade that was refused: who knows what its server takes it for. */
   get usable(): boolean {
     const { destroyed, readableEnded, writableLength } = this.#socket;
-    return !destroyed && !readableEnded && writableLength === 0;
+    return !this.#upgrades && !destroyed && !readableEnded && writableLength === 0;
   }
 
   dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {

@@ -162,6 +162,11 @@ export class Connections {
     return connection;
   }
 
+  #keep(connection: Connection, { generation, whole }: { generation: Generation; whole: boolean }): void {
+    if (whole && generation === this.#generation && connection.usable) generation.idle.push(connection);
+    else connection.destroy();
+  }
+
   #lease(connection: Connection, { generation, long }: { generation: Generation; long: boolean }): Lease {
     const { used } = connection;
     connection.used = true;
@@ -172,8 +177,9 @@ export class Connections {
       release: (whole) => {
         if (over) return;
         over = true;
-        if (whole && generation === this.#generation && connection.usable) generation.idle.push(connection);
-        else connection.destroy();
+        if (!whole || connection.usable) this.#keep(connection, { generation, whole });
+        // The answer was here before TLS had told that the request was written: it tells within this turn.
+        else setImmediate(() => this.#keep(connection, { generation, whole }));
         if (!long) this.#next();
       },
     };

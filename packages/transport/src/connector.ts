@@ -28,6 +28,9 @@ export interface ConnectorOptions {
  */
 const PROBED_AFTER = 4_000;
 
+/** One end of an upgraded connection may have said all and still listen. */
+const HALF_OPEN = { allowHalfOpen: true } as const;
+
 /** Makes connections to one server that show one certificate. What it takes to verify the server is read once. */
 export class Connector {
   readonly #options: ConnectorOptions;
@@ -76,7 +79,7 @@ export class Connector {
         throw error;
       });
     if (below !== undefined) return below;
-    const socket = connectTcp({ host: this.#host, port: this.#port });
+    const socket = connectTcp({ host: this.#host, port: this.#port, ...HALF_OPEN });
     socket.setNoDelay(true).setKeepAlive(true, PROBED_AFTER);
     return ready(socket, { event: "connect", signal });
   }
@@ -87,6 +90,7 @@ export class Connector {
       ...(below === undefined ? { host: this.#host, port: this.#port } : { socket: below, host: this.#host }),
       ...expected(tls.serverName ?? this.#host),
       secureContext,
+      ...HALF_OPEN,
       // Said in so many words: else an environment variable could switch it off.
       rejectUnauthorized: tls.insecureSkipVerify !== true,
       ALPNProtocols: ["http/1.1"],

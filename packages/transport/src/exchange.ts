@@ -175,6 +175,7 @@ export class StreamedExchange extends Exchange<StreamedResponse> {
     this.settle({
       ...head,
       body,
+      whole: () => body.whole(),
       [Symbol.asyncDispose]: async () => {
         await body.return();
       },

@@ -44,18 +44,28 @@ const OURS = new Set([
  */
 export function onTheWire(lines: readonly string[]): string[] {
   if (lines.length % 2 !== 0) throw new Error("headers: give names and values in turn");
-  return lines.map((text, at) => {
-    if (at % 2 === 0) return checkedName(text);
-    if (ASCII.test(text)) return text;
-    if (BAD.test(text) || !text.isWellFormed())
-      throw new Error(`header ${lines[at - 1]}: its value has characters that no header can have`);
-    return Buffer.from(text, "utf8").toString("latin1");
-  });
+  const sent: string[] = [];
+  for (let at = 0; at < lines.length; at += 2) {
+    const [name, text] = [lines[at] as string, lines[at + 1] as string];
+    sent.push(checkedName(name));
+    if (ASCII.test(text)) sent.push(text);
+    else if (BAD.test(text) || !text.isWellFormed())
+      throw new Error(`header ${name}: its value has characters that no header can have`);
+    else sent.push(Buffer.from(text, "utf8").toString("latin1"));
+  }
+  return sent;
 }
 
+/** Names that were found good: there are few, and they come again and again. */
+const GOOD = new Set<string>();
+const MOST_GOOD = 1_000;
+
 function checkedName(name: string): string {
+  if (GOOD.has(name)) return name;
   if (!TOKEN.test(name)) throw new Error(`headers: ${JSON.stringify(name)} is no name of a header`);
   if (OURS.has(name.toLowerCase())) throw new Error(`header ${name}: the connection's own, leave it out`);
+  if (GOOD.size >= MOST_GOOD) GOOD.clear();
+  GOOD.add(name);
   return name;
 }
 

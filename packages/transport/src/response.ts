@@ -18,6 +18,8 @@ export interface WholeResponse extends Response {
 export interface StreamedResponse extends Response, AsyncDisposable {
   /** Ends early, with a {@link TransportError}, when the connection does. Can be read once. */
   readonly body: AsyncIterable<Buffer>;
+  /** Takes all of the body, if all of it has come and nothing of it was read: a short one comes with its head. Else it is to be read piece by piece. */
+  readonly whole?: () => Buffer | undefined;
 }
 
 /** The other server speaks something else from now on (101). */

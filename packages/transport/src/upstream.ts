@@ -4,7 +4,7 @@ import { Connections } from "./connections.ts";
 import type { Credential, Credentials } from "./credentials.ts";
 import { type Deadlines, defaultDeadlines, resolvedDeadlines } from "./deadlines.ts";
 import { type Exchange, type ExchangeOptions, StreamedExchange, UpgradeExchange, WholeExchange } from "./exchange.ts";
-import { namesOf, onTheWire } from "./headers.ts";
+import { onTheWire } from "./headers.ts";
 import { checkOutgoing, isStreamed, type Outgoing, type OutgoingUpgrade } from "./outgoing.ts";
 import type { StreamedResponse, UpgradedResponse, WholeResponse } from "./response.ts";
 import { Counts, type UpstreamStats } from "./stats.ts";
@@ -49,6 +49,7 @@ export class Upstream implements AsyncDisposable {
   readonly #calls = new Set<Call>();
   /** The lines of requests whose headers were frozen. */
   readonly #known = new WeakMap<readonly string[], readonly string[]>();
+  #resolved: { readonly of: object; readonly deadlines: Deadlines } | undefined;
   readonly #counts = new Counts();
   #closed = false;
 
@@ -59,12 +60,11 @@ export class Upstream implements AsyncDisposable {
     if (!(connections >= 1)) throw new Error("connections of an upstream: give at least 1");
     if (tls.ca !== undefined && !tls.ca.includes("-----BEGIN CERTIFICATE-----"))
       throw new Error("tls.ca of an upstream: give certificates as PEM");
-    onTheWire(["User-Agent", userAgent]);
     this.#prefix = url.pathname.replace(/\/+$/, "");
     this.url = `${url.origin}${this.#prefix}`;
     this.#authentication = new Authentication(options.credentials);
     this.#deadlines = resolvedDeadlines(options.deadlines, defaultDeadlines);
-    this.#userAgent = userAgent;
+    [, this.#userAgent = ""] = onTheWire(["User-Agent", userAgent]);
     this.#connections = new Connections({ url, tls, deadline: this.#deadlines.connect, limit: connections, dial });
   }
 
@@ -109,10 +109,10 @@ export class Upstream implements AsyncDisposable {
     checkOutgoing(request);
     const { method = "GET", path, headers = [], signal } = request;
     const own = this.#lines(headers);
-    const { head, idle } = resolvedDeadlines(request.deadlines, this.#deadlines);
+    const { head, idle } = this.#deadlinesOf(request);
     signal?.throwIfAborted();
-    const what = `${method} ${this.url}${path.split("?", 1)[0]}`;
-    if (this.#closed) throw new TransportError("closed", `${what}: the upstream was closed`, { delivered: false });
+    const what = (): string => `${method} ${this.url}${path.split("?", 1)[0]}`;
+    if (this.#closed) throw new TransportError("closed", `${what()}: the upstream was closed`, { delivered: false });
     this.#counts.requests += 1;
     const call = new Call({ what, head, signal, over: this.#over });
     this.#calls.add(call);
@@ -126,12 +126,21 @@ export class Upstream implements AsyncDisposable {
     }
   }
 
+  /** Those who ask often say the same each time. */
+  #deadlinesOf({ deadlines }: Sent): Deadlines {
+    if (deadlines === undefined || !Object.isFrozen(deadlines)) return resolvedDeadlines(deadlines, this.#deadlines);
+    if (this.#resolved?.of !== deadlines)
+      this.#resolved = { of: deadlines, deadlines: resolvedDeadlines(deadlines, this.#deadlines) };
+    return this.#resolved.deadlines;
+  }
+
   /** As they are sent. An array that is frozen is looked through once. */
   #lines(headers: readonly string[]): readonly string[] {
     const known = this.#known.get(headers);
     if (known !== undefined) return known;
-    const named = namesOf(headers).has("user-agent");
-    const lines = onTheWire(named ? headers : ["User-Agent", this.#userAgent, ...headers]);
+    const named = headers.some((name, at) => at % 2 === 0 && name.length === 10 && name.toLowerCase() === "user-agent");
+    const lines = onTheWire(headers);
+    if (!named) lines.unshift("User-Agent", this.#userAgent);
     if (Object.isFrozen(headers)) this.#known.set(headers, lines);
     return lines;
   }

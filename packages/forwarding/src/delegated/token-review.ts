@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { JsonObject } from "@virtual-workspaces/apimachinery";
+import { ApiError, type JsonObject } from "@virtual-workspaces/apimachinery";
 import { bearerTokens, type TokenAuthenticator, type TokenVerdict } from "@virtual-workspaces/framework";
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import { prefixOf } from "./cluster-prefix.ts";
@@ -27,6 +27,11 @@ export interface TokenReviewOptions extends ReviewOptions {
    * there. @default whatever that server takes
    */
   readonly audiences?: readonly string[];
+  /**
+   * What callers are told whom nobody knows while the other server is away, slow or overwhelmed: `unknown`, 401, as in
+   * Kubernetes, on which clients ask people to log in; or `unavailable`, 503, on which they try again. @default "unknown"
+   */
+  readonly away?: "unknown" | "unavailable";
 }
 
 /** An authenticator that asks another server. Dispose of it after the server that uses it. */
@@ -54,7 +59,7 @@ const GROUP = "authentication.k8s.io";
  */
 export function tokenReview(options: TokenReviewOptions): TokenReviewAuthenticator {
   const settings = resolved("token review", options);
-  const { cluster = "", audiences = [] } = options;
+  const { cluster = "", audiences = [], away = "unknown" } = options;
   if (options.audiences?.length === 0)
     throw new Error("token review: audiences must not be empty: name one, or leave it out");
   const { upstream, [Symbol.asyncDispose]: close } = opened(options.upstream);
@@ -80,7 +85,12 @@ export function tokenReview(options: TokenReviewOptions): TokenReviewAuthenticat
       const key = hash("sha256", token, "base64");
       const known = verdicts.known(key);
       if (known !== undefined) return known.found;
-      return verdicts.find(key, (signal) => review(token, signal)).then(({ found }) => found);
+      return verdicts
+        .find(key, (signal) => review(token, signal))
+        .then(({ found }) => found)
+        .catch((error: unknown) => {
+          throw away === "unavailable" ? unavailable(error) : error;
+        });
     },
   });
   return {
@@ -90,6 +100,13 @@ export function tokenReview(options: TokenReviewOptions): TokenReviewAuthenticat
     },
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** What a caller is told who may well be known. */
+function unavailable(error: unknown): unknown {
+  if (!(error instanceof ReviewFailure && error.transient)) return error;
+  const { status } = ApiError.serviceUnavailable("who the caller is cannot be found out for now: try again", 1);
+  return new ApiError(status, { cause: error });
 }
 
 interface Asked {

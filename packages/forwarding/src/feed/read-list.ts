@@ -1,7 +1,6 @@
 import { isApiError, isJsonObject, isResourceVersion, parseOwnJson } from "@virtual-workspaces/apimachinery";
-import { ListSplitter, type Scope } from "@virtual-workspaces/framework";
+import { ListSplitter, type Scope, upstreamFailure, upstreamFault } from "@virtual-workspaces/framework";
 import { checkJson, streamedError } from "../outbound/answer.ts";
-import { upstreamFailure, upstreamFault } from "../outbound/failure.ts";
 import type { Question, UpstreamResource } from "../outbound/upstream-resource.ts";
 
 export interface Reading extends Pick<Question, "signal" | "accept"> {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { isApiError } from "@virtual-workspaces/apimachinery";
+import { isApiError, WILDCARD } from "@virtual-workspaces/apimachinery";
 import {
   type Change,
   type ChangesOptions,
@@ -114,13 +114,18 @@ export class UpstreamSource implements FeedSource {
       yield told.type === "BOOKMARK" ? told : { type: told.type, object: this.#shown(told.object) };
   }
 
+  /**
+   * Of one definition in all logical clusters whole objects are read: where only metadata is asked for, kcp tells of all
+   * definitions of that name.
+   */
   #metadata(
     scope: Scope,
     reading: { readonly signal: AbortSignal; readonly limit?: number; readonly item: (bytes: Buffer) => void },
   ): Promise<string> {
     const { resource, renewEvery } = this.#options;
     const kinds = [resource.definition.listKind, "PartialObjectMetadataList"];
-    const asked = { ...reading, patience: patienceOf(renewEvery), accept: METADATA, kinds };
+    const accept = resource.isIdentified && scope.cluster === WILDCARD ? {} : { accept: METADATA };
+    const asked = { ...reading, ...accept, patience: patienceOf(renewEvery), kinds };
     return this.#orUnserved(readList(resource, scope, asked));
   }
 

@@ -8,10 +8,16 @@ import {
   statusFrom,
   stringifyJson,
 } from "@virtual-workspaces/apimachinery";
-import { type BytesContext, type Encoded, EncodedBytes, type Scope } from "@virtual-workspaces/framework";
+import {
+  type BytesContext,
+  type Encoded,
+  EncodedBytes,
+  type Scope,
+  upstreamFailure,
+  upstreamFault,
+} from "@virtual-workspaces/framework";
 import { lines } from "@virtual-workspaces/transport";
 import { checkJson, streamedError } from "../outbound/answer.ts";
-import { upstreamFailure, upstreamFault } from "../outbound/failure.ts";
 import type { UpstreamResource } from "../outbound/upstream-resource.ts";
 
 /** One line of a watch. */

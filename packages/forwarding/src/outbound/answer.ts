@@ -1,6 +1,6 @@
-import { type BytesContext, EncodedBytes } from "@virtual-workspaces/framework";
+import { type BytesContext, EncodedBytes, lostWrite, upstreamFault } from "@virtual-workspaces/framework";
 import { header, type ResponseHeaders, type StreamedResponse, warningsOf } from "@virtual-workspaces/transport";
-import { type Asked, answeredError, lostWrite, upstreamFault } from "./failure.ts";
+import { type Asked, answeredError } from "./failure.ts";
 
 /** As much of an answer that is an error is read, bytes. */
 const LONGEST_ERROR = 1024 * 1024;

@@ -1,12 +1,17 @@
 import { isApiError, type LabelSelector } from "@virtual-workspaces/apimachinery";
 import type { Impersonation } from "@virtual-workspaces/client";
-import type { ResourceDefinition, Scope } from "@virtual-workspaces/framework";
+import {
+  causeOfFault,
+  type ResourceDefinition,
+  type Scope,
+  Spells,
+  upstreamFailure,
+} from "@virtual-workspaces/framework";
 import type { Outgoing, StreamedResponse, Upstream, WholeResponse } from "@virtual-workspaces/transport";
-import { type Asked, causeOfFault, upstreamFailure } from "./failure.ts";
+import type { Asked } from "./failure.ts";
 import { outboundHeaders } from "./headers.ts";
 import { type OutboundIdentity, outboundIdentity } from "./identity.ts";
 import { pathOf, type Query, searchOf } from "./path.ts";
-import { Spells } from "./spells.ts";
 
 export interface UpstreamResourceOptions {
   readonly definition: ResourceDefinition;
@@ -72,6 +77,8 @@ export class UpstreamResource implements Asked {
   readonly labels: LabelSelector | undefined;
   /** Whether a kind that is not served there has no objects. */
   readonly isEmptyUnserved: boolean;
+  /** Whether it is one definition of several of that name. */
+  readonly isIdentified: boolean;
   /** `https://host:6443`: for whoever runs this server; clients do not learn it. */
   readonly origin: string;
   readonly #options: UpstreamResourceOptions;
@@ -79,10 +86,11 @@ export class UpstreamResource implements Asked {
   readonly #known = new WeakMap<Scope["identity"], Known>();
 
   constructor(options: UpstreamResourceOptions) {
-    const { definition, upstream, labels, unserved } = options;
+    const { definition, upstream, labels, unserved, resourceIdentity } = options;
     this.definition = definition;
     this.labels = labels === undefined || labels.empty ? undefined : labels;
     this.isEmptyUnserved = unserved === "empty";
+    this.isIdentified = resourceIdentity !== undefined;
     this.upstream = upstream;
     this.origin = new URL(upstream.url).origin;
     this.#options = options;

@@ -1,8 +1,8 @@
 import { apiVersionOf, isApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import { type Encoded, EncodedBytes, type GetOptions, type Scope } from "@virtual-workspaces/framework";
+import { type Encoded, EncodedBytes, type GetOptions, type Scope, upstreamFault } from "@virtual-workspaces/framework";
 import type { WholeResponse } from "@virtual-workspaces/transport";
 import { checkJson, objectOf, passWarnings } from "../outbound/answer.ts";
-import { answeredError, upstreamFault } from "../outbound/failure.ts";
+import { answeredError } from "../outbound/failure.ts";
 import { isName } from "../outbound/path.ts";
 import { beginsWithKind } from "../outbound/says-kind.ts";
 import type { UpstreamResource } from "../outbound/upstream-resource.ts";

@@ -1,7 +1,13 @@
-import type { EncodedList, ListRequest, Scope } from "@virtual-workspaces/framework";
+import {
+  type EncodedList,
+  type ListRequest,
+  type Scope,
+  upstreamFailure,
+  upstreamFault,
+} from "@virtual-workspaces/framework";
 import { header, type StreamedResponse } from "@virtual-workspaces/transport";
 import { checkJson, passWarnings, streamedError } from "../outbound/answer.ts";
-import { type Asked, upstreamFailure, upstreamFault } from "../outbound/failure.ts";
+import type { Asked } from "../outbound/failure.ts";
 import type { UpstreamResource } from "../outbound/upstream-resource.ts";
 
 /** Asks for a list, or a page of one. @throws ApiError what the other server says; 503 when that is nothing */

@@ -5,8 +5,10 @@ import {
   type ListRequest,
   ListSplitter,
   type Scope,
+  upstreamFailure,
+  upstreamFault,
 } from "@virtual-workspaces/framework";
-import { type Asked, upstreamFailure, upstreamFault } from "../outbound/failure.ts";
+import type { Asked } from "../outbound/failure.ts";
 import type { UpstreamResource } from "../outbound/upstream-resource.ts";
 import { askList } from "./list.ts";
 

@@ -1,7 +1,13 @@
 import { apiVersionOf, type Status } from "@virtual-workspaces/apimachinery";
-import type { EncodedBytes, RequestOptions, ResourceDefinition } from "@virtual-workspaces/framework";
+import {
+  type EncodedBytes,
+  lostWrite,
+  type RequestOptions,
+  type ResourceDefinition,
+  upstreamFault,
+} from "@virtual-workspaces/framework";
 import { checkJson, objectOf, passWarnings } from "../outbound/answer.ts";
-import { answeredError, lostWrite, upstreamFault } from "../outbound/failure.ts";
+import { answeredError } from "../outbound/failure.ts";
 import { type ExpectedKind, saysKind } from "../outbound/says-kind.ts";
 import { toldStatus } from "../outbound/told-status.ts";
 import type { Question, UpstreamResource } from "../outbound/upstream-resource.ts";
@@ -43,7 +49,8 @@ async function sent(there: UpstreamResource, sending: Sending): Promise<Sent> {
   const headers = contentType === undefined ? [] : ["Content-Type", contentType];
   const answer = await there.send({ ...question, scope, headers, signal: options.signal });
   passWarnings(answer.headers, options.warn);
-  const asked = { origin: there.origin, writes: sending.method !== "GET" };
+  const { origin, isEmptyUnserved } = there;
+  const asked = { origin, isEmptyUnserved, writes: sending.method !== "GET" };
   const { status, body } = answer;
   if (status >= 300) throw answeredError(answer, asked);
   checkJson(answer.headers, asked);

@@ -18,6 +18,7 @@ export interface CollectionOptions extends RegistryOptions {
  * open watch before the call returns. It mints uid, resourceVersion, generation and creationTimestamp.
  */
 export class Collection<T extends object = object> extends Registry<T, "now"> implements Storage<ObjectOf<T>> {
+  readonly local = true;
   readonly #lease: CacheLease;
 
   constructor(resource: TypedDefinition<T>, options: CollectionOptions = {}) {

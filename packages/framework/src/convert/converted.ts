@@ -56,6 +56,7 @@ const LINGER = 60_000;
 export class Converted<In extends object, Out extends object> implements Storage<ObjectOf<Out>>, WritableSource<Out> {
   readonly resource: TypedDefinition<Out>;
   readonly lifecycle = "storage";
+  readonly local: boolean;
   readonly storedAs: ResourceDefinition;
   readonly versions: KindVersions;
   readonly #from: WritableSource<In>;
@@ -76,6 +77,7 @@ export class Converted<In extends object, Out extends object> implements Storage
     checkVersions(kept, to);
     this.resource = to;
     this.#from = from;
+    this.local = from.local === true;
     this.storedAs = from.storedAs ?? kept;
     const onError = options.onError ?? warn(to);
     this.#read = conversion({ from: kept, to, convert: read as unknown as Convert, onError });

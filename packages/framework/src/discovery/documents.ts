@@ -3,9 +3,11 @@ import {
   apiGroupDocument,
   apiGroupListDocument,
   apiResourceListDocument,
+  apiVersionOf,
   apiVersionsDocument,
   type DiscoveredResource,
   type GroupOrder,
+  type GroupVersion,
 } from "@virtual-workspaces/apimachinery";
 import { BoundedCache } from "../bounded-cache.ts";
 import { keptBytes } from "../bytes/kept-bytes.ts";
@@ -65,8 +67,9 @@ export class DiscoveryDocuments {
     if (place === undefined) return { kind: "not-found" };
     const format = negotiateDiscovery(accept, place.aggregates);
     if (format === undefined) return { kind: "not-acceptable", supported: DISCOVERY_MEDIA_TYPES };
-    const key = [place.name, order, format.encoding, format.aggregated, contentKey(resources)].join(" ");
-    return { kind: "document", ...this.#cache.get(key, () => write(place, format, resources.map(discovered))) };
+    const told = resources.filter(({ missing }) => missing !== true);
+    const key = [place.name, order, format.encoding, format.aggregated, contentKey(told)].join(" ");
+    return { kind: "document", ...this.#cache.get(key, () => write(place, format, told.map(discovered))) };
   }
 }
 
@@ -93,7 +96,13 @@ function placeOf(path: string, resources: readonly Advertised[], order: GroupOrd
     return within.length === 0 ? undefined : { ...place, legacy: (all) => apiGroupDocument(all, group ?? "") };
   }
   if (!within.some(({ definition }) => definition.version === version)) return undefined;
-  return { ...place, legacy: (all) => apiResourceListDocument(all, { group: group ?? "", version }) };
+  return { ...place, legacy: (all) => resourceList(all, { group: group ?? "", version }) };
+}
+
+/** There may be none of which anything is known now. */
+function resourceList(resources: readonly DiscoveredResource[], gv: GroupVersion): object {
+  const none = { kind: "APIResourceList", apiVersion: "v1", groupVersion: apiVersionOf(gv), resources: [] };
+  return apiResourceListDocument(resources, gv) ?? none;
 }
 
 function coreVersions(resources: readonly DiscoveredResource[]): object {

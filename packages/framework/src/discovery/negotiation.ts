@@ -25,6 +25,11 @@ export function negotiateDiscovery(header: string | undefined, aggregates: boole
   return aggregated ?? first(ranges, (range) => (isConversion(range) ? undefined : "legacy"));
 }
 
+/** Whether it is the aggregated document that is wanted where there is one. */
+export function isAggregated(header: string | undefined): boolean {
+  return negotiateDiscovery(header, true)?.aggregated !== undefined;
+}
+
 /** The `Content-Type` of a format, with the parameters that the aggregated document is recognised by. */
 export function discoveryContentType({ encoding, aggregated }: DiscoveryFormat): string {
   const type = `application/${encoding}`;

@@ -2,11 +2,11 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import { etagMatches } from "../discovery/etag.ts";
 import { respond } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
+import type { Advertised } from "../served.ts";
 import { rawRequest } from "./raw.ts";
 
 /** Answers what is about no object: discovery, OpenAPI, version and health. @returns whether there is such a thing */
-export function serveNonResource(exchange: Exchange, resources: readonly ServedResource[]): boolean {
+export function serveNonResource(exchange: Exchange, resources: readonly Advertised[]): boolean {
   const path = exchange.info.path;
   if (path === "/version") return answerJson(exchange, exchange.core.version);
   if (path === "/healthz" || path === "/livez" || path === "/readyz") return answerText(exchange, "ok");
@@ -28,9 +28,10 @@ function serveDocument(exchange: Exchange): boolean {
   return true;
 }
 
-/** What there is, as Kubernetes' API servers tell at their root. A raw handler has its root to itself. */
-function serveIndex(exchange: Exchange, resources: readonly ServedResource[]): boolean {
-  if (exchange.mounted.workspace.handle !== undefined) return false;
+/** What there is, as Kubernetes' API servers tell at their root. A raw handler has its root to itself, unless it says what it handles. */
+function serveIndex(exchange: Exchange, resources: readonly Advertised[]): boolean {
+  const { handle, handles } = exchange.mounted.workspace;
+  if (handle !== undefined && handles === undefined) return false;
   const served = resources.flatMap(({ definition: { group, version } }) =>
     group === "" ? [`/api/${version}`] : [`/apis/${group}`, `/apis/${group}/${version}`],
   );
@@ -40,7 +41,7 @@ function serveIndex(exchange: Exchange, resources: readonly ServedResource[]): b
 
 const ROOTS = ["/api", "/apis", "/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"] as const;
 
-function serveDiscovery(exchange: Exchange, resources: readonly ServedResource[]): boolean {
+function serveDiscovery(exchange: Exchange, resources: readonly Advertised[]): boolean {
   const { accept } = exchange.req.headers;
   const order = exchange.mounted.workspace.groupOrder;
   const answer = exchange.core.discovery.answer({ path: exchange.info.path, accept, order }, resources);
@@ -49,7 +50,7 @@ function serveDiscovery(exchange: Exchange, resources: readonly ServedResource[]
   return answerCacheable(exchange, answer, { Vary: "Accept" });
 }
 
-function serveOpenApi(exchange: Exchange, resources: readonly ServedResource[]): boolean {
+function serveOpenApi(exchange: Exchange, resources: readonly Advertised[]): boolean {
   const { accept } = exchange.req.headers;
   const { query, prefix } = exchange;
   const answer = exchange.core.openapi.answer({ path: exchange.info.path, query, accept, prefix }, resources);

@@ -1,5 +1,6 @@
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import type { Authorizer } from "../authorization.ts";
+import { connecting } from "../authz/connecting.ts";
 import { decide } from "../authz/decide.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Log } from "../log.ts";
@@ -52,8 +53,7 @@ class Question implements Asker {
 
   async #ask(): Promise<void> {
     try {
-      const { allowed } = await decide(this.#authorize, new AuthorizeQuestion(this, this.#info));
-      if (!allowed) for (const fail of [...this.open]) fail(ApiError.expired(ENDED));
+      if (!(await this.#allowed())) for (const fail of [...this.open]) fail(ApiError.expired(ENDED));
     } catch (error) {
       // An ApiError is what a rule has to say, "not now" for one; anything else is a fault of the rule's.
       if (!this.signal.aborted && !isApiError(error))
@@ -65,6 +65,14 @@ class Question implements Asker {
         });
     }
     if (!this.signal.aborted) this.#wait();
+  }
+
+  /** All that was asked before it was opened. */
+  async #allowed(): Promise<boolean> {
+    for (const info of [this.#info, connecting(this.#info)])
+      if (info !== undefined && !(await decide(this.#authorize, new AuthorizeQuestion(this, info))).allowed)
+        return false;
+    return true;
   }
 }
 

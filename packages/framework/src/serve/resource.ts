@@ -6,6 +6,7 @@ import type { ServedResource, Verb } from "../served.ts";
 import { serveCreate } from "./create.ts";
 import { serveDelete } from "./delete.ts";
 import { serveDeleteCollection } from "./delete-collection.ts";
+import { askedElsewhere } from "./elsewhere.ts";
 import { serveGet } from "./get.ts";
 import { serveList } from "./list.ts";
 import { servePatch } from "./patch.ts";
@@ -29,6 +30,12 @@ const SERVE: Readonly<Record<Verb, Serve>> = {
 /** Answers a request about objects. */
 export function serveResource(exchange: Exchange, resource: ServedResource): void | Promise<void> {
   place(exchange, resource);
+  const elsewhere = askedElsewhere(exchange, resource);
+  if (elsewhere === undefined) return serveHere(exchange, resource);
+  return elsewhere.then((answered) => (answered ? undefined : serveHere(exchange, resource)));
+}
+
+function serveHere(exchange: Exchange, resource: ServedResource): void | Promise<void> {
   if (resource.warning !== undefined) exchange.warn(resource.warning);
   const { info, req } = exchange;
   if (info.subresource !== "") return serveSubresource(exchange, resource);

@@ -1,7 +1,9 @@
 import { forbiddenFor } from "@virtual-workspaces/apimachinery";
 import type { Decision } from "../authorization.ts";
+import { connecting } from "../authz/connecting.ts";
 import { decide } from "../authz/decide.ts";
 import type { Exchange } from "../exchange.ts";
+import { checkInterpreted } from "../path.ts";
 import type { RequestInfo } from "../request-info.ts";
 import { isReview, mayReview } from "../reviews/basic-user.ts";
 import { AuthorizeQuestion } from "../serve/hook-request.ts";
@@ -9,9 +11,22 @@ import type { User } from "../user.ts";
 
 /** Asks the virtual workspace. A no is 403; a throw is 500 and says nothing of why. */
 export function authorize(exchange: Exchange): void | Promise<void> {
-  // An upgrade would be handed to the view, which has not allowed it.
-  if (isReview(exchange.info) && exchange.upgradeHead === undefined) return authorizeReview(exchange);
-  return authorizeAs(exchange, exchange.info);
+  const { mounted, info, upgradeHead } = exchange;
+  const { handles } = mounted.workspace;
+  exchange.handled = handles?.(new AuthorizeQuestion(exchange, info)) === true;
+  if (handles !== undefined && !exchange.handled) checkInterpreted(exchange.tail);
+  // An upgrade would be handed to the view, which has not allowed it; so would what its handler answers.
+  if (isReview(info) && upgradeHead === undefined && !exchange.handled) return authorizeReview(exchange);
+  const besides = connecting(info);
+  return besides === undefined ? authorizeAs(exchange, info) : authorizeBoth(exchange, besides);
+}
+
+/** As what the request is, then as what it comes to. What is told of a yes is told of the request. */
+async function authorizeBoth(exchange: Exchange, besides: RequestInfo): Promise<void> {
+  await authorizeAs(exchange, exchange.info);
+  const { decision } = exchange;
+  await authorizeAs(exchange, besides);
+  exchange.decision = decision;
 }
 
 /** The same about something else than the request seems to be about: an apply that creates is a create. */

@@ -1,6 +1,7 @@
 import { isClusterName, WILDCARD } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
 import { HookRequest } from "../serve/hook-request.ts";
+import type { Located } from "../virtual-workspace.ts";
 
 /**
  * Has the virtual workspace say which logical cluster is meant: from here on that is the one that the request is about.
@@ -12,15 +13,18 @@ export function locate(exchange: Exchange): void | Promise<void> {
   if (locate === undefined) return undefined;
   const said = exchange.cluster;
   if (said === WILDCARD) return found(exchange, said);
-  const name = locate(said, new HookRequest(exchange));
-  if (name instanceof Promise) return name.then((late) => checked(exchange, late));
-  return checked(exchange, name);
+  const place = locate(said, new HookRequest(exchange));
+  if (place instanceof Promise) return place.then((late) => checked(exchange, late));
+  return checked(exchange, place);
 }
 
 /** All clusters at once is nothing that one of them could turn out to be. */
-function checked(exchange: Exchange, name: string): void {
+function checked(exchange: Exchange, place: string | Located): void {
+  const isNamed = typeof place === "string";
+  const name = isNamed ? place : place?.cluster;
   if (typeof name !== "string" || !isClusterName(name))
-    throw new Error(`locate must return the name of a logical cluster: it returned ${JSON.stringify(name)}`);
+    throw new Error(`locate must return the name of a logical cluster: it returned ${JSON.stringify(place)}`);
+  if (!isNamed) exchange.params = { ...place.params, ...exchange.params };
   found(exchange, name);
 }
 

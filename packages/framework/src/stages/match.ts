@@ -14,6 +14,7 @@ export function match(exchange: Exchange): void {
     exchange.unknown = found.error;
     return;
   }
+  exchange.misfit = found.misfit;
   exchange.mounted = found.view;
   exchange.params = found.params;
   exchange.prefix = found.prefix;

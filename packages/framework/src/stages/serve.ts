@@ -2,7 +2,8 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
 import { metadataResource } from "../serve/metadata-only.ts";
 import { serveNonResource } from "../serve/non-resource.ts";
-import { serveRaw, serveUpgrade } from "../serve/raw.ts";
+import { discoverable, servePassed } from "../serve/passed.ts";
+import { refuseUpgrade, serveRaw, serveUpgrade } from "../serve/raw.ts";
 import { serveResource } from "../serve/resource.ts";
 import type { ResourceIndex } from "../serve/resources.ts";
 import { resourcesOf } from "../serve/resources.ts";
@@ -13,9 +14,12 @@ import { liftDeadline } from "./deadline.ts";
 
 /** Hands the request to whatever serves it. */
 export function serve(exchange: Exchange): void | Promise<void> {
-  if (exchange.upgradeHead !== undefined && !exchange.info.isResource) {
+  if (exchange.misfit !== undefined) throw exchange.misfit;
+  const { upgradeHead, info, handled, mounted } = exchange;
+  if (handled || (upgradeHead !== undefined && !info.isResource)) {
     liftDeadline(exchange);
-    return serveUpgrade(exchange);
+    if (upgradeHead === undefined) return serveRaw(exchange);
+    return handled || mounted.workspace.handles === undefined ? serveUpgrade(exchange) : refuseUpgrade(mounted);
   }
   if (exchange.review !== undefined) return serveResource(exchange, exchange.review);
   const resources = resourcesOf(exchange);
@@ -40,18 +44,29 @@ function serveFound(
   resources: ResourceIndex,
   resource: ServedResource | undefined,
 ): void | Promise<void> {
-  const { info, mounted, req, upgradeHead } = exchange;
+  const { info, req, upgradeHead, mounted } = exchange;
   exchange.served = resource;
+  if (resource?.passed !== undefined) return servePassed(exchange, resource, resource.passed);
   if (upgradeHead !== undefined) {
     if (resource !== undefined && takesUpgrade(exchange, resource)) return serveResource(exchange, resource);
-    return serveUpgrade(exchange);
+    return mounted.workspace.handles === undefined ? serveUpgrade(exchange) : refuseUpgrade(mounted);
   }
   if (info.isResource) {
     if (resource !== undefined) return serveResource(exchange, resource);
   } else if (req.method === "GET" || req.method === "HEAD") {
-    if (serveNonResource(exchange, resources.list)) return undefined;
+    const told = discoverable(exchange, resources.list);
+    if (told instanceof Promise)
+      return told.then((list) => (serveNonResource(exchange, list) ? undefined : serveRest(exchange)));
+    if (serveNonResource(exchange, told)) return undefined;
   }
-  if (mounted.workspace.handle !== undefined) return serveRaw(exchange);
+  return serveRest(exchange);
+}
+
+/** What is nothing that the view has resources for. */
+function serveRest(exchange: Exchange): void | Promise<void> {
+  const { info, mounted } = exchange;
+  const { handle, handles } = mounted.workspace;
+  if (handle !== undefined && handles === undefined) return serveRaw(exchange);
   if (info.isResource) refuseUnknown(exchange);
   throw ApiError.notFoundPath();
 }

@@ -22,13 +22,15 @@ export interface OwnSubresources {
   readonly named: Readonly<Record<string, AnyNamed>>;
   /** Whether the storage takes whole objects: a Scale is nothing that it could patch. */
   readonly updates: boolean;
+  /** Of `/status`. */
+  readonly statusVerbs: readonly Verb[];
 }
 
 /** The subresources of a resource that is served with these verbs, by name. */
 export function advertisedSubresources(
   definition: ResourceDefinition,
   verbs: readonly Verb[],
-  { named, updates }: OwnSubresources,
+  { named, updates, statusVerbs }: OwnSubresources,
 ): readonly AdvertisedSubresource[] {
   const { status, scale } = definition.subresources;
   const part = PART_VERBS.filter((verb) => verbs.includes(verb));
@@ -38,7 +40,8 @@ export function advertisedSubresources(
     kind: one.kind ?? definition,
     form: one.kind === undefined ? "connect" : "kind",
   }));
-  if (status && part.length > 0) all.push({ name: "status", verbs: part, kind: definition, form: "status" });
+  const told = PART_VERBS.filter((verb) => statusVerbs.includes(verb));
+  if (status && told.length > 0) all.push({ name: "status", verbs: told, kind: definition, form: "status" });
   const scaled = part.filter((verb) => verb === "get" || updates);
   if (scale !== undefined && scaled.length > 0) all.push({ name: "scale", verbs: scaled, kind: SCALE, form: "scale" });
   return all.sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -23,7 +23,7 @@ export interface ViewSource<T extends object = object> {
 export interface WritableSource<T extends object = object>
   extends ViewSource<T>,
     Required<Pick<Storage<ObjectOf<T>>, "create" | "update" | "delete">>,
-    Pick<Storage<ObjectOf<T>>, "lifecycle" | "garbageCollected" | "versions" | "storedAs"> {
+    Pick<Storage<ObjectOf<T>>, "lifecycle" | "local" | "garbageCollected" | "versions" | "storedAs"> {
   /** As {@link Storage.get}. */
   readonly get?: Storage<ObjectOf<T>>["get"];
   /** As {@link Storage.ownAnnotations}. */

@@ -17,6 +17,7 @@ export class View<In extends object, Out extends object, By, Inputs>
   implements Storage<ObjectOf<Out>>, ViewSource<Out>
 {
   readonly resource: TypedDefinition<Out>;
+  readonly local = true;
   readonly #deriveds: Deriveds<In, Out, By, Inputs>;
 
   constructor(options: ViewOptions<In, Out, By, Inputs>) {

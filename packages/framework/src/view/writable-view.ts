@@ -30,6 +30,7 @@ export class WritableView<In extends object, Out extends object, By, Inputs>
 {
   readonly resource: TypedDefinition<Out>;
   readonly lifecycle = "storage";
+  readonly local = true;
   readonly versions: KindVersions;
   readonly #options: WritableViewOptions<In, Out, By, Inputs>;
   readonly #deriveds: Deriveds<In, Out, By, Inputs>;

@@ -10,10 +10,20 @@ export class Minter {
   #sequence: number;
   readonly #id: bigint;
 
+  /** Who gave a version, by its number from 0 to 32767; `undefined` of what no minter can have given. */
+  static of(version: string): number | undefined {
+    return isVersion(version) ? Number(BigInt(version) % BigInt(MINTERS)) : undefined;
+  }
+
   constructor(options: { readonly now?: number; readonly id?: number } = {}) {
     const now = options.now ?? Date.now();
     this.#sequence = Math.max(0, now - EPOCH) * PER_MILLISECOND;
     this.#id = BigInt((options.id ?? Math.floor(Math.random() * MINTERS)) % MINTERS);
+  }
+
+  /** By what its versions name it: {@link Minter.of}. */
+  get id(): number {
+    return Number(this.#id);
   }
 
   /** A version above every other that this minter has given. */
@@ -24,7 +34,7 @@ export class Minter {
 
   /** Whether `version` is one of ours, given already. Anything not a canonical decimal is not. */
   issued(version: string): boolean {
-    if (!/^[1-9]\d{0,18}$/.test(version)) return false;
+    if (!isVersion(version)) return false;
     const value = BigInt(version);
     return value % BigInt(MINTERS) === this.#id && Number(value / BigInt(MINTERS)) <= this.#sequence;
   }
@@ -32,6 +42,11 @@ export class Minter {
   #format(): string {
     return (BigInt(this.#sequence) * BigInt(MINTERS) + this.#id).toString();
   }
+}
+
+/** Canonical decimals of at most 63 bits, or nearly. */
+function isVersion(text: string): boolean {
+  return /^[1-9]\d{0,18}$/.test(text);
 }
 
 const EPOCH = Date.UTC(2020, 0, 1);

@@ -18,6 +18,11 @@ class Raced {
   }
 }
 
+/** What {@link untilUndisturbed} takes for a race: an object was created that was not there when it was read. */
+export function raced(conflict: ApiError): unknown {
+  return new Raced(conflict);
+}
+
 /** How often a write is tried that others get in the way of: each time, somebody else's has gone through. */
 const ATTEMPTS = 100;
 

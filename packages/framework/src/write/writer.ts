@@ -22,7 +22,7 @@ import { kindRules } from "./kind.ts";
 import { metadataProblems } from "./metadata.ts";
 import { keepOwnAnnotations, withoutOwn, withoutOwners } from "./own-annotations.ts";
 import { checkPreconditions } from "./preconditions.ts";
-import { untilUndisturbed } from "./race.ts";
+import { raced, untilUndisturbed } from "./race.ts";
 import type { Kept } from "./read.ts";
 import { type Change, type Draft, settling, type WriteRequest } from "./request.ts";
 import type { KindRules } from "./rules.ts";
@@ -102,7 +102,13 @@ export class Writer {
     checkUid(draft.object, undefined, this.#definition);
     this.#settle(draft, request);
     const next = draft.by === "replacing" ? this.#owned(draft.object, undefined, request) : draft.object;
-    return { object: await this.#create(next, request), created: true };
+    try {
+      return { object: await this.#create(next, request), created: true };
+    } catch (error) {
+      // Made by somebody else since it was read: then this is a change of that. What nobody can read is in the way for good.
+      const isTaken = isApiError(error) && error.reason === "AlreadyExists";
+      throw isTaken && (await this.#keeping.read(key, request)) !== undefined ? raced(error) : error;
+    }
   }
 
   async #create(object: KubeObject, request: WriteRequest): Promise<KubeObject | Encoded> {

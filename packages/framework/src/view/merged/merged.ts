@@ -19,6 +19,7 @@ import { Turns } from "./turns.ts";
  */
 export class Merged<T extends object = object> implements Storage<ObjectOf<T>>, ViewSource<T> {
   readonly resource: TypedDefinition<T>;
+  readonly local = true;
   readonly #options: MergedOptions<T>;
   readonly #merging: MergingOptions["merged"];
   readonly #slots = new Map<string, Slot & { readonly since: Date }>();

@@ -12,12 +12,14 @@ export class Spells {
     return this.#failing.size;
   }
 
+  /** Tells of it, unless `key` is failing already. */
   failed(error: unknown, key: string): void {
     if (this.#failing.has(key)) return;
     this.#failing.add(key);
     this.#onError(error);
   }
 
+  /** It works: the next failure begins another spell. */
   answered(key: string): void {
     this.#failing.delete(key);
   }

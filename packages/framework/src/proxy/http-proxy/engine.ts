@@ -1,0 +1,148 @@
+import { EventEmitter } from "node:events";
+import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, type ServerResponse } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
+import type { Socket } from "node:net";
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import type {
+  Outgoing,
+  OutgoingUpgrade,
+  StreamedResponse,
+  UpgradedResponse,
+  UpstreamOptions,
+} from "@virtual-workspaces/transport";
+import httpProxy from "http-proxy";
+import { pipe as connection } from "../../pipe.ts";
+import type { ProxyEngine } from "../engine.ts";
+import { Sending } from "./sending.ts";
+
+/** Where another server is, for {@link httpProxyEngine}. */
+export interface HttpProxyOptions extends Pick<UpstreamOptions, "url" | "tls" | "connections"> {
+  /** Headers that say who we are there, flat pairs, in place of others of their names: `["Authorization", "Bearer …"]`. @default none */
+  readonly credentials?: readonly string[];
+  /** Client certificate and its key, PEM. @default none */
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+/** The largest head of an answer, bytes: Go's limit. Node's own is 16 KiB. */
+const LARGEST_HEAD = 1024 * 1024;
+/** As the transport. */
+const CONNECTIONS = 256;
+const KEPT = 30_000;
+
+/**
+ * An engine over the package `http-proxy`, for those who have to have it. Its faults that would lose or mix up something are mended:
+ * repeated headers stay apart, paths keep their bytes, who leaves here leaves there, and an answer that breaks off
+ * fails. What it does not do is in the guide on proxying: SPDY, half-closed upgrades, second tries on connections that were
+ * kept, tunnels.
+ */
+export class HttpProxyEngine implements ProxyEngine, AsyncDisposable {
+  readonly url: string;
+  readonly #credentials: readonly string[];
+  readonly #prefix: string;
+  readonly #proxy: ReturnType<typeof httpProxy.createProxyServer>;
+  readonly #agents: { readonly short: HttpAgent; readonly long: HttpAgent };
+
+  /** @throws Error on a URL that is none */
+  constructor({ url, tls = {}, connections = CONNECTIONS, credentials = [], cert, key }: HttpProxyOptions) {
+    const target = new URL(url);
+    if (!/^https?:$/.test(target.protocol)) throw new Error("url of an engine: give it an http or https URL");
+    const { ca, serverName, insecureSkipVerify = false } = tls;
+    const secured = {
+      ...(ca !== undefined && { ca }),
+      ...(cert !== undefined && { cert, key }),
+      ...(serverName !== undefined && { servername: serverName }),
+      rejectUnauthorized: !insecureSkipVerify,
+    };
+    const kept = { keepAlive: true, timeout: KEPT };
+    const agent = (maxSockets: number): HttpAgent =>
+      target.protocol === "https:"
+        ? new HttpsAgent({ ...kept, ...secured, maxSockets })
+        : new HttpAgent({ ...kept, maxSockets });
+    this.#agents = { short: agent(connections), long: agent(Number.POSITIVE_INFINITY) };
+    this.#prefix = target.pathname.replace(/\/+$/, "");
+    this.url = `${target.origin}${this.#prefix}`;
+    this.#credentials = credentials;
+    const { protocol, hostname, port } = target;
+    const host = hostname.replace(/^\[|\]$/g, "");
+    this.#proxy = httpProxy.createProxyServer({
+      target: { protocol, host, hostname: host, port },
+      selfHandleResponse: true,
+      toProxy: true,
+      secure: !insecureSkipVerify,
+    });
+  }
+
+  async stream(request: Outgoing): Promise<StreamedResponse> {
+    const { method = "GET", long = false, signal } = request;
+    signal?.throwIfAborted();
+    const sending = this.#sending(request);
+    const options = {
+      ...this.#optionsOf(long),
+      buffer: { pipe: (out: ClientRequest) => sending.pipe(out) } as never,
+    };
+    this.#proxy.web(asked(method), ANSWERLESS, options, (error) => sending.fail(error));
+    return (await sending.answer) as StreamedResponse;
+  }
+
+  async upgrade(request: OutgoingUpgrade): Promise<StreamedResponse | UpgradedResponse> {
+    const { method = "GET", protocol, signal } = request;
+    signal?.throwIfAborted();
+    // It would close the connection without a word.
+    if (method !== "GET" || protocol.toLowerCase() !== "websocket")
+      throw ApiError.badRequest(
+        `upgrades to ${protocol} by ${method} are not passed on to the server behind this view: use a client that speaks WebSocket, by GET`,
+      );
+    const sending = this.#sending(request);
+    this.#proxy.once("proxyReqWs", (out) => {
+      sending.mend(out);
+      // Behind what is done with it now.
+      queueMicrotask(() => {
+        // Behind an upgrade that was refused nobody knows what its server takes the connection for.
+        out.shouldKeepAlive = false;
+        sending.listen(out);
+      });
+    });
+    const req = asked(method, { connection: "Upgrade", upgrade: protocol });
+    this.#proxy.ws(req, nobody(), Buffer.alloc(0), this.#optionsOf(true), (error) => sending.fail(error));
+    return sending.answer;
+  }
+
+  /** Ends all connections, and what is under way on them. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#agents.short.destroy();
+    this.#agents.long.destroy();
+  }
+
+  #sending(request: Outgoing): Sending {
+    const { headers = [] } = request;
+    const ours = new Set(this.#credentials.flatMap((text, at) => (at % 2 === 0 ? [text.toLowerCase()] : [])));
+    const kept = headers.filter((_text, at) => !ours.has((headers[at - (at % 2)] as string).toLowerCase()));
+    const said = { ...request, headers: [...kept, ...this.#credentials] };
+    return new Sending(said, { url: this.url, prefix: this.#prefix });
+  }
+
+  #optionsOf(long: boolean) {
+    // It writes into the object that it is given as `ssl`, which for it is what every request begins with.
+    return { agent: long ? this.#agents.long : this.#agents.short, ssl: { maxHeaderSize: LARGEST_HEAD } };
+  }
+}
+
+/** An engine over the package `http-proxy`. @throws Error on a URL that is none */
+export function httpProxyEngine(options: HttpProxyOptions): HttpProxyEngine {
+  return new HttpProxyEngine(options);
+}
+
+/** What it looks at of a client's request: what is sent is said otherwise. */
+function asked(method: string, headers: Record<string, string> = {}): IncomingMessage {
+  const looks = { method, url: "/", headers, socket: { destroyed: false } };
+  return Object.assign(new EventEmitter(), looks) as unknown as IncomingMessage;
+}
+
+/** What it looks at of an answer, which it leaves to us. */
+const ANSWERLESS = Object.freeze({ finished: false, headersSent: false }) as unknown as ServerResponse;
+
+/** The client of an upgrade, whom it would tell things. */
+function nobody(): Socket {
+  return connection()[0] as Socket;
+}

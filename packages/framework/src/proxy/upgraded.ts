@@ -1,0 +1,64 @@
+import { STATUS_CODES } from "node:http";
+import { type Duplex, Readable } from "node:stream";
+import { finished, pipeline } from "node:stream/promises";
+import type { ResponseHeaders, StreamedResponse, UpgradedResponse } from "@virtual-workspaces/transport";
+import { tellHeaders } from "./answer-headers.ts";
+
+/** How long whoever has been told the last word may go on, ms. One that is cut at once, with bytes unread, may not get that word. */
+const LINGER = 2_000;
+
+/** Joins two connections until one of them has ended. @param head what the client has sent already */
+export async function passUpgrade(answer: UpgradedResponse, socket: Duplex, head: Buffer): Promise<void> {
+  const { socket: there, headers } = answer;
+  const protocol = [headers["upgrade"] ?? []].flat().join(", ");
+  writeHead(socket, { ...answer, location: "" }, ["Connection: Upgrade", `Upgrade: ${protocol}`]);
+  if (head.length > 0) there.write(head);
+  // Either end may say that it has nothing more to say and still listen.
+  socket.pipe(there);
+  there.pipe(socket);
+  await Promise.allSettled([over(socket, there), over(there, socket)]);
+}
+
+/** Both end when one is cut; what ends is passed on by the pipe. */
+async function over(one: Duplex, other: Duplex): Promise<void> {
+  await finished(one).catch(() => one.destroy());
+  if (one.readableEnded) await deafened(other);
+  else other.destroy();
+}
+
+/** What it says is lost from now on, since nobody is there to take it; what it was told it may still read. */
+async function deafened(socket: Duplex): Promise<void> {
+  const ended = finished(socket).catch(() => undefined);
+  socket.resume(); // the pipe has stopped: its end would not be heard
+  await finished(socket, { readable: false }).catch(() => undefined);
+  const cut = setTimeout(() => socket.destroy(), LINGER);
+  await ended;
+  clearTimeout(cut);
+}
+
+/**
+ * Says in HTTP what the other server said instead, and closes behind it: nothing that the client sends after a refusal may
+ * reach that server (CVE-2018-1002105).
+ */
+export async function refuseUpgrade(
+  answer: StreamedResponse,
+  { socket, location }: { readonly socket: Duplex; readonly location: string },
+): Promise<void> {
+  writeHead(socket, { ...answer, location }, ["Connection: close"]);
+  await pipeline(Readable.from(answer.body), socket).catch(() => socket.destroy());
+}
+
+interface Head {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  readonly location: string;
+}
+
+function writeHead(socket: Duplex, { status, headers, location }: Head, connection: readonly string[]): void {
+  const lines: string[] = [];
+  tellHeaders(headers, location, (name, value) => {
+    for (const one of [value].flat()) lines.push(`${name}: ${one}`);
+  });
+  const text = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`, ...lines, ...connection, "", ""].join("\r\n");
+  socket.write(Buffer.from(text, "latin1"));
+}

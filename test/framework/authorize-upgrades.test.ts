@@ -1,0 +1,154 @@
+// Connections into pods: opened by GET, they need what opening one by POST needs.
+import { once } from "node:events";
+import { request } from "node:http";
+import type { Duplex } from "node:stream";
+import {
+  type AuthorizeRequest,
+  type Authorizer,
+  allow,
+  defineVirtualWorkspace,
+  deny,
+  rbac,
+} from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { startPlain } from "../_support/plain.ts";
+
+/** What clients ask for who open terminals: over WebSockets by GET, over SPDY by POST. */
+interface Asked {
+  readonly method?: string;
+  readonly user?: string;
+  readonly upgrade?: boolean;
+}
+
+/** A view that passes on whatever its rule allows, as one over a plain cluster does. */
+async function start(authorize: Authorizer<unknown>) {
+  const open: Duplex[] = [];
+  const view = defineVirtualWorkspace({
+    ...{ name: "cluster", path: "/", authorize },
+    handle: (_req, res) => void res.end("{}"),
+    upgrade: (_req, socket) => {
+      open.push(socket);
+      socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n");
+    },
+  });
+  const server = await startPlain([view]);
+  const asks = (path: string, { method = "GET", user = "alice", upgrade = true }: Asked = {}) => {
+    const headers = { authorization: `Bearer ${user}`, ...(upgrade && { connection: "upgrade", upgrade: "test" }) };
+    return request(`${server.url}/services/cluster${path}`, { method, headers }).end();
+  };
+  const said = async (path: string, asked?: Asked): Promise<readonly [number | undefined, string]> => {
+    const req = asks(path, asked);
+    const taken = once(req, "upgrade").then(([{ statusCode }, socket]) => {
+      socket.destroy();
+      return [statusCode, ""] as const;
+    });
+    const answered = once(req, "response").then(async ([res]) => {
+      let text = "";
+      for await (const piece of res) text += piece;
+      return [res.statusCode, text.startsWith("{") ? (JSON.parse(text).message ?? "") : text] as const;
+    });
+    taken.catch(() => undefined);
+    answered.catch(() => undefined);
+    return Promise.race([taken, answered]);
+  };
+  return {
+    ...{ asks, said, open },
+    [Symbol.asyncDispose]: async () => {
+      for (const socket of open) socket.destroy();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const PODS = "/api/v1/namespaces/ns/pods";
+const WAYS_IN = [`${PODS}/p/exec`, `${PODS}/p/attach`, `${PODS}/p/portforward`, `${PODS}/p/proxy/shell`].concat(
+  "/api/v1/namespaces/ns/services/http:s:80/proxy/shell",
+  "/api/v1/nodes/n/proxy/exec/ns/p/c",
+);
+const rules = (verbs: readonly string[]) => ({
+  apiGroups: ["", "test.dev"],
+  resources: ["*"],
+  verbs,
+});
+const role = (name: string, verbs: readonly string[]) => ({
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "ClusterRole",
+  metadata: { name },
+  rules: [rules(verbs)],
+});
+const binding = (name: string, user: string) => ({
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "ClusterRoleBinding",
+  metadata: { name },
+  roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name },
+  subjects: [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name: user }],
+});
+
+describe("connections into pods", () => {
+  const policy = () =>
+    rbac({
+      objects: [
+        role("viewer", ["get", "list", "watch"]),
+        role("editor", ["get", "list", "watch", "create"]),
+        role("opener", ["create"]),
+        binding("viewer", "alice"),
+        binding("editor", "admin"),
+        binding("opener", "bob"),
+      ],
+    } as never);
+
+  for (const path of WAYS_IN)
+    it(`are refused by GET ${path} to whoever may only read`, async () => {
+      await using view = await start(policy());
+      const [code, message] = await view.said(path);
+      expect([code, message]).to.satisfy(() => code === 403 && message.includes('User "alice" cannot create resource'));
+      expect(await view.said(path, { user: "admin" })).to.deep.equal([101, ""]);
+      expect(await view.said(path, { user: "bob", method: "POST" })).to.deep.equal([101, ""]);
+      const [asGet, why] = await view.said(path, { user: "bob" });
+      expect([asGet, why]).to.satisfy(() => asGet === 403 && why.includes('User "bob" cannot get resource'));
+      expect(view.open).to.have.length(2);
+    });
+
+  for (const path of [
+    `${PODS}?watch=true`,
+    `${PODS}/p/log?follow=true`,
+    `${PODS}/p`,
+    "/api/v1/namespaces/ns/constructor/p/exec",
+    "/apis/test.dev/v1/namespaces/ns/pods/p/exec",
+    "/apis/test.dev/v1/machines/m/console",
+  ])
+    it(`are no other upgrades: GET ${path} is asked about once`, async () => {
+      await using view = await start(policy());
+      expect(await view.said(path)).to.deep.equal([101, ""]);
+    });
+
+  it("are asked about as what they are first, then as what they come to; anything but an upgrade is not", async () => {
+    const asked: string[] = [];
+    await using view = await start(({ verb, group, resource, subresource, name, namespace, upgrade, ...rest }) => {
+      asked.push([verb, group, resource, subresource, namespace, name, upgrade, rest.longRunning].join(" "));
+      return allow();
+    });
+    for (const upgrade of [true, false]) await view.said(`${PODS}/p/exec`, { upgrade });
+    await view.said(`${PODS}/p/exec`, { method: "POST" });
+    expect(asked).to.deep.equal([
+      "get  pods exec ns p true true",
+      "create  pods exec ns p true true",
+      "get  pods exec ns p false true",
+      "create  pods exec ns p true true",
+    ]);
+  });
+
+  it("are cut when a rule that is asked again does not allow either any more", async () => {
+    for (const verb of ["get", "create"]) {
+      let withdrawn = false;
+      const rule = (request: AuthorizeRequest<unknown>) =>
+        withdrawn && request.verb === verb ? deny("not any more") : allow();
+      await using view = await start(Object.assign(rule, { watchesEvery: 100 }));
+      const [, socket] = (await once(view.asks(`${PODS}/p/exec`), "upgrade")) as [unknown, Duplex];
+      withdrawn = true;
+      const closed = once(socket, "close");
+      socket.on("error", () => undefined).resume();
+      await closed;
+    }
+  });
+});
