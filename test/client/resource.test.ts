@@ -137,6 +137,9 @@ describe("a resource client", () => {
     }
     expect(() => at.client.resource({ ...Fleet, plural: "../x" })).to.throw("plural");
     expect(() => at.client.resource({ ...Fleet, group: "a/b" })).to.throw("group");
+    for (const plural of ["fleets:", "fleets:../x", "fleets:a:b", ":a"])
+      expect(() => at.client.resource({ ...Fleet, plural }), plural).to.throw("of a kind: use letters");
+    expect(at.client.resource({ ...Fleet, plural: "fleets:0a1b" }).kind.plural).to.equal("fleets:0a1b");
     expect(at.client.upstream.stats.requests).to.equal(before);
     expect((await apiError(fleets.get("system:x?watch=true#"))).message).to.include('"system:x?watch=true#" not found');
   });

@@ -7,7 +7,7 @@ import { impersonationHeaders } from "./impersonation-headers.ts";
 import type { KubeconfigOptions } from "./kubeconfig/options.ts";
 import { defaultRetries, type RetryOptions } from "./options/retry.ts";
 import { Requests } from "./requests.ts";
-import { ResourceClient } from "./resource-client.ts";
+import { type IdentityOptions, ResourceClient } from "./resource-client.ts";
 
 /** As whom requests are made, by whoever may do that (`Impersonate-*`). */
 export interface Impersonation {
@@ -114,10 +114,25 @@ export class Client implements AsyncDisposable {
     return new Client({ ...this.#options, ...this.#place(), upstream: this.upstream, impersonate: identity });
   }
 
-  /** The objects of a kind: what `defineResource` gives, or `{ group, version, kind, plural, scope }`. @throws ApiError 400 on what is no kind */
-  resource<T extends object = object>(kind: KindReference<T>): ResourceClient<T> {
-    const { fieldManager = "virtual-workspaces" } = this.#options;
-    return new ResourceClient<T>({ requests: this.#requests, kind, cluster: this.clusterName, fieldManager });
+  /**
+   * The objects of a kind: what `defineResource` gives, or `{ group, version, kind, plural, scope }`.
+   *
+   * @throws ApiError 400 on what is no kind, and an identity that is none
+   */
+  resource<T extends object = object>(kind: KindReference<T>, options: IdentityOptions = {}): ResourceClient<T> {
+    return new ResourceClient<T>({ ...options, kind, ...this.#asking });
+  }
+
+  /**
+   * The metadata alone of a kind's objects (`PartialObjectMetadata`, client-go's `metadata` client), to read and to follow. In all
+   * logical clusters (`*`) a kcp tells by it of all definitions of one name together, without an identity.
+   *
+   * @throws ApiError 400 on what is no kind
+   */
+  metadata(kind: Omit<KindReference, "type">): ResourceClient {
+    const { plural, scope } = kind;
+    const metadata = { group: "meta.k8s.io", version: "v1", kind: "PartialObjectMetadata", plural, scope };
+    return new ResourceClient({ kind: metadata, metadataOf: kind, ...this.#asking });
   }
 
   /** What is served here; one for each client, which remembers what it was told. */
@@ -129,6 +144,11 @@ export class Client implements AsyncDisposable {
   /** Ends the connections, if they were made here. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#owned) await this.upstream[Symbol.asyncDispose]();
+  }
+
+  get #asking(): { readonly requests: Requests; readonly cluster: string; readonly fieldManager: string } {
+    const { fieldManager = "virtual-workspaces" } = this.#options;
+    return { requests: this.#requests, cluster: this.clusterName, fieldManager };
   }
 
   /** What was split off the URL is to be kept. */

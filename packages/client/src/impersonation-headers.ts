@@ -6,12 +6,26 @@ import type { Impersonation } from "./client.ts";
  *
  * @throws ApiError 400 on a name, uid or group that would be none, or another one, once it is a header
  */
-export function impersonationHeaders({ name, uid, groups = [], extra = {} }: Impersonation): string[] {
-  const lines = ["Impersonate-User", carried("name", name)];
-  if (uid !== undefined && uid !== "") lines.push("Impersonate-Uid", carried("uid", uid));
-  for (const group of groups) lines.push("Impersonate-Group", carried("groups", group));
+export function impersonationHeaders(impersonation: Impersonation): string[] {
+  return callerHeaders("Impersonate", impersonation);
+}
+
+/**
+ * `X-Remote-*`, as flat pairs: how a front proxy, and a shard of kcp that keeps a resource in a view, say who asks. They are believed from
+ * whom the other server takes for such a proxy, by a client certificate.
+ *
+ * @throws as {@link impersonationHeaders}
+ */
+export function remoteHeaders(caller: Impersonation): string[] {
+  return callerHeaders("X-Remote", caller);
+}
+
+function callerHeaders(prefix: string, { name, uid, groups = [], extra = {} }: Impersonation): string[] {
+  const lines = [`${prefix}-User`, carried("name", name)];
+  if (uid !== undefined && uid !== "") lines.push(`${prefix}-Uid`, carried("uid", uid));
+  for (const group of groups) lines.push(`${prefix}-Group`, carried("groups", group));
   for (const [key, values] of Object.entries(extra))
-    for (const value of values) lines.push(`Impersonate-Extra-${headerKey(key)}`, value);
+    for (const value of values) lines.push(`${prefix}-Extra-${headerKey(key)}`, value);
   return lines;
 }
 

@@ -47,8 +47,8 @@ export {
   followEndpoints,
 } from "./endpoints/endpoints.ts";
 export type { EndpointSource } from "./endpoints/merged-source.ts";
-export { endpointUrls, type InvalidEndpoint } from "./endpoints/urls.ts";
-export { impersonationHeaders } from "./impersonation-headers.ts";
+export { type EndpointUrlsOptions, endpointUrls, type InvalidEndpoint } from "./endpoints/urls.ts";
+export { impersonationHeaders, remoteHeaders } from "./impersonation-headers.ts";
 export type { BackoffOptions } from "./informer/backoff.ts";
 export type { InformerEvent, InformerHandlers, LifecycleEvent, RelistReason } from "./informer/events.ts";
 export { type EventsOptions, Informer } from "./informer/informer.ts";
@@ -85,4 +85,4 @@ export { keyOf } from "./resource/key.ts";
 export type { ResourceList, WholeList } from "./resource/list.ts";
 export { type Named, SubresourceClient } from "./resource/subresource-client.ts";
 export type { ResourceEvent } from "./resource/watch.ts";
-export { ResourceClient, type Scale } from "./resource-client.ts";
+export { type IdentityOptions, ResourceClient, type Scale } from "./resource-client.ts";

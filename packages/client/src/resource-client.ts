@@ -11,7 +11,7 @@ import type {
 import type { Requests } from "./requests.ts";
 import { APPLY, checkPatch, Endpoint, expectObject } from "./resource/endpoint.ts";
 import { allPages, expectList, type ResourceList, type WholeList } from "./resource/list.ts";
-import { checkKind, collectionPath } from "./resource/place.ts";
+import { type AnyKind, checkIdentity, checkKind, collectionPath } from "./resource/place.ts";
 import { type Named, SubresourceClient } from "./resource/subresource-client.ts";
 import { type ResourceEvent, watching } from "./resource/watch.ts";
 
@@ -21,6 +21,18 @@ export interface ResourceClientOptions<T> {
   readonly cluster: string;
   readonly fieldManager: string;
   readonly namespace?: string;
+  readonly identity?: string;
+  /** What is served, where `kind` is the metadata of it. @default `kind` */
+  readonly metadataOf?: AnyKind;
+}
+
+/** Which of several definitions of one name is meant: {@link Client.resource}. */
+export interface IdentityOptions {
+  /**
+   * By whose definition the kind is meant (kcp's resource identity, `status.identityHash` of the APIExport): in all logical
+   * clusters (`*`) a kcp has kinds that are bound by it alone. @default none is said
+   */
+  readonly identity?: string;
 }
 
 /** How many replicas there are to be, and are (`autoscaling/v1`). */
@@ -48,13 +60,15 @@ export class ResourceClient<T extends object = object> {
   /** @throws ApiError 400 on a kind that is none */
   /** @internal Made by `client.resource()`. */
   constructor(options: ResourceClientOptions<T>) {
-    const { requests, kind, cluster, fieldManager, namespace = "" } = options;
-    checkKind(kind);
+    const { requests, kind, cluster, fieldManager, namespace = "", identity, metadataOf } = options;
+    checkKind(metadataOf ?? kind);
+    if (identity !== undefined) checkIdentity(identity);
     this.#options = options;
     this.kind = kind;
     this.cluster = cluster;
     this.namespace = namespace;
-    this.#endpoint = new Endpoint({ requests, kind: kind, cluster, fieldManager, namespace });
+    const place = { kind: metadataOf ?? kind, cluster, namespace, ...(identity !== undefined && { identity }) };
+    this.#endpoint = new Endpoint({ requests, fieldManager, metadataOnly: metadataOf !== undefined, ...place });
   }
 
   /** As {@link Client.clusterName}. */
@@ -78,7 +92,7 @@ export class ResourceClient<T extends object = object> {
     const { signal, retries, labels, fields, ...query } = options;
     const path = collectionPath(this.#endpoint.place, { ...query, labelSelector: labels, fieldSelector: fields });
     return expectList(
-      await this.#endpoint.read(path, { ...(signal && { signal }), ...(retries === false && { retries }) }),
+      await this.#endpoint.read(path, { ...(signal && { signal }), ...(retries === false && { retries }) }, "list"),
       this.kind,
       path,
     );

@@ -123,6 +123,8 @@ export interface Lease {
 export interface Store extends AsyncDisposable {
   /** What it is, for people: `memory`, `lmdb at /var/lib/x`, `etcd at https://a:2379`. Holds no secret. */
   readonly name: string;
+  /** Whether other processes may have it at the same time, so that what is kept in it is the same to all. @default false */
+  readonly shared?: boolean;
   /** The newest revision. */
   head(options?: { readonly signal?: AbortSignal }): Promise<number>;
   /** What stands at a key now: nothing where none can be. Engines in this process answer at once. */

@@ -153,6 +153,8 @@ describe("followEndpoints", () => {
       virtualWorkspaces: [{ url: "https://b", type: "initializing" }, {}],
     };
     expect(endpointUrls({ ...object, status })).to.eql(["https://a", "https://b"]);
+    expect(endpointUrls({ ...object, status }, { type: "initializing" })).to.eql(["https://b"]);
+    expect(endpointUrls({ ...object, status }, { type: "terminating" })).to.eql([]);
     for (const nothing of [undefined, null, [], { endpoints: {} }, "text"])
       expect(endpointUrls({ ...object, status: nothing })).to.eql([]);
   });

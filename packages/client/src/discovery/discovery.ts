@@ -1,7 +1,8 @@
-import type { GroupKind } from "@virtual-workspaces/apimachinery";
+import type { GroupKind, GroupVersionKind } from "@virtual-workspaces/apimachinery";
 import type { CallOptions } from "../options/read.ts";
 import type { Requests } from "../requests.ts";
-import { type DiscoveryDocument, discoveryDocument } from "./documents.ts";
+import { checkKind } from "../resource/place.ts";
+import { type DiscoveryDocument, discoveryDocument, kindsIn } from "./documents.ts";
 import type { DiscoveredKind } from "./kinds.ts";
 
 interface Known {
@@ -38,6 +39,20 @@ export class Discovery {
       [(one) => one.group === group && one.kind === name && (version === undefined || one.version === version)],
       options,
     );
+  }
+
+  /**
+   * A kind as it is served now, by the document of its group and version alone: nothing is remembered, and little read. `undefined` if
+   * it is not served. @throws ApiError 400 on what cannot be a group or version, and as any request
+   */
+  async look(
+    { group, version, kind }: GroupVersionKind,
+    { signal }: CallOptions = {},
+  ): Promise<DiscoveredKind | undefined> {
+    // The plural is not known yet, and in its place nothing can go wrong.
+    checkKind({ group, version, kind, plural: "any", scope: "Cluster" });
+    const kinds = await kindsIn(this.#requests, { group, version, signal });
+    return kinds.find((one) => one.kind === kind);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { isApiError, type JsonObject } from "@virtual-workspaces/apimachinery";
+import { type GroupVersion, isApiError, type JsonObject } from "@virtual-workspaces/apimachinery";
 import type { Requests } from "../requests.ts";
 import { aggregatedKinds, type DiscoveredKind, groupVersionsIn, listedKinds, texts } from "./kinds.ts";
 
@@ -47,6 +47,21 @@ export async function discoveryDocument(
     kinds: lists.flatMap((list, at) => (list === undefined ? [] : listedKinds(list, versions[at] ?? ""))),
     missing: versions.filter((_version, at) => lists[at] === undefined),
   };
+}
+
+/** The kinds of one group and version; none where it is not served. @throws as any request */
+export async function kindsIn(
+  requests: Requests,
+  { group, version, signal }: GroupVersion & { readonly signal: AbortSignal | undefined },
+): Promise<readonly DiscoveredKind[]> {
+  const name = group === "" ? version : `${group}/${version}`;
+  const path = `/${group === "" ? "api" : "apis"}/${name}`;
+  try {
+    return listedKinds(await requests.json({ path, ...(signal && { signal }) }), name);
+  } catch (error) {
+    if (isApiError(error) && error.code === 404) return [];
+    throw error;
+  }
 }
 
 /** `undefined` where a server behind this one does not answer: the others are served nevertheless. */

@@ -1,15 +1,23 @@
 import { isJsonObject, type KubeObject } from "@virtual-workspaces/apimachinery";
 
+/** Which of an object's URLs are wanted. */
+export interface EndpointUrlsOptions {
+  /** What the list's entries say of themselves in `type`. @default any, and such as say nothing */
+  readonly type?: string;
+}
+
 /**
  * The URLs in an object's status: `endpoints[].url`, as an APIExportEndpointSlice has them, and `virtualWorkspaces[].url`,
- * as an APIExport or a WorkspaceType. A WorkspaceType has two of each shard, told apart by their `type`: choose with
- * `urls`.
+ * as an APIExport or a WorkspaceType. A WorkspaceType has two of each shard, told apart by their `type`, `initializing` and
+ * `terminating`: choose with `urls: (type) => endpointUrls(type, { type: "initializing" })`.
  */
-export function endpointUrls({ status }: KubeObject): string[] {
+export function endpointUrls({ status }: KubeObject, { type }: EndpointUrlsOptions = {}): string[] {
   if (!isJsonObject(status)) return [];
   return [status["endpoints"], status["virtualWorkspaces"]].flatMap((list) =>
     (Array.isArray(list) ? list : []).flatMap((entry: unknown) =>
-      isJsonObject(entry) && typeof entry["url"] === "string" ? [entry["url"]] : [],
+      isJsonObject(entry) && typeof entry["url"] === "string" && (type === undefined || entry["type"] === type)
+        ? [entry["url"]]
+        : [],
     ),
   );
 }

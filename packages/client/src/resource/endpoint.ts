@@ -16,7 +16,12 @@ import { type AnyKind, namespaceOf, objectPath, type Place, type Query, refuseWi
 export interface EndpointOptions extends Place {
   readonly requests: Requests;
   readonly fieldManager: string;
+  /** Of objects only the metadata is wanted. @default false */
+  readonly metadataOnly?: boolean;
 }
+
+/** What is answered: one object or event, or a list of them. */
+export type Form = "one" | "list";
 
 /** A write of one object, or of a subresource of it. */
 export interface Write {
@@ -55,8 +60,15 @@ export class Endpoint {
     return objectPath(this.#options, name ?? "", { subresource, query });
   }
 
-  async read(path: string, { signal, retries }: CallOptions): Promise<JsonObject> {
-    return await this.#options.requests.json({ path, retries, ...(signal && { signal }) });
+  async read(path: string, { signal, retries }: CallOptions, form: Form = "one"): Promise<JsonObject> {
+    const headers = this.accept(form);
+    return await this.#options.requests.json({ path, headers, retries, ...(signal && { signal }) });
+  }
+
+  /** The header by which the metadata alone is asked for, where no more is wanted. */
+  accept(form: Form): readonly string[] {
+    if (this.#options.metadataOnly !== true) return [];
+    return ["Accept", `application/json;as=PartialObjectMetadata${form === "list" ? "List" : ""};g=meta.k8s.io;v=v1`];
   }
 
   /** @param path without a query */
@@ -70,7 +82,7 @@ export class Endpoint {
     return await this.#options.requests.json({
       method,
       path: `${path}?${query}`,
-      headers: ["Content-Type", type],
+      headers: [...this.accept("one"), "Content-Type", type],
       body: stringifyJson(body),
       // An apply says what is to be, not what is to be done.
       repeatable: dryRun === true || type === APPLY ? "safe" : "unsafe",

@@ -9,6 +9,8 @@ export interface Place {
   readonly cluster: string;
   /** "" for all namespaces. */
   readonly namespace: string;
+  /** By whose definition the kind is meant (kcp's resource identity). @default none is said */
+  readonly identity?: string;
 }
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -17,17 +19,26 @@ const SEGMENT = /^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/;
 
 /** @throws ApiError 400 on a kind that would lead elsewhere in a URL */
 export function checkKind({ group, version, plural }: AnyKind): void {
-  for (const [field, text] of Object.entries({ group: group === "" ? "core" : group, version, plural }))
+  // kcp's shards have kinds of one name apart by the identity of their export: `widgets:<identity>`.
+  const [name = "", identity = "none", ...more] = plural.split(":");
+  const parts = { group: group === "" ? "core" : group, version, plural: more.length > 0 ? "" : name, identity };
+  for (const [field, text] of Object.entries(parts))
     if (!SEGMENT.test(text))
       throw ApiError.badRequest(`${field} ${JSON.stringify(text)} of a kind: use letters, digits, dots and dashes`);
 }
 
+/** @throws ApiError 400 on an identity that would lead elsewhere in a URL */
+export function checkIdentity(identity: string): void {
+  if (!SEGMENT.test(identity))
+    throw ApiError.badRequest(`identity ${JSON.stringify(identity)} of a kind: use letters, digits, dots and dashes`);
+}
+
 /** The path of a kind's objects. @throws ApiError 400 on a namespace that is none */
-export function collectionPath({ kind, namespace }: Place, query: Query = {}): string {
+export function collectionPath({ kind, namespace, identity }: Place, query: Query = {}): string {
   const { group, version, plural, scope } = kind;
   const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
   const place = scope === "Namespaced" && namespace !== "" ? `/namespaces/${segment("namespace", namespace)}` : "";
-  return `${root}${place}/${plural}${search(query)}`;
+  return `${root}${place}/${plural}${identity === undefined ? "" : `:${identity}`}${search(query)}`;
 }
 
 /** The path of one object, or of a subresource of it. @throws ApiError 400 on a name that is none, or without a namespace where it needs one */

@@ -21,9 +21,16 @@ export type ResourceEvent<T> = Exclude<WatchEvent<ObjectOf<T>>, { type: "ERROR" 
 /** The longest line of a watch, bytes. */
 const LONGEST_EVENT = 16 * 1024 * 1024;
 
+/** What is watched: an {@link Endpoint}. */
+interface Watched {
+  readonly requests: Requests;
+  readonly place: Place;
+  accept(form: "one"): readonly string[];
+}
+
 /** A watch, as a generator that can be ended while it waits: that of the language would wait for the next event. */
 export function watching<T>(
-  target: { readonly requests: Requests; readonly place: Place },
+  target: Watched,
   { signal, ...options }: WatchOptions,
 ): AsyncGenerator<ResourceEvent<T>, void, undefined> {
   const ended = new AbortController();
@@ -52,7 +59,7 @@ export function watching<T>(
 }
 
 async function* received<T>(
-  { requests, place }: { readonly requests: Requests; readonly place: Place },
+  target: Watched,
   options: WatchOptions & { readonly signal: AbortSignal },
 ): AsyncGenerator<ResourceEvent<T>, void, undefined> {
   const {
@@ -69,8 +76,9 @@ async function* received<T>(
   const selected = { watch: true, allowWatchBookmarks, labelSelector: labels, fieldSelector: fields };
   // Without it servers refuse initial events.
   const match = query.sendInitialEvents === true ? { resourceVersionMatch: "NotOlderThan" } : {};
-  const path = collectionPath(place, { ...match, ...query, ...selected });
-  await using answer = await requests.stream({ path, signal, retries, deadlines: { idle } });
+  const path = collectionPath(target.place, { ...match, ...query, ...selected });
+  const headers = target.accept("one");
+  await using answer = await target.requests.stream({ path, headers, signal, retries, deadlines: { idle } });
   onOpen?.();
   for await (const line of lines(answer.body, { limit: LONGEST_EVENT })) {
     onBytes?.(line.length);

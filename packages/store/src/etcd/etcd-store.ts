@@ -35,6 +35,7 @@ interface Given {
 /** A store in etcd. */
 export class EtcdStore implements Store {
   readonly name: string;
+  readonly shared = true;
   readonly #members: Members;
   readonly #keys: Keys;
   readonly #known: Known;

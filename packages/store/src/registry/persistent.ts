@@ -78,6 +78,8 @@ export class PersistentCollection<T extends object = object>
   extends Registry<T, "later">
   implements Storage<ObjectOf<T>>
 {
+  /** Unless other processes have the store as well. */
+  readonly local: boolean;
   readonly #place: Place;
   readonly #keeper: StoreKeeper;
   readonly #follower: SharedFollower;
@@ -95,6 +97,7 @@ export class PersistentCollection<T extends object = object>
     const place: Place = { store, keys, records, entries: new Entries(keys, records, told) };
     const keeper = new StoreKeeper(place, ttl);
     super(resource, { ...others, versions, keeper, when: "later" });
+    this.local = store.shared !== true;
     this.#place = place;
     this.#keeper = keeper;
     this.#follower = new SharedFollower(
