@@ -21,6 +21,9 @@ export type { ClusterParams } from "./authz/asked.ts";
 export { workspaceImpersonation } from "./authz/impersonation.ts";
 export { type ForwardedServicesOptions, forwardedServices } from "./loopback/forwarded-services.ts";
 export { Loopback, loopback } from "./loopback/loopback.ts";
+export type { MountedServersOptions, MountsOptions } from "./mounts/targets.ts";
+export type { OtherServers } from "./virtual-storage/backends.ts";
+export type { VirtualStorageOptions } from "./virtual-storage/virtual-storage.ts";
 
 // Who the administrators are, and the files by which they get in.
 

@@ -9,6 +9,7 @@ import type {
 import { AUTHENTICATED_GROUP } from "@virtual-workspaces/kcp";
 import type { Store } from "@virtual-workspaces/store";
 import type { Loopback } from "./loopback/loopback.ts";
+import type { MountsOptions } from "./mounts/targets.ts";
 import { accountsOf } from "./service-accounts/accounts-of.ts";
 import { serviceAccountTokens } from "./service-accounts/authenticator.ts";
 import type { ServiceAccountKeys } from "./service-accounts/keys.ts";
@@ -21,6 +22,7 @@ import { Peers } from "./shard/peers.ts";
 import type { CommonListenerOptions } from "./shards/listener.ts";
 import type { ShardsOptions } from "./shards/options.ts";
 import type { CommonShardOptions, Meet } from "./shards/running-shard.ts";
+import type { VirtualStorageOptions } from "./virtual-storage/virtual-storage.ts";
 
 /** What a workspace server is made of. */
 export interface WorkspaceServerOptions
@@ -75,6 +77,20 @@ export interface WorkspaceServerOptions
    * @default true
    */
   readonly exportURLs?: boolean;
+  /**
+   * Whether views may keep resources of exports (`spec.resources[].storage.virtual`, kcp's feature gate `CacheAPIs`), and by what views
+   * at other servers are asked: with whom their URLs may lead to, since those are what a workspace says. `false`: such resources
+   * are bound, and 404. @default views that this server runs, and no others
+   */
+  readonly virtualStorage?: false | VirtualStorageOptions;
+  /**
+   * Whether workspaces may be mounted (`spec.mount`, kcp's feature gate `WorkspaceMounts`, which is off there), and how other servers are
+   * asked on which they are. `false`: those that are say so in their condition `WorkspaceMountReady`, and are Unavailable. Where they
+   * lead says a controller, `workspaceMounts` of `@virtual-workspaces/mounts`: where none runs they stay as they are.
+   *
+   * @default they may, on views and workspaces of this server alone: others are 503, with the reason
+   */
+  readonly mounts?: false | MountsOptions;
   /** Served besides, below `/services`. */
   readonly virtualWorkspaces?: readonly VirtualWorkspace[];
   /** By which these views reach the workspaces. The server closes it. @default none */
@@ -104,6 +120,8 @@ export function shardOptions(options: WorkspaceServerOptions): CommonShardOption
     token,
     ...(options.totalObjectLimit !== undefined && { totalObjectLimit: options.totalObjectLimit }),
     ...(options.exportURLs !== undefined && { virtualWorkspaceURLs: options.exportURLs }),
+    ...(options.virtualStorage !== undefined && { virtualStorage: options.virtualStorage }),
+    mounts: options.mounts !== false,
     ...(homeWorkspaces && { homeCreators: homeWorkspaces.creatorGroups }),
     log,
   };
@@ -114,7 +132,7 @@ export function commonListenerOptions(
   options: WorkspaceServerOptions,
   { authenticators: authentication }: CommonShardOptions,
   externalURL: () => string,
-): CommonListenerOptions {
+): Omit<CommonListenerOptions, "mounts"> {
   const { serviceAccountKeys: keys, serviceAccountKeysUrl: keysUrl, serviceAccountIssuers } = options;
   const { audit, closeDelay, closeTimeout, metrics, onRequest, tls, log } = options;
   return {

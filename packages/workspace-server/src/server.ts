@@ -1,7 +1,9 @@
 import { createServer, type Listening, type ListenOptions, type Server } from "@virtual-workspaces/framework";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { cacheView } from "./cache/cache-view.ts";
+import { type Loopback, loopback } from "./loopback/loopback.ts";
 import { loopbackViews } from "./loopback/views.ts";
+import { Mounts } from "./mounts/mounts.ts";
 import { commonListenerOptions, meetOf, shardOptions, type WorkspaceServerOptions } from "./server-options.ts";
 import { clustersOf } from "./shard/clusters-view.ts";
 import type { ShardUrls } from "./shard/context.ts";
@@ -10,6 +12,7 @@ import { listenerOptions, ownViews } from "./shards/listener.ts";
 import { ProcessShards } from "./shards/process-shards.ts";
 import type { Meet } from "./shards/running-shard.ts";
 import { treeView } from "./tree/tree-view.ts";
+import { OwnServices } from "./virtual-storage/own-services.ts";
 
 /**
  * Workspaces, as kcp serves them: a tree of logical clusters below `/clusters/root`, each with kinds, objects and permissions
@@ -20,6 +23,9 @@ export class WorkspaceServer implements AsyncDisposable {
   readonly #shard: Shard;
   readonly #shards: ProcessShards | undefined;
   readonly #server: Server;
+  readonly #services: OwnServices;
+  readonly #itself: Loopback;
+  readonly #mounts: Mounts;
   #listening: Listening | undefined;
   readonly #meet: Meet | undefined;
   #peers: AsyncDisposable | undefined;
@@ -30,14 +36,30 @@ export class WorkspaceServer implements AsyncDisposable {
     const { store, shards, virtualWorkspaces = [] } = options;
     this.#options = options;
     const common = shardOptions(options);
-    const listeners = commonListenerOptions(options, common, () => this.#urls().externalURL);
-    const root = new Shard({ ...common, name: ROOT_SHARD, urls: () => this.#urls(), store });
+    const itself = options.loopback ?? loopback();
+    this.#itself = itself;
+    this.#mounts = new Mounts({
+      installation: common.installation,
+      workspaces: itself.upstream,
+      others: options.mounts ? options.mounts.others : undefined,
+      log: options.log,
+    });
+    const documents = commonListenerOptions(options, common, () => this.#urls().externalURL);
+    const listeners = { ...documents, mounts: this.#mounts };
+    const services = new OwnServices(options.log);
+    this.#services = services;
+    const root = new Shard({ ...common, name: ROOT_SHARD, urls: () => this.#urls(), store, services });
     this.#shard = root;
     const meet = meetOf(options);
     this.#meet = meet;
     const all = shards && new ProcessShards({ shards, common, listeners, root, ...(meet && { meet }) });
     this.#shards = all;
-    const served = { shard: root, clusters: all ?? clustersOf(root), documents: listeners.documents };
+    const served = {
+      shard: root,
+      clusters: all ?? clustersOf(root),
+      documents: listeners.documents,
+      mounts: this.#mounts,
+    };
     const besides = { installation: common.installation, ready: () => root.started, log: options.log };
     this.#server = createServer(
       listenerOptions(listeners, {
@@ -50,7 +72,8 @@ export class WorkspaceServer implements AsyncDisposable {
         },
       }),
     );
-    options.loopback?.serve({ ...loopbackViews(ownViews(served), besides), within: this.#server });
+    itself.serve({ ...loopbackViews(ownViews(served), besides), within: this.#server });
+    services.serve({ virtualWorkspaces, urls: () => this.#urls(), log: options.log, within: this.#server });
   }
 
   /**
@@ -65,7 +88,7 @@ export class WorkspaceServer implements AsyncDisposable {
     await this.#join();
     await this.#shard.start(() => this.#shards?.begin(options.host ?? "127.0.0.1") ?? Promise.resolve());
     await this.#shards?.start();
-    await this.#options.loopback?.start();
+    await Promise.all([this.#itself.start(), this.#services.start()]);
     return this.#listening;
   }
 
@@ -104,8 +127,10 @@ export class WorkspaceServer implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
+    this.#services.leave();
     await Promise.all([this.#server.close(), this.#shards?.closeListeners()]);
-    await this.#options.loopback?.[Symbol.asyncDispose]();
+    await this.#mounts[Symbol.asyncDispose]();
+    await Promise.all([this.#itself[Symbol.asyncDispose](), this.#services[Symbol.asyncDispose]()]);
     await Promise.all([this.#shard.stop(), this.#shards?.stop()]);
     await this.#shards?.[Symbol.asyncDispose]();
     await this.#shard[Symbol.asyncDispose]();

@@ -222,6 +222,24 @@ describe("publishURLs", function () {
     expect(body.status).to.deep.equal({ note: "hot", conditions: [] });
   });
 
+  it("leaves a list as a whole to whoever has written it last, when it is withdrawn", async () => {
+    await using stores = new Stores();
+    await using kitchen = await Kitchen.start(stores);
+    await kitchen.cook("soup");
+    const whole = { field: "virtualWorkspaces", list: "whole", condition: "VirtualWorkspaceURLsReady" } as const;
+    const options = { ...kitchen.publication("*"), ...whole, manager: "menus" };
+    let isWanted = true;
+    const published = publishURLs({ ...options, urls: (...given) => (isWanted ? byShards(...given) : undefined) });
+    await kitchen.having("soup", [urlOn.far("soup"), urlOn.root("soup")], "virtualWorkspaces");
+    isWanted = false;
+    const theirs = { virtualWorkspaces: [{ url: "https://other.test" }] };
+    await kitchen.send(`PATCH ${kitchen.menus}/soup/status?fieldManager=other`, { status: theirs }, PATCH);
+    const before = await kitchen.having("soup", ["https://other.test"], "virtualWorkspaces");
+    await published.withdraw();
+    const { body } = await kitchen.server.get(`${kitchen.menus}/soup`, root);
+    expect(body.status).to.deep.equal(before.status);
+  });
+
   it("waits longer and longer where somebody else takes it away, and says so", async () => {
     await using stores = new Stores();
     await using kitchen = await Kitchen.start(stores);

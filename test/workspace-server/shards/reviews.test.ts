@@ -1,10 +1,11 @@
 // Reviews are answered by every shard, about logical clusters of all of them.
+import { DEEP_REVIEW_HEADER } from "@virtual-workspaces/kcp";
 import type { Store } from "@virtual-workspaces/store";
 import { StoreError } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { expectFault } from "../../_setup/faults.ts";
-import { type Answer, outcome } from "../../_support/plain.ts";
-import { makeAdmin } from "../support/logical-clusters.ts";
+import { type Answer, type CallOptions, outcome } from "../../_support/plain.ts";
+import { bind, makeAdmin } from "../support/logical-clusters.ts";
 import { CONFIG_MAPS, makeOn, root, Stores, shardAt, startSharded, until } from "./support.ts";
 
 const REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
@@ -59,6 +60,34 @@ describe("access reviews at the address of a shard", function () {
     expect(outcome(byBob)).to.deep.equal(outcome(ofNothing));
     const byPath = await shard.send(`POST /clusters/root:near${REVIEWS}`, asked, root);
     expect(outcome(byPath)).to.deep.equal([429, "TooManyRequests", "Not found on this shard"]);
+  });
+
+  it("go deep there as well, for masters who ask for it and nobody else: by roles of any kind, and past what guards it", async () => {
+    await using stores = new Stores();
+    await using server = await startSharded(stores);
+    const shards = { root: server, "shard-1": await shardAt(server, "shard-1") };
+    const deep = { headers: { [DEEP_REVIEW_HEADER]: "true" } };
+    for (const at of ["root", "shard-1"] as const) {
+      const cluster = await makeOn(server, `on-${at}`, { shard: at });
+      await makeAdmin(server, cluster, "alice");
+      const ask = async (from: typeof at, user: string, options: CallOptions): Promise<boolean> =>
+        said(await shards[from].send(`POST /clusters/${cluster}${REVIEWS}`, about(user, reads), options)).allowed;
+      for (const from of ["root", "shard-1"] as const)
+        expect(await ask(from, "carol", { ...root, ...deep }), "nobody has said yes").to.equal(false);
+      const subject = { apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "carol" };
+      const role = {
+        ...{ apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "carol" } },
+        rules: [{ apiGroups: [""], resources: ["configmaps"], verbs: ["list"] }],
+      };
+      const path = `/clusters/${cluster}/apis/rbac.authorization.k8s.io/v1/clusterroles` as const;
+      expect((await server.send(`POST ${path}`, role, root)).status).to.equal(201);
+      await bind(server, cluster, { name: "carol", role: "carol", subject });
+      for (const from of ["root", "shard-1"] as const) {
+        expect(await ask(from, "carol", { ...root, ...deep }), "by the roles alone").to.equal(true);
+        expect(await ask(from, "carol", root), "who may not enter").to.equal(false);
+        expect(await ask(from, "carol", { user: "alice", ...deep }), "asked by its administrator").to.equal(false);
+      }
+    }
   });
 
   it("say no of one that there is not, and nothing while it may be on a shard that does not run", async () => {

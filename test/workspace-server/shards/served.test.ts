@@ -216,7 +216,7 @@ describe("several shards in one process", function () {
     const far = await makeOn(server, "far", { shard: "shard-1" });
     const shard = await shardAt(server, "shard-1");
     expect((await shard.get("/services/who/")).text).to.equal("shard-1");
-    expect((await server.get("/services/who/")).status).to.equal(404);
+    expect((await server.get("/services/who/", root)).status).to.equal(404);
     expect([(await shard.get("/metrics", root)).status, (await shard.get("/metrics")).status]).to.deep.equal([
       200, 403,
     ]);

@@ -1,11 +1,14 @@
 // Views over the workspaces of several shards: one for each, at the URLs that endpoint slices publish.
 import { forward, subjectAccessReview, type Workspaces } from "@virtual-workspaces/forwarding";
 import { allow, defineResource, defineVirtualWorkspace, type VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { Store } from "@virtual-workspaces/store";
 import { loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { expectFault } from "../../_setup/faults.ts";
+import { testLog } from "../../_setup/log.ts";
 import { callsTo } from "../../_support/plain.ts";
 import { makeAdmin } from "../support/logical-clusters.ts";
+import { startWorkspaces } from "../support/workspaces.ts";
 import {
   type Body,
   CONFIG_MAPS,
@@ -117,6 +120,42 @@ describe("views over several shards", function () {
       expect([(await server.get(path, root)).status, (await shard.get(path, root)).status], path).to.deep.equal([
         200, 404,
       ]);
+  });
+
+  it("are answered what the shards tell each other once that is known, however early they ask", async () => {
+    await using stores = new Stores();
+    const path = "/services/cache/shards/*/clusters/*/apis/apis.kcp.io/v1alpha2/apiexports";
+    const { promise: serves, resolve } = Promise.withResolvers<unknown>();
+    const { log } = testLog();
+    let answer: Promise<number> | undefined;
+    // The shard is there before `root` knows what is bound on it.
+    const held = new Proxy(stores.of("root"), {
+      get(target, property) {
+        const value = Reflect.get(target, property, target);
+        if (typeof value !== "function") return value;
+        if (property !== "commit") return value.bind(target);
+        return async (...args: Parameters<Store["commit"]>) => {
+          if (answer !== undefined && JSON.stringify(args).includes("apibindings")) await serves;
+          return target.commit(...args);
+        };
+      },
+    });
+    await using _server = await startWorkspaces(held, {
+      log: (record) => {
+        log(record);
+        // By then it would have answered as well.
+        if (record.message === "shard serves") resolve(fetch(`${record["url"]}/livez`));
+      },
+      shards: {
+        names: ["shard-1"],
+        storeOf: (name) => stores.of(name),
+        virtualWorkspaces: (_, { loopback: { upstream } }) => {
+          answer = upstream.send({ path, headers: [] }).then(({ status }) => status);
+          return [];
+        },
+      },
+    });
+    expect(await answer).to.equal(200);
   });
 
   it("come with a shard that is added, are closed with it, and one that cannot be made is told of", async () => {

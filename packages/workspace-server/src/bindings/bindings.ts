@@ -1,6 +1,6 @@
 import type { GroupResource } from "@virtual-workspaces/apimachinery";
 import type { Admit, ServedResource, TypedDefinition } from "@virtual-workspaces/framework";
-import { APIBinding, Partition } from "@virtual-workspaces/kcp";
+import { APIBinding, clusterOf, Partition, type TypesOf } from "@virtual-workspaces/kcp";
 import type { PersistentOptions } from "@virtual-workspaces/store";
 import type { BoundResource } from "../authz/state.ts";
 import type { CrdContent, CrdSpec } from "../crds/definition.ts";
@@ -20,16 +20,15 @@ import type { KeptKind, KindsOf } from "./claims/relabel.ts";
 import { BindingController } from "./controllers/binding/controller.ts";
 import { LockController } from "./controllers/binding/lock-controller.ts";
 import { DefaultBindings } from "./controllers/defaults/controller.ts";
-import type { TypesOf } from "./controllers/defaults/wanted.ts";
 import { ExportController } from "./controllers/export/controller.ts";
 import { EndpointSliceController } from "./controllers/export/endpoint-slices.ts";
 import { Identities, type SecretContent } from "./controllers/export/identity.ts";
-import { clusterOf, Exports, placeOf } from "./exports.ts";
+import { Exports, placeOf } from "./exports.ts";
 import { follow } from "./follow.ts";
 import { knownIn } from "./known.ts";
 import { BoundCrds } from "./served/bound-crds.ts";
 import { BoundKinds } from "./served/bound-kinds.ts";
-import type { FindOwnKind } from "./served/own-kind.ts";
+import type { FindOwnKind, ServeElsewhere } from "./served/own-kind.ts";
 
 /** What {@link Bindings} is made with. */
 export interface BindingsOptions {
@@ -52,8 +51,10 @@ export interface BindingsOptions {
   readonly admit?: Admit;
   /** What of that which is bound the server keeps itself: it is served as it has it, not by schema. @default nothing */
   readonly own?: FindOwnKind;
+  /** Serves what of it views keep (`storage.virtual`). @default it is bound, and not served */
+  readonly elsewhere?: ServeElsewhere | undefined;
   /** How bound objects are kept. @default as `persistent` does */
-  readonly kept?: Pick<PersistentOptions, "history" | "linger">;
+  readonly kept?: Pick<PersistentOptions, "history" | "linger" | "onError">;
   /** Whether `status.virtualWorkspaces` of exports is written, which kcp has deprecated. @default true */
   readonly virtualWorkspaceURLs?: boolean;
   /** Kinds by what describes them, shared with those of CustomResourceDefinitions. @default own ones */
@@ -119,6 +120,7 @@ export class Bindings implements ShardPart {
         admit: admitInOrder(...(options.admit ? [options.admit] : []), this.admitClaims),
         kinds: table,
         own: options.own,
+        elsewhere: options.elsewhere,
         onFault: (error, crd) =>
           shard.log({ level: "error", message: `bound kind ${crd} cannot be served: ${String(error)}` }),
       }),
@@ -145,7 +147,9 @@ export class Bindings implements ShardPart {
     const whole = (): Promise<void> | undefined => installation.whole();
     this.#slices = this.#stack.use(new EndpointSliceController({ ...common, partitions, whole }));
     const typesOf: TypesOf = (key) => installation.workspaceTypes(key);
-    this.#defaults = this.#stack.use(new DefaultBindings({ ...common, typesOf, mayAccess }));
+    this.#defaults = this.#stack.use(
+      new DefaultBindings({ ...common, typesOf, mayAccess, services: shard.services, log: shard.log }),
+    );
     for (const each of shards()) this.join(each);
     const parts: readonly ShardPart[] = [this.#binding, locks, this.#export, this.#slices, this.#defaults];
     this.started = Promise.all(parts.map(({ started }) => started));
@@ -253,7 +257,7 @@ export class Bindings implements ShardPart {
     const bound = this.#kinds.boundAs(resource);
     const here = this.#kinds.pairsIn(cluster).find((pair) => pair.group === group && pair.resource === plural);
     const live = here && this.#kinds.liveOf(here);
-    if (live !== undefined) return [live.objects as unknown as KeptKind];
+    if (live?.objects !== undefined) return [live.objects as unknown as KeptKind];
     return others(cluster, resource) ?? (bound.length > 0 ? [] : undefined);
   }
 }

@@ -1,9 +1,9 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
-import { CLUSTER_ANNOTATION, type KubeObject } from "@virtual-workspaces/apimachinery";
 import {
   type APIBinding,
   type APIExport,
   type APIResourceSchema,
+  clusterOf,
   exportHash,
   type Shard,
 } from "@virtual-workspaces/kcp";
@@ -14,11 +14,6 @@ export interface ExportReference {
   /** A workspace path or the name of a logical cluster; none, or "": the logical cluster of what refers to it. */
   readonly path?: string | undefined;
   readonly name: string;
-}
-
-/** The logical cluster that an object is in, as collections write it into every object. */
-export function clusterOf({ metadata }: KubeObject): string {
-  return metadata.annotations?.[CLUSTER_ANNOTATION] ?? "";
 }
 
 /** Where the export is, as it is referred to: a path, or a logical cluster. */

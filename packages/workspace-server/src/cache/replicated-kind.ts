@@ -1,4 +1,4 @@
-import { CLUSTER_ANNOTATION, type KubeObject, type ObjectMeta, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { ObjectMeta, ObjectOf } from "@virtual-workspaces/apimachinery";
 import {
   type Log,
   type Resource,
@@ -8,6 +8,7 @@ import {
   view,
 } from "@virtual-workspaces/framework";
 import {
+  clusterOf,
   ORIGINAL_RESOURCE_VERSION_ANNOTATION,
   ORIGINAL_UID_ANNOTATION,
   REPLICATE_ANNOTATION,
@@ -94,10 +95,6 @@ function replicatedOf<T extends object>(shard: ShardContext, resource: Resource<
       }),
   });
   return made as unknown as ViewSource<T>;
-}
-
-function clusterOf({ metadata }: KubeObject): string {
-  return metadata.annotations?.[CLUSTER_ANNOTATION] ?? "";
 }
 
 /** As on kcp's copies. What an object says itself of being replicated does not count. */

@@ -17,7 +17,8 @@ export interface ForwardedServicesOptions {
  * Passes on what is asked below `/services` and is no view of this server, as kcp's shard does with
  * `--run-virtual-workspaces=false`: after authentication and without a rule of its own, as the caller, whom `Impersonate-*`
  * names whole. The view there decides. What a client says of itself in such headers, in `X-Remote-*` or in
- * `X-Forwarded-For` does not get there.
+ * `X-Forwarded-For` does not get there. The shard itself sets workspaces up through it (`initializingworkspaces`): it has to have the
+ * views of this very shard.
  */
 export function forwardedServices({ upstream, onError }: ForwardedServicesOptions): VirtualWorkspace {
   const passing = relay({

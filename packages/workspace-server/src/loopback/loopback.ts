@@ -55,10 +55,14 @@ export class Loopback implements Workspaces, AsyncDisposable {
     });
   }
 
-  /** From now on it answers; whoever has asked before has waited. */
-  async start(): Promise<void> {
+  /**
+   * From now on it answers; whoever has asked before has waited.
+   *
+   * @param known whoever asks waits for this as well; the start itself does not
+   */
+  async start(known?: Promise<void>): Promise<void> {
     await this.#server?.start();
-    this.#started.resolve();
+    this.#started.resolve(known);
   }
 
   /** Ends all requests under way. */

@@ -11,14 +11,15 @@ export function deepAccess(authorizer: Pick<ShardAuthorizer, "deep">, signal: Ab
 /** Asks an authorizer what it would say of a request. */
 export function access(authorizer: Authorizer<ClusterParams>, signal: AbortSignal): IsAllowed {
   return (user, cluster, asked) => {
-    const { group, version, resource, name } = asked;
+    const { group, version, resource, namespace = "", name } = asked;
+    const within = namespace === "" ? "" : `/namespaces/${namespace}`;
     const question: AuthorizeRequest<ClusterParams> = {
       ...asked,
       isResource: true,
-      path: `/apis/${group}/${version}/${resource}/${name}`,
+      path: `/apis/${group}/${version}${within}/${resource}/${name}`,
       identity: "",
       subresource: "",
-      namespace: "",
+      namespace,
       longRunning: false,
       upgrade: false,
       user,

@@ -5,11 +5,15 @@ import {
   allow,
   type Decision,
   defineVirtualWorkspace,
+  deny,
+  type Located,
   type ServedResource,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
 import { ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 import type { ClusterParams } from "../authz/asked.ts";
+import type { Mounts } from "../mounts/mounts.ts";
+import { placeOf } from "../mounts/place.ts";
 import { elsewhere, inactive, isInactive, notRunning } from "./installation.ts";
 import { withOriginalVersion } from "./original-version.ts";
 import { isReview } from "./review-kinds.ts";
@@ -19,7 +23,7 @@ import type { Shard } from "./shard.ts";
 /** Logical clusters, and who answers for them. */
 export interface Clusters {
   /** The logical cluster that is meant by a name or path, of which all is known then. @throws ApiError as {@link Installation.locate} does */
-  locate(said: string): Awaitable<string>;
+  locate(said: string): Awaitable<string | Located>;
   /** Resolves when all is known of a logical cluster, or of all of a shard (`*`). @returns `undefined` when it is */
   load(cluster: string): Promise<void> | undefined;
   /** The shard that answers for a logical cluster, or for all of them (`*`). @throws ApiError 503 when it does not run */
@@ -60,8 +64,16 @@ export interface ShardViewOptions {
   readonly documents: NonNullable<VirtualWorkspace<unknown>["documents"]>;
 }
 
-/** Logical clusters under `/clusters/<name or path>`, and all of a shard at once under `/clusters/*`. */
-export function clustersView(clusters: Clusters, { documents }: ShardViewOptions): VirtualWorkspace {
+/** What is served where there is no logical cluster. */
+export interface ClustersViewOptions extends ShardViewOptions {
+  readonly mounts: Mounts;
+}
+
+/**
+ * Logical clusters under `/clusters/<name or path>`, what workspaces are mounted on by their paths, and all of a shard at once under
+ * `/clusters/*`.
+ */
+export function clustersView(clusters: Clusters, { documents, mounts }: ClustersViewOptions): VirtualWorkspace {
   const isShut = (cluster: string): boolean => {
     const found = clusters.shardOf(cluster).context.state.logicalCluster(cluster);
     return found !== undefined && isInactive(found);
@@ -100,8 +112,12 @@ export function clustersView(clusters: Clusters, { documents }: ShardViewOptions
     authorize: (question) => {
       refuseShardLevel(question);
       const { cluster } = question.params;
+      if (placeOf(question.params) !== undefined) return entering(clusters.shardOf(cluster), question);
       return whenLoaded(clusters.load(cluster), () => decide(question, cluster));
     },
+    handles: ({ params }) => placeOf(params) !== undefined,
+    handle: mounts.handle,
+    upgrade: mounts.upgrade,
     resources: ({ params: { cluster } }) => whenLoaded(clusters.load(cluster), () => servedIn(cluster)),
     metadataOf: ({ group, resource }, { params: { cluster } }) =>
       cluster === WILDCARD
@@ -110,6 +126,11 @@ export function clustersView(clusters: Clusters, { documents }: ShardViewOptions
     documents,
     ready: () => clusters.started,
   });
+}
+
+/** Who may enter a workspace may ask what the workspaces in it are mounted on, which decides itself about what they ask. */
+function entering({ authorizer }: Shard, { user, params: { cluster } }: AuthorizeRequest<ClusterParams>): Decision {
+  return authorizer.enters(user, cluster) ? allow() : deny("workspace access not permitted");
 }
 
 /** What keeps those from a logical cluster who may do something there: it is on another shard, which answers itself. */

@@ -2,6 +2,7 @@ import type { Log } from "@virtual-workspaces/framework";
 import type { ObjectFeed } from "@virtual-workspaces/store";
 import type { ShardAuthorizer } from "../authz/authorizer.ts";
 import type { TokenMinter } from "../service-accounts/minter.ts";
+import type { OwnServices } from "../virtual-storage/own-services.ts";
 import type { Installation } from "./installation.ts";
 import type { ShardObjects } from "./objects.ts";
 import type { ShardState } from "./state.ts";
@@ -37,7 +38,11 @@ export interface ShardContext {
   readonly rootCa: () => string;
   /** Makes tokens of service accounts. */
   readonly minter: TokenMinter;
+  /** Whether workspaces may be mounted. @default true */
+  readonly mounts?: boolean;
   readonly log: Log;
+  /** The views of its own listener. */
+  readonly services: OwnServices | undefined;
 }
 
 /** Something that keeps objects of a shard right: a controller, or several. */

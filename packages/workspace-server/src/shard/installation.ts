@@ -1,4 +1,5 @@
 import { ApiError, isWorkspacePath, WILDCARD } from "@virtual-workspaces/apimachinery";
+import type { Located } from "@virtual-workspaces/framework";
 import {
   CORE_GROUP,
   HOME_PATH_PREFIX,
@@ -16,6 +17,7 @@ import {
   type Workspace,
   type WorkspaceType,
 } from "@virtual-workspaces/kcp";
+import { asLocated, mountAt } from "../mounts/place.ts";
 import { isInProcess } from "../shards/in-process.ts";
 import type { ShardContext } from "./context.ts";
 
@@ -150,8 +152,8 @@ export class Installation {
     if (cluster === "") return undefined;
     // The common case makes nothing: it is asked several times for each request.
     if (this.isWhole) return undefined;
-    const pending = this.shards.flatMap(({ objects }) => objects.load(cluster) ?? []);
-    return pending.length === 0 ? undefined : Promise.all(pending).then(() => undefined);
+    const pending = this.#loading(cluster);
+    return pending.length === 0 ? undefined : this.#loaded(cluster, pending);
   }
 
   /** The same of all logical clusters that a name or a path leads through: then {@link locate} and the index can be asked. */
@@ -165,13 +167,14 @@ export class Installation {
   }
 
   /**
-   * The logical cluster that `/clusters/<said>` means: a name means itself, whether or not there is one.
+   * The logical cluster that `/clusters/<said>` means: a name means itself, whether or not there is one. Of a workspace that is mounted
+   * the one around it, with what says which ({@link placeOf}).
    *
    * @param shard where it has to be; none: anywhere
    * @throws ApiError 400 when it is neither name nor path, 404 when the path leads nowhere, 429 when it leads to another shard,
    *   503 when it is unavailable
    */
-  locate(said: string, shard?: string): string {
+  locate(said: string, shard?: string): string | Located {
     return isClusterName(said) ? said : this.#find(said, shard);
   }
 
@@ -183,17 +186,32 @@ export class Installation {
   /** Whether a logical cluster may be on a shard that does not run: then it is neither there nor gone. */
   isUnknown(cluster: string): boolean {
     if (cluster === WILDCARD || cluster.startsWith("system:")) return false;
-    return this.index.shardOf(cluster) === undefined && this.missing.length > 0;
+    return this.index.shardOf(cluster) === undefined && this.#isPart;
   }
 
   /** The same of what a path or name leads to. */
   isAway(place: string): boolean {
     if (isClusterName(place)) return this.isUnknown(place);
-    return this.missing.length > 0 && this.index.lookup(place).kind !== "cluster";
+    return this.#isPart && this.index.lookup(place).kind !== "cluster";
+  }
+
+  /** Requests come before the first shard has joined, and `root` knows which there are. */
+  get #isPart(): boolean {
+    const begins = this.runsShards ? !this.#shards.has(ROOT_SHARD) : this.#shards.size === 0;
+    return begins || this.missing.length > 0;
   }
 
   async #becomesWhole(): Promise<void> {
     while (!this.isWhole) await Promise.all(this.shards.map(({ objects }) => objects.whole));
+  }
+
+  #loading(cluster: string): readonly Promise<void>[] {
+    return this.shards.flatMap(({ objects }) => objects.load(cluster) ?? []);
+  }
+
+  /** A shard that joins meanwhile is asked as well: what is on it would be neither away nor there. */
+  async #loaded(cluster: string, first: readonly Promise<void>[]): Promise<void> {
+    for (let pending = first; pending.length > 0; pending = this.#loading(cluster)) await Promise.all(pending);
   }
 
   async #reach(said: string): Promise<void> {
@@ -213,14 +231,19 @@ export class Installation {
     }
   }
 
-  #find(path: string, shard: string | undefined): string {
+  #find(path: string, shard: string | undefined): string | Located {
     if (!isWorkspacePath(path))
       throw ApiError.badRequest(`invalid cluster: ${JSON.stringify(path)} does not match the regex`);
     const found = this.index.lookup(path);
+    if (found.kind === "cluster" && (shard === undefined || found.shard === shard)) return found.cluster;
+    if (found.kind === "cluster") throw elsewhere();
+    const mount = mountAt(this, path);
+    if (mount !== undefined) {
+      if (shard !== undefined && this.isElsewhere(mount.cluster, shard)) throw elsewhere();
+      return asLocated(mount);
+    }
     if (found.kind === "unavailable") throw ApiError.serviceUnavailable("Not available.");
-    if (found.kind !== "cluster") throw ApiError.notFound({ group: TENANCY_GROUP, resource: "workspaces" }, path);
-    if (shard !== undefined && found.shard !== shard) throw elsewhere();
-    return found.cluster;
+    throw ApiError.notFound({ group: TENANCY_GROUP, resource: "workspaces" }, path);
   }
 }
 

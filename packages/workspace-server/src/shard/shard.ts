@@ -4,6 +4,7 @@ import type { Admit, Authenticator, Log, ServedResource } from "@virtual-workspa
 import {
   BOUND_CRDS_CLUSTER,
   LogicalCluster,
+  normalizedGroupResource,
   ROOT_CLUSTER,
   ROOT_SHARD,
   SYSTEM_ADMIN_CLUSTER,
@@ -13,14 +14,18 @@ import { type ShardAuthorizer, shardAuthorizer } from "../authz/authorizer.ts";
 import { roleEscalation } from "../authz/escalation/role-escalation.ts";
 import { Bindings } from "../bindings/bindings.ts";
 import type { KeptKind } from "../bindings/claims/relabel.ts";
+import type { ServeElsewhere } from "../bindings/served/own-kind.ts";
 import { bootstrap, register } from "../bootstrap/bootstrap.ts";
 import { CrdController } from "../crds/controller/controller.ts";
 import { CustomResourceDefinition } from "../kinds/apiextensions/custom-resource-definition.ts";
 import { Namespace } from "../kinds/core/namespace.ts";
 import { Secret } from "../kinds/core/secret.ts";
+import { admitMountSecrets } from "../mounts/secret-access.ts";
 import type { TokenSubresourceOptions } from "../service-accounts/token-request.ts";
 import { rootBound } from "../system-apis/root-bound.ts";
 import { systemKinds } from "../system-apis/system-kinds.ts";
+import type { OwnServices } from "../virtual-storage/own-services.ts";
+import { VirtualStorage, type VirtualStorageOptions } from "../virtual-storage/virtual-storage.ts";
 import { admitPathAnnotation } from "../workspaces/admission/path-annotation.ts";
 import { workspaceAdmissions } from "../workspaces/admissions.ts";
 import { access, deepAccess } from "./access.ts";
@@ -71,6 +76,12 @@ export interface ShardOptions {
   readonly virtualWorkspaceURLs?: boolean;
   /** Groups whose members get a home workspace when they ask for it. @default there are no home workspaces */
   readonly homeCreators?: readonly string[];
+  /** Whether resources of exports may be kept by views (`storage.virtual`), and by what those at other servers are asked. @default by views of this process */
+  readonly virtualStorage?: false | VirtualStorageOptions;
+  /** Whether workspaces may be mounted. @default true */
+  readonly mounts?: boolean;
+  /** The views of its listener. @default none */
+  readonly services?: OwnServices;
   readonly log: Log;
 }
 
@@ -94,7 +105,8 @@ export class Shard implements AsyncDisposable {
 
   constructor(options: ShardOptions) {
     const { name, urls, store, installation, rootCa, homeCreators, log } = options;
-    const objects = this.#stack.use(new ShardObjects(store, (error) => this.#failed("objects", error)));
+    const kept = { onError: (error: unknown): void => this.#failed("objects", error) };
+    const objects = this.#stack.use(new ShardObjects(store, kept.onError));
     const state = new ShardState(objects);
     const authorizer = (): ShardAuthorizer => this.authorizer;
     this.context = {
@@ -112,6 +124,8 @@ export class Shard implements AsyncDisposable {
       feed: this.#stack.use(new ObjectFeed({ store, onError: (error) => this.#failed("feed", error) })),
       rootCa,
       minter: options.token.minter,
+      services: options.services,
+      ...(options.mounts !== undefined && { mounts: options.mounts }),
       log,
     };
     const known = authorizerState(this.context, (...asked) => this.#bindings.boundResource(...asked));
@@ -121,19 +135,22 @@ export class Shard implements AsyncDisposable {
     // Of all kinds. What docs/conformance.md says is not there would be asked here, in kcp's order: mutating webhooks and
     // policies before the labels of claims (`admitClaims`, the last to change anything), validating ones and ResourceQuota
     // behind them, where the object is as it will be kept.
-    const admit = admitInOrder(namespaceLifecycle({ objects, state }), limit);
-    const roles = roleEscalation({ state: known, authorizer: this.authorizer });
     const isAllowed = deepAccess(this.authorizer, this.#stop.signal);
+    const admit = admitInOrder(namespaceLifecycle({ objects, state }), limit, admitMountSecrets(isAllowed));
+    const roles = roleEscalation({ state: known, authorizer: this.authorizer });
     const rules = workspaceAdmissions({ shard: this.context, isAllowed });
     const path = admitPathAnnotation({ state });
     const own = (plural: string): Admit => admitInOrder(...[rules.get(plural) ?? []].flat(), path);
+    const elsewhere = this.#virtualStorage(options);
     this.#bindings = this.#controllers.use(
       new Bindings(this.context, {
         own: systemKinds({ objects, identities: () => installation.identities, admit: own }),
         kinds: { secret: Secret as never, namespace: Namespace, crd: CustomResourceDefinition as never },
         mayAccess: isAllowed,
-        kindsOf: (cluster, { group, resource }) => this.#keptKinds(cluster, `${resource}.${group}`),
+        kindsOf: (cluster, resource) => this.#keptKinds(cluster, normalizedGroupResource(resource)),
         admit,
+        elsewhere,
+        kept,
         ...(options.virtualWorkspaceURLs !== undefined && { virtualWorkspaceURLs: options.virtualWorkspaceURLs }),
       }),
     );
@@ -145,7 +162,7 @@ export class Shard implements AsyncDisposable {
         admit: admitInOrder(admit, this.#bindings.admitClaims),
         known: (cluster) => installation.load(cluster),
         taken: (cluster, group) => takenNames([...this.#base, ...this.#bindings.servedIn(cluster)], group),
-        objects: { garbageCollected: true },
+        objects: { garbageCollected: true, ...kept },
         onError: (error, crd) => this.#failed(`custom resource definition ${crd}`, error),
       }),
     );
@@ -245,8 +262,15 @@ export class Shard implements AsyncDisposable {
     await this.#background;
   }
 
+  #virtualStorage({ virtualStorage = {} }: ShardOptions): ServeElsewhere | undefined {
+    if (virtualStorage === false) return undefined;
+    const storage = this.#stack.use(new VirtualStorage(this.context, virtualStorage));
+    return (...served) => storage.serve(...served);
+  }
+
   /** Where objects of a kind are that exports claim. */
-  #keptKinds(cluster: string, name: string): readonly KeptKind[] | undefined {
+  #keptKinds(cluster: string, { group, resource }: GroupResource): readonly KeptKind[] | undefined {
+    const name = `${resource}.${group}`;
     const kept = this.context.kinds.in(cluster).all.filter((kind) => nameOf(kind) === name);
     return kept.length === 0 ? undefined : kept.map(({ objects }) => objects as unknown as KeptKind);
   }

@@ -10,8 +10,14 @@ import {
 } from "@virtual-workspaces/framework";
 import type { ClusterParams } from "../authz/asked.ts";
 import { workspaceImpersonation } from "../authz/impersonation.ts";
+import type { Mounts } from "../mounts/mounts.ts";
 import { inClusterUrl } from "../service-accounts/in-cluster.ts";
-import { type Clusters, clustersView, type ShardViewOptions } from "../shard/clusters-view.ts";
+import {
+  type Clusters,
+  type ClustersViewOptions,
+  clustersView,
+  type ShardViewOptions,
+} from "../shard/clusters-view.ts";
 import { metricsAccess, rootView } from "../shard/root-view.ts";
 import type { Shard } from "../shard/shard.ts";
 
@@ -21,17 +27,19 @@ export interface CommonListenerOptions
   readonly authentication: readonly Authenticator[];
   /** Served by every shard, and in each workspace. */
   readonly documents: ShardViewOptions["documents"];
+  /** Serve what workspaces of any shard are mounted on. */
+  readonly mounts: Mounts;
 }
 
 /** The logical clusters that a listener has. */
-export interface ListenerClusters extends ShardViewOptions {
+export interface ListenerClusters extends ClustersViewOptions {
   /** Whose own paths are served. */
   readonly shard: Shard;
   readonly clusters: Clusters;
 }
 
 /** What one of them serves. */
-export interface ListenerContent extends Omit<ListenerClusters, "documents"> {
+export interface ListenerContent extends Omit<ListenerClusters, "documents" | "mounts"> {
   /** Decides who reads metrics: the shard that has `root`. */
   readonly root: Shard;
   /** Below `/services`. */
@@ -44,22 +52,23 @@ export function ownViews({
   shard,
   clusters,
   documents,
+  mounts,
 }: ListenerClusters): Pick<ServerOptions, "virtualWorkspaces"> & Required<Pick<ServerOptions, "impersonation">> {
   const authorizer: Authorizer<ClusterParams> = (question) =>
     clusters.shardOf(question.params.cluster ?? "").authorizer(question);
   return {
-    virtualWorkspaces: [clustersView(clusters, { documents }), rootView(shard, { documents })],
+    virtualWorkspaces: [clustersView(clusters, { documents, mounts }), rootView(shard, { documents })],
     impersonation: workspaceImpersonation(authorizer),
   };
 }
 
 /** A listener for logical clusters: one shard's, or all that run in the process. */
 export function listenerOptions(
-  { documents, ...common }: CommonListenerOptions,
+  { documents, mounts, ...common }: CommonListenerOptions,
   content: ListenerContent,
 ): ServerOptions {
   const { shard, clusters, root, virtualWorkspaces, checks } = content;
-  const own = ownViews({ shard, clusters, documents });
+  const own = ownViews({ shard, clusters, documents, mounts });
   return {
     ...common,
     virtualWorkspaces: [...own.virtualWorkspaces, ...virtualWorkspaces],

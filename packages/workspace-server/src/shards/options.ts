@@ -15,7 +15,7 @@ export interface ShardStoreContext {
 export interface ShardViewsContext extends ShardStoreContext {
   /**
    * The shard's own workspaces, as they are at its address: by `*` its own alone, and of others 429. It answers once the shard
-   * has started, and is closed with it.
+   * and `root` have started, and is closed with it.
    */
   readonly loopback: Loopback;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { ApiError, isApiError, nameProblems, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Awaitable } from "@virtual-workspaces/framework";
+import type { Awaitable, Located } from "@virtual-workspaces/framework";
 import {
   ROOT_CLUSTER,
   ROOT_SHARD,
@@ -47,7 +47,7 @@ export class ProcessShards implements Clusters, AsyncDisposable {
   }
 
   /** @throws ApiError 503 on what nobody knows while a shard that may have it does not run */
-  locate(said: string): Awaitable<string> {
+  locate(said: string): Awaitable<string | Located> {
     return whenLoaded(this.#root.context.installation.reach(said), () => this.#locate(said));
   }
 
@@ -55,7 +55,7 @@ export class ProcessShards implements Clusters, AsyncDisposable {
     return loaded(this.#root, cluster);
   }
 
-  #locate(said: string): string {
+  #locate(said: string): string | Located {
     const { installation } = this.#root.context;
     if (isClusterName(said)) {
       if (installation.index.shardOf(said) === undefined && !said.startsWith("system:")) this.#refuseUnknown();

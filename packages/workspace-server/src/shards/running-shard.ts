@@ -6,11 +6,12 @@ import { clustersOf } from "../shard/clusters-view.ts";
 import type { ShardUrls } from "../shard/context.ts";
 import type { PeersOptions } from "../shard/peers.ts";
 import { Shard, type ShardOptions } from "../shard/shard.ts";
+import { OwnServices } from "../virtual-storage/own-services.ts";
 import { auditOf, type CommonListenerOptions, listenerOptions, ownViews } from "./listener.ts";
 import type { ShardsOptions } from "./options.ts";
 
 /** What all shards of a process have in common. */
-export type CommonShardOptions = Omit<ShardOptions, "name" | "urls" | "store">;
+export type CommonShardOptions = Omit<ShardOptions, "name" | "urls" | "store" | "services">;
 
 /** What a further shard is made of. */
 export interface RunningShardOptions {
@@ -54,13 +55,15 @@ export class RunningShard implements AsyncDisposable {
       const others = stack.use(new AsyncDisposableStack());
       let listening: Listening | undefined;
       const urls = (): ShardUrls => urlsOf(options, listening);
-      const shard = stack.use(new Shard({ ...common, name, store, urls }));
+      const services = stack.use(new OwnServices(common.log));
+      const shard = stack.use(new Shard({ ...common, name, store, urls, services }));
       const { audit, ...listeners } = options.listeners;
       const ownAudit = auditOf(audit, name);
       const itself = stack.use(loopback());
       const virtualWorkspaces =
         (await shards.virtualWorkspaces?.(name, { own: stack, signal, loopback: itself })) ?? [];
-      const served = { shard, clusters: clustersOf(shard), documents: listeners.documents };
+      const { documents, mounts } = listeners;
+      const served = { shard, clusters: clustersOf(shard), documents, mounts };
       const server = stack.use(
         createServer(
           listenerOptions(
@@ -77,12 +80,15 @@ export class RunningShard implements AsyncDisposable {
       const { installation, log } = common;
       const own = loopbackViews(ownViews(served), { installation, ready: () => root.started, log });
       itself.serve({ ...own, within: server });
+      stack.defer(() => services.leave());
+      services.serve({ virtualWorkspaces, urls, log, within: server });
       listening = await listenAt(server, placeOf(options));
       if (options.meet !== undefined) others.use(await options.meet({ store, shard: name, urls: urls() }));
       // Before anybody finds it: whoever is put there is told where that is.
       await register(root.context, shard.context);
       await shard.start(options.joined);
-      await itself.start();
+      // What the shards tell each other is known once `root` has started, which may wait for this one.
+      await Promise.all([itself.start(root.started), services.start()]);
       signal.throwIfAborted();
       return new RunningShard(shard, server, stack);
     } catch (error) {
@@ -98,6 +104,7 @@ export class RunningShard implements AsyncDisposable {
 
   /** Ends watches cleanly and lets requests under way finish; the shard itself goes on. */
   closeListener(): Promise<void> {
+    this.shard.context.services?.leave();
     return this.#server.close();
   }
 

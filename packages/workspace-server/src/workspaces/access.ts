@@ -1,11 +1,13 @@
 import type { Awaitable, User } from "@virtual-workspaces/framework";
 
-/** Something that somebody may do or not, of an object of the whole logical cluster. */
+/** Something that somebody may do or not, of an object. */
 export interface AskedAccess {
   readonly verb: string;
   readonly group: string;
   readonly version: string;
   readonly resource: string;
+  /** @default "", it is of the whole logical cluster */
+  readonly namespace?: string;
   readonly name: string;
 }
 

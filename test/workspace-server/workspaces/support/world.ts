@@ -17,6 +17,7 @@ import { Installation } from "../../../../packages/workspace-server/src/shard/in
 import { ensure, modify, remove } from "../../../../packages/workspace-server/src/shard/modify.ts";
 import { ShardObjects } from "../../../../packages/workspace-server/src/shard/objects.ts";
 import { logicalClusterKey, ShardState } from "../../../../packages/workspace-server/src/shard/state.ts";
+import { KindsOfClusters } from "../../../../packages/workspace-server/src/shard/stored-kinds.ts";
 import type { Tracked } from "../../../../packages/workspace-server/src/shard/tracked.ts";
 import type { WorkspaceOptions } from "../../../../packages/workspace-server/src/workspaces/workspace/workspace-controller.ts";
 import { workspaceParts } from "../../../../packages/workspace-server/src/workspaces/workspace-parts.ts";
@@ -68,7 +69,7 @@ export class World implements AsyncDisposable {
     // What the life of workspaces has nothing to do with.
     const shard: ShardContext = {
       ...known,
-      kinds: undefined,
+      kinds: new KindsOfClusters(() => []),
       feed: undefined,
       minter: undefined,
       rootCa: () => "",

@@ -7,13 +7,14 @@ import {
   apiBindingProblems,
   apiBindingToV1alpha2,
   BINDING_EXPORT_LABEL,
+  clusterOf,
   exportHash,
   MASTERS_GROUP,
   ROOT_CLUSTER,
 } from "@virtual-workspaces/kcp";
 import type { ShardState } from "../../shard/state.ts";
 import type { IsAllowed } from "../../workspaces/access.ts";
-import { clusterOf, type ExportReference, type Exports } from "../exports.ts";
+import type { ExportReference, Exports } from "../exports.ts";
 import { bindAttributes } from "./access.ts";
 import { withPath } from "./path-annotation.ts";
 import { forbidden, refusedFor } from "./refusals.ts";

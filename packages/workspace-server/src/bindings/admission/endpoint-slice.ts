@@ -1,8 +1,8 @@
 import { fieldRequired } from "@virtual-workspaces/apimachinery";
 import type { Admit } from "@virtual-workspaces/framework";
-import type { APIExportEndpointSlice } from "@virtual-workspaces/kcp";
+import { type APIExportEndpointSlice, clusterOf } from "@virtual-workspaces/kcp";
 import type { IsAllowed } from "../../workspaces/access.ts";
-import { clusterOf, type Exports } from "../exports.ts";
+import type { Exports } from "../exports.ts";
 import { bindAttributes } from "./access.ts";
 import { forbidden, refusedFor } from "./refusals.ts";
 

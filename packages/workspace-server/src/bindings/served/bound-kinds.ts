@@ -9,8 +9,8 @@ import { LiveKind } from "../../crds/served/live-kind.ts";
 import { boundKeySpace } from "../../shard/key-spaces.ts";
 import type { ShardState } from "../../shard/state.ts";
 import { type BoundCrds, namesOf } from "./bound-crds.ts";
-import { type BoundPair, pairsOf, pairText } from "./bound-pair.ts";
-import { type BoundKind, type FindOwnKind, servedOwn } from "./own-kind.ts";
+import { type BoundPair, boundPairs, pairsOf, pairText } from "./bound-pair.ts";
+import { type BoundKind, type FindOwnKind, type ServeElsewhere, servedElsewhere, servedOwn } from "./own-kind.ts";
 
 /** What serving bound resources needs. */
 export interface BoundKindsOptions extends Pick<PersistentOptions, "history" | "linger" | "now" | "onError"> {
@@ -23,6 +23,8 @@ export interface BoundKindsOptions extends Pick<PersistentOptions, "history" | "
   readonly kinds?: KindTable | undefined;
   /** What of it the server keeps itself. @default nothing */
   readonly own?: FindOwnKind | undefined;
+  /** Serves what views keep. @default it is not served */
+  readonly elsewhere?: ServeElsewhere | undefined;
   /** Told of definitions that cannot be served. */
   readonly onFault: (error: unknown, crd: string) => void;
 }
@@ -85,7 +87,7 @@ export class BoundKinds implements Disposable {
   pairsIn(cluster: string): BoundPair[] {
     const found = new Map<string, BoundPair>();
     for (const binding of this.#options.state.apiBindings.store.list(cluster))
-      for (const pair of pairsOf(binding)) found.set(`${pair.group}/${pair.resource}`, pair);
+      for (const pair of boundPairs(binding)) found.set(`${pair.group}/${pair.resource}`, pair);
     return [...found.values()].sort((one, other) => (pairText(one) < pairText(other) ? -1 : 1));
   }
 
@@ -134,7 +136,7 @@ export class BoundKinds implements Disposable {
   }
 
   #changed({ cluster }: ObjectKey, before: APIBinding | undefined, binding: APIBinding | undefined): void {
-    const [was, is] = [before, binding].map((each) => (each === undefined ? [] : pairsOf(each)));
+    const [was, is] = [before, binding].map((each) => (each === undefined ? [] : boundPairs(each)));
     const texts = (pairs: readonly BoundPair[] = []): string => pairs.map(pairText).join();
     if (texts(was) === texts(is)) return;
     const count = this.#pairs.size;
@@ -194,7 +196,7 @@ export class BoundKinds implements Disposable {
   }
 
   #made(pair: BoundPair): BoundKind | undefined {
-    const { crds, onFault, store, history, linger, now, onError } = this.#options;
+    const { crds, elsewhere, onFault, store, history, linger, now, onError } = this.#options;
     const own = this.#options.own?.(pair);
     if (own !== undefined) return servedOwn(own, pair.identity, this.#admit);
     const crd = crds.get(pair.uid);
@@ -204,6 +206,7 @@ export class BoundKinds implements Disposable {
       const anyName = crd.metadata.annotations?.[VALIDATE_NAME_ANNOTATION] === "path-segment";
       const objectNames = anyName ? ({ objectNames: "segment" } as const) : {};
       const kind = this.#kinds.of({ group, scope, versions, names: namesOf(crd), ...objectNames });
+      if (!pair.stored) return elsewhere && servedElsewhere(kind, pair, elsewhere);
       return new LiveKind(kind, {
         garbageCollected: true,
         ...(history && { history }),

@@ -1,11 +1,13 @@
 import type { Admit, Resource, ServedResource } from "@virtual-workspaces/framework";
 import type { PersistentCollection } from "@virtual-workspaces/store";
+import type { CompiledKind } from "../../crds/served/kind-table.ts";
 import { admitInOrder } from "../../shard/admission.ts";
 import type { BoundPair } from "./bound-pair.ts";
 
 /** What is served of a resource that is bound. */
 export interface BoundKind {
-  readonly objects: PersistentCollection;
+  /** None of what a view keeps. */
+  readonly objects?: PersistentCollection;
   /** One for each version, by the plural. */
   readonly served: readonly ServedResource[];
   /** The same by their identity. */
@@ -22,6 +24,18 @@ export interface OwnKind {
 
 /** Finds what the server keeps itself of what is bound; `undefined` of everything else. */
 export type FindOwnKind = (pair: BoundPair) => OwnKind | undefined;
+
+/** Serves a version of a resource that a view keeps. */
+export type ServeElsewhere = (kind: Resource, pair: BoundPair, identity?: string) => ServedResource;
+
+/** What of a kind is served where a view keeps its objects. */
+export function servedElsewhere({ versions }: CompiledKind, pair: BoundPair, serve: ServeElsewhere): BoundKind {
+  const kinds = versions.flatMap(({ resource, served }) => (served ? [resource] : []));
+  return {
+    served: kinds.map((kind) => serve(kind, pair)),
+    identified: kinds.map((kind) => serve(kind, pair, pair.identity)),
+  };
+}
 
 /** Serves it where it is bound. @param admit asked before every write, after the kind's own rules */
 export function servedOwn({ kind, objects, admit: own }: OwnKind, identity: string, admit: Admit): BoundKind {

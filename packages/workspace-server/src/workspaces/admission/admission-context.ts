@@ -13,8 +13,8 @@ import { split } from "../types/keys.ts";
 
 /** What the rules about writes know. */
 export interface AdmissionContext {
-  readonly shard: Pick<ShardContext, "state" | "installation">;
-  /** Asked about types that are used and exports that are bound. */
+  readonly shard: Pick<ShardContext, "state" | "installation" | "kinds">;
+  /** Asked about types that are used, exports that are bound and objects that workspaces are mounted by. */
   readonly isAllowed: IsAllowed;
 }
 

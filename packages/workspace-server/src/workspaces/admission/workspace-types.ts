@@ -1,5 +1,6 @@
 import type { AdmitRequest } from "@virtual-workspaces/framework";
 import {
+  clusterOf,
   type LogicalCluster,
   TENANCY_GROUP,
   type Workspace,
@@ -7,7 +8,7 @@ import {
   type WorkspaceTypeReference,
 } from "@virtual-workspaces/kcp";
 import { notRunning } from "../../shard/installation.ts";
-import { clusterOf, joined, pathOf, qualifiedName } from "../types/keys.ts";
+import { joined, pathOf, qualifiedName } from "../types/keys.ts";
 import { limitProblems, together } from "../types/limits.ts";
 import { TypeProblem, WorkspaceTypes } from "../types/workspace-types.ts";
 import { type AdmissionContext, NO_LOGICAL_CLUSTER, refused, typeNameOf, writtenCluster } from "./admission-context.ts";

@@ -4,6 +4,7 @@ import { OWNER_ANNOTATION, REQUIRED_GROUPS_ANNOTATION, type Workspace } from "@v
 import { ownerText } from "../owner.ts";
 import { type AdmissionContext, isPrivileged, refused } from "./admission-context.ts";
 import { freshly } from "./fresh.ts";
+import { checkMount } from "./mount.ts";
 import { readiness } from "./ready.ts";
 import { TypeAdmission } from "./workspace-types.ts";
 import { checkWorkspaceUpdate } from "./workspace-update.ts";
@@ -11,7 +12,7 @@ import { checkWorkspaceUpdate } from "./workspace-update.ts";
 /**
  * The rules about Workspaces (kcp's plugins `tenancy.kcp.io/Workspace` and `tenancy.kcp.io/WorkspaceTypeExists`): who made
  * one and which groups one must be in to enter are said by the server, the type is found and must be allowed, and what the
- * server sets is not for users to say.
+ * server sets is not for users to say. Unlike in kcp, whoever mounts one must be allowed to read what it is mounted by.
  */
 export function admitWorkspace(context: AdmissionContext): Admit<Workspace> {
   const types = new TypeAdmission(context);
@@ -33,7 +34,7 @@ export function admitWorkspace(context: AdmissionContext): Admit<Workspace> {
     const filled = await freshly(installation, about, () => fill(structuredClone(object), about, types));
     request.validate(async (workspace) => {
       checkCreate(workspace, about);
-      if (workspace.spec.mount !== undefined) return;
+      if (workspace.spec.mount !== undefined) return checkMount(workspace.spec.mount, about, context);
       const aliases = await freshly(installation, about, () => types.aliases(workspace, about));
       await types.checkUse(aliases, about);
       await freshly(installation, about, () => types.checkLimits(workspace, aliases, about));

@@ -1,9 +1,8 @@
-import { LOGICAL_CLUSTER_SHARD_ANNOTATION, LogicalCluster, Workspace } from "@virtual-workspaces/kcp";
+import { clusterOf, LOGICAL_CLUSTER_SHARD_ANNOTATION, LogicalCluster, Workspace } from "@virtual-workspaces/kcp";
 import type { ShardContext, ShardPart } from "../../shard/context.ts";
 import { modify } from "../../shard/modify.ts";
 import { logicalClusterKey } from "../../shard/state.ts";
 import { commit, part } from "../parts.ts";
-import { clusterOf } from "../types/keys.ts";
 import { advanced, labelled } from "./steps.ts";
 
 /** How many are worked on at a time. */

@@ -20,7 +20,8 @@ export interface RoleBindings {
   readonly tracked: Source;
 }
 
-const NAME = "workspace-admin";
+/** The ClusterRoleBinding by which whoever made a logical cluster is its administrator. */
+export const OWNER_BINDING = "workspace-admin";
 const RBAC = "rbac.authorization.k8s.io";
 
 /**
@@ -33,7 +34,7 @@ export function ownerBindingController(shard: ShardContext, { definition, tracke
     workers: 4,
     sources: [
       { informer: shard.state.logicalClusters },
-      related(tracked, (_, { cluster, name }) => (name === NAME ? [logicalClusterKey(cluster)] : [])),
+      related(tracked, (_, { cluster, name }) => (name === OWNER_BINDING ? [logicalClusterKey(cluster)] : [])),
     ],
     reconcile: async ({ cluster }, { object }) => {
       if (object === undefined || object.metadata.deletionTimestamp !== undefined) return;
@@ -53,7 +54,7 @@ export async function bindOwner(
     roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: "cluster-admin" },
   };
   const collection = objects.of(definition as TypedDefinition<RoleBindingContent>);
-  const key = { cluster, namespace: "", name: NAME };
+  const key = { cluster, namespace: "", name: OWNER_BINDING };
   const { created } = await ensure(collection, key, () => content);
   if (created) return;
   await modify(collection, key, (binding) => {

@@ -1,7 +1,6 @@
 import { apiVersionOf } from "@virtual-workspaces/apimachinery";
-import { type Partition, PartitionSet, type PartitionSpec } from "@virtual-workspaces/kcp";
+import { clusterOf, type Partition, PartitionSet, type PartitionSpec } from "@virtual-workspaces/kcp";
 import { type Draft, ensure, type Written } from "../../shard/modify.ts";
-import { clusterOf } from "../types/keys.ts";
 import { type Combination, partitionName } from "./divide.ts";
 
 /** How many names are tried. */

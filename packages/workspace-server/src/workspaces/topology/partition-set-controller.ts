@@ -9,6 +9,7 @@ import {
 import { related } from "@virtual-workspaces/client";
 import {
   type Condition,
+  clusterOf,
   type FalseCondition,
   markFalse,
   markTrue,
@@ -20,7 +21,6 @@ import type { ShardContext, ShardPart } from "../../shard/context.ts";
 import { remove } from "../../shard/modify.ts";
 import { AcrossShards, heeding } from "../across-shards.ts";
 import { commit, part } from "../parts.ts";
-import { clusterOf } from "../types/keys.ts";
 import { allShards } from "../workspace/shards.ts";
 import { type Combination, divide, textOf } from "./divide.ts";
 import { makePartition } from "./make-partition.ts";

@@ -1,6 +1,7 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import { related } from "@virtual-workspaces/client";
 import {
+  clusterOf,
   lifecycleName,
   markTrue,
   type Shard,
@@ -12,7 +13,6 @@ import {
 import type { ShardContext, ShardPart } from "../../shard/context.ts";
 import { AcrossShards, heeding } from "../across-shards.ts";
 import { commit, part } from "../parts.ts";
-import { clusterOf } from "../types/keys.ts";
 import { allShards } from "../workspace/shards.ts";
 
 const CONDITION = "VirtualWorkspaceURLsReady";

@@ -1,5 +1,10 @@
-import { API_BINDINGS_INITIALIZER, lifecycleName, ROOT_CLUSTER, type WorkspaceType } from "@virtual-workspaces/kcp";
-import { clusterOf } from "./keys.ts";
+import {
+  API_BINDINGS_INITIALIZER,
+  clusterOf,
+  lifecycleName,
+  ROOT_CLUSTER,
+  type WorkspaceType,
+} from "@virtual-workspaces/kcp";
 
 /** The initializer of the type `universal`, and so of all that extend it. */
 export const UNIVERSAL_INITIALIZER: string = lifecycleName({ cluster: ROOT_CLUSTER, name: "universal" });

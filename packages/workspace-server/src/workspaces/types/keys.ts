@@ -1,10 +1,5 @@
-import { CLUSTER_ANNOTATION, type KubeObject } from "@virtual-workspaces/apimachinery";
-import { PATH_ANNOTATION } from "@virtual-workspaces/kcp";
-
-/** The logical cluster that an object is in. */
-export function clusterOf({ metadata }: Pick<KubeObject, "metadata">): string {
-  return metadata.annotations?.[CLUSTER_ANNOTATION] ?? "";
-}
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import { clusterOf, PATH_ANNOTATION } from "@virtual-workspaces/kcp";
 
 /** The path of the logical cluster that an object is in, as the object says; else the cluster's name. */
 export function pathOf(object: Pick<KubeObject, "metadata">): string {

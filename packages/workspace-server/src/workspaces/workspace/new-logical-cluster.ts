@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { apiVersionOf } from "@virtual-workspaces/apimachinery";
 import {
+  clusterOf,
   LOGICAL_CLUSTER_DELETION_FINALIZER,
   LOGICAL_CLUSTER_SHARD_ANNOTATION,
   LogicalCluster,
@@ -17,7 +18,7 @@ import { logicalClusterKey } from "../../shard/state.ts";
 import { begun } from "../logical-cluster/phases.ts";
 import { parseOwner } from "../owner.ts";
 import { initializersOf, terminatorsOf } from "../types/holders.ts";
-import { clusterOf, joined } from "../types/keys.ts";
+import { joined } from "../types/keys.ts";
 import { WorkspaceTypes } from "../types/workspace-types.ts";
 
 /** Where the logical cluster of a workspace is made. */

@@ -1,4 +1,5 @@
 import {
+  clusterOf,
   clusterURL,
   LOGICAL_CLUSTER_FINALIZER,
   LOGICAL_CLUSTER_SHARD_ANNOTATION,
@@ -13,7 +14,7 @@ import {
 } from "@virtual-workspaces/kcp";
 import type { ShardContext } from "../../shard/context.ts";
 import { read } from "../../shard/modify.ts";
-import { clusterOf, joined, pathOf } from "../types/keys.ts";
+import { joined, pathOf } from "../types/keys.ts";
 import { makeLogicalCluster } from "./new-logical-cluster.ts";
 import { areShardsKnown, chooseShard, shardOf } from "./shards.ts";
 import { type AfterStep, GO_ON, STOP, type Step, type WorkspaceTools } from "./step.ts";

@@ -14,6 +14,7 @@ import { AcrossShards, heeding } from "../across-shards.ts";
 import { commit, part } from "../parts.ts";
 import { deletionStep } from "./deletion.ts";
 import { metadataStep } from "./metadata.ts";
+import { mountStep } from "./mount.ts";
 import { phaseStep } from "./phase.ts";
 import { schedulingStep } from "./scheduling.ts";
 import type { Step, WorkspaceTools } from "./step.ts";
@@ -21,7 +22,7 @@ import type { Step, WorkspaceTools } from "./step.ts";
 /** What a test may want to be otherwise. */
 export type WorkspaceOptions = Partial<Omit<WorkspaceTools, "shard">>;
 
-const STEPS: readonly Step[] = [metadataStep, deletionStep, schedulingStep, phaseStep];
+const STEPS: readonly Step[] = [metadataStep, deletionStep, schedulingStep, mountStep, phaseStep];
 
 /** How many workspaces of a shard are worked on at a time. */
 const WORKERS = 8;

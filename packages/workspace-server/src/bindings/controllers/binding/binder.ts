@@ -3,6 +3,7 @@ import {
   type APIBinding,
   type APIExport,
   type APIResourceSchema,
+  clusterOf,
   LogicalCluster,
   RESOURCE_BINDINGS_ANNOTATION,
 } from "@virtual-workspaces/kcp";
@@ -11,7 +12,7 @@ import { modify } from "../../../shard/modify.ts";
 import type { ShardObjects } from "../../../shard/objects.ts";
 import { logicalClusterKey, type ShardState } from "../../../shard/state.ts";
 import type { Tracked } from "../../../shard/tracked.ts";
-import { clusterOf, type Exports, exportText } from "../../exports.ts";
+import { type Exports, exportText } from "../../exports.ts";
 import { type BoundCrds, namesOf, UnboundableSchema } from "../../served/bound-crds.ts";
 import { EXPORT_VALID, INITIAL_BINDING, type StatusDraft, UP_TO_DATE } from "./draft.ts";
 import { holdersIn } from "./holders.ts";

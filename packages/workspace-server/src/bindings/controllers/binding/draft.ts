@@ -83,7 +83,8 @@ export class StatusDraft {
     const storageVersions = [
       ...new Set([...(before.storageVersions ?? []), ...(resource.storageVersions ?? [])]),
     ].sort();
-    this.set({ boundResources: boundResources.with(at, { ...resource, storageVersions }) });
+    const next = storageVersions.length === 0 ? resource : { ...resource, storageVersions };
+    this.set({ boundResources: boundResources.with(at, next) });
   }
 
   /** Ready says what the initial binding does. */

@@ -1,10 +1,10 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type CacheLease, decodeObject, type Encoded } from "@virtual-workspaces/framework";
-import type { APIBinding } from "@virtual-workspaces/kcp";
+import { type APIBinding, clusterOf } from "@virtual-workspaces/kcp";
 import type { PersistentCollection } from "@virtual-workspaces/store";
 import type { ShardState } from "../../../shard/state.ts";
 import { objectsOf } from "../../claims/relabel.ts";
-import { clusterOf, type Exports } from "../../exports.ts";
+import type { Exports } from "../../exports.ts";
 import type { BoundKinds } from "../../served/bound-kinds.ts";
 import { type BoundPair, pairsOf } from "../../served/bound-pair.ts";
 

@@ -1,8 +1,14 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
-import { APIBinding, isConditionTrue, READY_CONDITION, RESOURCE_BINDINGS_ANNOTATION } from "@virtual-workspaces/kcp";
+import {
+  APIBinding,
+  clusterOf,
+  isConditionTrue,
+  READY_CONDITION,
+  RESOURCE_BINDINGS_ANNOTATION,
+} from "@virtual-workspaces/kcp";
 import type { ShardState } from "../../../shard/state.ts";
 import type { ClaimIndex } from "../../claims/claim-index.ts";
-import { clusterOf, type Exports } from "../../exports.ts";
+import type { Exports } from "../../exports.ts";
 import type { BoundCrds } from "../../served/bound-crds.ts";
 import { CLAIMS_APPLIED, CLAIMS_VALID, EXPORT_VALID, INITIAL_BINDING, UP_TO_DATE } from "./draft.ts";
 import { lockKey } from "./locks.ts";

@@ -9,6 +9,9 @@ import {
   isConditionTrue,
   type LogicalCluster as LogicalClusterObject,
   PATH_ANNOTATION,
+  TypeFault,
+  type TypesOf,
+  typesFrom,
   WORKSPACE_TYPE_ANNOTATION,
 } from "@virtual-workspaces/kcp";
 import { ensure } from "../../../shard/modify.ts";
@@ -17,14 +20,7 @@ import type { ShardState } from "../../../shard/state.ts";
 import { canonicalPath } from "../../admission/path-annotation.ts";
 import { type Exports, exportText } from "../../exports.ts";
 import { CLAIMS_APPLIED, INITIAL_BINDING } from "../binding/draft.ts";
-import {
-  acceptedClaims,
-  defaultExports,
-  TypeFault,
-  type TypesOf,
-  typesFrom,
-  type DefaultExport as Wanted,
-} from "./wanted.ts";
+import { acceptedClaims, defaultExports, type DefaultExport as Wanted } from "./wanted.ts";
 
 /** What {@link BoundByDefault} is made of. */
 export interface BoundByDefaultOptions {
@@ -32,6 +28,14 @@ export interface BoundByDefaultOptions {
   readonly state: ShardState;
   readonly exports: Exports;
   readonly typesOf: TypesOf;
+}
+
+/** An export that is bound by default, and is there. */
+export interface Found {
+  readonly wanted: Wanted;
+  readonly found: APIExport;
+  /** As {@link acceptedClaims} has it. */
+  readonly own: boolean;
 }
 
 /** The bindings that workspaces are to have by their types: which they are, which are there, and making one. */
@@ -65,21 +69,17 @@ export class BoundByDefault {
     return this.#bindingTo(cluster, wanted) !== undefined;
   }
 
-  /** Makes the binding to an export, unless there is one of its name. @param of.own as {@link acceptedClaims} has it */
-  async ensure(
-    { cluster }: ObjectKey,
-    { wanted, found, own }: { readonly wanted: Wanted; readonly found: APIExport; readonly own: boolean },
-  ): Promise<void> {
+  /** Makes the binding to an export as the server, unless there is one of its name. */
+  async ensure({ cluster }: ObjectKey, to: Found): Promise<void> {
     const { objects, state, exports } = this.#options;
-    const claims = acceptedClaims(found, own);
     const path = canonicalPath(state, cluster);
-    await ensure(objects.of(APIBinding), { cluster, namespace: "", name: nameOf(cluster, wanted) }, () => ({
+    await ensure(objects.of(APIBinding), { cluster, namespace: "", name: nameOf(cluster, to.wanted) }, () => ({
       metadata: {
         finalizers: [API_BINDING_FINALIZER],
-        labels: { [BINDING_EXPORT_LABEL]: exports.hashOf(found) },
+        labels: { [BINDING_EXPORT_LABEL]: exports.hashOf(to.found) },
         ...(path !== undefined && { annotations: { [PATH_ANNOTATION]: path } }),
       },
-      spec: { reference: { export: wanted }, ...(claims.length > 0 && { permissionClaims: claims }) },
+      spec: specTo(to),
     }));
   }
 
@@ -110,4 +110,10 @@ export class BoundByDefault {
 /** What the binding to an export that is bound by default is called. */
 export function nameOf(cluster: string, { path, name }: Wanted): string {
   return defaultBindingName({ cluster, exportPath: path, exportName: name });
+}
+
+/** What the binding to it says. */
+export function specTo({ wanted, found, own }: Found): APIBindingObject["spec"] {
+  const claims = acceptedClaims(found, own);
+  return { reference: { export: wanted }, ...(claims.length > 0 && { permissionClaims: claims }) };
 }

@@ -3,13 +3,13 @@ import {
   API_BINDINGS_INITIALIZER,
   LogicalCluster,
   type LogicalCluster as LogicalClusterObject,
+  TypeFault,
 } from "@virtual-workspaces/kcp";
 import { modify } from "../../../shard/modify.ts";
 import type { ShardObjects } from "../../../shard/objects.ts";
 import type { Exports } from "../../exports.ts";
 import type { BoundByDefault } from "./bound.ts";
 import { GIVEN_ANNOTATION, isOlder, isUniversal, ONCE_EVERYWHERE } from "./older.ts";
-import { TypeFault } from "./wanted.ts";
 
 /** What {@link catchUp} needs. */
 export interface CatchUpOptions {

@@ -1,15 +1,20 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Controller, controller, type ReconcileFailure } from "@virtual-workspaces/client";
+import type { Log } from "@virtual-workspaces/framework";
 import {
   API_BINDINGS_INITIALIZER,
+  clusterOf,
   type LogicalCluster as LogicalClusterObject,
+  type TypesOf,
   WORKSPACE_TYPE_ANNOTATION,
 } from "@virtual-workspaces/kcp";
 import type { ShardContext, ShardPart } from "../../../shard/context.ts";
 import type { ShardObjects } from "../../../shard/objects.ts";
 import { logicalClusterKey, type ShardState } from "../../../shard/state.ts";
+import type { OwnServices } from "../../../virtual-storage/own-services.ts";
 import type { IsAllowed } from "../../../workspaces/access.ts";
-import { clusterOf, type Exports } from "../../exports.ts";
+import { OWNER_BINDING } from "../../../workspaces/logical-cluster/owner-binding.ts";
+import type { Exports } from "../../exports.ts";
 import { follow } from "../../follow.ts";
 import type { Known } from "../../known.ts";
 import { BoundByDefault } from "./bound.ts";
@@ -17,7 +22,8 @@ import { catchUp } from "./catch-up.ts";
 import { initialize } from "./initialize.ts";
 import { maintain } from "./maintain.ts";
 import { isOlder } from "./older.ts";
-import type { TypesOf } from "./wanted.ts";
+import { OwnSetup, type Setup } from "./setup.ts";
+import { ViewSetup } from "./view-setup.ts";
 
 /** What making default bindings asks. */
 export interface DefaultBindingsOptions {
@@ -27,13 +33,16 @@ export interface DefaultBindingsOptions {
   readonly known: Known;
   readonly typesOf: TypesOf;
   readonly mayAccess: IsAllowed;
+  /** The views of the shard's listener, of which one may be that of workspaces that are set up. */
+  readonly services: OwnServices | undefined;
+  readonly log: Log;
   readonly now: () => Date;
   readonly onError: (failure: ReconcileFailure) => void;
 }
 
 /**
  * The bindings that workspaces have by their type: made while a workspace is set up, as its creator, who must be allowed to
- * bind each export; and where the type says `Maintain`, made and put right later, as the server. A workspace whose type or
+ * bind each export, through the view of such workspaces where there is one; and where the type says `Maintain`, made and put right later, as the server. A workspace whose type or
  * exports are at fault says so in its LogicalCluster, and stays as it is until they are right.
  */
 export class DefaultBindings implements ShardPart {
@@ -46,7 +55,9 @@ export class DefaultBindings implements ShardPart {
   /** Those to be looked at when it is known what their types say, which a shard may have that does not run. */
   readonly #unknown = new Set<string>();
   #later: Promise<void> | undefined;
-  readonly #stack = new DisposableStack();
+  /** Made when it is needed: which views there are is known when the shard runs. */
+  #setup: Setup | undefined;
+  readonly #stack = new AsyncDisposableStack();
 
   constructor(options: DefaultBindingsOptions) {
     const { state, onError } = options;
@@ -68,6 +79,11 @@ export class DefaultBindings implements ShardPart {
         },
         ({ metadata, status }) => [metadata.uid, status?.conditions],
       ),
+    );
+    this.#stack.use(
+      follow(state.rbac.clusterRoleBindings, (_, { cluster, name }) => {
+        if (name === OWNER_BINDING && this.#held.has(cluster)) this.#controller.add(logicalClusterKey(cluster));
+      }),
     );
   }
 
@@ -106,7 +122,7 @@ export class DefaultBindings implements ShardPart {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#stack.dispose();
+    await this.#stack.disposeAsync();
     await this.#controller.stop();
   }
 
@@ -148,9 +164,28 @@ export class DefaultBindings implements ShardPart {
     const waits = this.#waits(there);
     if (waits) this.#held.add(key.cluster);
     if (isOlder(there, this.#options.exports)) await catchUp(this.#options, key, there);
-    else if (waits) await initialize(this.#options, key, there);
+    else if (waits) await this.#initialize(key, there);
     else if (maintained) await this.#maintain(key, there);
   }
+
+  async #initialize(key: ObjectKey, there: LogicalClusterObject): Promise<void> {
+    this.#setup ??= this.#setupOf();
+    const found = this.#setup.find(key, there);
+    if (found !== undefined) await initialize({ ...this.#options, setup: this.#setup }, key, found);
+  }
+
+  #setupOf(): Setup {
+    const { services, state, log } = this.#options;
+    const own = new OwnSetup(this.#options);
+    if (services?.initializing !== true) return own;
+    const { clusterRoleBindings } = state.rbac;
+    const isOwned = (cluster: string): boolean =>
+      clusterRoleBindings.store.get({ cluster, namespace: "", name: OWNER_BINDING }) !== undefined;
+    const found = (key: ObjectKey): void => this.#controller.add(key);
+    const current = (cluster: string): LogicalClusterObject | undefined => state.logicalCluster(cluster);
+    return this.#stack.use(new ViewSetup({ services, own, isOwned, current, found, log }));
+  }
+
   async #maintain(key: ObjectKey, there: LogicalClusterObject): Promise<void> {
     const { bound } = this.#options;
     if (bound.isUnknown(key.cluster, bound.wantedBy(there))) this.#unknown.add(key.cluster);

@@ -1,18 +1,19 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import {
   APIBinding,
-  type APIBinding as APIBindingObject,
   type LogicalCluster as LogicalClusterObject,
   markFalse,
   markTrue,
+  type TypesOf,
+  typesFrom,
   WORKSPACE_TYPE_ANNOTATION,
 } from "@virtual-workspaces/kcp";
 import { modify } from "../../../shard/modify.ts";
 import type { ShardObjects } from "../../../shard/objects.ts";
 import type { Exports } from "../../exports.ts";
-import { type BoundByDefault, nameOf } from "./bound.ts";
+import { type BoundByDefault, nameOf, specTo } from "./bound.ts";
 import { modifyStatus } from "./status.ts";
-import { acceptedClaims, defaultExports, type TypesOf, typesFrom } from "./wanted.ts";
+import { defaultExports } from "./wanted.ts";
 
 /** What {@link maintain} needs. */
 export interface MaintainOptions {
@@ -40,12 +41,9 @@ export async function maintain(
     const found = exports.find(each, key.cluster);
     if (found === undefined) continue;
     const name = nameOf(key.cluster, each);
-    await bound.ensure(key, { wanted: each, found, own: false });
-    await modify(objects.of(APIBinding), { ...key, name }, (binding) => {
-      const claims = acceptedClaims(found, false);
-      const spec = { reference: { export: each }, ...(claims.length > 0 && { permissionClaims: claims }) };
-      return { ...binding, spec } as APIBindingObject;
-    });
+    const to = { wanted: each, found, own: false };
+    await bound.ensure(key, to);
+    await modify(objects.of(APIBinding), { ...key, name }, (binding) => ({ ...binding, spec: specTo(to) }));
   }
   const pending = bound.pending(key.cluster, wanted);
   const message = `APIBinding(s) not yet fully reconciled: ${pending.join(", ")}`;

@@ -1,7 +1,7 @@
-import { API_BINDINGS_INITIALIZER, type LogicalCluster, ROOT_CLUSTER } from "@virtual-workspaces/kcp";
+import { API_BINDINGS_INITIALIZER, clusterOf, type LogicalCluster, ROOT_CLUSTER } from "@virtual-workspaces/kcp";
 import { UNIVERSAL_BINDINGS } from "../../../bootstrap/root-objects.ts";
 import { UNIVERSAL_INITIALIZER } from "../../../workspaces/types/holders.ts";
-import { clusterOf, type Exports } from "../../exports.ts";
+import type { Exports } from "../../exports.ts";
 import type { DefaultExport } from "./wanted.ts";
 
 /** On logical clusters of other types that have been given what they had before. */

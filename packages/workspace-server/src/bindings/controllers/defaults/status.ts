@@ -3,7 +3,8 @@ import { LogicalCluster, type LogicalCluster as LogicalClusterObject } from "@vi
 import { modify } from "../../../shard/modify.ts";
 import type { ShardObjects } from "../../../shard/objects.ts";
 
-type Status = NonNullable<LogicalClusterObject["status"]>;
+/** What a LogicalCluster says of itself. */
+export type Status = NonNullable<LogicalClusterObject["status"]>;
 
 /** Changes what a LogicalCluster says of itself, unless it is gone. */
 export async function modifyStatus(

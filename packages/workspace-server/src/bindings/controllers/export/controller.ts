@@ -5,6 +5,8 @@ import {
   APIExport,
   APIExportEndpointSlice,
   type APIExport as APIExportObject,
+  APIExportV1alpha1,
+  clusterOf,
   deleteCondition,
   markFalse,
   markTrue,
@@ -16,7 +18,6 @@ import { ensure, modify, read } from "../../../shard/modify.ts";
 import type { ShardObjects } from "../../../shard/objects.ts";
 import type { ShardState } from "../../../shard/state.ts";
 import type { Tracked } from "../../../shard/tracked.ts";
-import { clusterOf } from "../../exports.ts";
 import { follow } from "../../follow.ts";
 import type { Identities, SecretContent } from "./identity.ts";
 import { exportURL, publishedShards } from "./urls.ts";
@@ -148,7 +149,7 @@ export class ExportController implements ShardPart {
     await ensure(this.#options.objects.of(APIExportEndpointSlice), key, () => ({
       metadata: {
         ...(path !== undefined && { annotations: { [PATH_ANNOTATION]: path } }),
-        ownerReferences: [{ apiVersion: apiVersionOf(APIExport), kind: APIExport.kind, name, uid }],
+        ownerReferences: [{ apiVersion: apiVersionOf(APIExportV1alpha1), kind: APIExport.kind, name, uid }],
       },
       spec: { export: { ...(path !== undefined && { path }), name } },
     }));

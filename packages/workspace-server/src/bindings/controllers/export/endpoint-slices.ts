@@ -9,6 +9,7 @@ import {
   type APIExport,
   APIExportEndpointSlice,
   appliedURLs,
+  clusterOf,
   markFalse,
   markTrue,
   PATH_ANNOTATION,
@@ -20,7 +21,7 @@ import { modify } from "../../../shard/modify.ts";
 import type { ShardObjects } from "../../../shard/objects.ts";
 import type { ShardState } from "../../../shard/state.ts";
 import type { Tracked } from "../../../shard/tracked.ts";
-import { clusterOf, type Exports, exportText, placeOf } from "../../exports.ts";
+import { type Exports, exportText, placeOf } from "../../exports.ts";
 import { follow } from "../../follow.ts";
 import { selectorText } from "./selector-text.ts";
 import { exportURL, publishedShards } from "./urls.ts";
@@ -134,18 +135,18 @@ export class EndpointSliceController implements ShardPart {
   }
 
   async #reconcile(key: ObjectKey): Promise<void> {
-    // Where nothing is bound, as far as is known, a URL would be taken away.
-    const whole = this.#options.whole();
-    if (whole === undefined) await this.#say(key);
-    else
-      this.#later ??= whole.then(() => {
-        this.#later = undefined;
-        if (!this.#stack.disposed) this.shardsChanged();
-      });
+    if (this.#options.whole() === undefined) await this.#say(key);
+    this.#later ??= this.#options.whole()?.then(() => {
+      this.#later = undefined;
+      if (!this.#stack.disposed) this.shardsChanged();
+    });
   }
 
   async #say(key: ObjectKey): Promise<void> {
-    await modify(this.#options.objects.of(APIExportEndpointSlice), key, (slice) => {
+    const { objects, whole } = this.#options;
+    await modify(objects.of(APIExportEndpointSlice), key, (slice) => {
+      // Where nothing is bound, as far as is known, a URL would be taken away: also if a shard has joined in between.
+      if (whole() !== undefined) return undefined;
       const status: Status = { ...slice.status };
       this.#fill(status, slice, key);
       return { ...slice, status };

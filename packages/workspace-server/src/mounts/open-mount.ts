@@ -1,0 +1,97 @@
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import type { RawRequest } from "@virtual-workspaces/framework";
+import type { MountTarget } from "./targets.ts";
+
+type Request = RawRequest<Readonly<Record<string, string>>>;
+
+/** A mount as long as it leads to the same place, and what is open through it. */
+export class OpenMount implements AsyncDisposable {
+  readonly url: string;
+  readonly target: MountTarget;
+  readonly #open = new Set<PassedRequest>();
+
+  constructor(url: string, target: MountTarget) {
+    this.url = url;
+    this.target = target;
+  }
+
+  /** Has a request passed on, which ends when the mount does: streams of lines behind one of them, all else at once. */
+  async pass(request: Request, send: (passed: PassedRequest) => Promise<void>): Promise<void> {
+    const passed = new PassedRequest(request, this.target.path);
+    this.#open.add(passed);
+    try {
+      await send(passed);
+    } finally {
+      this.#open.delete(passed);
+      passed[Symbol.dispose]();
+    }
+  }
+
+  /** Ends what is open. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const reason = ApiError.serviceUnavailable("the workspace's mount has changed within the request: try again", 1);
+    for (const passed of this.#open) passed.end(reason);
+    await this.target[Symbol.asyncDispose]?.();
+  }
+}
+
+/** A request as it is where the mount leads to. */
+class PassedRequest implements Request, Disposable {
+  readonly prefix: string;
+  readonly user: Request["user"];
+  readonly params: Request["params"];
+  readonly requestId: string;
+  readonly tail: string;
+  readonly search: string;
+  readonly hops: number;
+  readonly takeTime: () => void;
+  readonly #request: Request;
+  readonly #cut = new AbortController();
+  #ending: AbortController | undefined;
+
+  constructor(request: Request, prefix: string) {
+    this.prefix = prefix;
+    this.user = request.user;
+    this.params = request.params;
+    this.requestId = request.requestId;
+    this.tail = request.tail;
+    this.search = request.search;
+    this.hops = request.hops;
+    this.takeTime = request.takeTime;
+    this.#request = request;
+    const { signal } = request;
+    signal.addEventListener("abort", this.#gone, { once: true });
+    if (signal.aborted) this.#gone();
+  }
+
+  get signal(): AbortSignal {
+    return this.#cut.signal;
+  }
+
+  get via(): string {
+    return this.#request.via;
+  }
+
+  /** Aborts when the server begins to close, or the mount is another. */
+  get ending(): AbortSignal {
+    if (this.#ending !== undefined) return this.#ending.signal;
+    this.#ending = new AbortController();
+    const { ending } = this.#request;
+    ending.addEventListener("abort", this.#closing, { once: true });
+    if (ending.aborted) this.#closing();
+    return this.#ending.signal;
+  }
+
+  end(reason: ApiError): void {
+    this.#closing();
+    this.#cut.abort(reason);
+  }
+
+  [Symbol.dispose](): void {
+    this.#request.signal.removeEventListener("abort", this.#gone);
+    if (this.#ending !== undefined) this.#request.ending.removeEventListener("abort", this.#closing);
+  }
+
+  readonly #gone = (): void => this.#cut.abort(this.#request.signal.reason);
+  readonly #closing = (): void => this.#ending?.abort();
+}

@@ -1,0 +1,95 @@
+import { type Relay, relay, sameCaller } from "@virtual-workspaces/forwarding";
+import type { Log } from "@virtual-workspaces/framework";
+import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
+import type { Installation } from "../shard/installation.ts";
+
+/** How servers that are not of this installation are asked on which workspaces are mounted. */
+export interface MountedServersOptions extends Pick<UpstreamOptions, "tls"> {
+  /**
+   * Opens the connections: whoever may make an object that a workspace is mounted on chooses the address, so this is what keeps them
+   * out of the networks that the server is in.
+   */
+  readonly dial: NonNullable<UpstreamOptions["dial"]>;
+  /**
+   * The client certificate by which these servers know that `X-Remote-*` says who asks (`--mount-proxy-client-cert-file`). Groups of the
+   * system are left out, `system:masters` first of all, but for those of everybody and of service accounts.
+   * @default they are not told who asks
+   */
+  readonly credentials?: NonNullable<UpstreamOptions["credentials"]>;
+}
+
+/** What mounted workspaces may lead to besides views and workspaces of the server itself. */
+export interface MountsOptions {
+  /** @default no other server is asked */
+  readonly others?: MountedServersOptions;
+}
+
+/** Where the requests of a mounted workspace are sent. */
+export interface MountTarget extends Partial<AsyncDisposable> {
+  readonly relay: Relay;
+  /** Takes the place of `/clusters/<path of the workspace>`. */
+  readonly path: string;
+}
+
+/** What {@link MountTargets} are made of. */
+export interface MountTargetsOptions {
+  readonly installation: Installation;
+  /** The server's own workspaces, within the process. */
+  readonly workspaces: Upstream;
+  /** @default none is asked */
+  readonly others: MountedServersOptions | undefined;
+  readonly log: Log;
+}
+
+/** Where a mount leads, by its URL: to a view or a workspace of this server, within the process and as the caller, or to another server. */
+export class MountTargets {
+  readonly #options: MountTargetsOptions;
+  readonly #workspaces: Relay;
+
+  constructor(options: MountTargetsOptions) {
+    this.#options = options;
+    const what = "the workspace that this one is a link to";
+    this.#workspaces = relay({ upstream: options.workspaces, identity: sameCaller, what, onError: this.#onError });
+  }
+
+  /** @throws Error on a URL that cannot be asked; it names the remedy */
+  at(url: string): MountTarget {
+    if (!URL.canParse(url)) throw new Error("its URL is none");
+    const { href, origin, pathname, username, password } = new URL(url);
+    if (username + password !== "") throw new Error("its URL has a user: leave that out");
+    return this.#own(href) ?? this.#other(origin, trimmed(pathname));
+  }
+
+  #own(href: string): MountTarget | undefined {
+    const url = trimmed(href.replace(/[?#].*$/, ""));
+    for (const { services, urls } of this.#options.installation.shards) {
+      const view = services?.pathOf(url);
+      if (services !== undefined && view !== undefined) return { relay: services.relay, path: view };
+      for (const base of [urls.baseURL, urls.externalURL])
+        if (url.startsWith(`${base}/clusters/`)) return { relay: this.#workspaces, path: url.slice(base.length) };
+    }
+    return undefined;
+  }
+
+  #other(origin: string, path: string): MountTarget {
+    const { others } = this.#options;
+    if (others === undefined) throw new Error("it is at another server, and this one asks none");
+    const upstream = new Upstream({ ...others, url: origin });
+    const passing = relay({
+      upstream,
+      // As another server may know them: whoever administers this one does not administer that.
+      identity: others.credentials === undefined ? "none" : "impersonate",
+      headers: "X-Remote",
+      what: "the server that this workspace is mounted on",
+      onError: this.#onError,
+    });
+    return { relay: passing, path, [Symbol.asyncDispose]: () => upstream[Symbol.asyncDispose]() };
+  }
+
+  readonly #onError = (error: unknown): void =>
+    this.#options.log({ level: "warn", message: "what a workspace is mounted on cannot be had", error: String(error) });
+}
+
+function trimmed(path: string): string {
+  return path.replace(/\/+$/, "");
+}

@@ -1,0 +1,57 @@
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import {
+  getCondition,
+  isConditionFalse,
+  MOUNT_READY_CONDITION,
+  PATH_ANNOTATION,
+  TENANCY_GROUP,
+  type Workspace,
+} from "@virtual-workspaces/kcp";
+import type { Installation } from "../shard/installation.ts";
+import { isMounted, type MountPlace, workspaceAt } from "./place.ts";
+
+/** When a client may ask again for a mount that cannot be used, s. kubectl does so ten times before it says why. */
+const AGAIN = 1;
+
+/**
+ * Where the mounted workspace of a request leads, if it can be used: Ready, with a URL.
+ *
+ * @throws ApiError 404 when there is none, or for what is behind one; 503 with what keeps it from being used, and since when
+ */
+export function usableMount(installation: Installation, place: MountPlace): string {
+  const workspace = workspaceAt(installation, place);
+  const path = `${pathOf(installation, place.cluster)}:${place.name}`;
+  if (workspace === undefined || !isMounted(workspace))
+    throw ApiError.notFound({ group: TENANCY_GROUP, resource: "workspaces" }, path);
+  if (place.below !== "")
+    throw ApiError.notFoundPath(
+      `the workspace ${path} is mounted, and what is behind a mount has no workspaces of this server: ask ${path} itself`,
+    );
+  const url = usableURL(workspace);
+  if (url === undefined) throw unusable(workspace, path);
+  return url;
+}
+
+/** Where a mounted workspace leads, while it may be used. */
+export function usableURL({ spec, status }: Workspace): string | undefined {
+  // The phase is written a moment after the condition.
+  const isReady = status?.phase === "Ready" && !isConditionFalse(status.conditions, MOUNT_READY_CONDITION);
+  return isReady && spec.URL ? spec.URL : undefined;
+}
+
+function unusable({ metadata, spec, status }: Workspace, path: string): ApiError {
+  const { kind = "", name = "" } = spec.mount?.ref ?? {};
+  const { phase = "Scheduling", conditions } = status ?? {};
+  const condition = getCondition(conditions, MOUNT_READY_CONDITION);
+  const since = condition?.lastTransitionTime ?? metadata.creationTimestamp ?? "";
+  const why = condition?.message ? `: ${condition.message}` : "";
+  return ApiError.serviceUnavailable(
+    `the workspace ${path} is mounted on ${kind} ${JSON.stringify(name)}, which is not ready: it is in the phase ${phase} since ${since}${why}`,
+    AGAIN,
+  );
+}
+
+function pathOf(installation: Installation, cluster: string): string {
+  const said = installation.logicalCluster(cluster)?.metadata.annotations?.[PATH_ANNOTATION];
+  return said ?? installation.index.pathOf(cluster) ?? cluster;
+}

@@ -1,0 +1,74 @@
+import { type Relay, relay, sameCaller } from "@virtual-workspaces/forwarding";
+import { Targets } from "@virtual-workspaces/framework";
+import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
+import { type OwnServices, WHAT } from "./own-services.ts";
+
+/** By what views at other servers are asked, and whom to trust there. */
+export interface OtherServers {
+  /** Whose certificates are taken (`--shard-virtual-workspace-ca-file`): nobody else is asked, whatever an endpoint says. */
+  readonly tls: NonNullable<UpstreamOptions["tls"]> & { readonly ca: string };
+  /** The shard's client certificate (`--shard-client-cert-file`), which they have to take for a proxy's. */
+  readonly credentials: NonNullable<UpstreamOptions["credentials"]>;
+}
+
+/** Where a view is asked. */
+export interface Backend {
+  readonly relay: Relay;
+  readonly upstream: Upstream;
+  /** Before `/clusters`. */
+  readonly path: string;
+}
+
+export interface BackendsOptions {
+  /** Views of this process. */
+  readonly own: () => Iterable<OwnServices>;
+  /** @default no other server is asked */
+  readonly others: OtherServers | undefined;
+  /** Told when another server fails us, once for each spell of failures. Names its address. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** The views that resources are kept in, by their URLs. */
+export class Backends implements AsyncDisposable {
+  readonly #options: BackendsOptions;
+  /** What endpoints say may be another thing each time: of many, those go at which nothing is open. */
+  readonly #others = new Targets<Relay>({ isActive: ({ upstream }) => upstream.stats.active > 0 });
+
+  constructor(options: BackendsOptions) {
+    this.#options = options;
+  }
+
+  /** @throws Error on a URL at which no view is asked; it names the remedy */
+  at(url: string): Backend {
+    if (!URL.canParse(url)) throw new Error("the URL of its endpoint is none");
+    const { href, protocol, origin, pathname, search, hash, username, password } = new URL(url);
+    if (search + hash + username + password !== "")
+      throw new Error("the URL of its endpoint has more than a host and a path: leave the rest out");
+    for (const own of this.#options.own()) {
+      const path = own.pathOf(href);
+      if (path !== undefined) return { relay: own.relay, upstream: own.upstream, path: trimmed(path) };
+    }
+    const { others } = this.#options;
+    if (others === undefined)
+      throw new Error(
+        "its endpoint is at another server, and this one asks no other: start it with --shard-client-cert-file, --shard-client-key-file and --shard-virtual-workspace-ca-file",
+      );
+    if (protocol !== "https:") throw new Error("its endpoint is at another server, and not by https");
+    const found = this.#other(origin, others);
+    return { relay: found, upstream: found.upstream, path: trimmed(pathname) };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#others[Symbol.asyncDispose]();
+  }
+
+  #other(origin: string, others: OtherServers): Relay {
+    const passing = { identity: sameCaller, headers: "X-Remote", what: WHAT, onError: this.#options.onError } as const;
+    // What it is made of beside the origin stays as it was at the start.
+    return this.#others.of(origin, "", () => relay({ ...passing, upstream: { url: origin, ...others } }));
+  }
+}
+
+function trimmed(path: string): string {
+  return path.replace(/\/+$/, "");
+}

@@ -1,0 +1,154 @@
+import { ApiError, type GroupResource, isApiError, type KubeObject, WILDCARD } from "@virtual-workspaces/apimachinery";
+import type { PassedHandlers, RawRequest, Resource, ServedResource } from "@virtual-workspaces/framework";
+import { type APIExport, clusterOf, ROOT_CLUSTER, ROOT_SHARD } from "@virtual-workspaces/kcp";
+import { Exports, placeOf } from "../bindings/exports.ts";
+import type { BoundPair } from "../bindings/served/bound-pair.ts";
+import type { ShardContext } from "../shard/context.ts";
+import { notRunning } from "../shard/installation.ts";
+import { read } from "../shard/modify.ts";
+import { type Backend, Backends, type OtherServers } from "./backends.ts";
+import { chosenURL } from "./choose.ts";
+import { discoveredVerbs } from "./discovery.ts";
+import { endpointsOf, NoEndpoints } from "./endpoints.ts";
+import { withoutIdentity } from "./path.ts";
+
+type Storage = NonNullable<NonNullable<APIExport["spec"]>["resources"]>[number]["storage"];
+type Virtual = NonNullable<NonNullable<Storage>["virtual"]>;
+
+/** By what views are asked that keep resources of exports. */
+export interface VirtualStorageOptions {
+  /** Views at other servers. @default none is asked */
+  readonly others?: OtherServers | undefined;
+}
+
+/**
+ * Resources of exports that a view keeps (`spec.resources[].storage.virtual`): whoever may do something with one in a workspace that has bound it
+ * is passed on to the view, as themselves, and the view decides what they may do there. Which view that is is read each
+ * time, of the object in the workspace of the export that the export refers to.
+ */
+export class VirtualStorage implements AsyncDisposable {
+  readonly #shard: ShardContext;
+  readonly #exports: Exports;
+  readonly #backends: Backends;
+
+  constructor(shard: ShardContext, { others }: VirtualStorageOptions) {
+    this.#shard = shard;
+    this.#exports = new Exports(shard);
+    const own = (): Set<ShardContext> => new Set([shard, ...shard.installation.shards]);
+    this.#backends = new Backends({
+      own: () => [...own()].flatMap(({ services }) => services ?? []),
+      others,
+      onError: (error) =>
+        shard.log({
+          level: "warn",
+          message: "a view that keeps resources fails",
+          shard: shard.name,
+          error: String(error),
+        }),
+    });
+  }
+
+  /** A resource as it is served where it is bound, in one version. @param identity as of `ServeOptions` */
+  serve(kind: Resource, pair: BoundPair, identity = ""): ServedResource {
+    const backend = (cluster: string): Promise<Backend> => this.#backendOf(pair, cluster);
+    const passed = async <R extends RawRequest<Readonly<Record<string, string>>>>(request: R) => {
+      const { cluster = "" } = request.params;
+      const { relay, path } = await backend(cluster);
+      const target = {
+        ...request,
+        prefix: `${path}/clusters/${cluster}`,
+        tail: withoutIdentity(request.tail, { plural: kind.plural, identity }),
+      };
+      return { relay, target };
+    };
+    const handlers: PassedHandlers = {
+      handle: async (req, res, request) => {
+        const { relay, target } = await passed(request);
+        await relay.handle(req, res, target);
+      },
+      upgrade: async (req, socket, request) => {
+        const { relay, target } = await passed(request);
+        await relay.upgrade(req, socket, target);
+      },
+      discover: async ({ params: { cluster = "" }, signal }) => discoveredVerbs(await backend(cluster), kind, signal),
+    };
+    return kind.pass(handlers, { identity });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#backends[Symbol.asyncDispose]();
+  }
+
+  /** @throws ApiError 500 when it cannot be told, 503 while a shard does not run that knows */
+  async #backendOf(pair: BoundPair, cluster: string): Promise<Backend> {
+    const resource = `${pair.resource}.${pair.group}`;
+    try {
+      const { exported, virtual } = await this.#storageOf(pair, cluster);
+      const endpoints = endpointsOf(await this.#referred(clusterOf(exported), virtual.reference));
+      const { name, urls } = this.#shard;
+      const url = chosenURL({ virtualWorkspaceURL: urls.virtualWorkspaceURL, labels: this.#labels(name) }, endpoints);
+      return this.#backends.at(url);
+    } catch (error) {
+      if (isApiError(error) && error.code === 503) throw error;
+      const why = error instanceof NoEndpoints ? "" : `: ${error instanceof Error ? error.message : String(error)}`;
+      throw ApiError.internalError(
+        `error resolving resource ${resource}${why}; please contact APIExport owner to resolve`,
+      );
+    }
+  }
+
+  /** What the export says, by which the resource is bound there, of where it is kept. */
+  async #storageOf(pair: BoundPair, cluster: string): Promise<{ exported: APIExport; virtual: Virtual }> {
+    const candidates = cluster === WILDCARD ? await this.#exportsOf(pair) : [await this.#boundExport(pair, cluster)];
+    for (const exported of candidates) {
+      const virtual = exported.spec?.resources?.find(
+        ({ group, name, storage }) => group === pair.group && name === pair.resource && storage?.virtual !== undefined,
+      )?.storage?.virtual;
+      if (virtual !== undefined) return { exported, virtual };
+    }
+    throw new Error("its APIExport does not say any more which view keeps it");
+  }
+
+  async #exportsOf({ identity }: BoundPair): Promise<readonly APIExport[]> {
+    await this.#shard.installation.whole();
+    return this.#exports.withIdentity(identity);
+  }
+
+  async #boundExport({ group, resource }: GroupResource, cluster: string): Promise<APIExport> {
+    const { state, installation } = this.#shard;
+    const binding = state.apiBindings.store
+      .list(cluster)
+      .findLast(({ status }) =>
+        status?.boundResources?.some((one) => one.group === group && one.resource === resource),
+      );
+    const reference = binding?.spec.reference.export;
+    if (reference === undefined) throw new Error("it is not bound any more");
+    const place = placeOf(reference, cluster);
+    await installation.reach(place);
+    const found = this.#exports.find(reference, cluster);
+    if (found !== undefined) return found;
+    if (installation.isAway(place)) throw notRunning();
+    throw new Error(`apiexports.apis.kcp.io "${reference.name}" not found`);
+  }
+
+  /** The object with the endpoints, whatever its kind, in the logical cluster of the export. */
+  async #referred(cluster: string, { apiGroup = "", kind, name }: Virtual["reference"]): Promise<KubeObject> {
+    const { installation } = this.#shard;
+    await installation.load(cluster);
+    const shard = installation.shardWith(cluster);
+    if (shard === undefined) throw notRunning();
+    const found = shard.kinds
+      .in(cluster)
+      .all.find(({ definition }) => definition.group === apiGroup && definition.kind === kind);
+    if (found === undefined || found.definition.scope !== "Cluster")
+      throw new Error(`there is no kind ${kind} in the group "${apiGroup}" without namespaces where its APIExport is`);
+    const object = await read(found.objects, { cluster, namespace: "", name });
+    if (object === undefined) throw new Error(`${found.definition.plural}.${apiGroup} "${name}" not found`);
+    return object;
+  }
+
+  #labels(name: string): Readonly<Record<string, string>> {
+    const root = this.#shard.installation.shard(ROOT_SHARD);
+    return root?.state.shards.store.get({ cluster: ROOT_CLUSTER, namespace: "", name })?.metadata.labels ?? {};
+  }
+}

@@ -1,0 +1,299 @@
+// What is asked of mounted workspaces: who gets there, what is said of a mount that is not ready, and what becomes of what is open.
+import { once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { allow, anonymous, defineVirtualWorkspace } from "@virtual-workspaces/framework";
+import type { MountedServersOptions } from "@virtual-workspaces/workspace-server";
+import { expect } from "chai";
+import { type CallOptions, label, outcome, startPlain } from "../../_support/plain.ts";
+import { Wire } from "../../_support/wire.ts";
+import { makeAdmin, makeWorkspace } from "../support/logical-clusters.ts";
+import { startWorkspaces, type Workspaces, type WorkspacesOptions } from "../support/workspaces.ts";
+
+const MAPS = "/api/v1/namespaces/default/configmaps";
+const WORKSPACES = "/clusters/root:org/apis/tenancy.kcp.io/v1alpha1/workspaces";
+const root: CallOptions = { user: "root" };
+const alice: CallOptions = { user: "alice" };
+const MERGE = { ...root, headers: { "content-type": "application/merge-patch+json" } };
+
+/** Workspaces in which something is mounted, `root:org`, and to which links lead, `root:far`: alice administers both. */
+class World implements AsyncDisposable {
+  readonly server: Workspaces;
+
+  private constructor(server: Workspaces) {
+    this.server = server;
+  }
+
+  static async start(options: WorkspacesOptions = {}): Promise<World> {
+    const server = await startWorkspaces(undefined, options);
+    for (const name of ["org", "far"]) await makeAdmin(server, await makeWorkspace(server, name), "alice");
+    return new World(server);
+  }
+
+  /** A workspace that is mounted, as its controller leaves it. */
+  async mount(name: string, url: string, phase = "Ready"): Promise<void> {
+    const ref = { apiVersion: "example.dev/v1", kind: "RemoteCluster", name: `of-${name}` };
+    const body = {
+      apiVersion: "tenancy.kcp.io/v1alpha1",
+      kind: "Workspace",
+      metadata: { name },
+      spec: { mount: { ref } },
+    };
+    const made = await this.server.send(`POST ${WORKSPACES}`, body, alice);
+    expect(made.status, made.text).to.equal(201);
+    await this.lead(name, url);
+    await this.turn(name, phase);
+  }
+
+  async lead(name: string, url: string): Promise<void> {
+    const { status, text } = await this.server.send(`PATCH ${WORKSPACES}/${name}`, { spec: { URL: url } }, MERGE);
+    expect(status, text).to.equal(200);
+  }
+
+  /** Its controller says so. */
+  async turn(name: string, phase: string): Promise<void> {
+    const isReady = phase === "Ready";
+    const why = { reason: "MountObjectNotReady", severity: "Error", message: "Mount is not reporting ready." };
+    const condition = {
+      ...{
+        type: "WorkspaceMountReady",
+        status: isReady ? "True" : "False",
+        lastTransitionTime: "2026-01-02T03:04:05Z",
+      },
+      ...(isReady ? {} : why),
+    };
+    const { status, text } = await this.server.send(
+      `PATCH ${WORKSPACES}/${name}/status`,
+      { status: { phase, conditions: [condition] } },
+      MERGE,
+    );
+    expect(status, text).to.equal(200);
+  }
+
+  async write(path: string, name: string): Promise<void> {
+    const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name } };
+    const { status, text } = await this.server.send(`POST /${path}${MAPS}`, map, alice);
+    expect(status, text).to.equal(201);
+  }
+
+  link(path: string): string {
+    return `${this.server.url}/clusters/${path}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server[Symbol.asyncDispose]();
+  }
+}
+
+describe("mounted workspaces", function () {
+  this.timeout(30_000);
+  let world: World;
+
+  before(async () => {
+    world = await World.start();
+  });
+  after(() => world[Symbol.asyncDispose]());
+
+  it("that are links show another workspace: what is written by the one is an event by the other, and the link goes alone", async () => {
+    const { server } = world;
+    await world.mount("link", world.link("root:far"));
+    await using far = await server.watch(`/clusters/root:far${MAPS}?watch=true&resourceVersion=0`, alice);
+    await using near = await server.watch(`/clusters/root:org:link${MAPS}?watch=true&resourceVersion=0`, alice);
+    for (const watch of [far, near]) await watch.until((event) => label(event) === "ADDED kube-root-ca.crt");
+    await world.write("clusters/root:org:link", "by-link");
+    await world.write("clusters/root:far", "by-path");
+    for (const watch of [far, near]) expect(await watch.take(2)).to.deep.equal(["ADDED by-link", "ADDED by-path"]);
+    const through = await server.get(`/clusters/root:org:link${MAPS}/by-path`, alice);
+    expect(through.text).to.equal((await server.get(`/clusters/root:far${MAPS}/by-path`, alice)).text);
+    // The target decides, and about whom it is asked by.
+    const reviews = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+    const who = await server.send(
+      `POST /clusters/root:org:link${reviews}`,
+      { kind: "SelfSubjectReview", apiVersion: "authentication.k8s.io/v1" },
+      alice,
+    );
+    expect(who.body.status.userInfo.username).to.equal("alice");
+    expect((await server.send(`DELETE ${WORKSPACES}/link`, undefined, alice)).status).to.equal(200);
+    expect((await near.rest()).map(label), "ended, not cut").to.deep.equal([]);
+    expect((await server.get(`/clusters/root:org:link${MAPS}`, alice)).status).to.equal(404);
+    expect((await server.get(`/clusters/root:far${MAPS}/by-link`, alice)).status).to.equal(200);
+  });
+
+  it("that are not ready answer 503 with what is mounted, since when and why, and never what is underneath", async () => {
+    const { server } = world;
+    const body = {
+      apiVersion: "tenancy.kcp.io/v1alpha1",
+      kind: "Workspace",
+      metadata: { name: "slow" },
+      spec: { mount: { ref: { apiVersion: "example.dev/v1", kind: "RemoteCluster", name: "lab" } } },
+    };
+    expect((await server.send(`POST ${WORKSPACES}`, body, alice)).status).to.equal(201);
+    const ask = (who = alice) => server.get(`/clusters/root:org:slow${MAPS}`, who);
+    const first = await ask();
+    expect(outcome(first).slice(0, 2)).to.deep.equal([503, "ServiceUnavailable"]);
+    expect(first.headers["retry-after"]).to.equal("1");
+    expect(first.body.message).to.match(
+      /^the workspace root:org:slow is mounted on RemoteCluster "lab", which is not ready: it is in the phase Scheduling since 20\d\d-/,
+    );
+    await world.lead("slow", world.link("root:far"));
+    await world.turn("slow", "Unavailable");
+    const text =
+      'the workspace root:org:slow is mounted on RemoteCluster "lab", which is not ready: it is in the phase Unavailable since 2026-01-02T03:04:05Z: Mount is not reporting ready.';
+    expect(outcome(await ask())).to.deep.equal([503, "ServiceUnavailable", text]);
+    expect((await ask({ user: "bob" })).status, "who may not enter is told nothing").to.equal(403);
+    await world.turn("slow", "Ready");
+    expect((await ask()).status).to.equal(200);
+  });
+
+  it("are entered by those alone who may enter the workspace around them, whatever they may do behind", async () => {
+    const { server } = world;
+    await world.mount("door", world.link("root:far"));
+    const name = await makeWorkspace(server, "other");
+    await makeAdmin(server, name, "bob");
+    await world.lead("door", world.link("root:other"));
+    expect((await server.get(`/clusters/root:other${MAPS}`, { user: "bob" })).status).to.equal(200);
+    expect(outcome(await server.get(`/clusters/root:org:door${MAPS}`, { user: "bob" }))).to.deep.equal([
+      403,
+      "Forbidden",
+      'configmaps is forbidden: User "bob" cannot list resource "configmaps" in API group "" in the namespace "default": workspace access not permitted',
+    ]);
+    expect(
+      (await server.get(`/clusters/root:org:door${MAPS}`, { headers: { authorization: "Bearer nobody" } })).status,
+    ).to.equal(401);
+  });
+
+  it("have no workspaces behind them", async () => {
+    await world.mount("leaf", world.link("root:far"));
+    const { status, body } = await world.server.get(`/clusters/root:org:leaf:a:b${MAPS}`, alice);
+    expect(status).to.equal(404);
+    expect(body.message).to.equal(
+      "the workspace root:org:leaf is mounted, and what is behind a mount has no workspaces of this server: ask root:org:leaf itself",
+    );
+    expect((await world.server.get(`/clusters/root:org:leaf:a${MAPS}`, { user: "bob" })).status).to.equal(403);
+  });
+
+  it("end what is open when they lead elsewhere, or are not ready any more", async () => {
+    const { server } = world;
+    await world.mount("moving", world.link("root:far"));
+    const watched = async () => {
+      const watch = await server.watch(`/clusters/root:org:moving${MAPS}?watch=true&resourceVersion=0`, alice);
+      await watch.until((event) => label(event) === "ADDED kube-root-ca.crt");
+      return watch;
+    };
+    await using first = await watched();
+    await world.lead("moving", world.link("root:org"));
+    await first.rest();
+    await using second = await watched();
+    await world.turn("moving", "Unavailable");
+    await second.rest();
+    await using third = await server.watch(`/clusters/root:org:moving${MAPS}?watch=true`, alice);
+    expect(third.status).to.equal(503);
+  });
+
+  it("that lead to one another in a circle are told so", async () => {
+    await world.mount("one", world.link("root:org:two"));
+    await world.mount("two", world.link("root:org:one"));
+    const { status, body } = await world.server.get(`/clusters/root:org:one${MAPS}`, alice);
+    expect([status, body.reason]).to.deep.equal([500, "InternalError"]);
+    expect(body.message).to.match(/hops|servers/);
+  });
+
+  it("at another server are asked for nobody by default, and the reason is told", async () => {
+    await world.mount("foreign", "http://127.0.0.1:1/base");
+    const { status, body } = await world.server.get(`/clusters/root:org:foreign${MAPS}`, alice);
+    expect([status, body.message]).to.deep.equal([
+      503,
+      "nobody can be asked on whom the workspace foreign is mounted: it is at another server, and this one asks none",
+    ]);
+  });
+});
+
+describe("workspaces that are mounted on a view or another server", function () {
+  this.timeout(30_000);
+
+  /** Says what it was asked, and echoes on upgraded connections. */
+  function echo(heard: IncomingMessage[] = []) {
+    return defineVirtualWorkspace({
+      name: "echo",
+      path: "/clusters/:cluster",
+      authorize: () => allow(),
+      handle: (req, res, { user, tail, search, prefix }) => {
+        heard.push(req);
+        res.setHeader("content-type", "application/json");
+        res.end(JSON.stringify({ user: user.name, tail, search, prefix }));
+      },
+      upgrade: (_, socket, { head }) => {
+        socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: test\r\n\r\n");
+        socket.write(head);
+        socket.pipe(socket);
+      },
+    });
+  }
+
+  it("of this server are asked as the caller, within the process", async () => {
+    await using world = await World.start({ virtualWorkspaces: [echo()] });
+    await world.mount("view", `${world.server.url}/services/echo/clusters/x`);
+    const { body } = await world.server.get("/clusters/root:org:view/api/v1/pods?limit=5", alice);
+    expect(body).to.deep.equal({
+      user: "alice",
+      tail: "/api/v1/pods",
+      search: "?limit=5",
+      prefix: "/services/echo/clusters/x",
+    });
+  });
+
+  it("elsewhere are not told who asks, nor a token, by default; upgrades pass, and end with the mount", async () => {
+    const heard: IncomingMessage[] = [];
+    await using other = await startPlain([echo(heard)], { authentication: [anonymous()] });
+    const port = Number(new URL(other.url).port);
+    const dialled: string[] = [];
+    const dial: MountedServersOptions["dial"] = async ({ host }) => {
+      dialled.push(host);
+      return connect({ port, host: "127.0.0.1" });
+    };
+    await using world = await World.start({ mounts: { others: { dial } } });
+    await world.mount("lab", "http://lab.test/services/echo/clusters/x/");
+    const { body } = await world.server.get("/clusters/root:org:lab/api/v1/pods", alice);
+    expect(body).to.include({ user: "system:anonymous", tail: "/api/v1/pods", prefix: "/services/echo/clusters/x" });
+    expect(dialled).to.deep.equal(["lab.test"]);
+    expect(
+      Object.keys(heard[0]?.headers ?? {}).filter((name) => /^(authorization|x-remote|impersonate)/.test(name)),
+    ).to.deep.equal([]);
+
+    using wire = await Wire.open(Number(new URL(world.server.url).port));
+    const lines = ["Host: x", "Authorization: Bearer alice", "Connection: Upgrade", "Upgrade: test"];
+    wire.request("GET /clusters/root:org:lab/x HTTP/1.1", ...lines);
+    const head = "HTTP/1.1 101 Switching Protocols\r\n";
+    expect(String(await wire.read(head.length))).to.equal(head);
+    await wire.begun();
+    wire.send("ping");
+    await world.turn("lab", "Unavailable");
+    await wire.cut();
+  });
+
+  it("elsewhere that know us by a certificate are told who asks, and of no group by which they would administer there", async () => {
+    const heard: IncomingMessage[] = [];
+    // A bare server: ours takes off who asks before a handler is asked.
+    await using other = createServer((req, res) => {
+      heard.push(req);
+      res.end("{}");
+    }).listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const { port } = other.address() as AddressInfo;
+    const dial: MountedServersOptions["dial"] = async () => connect({ port, host: "127.0.0.1" });
+    const credentials = { get: () => ({}) };
+    await using world = await World.start({ mounts: { others: { dial, credentials } } });
+    await world.mount("lab", "http://lab.test/services/echo/clusters/x");
+    const path = "/clusters/root:org:lab/api/v1/pods";
+    const headers = { "x-remote-group": "system:masters", "x-remote-extra-scopes": "all" };
+    expect((await world.server.get(path, { ...alice, headers })).status).to.equal(200);
+    expect((await world.server.get(path, root)).status).to.equal(200);
+    const said = heard.map(({ headersDistinct }) =>
+      Object.entries(headersDistinct).filter(([name]) => name.startsWith("x-remote-")),
+    );
+    expect(said.map((all) => Object.fromEntries(all))).to.deep.equal([
+      { "x-remote-user": ["alice"], "x-remote-group": ["system:authenticated"] },
+      { "x-remote-user": ["shard-admin"], "x-remote-group": ["system:authenticated"] },
+    ]);
+  });
+});

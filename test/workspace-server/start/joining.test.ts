@@ -1,0 +1,60 @@
+// A shard that joins while others are being asked has not read anything yet: what is on it is neither gone nor unknown.
+import { LogicalCluster, PATH_ANNOTATION, ROOT_SHARD } from "@virtual-workspaces/kcp";
+import { memoryStore, type Store } from "@virtual-workspaces/store";
+import { expect } from "chai";
+import { accountsOf } from "../../../packages/workspace-server/src/service-accounts/accounts-of.ts";
+import type { ShardContext } from "../../../packages/workspace-server/src/shard/context.ts";
+import { Installation } from "../../../packages/workspace-server/src/shard/installation.ts";
+import { ensure } from "../../../packages/workspace-server/src/shard/modify.ts";
+import { ShardObjects } from "../../../packages/workspace-server/src/shard/objects.ts";
+import { logicalClusterKey, ShardState } from "../../../packages/workspace-server/src/shard/state.ts";
+import { EVERYWHERE, HeldStore } from "./support/held-store.ts";
+
+/** A shard that has begun and, of what workspaces have, reads what is asked for. */
+async function begun(name: string, store: Store, installation: Installation): Promise<ShardContext> {
+  const objects = new ShardObjects(new HeldStore(store, EVERYWHERE).store);
+  const state = new ShardState(objects);
+  await objects.begin();
+  const url = `https://${name}.test`;
+  const urls = { baseURL: url, externalURL: url, virtualWorkspaceURL: url };
+  return { name, urls, objects, state, installation } as Partial<ShardContext> as ShardContext;
+}
+
+describe("a shard that joins", () => {
+  for (const runsShards of [true, false])
+    it(`is not there yet when the first requests come, ${runsShards ? "and others" : "alone"}: no account is gone`, async () => {
+      const installation = new Installation({ runsShards });
+      const asked = async () => accountsOf(installation).serviceAccount("far", "default", "bot");
+      const told = await asked().catch((error: unknown) => error);
+      expect(told).to.have.nested.include({ "status.code": 503, "status.details.retryAfterSeconds": 1 });
+      await using store = memoryStore();
+      const root = await begun(ROOT_SHARD, store, installation);
+      using stack = new DisposableStack();
+      stack.use(root.objects);
+      stack.use(installation.join(root));
+      expect(await asked()).to.equal(undefined);
+    });
+
+  it("is asked as well by who is asking the others", async () => {
+    await using near = memoryStore();
+    await using far = memoryStore();
+    {
+      using objects = new ShardObjects(far);
+      const metadata = { annotations: { [PATH_ANNOTATION]: "root:far" } };
+      await ensure(objects.of(LogicalCluster), logicalClusterKey("far"), () => ({
+        metadata,
+        spec: { directlyDeletable: false },
+      }));
+    }
+    const installation = new Installation({ runsShards: true });
+    const one = await begun("one", near, installation);
+    const two = await begun("two", far, installation);
+    using stack = new DisposableStack();
+    for (const { objects } of [one, two]) stack.use(objects);
+    stack.use(installation.join(one));
+    const asked = installation.load("far");
+    stack.use(installation.join(two));
+    await asked;
+    expect(installation.shardWith("far")?.name).to.equal("two");
+  });
+});
