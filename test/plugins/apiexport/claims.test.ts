@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { MERGE } from "../../_support/patches.ts";
 import { outcome } from "../../_support/plain.ts";
 import { APIS } from "../../workspace-server/bindings/support/shard.ts";
+import { makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";
 import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
 import { ALL, MAPS, map, namesOf, Provider, startViewed, untilAnswer } from "./support/provider.ts";
 
@@ -87,6 +88,21 @@ describe("what an export claims", function () {
       expect((await provider.get(path)).status, path).to.equal(200);
       expect((await provider.in(willing).watch(`${path}?watch=true`)).status, path).to.equal(403);
     }
+  });
+
+  it("of events may name either group, or both, for clients that write to one and then to the other", async () => {
+    const both = ["", "events.k8s.io"].map((group) => ({ ...EVENTS, group, verbs: ["*"] }));
+    const teller = await Provider.make(server, "teller", { permissionClaims: both });
+    const cluster = await makeWorkspace(server, "told");
+    const event = { involvedObject: { namespace: "default" }, reason: "Made", message: "before" };
+    const path = "/api/v1/namespaces/default/events";
+    await teller.post(cluster, path, { apiVersion: "v1", kind: "Event", metadata: { name: "before" }, ...event });
+    await teller.bind(
+      cluster,
+      both.map((claim) => accepted(claim)),
+    ); // resolves when they are applied
+    for (const events of [path, "/apis/events.k8s.io/v1/events"])
+      expect(namesOf(await teller.in(cluster).get(events))).to.deep.equal([`${cluster}/before`]);
   });
 
   it("of reviews is what the workspace says of its users", async () => {

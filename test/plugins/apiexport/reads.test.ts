@@ -179,8 +179,10 @@ describe("the view of an export", function () {
       `/${provider.cluster}`,
       `/${provider.cluster}/widgets`,
       `/${provider.cluster}/widgets/x`,
-    ])
-      expect((await server.get(`/services/apiexport${path}`)).status, path).to.equal(404);
+    ]) {
+      expect((await server.get(`/services/apiexport${path}`)).status, path).to.equal(403);
+      expect((await server.get(`/services/apiexport${path}`, root)).status, path).to.equal(404);
+    }
     const byPath = await server.get(`/services/apiexport/root:provider/widgets/clusters/*${WIDGETS}`);
     expect(outcome(byPath).slice(0, 2)).to.deep.equal(no);
   });

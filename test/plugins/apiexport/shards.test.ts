@@ -3,11 +3,13 @@ import { apiExportView } from "@virtual-workspaces/apiexport";
 import { builtInKinds, type Loopback, loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { type Calls, callsTo } from "../../_support/plain.ts";
-import { APIS, bindingOf } from "../../workspace-server/bindings/support/shard.ts";
+import { APIS, bindingOf, exportOf } from "../../workspace-server/bindings/support/shard.ts";
 import { makeOn, Stores, startSharded } from "../../workspace-server/shards/support.ts";
+import { bind } from "../../workspace-server/support/logical-clusters.ts";
 import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
-import { MAPS, map, namesOf, Provider, untilAnswer, WIDGETS, widget } from "./support/provider.ts";
+import { MAPS, map, namesOf, Provider, untilAnswer, WIDGETS, widget, widgetSchema } from "./support/provider.ts";
 
+const GADGETS = WIDGETS.replace("widgets", "gadgets");
 const CLAIM = { group: "", resource: "configmaps", identityHash: "", verbs: ["*"] };
 const ACCEPTED = [{ ...CLAIM, selector: { matchAll: true }, state: "Accepted" }];
 
@@ -52,9 +54,9 @@ describe("views of an export on several shards", function () {
   });
 
   /** What is asked of the view at each published URL. */
-  async function published(): Promise<Calls[]> {
+  async function published({ cluster } = provider): Promise<Calls[]> {
     const slice = await provider.until(
-      `/clusters/${provider.cluster}${APIS.replace("v1alpha2", "v1alpha1")}/apiexportendpointslices/widgets`,
+      `/clusters/${cluster}${APIS.replace("v1alpha2", "v1alpha1")}/apiexportendpointslices/widgets`,
       ({ body }) => body.status?.endpoints?.length === 2,
     );
     const urls: string[] = slice.body.status.endpoints.map(({ url }: { url: string }) => url);
@@ -85,4 +87,58 @@ describe("views of an export on several shards", function () {
     await using watch = await far.watch(`${WIDGETS}?watch=true&resourceVersion=0`);
     expect(await watch.take(1)).to.deep.equal(["ADDED of-shard-1"]);
   });
+
+  for (const shard of ["root", "shard-1"])
+    it(`ask about what is claimed where that is exported, on ${shard}, by deep reviews there`, async () => {
+      const owner = await makeOn(server, `owner-on-${shard}`, { shard });
+      const names = { plural: "gadgets", kind: "Gadget", singular: "gadget", listKind: "GadgetList" };
+      const schema = widgetSchema("v1", { plural: "gadgets", kind: "Gadget", names });
+      await provider.post(owner, "/apis/apis.kcp.io/v1alpha1/apiresourceschemas", schema);
+      const policy = { maximalPermissionPolicy: { local: {} } };
+      await provider.post(owner, `${APIS}/apiexports`, exportOf("gadgets", ["v1.gadgets.example.dev"], policy));
+      const exported = `/clusters/${owner}${APIS}/apiexports/gadgets`;
+      const { body } = await provider.until(exported, ({ body }) => body.status?.identityHash);
+      const { identityHash } = body.status;
+      const claim = { group: "example.dev", resource: "gadgets", identityHash, verbs: ["*"] };
+      const claiming = await Provider.make(server, `claiming-from-${shard}`, { permissionClaims: [claim] });
+      const made: string[] = [];
+      for (const on of ["root", "shard-1"]) {
+        const cluster = await makeOn(server, `both-on-${on}-of-${shard}`, { shard: on });
+        await provider.post(cluster, `${APIS}/apibindings`, bindingOf("gadgets", `${owner}:gadgets`));
+        const bound = `/clusters/${cluster}${APIS}/apibindings/gadgets`;
+        await provider.until(bound, ({ body }) => body.status?.phase === "Bound");
+        await claiming.bind(cluster, [{ ...claim, selector: { matchAll: true }, state: "Accepted" }]);
+        await provider.post(cluster, GADGETS, { ...widget("g"), kind: "Gadget" });
+        made.push(`${cluster}/g`);
+      }
+      const views = await published(claiming);
+      for (const view of views)
+        expect(
+          (
+            await untilAnswer(
+              () => view.get(WIDGETS),
+              ({ status }) => status === 200,
+            )
+          ).status,
+        ).to.equal(200);
+      for (const view of views) expect((await view.get(GADGETS)).status, "nobody has let it").to.equal(403);
+      await lets(owner, "apis.kcp.io:binding:alice");
+      for (const [index, view] of views.entries()) {
+        const seen = await untilAnswer(
+          () => view.get(GADGETS),
+          ({ status }) => status === 200,
+        );
+        expect(namesOf(seen)).to.deep.equal([made[index]]);
+      }
+      for (const view of views) expect((await view.get(GADGETS, { user: "bob" })).status).to.equal(403);
+    });
+
+  /** Lets somebody read gadgets, by the policy of a workspace. */
+  async function lets(cluster: string, name: string): Promise<void> {
+    const apiGroup = "rbac.authorization.k8s.io";
+    const rules = [{ apiGroups: ["example.dev"], resources: ["gadgets"], verbs: ["get", "list", "watch"] }];
+    const role = { apiVersion: `${apiGroup}/v1`, kind: "ClusterRole", metadata: { name: "policy" }, rules };
+    await provider.post(cluster, `/apis/${apiGroup}/v1/clusterroles`, role);
+    await bind(server, cluster, { name: "policy", role: "policy", subject: { apiGroup, kind: "User", name } });
+  }
 });

@@ -1,9 +1,8 @@
-import { ApiError, isClusterName, WILDCARD } from "@virtual-workspaces/apimachinery";
-import { defineVirtualWorkspace, type User, type VirtualWorkspace } from "@virtual-workspaces/framework";
-import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
+import { defineVirtualWorkspace, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import { exportAccess, exportOf } from "./access/access.ts";
 import { throughExport } from "./identity.ts";
-import { Model } from "./model/model.ts";
+import { located } from "./located.ts";
+import { ApiModel } from "./model/model.ts";
 import type { ApiExportViewOptions } from "./options.ts";
 import { ExportResources } from "./served/export-resources.ts";
 import { claimableResources, SchemaKinds } from "./served/kinds.ts";
@@ -19,7 +18,7 @@ import { claimableResources, SchemaKinds } from "./served/kinds.ts";
  */
 export function apiExportView(options: ApiExportViewOptions): VirtualWorkspace {
   const { upstream, identity, kinds = [], onError = warn } = options;
-  const model = new Model(options);
+  const { model = new ApiModel(options) } = options;
   const access = exportAccess(model, options);
   const resources = new ExportResources({
     ...{ model, upstream, onError, identity: throughExport(identity) },
@@ -34,24 +33,16 @@ export function apiExportView(options: ApiExportViewOptions): VirtualWorkspace {
     authorize: access.authorize,
     resources: ({ params }) => resources.of(exportOf(params)),
     ready: () => model.synced(),
-    setup: ({ signal }) => {
-      model.start(signal);
+    setup: () => {
+      const held = model.hold();
       return {
         [Symbol.asyncDispose]: async () => {
-          await Promise.all([model[Symbol.asyncDispose](), resources[Symbol.asyncDispose]()]);
+          await Promise.all([held[Symbol.asyncDispose](), resources[Symbol.asyncDispose]()]);
           await access[Symbol.asyncDispose]();
         },
       };
     },
   });
-}
-
-/** Names alone: where a path leads, another server may know. @throws ApiError 403, or 404 for who may see everything */
-function located(cluster: string, user: User): string {
-  if (cluster === WILDCARD || isClusterName(cluster)) return cluster;
-  if (user.in(MASTERS_GROUP)) throw ApiError.notFoundPath();
-  const message = "a logical cluster is called by its name here, not by its path";
-  throw ApiError.forbidden({ resource: { group: "", resource: "" }, message });
 }
 
 function warn(error: unknown): void {

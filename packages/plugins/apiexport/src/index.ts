@@ -1,8 +1,10 @@
 /**
- * kcp's view of APIExports, as a virtual workspace for any server of this project's.
+ * kcp's views of APIExports and of the schemas that a workspace has bound, as virtual workspaces for any server of this project's.
  *
  * @module
  */
 
 export { apiExportView } from "./api-export-view.ts";
-export type { ApiExportViewOptions } from "./options.ts";
+export { apiResourceSchemaView } from "./api-resource-schema-view.ts";
+export { ApiModel, type ApiModelOptions } from "./model/model.ts";
+export type { ApiExportViewOptions, ApiResourceSchemaViewOptions } from "./options.ts";

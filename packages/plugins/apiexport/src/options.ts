@@ -1,14 +1,21 @@
 import type { Workspaces } from "@virtual-workspaces/forwarding";
 import type { Resource } from "@virtual-workspaces/framework";
 import type { Upstream } from "@virtual-workspaces/transport";
+import type { ApiModel, ApiModelOptions } from "./model/model.ts";
+
+/** What {@link apiResourceSchemaView} is over. */
+export interface ApiResourceSchemaViewOptions extends ApiModelOptions {
+  /**
+   * What is bound and exported there, where several views share it: followed once, and kept once. @default the view's own, of
+   * `upstream` and `cache`
+   */
+  readonly model?: ApiModel;
+  /** How long callers are believed to be allowed what they were, ms. @default 10000 */
+  readonly allowCache?: number;
+}
 
 /** What {@link apiExportView} is over. */
-export interface ApiExportViewOptions extends Workspaces {
-  /**
-   * The server that has kcp's cache (`/services/cache`), where exports and their schemas are read: those of all shards, since
-   * a workspace of one may bind what is exported on another (`--cache-kubeconfig`). @default `upstream`
-   */
-  readonly cache?: Upstream;
+export interface ApiExportViewOptions extends Workspaces, ApiResourceSchemaViewOptions {
   /**
    * The server that is asked what callers may do in the workspace of an export, which may be on another shard
    * (`--external-logical-cluster-admin-kubeconfig`). Asked as a member of `system:masters`, else policies of other exports
@@ -21,8 +28,4 @@ export interface ApiExportViewOptions extends Workspaces {
    * which send protobuf, are refused. @default none
    */
   readonly kinds?: readonly Resource[];
-  /** How long callers are believed to be allowed what they were, ms. @default 10000 */
-  readonly allowCache?: number;
-  /** Told when the server cannot be followed or asked, and of schemas that cannot be served. @default a process warning */
-  readonly onError?: (error: unknown) => void;
 }

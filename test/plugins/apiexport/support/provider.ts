@@ -1,6 +1,11 @@
 // A server with the view, a provider's workspace with an export, and workspaces that bind it.
 import { setTimeout as delay } from "node:timers/promises";
-import { type ApiExportViewOptions, apiExportView } from "@virtual-workspaces/apiexport";
+import {
+  type ApiExportViewOptions,
+  ApiModel,
+  apiExportView,
+  apiResourceSchemaView,
+} from "@virtual-workspaces/apiexport";
 import { memoryStore } from "@virtual-workspaces/store";
 import { builtInKinds, loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
@@ -19,14 +24,16 @@ export const WIDGETS = "/apis/example.dev/v1/widgets";
 export const MAPS = "/api/v1/namespaces/default/configmaps";
 export const ALL = { matchAll: true };
 
-/** A server that has the view over its own workspaces. */
+/** A server that has the views over its own workspaces. */
 export async function startViewed({
   view,
   ...options
 }: WorkspacesOptions & { readonly view?: Partial<ApiExportViewOptions> } = {}): Promise<Workspaces> {
   const own = loopback();
   const kinds = builtInKinds.map(({ resource }) => resource);
-  const virtualWorkspaces = [apiExportView({ upstream: own.upstream, identity: own.identity, kinds, ...view })];
+  const { upstream, identity } = own;
+  const common = { upstream, model: new ApiModel({ upstream }), ...view };
+  const virtualWorkspaces = [apiExportView({ ...common, identity, kinds }), apiResourceSchemaView(common)];
   return startWorkspaces(memoryStore(), { loopback: own, virtualWorkspaces, ...options });
 }
 
@@ -45,7 +52,11 @@ export class Provider {
 
   /** Makes the workspace `root:<name>` with an export of widgets, whose content `alice` may have. */
   static async make(server: Workspaces, name = "provider", more: object = {}): Promise<Provider> {
-    const cluster = await makeWorkspace(server, name);
+    return Provider.in(server, await makeWorkspace(server, name), more);
+  }
+
+  /** The same in a workspace that is there. */
+  static async in(server: Workspaces, cluster: string, more: object = {}): Promise<Provider> {
     const made = new Provider(server, cluster, "widgets");
     await made.post(cluster, `/apis/apis.kcp.io/v1alpha1/apiresourceschemas`, widgetSchema("v1"));
     await made.post(cluster, `${APIS}/apiexports`, exportOf("widgets", ["v1.widgets.example.dev"], more));

@@ -2,7 +2,7 @@ import { ApiError, isClusterName, quote, WILDCARD } from "@virtual-workspaces/ap
 import { type SubjectAccessReviewAuthorizer, subjectAccessReview } from "@virtual-workspaces/forwarding";
 import { type AuthorizeRequest, type Authorizer, allow, type Decision, deny } from "@virtual-workspaces/framework";
 import { APIS_GROUP, MASTERS_GROUP } from "@virtual-workspaces/kcp";
-import type { ExportKey, Model } from "../model/model.ts";
+import type { ApiModel, ExportKey } from "../model/model.ts";
 import type { ApiExportViewOptions } from "../options.ts";
 import { hasIdentity } from "../served/export-resources.ts";
 import { boundApi } from "./bound-api.ts";
@@ -37,7 +37,7 @@ export interface ExportAccess extends AsyncDisposable {
  * own policy lets the caller have. All must say yes. Why one says no, no caller is told. What cannot be found out is 500 or
  * 503, and no export 404 to whom it would be shown.
  */
-export function exportAccess(model: Model, options: ApiExportViewOptions): ExportAccess {
+export function exportAccess(model: ApiModel, options: ApiExportViewOptions): ExportAccess {
   const { upstream, reviews = upstream, allowCache, onError } = options;
   const common = {
     upstream: reviews,
@@ -80,7 +80,7 @@ function boundRequest({ isResource, group, resource, verb, params }: Request, of
 }
 
 /** @throws ApiError 404 where there is no export that could be served, 400 for a namespace of all logical clusters */
-function checkServed(model: Model, { params, isResource, namespace, verb }: Request): Decision {
+function checkServed(model: ApiModel, { params, isResource, namespace, verb }: Request): Decision {
   if (!hasIdentity(model.export(exportOf(params)))) throw ApiError.notFoundPath();
   if (params.cluster === WILDCARD && isResource && namespace !== "" && (verb === "list" || verb === "watch"))
     throw ApiError.badRequest(

@@ -2,7 +2,7 @@ import { ApiError, WILDCARD } from "@virtual-workspaces/apimachinery";
 import { type AuthorizeRequest, allow, type Decision, deny } from "@virtual-workspaces/framework";
 import { APIS_GROUP, grantedVerbs, verbIsGranted } from "@virtual-workspaces/kcp";
 import { acceptedClaim, isBound } from "../model/binding.ts";
-import type { ExportKey, Model } from "../model/model.ts";
+import type { ApiModel, ExportKey } from "../model/model.ts";
 
 const READ: ReadonlySet<string> = new Set(["get", "list", "watch"]);
 const NO: Decision = deny("access denied");
@@ -13,7 +13,7 @@ const NO: Decision = deny("access denied");
  *
  * @throws ApiError 500 when there is no such export
  */
-export function boundApi(model: Pick<Model, "export" | "binding">, request: BoundApiRequest): Decision {
+export function boundApi(model: Pick<ApiModel, "export" | "binding">, request: BoundApiRequest): Decision {
   const { isResource, group, resource, verb, params, of } = request;
   if (!isResource || params.cluster === WILDCARD) return allow();
   const exported = model.export(of);

@@ -1,9 +1,8 @@
 import { type SubjectAccessReviewAuthorizer, subjectAccessReview } from "@virtual-workspaces/forwarding";
 import { type AuthorizeRequest, allow, type Decision, deny } from "@virtual-workspaces/framework";
-import { prefixedUser } from "@virtual-workspaces/kcp";
+import { clusterOf, prefixedUser } from "@virtual-workspaces/kcp";
 import type { Upstream } from "@virtual-workspaces/transport";
-import { clusterOf } from "../model/cluster-of.ts";
-import type { ExportKey, Model } from "../model/model.ts";
+import type { ApiModel, ExportKey } from "../model/model.ts";
 import type { ViewParams } from "./access.ts";
 
 type Request = AuthorizeRequest<ViewParams>;
@@ -27,10 +26,10 @@ interface Question extends Request {
  * about the caller as such policies name them, and past the rules for entering there.
  */
 export class Policies implements AsyncDisposable {
-  readonly #model: Pick<Model, "export" | "exportsOf">;
+  readonly #model: Pick<ApiModel, "export" | "exportsOf">;
   readonly #review: SubjectAccessReviewAuthorizer<ViewParams>;
 
-  constructor(model: Pick<Model, "export" | "exportsOf">, options: PoliciesOptions) {
+  constructor(model: Pick<ApiModel, "export" | "exportsOf">, options: PoliciesOptions) {
     this.#model = model;
     this.#review = subjectAccessReview<ViewParams>({
       ...options,
@@ -50,9 +49,9 @@ export class Policies implements AsyncDisposable {
     if (identityHash === "") return allow();
     const exports = this.#model.exportsOf(identityHash);
     if (exports.length === 0) return NO;
-    for (const { metadata, spec } of exports) {
-      if (spec?.maximalPermissionPolicy?.local === undefined) continue;
-      const decision = await this.#review(about(request, clusterOf(metadata)));
+    for (const exported of exports) {
+      if (exported.spec?.maximalPermissionPolicy?.local === undefined) continue;
+      const decision = await this.#review(about(request, clusterOf(exported)));
       if (!decision.allowed) return NO;
     }
     return allow();

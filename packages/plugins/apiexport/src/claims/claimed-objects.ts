@@ -21,13 +21,13 @@ import {
 } from "@virtual-workspaces/framework";
 import type { ClaimSelector } from "@virtual-workspaces/kcp";
 import { acceptedClaim, isBound } from "../model/binding.ts";
-import type { ExportKey, Model } from "../model/model.ts";
+import type { ApiModel, ExportKey } from "../model/model.ts";
 import { missingLabels } from "./selected.ts";
 import { SelectedWrites } from "./selected-writes.ts";
 
 /** Whose claims hold. */
 export interface ClaimedObjectsOptions {
-  readonly model: Pick<Model, "binding">;
+  readonly model: Pick<ApiModel, "binding">;
   readonly of: ExportKey;
 }
 

@@ -22,12 +22,13 @@ export class SlimBindings {
   /** The binding with what is asked of it, and nothing else. */
   readonly of = ({ spec, status }: APIBinding): APIBinding => {
     const { reference, permissionClaims = [] } = (spec ?? {}) as APIBinding["spec"];
-    const { apiExportClusterName, boundResources = [] } = status ?? {};
+    const { phase, apiExportClusterName, boundResources = [] } = status ?? {};
     return this.#kept.of({
       ...TYPE,
       metadata: {},
       spec: { reference, permissionClaims: permissionClaims.filter(({ state }) => state === "Accepted") },
       status: {
+        ...(phase === undefined ? {} : { phase }),
         ...(apiExportClusterName === undefined ? {} : { apiExportClusterName }),
         boundResources: boundResources.map(({ group, resource }) => ({ group, resource })),
       },

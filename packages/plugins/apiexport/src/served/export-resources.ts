@@ -2,12 +2,12 @@ import { type Forwarded, type ForwardOptions, forward } from "@virtual-workspace
 import type { ServedResource } from "@virtual-workspaces/framework";
 import type { APIExport } from "@virtual-workspaces/kcp";
 import { ClaimedObjects } from "../claims/claimed-objects.ts";
-import type { ExportKey, Model } from "../model/model.ts";
+import type { ApiModel, ExportKey } from "../model/model.ts";
 import { type Part, type PartsOptions, partsOf } from "./parts.ts";
 
 /** How the objects of exports are reached. */
 export interface ExportResourcesOptions extends PartsOptions, Pick<ForwardOptions<object>, "upstream" | "identity"> {
-  readonly model: Model;
+  readonly model: ApiModel;
 }
 
 interface Live {

@@ -6,12 +6,12 @@ import {
   BINDING_EXPORT_LABEL,
   type ClaimedResource,
   claimLabel,
+  clusterOf,
   exportHash,
   isReview,
   reflexiveLabel,
 } from "@virtual-workspaces/kcp";
-import { clusterOf } from "../model/cluster-of.ts";
-import type { ExportKey, Model } from "../model/model.ts";
+import type { ApiModel, ExportKey } from "../model/model.ts";
 import { readableBindings, type SchemaKinds } from "./kinds.ts";
 
 /** One resource in one version, as an export's view has it. */
@@ -31,7 +31,7 @@ export interface Part {
 
 /** What the parts of exports are made from. */
 export interface PartsOptions {
-  readonly model: Pick<Model, "schema" | "exportsOf">;
+  readonly model: Pick<ApiModel, "schema" | "exportsOf">;
   readonly kinds: SchemaKinds;
   readonly claimable: ReadonlyMap<string, readonly Resource[]>;
   /** Told of schemas that nothing can be made of. */
@@ -47,7 +47,7 @@ const EVENTS: readonly string[] = ["events.", "events.events.k8s.io"];
 
 /** What an export's view serves: its own resources, then those that it claims, then bindings, which it always sees. */
 export function partsOf(exported: APIExport, options: PartsOptions): readonly Part[] {
-  const of: ExportKey = { cluster: clusterOf(exported.metadata), name: exported.metadata.name ?? "" };
+  const of: ExportKey = { cluster: clusterOf(exported), name: exported.metadata.name ?? "" };
   const own = ownParts(exported, of.cluster, options);
   const taken = new Set(own.map(({ kind }) => nameOf(kind)));
   const claims = (exported.spec?.permissionClaims ?? []) as readonly Claim[];
@@ -93,9 +93,9 @@ function claimedParts(of: ExportKey, claim: Claim, options: PartsOptions): reado
 
 /** What a resource of an identity looks like, by any export that has it. */
 function foreignKinds({ group = "", resource, identityHash = "" }: Claim, options: PartsOptions): readonly Resource[] {
-  for (const { metadata, spec } of options.model.exportsOf(identityHash)) {
-    const found = spec?.resources?.find((one) => one.group === group && one.name === resource);
-    const kinds = found === undefined ? [] : kindsOf(found.schema, clusterOf(metadata), options);
+  for (const exported of options.model.exportsOf(identityHash)) {
+    const found = exported.spec?.resources?.find((one) => one.group === group && one.name === resource);
+    const kinds = found === undefined ? [] : kindsOf(found.schema, clusterOf(exported), options);
     if (kinds.length > 0) return kinds;
   }
   return [];

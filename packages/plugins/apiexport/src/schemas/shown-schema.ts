@@ -1,0 +1,80 @@
+import { apiVersionOf, type ObjectMeta, stringifyJson } from "@virtual-workspaces/apimachinery";
+import { type Encoded, SOURCE_VERSION_ANNOTATION } from "@virtual-workspaces/framework";
+import {
+  APIResourceSchema,
+  ORIGINAL_RESOURCE_VERSION_ANNOTATION,
+  ORIGINAL_UID_ANNOTATION,
+  SHARD_ANNOTATION,
+} from "@virtual-workspaces/kcp";
+
+/** What the cache says of its copies. */
+const OF_COPIES: ReadonlySet<string> = new Set([
+  ...[SHARD_ANNOTATION, ORIGINAL_UID_ANNOTATION, ORIGINAL_RESOURCE_VERSION_ANNOTATION, SOURCE_VERSION_ANNOTATION],
+]);
+
+/** A schema as JSON, but for its version and what comes before that. */
+interface Rest {
+  readonly uid: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly bytes: Buffer;
+}
+
+const NO_LABELS: Readonly<Record<string, string>> = Object.freeze({});
+const { kind } = APIResourceSchema;
+const HEAD = `{"apiVersion":"${apiVersionOf(APIResourceSchema)}","kind":"${kind}","metadata":{"resourceVersion":"`;
+
+/** Schemas as JSON, once for all workspaces that have bound them, as long as they are what they are. */
+export class ShownSchemas {
+  readonly #known = new WeakMap<APIResourceSchema, Rest>();
+
+  /** A schema among those of a workspace. The annotation `kcp.io/cluster` says whose it is. */
+  at(version: string, schema: APIResourceSchema, consumer: string): ShownSchema {
+    const rest = this.#known.get(schema) ?? restOf(schema);
+    this.#known.set(schema, rest);
+    return new ShownSchema(version, { cluster: consumer, name: schema.metadata.name ?? "" }, rest);
+  }
+}
+
+/** A schema under a version of a workspace's own: of itself it has no bytes. */
+export class ShownSchema implements Encoded {
+  readonly key: Encoded["key"];
+  readonly resourceVersion: string;
+  readonly #rest: Rest;
+
+  constructor(version: string, { cluster, name }: { readonly cluster: string; readonly name: string }, rest: Rest) {
+    this.key = { cluster, namespace: "", name };
+    this.resourceVersion = version;
+    this.#rest = rest;
+  }
+
+  get uid(): string {
+    return this.#rest.uid;
+  }
+
+  get labels(): Readonly<Record<string, string>> {
+    return this.#rest.labels;
+  }
+
+  get fields(): Readonly<Record<string, string>> {
+    return { "metadata.name": this.key.name };
+  }
+
+  get length(): number {
+    return HEAD.length + this.resourceVersion.length + this.#rest.bytes.length;
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat([Buffer.from(HEAD + this.resourceVersion), this.#rest.bytes], this.length);
+  }
+}
+
+/** The object is the original's: copies have the uid of that, and what they say of being one is left out. */
+function restOf({ apiVersion: _, kind: __, metadata, ...content }: APIResourceSchema): Rest {
+  const { resourceVersion: ___, annotations = {}, labels = NO_LABELS, ...own } = metadata;
+  const uid = annotations[ORIGINAL_UID_ANNOTATION] || (own.uid ?? "");
+  const kept = Object.entries(annotations).filter(([key]) => !OF_COPIES.has(key));
+  const shown: ObjectMeta = { ...own, uid, labels, annotations: Object.fromEntries(kept) };
+  if (labels === NO_LABELS) delete shown.labels;
+  const [meta, rest] = [stringifyJson(shown), stringifyJson(content)];
+  return { uid, labels, bytes: Buffer.from(`",${meta.slice(1)},${rest.slice(1)}`) };
+}

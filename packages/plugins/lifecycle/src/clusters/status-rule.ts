@@ -1,0 +1,45 @@
+import { isDeepStrictEqual } from "node:util";
+import { ApiError, fieldInvalid, type KubeObject, quote, type StatusCause } from "@virtual-workspaces/apimachinery";
+import type { Admit } from "@virtual-workspaces/framework";
+import { LogicalCluster } from "@virtual-workspaces/kcp";
+import type { Phase } from "../phase.ts";
+
+type Status = Readonly<Record<string, unknown>>;
+
+/**
+ * What a controller may say of a workspace that waits for it: conditions, and that it is done. It takes itself off the list of those
+ * who are waited for, and nobody else; all other fields are the server's. kcp counts the initializers and looks at no more, and
+ * lets whoever initializes change terminators and the phase.
+ *
+ * @throws ApiError 422
+ */
+export function statusRule({ holder, holders }: Phase, name: string): Admit {
+  return ({ object, oldObject }) => {
+    if (object === undefined || oldObject === undefined) return;
+    const [now, before] = [statusOf(object), statusOf(oldObject)];
+    const causes: StatusCause[] = [];
+    const [left, were] = [now[holders] ?? [], before[holders] ?? []];
+    if (!isDeepStrictEqual(left, were) && !isDeepStrictEqual(left, without(were, name)))
+      causes.push(
+        fieldInvalid(
+          `status.${holders}`,
+          now[holders] ?? null,
+          `only removing the ${quote(name)} ${holder} is supported`,
+        ),
+      );
+    for (const field of new Set([...Object.keys(before), ...Object.keys(now)]))
+      if (field !== holders && field !== "conditions" && !isDeepStrictEqual(now[field], before[field]))
+        causes.push(
+          fieldInvalid(`status.${field}`, now[field] ?? null, `only conditions and ${holders} may be changed here`),
+        );
+    if (causes.length > 0) throw ApiError.invalid({ kind: LogicalCluster, name: object.metadata.name ?? "", causes });
+  };
+}
+
+function statusOf(object: KubeObject): Status {
+  return (object as { readonly status?: Status }).status ?? {};
+}
+
+function without(names: unknown, name: string): unknown {
+  return Array.isArray(names) ? names.filter((one) => one !== name) : names;
+}

@@ -1,0 +1,73 @@
+import { type KubeObject, parseLabelSelector, WILDCARD } from "@virtual-workspaces/apimachinery";
+import { Client } from "@virtual-workspaces/client";
+import { forward, type WritableForwarded } from "@virtual-workspaces/forwarding";
+import type { CacheLease, Resource, Scope, WritableSource, WriteOptions } from "@virtual-workspaces/framework";
+import { LogicalCluster, PHASE_LABEL } from "@virtual-workspaces/kcp";
+import type { Upstream } from "@virtual-workspaces/transport";
+import { ShownLogicalCluster } from "../clusters/shown.ts";
+
+/** Where the LogicalClusters are. */
+export interface ReadyClustersOptions {
+  readonly upstream: Upstream;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * The LogicalClusters of a shard that are Ready, followed while they are read: once, whichever of them are. Of what is written,
+ * labels and conditions are kept, which are two requests to a shard: the conditions first, so that who is stopped in between is
+ * still waited for.
+ */
+export class ReadyClusters implements WritableSource, AsyncDisposable {
+  readonly resource: Resource = ShownLogicalCluster;
+  readonly lifecycle = "storage";
+  readonly #clusters: WritableForwarded<object>;
+  readonly #client: Client;
+
+  constructor({ upstream, onError }: ReadyClustersOptions) {
+    const labels = parseLabelSelector(`${PHASE_LABEL}=Ready`);
+    const place = { resource: ShownLogicalCluster, upstream, identity: "none", onError } as const;
+    this.#clusters = forward<object>({ ...place, labels }) as WritableForwarded<object>;
+    this.#client = new Client({ upstream, cluster: WILDCARD });
+  }
+
+  cache(scope: Scope): Promise<CacheLease> {
+    return this.#clusters.cache({ ...scope, cluster: WILDCARD });
+  }
+
+  /** Everybody is shown the same: who may see it, the view says. */
+  shareKey(): string {
+    return "";
+  }
+
+  async update(scope: Scope, { metadata, ...object }: KubeObject, asked: WriteOptions): Promise<KubeObject> {
+    const { name = "", labels } = metadata;
+    const { dryRun, fieldManager, signal } = asked;
+    const options = { dryRun, signal, ...(fieldManager !== "" && { fieldManager }) };
+    const clusters = this.#client.cluster(scope.cluster).resource(LogicalCluster);
+    const { conditions = null } = (object as LogicalCluster).status ?? {};
+    const version = { resourceVersion: metadata.resourceVersion };
+    const { metadata: said } = await clusters.status.mergePatch(
+      name,
+      { metadata: version, status: { conditions } },
+      options,
+    );
+    return clusters.mergePatch(name, { metadata: { resourceVersion: said.resourceVersion, labels } }, options);
+  }
+
+  create(...write: Parameters<WritableForwarded<object>["create"]>): ReturnType<WritableForwarded<object>["create"]> {
+    return this.#clusters.create(...write);
+  }
+
+  delete(...write: Parameters<WritableForwarded<object>["delete"]>): ReturnType<WritableForwarded<object>["delete"]> {
+    return this.#clusters.delete(...write);
+  }
+
+  /** As {@link WritableForwarded.ready}. */
+  get ready(): () => Promise<void> {
+    return this.#clusters.ready;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#clusters[Symbol.asyncDispose]();
+  }
+}

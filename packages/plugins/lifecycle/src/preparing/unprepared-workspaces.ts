@@ -1,0 +1,118 @@
+import { parseFieldSelector, parseLabelSelector, WILDCARD } from "@virtual-workspaces/apimachinery";
+import {
+  type CacheLease,
+  decodeObject,
+  type Mapped,
+  type Verb,
+  view,
+  type WritableView,
+} from "@virtual-workspaces/framework";
+import { LOGICAL_CLUSTER_NAME, type LogicalCluster, WORKSPACE_TYPE_ANNOTATION } from "@virtual-workspaces/kcp";
+import { ShownLogicalCluster } from "../clusters/shown.ts";
+import { statusRule } from "../clusters/status-rule.ts";
+import { PREPARING } from "../phase.ts";
+import type { Asked, Waiting, WaitingWorkspaces } from "../waiting.ts";
+import type { WorkspaceTypes } from "../workspace-types.ts";
+import { preparedLabel } from "./prepared.ts";
+import { PreparingTypes } from "./preparing-types.ts";
+import { ReadyClusters, type ReadyClustersOptions } from "./ready-clusters.ts";
+
+/** Where workspaces and their types are. */
+export interface UnpreparedWorkspacesOptions extends ReadyClustersOptions {
+  readonly types: WorkspaceTypes;
+}
+
+const READ: readonly Verb[] = ["get", "list", "watch"];
+const EVERYTHING = { labels: parseLabelSelector(""), fields: parseFieldSelector("") };
+
+/** Those that are Ready, and that a type wants prepared which has not prepared them yet: worked out here, no shard knows of it. */
+export class UnpreparedWorkspaces implements WaitingWorkspaces {
+  readonly #clusters: ReadyClusters;
+  readonly #types: PreparingTypes;
+  readonly #view: WritableView<object, object, string, Record<never, never>>;
+  readonly #served: Waiting;
+
+  constructor({ types, ...place }: UnpreparedWorkspacesOptions) {
+    this.#clusters = new ReadyClusters(place);
+    this.#types = new PreparingTypes(types);
+    this.#view = view<object, object, string>({
+      from: this.#clusters,
+      by: ({ params }) => params["holder"] ?? "",
+      depends: this.#types,
+      select: (object, { by }) => this.#wants(object as LogicalCluster, by),
+      map: (object, { by }) => shown(object as LogicalCluster, by),
+      unmap: (object, { by, source }) => kept(object as LogicalCluster, source as LogicalCluster, by),
+      mayLeave: true,
+      onError: place.onError,
+    });
+    const { everywhere, one } = {
+      everywhere: ShownLogicalCluster.serve(this.#view, { verbs: READ, statusVerbs: [] }),
+      one: ShownLogicalCluster.serve(this.#view, {
+        verbs: ["get"],
+        statusVerbs: ["get", "patch", "update"],
+        admit: (write) => statusRule(PREPARING, write.params["holder"] ?? "")(write),
+      }),
+    };
+    this.#served = { everywhere: Object.freeze([everywhere]), one: Object.freeze([one]) };
+  }
+
+  of(): Waiting {
+    return this.#served;
+  }
+
+  async find({ params, user, signal }: Asked): Promise<LogicalCluster | undefined> {
+    const scope = { params: { ...params }, cluster: WILDCARD, namespace: "", ...EVERYTHING, identity: user };
+    using lease = await this.#view.cache(scope);
+    const found = inLease(lease, params.cluster);
+    if (found !== undefined) return found;
+    await lease.confirm({ signal });
+    return inLease(lease, params.cluster);
+  }
+
+  start(): AsyncDisposable {
+    const types = this.#types.start();
+    return {
+      [Symbol.asyncDispose]: async () => {
+        await Promise.all([types, this.#clusters].map((each) => each[Symbol.asyncDispose]()));
+      },
+    };
+  }
+
+  ready(): Promise<void> {
+    return this.#clusters.ready();
+  }
+
+  #wants(cluster: LogicalCluster, holder: string): boolean {
+    const { metadata, status } = cluster;
+    if (status?.phase !== "Ready" || metadata.deletionTimestamp !== undefined) return false;
+    if (isPrepared(cluster, holder)) return false;
+    const type = metadata.annotations?.[WORKSPACE_TYPE_ANNOTATION];
+    return type !== undefined && this.#types.wanting(type).has(holder);
+  }
+}
+
+function shown(cluster: LogicalCluster, holder: string): Mapped<{ readonly status: object }> {
+  return { ...cluster, status: { ...cluster.status, initializers: isPrepared(cluster, holder) ? [] : [holder] } };
+}
+
+/** What {@link statusRule} lets through: the conditions as they are said, and the label of who is done. */
+function kept(said: LogicalCluster, source: LogicalCluster, holder: string): Mapped<{ readonly status: object }> {
+  const { key, value } = preparedLabel(holder);
+  const { conditions } = said.status ?? {};
+  const { conditions: _, ...status } = source.status ?? {};
+  const isDone = said.status?.initializers?.includes(holder) !== true;
+  return {
+    ...source,
+    metadata: { ...source.metadata, labels: { ...source.metadata.labels, ...(isDone && { [key]: value }) } },
+    status: { ...status, ...(conditions !== undefined && { conditions }) },
+  };
+}
+
+function isPrepared({ metadata }: LogicalCluster, holder: string): boolean {
+  return metadata.labels?.[preparedLabel(holder).key] !== undefined;
+}
+
+function inLease({ cache }: CacheLease, cluster: string): LogicalCluster | undefined {
+  const found = cache.get({ cluster, namespace: "", name: LOGICAL_CLUSTER_NAME });
+  return found && (decodeObject(found) as LogicalCluster);
+}

@@ -1,0 +1,32 @@
+import type { AuthorizeRequest, Awaitable, ServedResource } from "@virtual-workspaces/framework";
+import type { LogicalCluster } from "@virtual-workspaces/kcp";
+
+/** What the path of a view says. */
+export interface LifecycleParams {
+  /** `<logical cluster of the type>:<type>`. */
+  readonly holder: string;
+  readonly cluster: string;
+}
+
+/** Who asks for which workspace. */
+export type Asked = Pick<AuthorizeRequest<LifecycleParams>, "params" | "user" | "signal">;
+
+/** What is served to those who are waited for. */
+export interface Waiting {
+  /** Of all workspaces at once. */
+  readonly everywhere: readonly ServedResource[];
+  /** In one. */
+  readonly one: readonly ServedResource[];
+}
+
+/** The workspaces of a shard that wait for controllers of their types. */
+export interface WaitingWorkspaces {
+  /** Those that wait for one controller: the same lists as long as they are asked for. */
+  of(holder: string): Waiting;
+  /** One that waits for the controller that asks; `undefined` when it does not. @throws ApiError 503 when nobody knows */
+  find(asked: Asked): Awaitable<LogicalCluster | undefined>;
+  /** Begins to follow what has to be known beforehand, until that is disposed of. */
+  start(): AsyncDisposable;
+  /** Resolves once that is known. */
+  ready(): Promise<void>;
+}

@@ -1,0 +1,98 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import {
+  type Client,
+  type Controller,
+  controller,
+  type ReconcileResult,
+  type Source,
+} from "@virtual-workspaces/client";
+import { Mount, type NoTarget, type ProxyTarget, type Target } from "@virtual-workspaces/kcp";
+import type { KnownMount, KnownMounts } from "../targets/known-mounts.ts";
+import { mountKey } from "../targets/mount-key.ts";
+import type { MountUrls } from "../view/options.ts";
+import { probe } from "./probe.ts";
+import { statusOf } from "./status.ts";
+
+/** What the controller of mounts works with. */
+export interface MountControllerOptions {
+  readonly informer: Source<Mount>;
+  readonly mounts: KnownMounts;
+  /** By which statuses are written. */
+  readonly client: Client;
+  readonly urls: () => MountUrls | undefined;
+  readonly onError: (error: unknown) => void;
+}
+
+/** How often a target is asked whether it is still there, ms. */
+const EVERY = 30_000;
+/** How often one is that is not, ms. */
+const AGAIN = 2_000;
+/** A target that does not answer holds one of them for 10 s. */
+const WORKERS = 16;
+
+/** Keeps the statuses of mounts in step with what they lead to. */
+export class MountController implements AsyncDisposable {
+  readonly #options: MountControllerOptions;
+  readonly #controller: Controller<Mount>;
+  /** When targets answered last, by the clock of the process, ms. */
+  readonly #answered = new WeakMap<ProxyTarget, number>();
+
+  constructor(options: MountControllerOptions) {
+    this.#options = options;
+    const { informer, onError } = options;
+    this.#controller = controller<Mount>({
+      name: "mounts",
+      sources: [{ informer }],
+      reconcile: (key, { object, signal }) => (object === undefined ? undefined : this.#reconcile(key, signal)),
+      workers: WORKERS,
+      onError: ({ error }) => onError(error),
+    });
+  }
+
+  /** A mount is to be looked at again. */
+  add(key: ObjectKey): void {
+    this.#controller.add(key);
+  }
+
+  /** Its target is to be asked again, although it has just answered. */
+  suspect(key: ObjectKey, target: ProxyTarget): void {
+    this.#answered.delete(target);
+    this.add(key);
+  }
+
+  /** All are. */
+  recheck(): void {
+    const { informer } = this.#options;
+    for (const mount of informer.store.list()) this.#controller.add(mountKey(mount));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#controller.stop();
+  }
+
+  async #reconcile(key: ObjectKey, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    const { mounts, urls, client } = this.#options;
+    const known = mounts.get(key);
+    if (known === undefined || known.mount.metadata.deletionTimestamp !== undefined) return undefined;
+    const { mount, target } = known;
+    const probed = target.kind === "proxy" && target.vouched !== true;
+    const found = probed ? await this.#probed(known, target, signal) : target;
+    // It leads elsewhere by now, and is looked at again for that.
+    if (mounts.get(key)?.target !== target) return undefined;
+    const status = statusOf(mount, { cluster: key.cluster, target: found, urls: urls(), now: new Date() });
+    if (!isDeepStrictEqual(status, mount.status)) {
+      const { resourceVersion = "" } = mount.metadata;
+      const place = client.cluster(key.cluster).resource(Mount);
+      await place.status.mergePatch(key.name, { metadata: { resourceVersion }, status }, { signal });
+    }
+    return probed ? { requeueAfter: found === target ? EVERY : AGAIN } : undefined;
+  }
+
+  async #probed(known: KnownMount, target: ProxyTarget, signal: AbortSignal): Promise<Target | NoTarget> {
+    if (performance.now() - (this.#answered.get(target) ?? Number.NEGATIVE_INFINITY) < EVERY) return target;
+    const problem = await probe(this.#options.mounts.contextOf(known, target), target, signal);
+    if (problem === undefined) this.#answered.set(target, performance.now());
+    return problem ?? target;
+  }
+}

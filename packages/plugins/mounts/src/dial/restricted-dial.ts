@@ -1,0 +1,83 @@
+import { lookup as resolveName } from "node:dns/promises";
+import { connect, isIP, type Socket } from "node:net";
+import type { Dial } from "@virtual-workspaces/transport";
+import type { Addresses } from "./addresses.ts";
+
+/** The addresses of a name, in the order in which they are tried. */
+export type Lookup = (host: string) => Promise<readonly string[]>;
+
+/** A target that may not be asked. Its message names the host, never an address. */
+export class RestrictedTarget extends Error {}
+
+/** What {@link restrictedDial} is given. */
+export interface RestrictedDialOptions {
+  readonly addresses: Addresses;
+  readonly lookup?: Lookup;
+}
+
+/** After so long without a byte the kernel asks whether the other side is there, ms. As the transport has it. */
+const PROBED_AFTER = 4_000;
+
+/**
+ * Connects to targets that strangers name. A name is looked up here, each time, and the connection goes to an address that was
+ * looked at: a name that leads elsewhere a moment later (DNS rebinding) leads nobody there.
+ */
+export function restrictedDial({ addresses, lookup = systemLookup }: RestrictedDialOptions): Dial {
+  return async ({ host, port }, { signal }) => {
+    const found = isIP(host) === 0 ? await lookup(host) : [host];
+    signal.throwIfAborted();
+    const may = addresses.hasHost(host)
+      ? found.filter((one) => isIP(one) !== 0)
+      : found.filter((one) => addresses.mayDial(one));
+    if (found.length > 0 && may.length === 0)
+      throw new RestrictedTarget(
+        `${host}: its address is one that mounts may not lead to, unless whoever runs this server allows it`,
+      );
+    return firstOf(may, { host, port, signal });
+  };
+}
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  readonly signal: AbortSignal;
+}
+
+/** One after the other, as they come. @throws what the last one fails with */
+async function firstOf(addresses: readonly string[], { host, port, signal }: Place): Promise<Socket> {
+  let failure: unknown = new Error(`${host}: it has no address`);
+  for (const address of addresses) {
+    try {
+      return await connected(address, port, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+async function connected(host: string, port: number, signal: AbortSignal): Promise<Socket> {
+  const socket = connect({ host, port });
+  socket.setNoDelay(true).setKeepAlive(true, PROBED_AFTER);
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const ended = (): void => reject(signal.reason);
+  socket.once("connect", resolve).once("error", reject);
+  signal.addEventListener("abort", ended, { once: true });
+  try {
+    signal.throwIfAborted();
+    await promise;
+    return socket;
+  } catch (error) {
+    socket.on("error", () => undefined).destroy();
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", ended);
+    socket.off("connect", resolve).off("error", reject);
+  }
+}
+
+async function systemLookup(host: string): Promise<string[]> {
+  const found = await resolveName(host, { all: true, order: "verbatim" });
+  return found.map(({ address }) => address);
+}

@@ -1,0 +1,82 @@
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import { type Relay, relay } from "@virtual-workspaces/forwarding";
+import { proxy, type RawRequest } from "@virtual-workspaces/framework";
+import type { MountIdentity, ProxyTarget, TargetCredential } from "@virtual-workspaces/kcp";
+import type { Credential, Dial } from "@virtual-workspaces/transport";
+import { TargetUpstream } from "./target-upstream.ts";
+
+/** How a target is reached. */
+export interface TargetContextOptions {
+  readonly target: ProxyTarget;
+  readonly dial: Dial;
+  readonly onError: (error: unknown) => void;
+}
+
+type Handlers = Pick<Relay, "handle" | "upgrade">;
+
+const WHAT = "the server behind this mount";
+/** As whom, and by which headers. The caller is told as far as another API server may know them: no `system:masters` crosses. */
+const SAID: Readonly<
+  Record<Exclude<MountIdentity, "Caller">, Pick<Parameters<typeof relay>[0], "identity" | "headers">>
+> = {
+  Impersonate: { identity: "impersonate", headers: "Impersonate" },
+  RequestHeader: { identity: "impersonate", headers: "X-Remote" },
+  Fixed: { identity: "none" },
+  None: { identity: "none" },
+};
+
+/** Connections to a target, and who we are there. Once it is disposed of, whatever is open through it is cut. */
+export class TargetContext implements AsyncDisposable {
+  readonly upstream: TargetUpstream;
+  readonly handle: Handlers["handle"];
+  readonly upgrade: Handlers["upgrade"];
+
+  /** @throws Error on an address or certificates that cannot be used */
+  constructor({ target, dial, onError }: TargetContextOptions) {
+    const { url, ca, serverName, credential, identity } = target;
+    const given = credential && credentialOf(credential);
+    this.upstream = new TargetUpstream(
+      {
+        url,
+        tls: { ...(ca !== undefined && { ca }), ...(serverName !== undefined && { serverName }) },
+        dial,
+        ...(given && { credentials: { get: () => given } }),
+      },
+      identity === "Caller",
+    );
+    const passing = { upstream: this.upstream, path: ({ tail }: { tail: string }) => tail || "/", what: WHAT, onError };
+    const { handle, upgrade } =
+      identity === "Caller"
+        ? proxy({ ...passing, headers: callersToken, callersCredentials: true })
+        : relay({ ...passing, ...SAID[identity] });
+    this.handle = handle;
+    this.upgrade = upgrade;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.upstream[Symbol.asyncDispose]();
+  }
+}
+
+/** What the server has taken off the request, said anew. @throws ApiError 403 when the caller has brought none, or goes on as somebody else */
+function callersToken({ token }: RawRequest<unknown>): readonly string[] {
+  if (token === undefined || /[^\x21-\x7e]/.test(token))
+    throw ApiError.forbidden({
+      resource: { group: "", resource: "" },
+      message: "this mount asks its target with the caller's own bearer token, and you have brought none",
+    });
+  return ["Authorization", `Bearer ${token}`];
+}
+
+function credentialOf({ token, basic, cert, key }: TargetCredential): Credential {
+  const said =
+    token !== undefined
+      ? `Bearer ${token}`
+      : basic === undefined
+        ? undefined
+        : `Basic ${Buffer.from(basic).toString("base64")}`;
+  return Object.freeze({
+    ...(said !== undefined && { headers: Object.freeze(["Authorization", said]) }),
+    ...(cert !== undefined && key !== undefined && { cert, key }),
+  });
+}

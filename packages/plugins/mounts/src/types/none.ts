@@ -1,0 +1,6 @@
+import type { NoTarget } from "@virtual-workspaces/kcp";
+
+/** A mount that leads nowhere for now. */
+export function none(phase: NoTarget["phase"], reason: string, message: string): NoTarget {
+  return { kind: "none", phase, reason, message };
+}

@@ -1,0 +1,87 @@
+import { Client } from "@virtual-workspaces/client";
+import { mountTypes } from "@virtual-workspaces/kcp";
+import { MountController } from "../controller/mount-controller.ts";
+import { ShardUrls } from "../controller/shard-urls.ts";
+import { Addresses } from "../dial/addresses.ts";
+import { restrictedDial } from "../dial/restricted-dial.ts";
+import { KnownMounts } from "../targets/known-mounts.ts";
+import { refusal } from "../targets/refusal.ts";
+import { redirectMount } from "../types/redirect.ts";
+import { urlMount } from "../types/url.ts";
+import { workspaceMount } from "../types/workspace.ts";
+import { ExportedMounts } from "./exported-mounts.ts";
+import type { MountsViewOptions } from "./options.ts";
+
+/** The mounts of a shard: followed, resolved, and told how they are. */
+export class RunningMounts {
+  readonly mounts: KnownMounts;
+  readonly #informer: ExportedMounts;
+  readonly #urls: ShardUrls;
+  readonly #options: Required<Pick<MountsViewOptions, "onError">> & MountsViewOptions;
+  #controller: MountController | undefined;
+
+  /** @throws Error on options that cannot be used */
+  constructor(options: Required<Pick<MountsViewOptions, "onError">> & MountsViewOptions) {
+    const { upstream, everywhere = upstream, shard, urls, onError, lookup } = options;
+    const { types = [urlMount(), redirectMount(), workspaceMount()], allow = [], callerHosts = [] } = options;
+    this.#options = options;
+    const addresses = new Addresses(allow);
+    const everywhereClient = new Client({ upstream: everywhere, cluster: "*" });
+    this.#informer = new ExportedMounts({
+      client: new Client({ upstream, cluster: "*" }),
+      everywhere: everywhereClient,
+      onError,
+    });
+    this.mounts = new KnownMounts({
+      types: mountTypes(types),
+      client: everywhereClient,
+      dial: restrictedDial({ addresses, ...(lookup && { lookup }) }),
+      refuse: refusal({ addresses, callerHosts }),
+      changed: (key) => this.#controller?.add(key),
+      failed: (key, target) => this.#controller?.suspect(key, target),
+      onError,
+    });
+    this.#urls = new ShardUrls({
+      client: everywhereClient,
+      shard,
+      urls,
+      changed: () => this.#controller?.recheck(),
+    });
+  }
+
+  /** Resolves once the mounts that there are have been read; also where nobody exports any. */
+  ready(): Promise<void> {
+    return this.#informer.synced;
+  }
+
+  /** Begins, until what it gives is disposed of. */
+  start(): AsyncDisposable {
+    const { upstream, onError } = this.#options;
+    const informer = this.#informer;
+    // Resolved before the controller hears of it.
+    informer.on({
+      added: (mount) => this.mounts.set(mount),
+      updated: (mount) => this.mounts.set(mount),
+      deleted: (_, { key }) => this.mounts.delete(key),
+    });
+    this.#controller = new MountController({
+      informer,
+      mounts: this.mounts,
+      client: new Client({ upstream, cluster: "*" }),
+      urls: () => this.#urls.get(),
+      onError,
+    });
+    this.#urls.start();
+    informer.start();
+    return {
+      [Symbol.asyncDispose]: async () => {
+        await Promise.all([
+          this.#controller?.[Symbol.asyncDispose](),
+          informer[Symbol.asyncDispose](),
+          this.#urls[Symbol.asyncDispose](),
+        ]);
+        await this.mounts[Symbol.asyncDispose]();
+      },
+    };
+  }
+}

@@ -1,0 +1,154 @@
+import { isApiError, type KindReference, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import { type Client, keyText } from "@virtual-workspaces/client";
+import type { FoundMount, MountReference } from "./contract.ts";
+import { FollowedKind } from "./followed-kind.ts";
+import { KindChanges } from "./kind-changes.ts";
+import { MountKinds } from "./kinds.ts";
+
+/** Who knows the Workspaces, and looks at them again. */
+export interface MountFinderOptions {
+  /** Of all logical clusters. */
+  readonly client: Client;
+  /** The mounted Workspaces of a logical cluster. */
+  readonly mountedIn: (cluster: string) => readonly ObjectKey[];
+  /** Those of them that are mounted by an object of a group, of whichever kind. */
+  readonly mountedBy: (group: string, object: ObjectKey) => readonly ObjectKey[];
+  readonly again: (workspaces: readonly ObjectKey[]) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Finds what Workspaces are mounted by, and has them looked at again when that may have changed. */
+export class MountFinder implements AsyncDisposable {
+  readonly #options: MountFinderOptions;
+  readonly #kinds: MountKinds;
+  readonly #changes: KindChanges;
+  /** By group and plural. */
+  readonly #followed = new Map<string, FollowedKind>();
+  /** By which of them Workspaces are mounted. */
+  readonly #held = new Map<string, string>();
+  readonly #ending = new Set<Promise<void>>();
+  readonly #stop = new AbortController();
+
+  constructor(options: MountFinderOptions) {
+    const { client, onError } = options;
+    this.#options = options;
+    this.#kinds = new MountKinds(client, this.#stop.signal);
+    this.#changes = new KindChanges({ client, onError, changed: (cluster) => this.#servedAnew(cluster) });
+  }
+
+  /** What a Workspace is mounted by, as it stands. @throws what the server answers, but for that it is not there */
+  async find(workspace: ObjectKey, ref: MountReference): Promise<FoundMount> {
+    try {
+      const found = await this.#look(workspace, ref);
+      if (found !== undefined) return found;
+      // Once more: what is served there now is looked for anew.
+      this.#kinds.forget(workspace.cluster);
+      return (await this.#look(workspace, ref)) ?? { kind: "missing" };
+    } catch (error) {
+      // What is no name leads to no request.
+      if (isApiError(error) && error.code === 400) return { kind: "invalid", message: error.message };
+      throw error;
+    }
+  }
+
+  /** When to look again for a kind that is not there, though nobody tells, ms. */
+  patience({ cluster }: ObjectKey, ref: MountReference): number {
+    return this.#kinds.patience({ cluster, ref });
+  }
+
+  /** A Workspace is gone. */
+  letGo(workspace: ObjectKey): void {
+    this.#changes.rest(workspace);
+    this.#hold(workspace, undefined);
+    if (this.#options.mountedIn(workspace.cluster).length === 0) this.#kinds.forget(workspace.cluster);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort(new Error("the controller of mounted workspaces has ended"));
+    for (const kind of this.#followed.values()) this.#end(kind);
+    this.#followed.clear();
+    await Promise.all([this.#changes[Symbol.asyncDispose](), ...this.#ending]);
+  }
+
+  /** `undefined` where there is no such kind any more, though there was when it was looked for. */
+  async #look(workspace: ObjectKey, ref: MountReference): Promise<FoundMount | undefined> {
+    const { cluster } = workspace;
+    const kind = await this.#kinds.find({ cluster, ref });
+    this.#hold(workspace, kind);
+    if (kind === undefined) {
+      this.#changes.wait(workspace);
+      return { kind: "unserved" };
+    }
+    this.#changes.rest(workspace);
+    const message = scopeProblem(kind, ref);
+    if (message !== undefined) return { kind: "invalid", message };
+    const object = { cluster, namespace: ref.namespace ?? "", name: ref.name };
+    const followed = this.#followed.get(resourceText(kind));
+    followed?.hold(workspace, object);
+    return followed?.get(kind, object);
+  }
+
+  /** A Workspace is mounted by an object of this kind, or by none: a kind is followed while one is. */
+  #hold(workspace: ObjectKey, kind: KindReference | undefined): void {
+    const text = keyText(workspace);
+    const before = this.#held.get(text);
+    const now = kind && resourceText(kind);
+    if (before === now) return;
+    if (before !== undefined) this.#release(workspace, before);
+    if (kind === undefined || now === undefined) {
+      this.#held.delete(text);
+      return;
+    }
+    this.#held.set(text, now);
+    const followed = this.#followed.get(now) ?? this.#follow(kind);
+    this.#followed.set(now, followed);
+    followed.hold(workspace);
+  }
+
+  #release(workspace: ObjectKey, resource: string): void {
+    const followed = this.#followed.get(resource);
+    followed?.release(workspace);
+    if (followed === undefined || followed.size > 0) return;
+    this.#followed.delete(resource);
+    this.#end(followed);
+  }
+
+  #follow(kind: KindReference): FollowedKind {
+    const { client, mountedBy, again, onError } = this.#options;
+    return new FollowedKind({
+      client,
+      kind,
+      changed: (object) => again(mountedBy(kind.group, object)),
+      again: (workspaces, isGone) => {
+        if (isGone) for (const { cluster } of workspaces) this.#kinds.forget(cluster);
+        again(workspaces);
+      },
+      onError,
+      signal: this.#stop.signal,
+    });
+  }
+
+  #end(followed: FollowedKind): void {
+    const ending = followed[Symbol.asyncDispose]().finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+
+  #servedAnew(cluster: string): void {
+    const { mountedIn, again } = this.#options;
+    this.#kinds.forget(cluster);
+    again(mountedIn(cluster));
+  }
+}
+
+function resourceText({ group, plural }: KindReference): string {
+  return `${plural}.${group}`;
+}
+
+/** Why no object of a kind can be meant by a reference. */
+function scopeProblem({ kind, scope }: KindReference, { namespace = "" }: MountReference): string | undefined {
+  if (scope === "Namespaced" && namespace === "")
+    return `${kind} is in namespaces, and spec.mount.ref.namespace is missing`;
+  if (scope === "Cluster" && namespace !== "")
+    return `${kind} is in no namespace, and spec.mount.ref.namespace names one`;
+  return undefined;
+}

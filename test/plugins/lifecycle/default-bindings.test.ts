@@ -1,0 +1,138 @@
+// The server's own initializer, `system:apibindings`: a client of the view, as which kcp's controller works.
+import { type AuditPolicy, audit } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { grant, makeAdmin, makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";
+import type { Workspaces } from "../../workspace-server/support/workspaces.ts";
+import { untilAnswer } from "../apiexport/support/provider.ts";
+import { LC, root, startViewed } from "./support/owner.ts";
+
+const TENANCY = "/apis/tenancy.kcp.io/v1alpha1";
+const APIS = "/apis/apis.kcp.io/v1alpha2";
+const VIEW = "/services/initializingworkspaces/system:apibindings/clusters";
+const UNIVERSAL = { name: "universal", path: "root" };
+const POLICY: AuditPolicy = {
+  apiVersion: "audit.k8s.io/v1",
+  kind: "Policy",
+  rules: [{ level: "Metadata" }],
+  omitStages: ["RequestReceived"],
+};
+
+interface Audited {
+  readonly verb: string;
+  readonly requestURI: string;
+  readonly user: { readonly username: string };
+  readonly impersonatedUser?: { readonly username: string };
+}
+
+describe("default bindings by the view of workspaces that are set up", function () {
+  this.timeout(60_000);
+  let server: Workspaces;
+  let team: string;
+  const audited: Audited[] = [];
+
+  before(async () => {
+    const log = audit({ policy: POLICY, to: (line) => void audited.push(JSON.parse(line)) });
+    server = await startViewed({ audit: log });
+    team = await makeWorkspace(server, "team");
+    await makeAdmin(server, team, "bob");
+  });
+
+  after(async () => server?.[Symbol.asyncDispose]());
+
+  const post = async (path: `/${string}`, object: object, as: Parameters<Workspaces["send"]>[2] = root) => {
+    const made = await server.send(`POST ${path}`, object, as);
+    expect(made.status, made.text).to.equal(201);
+    return made.body;
+  };
+
+  /** Makes a workspace in `root:team`. @default as `bob` */
+  const make = (name: string, type: object = UNIVERSAL, as: Parameters<Workspaces["send"]>[2] = { user: "bob" }) => {
+    const about = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name } };
+    return post(`/clusters/${team}${TENANCY}/workspaces`, { ...about, spec: { type } }, as);
+  };
+
+  const until = async (name: string, is: (answer: Awaited<ReturnType<Workspaces["get"]>>) => boolean) =>
+    (await untilAnswer(() => server.get(`/clusters/${team}${TENANCY}/workspaces/${name}`, root), is)).body;
+
+  const ready = async (name: string): Promise<string> =>
+    (await until(name, ({ body }) => body.status?.phase === "Ready")).spec.cluster;
+
+  const bound = async (cluster: string): Promise<string[]> =>
+    (await server.get(`/clusters/${cluster}${APIS}/apibindings`, root)).body.items.map(
+      ({ spec }: { spec: { reference: { export: { name: string } } } }) => spec.reference.export.name,
+    );
+
+  /** Who has asked for what of a logical cluster, with POST and PUT. */
+  const written = (cluster: string): string[] =>
+    audited
+      .filter(({ verb, requestURI }) => ["create", "update"].includes(verb) && requestURI.includes(`/${cluster}/`))
+      .map(
+        ({ requestURI, user, impersonatedUser }) =>
+          `${(impersonatedUser ?? user).username} ${requestURI.split("?")[0]}`,
+      );
+
+  it("are made through it, as the workspace's creator, and end with the initializer, which goes there too", async () => {
+    await make("bobs");
+    const cluster = await ready("bobs");
+    const names = await bound(cluster);
+    expect(names).to.include("tenancy.kcp.io");
+    const status = `system:apiserver ${VIEW}/${cluster}${LC}/cluster/status`;
+    // The audit log is written by and by.
+    await until("bobs", () => written(cluster).includes(status));
+    const calls = written(cluster);
+    const bindings = `/clusters/${cluster}${APIS}/apibindings`;
+    expect(calls.filter((call) => call === `bob ${bindings}`)).to.have.length(names.length);
+    expect(calls.filter((call) => call === `system:apiserver ${VIEW}/${cluster}${APIS}/apibindings`)).to.have.length(
+      names.length,
+    );
+  });
+
+  it("are made for those of whom nobody keeps a record, too", async () => {
+    await make("masters", UNIVERSAL, root);
+    const cluster = await ready("masters");
+    expect((await server.get(`/clusters/${cluster}${LC}/cluster`, root)).body.spec).not.to.include.keys("createdBy");
+    expect(await bound(cluster)).to.include("tenancy.kcp.io");
+  });
+
+  it("are made for service accounts of other workspaces", async () => {
+    const accounts = `/clusters/${team}/api/v1/namespaces/default/serviceaccounts` as const;
+    await post(accounts, { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "maker" } });
+    const user = "system:serviceaccount:default:maker";
+    await grant(server, team, { user, verbs: ["create"] });
+    const review = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
+    const { token } = (await post(`${accounts}/maker/token`, review)).status;
+    await make("of-an-account", UNIVERSAL, { user: token });
+    expect(await bound(await ready("of-an-account"))).to.include("tenancy.kcp.io");
+  });
+
+  it("are not made for a creator who may not bind, and the workspace says so", async () => {
+    const provider = await makeWorkspace(server, "provider");
+    const about = { apiVersion: "apis.kcp.io/v1alpha2", kind: "APIExport" };
+    await post(`/clusters/${provider}${APIS}/apiexports`, { ...about, metadata: { name: "closed" }, spec: {} });
+    const spec = { defaultAPIBindings: [{ path: "root:provider", export: "closed" }] };
+    const type = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "WorkspaceType", metadata: { name: "closed" }, spec };
+    await post(`/clusters/${provider}${TENANCY}/workspacetypes`, type);
+    await grant(server, provider, { user: "bob", verbs: ["use"] });
+    await make("kept-out", { name: "closed", path: "root:provider" });
+    const { cluster } = (await until("kept-out", ({ body }) => body.status?.phase === "Initializing")).spec;
+    const said = ({ body }: Awaited<ReturnType<Workspaces["get"]>>): string =>
+      body.status.conditions?.find(({ type }: { type: string }) => type === "APIBindingsInitialized")?.message ?? "";
+    const { body } = await untilAnswer(
+      () => server.get(`/clusters/${cluster}${LC}/cluster`, root),
+      (answer) => said(answer) !== "",
+    );
+    expect(said({ body } as never)).to.match(
+      /^encountered errors: apibindings.apis.kcp.io "closed-\w+" is forbidden: unable to create APIBinding: no permission to bind to export root:provider:closed$/,
+    );
+    expect(await bound(cluster)).to.deep.equal([]);
+  });
+
+  it("the view of that initializer is masters' alone, as in kcp", async () => {
+    for (const [user, code] of [
+      ["root", 200],
+      ["admin", 403],
+      ["bob", 403],
+    ] as const)
+      expect((await server.get(`${VIEW}/*${LC}`, { user })).status, user).to.equal(code);
+  });
+});

@@ -1,0 +1,180 @@
+// As whom targets are asked, and what nobody gets by a mount: over real sockets, each way of it.
+import { expect } from "chai";
+import {
+  isReady,
+  kubeconfigOf,
+  linesOf,
+  type Mounted,
+  reasonOf,
+  refTo,
+  secret,
+  startMounted,
+  startTarget,
+  type Target,
+} from "./support/mounted.ts";
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+describe("the identity of a mount", function () {
+  this.timeout(60_000);
+  let mounted: Mounted;
+  let target: Target;
+
+  before(async () => {
+    mounted = await startMounted();
+    target = await startTarget();
+    const { cert, key } = target.authority.client("front-proxy", []);
+    const user = { "client-certificate-data": base64(cert), "client-key-data": base64(key) };
+    await mounted.make("Secret", "token", secret({ kubeconfig: kubeconfigOf(target) }));
+    await mounted.make("Secret", "certificate", secret({ kubeconfig: kubeconfigOf(target, user) }));
+    await mounted.make("Secret", "nobody", secret({ kubeconfig: kubeconfigOf(target, {}) }));
+    await mounted.make(
+      "Secret",
+      "password",
+      secret({ kubeconfig: kubeconfigOf(target, { username: "a", password: "b" }) }),
+    );
+  });
+
+  after(async () => {
+    await mounted?.[Symbol.asyncDispose]();
+    await target?.[Symbol.asyncDispose]();
+  });
+
+  beforeEach(() => {
+    target.asked.splice(0);
+    target.certificates.splice(0);
+  });
+
+  /** What a target is told of who asks, by a mount of this name. */
+  async function told(name: string): Promise<string[]> {
+    await mounted.until(name, isReady);
+    const headers = { "x-remote-user": "mallory", "x-remote-group": "system:masters", "x-remote-extra-a": "b" };
+    expect((await mounted.at(name).get("/api", { headers })).status).to.equal(200);
+    return linesOf(target.asked[0] as never).filter((line) => /^(authorization|impersonate|x-remote)/.test(line));
+  }
+
+  const mount = (name: string, from: string, type?: string) =>
+    mounted.make("Mount", name, { spec: { ref: refTo(from), ...(type !== undefined && { identity: { type } }) } });
+
+  it("Impersonate is the caller, by whatever credential the Secret has", async () => {
+    await mount("by-token", "token");
+    expect(await told("by-token")).to.deep.equal([
+      "impersonate-user: alice",
+      "impersonate-group: system:authenticated",
+      "authorization: Bearer their-token",
+    ]);
+    target.asked.splice(0);
+    await mount("by-password", "password", "Impersonate");
+    expect(await told("by-password")).to.include(`authorization: Basic ${base64("a:b")}`);
+    target.asked.splice(0);
+    await mount("by-certificate", "certificate", "Impersonate");
+    expect(await told("by-certificate")).to.deep.equal([
+      "impersonate-user: alice",
+      "impersonate-group: system:authenticated",
+    ]);
+    expect(target.certificates.at(-1)).to.equal("front-proxy");
+  });
+
+  it("RequestHeader is the caller, as a front proxy says it, by a client certificate", async () => {
+    await mount("as-proxy", "certificate", "RequestHeader");
+    expect(await told("as-proxy")).to.deep.equal(["x-remote-user: alice", "x-remote-group: system:authenticated"]);
+    expect(target.certificates).to.deep.equal(["front-proxy"]);
+  });
+
+  it("Fixed is the Secret's, whoever asks", async () => {
+    await mount("fixed", "token", "Fixed");
+    expect(await told("fixed")).to.deep.equal(["authorization: Bearer their-token"]);
+  });
+
+  it("None is nobody's, though the Secret has a credential", async () => {
+    await mount("none", "certificate", "None");
+    expect(await told("none")).to.deep.equal([]);
+    expect(target.certificates).to.deep.equal([""]);
+  });
+
+  it("is not asked as somebody by a Secret that has no credential for it", async () => {
+    for (const [type, from] of [
+      ["Impersonate", "nobody"],
+      ["Fixed", "nobody"],
+      ["RequestHeader", "nobody"],
+      ["RequestHeader", "token"],
+    ] as const) {
+      const name = `${type}-${from}`.toLowerCase();
+      await mount(name, from, type);
+      await mounted.until(name, (one) => reasonOf(one) === "CredentialMissing");
+      expect((await mounted.at(name).get("/api")).status, name).to.equal(503);
+    }
+    expect(target.asked).to.have.length(0);
+  });
+
+  it("Caller sends nobody's token to a host that nobody has listed for it", async () => {
+    await mount("caller", "nobody", "Caller");
+    await mounted.until("caller", (one) => reasonOf(one) === "CallerRefused");
+    expect((await mounted.at("caller").get("/api")).status).to.equal(503);
+    expect(target.asked).to.have.length(0);
+  });
+
+  it("Caller is the caller's own token, to a host that is listed, and of nobody who goes on as somebody else", async () => {
+    await using listing = await startMounted({ callerHosts: ["127.0.0.1"] });
+    const unknown = await startTarget((req, res) => res.writeHead(req.url === "/api" ? 200 : 401).end());
+    await using _unknown = unknown;
+    await listing.make("Secret", "there", secret({ kubeconfig: kubeconfigOf(unknown) }));
+    await listing.make("Mount", "there", { spec: { ref: refTo("there"), identity: { type: "Caller" } } });
+    await listing.until("there", isReady);
+    const at = listing.at("there");
+    expect((await at.get("/api", { headers: { "x-remote-user": "mallory" } })).status).to.equal(200);
+    const told = linesOf(unknown.asked[0] as never).filter((line) =>
+      /^(authorization|impersonate|x-remote)/.test(line),
+    );
+    expect(told).to.deep.equal(["authorization: Bearer alice"]);
+    const refused = await at.get("/apis");
+    expect([refused.status, refused.body.message]).to.deep.equal([
+      403,
+      "forbidden: the target of this mount does not know the token that you have brought, by which it is asked",
+    ]);
+    unknown.asked.splice(0);
+    const headers = { "impersonate-user": "alice" };
+    const as = await at.get("/api", { user: "root", headers });
+    expect([as.status, as.body.message]).to.deep.equal([
+      403,
+      "forbidden: this mount asks its target with the caller's own bearer token, and you have brought none",
+    ]);
+    expect(unknown.asked).to.have.length(0);
+  });
+
+  it("is of a Secret alone: nothing of it is run, read from this machine, or less than verified", async () => {
+    const users = [
+      { exec: { apiVersion: "client.authentication.k8s.io/v1", command: "/bin/false" } },
+      { "auth-provider": { name: "gcp" } },
+      { tokenFile: "/etc/hostname" },
+      { "client-certificate": "/etc/hostname", "client-key": "/etc/hostname" },
+      { token: "a", as: "system:masters" },
+    ];
+    const clusters = [
+      { "certificate-authority": "/etc/hostname" },
+      { "insecure-skip-tls-verify": true },
+      { "proxy-url": "http://127.0.0.1:1" },
+    ];
+    const configs = [
+      ...users.map((user) => kubeconfigOf(target, user)),
+      ...clusters.map((cluster) => kubeconfigOf(target, { token: "a" }, cluster)),
+      "a: &a [*a, *a]",
+      "{",
+      "",
+      "x".repeat(65 * 1024),
+    ];
+    for (const [at, kubeconfig] of configs.entries()) {
+      await mounted.make("Secret", `bad-${at}`, secret({ kubeconfig }));
+      await mount(`bad-${at}`, `bad-${at}`);
+      const found = await mounted.until(`bad-${at}`, (one) => reasonOf(one) === "SecretInvalid");
+      expect(JSON.stringify(found.status), kubeconfig).to.include("kubeconfig").and.to.not.include("/etc/hostname");
+    }
+    expect(target.asked).to.have.length(0);
+  });
+
+  it("keeps what is secret out of what anybody is told", async () => {
+    await mount("told", "token");
+    const found = await mounted.until("told", isReady);
+    expect(JSON.stringify([found, String(mounted.errors)])).to.not.include("their-token");
+  });
+});

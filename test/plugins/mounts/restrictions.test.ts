@@ -1,0 +1,157 @@
+// Where mounts may not lead, and what may not pass: hostile mounts and hostile names, over real sockets.
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { expect } from "chai";
+import { createAuthority } from "../../_support/server.ts";
+import {
+  isReady,
+  kubeconfigOf,
+  type Mounted,
+  reasonOf,
+  refTo,
+  secret,
+  startMounted,
+  startTarget,
+  type Target,
+} from "./support/mounted.ts";
+
+/** At whichever address, to whom nothing is allowed but what `allow` says. */
+async function mountOf(mounted: Mounted, name: string, target: Pick<Target, "url" | "authority">): Promise<void> {
+  await mounted.make("Secret", name, secret({ kubeconfig: kubeconfigOf(target) }));
+  await mounted.make("Mount", name, { spec: { ref: refTo(name) } });
+}
+
+describe("a mount may not lead", function () {
+  this.timeout(60_000);
+  let target: Target;
+  let port: string;
+
+  before(async () => {
+    target = await startTarget();
+    port = new URL(target.url).port;
+  });
+
+  after(async () => target?.[Symbol.asyncDispose]());
+
+  beforeEach(() => target.asked.splice(0));
+
+  it("to this machine, its links and where clouds give out credentials, in whichever form it is written", async () => {
+    await using mounted = await startMounted({ allow: [] });
+    const hosts = [
+      "127.0.0.1",
+      "127.1",
+      "2130706433",
+      "0x7f.0.0.1",
+      "0.0.0.0",
+      "[::1]",
+      "[::]",
+      "[::ffff:127.0.0.1]",
+      "[::ffff:7f00:1]",
+      "[::127.0.0.1]",
+      "[64:ff9b::7f00:1]",
+      "169.254.169.254",
+      "[fe80::1]",
+      "[fd00:ec2::254]",
+      "224.0.0.1",
+      "[ff02::1]",
+      "255.255.255.255",
+    ];
+    for (const [at, host] of hosts.entries()) {
+      await mountOf(mounted, `m${at}`, { url: `https://${host}:${port}`, authority: target.authority });
+      const found = await mounted.until(
+        `m${at}`,
+        (one) => reasonOf(one) !== undefined && reasonOf(one) !== "SecretUnknown",
+      );
+      expect(reasonOf(found), host).to.equal("Restricted");
+      expect((await mounted.at(`m${at}`).get("/api")).status, host).to.equal(503);
+    }
+    expect(target.asked).to.have.length(0);
+  });
+
+  it("there by a name", async () => {
+    await using mounted = await startMounted({ allow: [], lookup: async () => ["127.0.0.1"] });
+    await mountOf(mounted, "loop", { url: `https://target.example:${port}`, authority: target.authority });
+    const found = await mounted.until("loop", (one) => reasonOf(one) === "Restricted");
+    expect(JSON.stringify(found.status)).to.not.include("127.0.0.1");
+    expect((await mounted.at("loop").get("/api")).status).to.equal(503);
+    expect(target.asked).to.have.length(0);
+  });
+
+  it("there by a name that leads elsewhere when it is looked up again", async () => {
+    let connections = 0;
+    const inner = createServer((socket) => {
+      connections += 1;
+      socket.destroy();
+    }).listen(Number(port), "127.0.0.2");
+    await once(inner, "listening");
+    let address = "127.0.0.1";
+    await using mounted = await startMounted({ lookup: async () => [address] });
+    await mountOf(mounted, "turning", { url: `https://target.example:${port}`, authority: target.authority });
+    await mounted.until("turning", isReady);
+    expect((await mounted.at("turning").get("/api")).text).to.equal("GET /api");
+    address = "127.0.0.2";
+    target.hangUp();
+    const refused = await mounted.at("turning").get("/api");
+    expect([refused.status, refused.body.message]).to.deep.equal([
+      503,
+      "the server behind this mount cannot be reached; try again",
+    ]);
+    expect(String(mounted.errors)).to.include("target.example: its address is one that mounts may not lead to");
+    inner.close();
+    await once(inner, "close");
+    expect([connections, target.asked.length]).to.deep.equal([0, 1]);
+  });
+
+  it("to where somebody on the way could read it, nor to a server that nobody vouches for", async () => {
+    await using mounted = await startMounted({ lookup: async () => ["127.0.0.1"] });
+    await mountOf(mounted, "plain", { url: "http://cluster.example", authority: target.authority });
+    await mounted.until("plain", (one) => reasonOf(one) === "Insecure");
+    await mountOf(mounted, "stranger", { url: target.url, authority: createAuthority() });
+    await mounted.until("stranger", (one) => reasonOf(one) === "Untrusted");
+    await mountOf(mounted, "renamed", { url: `https://other.example:${port}`, authority: target.authority });
+    await mounted.until("renamed", (one) => reasonOf(one) === "Untrusted");
+    expect(target.asked).to.have.length(0);
+  });
+});
+
+describe("the filters of a mount", function () {
+  this.timeout(60_000);
+
+  it("let pass what one of them allows, by verb, group, resource and path", async () => {
+    await using mounted = await startMounted();
+    await using target = await startTarget();
+    const filters = [
+      { verbs: ["get", "list"], groups: [""], resources: ["pods", "pods/log"] },
+      { verbs: ["*"], groups: ["apps"], resources: ["*"] },
+      { verbs: ["get"], paths: ["/version", "/openapi/*"] },
+    ];
+    await mounted.make("Secret", "there", secret({ kubeconfig: kubeconfigOf(target) }));
+    await mounted.make("Mount", "there", { spec: { ref: refTo("there"), filters } });
+    await mounted.until("there", isReady);
+    const at = mounted.at("there");
+    const pods = "/api/v1/namespaces/a/pods";
+    const codeOf = async (call: `${string} /${string}`) => (await at.send(call)).status;
+    for (const call of [
+      `GET ${pods}`,
+      `GET ${pods}/b/log`,
+      "DELETE /apis/apps/v1/namespaces/a/deployments/b",
+      "GET /openapi/v3",
+    ] as const)
+      expect(await codeOf(call), call).to.equal(200);
+    target.asked.splice(0);
+    for (const call of [
+      `DELETE ${pods}/b`,
+      `GET ${pods}?watch=true`,
+      `GET ${pods}/b/exec`,
+      `POST ${pods}/b/exec`,
+      "GET /api/v1/secrets",
+      "GET /apis/batch/v1/jobs",
+      "POST /version",
+      "GET /clusters/root/api/v1/pods",
+      "GET /",
+    ] as const)
+      expect(await codeOf(call), call).to.equal(403);
+    expect(target.asked).to.have.length(0);
+    expect((await at.get("/api/v1/secrets")).body.message).to.include("the filters of the mount do not let it pass");
+  });
+});

@@ -1,0 +1,53 @@
+// Who may write a Mount: whoever may get the Secret that it names.
+import { mountManifests } from "@virtual-workspaces/mounts";
+import { expect } from "chai";
+import { grant } from "../../workspace-server/support/logical-clusters.ts";
+import { kubeconfigOf, refTo, secret, startMounted, startTarget } from "./support/mounted.ts";
+
+const MOUNTS = "/apis/proxy.kcp.io/v1alpha1/mounts";
+
+describe("whoever writes a Mount", function () {
+  this.timeout(60_000);
+
+  it("must be able to get the Secret that it names, to make it and to change what it is for", async () => {
+    await using mounted = await startMounted();
+    await using target = await startTarget();
+    const { server, team } = mounted;
+    await mounted.make("Secret", "there", secret({ kubeconfig: kubeconfigOf(target) }));
+    await grant(server, team, { user: "bob", verbs: ["create", "update"] });
+    const path = `/clusters/${team}${MOUNTS}` as const;
+    const mount = (name: string, spec: object) => ({
+      ...{ apiVersion: "proxy.kcp.io/v1alpha1", kind: "Mount", metadata: { name }, spec },
+    });
+    const remote = { apiVersion: "example.dev/v1", kind: "Remote", name: "far" };
+    for (const [field, spec] of [
+      ["spec.ref", { ref: refTo("there") }],
+      ["spec.secretRef", { ref: remote, secretRef: { namespace: "default", name: "there" } }],
+    ] as const) {
+      const refused = await server.send(`POST ${path}`, mount("mine", spec), { user: "bob" });
+      expect([refused.status, refused.body.message], field).to.deep.equal([
+        403,
+        `mounts.proxy.kcp.io "mine" is forbidden: ${field}: whoever writes a Mount must be able to get the Secret "default/there" that it names`,
+      ]);
+    }
+    expect((await server.send(`POST ${path}`, mount("free", { ref: remote }), { user: "bob" })).status).to.equal(201);
+
+    const made = await mounted.make("Mount", "theirs", { spec: { ref: refTo("there") } });
+    const put = async (spec: object, labels: object) => {
+      const { body } = await server.get(`${path}/theirs`, { user: "root" });
+      const next = { ...body, metadata: { ...body.metadata, labels }, spec: { ...body.spec, ...spec } };
+      return (await server.send(`PUT ${path}/theirs`, next, { user: "bob" })).status;
+    };
+    expect(made.spec.type).to.equal("URL");
+    expect(await put({ identity: { type: "Fixed" } }, {})).to.equal(403);
+    expect(await put({}, { of: "bob" })).to.equal(200);
+    await grant(server, team, { user: "bob", verbs: ["get"] });
+    expect(await put({ identity: { type: "Fixed" } }, {})).to.equal(200);
+  });
+
+  it("is held to the same on a kcp, by a policy that is beside the export", () => {
+    const kinds = (policies: boolean) => mountManifests({ policies }).map(({ kind }) => kind);
+    expect(kinds(false)).to.deep.equal(["APIResourceSchema", "APIExport"]);
+    expect(kinds(true).slice(2)).to.deep.equal(["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"]);
+  });
+});
