@@ -12,7 +12,7 @@ const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 /** What `npm start` says, with views of this clone and at any port. */
 const flags = scripts.start
   .split(" ")
-  .filter((flag) => /^--(batteries|view)/.test(flag))
+  .filter((flag) => /^--(batteries|view|mount)/.test(flag))
   .map((flag) => flag.replace("--view=", `--view=${root}/`));
 
 describe("npm start: virtual-workspaces start with the demonstration", function () {
@@ -23,22 +23,26 @@ describe("npm start: virtual-workspaces start with the demonstration", function 
     await using first = await Start.ready({ flags });
     const shown = await told(first);
     expect(shown).to.include("soup=4.50 stew=9.80");
+    expect(shown).to.include("What root:acme exports to root:acme:shop and root:acme:lab, and its view at ");
+    expect(shown).to.match(/a cluster in a process of its own, as Alice\n.*\n {4}cluster=a plain one\n/);
     expect(shown).to.match(/through its view.*\n.*\n {4}soup=4\.50 stew=9\.80\n/);
     for (const view of ["published/clusters/<cluster>", "quotes/clusters/<cluster>"])
       expect(first.lines).to.include(`  ${first.url}/services/${view}`);
     const commands = [...shown.matchAll(/^ {4}\$ kubectl (.*)\n {4}(.*)$/gm)];
-    expect(commands).to.have.length(6);
+    expect(commands).to.have.length(9);
     for (const [, command = "", answer = ""] of commands) {
       const said = await first.kubectl(...command.replaceAll("'", "").split(" "));
       if (answer.startsWith("Error")) expect(said).to.equal(`1 ${answer}`);
-      else expect(said).to.match(/^0 NAME +(DATA|PRICE|AGE).*\n(menu|soup|stew) /);
+      else expect(said).to.match(/^0 NAME +(DATA|PRICE|AGE).*\n(menu|soup|stew|about) /);
     }
     await sees(first, shown);
     expect(await first.kubectl("--context", "alice", "get", "workspaces")).to.equal("0 No resources found");
     const inAcme = ["--context", "alice", "--server", `${first.url}/clusters/root:acme`];
     expect(await first.kubectl(...inAcme, "get", "workspaces", "-o", "jsonpath={..metadata.name}")).to.equal(
-      "0 lab shop",
+      "0 cluster lab link moved shop",
     );
+    const moved = ["--context", "alice", "--server", `${first.url}/clusters/root:acme:moved`];
+    expect(await first.kubectl(...moved, "get", "dishes", "-o", "name")).to.equal("0 dish.menu.example.dev/stew");
     const path = first.folder.path;
     expect(await first.end("SIGTERM")).to.equal(0);
 

@@ -56,6 +56,16 @@ const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
   [["--batteries-included=user,workspace-types"], /battery user enabled which requires admin as well/],
   [["--batteries-included=+metrics-viewer"], /metrics-viewer is not implemented/],
   [["--batteries-included=-workspace-types"], /name workspace-types too/],
+  [
+    ["--mount-proxy-client-cert-file=none.pem"],
+    /--mount-proxy-client-cert-file and --mount-proxy-client-key-file go together/,
+  ],
+  [["--mount-ca-file=gone"], /--mount-ca-file .*gone cannot be read: ENOENT/],
+  [["--mount-caller-hosts=a.example"], /--mount-caller-hosts is about Mounts: there are some with \S+\+mounts/],
+  [
+    ["--feature-gates=WorkspaceMounts=false", "--mount-allow=a.example"],
+    /--mount-allow: workspaces may not be mounted/,
+  ],
   [["--feature-gates=Everything"], /--feature-gates Everything: write Name=true or Name=false/],
   [["--logging-format=xml"], /--logging-format xml: say text or json/],
   [["--v=loud"], /--v loud: give a number from 0 to 100/],
@@ -81,6 +91,12 @@ const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
     ],
     /go together, and --shard-virtual-workspace-ca-file, --shard-client-key-file is missing/,
   ],
+  [
+    ["--shard-virtual-workspace-url=https://{name}.x"],
+    /--shard-virtual-workspace-url: \{name\} stands for nothing: \{shard\} is the name of the shard/,
+  ],
+  [["--shard-virtual-workspace-url=https://x:{shard}"], /--shard-virtual-workspace-url: give a URL such as https:/],
+  [["--shard-virtual-workspace-url=https://{shard}.x/{shard}"], /without user, path or query/],
 ];
 
 /** What protects something. Each with a value that would. */
@@ -150,6 +166,32 @@ describe("virtual-workspaces start refuses", function () {
     expect([exportURLs, warnings]).to.deep.equal([false, []]);
   });
 
+  it("the gate by which views keep resources, which is on unless it is turned off", () => {
+    using folder = tree({});
+    const said = (...flags: string[]) => {
+      const { warnings, virtualStorage } = startOptions(["--root-directory", folder.path, ...flags], {});
+      return [virtualStorage, warnings.map((text) => text.split(":")[0])];
+    };
+    expect(said()).to.deep.equal([true, []]);
+    expect(said("--feature-gates=CacheAPIs=true")).to.deep.equal([true, ["feature gate CacheAPIs"]]);
+    expect(said("--feature-gates=CacheAPIs=false")).to.deep.equal([false, []]);
+    expect(said("--shard-client-cert-file=package.json")).to.deep.equal([
+      true,
+      ["--shard-client-cert-file has no effect without --shard-virtual-workspace-ca-file, --shard-client-key-file"],
+    ]);
+  });
+
+  it("the gate by which workspaces may be mounted, which is on unless it is turned off", () => {
+    using folder = tree({});
+    const said = (...flags: string[]) => {
+      const { warnings, mounts } = startOptions(["--root-directory", folder.path, ...flags], {});
+      return [mounts !== undefined, warnings];
+    };
+    expect(said()).to.deep.equal([true, []]);
+    expect(said("--feature-gates=WorkspaceMounts=true")).to.deep.equal([true, []]);
+    expect(said("--feature-gates=WorkspaceMounts=false")).to.deep.equal([false, []]);
+  });
+
   it("nothing that kcp's own tests, or its defaults, say", () => {
     using folder = tree({});
     const harness = [
@@ -174,7 +216,6 @@ describe("virtual-workspaces start refuses", function () {
       ...["client-port", "peer-port", "wal-size-bytes"].map((name) => `--embedded-etcd-${name} is accepted`),
       "requests below /services",
       "audit policy file",
-      "feature gate WorkspaceMounts",
     ]);
   });
 

@@ -44,7 +44,15 @@ const FLAGS: readonly (readonly [readonly string[], RegExp])[] = [
     ],
     /go together, and --shard-virtual-workspace-ca-file, --shard-client-key-file is missing/,
   ],
-  [["serve"], /--view is missing/],
+  [
+    [
+      ...["start", "--run-virtual-workspaces=false", "--shard-virtual-workspace-ca-file=package.json", "--shards=2"],
+      ...["--shard-client-cert-file=package.json", "--shard-client-key-file=package.json"],
+      "--shard-virtual-workspace-url=https://a",
+    ],
+    /--shard-virtual-workspace-url: what is there is of one shard, and there are several: put \{shard\} into its host/,
+  ],
+  [["serve"], /--kubeconfig is missing/],
   [["serve", "--view", "package.json"], /--kubeconfig is missing/],
   [["serve", "--view", "package.json", "--kubeconfig", "package.json"], /--tls-cert-file and --tls-private-key-file/],
   [["serve", "view.ts"], /name files of views with --view/],

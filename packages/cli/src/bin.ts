@@ -7,6 +7,9 @@ const [command, ...args] = process.argv.slice(2);
 if (command === "dev:worker") {
   const { work } = await import("./dev/worker.ts");
   await work(args);
+} else if (command === "serve:worker") {
+  const { work } = await import("./serve/workers/worker.ts");
+  work();
 } else {
   const { main } = await import("./main.ts");
   process.exitCode = await main(process.argv.slice(2));

@@ -11,11 +11,14 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["conformance", async () => (await import("./conformance.ts")).conformance],
 ]);
 
+/** Flags that are for no command. */
+const GENERAL: ReadonlySet<string> = new Set(["--help", "-h", "--version"]);
+
 const HELP = `Usage: virtual-workspaces <command>
 
 Commands:
   start                    serve workspaces, as kcp does
-  serve --view <file>      serve views over the workspaces of another server
+  serve                    serve kcp's views, and others, over the workspaces of another server
   dev <file or folder>...  serve views on this machine, reloading them on save
   store backup|restore     copy what a store holds into a file, and back
   manifests <view>...      print what views need installed
@@ -27,7 +30,7 @@ Flags:
 
 /** Runs the command line. @returns the exit code: 0, 1 for a failure, 2 for a mistake in the command line */
 export async function main(args: readonly string[]): Promise<number> {
-  const [name, ...rest] = args;
+  const [name, ...rest] = await named(args);
   try {
     if (name === "--version") return print(version());
     if (name === "--help" || name === "-h" || name === "help") return print(HELP);
@@ -39,6 +42,14 @@ export async function main(args: readonly string[]): Promise<number> {
   } catch (error) {
     return complain(error, name);
   }
+}
+
+/** kcp's own `virtual-workspaces` has no commands: what begins with one of its flags is for `serve`. */
+async function named(args: readonly string[]): Promise<readonly string[]> {
+  const [first = ""] = args;
+  if (!/^--?[a-z]/.test(first) || GENERAL.has(first)) return args;
+  const [{ isFlagOf }, { SERVE }] = await Promise.all([import("./flags/flags.ts"), import("./serve/known-flags.ts")]);
+  return isFlagOf(first, SERVE) ? ["serve", ...args] : args;
 }
 
 function unknown(name: string | undefined): string {

@@ -4,10 +4,14 @@ import type { Dev } from "./dev.ts";
 
 export const NOTES = "/services/note/clusters/root/apis/test.dev/v1/notes";
 
-/** Creates a note. @returns the code */
-export async function create(dev: Dev, name: string, text = "x"): Promise<number> {
+function post(dev: Dev, name: string, text = "x"): ReturnType<Dev["send"]> {
   const note = { apiVersion: "test.dev/v1", kind: "Note", metadata: { name }, spec: { text } };
-  return (await dev.send(`POST ${NOTES}`, note)).code;
+  return dev.send(`POST ${NOTES}`, note);
+}
+
+/** Creates a note. @returns the code */
+export async function create(dev: Dev, name: string, text?: string): Promise<number> {
+  return (await post(dev, name, text)).code;
 }
 
 /** The list as it is served. */
@@ -26,6 +30,8 @@ export class Writers implements AsyncDisposable {
   /** How often each code came; `lost` are requests that got no answer. */
   readonly codes = new Map<number | "lost", number>();
   readonly acknowledged: string[] = [];
+  /** What was said with other codes than 201. */
+  readonly refusals: string[] = [];
   readonly #writing: Promise<unknown>;
   readonly #waiting = new Set<() => void>();
   #stopped = false;
@@ -52,9 +58,10 @@ export class Writers implements AsyncDisposable {
   async #write(dev: Dev, writer: number): Promise<void> {
     for (let at = 0; !this.#stopped; at++) {
       const name = `w${writer}-${at}`;
-      const code = await create(dev, name).catch(() => "lost" as const);
+      const { code, body } = await post(dev, name).catch(() => ({ code: "lost" as const, body: "" }));
       this.codes.set(code, (this.codes.get(code) ?? 0) + 1);
       if (code === 201) this.acknowledged.push(name);
+      else this.refusals.push(body);
       for (const wake of this.#waiting) wake();
       this.#waiting.clear();
     }

@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { parse } from "yaml";
 import { localNode, root } from "../../../tools/install.mjs";
 import { type Tree, tree } from "../../_setup/tree.ts";
@@ -25,6 +26,8 @@ export interface StartOptions {
   readonly files?: { readonly "tokens.csv": string };
   /** Where it listens. @default any free port of 127.0.0.1 */
   readonly at?: readonly string[];
+  /** A file that is loaded before its own code. @default none */
+  readonly preload?: string;
 }
 
 /** How a request was answered. */
@@ -39,11 +42,13 @@ export class Start extends Program {
   readonly folder: Tree;
   readonly #root: string;
 
-  constructor({ in: path, root = "kcp", flags = [], files, at = ANYWHERE }: StartOptions = {}) {
+  constructor({ in: path, root = "kcp", flags = [], files, at = ANYWHERE, preload }: StartOptions = {}) {
     const folder = path === undefined ? tree({ ...files }) : { path, [Symbol.dispose]: () => undefined };
     const rootDirectory = join(folder.path, root);
     const users = files === undefined ? [] : ["--token-auth-file", join(folder.path, "tokens.csv")];
-    super(localNode, [...BINARY, "--root-directory", rootDirectory, ...at, ...users, ...flags], { HOME: folder.path });
+    const first = preload === undefined ? [] : ["--import", pathToFileURL(preload).href];
+    const args = [...first, ...BINARY, "--root-directory", rootDirectory, ...at, ...users, ...flags];
+    super(localNode, args, { HOME: folder.path });
     this.folder = folder;
     this.#root = rootDirectory;
   }
@@ -51,8 +56,13 @@ export class Start extends Program {
   /** Starts, and waits until it serves. */
   static async ready(options?: StartOptions): Promise<Start> {
     const server = new Start(options);
-    await server.until("ready", () => server.url !== "", 20_000);
-    return server;
+    try {
+      await server.until("ready", () => server.url !== "", 20_000);
+      return server;
+    } catch (error) {
+      await server[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
   /** Below the root directory. */

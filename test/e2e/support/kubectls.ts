@@ -15,6 +15,11 @@ export function kubectls(): readonly string[] {
   ) as string[];
 }
 
+/** All that are beside the machine's own; with `KUBECTLS=ends`, where there is no time for them, as {@link kubectls}. */
+export function allKubectls(): readonly string[] {
+  return process.env["KUBECTLS"] === "ends" ? kubectls() : machineKubectls();
+}
+
 function own(): string[] {
   try {
     return machineKubectls();

@@ -2,11 +2,11 @@ import { type ChildProcess, fork } from "node:child_process";
 import { EventEmitter } from "node:events";
 import module from "node:module";
 import type { Socket } from "node:net";
-import { dirname, extname, join } from "node:path";
+import { dirname } from "node:path";
+import { Handing } from "../handing.ts";
+import { BIN } from "../programs.ts";
 import { Failure } from "../usage.ts";
 import type { FromWorker, Loaded, Site, ToWorker } from "./messages.ts";
-
-const BIN = join(dirname(import.meta.dirname), `bin${extname(import.meta.filename)}`);
 
 /** One process that serves the modules as they were when it started. */
 export class Generation {
@@ -16,11 +16,7 @@ export class Generation {
   readonly ended: Promise<number | string>;
   readonly #worker: ChildProcess;
   readonly #answers = new EventEmitter<{ serving: [Loaded]; released: []; failed: [Failure] }>();
-  /**
-   * Connections on their way, kept open here as well until they have arrived: Node would keep those of a process that dies
-   * meanwhile for ever, and so would their clients.
-   */
-  readonly #handing: Socket[] = [];
+  readonly #handing: Handing;
   #failure: Failure | undefined;
 
   constructor(paths: readonly string[], onFiles: (files: readonly string[]) => void) {
@@ -29,6 +25,7 @@ export class Generation {
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
     this.#worker = worker;
+    this.#handing = new Handing(worker);
     const imported = Promise.withResolvers<{ readonly hosted: boolean }>();
     const ended = Promise.withResolvers<number | string>();
     const fail = (problem: string): void => {
@@ -40,13 +37,13 @@ export class Generation {
       if (message.type === "files") onFiles(message.files);
       else if (message.type === "imported") imported.resolve(message);
       else if (message.type === "serving") this.#answers.emit("serving", message.loaded);
-      else if (message.type === "taken") this.#handing.shift()?.destroy();
+      else if (message.type === "taken") this.#handing.taken();
       else if (message.type === "released") this.#answers.emit("released");
       else fail(message.problem);
     });
     worker.once("exit", (code, signal) => {
       fail(`the process that loads the modules ended with ${signal ?? `exit code ${code}`}`);
-      for (const connection of this.#handing) connection.destroy();
+      this.#handing.end();
       ended.resolve(signal ?? code ?? 0);
     });
     this.imported = imported.promise;
@@ -65,14 +62,9 @@ export class Generation {
   }
 
   /** Hands a connection over. */
-  readonly take = (connection: Socket): void => {
-    if (!this.#worker.connected) {
-      connection.destroy();
-      return;
-    }
-    this.#handing.push(connection);
-    this.#send({ type: "connection" }, connection);
-  };
+  get take(): (connection: Socket) => void {
+    return this.#handing.hand;
+  }
 
   /** Ends watches cleanly and lets go of the store; a process that does not obey within `patience` ms is killed. */
   async release(patience: number): Promise<void> {
@@ -100,14 +92,14 @@ export class Generation {
     clearTimeout(impatient);
   }
 
-  #send(message: ToWorker, connection?: Socket): void {
+  #send(message: ToWorker): void {
     // A process that is gone has been heard of by its exit.
-    if (this.#worker.connected) this.#worker.send(message, connection, { keepOpen: true }, () => undefined);
+    if (this.#worker.connected) this.#worker.send(message, () => undefined);
   }
 }
 
-/** The worker keeps its compiled code where this process does. */
-function environment(): NodeJS.ProcessEnv {
+/** Another process keeps its compiled code where this one does. */
+export function environment(): NodeJS.ProcessEnv {
   const cache = module.getCompileCacheDir();
   return cache === undefined ? process.env : { ...process.env, NODE_COMPILE_CACHE: dirname(cache) };
 }

@@ -1,94 +1,137 @@
+import { existsSync } from "node:fs";
+import { isIP } from "node:net";
 import { resolve } from "node:path";
-import type { Authenticator, Log } from "@virtual-workspaces/framework";
+import type { Audit, Authenticator } from "@virtual-workspaces/framework";
+import { type Flags, readFlags } from "../flags/flags.ts";
+import type { FlagName } from "../flags/names.ts";
+import { auditOf } from "../start/audit.ts";
 import { authenticationOf } from "../start/authentication.ts";
-import { contentOf } from "../start/files.ts";
-import { Flags } from "../start/flags.ts";
-import { viewPaths } from "../start/services.ts";
+import { contentOf, pathOf } from "../start/files.ts";
+import { logOf, type StartLog } from "../start/log.ts";
+import { type ForwardedTo, viewPaths } from "../start/services.ts";
 import { STORE_FLAGS, type StoreChoice, storeChoice } from "../store/options.ts";
-import { parse, UsageError } from "../usage.ts";
+import { UsageError } from "../usage.ts";
+import { fallbackOf } from "./fallback.ts";
+import { SERVE } from "./known-flags.ts";
+import { type GroupOptions, groupOf } from "./workers/flags.ts";
 
 /** What `serve` is told. Paths are absolute. */
-export interface ServeOptions {
+export interface ServeOptions extends StartLog {
+  /** Besides kcp's own. */
   readonly views: readonly string[];
-  /** Of the workspaces. */
-  readonly kubeconfig: string;
-  readonly context: string | undefined;
+  readonly kubeconfigs: Kubeconfigs;
   /** The shard whose workspaces these are. @default unknown */
   readonly shard: string | undefined;
-  /** Of the workspaces of all shards. @default the same */
-  readonly everywhere: string | undefined;
-  /** Of whom tokens are asked about. @default the same */
-  readonly authentication: string | undefined;
   readonly authenticators: readonly Authenticator[];
+  /** How long other servers' word about a token is believed, ms. @default theirs who asks */
+  readonly tokenCache: number | undefined;
   readonly tls: { readonly certFile: string; readonly keyFile: string };
   readonly bindAddress: string;
   readonly port: number;
+  /** Where those of kcp's views are that are not here. @default nowhere: 404 */
+  readonly fallback: ForwardedTo | undefined;
   readonly store: StoreChoice;
+  /** Which processes serve. */
+  readonly group: GroupOptions;
+  readonly audit: Audit | undefined;
+  /** For the log. */
+  readonly warnings: readonly string[];
 }
 
-const AUTHENTICATION = {
-  "client-ca-file": { type: "string" },
-  "anonymous-auth": { type: "string" },
-  "requestheader-client-ca-file": { type: "string" },
-  "requestheader-allowed-names": { type: "string", multiple: true },
-  "requestheader-username-headers": { type: "string", multiple: true },
-  "requestheader-uid-headers": { type: "string", multiple: true },
-  "requestheader-group-headers": { type: "string", multiple: true },
-  "requestheader-extra-headers-prefix": { type: "string", multiple: true },
-} as const;
+/** Of whom what is asked. */
+export interface Kubeconfigs {
+  /** Of the workspaces of one shard. */
+  readonly workspaces: string;
+  /** Its context. @default the current one */
+  readonly context: string | undefined;
+  /** Of kcp's cache server. @default the shard's */
+  readonly cache: string | undefined;
+  /** Of the workspaces of all shards. @default the shard's */
+  readonly everywhere: string | undefined;
+  /** Of whom tokens are asked about. @default the shard's */
+  readonly authentication: string | undefined;
+}
 
-/** kcp's own `virtual-workspaces` listens there. */
+/** kcp's own `virtual-workspaces` listens there, and finds its certificate there. */
 const DEFAULT_PORT = 6444;
+const DEFAULT_TLS = { cert: ".kcp/apiserver.crt", key: ".kcp/apiserver.key" };
+/** A day, ms. */
+const LONGEST_CACHE = 86_400_000;
 
 /** Reads the flags and the files that they name; changes nothing. @throws UsageError */
-export function serveOptions(args: readonly string[], env: NodeJS.ProcessEnv, log: Log): ServeOptions {
-  const { values, positionals } = parse(args, {
-    view: { type: "string", multiple: true },
-    kubeconfig: { type: "string" },
-    context: { type: "string" },
-    "shard-name": { type: "string" },
-    "external-logical-cluster-admin-kubeconfig": { type: "string" },
-    "authentication-kubeconfig": { type: "string" },
-    "authentication-skip-lookup": { type: "boolean" },
-    "tls-cert-file": { type: "string" },
-    "tls-private-key-file": { type: "string" },
-    "bind-address": { type: "string" },
-    "secure-port": { type: "string" },
-    ...AUTHENTICATION,
-    ...STORE_FLAGS,
-  });
-  if (positionals.length > 0) throw new UsageError(`${positionals[0]}: name files of views with --view`);
-  const { view = [], kubeconfig, context, "authentication-kubeconfig": authentication } = values;
-  if (view.length === 0) throw new UsageError("--view is missing: name a file with a view");
-  if (kubeconfig === undefined)
-    throw new UsageError("--kubeconfig is missing: name that of an administrator of the workspaces, with --context");
-  const everywhere = values["external-logical-cluster-admin-kubeconfig"];
-  const { "tls-cert-file": cert, "tls-private-key-file": key } = values;
-  if (cert === undefined || key === undefined)
-    throw new UsageError("--tls-cert-file and --tls-private-key-file are missing: by these clients trust the server");
-  const given = Object.keys(AUTHENTICATION).flatMap((name) => {
-    const value = values[name as keyof typeof AUTHENTICATION];
-    return value === undefined ? [] : [[name, [value].flat()] as const];
-  });
-  const tls = { certFile: resolve(cert), keyFile: resolve(key) };
-  contentOf(tls.certFile, "tls-cert-file");
-  contentOf(tls.keyFile, "tls-private-key-file");
+export function serveOptions(args: readonly string[], env: NodeJS.ProcessEnv): ServeOptions {
+  const flags = readFlags(args, SERVE);
+  const logging = logOf(flags);
+  const { audit, warning } = auditOf(flags);
+  const views = viewPaths(flags.list("view"));
+  const group = groupOf(flags);
+  if (group.workers > 1 && audit !== undefined && flags.text("audit-log-path") !== "-")
+    throw new UsageError("--audit-log-path names a file, which is for one process alone: beside --workers give -");
   return {
-    views: viewPaths(view),
-    kubeconfig: resolve(kubeconfig),
-    context,
-    shard: values["shard-name"],
-    everywhere: everywhere === undefined ? undefined : resolve(everywhere),
-    authentication: authentication === undefined ? undefined : resolve(authentication),
-    authenticators: authenticationOf(new Flags(new Map(given), []), log).authenticators,
-    tls,
-    bindAddress: values["bind-address"] ?? "0.0.0.0",
-    port: portOf(values["secure-port"]),
-    store: storeChoice(values, env),
+    ...logging,
+    views,
+    kubeconfigs: kubeconfigsOf(flags),
+    shard: flags.text("shard-name"),
+    authenticators: authenticationOf(flags, logging.log).authenticators,
+    tokenCache: tokenCacheOf(flags),
+    tls: tlsOf(flags),
+    bindAddress: addressOf(flags),
+    port: flags.count("secure-port", { fallback: DEFAULT_PORT, most: 65_535 }),
+    fallback: fallbackOf(flags),
+    store: storeOf(flags, env),
+    group,
+    audit,
+    warnings: [...flags.warnings, ...(warning === undefined ? [] : [warning])],
   };
 }
 
-function portOf(text = String(DEFAULT_PORT)): number {
-  if (/^\d+$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new UsageError(`--secure-port ${text}: give a number from 1 to 65535, or 0 for any free port`);
+function kubeconfigsOf(flags: Flags): Kubeconfigs {
+  const workspaces = kubeconfigOf(flags, "kubeconfig");
+  if (workspaces === undefined)
+    throw new UsageError("--kubeconfig is missing: name that of an administrator of the workspaces, with --context");
+  return {
+    workspaces,
+    context: flags.text("context"),
+    cache: kubeconfigOf(flags, "cache-kubeconfig"),
+    everywhere: kubeconfigOf(flags, "external-logical-cluster-admin-kubeconfig"),
+    authentication: kubeconfigOf(flags, "authentication-kubeconfig"),
+  };
+}
+
+function kubeconfigOf(flags: Flags, name: FlagName): string | undefined {
+  const path = pathOf(flags, name);
+  if (path !== undefined) contentOf(path, name);
+  return path;
+}
+
+function tlsOf(flags: Flags): ServeOptions["tls"] {
+  const given = { cert: flags.text("tls-cert-file"), key: flags.text("tls-private-key-file") };
+  const none = given.cert === undefined && given.key === undefined;
+  const { cert, key } = none && existsSync(DEFAULT_TLS.cert) ? DEFAULT_TLS : given;
+  if (cert === undefined || key === undefined)
+    throw new UsageError("--tls-cert-file and --tls-private-key-file are missing: by these clients trust the server");
+  const tls = { certFile: resolve(cert), keyFile: resolve(key) };
+  contentOf(tls.certFile, "tls-cert-file");
+  contentOf(tls.keyFile, "tls-private-key-file");
+  return tls;
+}
+
+function addressOf(flags: Flags): string {
+  const address = flags.text("bind-address") ?? "0.0.0.0";
+  if (isIP(address) !== 0) return address;
+  throw new UsageError(`--bind-address ${address}: give an IP address, 0.0.0.0 or :: for all of this machine`);
+}
+
+function tokenCacheOf(flags: Flags): number | undefined {
+  const name = "authentication-token-webhook-cache-ttl";
+  if (flags.text(name) === undefined) return undefined;
+  const cache = flags.duration(name);
+  if (Number.isSafeInteger(cache) && cache <= LONGEST_CACHE) return cache;
+  throw new UsageError(`--${name} ${flags.text(name)}: give a duration of a day at most, in whole milliseconds`);
+}
+
+function storeOf(flags: Flags, env: NodeJS.ProcessEnv): StoreChoice {
+  const names = Object.keys(STORE_FLAGS) as (keyof typeof STORE_FLAGS)[];
+  const given = flags.given(names).map((name) => [name, name === "etcd-servers" ? flags.list(name) : flags.text(name)]);
+  return storeChoice(Object.fromEntries(given), env);
 }

@@ -1,55 +1,59 @@
-import { loadKubeconfig } from "@virtual-workspaces/client";
-import { sameCaller, subjectAccessReview, tokenReview } from "@virtual-workspaces/forwarding";
-import { type Authenticator, createServer, groups, type Log, union } from "@virtual-workspaces/framework";
-import { keepHistory } from "@virtual-workspaces/store";
-import { Upstream } from "@virtual-workspaces/transport";
+import { subjectAccessReview, tokenReview } from "@virtual-workspaces/forwarding";
+import { type Authenticator, createServer, groups, metrics, type Server, union } from "@virtual-workspaces/framework";
+import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
 import { workspaceImpersonation } from "@virtual-workspaces/workspace-server";
-import { startFailure, told } from "../start/failures.ts";
-import { Interrupt } from "../start/interrupt.ts";
-import { openStore } from "../store/open.ts";
-import { ViewFiles } from "../views/load-views.ts";
+import { told } from "../start/failures.ts";
 import type { ServeOptions } from "./options.ts";
-
-/** Whose members may go on as anybody, without the workspaces being asked: the shard that passes requests on is one. */
-const MASTERS = "system:masters";
+import { type Upstreams, upstreamsOf } from "./upstreams.ts";
+import { type Served, viewsOf } from "./views.ts";
+import { LonePost, type Post } from "./workers/post.ts";
 
 /** Serves views over workspaces that are elsewhere until the process is asked to end. @returns the exit code @throws Failure */
-export async function serve(options: ServeOptions, log: Log): Promise<number> {
+export async function serve(options: ServeOptions, given?: Post): Promise<number> {
   await using stack = new AsyncDisposableStack();
-  const interrupt = stack.use(new Interrupt());
-  const files = await ViewFiles.import(options.views);
-  const upstream = stack.use(await upstreamOf(options.kubeconfig, options.context));
-  const { authentication } = options;
-  const reviewing = authentication === undefined ? upstream : stack.use(await upstreamOf(authentication, undefined));
-  const tokens = stack.use(tokenReview({ upstream: reviewing }));
-  const access = stack.use(subjectAccessReview<{ readonly cluster: string }>({ upstream }));
-  const store = files.hosted ? stack.use(await openStore(options.store)) : undefined;
-  if (store !== undefined) stack.use(keepHistory(store));
-  const { shard } = options;
-  const everywhere =
-    options.everywhere === undefined ? upstream : stack.use(await upstreamOf(options.everywhere, undefined));
-  const workspaces = { upstream, identity: sameCaller, everywhere, ...(shard !== undefined && { shard }) };
-  const views = await files.views(store && { ...workspaces, store });
-  const { tls, bindAddress: host, port } = options;
-  const server = stack.use(
-    await told(() =>
-      createServer({
-        virtualWorkspaces: views,
-        authentication: inOrder(options.authenticators, tokens),
-        impersonation: workspaceImpersonation(union(groups(MASTERS), access)),
-        tls,
-        log,
-      }),
-    ),
-  );
-  const listening = await server.listen({ port, host }).catch((error: unknown) => {
-    throw startFailure(error, { bindAddress: host, port });
-  });
-  const paths = views.map(({ name, path }) => `/services/${name}${path === "/" ? "" : path}`);
-  console.log(`Ready in ${(performance.now() / 1000).toFixed(2)} s at ${listening.url}: ${paths.join(" ")}`);
-  await interrupt.asked;
+  const post: Post = stack.use(given ?? new LonePost(options));
+  // A reader of the log that has gone away is no reason to end.
+  stack.adopt(process.stderr.on("error", ignore), (stderr) => void stderr.off("error", ignore));
+  stack.use(options.log);
+  const upstreams = await upstreamsOf(options.kubeconfigs, stack);
+  const views = await viewsOf(options, upstreams, stack);
+  const server = stack.use(await told(() => serverOf(options, { upstreams, views, post, stack })));
+  const paths = views.named.map(({ name, path }) => `/services/${name}${path === "/" ? "" : path}`);
+  await post.serve(server, paths);
   await server.close();
   return 0;
+}
+
+interface Parts {
+  readonly upstreams: Upstreams;
+  readonly views: Served;
+  readonly post: Post;
+  readonly stack: AsyncDisposableStack;
+}
+
+function serverOf(options: ServeOptions, { upstreams, views, post, stack }: Parts): Server {
+  const { log, onRequest, tls, audit, tokenCache, authenticators } = options;
+  const tokens = stack.use(
+    tokenReview({
+      ...upstreams.authentication,
+      away: "unavailable",
+      ...(tokenCache !== undefined && { allowCache: tokenCache, denyCache: tokenCache }),
+    }),
+  );
+  const access = stack.use(subjectAccessReview<{ readonly cluster: string }>({ upstream: upstreams.workspaces }));
+  // Whose members may go on as anybody, without the workspaces being asked: the shard that passes requests on is one.
+  const masters = groups(MASTERS_GROUP);
+  return createServer({
+    virtualWorkspaces: [...views.virtualWorkspaces, ...post.views],
+    authentication: [...post.authenticators, ...inOrder(authenticators, tokens)],
+    impersonation: workspaceImpersonation(union(masters, access)),
+    metrics: metrics({ authorize: masters }),
+    tls: { ...tls, sni: post.sni },
+    ...(post.peers && { peers: post.peers }),
+    ...(audit && { audit }),
+    ...(onRequest && { onRequest }),
+    log,
+  });
 }
 
 /** Those without credentials are let in last. */
@@ -58,10 +62,4 @@ function inOrder(known: readonly Authenticator[], tokens: Authenticator): readon
   return [...known.filter((one) => !isNobody(one)), tokens, ...known.filter(isNobody)];
 }
 
-/** The server that a kubeconfig names; a logical cluster in its URL does not count, as in kcp's. @throws Failure */
-async function upstreamOf(file: string, context: string | undefined): Promise<Upstream> {
-  return told(async () => {
-    const { upstream } = await loadKubeconfig({ file, ...(context !== undefined && { context }) });
-    return new Upstream(upstream);
-  });
-}
+function ignore(): void {}

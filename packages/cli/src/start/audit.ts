@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Audit, audit } from "@virtual-workspaces/framework";
+import type { Flags } from "../flags/flags.ts";
 import { UsageError } from "../usage.ts";
 import { checked, contentOf, pathOf } from "./files.ts";
-import type { Flags } from "./flags.ts";
 
 /** Days, files and MiB that nobody comes near. */
 const MOST = 1_000_000;

@@ -9,10 +9,10 @@ import {
   requestHeader,
   tokenFile,
 } from "@virtual-workspaces/framework";
+import type { Flags } from "../flags/flags.ts";
+import type { FlagName } from "../flags/names.ts";
 import { UsageError } from "../usage.ts";
 import { checked, contentOf, pathOf } from "./files.ts";
-import type { Flags } from "./flags.ts";
-import type { FlagName } from "./known-flags.ts";
 
 /** Who may come in by what the flags say; administrators and service accounts come on top. */
 export interface Authentication {

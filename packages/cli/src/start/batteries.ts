@@ -1,11 +1,11 @@
 import type { PlainUser } from "@virtual-workspaces/workspace-server";
+import type { Flags } from "../flags/flags.ts";
 import { UsageError } from "../usage.ts";
 import { DEMO_USERS } from "./demo/place.ts";
-import type { Flags } from "./flags.ts";
 
 const DEFAULT_BATTERIES: readonly string[] = ["admin", "workspace-types"];
-/** kcp's, and `demo`. */
-const BATTERIES: readonly string[] = [...DEFAULT_BATTERIES, "demo", "metrics-viewer", "user"];
+/** kcp's, and `demo` and `mounts`. */
+const BATTERIES: readonly string[] = [...DEFAULT_BATTERIES, "demo", "metrics-viewer", "mounts", "user"];
 
 /** `--batteries-included`: `+x` and `-x` change what is the default, a plain `x` takes its place. */
 export function batteriesOf(flags: Flags): ReadonlySet<string> {

@@ -18,14 +18,23 @@ Where:
   --shard-base-url <url>             how it is reached                                (default https://<name>:<port>)
   --shard-external-url <url>         what workspaces say in their URLs                (default the base URL)
   --shard-virtual-workspace-url <url>  where virtual workspaces are                   (default the base URL)
+                                     {shard} in its host is the name of the shard: with several each has its own
   --run-virtual-workspaces=false     they are not here: requests below /services are passed on to that URL, with
   --shard-virtual-workspace-ca-file <file>           whom to trust there
   --shard-client-cert-file, --shard-client-key-file <file>   who we are there: somebody who may be anybody
+  --feature-gates=CacheAPIs=false    no view keeps a resource of an export (storage.virtual); with these three files views
+                                     at other servers may
   --view <file>                      serve a view, or several, over the workspaces; more than once for several files
+  --mount-allow <hosts>              names, addresses and networks that workspaces may be mounted on although they are restricted:
+                                     this machine, its links, where clouds give out credentials     (default none)
+  --mount-ca-file <file>             who certifies what objects of others' kinds lead to     (default as Node trusts)
+  --mount-proxy-client-cert-file, --mount-proxy-client-key-file <file>  by which that knows us: then X-Remote-* says who asks
+  --mount-caller-hosts <hosts>       who gets callers' own tokens by Mounts that say Caller         (default nobody)
   --tls-cert-file, --tls-private-key-file <file>  PEM                                 (default made in the root directory)
 
 Who:
-  --batteries-included <names>       admin, workspace-types, user, demo; +demo adds one   (default admin,workspace-types)
+  --batteries-included <names>       admin, workspace-types, user, mounts (the kind Mount and its view), demo; +demo adds one
+                                     (default admin,workspace-types)
   --token-auth-file <file>           lines of token,user,uid,"group1,group2"
   --home-workspaces-home-creator-groups <groups>  who gets a workspace of their own  (default system:authenticated)
   --enable-home-workspaces=false     nobody does

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Flags } from "../flags/flags.ts";
+import type { FlagName } from "../flags/names.ts";
 import { UsageError } from "../usage.ts";
-import type { Flags } from "./flags.ts";
-import type { FlagName } from "./known-flags.ts";
 
 /** The absolute path that a flag gives. */
 export function pathOf(flags: Flags, name: FlagName): string | undefined {

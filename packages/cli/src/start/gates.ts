@@ -1,15 +1,26 @@
+import type { Flags } from "../flags/flags.ts";
 import { UsageError } from "../usage.ts";
-import type { Flags } from "./flags.ts";
 
 /** What feature gates say. */
 export interface Gates {
   /** Whether exports have URLs in their own status. @default the server's to say */
   readonly exportURLs: boolean | undefined;
+  /** Whether views may keep resources of exports. */
+  readonly virtualStorage: boolean;
+  /** Whether workspaces may be mounted. */
+  readonly mounts: boolean;
   /** For the log. */
   readonly warnings: readonly string[];
 }
 
+const VIRTUAL_STORAGE = "CacheAPIs";
+const MOUNTS = "WorkspaceMounts";
 const EXPORT_URLS = "EnableDeprecatedAPIExportVirtualWorkspacesUrls";
+
+const OURS: ReadonlySet<string> = new Set([VIRTUAL_STORAGE, MOUNTS, EXPORT_URLS]);
+
+/** In kcp the gate is about more. */
+const HALF = `feature gate ${VIRTUAL_STORAGE}: views may keep resources of exports (storage.virtual), which needs no gate here; there is no cache.kcp.io`;
 
 /**
  * The last that is said of each gate. Most of kcp's are for parts that are not here; what is said about them must not be lost.
@@ -25,9 +36,14 @@ export function gatesOf(flags: Flags): Gates {
       return [name, /^true$/i.test(value)];
     }),
   );
-  const others = [...gates].filter(([name, on]) => on && name !== EXPORT_URLS);
+  const others = [...gates].filter(([name, on]) => on && !OURS.has(name));
   return {
     exportURLs: gates.get(EXPORT_URLS),
-    warnings: others.map(([name]) => `feature gate ${name} has no effect in this server`),
+    virtualStorage: gates.get(VIRTUAL_STORAGE) ?? true,
+    mounts: gates.get(MOUNTS) ?? true,
+    warnings: [
+      ...others.map(([name]) => `feature gate ${name} has no effect in this server`),
+      ...(gates.get(VIRTUAL_STORAGE) === true ? [HALF] : []),
+    ],
   };
 }

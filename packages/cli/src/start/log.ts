@@ -1,6 +1,6 @@
 import { type JsonLog, jsonLog, type LogRecord, type RequestRecord } from "@virtual-workspaces/framework";
+import type { Flags } from "../flags/flags.ts";
 import { UsageError } from "../usage.ts";
-import type { Flags } from "./flags.ts";
 
 /** From which `--v` on requests are logged, as in Kubernetes. */
 const REQUESTS = 3;

@@ -2,15 +2,17 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Audit, TlsCertificate } from "@virtual-workspaces/framework";
 import type { PlainUser, WorkspaceServerOptions } from "@virtual-workspaces/workspace-server";
+import { type Flags, readFlags } from "../flags/flags.ts";
 import { type StoreChoice, storeChoice } from "../store/options.ts";
 import { Failure, UsageError } from "../usage.ts";
 import { auditOf } from "./audit.ts";
 import { type Authentication, authenticationOf } from "./authentication.ts";
 import { batteriesOf, usersOf } from "./batteries.ts";
 import { contentOf, pathOf } from "./files.ts";
-import { type Flags, readFlags } from "./flags.ts";
 import { gatesOf } from "./gates.ts";
+import { START } from "./known-flags.ts";
 import { logOf, type StartLog } from "./log.ts";
+import { type MountSettings, mountSettings } from "./mount-settings.ts";
 import { type Place, placeOf } from "./place.ts";
 import { type Services, servicesOf } from "./services.ts";
 import { shardNames } from "./shards.ts";
@@ -46,6 +48,10 @@ export interface StartOptions extends StartLog {
   readonly totalObjectLimit: number;
   /** Whether APIExports have URLs in their own status. @default they have */
   readonly exportURLs: boolean | undefined;
+  /** How workspaces may be mounted. @default they may not */
+  readonly mounts: MountSettings | undefined;
+  /** Whether views may keep resources of exports. */
+  readonly virtualStorage: boolean;
   readonly audit: Audit | undefined;
   /** ms */
   readonly closeDelay: number;
@@ -71,7 +77,7 @@ const ETCD_FLAGS = ["etcd-prefix", "etcd-cafile", "etcd-certfile", "etcd-keyfile
 
 /** Reads the flags and the files that they name; changes nothing. @throws UsageError */
 export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): StartOptions {
-  const flags = readFlags(args);
+  const flags = readFlags(args, START);
   const logging = logOf(flags);
   const rootDirectory = resolve(flags.text("root-directory") ?? ".kcp");
   const batteries = batteriesOf(flags);
@@ -100,6 +106,8 @@ export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     audit,
     closeDelay: flags.duration("shutdown-delay-duration"),
     exportURLs: gates.exportURLs,
+    virtualStorage: gates.virtualStorage,
+    mounts: mountSettings(flags, gates, batteries),
     warnings: [
       ...[...flags.warnings, ...services.warnings],
       ...(warning === undefined ? [] : [warning]),

@@ -1,9 +1,10 @@
 import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
+import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import type { ShardUrls } from "@virtual-workspaces/workspace-server";
+import type { Flags } from "../flags/flags.ts";
 import { UsageError } from "../usage.ts";
-import type { Flags } from "./flags.ts";
-import type { FlagName } from "./known-flags.ts";
+import { type ShardUrl, shardUrlOf, urlOf } from "./urls.ts";
 
 const ANY: readonly string[] = ["0.0.0.0", "::"];
 
@@ -14,8 +15,10 @@ export interface Place {
   readonly port: number;
   /** As clients call it that are told no other URL. */
   readonly host: string;
-  /** What the flags say. */
+  /** What the flags say, of `root`. */
   readonly urls: Partial<ShardUrls>;
+  /** Where virtual workspaces are, if the flags say. */
+  readonly views: ShardUrl | undefined;
 }
 
 /** @throws UsageError */
@@ -25,7 +28,7 @@ export function placeOf(flags: Flags): Place {
     throw new UsageError(`--bind-address ${bindAddress}: give an IP address, 0.0.0.0 or :: for all of this machine`);
   const baseURL = urlOf(flags, "shard-base-url");
   const externalURL = urlOf(flags, "shard-external-url");
-  const virtualWorkspaceURL = urlOf(flags, "shard-virtual-workspace-url");
+  const views = shardUrlOf(flags, "shard-virtual-workspace-url");
   return {
     bindAddress,
     port: portOf(flags),
@@ -33,8 +36,9 @@ export function placeOf(flags: Flags): Place {
     urls: {
       ...(baseURL && { baseURL }),
       ...(externalURL && { externalURL }),
-      ...(virtualWorkspaceURL && { virtualWorkspaceURL }),
+      ...(views && { virtualWorkspaceURL: views.of(ROOT_SHARD) }),
     },
+    views,
   };
 }
 
@@ -62,14 +66,6 @@ function portOf(flags: Flags): number {
   if (!any && port === 0)
     throw new UsageError("--secure-port 0: give a port from 1 to 65535, or --experimental-bind-free-port for any");
   return port;
-}
-
-function urlOf(flags: Flags, name: FlagName): string | undefined {
-  const value = flags.text(name)?.replace(/\/+$/, "");
-  if (value === undefined) return undefined;
-  if (!/^https:\/\/[^/?#@]+$/.test(value) || !URL.canParse(value))
-    throw new UsageError(`--${name}: give a URL such as https://kcp.example.com:6443, without user, path or query`);
-  return value;
 }
 
 /** An address by which other machines reach this one, if it has any. */

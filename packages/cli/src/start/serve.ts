@@ -7,10 +7,12 @@ import { type Credentials, credentialsOf } from "./credentials.ts";
 import { shown } from "./demo/shown.ts";
 import { startFailure, told } from "./failures.ts";
 import { Interrupt } from "./interrupt.ts";
+import { type Mounts, mountsOf } from "./mounts.ts";
 import type { StartOptions } from "./options.ts";
 import { urlsAt } from "./place.ts";
 import { RestingMemory } from "./resting-memory.ts";
 import { takeRootDirectory } from "./root-directory.ts";
+import { asShard } from "./services.ts";
 import { shardsOf } from "./shards.ts";
 import { type Views, viewsOf } from "./views.ts";
 
@@ -33,18 +35,19 @@ export async function serve(options: StartOptions): Promise<number> {
       onError: (error) => log({ level: "warn", message: "history of the store not kept short", error: String(error) }),
     }),
   );
-  const views = await viewsOf(options, stack);
-  const server = stack.use(await told(() => serverOf(options, { credentials, store, views })));
+  const { views, begin, options: mounted } = await mountsOf(options, await viewsOf(options, stack));
+  const server = stack.use(await told(() => serverOf(options, { credentials, store, views, mounted })));
   const listening = await Promise.race([started(server, options), interrupt.asked]);
   if (listening === undefined) return 0;
   const { baseURL } = urlsAt(place, listening.port);
   lock.serves(baseURL);
   await told(() => credentials.admin?.write({ server: baseURL, ca: credentials.ca }));
   console.log(readyText(options, baseURL, views));
+  const mounts = stack.use(await begin());
   if (options.demo) {
     const names = views.virtualWorkspaces.map(({ name }) => name);
-    await Promise.race([shown(options, { url: baseURL, views: names }), interrupt.asked]).catch((error: unknown) =>
-      log({ level: "warn", message: "the demonstration cannot be shown", error: String(error) }),
+    await Promise.race([shown(options, { url: baseURL, views: names }, stack), interrupt.asked]).catch(
+      (error: unknown) => log({ level: "warn", message: "the demonstration cannot be shown", error: String(error) }),
     );
   }
   log({
@@ -56,6 +59,7 @@ export async function serve(options: StartOptions): Promise<number> {
   });
   await interrupt.asked;
   log({ level: "info", message: "shutting down" });
+  await mounts[Symbol.asyncDispose]();
   await server.close();
   return 0;
 }
@@ -66,15 +70,18 @@ function serverOf(
     credentials,
     store,
     views,
+    mounted,
   }: {
     readonly credentials: Credentials;
     readonly store: Parameters<typeof keepHistory>[0];
     readonly views: Views;
+    readonly mounted: Mounts["options"];
   },
 ): WorkspaceServer {
   const { log, onRequest, audit, closeDelay, homeWorkspaces, totalObjectLimit, place, rootCa, serviceAccounts } =
     options;
   const { issuers, audiences, keysUrl } = serviceAccounts;
+  const { others } = options.services;
   const { tls, ca, authentication, serviceAccountKeys } = credentials;
   return createWorkspaceServer({
     store,
@@ -92,7 +99,9 @@ function serverOf(
     shards: shardsOf(options, views),
     closeDelay,
     totalObjectLimit,
+    ...mounted,
     ...(options.exportURLs !== undefined && { exportURLs: options.exportURLs }),
+    virtualStorage: options.virtualStorage && { others: others && asShard(others) },
     ...(homeWorkspaces !== undefined && { homeWorkspaces }),
     ...(audit && { audit }),
     ...(onRequest && { onRequest }),

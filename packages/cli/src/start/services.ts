@@ -2,11 +2,14 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileCredentials } from "@virtual-workspaces/client";
 import type { VirtualWorkspace } from "@virtual-workspaces/framework";
-import { forwardedServices } from "@virtual-workspaces/workspace-server";
+import type { UpstreamOptions } from "@virtual-workspaces/transport";
+import { forwardedServices, type OtherServers } from "@virtual-workspaces/workspace-server";
+import type { Flags } from "../flags/flags.ts";
+import type { FlagName } from "../flags/names.ts";
 import { UsageError } from "../usage.ts";
 import { contentOf, pathOf } from "./files.ts";
-import type { Flags } from "./flags.ts";
-import type { FlagName } from "./known-flags.ts";
+import { shardNames } from "./shards.ts";
+import { shardUrlOf } from "./urls.ts";
 
 /** Who serves what is below `/services`. */
 export interface Services {
@@ -14,18 +17,24 @@ export interface Services {
   readonly own: boolean;
   /** Files of views that the server runs, absolute. */
   readonly views: readonly string[];
-  /** Where they are else. @default nowhere: 404 */
-  readonly forwarded: ForwardedTo | undefined;
+  /** Where those of a shard are else; throws a UsageError where nothing says it. @default nowhere: 404 */
+  readonly forwarded: ((shard: string) => ForwardedTo) | undefined;
+  /** By what other servers are asked whose views keep resources of exports. @default none is */
+  readonly others: ShardIdentity | undefined;
   /** For the log. */
   readonly warnings: readonly string[];
 }
 
-/** A server of virtual workspaces, and by what it knows this one. Paths are absolute. */
-export interface ForwardedTo {
-  readonly url: string;
+/** By what servers of virtual workspaces know this one, and whom it trusts there. Paths are absolute. */
+export interface ShardIdentity {
   readonly ca: string;
   readonly certFile: string;
   readonly keyFile: string;
+}
+
+/** A server of virtual workspaces. */
+export interface ForwardedTo extends ShardIdentity {
+  readonly url: string;
 }
 
 const IDENTITY = ["shard-virtual-workspace-ca-file", "shard-client-cert-file", "shard-client-key-file"] as const;
@@ -33,15 +42,15 @@ const IDENTITY = ["shard-virtual-workspace-ca-file", "shard-client-cert-file", "
 /** @throws UsageError */
 export function servicesOf(flags: Flags): Services {
   const views = viewPaths(flags.list("view"));
+  const missing = IDENTITY.filter((name) => pathOf(flags, name) === undefined);
+  const others = identityOf(flags);
   if (flags.on("run-virtual-workspaces", true))
-    return { own: true, views, forwarded: undefined, warnings: needless(flags) };
+    return { own: true, views, forwarded: undefined, others, warnings: needless(flags, missing) };
   if (views.length > 0)
     throw new UsageError(
       "--view and --run-virtual-workspaces=false: run the view here, or elsewhere with virtual-workspaces serve --view",
     );
-  const url = flags.text("shard-virtual-workspace-url")?.replace(/\/+$/, "");
-  const [ca, certFile, keyFile] = IDENTITY.map((name) => pathOf(flags, name));
-  const missing = IDENTITY.filter((name) => pathOf(flags, name) === undefined);
+  const url = shardUrlOf(flags, "shard-virtual-workspace-url");
   // As in kcp: a front proxy may know where they are.
   if (url === undefined || missing.length === IDENTITY.length) {
     const lacking: readonly FlagName[] = [
@@ -49,15 +58,25 @@ export function servicesOf(flags: Flags): Services {
       ...missing,
     ];
     const warning = `requests below /services are answered 404: to have them passed on give ${flagged(lacking)}`;
-    return { own: false, views, forwarded: undefined, warnings: [warning] };
+    return { own: false, views, forwarded: undefined, others, warnings: [warning] };
   }
-  if (ca === undefined || certFile === undefined || keyFile === undefined)
+  if (others === undefined)
     throw new UsageError(
       `--run-virtual-workspaces=false: ${flagged(IDENTITY)} go together, and ${flagged(missing)} is missing`,
     );
+  // A server of views is over the shard of its kubeconfig: for the others it would answer about that one.
+  for (const shard of shardNames(flags)) url.of(shard);
+  const forwarded = (shard: string): ForwardedTo => ({ url: url.of(shard), ...others });
+  return { own: false, views, forwarded, others, warnings: [] };
+}
+
+/** @returns `undefined` unless all of it is given @throws UsageError on what cannot be read */
+function identityOf(flags: Flags): ShardIdentity | undefined {
+  const [ca, certFile, keyFile] = IDENTITY.map((name) => pathOf(flags, name));
+  if (ca === undefined || certFile === undefined || keyFile === undefined) return undefined;
   contentOf(certFile, "shard-client-cert-file");
   contentOf(keyFile, "shard-client-key-file");
-  return { own: false, views, forwarded: { url, ca: contentOf(ca, IDENTITY[0]), certFile, keyFile }, warnings: [] };
+  return { ca: contentOf(ca, IDENTITY[0]), certFile, keyFile };
 }
 
 /** Absolute paths of what is there. @throws UsageError */
@@ -67,25 +86,29 @@ export function viewPaths(paths: readonly string[]): readonly string[] {
   return paths.map((path) => resolve(path));
 }
 
-/** What only says anything when views are elsewhere; kcp uses it for more. */
-function needless(flags: Flags): readonly string[] {
+/** A part says nothing: without an authority nobody else is asked, and without a certificate nobody would answer. */
+function needless(flags: Flags, missing: readonly FlagName[]): readonly string[] {
   const given = flags.given(IDENTITY);
-  return given.length === 0
+  return given.length === 0 || missing.length === 0
     ? []
-    : [`${flagged(given)} has no effect: this server runs its virtual workspaces itself (--run-virtual-workspaces)`];
+    : [`${flagged(given)} has no effect without ${flagged(missing)}: no view at another server is asked`];
 }
 
 function flagged(names: readonly FlagName[]): string {
   return names.map((name) => `--${name}`).join(", ");
 }
 
-/** The view that passes everything on. Certificate and key are read again when they change. @throws Error on an authority that is none */
-export function forwardedView(
-  { url, ca, certFile, keyFile }: ForwardedTo,
-  onError: (error: unknown) => void,
-): VirtualWorkspace {
-  return forwardedServices({
-    upstream: { url, tls: { ca }, credentials: fileCredentials({ certFile, keyFile }) },
-    onError,
-  });
+/** The view that passes everything on. @throws Error on an authority that is none */
+export function forwardedView(to: ForwardedTo, onError: (error: unknown) => void): VirtualWorkspace {
+  return forwardedServices({ upstream: upstreamAt(to), onError });
+}
+
+/** How such a server is reached. */
+export function upstreamAt({ url, ...identity }: ForwardedTo): UpstreamOptions {
+  return { url, ...asShard(identity) };
+}
+
+/** What a connection as the shard is made with. Certificate and key are read again when they change. */
+export function asShard({ ca, ...files }: ShardIdentity): OtherServers {
+  return { tls: { ca }, credentials: fileCredentials(files) };
 }

@@ -1,8 +1,8 @@
 import { keepHistory, type Store } from "@virtual-workspaces/store";
 import type { ShardStoreContext, ShardsOptions } from "@virtual-workspaces/workspace-server";
+import type { Flags } from "../flags/flags.ts";
 import { openStore } from "../store/open.ts";
 import { UsageError } from "../usage.ts";
-import type { Flags } from "./flags.ts";
 import type { StartOptions } from "./options.ts";
 import { urlsAt } from "./place.ts";
 import { storeOfShard } from "./shard-stores.ts";
@@ -25,10 +25,11 @@ export function shardsOf(options: StartOptions, { ofShard }: Pick<Views, "ofShar
     names: shards,
     storeOf: (name, context) => shardStore(options, name, context),
     listen: (name) => ({ host: place.bindAddress, port: portOf(name, place.port) }),
-    urls: (_, { port }) => {
-      // What the flags say is of the server, where users come to.
+    urls: (name, { port }) => {
+      // What the flags say is of the server, where users come to, unless they say it of each shard.
       const { baseURL, virtualWorkspaceURL } = urlsAt({ ...place, urls: {} }, port);
-      return { baseURL, virtualWorkspaceURL };
+      const { views } = place;
+      return { baseURL, virtualWorkspaceURL: views?.isOfEach === true ? views.of(name) : virtualWorkspaceURL };
     },
     ...(ofShard && { virtualWorkspaces: ofShard }),
   };

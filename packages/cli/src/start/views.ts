@@ -43,8 +43,8 @@ export async function viewsOf(options: StartOptions, stack: AsyncDisposableStack
   const onError = (error: unknown): void =>
     log({ level: "warn", message: "virtual workspaces elsewhere cannot be had", error: String(error) });
   if (forwarded !== undefined) {
-    const forwardedViews = (): readonly VirtualWorkspace[] => [forwardedView(forwarded, onError)];
-    return { virtualWorkspaces: await told(forwardedViews), named: [], ofShard: forwardedViews };
+    const ofShard = (name: string): readonly VirtualWorkspace[] => [forwardedView(forwarded(name), onError)];
+    return { virtualWorkspaces: await told(() => ofShard(ROOT_SHARD)), named: [], ofShard };
   }
   if (!services.own) return { virtualWorkspaces: [], named: [] };
   const [{ kcpViews }, files] = await Promise.all([import("./kcp-views.ts"), filesOf(paths)]);
@@ -70,7 +70,10 @@ export async function viewsOf(options: StartOptions, stack: AsyncDisposableStack
 }
 
 /** All of them; one that is named as one of kcp's takes its place, as one with other options does. */
-function besides(own: readonly VirtualWorkspace[], loaded: readonly VirtualWorkspace[]): readonly VirtualWorkspace[] {
+export function besides(
+  own: readonly VirtualWorkspace[],
+  loaded: readonly VirtualWorkspace[],
+): readonly VirtualWorkspace[] {
   const names = new Set(loaded.map(({ name }) => name));
   return [...own.filter(({ name }) => !names.has(name)), ...loaded];
 }

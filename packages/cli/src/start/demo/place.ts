@@ -6,6 +6,10 @@ export const ACME = "root:acme";
 export const SHOP = "root:acme:shop";
 /** Another that has bound what is exported. */
 export const LAB = "root:acme:lab";
+/** Workspaces of the first that are mounted: on a plain cluster, on the shop, and with a redirect to the lab. */
+export const CLUSTER = "cluster";
+export const LINK = "link";
+export const MOVED = "moved";
 /** What the object is called, in the namespace `default`. */
 export const MENU = "menu";
 /** What is exported, and what the export is called. */

@@ -3,7 +3,7 @@ import { Client, loadKubeconfig } from "@virtual-workspaces/client";
 import { ConfigMap } from "@virtual-workspaces/workspace-server";
 import { shellWord } from "../../shell.ts";
 import { Dish } from "./export.ts";
-import { DISHES, MENU } from "./place.ts";
+import { ACME, CLUSTER, DISHES, LAB, LINK, MENU, MOVED, SHOP } from "./place.ts";
 import type { Tree } from "./tree.ts";
 
 /** The view that shows the object, by its name. */
@@ -32,15 +32,17 @@ interface Question {
   readonly ask: (client: Client) => Promise<string>;
 }
 
-const THE_MENU: Question = {
-  get: ["configmap", MENU],
+const configMap = (name: string): Question => ({
+  get: ["configmap", name],
   ask: async (client) => {
-    const { data = {} } = await client.resource(ConfigMap).in("default").get(MENU);
+    const { data = {} } = await client.resource(ConfigMap).in("default").get(name);
     return Object.entries(data)
       .map((entry) => entry.join("="))
       .join(" ");
   },
-};
+});
+
+const THE_MENU = configMap(MENU);
 
 const ALL_DISHES: Question = {
   get: [DISHES],
@@ -71,7 +73,29 @@ export async function seen({ kubeconfig, url, views }: DemoPlace, tree: Tree): P
     { who: "through its view, in all that have bound it", context: "alice", server: `${exported}/clusters/*` },
     { who: "in one that has not", context: "alice", server: `${exported}/clusters/${tree.acme}` },
   ]);
-  return [text, `What root:acme exports, and its view at ${exported}:`, ...dishes, ""].join("\n");
+  const mounted = tree.mounts ? await mountedSeen(url, rows) : [];
+  return [
+    text,
+    ...mounted,
+    `What ${ACME} exports to ${SHOP} and ${LAB}, and its view at ${exported}:`,
+    ...dishes,
+    "",
+  ].join("\n");
+}
+
+/** What is behind mounts, by the paths of the workspaces that are mounted. */
+async function mountedSeen(
+  url: string,
+  rows: (question: Question, ways: readonly Way[]) => Promise<string[]>,
+): Promise<string[]> {
+  const at = (name: string): Pick<Way, "server"> => ({ server: `${url}/clusters/${ACME}:${name}` });
+  const cluster = await rows(configMap("about"), [
+    { who: "a cluster in a process of its own, as Alice", context: "alice", ...at(CLUSTER) },
+    { who: "as Bob, whom it lets in as well", context: "bob", ...at(CLUSTER) },
+  ]);
+  const link = await rows(THE_MENU, [{ who: `a link to ${SHOP}, as Alice`, context: "alice", ...at(LINK) }]);
+  const head = `What is mounted in ${ACME}, besides ${ACME}:${MOVED}, which sends who asks on to ${LAB}:`;
+  return [[head, ...cluster, ...link, ""].join("\n")];
 }
 
 async function row(kubeconfig: string, { get, ask }: Question, { who, context, server }: Way): Promise<string> {

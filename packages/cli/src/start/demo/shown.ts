@@ -1,13 +1,26 @@
+import { join } from "node:path";
 import type { StartOptions } from "../options.ts";
 import type { DemoPlace } from "./seen.ts";
 
-/** Makes the tree, and prints what a view is for. @throws ApiError, TransportError */
+/**
+ * Makes the tree, and prints what views and mounts are for. What it starts for that ends with `stack`.
+ *
+ * @throws ApiError, TransportError, Error
+ */
 export async function shown(
-  { kubeconfig }: Pick<StartOptions, "kubeconfig">,
+  { kubeconfig, rootDirectory }: Pick<StartOptions, "kubeconfig" | "rootDirectory">,
   place: Pick<DemoPlace, "url" | "views">,
+  stack: AsyncDisposableStack,
 ): Promise<void> {
   // Who does without starts without them.
   const [{ makeTree }, { seen }] = await Promise.all([import("./tree.ts"), import("./seen.ts")]);
-  const tree = await makeTree(kubeconfig, place.views.includes("apiexport"));
+  const cluster = place.views.includes("mounts") ? await clusterIn(rootDirectory, stack) : undefined;
+  const tree = await makeTree(kubeconfig, { exports: place.views.includes("apiexport"), cluster });
   console.log(`\n${await seen({ kubeconfig, ...place }, tree)}`);
+}
+
+/** @returns its kubeconfig */
+async function clusterIn(rootDirectory: string, stack: AsyncDisposableStack): Promise<string> {
+  const { PlainCluster } = await import("./cluster/cluster.ts");
+  return stack.use(await PlainCluster.start(join(rootDirectory, "demo-cluster"))).kubeconfig;
 }

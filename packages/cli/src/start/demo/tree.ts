@@ -2,6 +2,7 @@ import { Client } from "@virtual-workspaces/client";
 import { Workspace } from "@virtual-workspaces/kcp";
 import { ClusterRoleBinding, ConfigMap } from "@virtual-workspaces/workspace-server";
 import { makeExport } from "./export.ts";
+import { makeMounts } from "./mounts.ts";
 import { once } from "./once.ts";
 import { ACME, LAB, MENU, PUBLISHED, SHOP } from "./place.ts";
 
@@ -13,15 +14,26 @@ export interface Tree {
   readonly acme: string;
   /** Where the view of the export of `acme` is; `undefined` where none is served. */
   readonly exported: string | undefined;
+  /** Whether workspaces of `acme` are mounted. */
+  readonly mounts: boolean;
+}
+
+/** What there is to show. */
+export interface TreeOptions {
+  /** Whether there is a view of exports. */
+  readonly exports: boolean;
+  /** The kubeconfig of a plain cluster; `undefined` where there are no mounts. */
+  readonly cluster: string | undefined;
 }
 
 /**
  * Makes the tree of the demonstration, and leaves what is there as it is: `root:acme` with Alice as its administrator, and in
- * it `shop` and `lab`, which she makes; both have bound what `acme` exports, where there is a view of it.
+ * it `shop` and `lab`, which she makes; both have bound what `acme` exports, where there is a view of it. Beside them others are mounted,
+ * where there are mounts.
  *
  * @throws ApiError, TransportError
  */
-export async function makeTree(kubeconfig: string, exports: boolean): Promise<Tree> {
+export async function makeTree(kubeconfig: string, { exports, cluster }: TreeOptions): Promise<Tree> {
   await using admin = await Client.fromKubeconfig({ file: kubeconfig, context: "root" });
   await using alice = await Client.fromKubeconfig({ file: kubeconfig, context: "alice" });
   const acme = await makeWorkspace(admin, { name: "acme", type: "organization" });
@@ -37,7 +49,9 @@ export async function makeTree(kubeconfig: string, exports: boolean): Promise<Tr
   const secrets = { metadata: { name: "recipes" }, data: { soup: "more salt than you think" } };
   for (const configMap of [menu, secrets]) await alice.resource(ConfigMap).in("default").apply(configMap);
   const dishes = { [SHOP]: { name: "soup", price: "4.50" }, [LAB]: { name: "stew", price: "9.80" } };
-  return { shop, acme, exported: exports ? await makeExport({ provider, path: ACME, dishes }) : undefined };
+  const exported = exports ? await makeExport({ provider, path: ACME, dishes }) : undefined;
+  if (cluster !== undefined) await makeMounts(provider, cluster);
+  return { shop, acme, exported, mounts: cluster !== undefined };
 }
 
 async function makeWorkspace(

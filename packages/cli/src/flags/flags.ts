@@ -1,9 +1,10 @@
 import { UsageError } from "../usage.ts";
-import { entryOf, type FlagKind, type FlagName, IGNORED, REFUSED, TAKEN } from "./known-flags.ts";
+import type { FlagName } from "./names.ts";
+import { entryOf, type FlagKind, type FlagTable } from "./table.ts";
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** The flags of a start, as given. What is read of them is checked then. */
+/** The flags of a command, as given. What is read of them is checked then. */
 export class Flags {
   readonly #values: ReadonlyMap<string, readonly string[]>;
   /** What is said of flags that do nothing, for the log. */
@@ -60,31 +61,40 @@ export class Flags {
   }
 }
 
+const FLAG = /^--?([^=]+)(?:=(.*))?$/s;
+
+/** Whether a word is a flag that a command knows, to take or to refuse. */
+export function isFlagOf(arg: string, table: FlagTable): boolean {
+  const [, written = ""] = FLAG.exec(arg) ?? [];
+  return kindOf(written.replaceAll("_", "-"), table) !== undefined;
+}
+
 /**
  * Reads `--flag value` and `--flag=value`, `_` for `-` as well. A flag that nobody knows is a warning, and a word behind it
  * its value; one that protects something and does nothing here is refused.
  *
  * @throws UsageError
  */
-export function readFlags(args: readonly string[]): Flags {
+export function readFlags(args: readonly string[], table: FlagTable): Flags {
   const values = new Map<string, string[]>();
   const warnings: string[] = [];
   const rest = [...args];
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
-    const [, written = "", inline] = /^--?([^=]+)(?:=(.*))?$/s.exec(arg) ?? [];
-    if (!arg.startsWith("-") || written === "" || written === "-")
-      throw new UsageError(`${arg} is one word too many: flags name everything, as in --root-directory .kcp`);
+    const [, written = "", inline] = FLAG.exec(arg) ?? [];
+    if (written === "" || written === "-") throw new UsageError(`${arg} is one word too many: ${table.words}`);
     const name = written.replaceAll("_", "-");
-    const value = inline ?? valueBehind(name, rest);
-    if (Object.hasOwn(TAKEN, name)) values.set(name, [...(values.get(name) ?? []), value]);
-    else warnings.push(...told(name, value));
+    const value = inline ?? valueBehind(kindOf(name, table), { name, rest });
+    if (Object.hasOwn(table.taken, name)) values.set(name, [...(values.get(name) ?? []), value]);
+    else warnings.push(...told(name, value, table));
   }
   return new Flags(values, warnings);
 }
 
 /** Takes what stands behind a flag, where that is its value. */
-function valueBehind(name: string, rest: string[]): string {
-  const known = kindOf(name);
+function valueBehind(
+  known: FlagKind | undefined,
+  { name, rest }: { readonly name: string; readonly rest: string[] },
+): string {
   if (known === "switch") return "true";
   const [next] = rest;
   if (next !== undefined && !/^--?[a-z]/.test(next)) {
@@ -96,21 +106,19 @@ function valueBehind(name: string, rest: string[]): string {
 }
 
 /** `undefined`: nobody knows the flag. */
-function kindOf(name: string): FlagKind | undefined {
-  if (Object.hasOwn(TAKEN, name)) return TAKEN[name as FlagName];
-  const entry = entryOf(REFUSED, name) ?? entryOf(IGNORED, name);
+function kindOf(name: string, { taken, refused, ignored }: FlagTable): FlagKind | undefined {
+  if (Object.hasOwn(taken, name)) return taken[name];
+  const entry = entryOf(refused, name) ?? entryOf(ignored, name);
   return entry && (entry.kind ?? "text");
 }
 
 /** What is to be said of a flag that does not count. @throws UsageError when it must not be ignored */
-function told(name: string, value: string): readonly string[] {
-  const refused = entryOf(REFUSED, name);
+function told(name: string, value: string, table: FlagTable): readonly string[] {
+  const refused = entryOf(table.refused, name);
   if (refused?.unless?.includes(value) === true) return [];
   if (refused !== undefined) throw new UsageError(`--${name} is not implemented: ${refused.why}`);
-  const ignored = entryOf(IGNORED, name);
-  return [
-    ignored === undefined
-      ? `--${name} is no flag of this server, and ignored`
-      : `--${name} is accepted and ignored: ${ignored.why}`,
-  ];
+  const ignored = entryOf(table.ignored, name);
+  if (ignored !== undefined) return [`--${name} is accepted and ignored: ${ignored.why}`];
+  if (table.others === "refused") throw new UsageError(`--${name} is no flag of this server: leave it out`);
+  return [`--${name} is no flag of this server, and ignored`];
 }

@@ -1,0 +1,53 @@
+import type {
+  Authenticator,
+  Server,
+  ServerOptions,
+  SniCertificate,
+  VirtualWorkspace,
+} from "@virtual-workspaces/framework";
+import { startFailure } from "../../start/failures.ts";
+import { Interrupt } from "../../start/interrupt.ts";
+import type { ServeOptions } from "../options.ts";
+
+/** Where a process serves: alone at a port of its own, or as one of several. */
+export interface Post extends AsyncDisposable {
+  readonly peers?: ServerOptions["peers"];
+  /** To stand before all others. */
+  readonly authenticators: readonly Authenticator[];
+  readonly sni: readonly SniCertificate[];
+  /** Served besides. */
+  readonly views: readonly VirtualWorkspace[];
+  /** Serves until it is asked to end. @param paths of views @throws Failure */
+  serve(server: Server, paths: readonly string[]): Promise<void>;
+}
+
+/** The only process of its kind. */
+export class LonePost implements Post {
+  readonly authenticators: Post["authenticators"] = [];
+  readonly sni: Post["sni"] = [];
+  readonly views: Post["views"] = [];
+  readonly #interrupt = new Interrupt();
+  readonly #place: Pick<ServeOptions, "bindAddress" | "port">;
+
+  constructor(place: Pick<ServeOptions, "bindAddress" | "port">) {
+    this.#place = place;
+  }
+
+  async serve(server: Server, paths: readonly string[]): Promise<void> {
+    const { bindAddress, port } = this.#place;
+    const listening = await server.listen({ port, host: bindAddress }).catch((error: unknown) => {
+      throw startFailure(error, { bindAddress, port });
+    });
+    tellReady(listening.url, paths);
+    await this.#interrupt.asked;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#interrupt[Symbol.dispose]();
+  }
+}
+
+/** Says that clients can come. */
+export function tellReady(url: string, paths: readonly string[]): void {
+  console.log(`Ready in ${(performance.now() / 1000).toFixed(2)} s at ${url}: ${paths.join(" ")}`);
+}

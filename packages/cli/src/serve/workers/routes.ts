@@ -1,0 +1,69 @@
+import { readFileSync } from "node:fs";
+import { fileCredentials } from "@virtual-workspaces/client";
+import type { Peer } from "@virtual-workspaces/forwarding";
+import { processMinter } from "@virtual-workspaces/framework";
+import { Upstream } from "@virtual-workspaces/transport";
+import type { PeersOptions } from "./flags.ts";
+import type { GroupTrust, MemberPlace } from "./messages.ts";
+import { WORKER_NAME } from "./trust.ts";
+
+/** How long the connections to a peer that has left are kept for what it still has to say, ms. */
+const LINGER = 30_000;
+
+/** The way to each of the other processes: a worker beside this one at its port, those of a replica at its URL. */
+export class Routes implements AsyncDisposable {
+  readonly #trust: GroupTrust;
+  readonly #replicas: PeersOptions | undefined;
+  readonly #upstreams = new Map<MemberPlace["at"], Upstream>();
+
+  constructor(trust: GroupTrust, replicas: PeersOptions | undefined) {
+    this.#trust = trust;
+    this.#replicas = replicas;
+  }
+
+  /** The members as peers of this process. */
+  to(members: readonly MemberPlace[]): readonly Peer[] {
+    const places = new Set(members.map(({ at }) => at));
+    for (const [at, upstream] of this.#upstreams) if (!places.has(at)) this.#leave(at, upstream);
+    return members.map(({ name, minter, at }) => {
+      const near = typeof at === "number";
+      return minter === processMinter.id ? { name, minter } : { name, minter, near, upstream: this.#upstreamAt(at) };
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#upstreams.values()].map((upstream) => upstream[Symbol.asyncDispose]()));
+  }
+
+  #upstreamAt(at: MemberPlace["at"]): Upstream {
+    const upstream =
+      this.#upstreams.get(at) ?? (typeof at === "number" ? this.#near(at) : toReplica(at, this.#replicas));
+    this.#upstreams.set(at, upstream);
+    return upstream;
+  }
+
+  #near(port: number): Upstream {
+    const { ca, client } = this.#trust;
+    return new Upstream({
+      url: `https://127.0.0.1:${port}`,
+      tls: { ca, serverName: WORKER_NAME },
+      credentials: { get: () => client },
+    });
+  }
+
+  #leave(at: MemberPlace["at"], upstream: Upstream): void {
+    this.#upstreams.delete(at);
+    setTimeout(() => void upstream[Symbol.asyncDispose](), LINGER).unref();
+  }
+}
+
+/** A replica, as this one. @throws Error on an authority that is none */
+export function toReplica(url: string, options: PeersOptions | undefined): Upstream {
+  if (options === undefined) throw new Error(`${url} is a replica, and there are to be none`);
+  return new Upstream({
+    url,
+    tls: { ca: readFileSync(options.caFile, "utf8") },
+    credentials: fileCredentials(options),
+    deadlines: { connect: 1_000 },
+  });
+}

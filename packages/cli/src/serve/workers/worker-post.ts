@@ -1,0 +1,79 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { type PeerGroup, peerGroup } from "@virtual-workspaces/forwarding";
+import { type Log, processMinter, type Server } from "@virtual-workspaces/framework";
+import type { PeersOptions } from "./flags.ts";
+import type { GroupTrust, MemberPlace, Serving } from "./messages.ts";
+import type { Post } from "./post.ts";
+import { type Roster, rosterView } from "./roster.ts";
+import { Routes } from "./routes.ts";
+import { WORKER_NAME } from "./trust.ts";
+
+export interface WorkerPostOptions {
+  readonly trust: GroupTrust;
+  readonly replicas: PeersOptions | undefined;
+  readonly log: Log;
+  readonly onServing: (serving: Serving) => void;
+}
+
+/** One of several processes: clients are handed to it, other workers come by a port on this machine alone. */
+export class WorkerPost implements Post {
+  readonly authenticators: Post["authenticators"];
+  readonly sni: Post["sni"];
+  readonly views: Post["views"];
+  readonly peers: Post["peers"];
+  readonly #group: PeerGroup;
+  readonly #routes: Routes;
+  readonly #onServing: WorkerPostOptions["onServing"];
+  readonly #finished = Promise.withResolvers<void>();
+  #members: readonly MemberPlace[] = [];
+  #server: Server | undefined;
+
+  /** @throws Error on authorities that are none */
+  constructor({ trust, replicas, log, onServing }: WorkerPostOptions) {
+    const others = replicas === undefined ? [] : [{ caFile: replicas.caFile }];
+    this.#group = peerGroup({
+      trust: [{ ca: trust.ca, allowedNames: [WORKER_NAME] }, ...others],
+      onError: (error) => log({ level: "warn", message: "peer failed", error: String(error) }),
+    });
+    this.authenticators = this.#group.authenticators;
+    this.peers = this.#group.peers;
+    this.sni = [{ ...trust.server, names: [WORKER_NAME] }];
+    this.#routes = new Routes(trust, replicas);
+    const roster = (): Roster => ({
+      members: this.#members.flatMap(({ name, minter, at }) => (typeof at === "number" ? [{ name, minter }] : [])),
+    });
+    this.views = replicas === undefined ? [] : [rosterView(this.#group, roster)];
+    this.#onServing = onServing;
+  }
+
+  /** From now on these answer. */
+  meet(members: readonly MemberPlace[]): void {
+    this.#members = members;
+    this.#group.members = this.#routes.to(members);
+  }
+
+  /** Serves a client; of one that has left already there is none. */
+  accept(connection: Socket | undefined): void {
+    if (connection !== undefined) this.#server?.accept(connection);
+  }
+
+  /** Has {@link serve} come to its end. */
+  finish(): void {
+    this.#finished.resolve();
+  }
+
+  async serve(server: Server, views: readonly string[]): Promise<void> {
+    await server.start();
+    this.#server = server;
+    const among = createServer((connection) => server.accept(connection));
+    await once(among.listen({ port: 0, host: "127.0.0.1" }), "listening");
+    this.#onServing({ minter: processMinter.id, port: (among.address() as AddressInfo).port, views });
+    await this.#finished.promise;
+    among.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#routes[Symbol.asyncDispose]();
+  }
+}

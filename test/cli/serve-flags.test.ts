@@ -1,0 +1,65 @@
+// The flags of kcp's own `virtual-workspaces`, as it lists them: none of them is unknown here, and none that protects something
+// is passed over.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { isFlagOf, readFlags } from "../../packages/cli/src/flags/flags.ts";
+import { entryOf } from "../../packages/cli/src/flags/table.ts";
+import { SERVE } from "../../packages/cli/src/serve/known-flags.ts";
+import { root } from "../../tools/install.mjs";
+
+const RECORDED = readFileSync(join(root, "test/cli/recorded/kcp-virtual-workspaces-flags.txt"), "utf8")
+  .trim()
+  .split("\n");
+/** What each of them does to who may do what, who may read what, or what is written down: not one of these may be ignored. */
+const PROTECTING =
+  /^(authentication|audit-(webhook|policy|log-(path|mode|max|format))|client-ca|requestheader|tls|disable-http2|external|cache-|kubeconfig|context)/;
+/** What only says how long or how much. */
+const HARMLESS = ["authentication-tolerate-lookup-failure"];
+
+describe("the flags of kcp's virtual-workspaces", () => {
+  it("are all known, each in one way", () => {
+    expect(RECORDED).to.have.length.above(60);
+    for (const name of RECORDED) {
+      const ways = [Object.hasOwn(SERVE.taken, name), entryOf(SERVE.refused, name), entryOf(SERVE.ignored, name)];
+      const names = `--${name}`;
+      expect(isFlagOf(names, SERVE), names).to.equal(true);
+      expect(ways.filter((way) => way !== false && way !== undefined).length, names).to.equal(1);
+    }
+  });
+
+  it("are never ignored where they protect something", () => {
+    const ignored = RECORDED.filter((name) => entryOf(SERVE.ignored, name) !== undefined);
+    expect(ignored.filter((name) => PROTECTING.test(name))).to.deep.equal(HARMLESS);
+  });
+
+  it("that are ignored are said to be, with the reason", () => {
+    const { warnings } = readFlags(["--cert-dir=x", "--log-flush-frequency", "5s", "--audit-log-compress"], SERVE);
+    expect(warnings).to.have.length(3);
+    for (const warning of warnings) expect(warning).to.match(/^--[a-z-]+ is accepted and ignored: \w/);
+  });
+
+  for (const [flag, remedy] of [
+    [
+      "--authentication-skip-lookup=false",
+      /name the authorities with --client-ca-file and --requestheader-client-ca-file/,
+    ],
+    ["--tls-min-version=VersionTLS13", /TLS is 1.2 or newer/],
+    ["--tls-cipher-suites=TLS_AES_128_GCM_SHA256", /leave it out/],
+    ["--tls-curve-preferences=29", /leave it out/],
+    ["--tls-sni-cert-key=a,b", /that of --tls-cert-file/],
+    ["--disable-http2-serving", /put a proxy in front/],
+    ["--audit-webhook-config-file=x", /name it with --audit-log-path/],
+    ["--audit-webhook-batch-throttle-enable", /name it with --audit-log-path/],
+    ["--cache-server-kubeconfig-file=x", /give --cache-kubeconfig/],
+    ["--authorization-mode=AlwaysAllow", /is no flag of this server: leave it out/],
+  ] as const)
+    it(`${flag} is refused, with a remedy`, () => {
+      expect(() => readFlags(["--kubeconfig=x", flag], SERVE)).to.throw(remedy);
+    });
+
+  it("that ask for what is so anyway are taken", () => {
+    const asked = ["--authentication-skip-lookup", "--tls-min-version=VersionTLS12", "--disable-http2-serving=false"];
+    expect(readFlags(asked, SERVE).warnings).to.deep.equal([]);
+  });
+});

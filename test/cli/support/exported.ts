@@ -1,0 +1,106 @@
+// An export in a workspace of one shard, and a workspace of another that has bound it, with something in it.
+import type { Start } from "./start.ts";
+
+/** What is where: names of logical clusters, and where the view of the export is below a server's `/services`. */
+export interface Exported {
+  readonly provider: string;
+  readonly consumer: string;
+  readonly path: string;
+}
+
+const TENANCY = "apis/tenancy.kcp.io/v1alpha1/workspaces";
+const SCHEMA = {
+  apiVersion: "apis.kcp.io/v1alpha1",
+  kind: "APIResourceSchema",
+  metadata: { name: "v1.widgets.example.dev" },
+  spec: {
+    group: "example.dev",
+    names: { plural: "widgets", singular: "widget", kind: "Widget", listKind: "WidgetList" },
+    scope: "Cluster",
+    versions: [
+      {
+        ...{ name: "v1", served: true, storage: true },
+        schema: { type: "object", properties: { spec: { type: "object", properties: { size: { type: "integer" } } } } },
+      },
+    ],
+  },
+};
+const EXPORT = {
+  apiVersion: "apis.kcp.io/v1alpha2",
+  kind: "APIExport",
+  metadata: { name: "widgets" },
+  spec: { resources: [{ group: "example.dev", name: "widgets", schema: "v1.widgets.example.dev" }] },
+};
+const BINDING = {
+  apiVersion: "apis.kcp.io/v1alpha2",
+  kind: "APIBinding",
+  metadata: { name: "widgets" },
+  spec: { reference: { export: { path: "root:provider", name: "widgets" } } },
+};
+
+/** Exports widgets in `root:provider`, binds them in `root:consumer`, of the shards given, and makes `cog` there. */
+export async function exportWidgets(
+  server: Start,
+  { provider = "root", consumer = "root" }: { readonly provider?: string; readonly consumer?: string } = {},
+): Promise<Exported> {
+  const owner = await workspace(server, "provider", provider);
+  const theirs = "/clusters/root:provider/apis";
+  await made(server, `${theirs}/apis.kcp.io/v1alpha1/apiresourceschemas`, SCHEMA);
+  await made(server, `${theirs}/apis.kcp.io/v1alpha2/apiexports`, EXPORT);
+  return {
+    provider: owner,
+    consumer: await bindWidgets(server, { shard: consumer }),
+    path: `apiexport/${owner}/widgets/clusters`,
+  };
+}
+
+/** Binds them in a workspace, a new one, and makes a widget there. @returns its logical cluster */
+export async function bindWidgets(
+  server: Start,
+  {
+    shard,
+    name = "consumer",
+    widget = "cog",
+  }: { readonly shard: string; readonly name?: string; readonly widget?: string },
+): Promise<string> {
+  const cluster = await workspace(server, name, shard);
+  const ours = `/clusters/root:${name}/apis`;
+  await made(server, `${ours}/apis.kcp.io/v1alpha2/apibindings`, BINDING);
+  await until("bound", async () => {
+    const { body } = await server.get(`${ours}/apis.kcp.io/v1alpha2/apibindings/widgets`, { token: "root-token" });
+    return JSON.parse(body).status?.phase === "Bound";
+  });
+  await makeWidget(server, widget, name);
+  return cluster;
+}
+
+export async function makeWidget(server: Start, name: string, workspace = "consumer"): Promise<void> {
+  const widget = { apiVersion: "example.dev/v1", kind: "Widget", metadata: { name }, spec: { size: 1 } };
+  await made(server, `/clusters/root:${workspace}/apis/example.dev/v1/widgets`, widget);
+}
+
+async function workspace(server: Start, name: string, shard: string): Promise<string> {
+  const location = { selector: { matchLabels: { name: shard } } };
+  const spec = { type: { name: "universal", path: "root" }, location };
+  const object = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name }, spec };
+  await made(server, `/clusters/root/${TENANCY}`, object);
+  return until(`workspace ${name}`, async () => {
+    const { body } = await server.get(`/clusters/root/${TENANCY}/${name}`, { token: "root-token" });
+    const { spec, status } = JSON.parse(body);
+    return status?.phase === "Ready" ? (spec.cluster as string) : undefined;
+  });
+}
+
+async function made(server: Start, path: string, object: object): Promise<void> {
+  const { code, body } = await server.create(path, object);
+  if (code !== 201) throw new Error(`${path}: ${code} ${body}`);
+}
+
+/** The first answer that says something, asked for again and again. */
+export async function until<T>(what: string, ask: () => Promise<T | undefined | false>, within = 30_000): Promise<T> {
+  for (const last = performance.now() + within; performance.now() < last; ) {
+    const found = await ask();
+    if (found !== undefined && found !== false) return found;
+  }
+  throw new Error(`no ${what} within ${within} ms`);
+}

@@ -1,0 +1,70 @@
+// Asks a fleet as a client would that knows no replicas.
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import { Minter } from "@virtual-workspaces/framework";
+import { type Fleet, ROOT } from "./fleet.ts";
+
+/** What came. */
+export interface Came {
+  readonly code: number;
+  readonly body: KubeObject & {
+    readonly items: readonly KubeObject[];
+    readonly code?: number;
+    readonly message?: string;
+  };
+}
+
+/** The notes of `root`. */
+export class Notes {
+  readonly #fleet: Fleet;
+  static readonly PATH = "/notes/clusters/root/apis/example.dev/v1/namespaces/default/notes";
+
+  constructor(fleet: Fleet) {
+    this.#fleet = fleet;
+  }
+
+  async send(method: string, path = "", body?: object): Promise<Came> {
+    const res = await this.#open(method, path, body);
+    let text = "";
+    for await (const piece of res.setEncoding("utf8")) text += piece;
+    return { code: res.statusCode ?? 0, body: JSON.parse(text === "" ? "{}" : text) };
+  }
+
+  async #open(method: string, path: string, body?: object): Promise<IncomingMessage> {
+    const { url, ca } = this.#fleet;
+    const headers = { ...ROOT, ...(body && { "content-type": "application/json" }) };
+    const req = request(url + Notes.PATH + path, { ca, agent: false, method, headers });
+    req.end(body && JSON.stringify(body));
+    const [res] = (await once(req, "response")) as [IncomingMessage];
+    return res;
+  }
+
+  make(name: string, text = name): Promise<Came> {
+    return this.send("POST", "", { apiVersion: "example.dev/v1", kind: "Note", metadata: { name }, spec: { text } });
+  }
+
+  /** Who gave the version of a list: the process that answers for notes. */
+  async home(): Promise<number | undefined> {
+    return minterOf((await this.send("GET")).body);
+  }
+
+  /** The events of a watch, as they come, until it ends. */
+  async *watch(resourceVersion: string): AsyncGenerator<{ readonly type: string; readonly object: Came["body"] }> {
+    const res = await this.#open("GET", `?watch=1&resourceVersion=${resourceVersion}`);
+    let text = "";
+    try {
+      for await (const piece of res.setEncoding("utf8")) {
+        const lines = (text + piece).split("\n");
+        text = lines.pop() ?? "";
+        for (const line of lines) yield JSON.parse(line);
+      }
+    } catch {} // cut off, as by a process that was killed
+  }
+}
+
+/** By what a version names its process. */
+export function minterOf({ metadata }: Pick<KubeObject, "metadata">): number | undefined {
+  return Minter.of(metadata.resourceVersion ?? "");
+}
