@@ -8,7 +8,7 @@ export interface Target {
   /** Sent with every request: who asks. */
   readonly headers: Readonly<Record<string, string>>;
   /** For https. */
-  readonly tls?: { readonly ca: string; readonly servername?: string };
+  readonly tls?: { readonly ca?: string; readonly servername?: string };
   /** Forgets all objects. @default they are deleted one by one */
   readonly reset?: () => Promise<void>;
 }

@@ -66,6 +66,7 @@ for (const version of versions)
         await dev.until(/^Reloaded in/m, times);
       }
       await writers.stop();
+      expect(writers.refusals.join("\n")).to.equal("");
       expect([...writers.codes.keys()]).to.deep.equal([201]);
       expect((await list(dev)).names).to.have.members(writers.acknowledged);
     });

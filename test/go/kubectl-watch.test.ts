@@ -1,9 +1,10 @@
 // kubectl watches and waits: each of them, for everything that it can wait for.
 import { expect } from "chai";
 import { type KubeconfigHome, kubeconfigHome, startTls, type TlsServer } from "../_support/server.ts";
+import { allKubectls } from "../e2e/support/kubectls.ts";
 import { building } from "./support/build.ts";
 import { KINDS, type Kinds, kinds } from "./support/kinds.ts";
-import { builtKubectl, kubectl, machineKubectls, nameOf, startKubectl } from "./support/kubectl.ts";
+import { builtKubectl, kubectl, nameOf, startKubectl } from "./support/kubectl.ts";
 
 interface Setting extends AsyncDisposable, Kinds {
   readonly home: KubeconfigHome;
@@ -34,7 +35,7 @@ describe("kubectl that watches", function () {
   before(building("clients"));
 
   // The built one is there only after the build.
-  for (const kubectlOf of [builtKubectl, ...machineKubectls().map((file) => () => file)]) {
+  for (const kubectlOf of [builtKubectl, ...allKubectls().map((file) => () => file)]) {
     const name = kubectlOf === builtKubectl ? "built" : nameOf(kubectlOf());
     describe(name, () => {
       it("get -w sees every change, get -w -l what enters and leaves", async () => {

@@ -1,9 +1,10 @@
 // kubectl reads everything there is: the newest one, the machine's own, and older ones where they are at hand.
 import { expect } from "chai";
 import { type KubeconfigHome, kubeconfigHome, startTls, type TlsServer } from "../_support/server.ts";
+import { allKubectls } from "../e2e/support/kubectls.ts";
 import { building } from "./support/build.ts";
 import { KINDS, kinds } from "./support/kinds.ts";
-import { builtKubectl, kubectl, machineKubectls, nameOf, type Output } from "./support/kubectl.ts";
+import { builtKubectl, kubectl, nameOf, type Output } from "./support/kubectl.ts";
 
 /** What every kubectl says alike. */
 const COMMANDS = `
@@ -171,7 +172,7 @@ describe("kubectl", function () {
     });
   });
 
-  for (const file of machineKubectls()) {
+  for (const file of allKubectls()) {
     it(`${nameOf(file)} of the machine sees the same as the built one`, async () => {
       for (const command of commands) {
         const output = await kubectl(file, home, command.split(" "));

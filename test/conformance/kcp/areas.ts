@@ -4,13 +4,25 @@ import { apis } from "./areas/apis.ts";
 import { core } from "./areas/core.ts";
 import { definitions } from "./areas/definitions.ts";
 import { discovery } from "./areas/discovery.ts";
+import { LIFECYCLE } from "./areas/lifecycle/areas.ts";
 import { metadata } from "./areas/metadata.ts";
 import { plugins } from "./areas/plugins.ts";
 import { urls } from "./areas/urls.ts";
+import { viewAccess } from "./areas/view/access.ts";
+import { viewClaims } from "./areas/view/claims.ts";
+import { viewDiscovery } from "./areas/view/discovery.ts";
+import { viewObjects } from "./areas/view/objects.ts";
+import { viewSchemas } from "./areas/view/schemas.ts";
+import { viewUrls } from "./areas/view/urls.ts";
+import { viewWildcard } from "./areas/view/wildcard.ts";
 import { workspaces } from "./areas/workspaces.ts";
 import type { Area } from "./step.ts";
 
-export const AREAS: readonly Area[] = [discovery, urls, workspaces, apis, definitions, core, access, metadata, plugins];
+export const AREAS: readonly Area[] = [
+  ...[discovery, urls, workspaces, apis, definitions, core, access, metadata, plugins],
+  ...[viewDiscovery, viewObjects, viewClaims, viewWildcard, viewAccess, viewUrls, viewSchemas],
+  ...LIFECYCLE,
+];
 
 /** Those that are asked for, like `urls,workspaces`. @default all @throws Error when there is no such area */
 export function areasOf(asked: string | undefined): readonly Area[] {

@@ -1,27 +1,14 @@
 // What kcp answers otherwise than we do, and why it stays: docs/conformance.md has the reasons. An entry that no answer
 // shows any longer fails a test.
-import { isJsonObject } from "@virtual-workspaces/apimachinery";
-import type { Difference } from "../../differential/compare.ts";
-import type { Answer } from "../../differential/play.ts";
-
-/** A difference, what was sent, and the two answers that it is between. */
-export interface Found extends Difference {
-  /** Of the case. */
-  readonly name: string;
-  readonly sent: string;
-  readonly theirs: Answer;
-  readonly ours: Answer;
-}
-
-export interface Known {
-  /** As docs/conformance.md has it. */
-  readonly name: string;
-  readonly is: (found: Found) => boolean;
-}
+import { isEmpty, isNothing, isStatus, type Known, kindOf, messageOf, refuses } from "./found.ts";
+import { OF_WAITING } from "./lifecycle-differences.ts";
+import { OF_VIEWS } from "./view-differences.ts";
 
 const NOT_SERVED = /(?:admissionregistration\.k8s|certificates\.k8s|cache\.kcp)\.io/;
 
 export const KNOWN: readonly Known[] = [
+  ...OF_WAITING,
+  ...OF_VIEWS,
   {
     name: "Errors in plain text",
     is: ({ theirs, ours }) => typeof theirs.body === "string" && theirs.status === ours.status && isStatus(ours),
@@ -29,7 +16,9 @@ export const KNOWN: readonly Known[] = [
   {
     name: "Groups that nobody serves",
     is: ({ sent, theirs, ours }) =>
-      /\/apis\/[^/]+\/[^/]+$/.test(sent) && isNothing(theirs) && isStatus(ours) && ours.status === 404,
+      /\/apis\/[^/]+\/[^/]+$/.test(sent) &&
+      (isNothing(theirs) || (sent.endsWith("/nothing.dev/v1") && theirs.status === 200)) &&
+      refuses(ours, 404),
   },
   {
     name: "Groups that are not served here",
@@ -73,7 +62,11 @@ export const KNOWN: readonly Known[] = [
   },
   {
     name: "Media types that can be had",
-    is: ({ theirs, ours }) => theirs.status === 406 && ours.status === 406,
+    is: ({ at, actual, theirs, ours }) =>
+      (theirs.status === 406 && ours.status === 406) ||
+      (refuses(ours, 415) &&
+        at.endsWith("/message") &&
+        String(actual).endsWith(", application/vnd.kubernetes.protobuf")),
   },
   {
     name: "Bodies of built-in kinds that cannot be read",
@@ -101,7 +94,7 @@ export const KNOWN: readonly Known[] = [
     name: "URLs in APIExports",
     is: ({ sent, at, expected, actual }) =>
       sent.includes("/apiexports/") &&
-      ((at.endsWith("/virtualWorkspaces") && expected === undefined) ||
+      ((/[./]virtualWorkspaces$/.test(at) && expected === undefined) ||
         (/conditions$/.test(at) && /VirtualWorkspaceURLsReady/.test(JSON.stringify(actual)))),
   },
   {
@@ -184,36 +177,10 @@ export const KNOWN: readonly Known[] = [
   },
 ];
 
-function kindOf({ body }: Answer): unknown {
-  return isJsonObject(body) ? body["kind"] : undefined;
-}
-
-function isStatus(answer: Answer): boolean {
-  return kindOf(answer) === "Status";
-}
-
-function isNothing({ status, body }: Answer): boolean {
-  return status === 200 && isJsonObject(body) && JSON.stringify(body["resources"]) === "{}";
-}
-
-/** Whether an answer is an error of this code. */
-function refuses(answer: Answer, code: number): boolean {
-  return answer.status === code && isStatus(answer);
-}
-
-/** "" where there is none. */
-function messageOf({ body }: Answer): string {
-  return isJsonObject(body) ? String(body["message"] ?? "") : "";
-}
-
 function isOfAll(sent: string): boolean {
   return sent.startsWith("GET /clusters/*/");
 }
 
 function isLonger(text: unknown, than: unknown): boolean {
   return String(text).startsWith(`${than}; `);
-}
-
-function isEmpty(value: unknown): boolean {
-  return [undefined, null, ""].includes(value as null) || ["{}", "[]"].includes(JSON.stringify(value));
 }

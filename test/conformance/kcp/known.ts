@@ -2,22 +2,30 @@
 import type { Difference } from "../../differential/compare.ts";
 import { differences } from "../../differential/compare.ts";
 import type { Answer } from "../../differential/play.ts";
-import { KNOWN, type Known } from "./differences.ts";
+import { KNOWN } from "./differences.ts";
+import type { Known } from "./found.ts";
 import { type Case, describeStep } from "./step.ts";
 
-/** The differences that are not known; `used` is told of each entry of {@link KNOWN} that holds for one. */
+interface Knowing {
+  /** @default {@link KNOWN} */
+  readonly known?: readonly Known[];
+  /** Told of each entry that holds for a difference. */
+  readonly used?: (entry: Known) => void;
+}
+
+/** The differences that are not known. */
 export function unknown(
   { name, steps }: Case,
   [expected, actual]: readonly [readonly Answer[], readonly Answer[]],
-  used: (entry: Known) => void = () => undefined,
+  { known = KNOWN, used }: Knowing = {},
 ): Difference[] {
   return differences(expected, actual).filter((difference) => {
     const at = Number.parseInt(difference.at, 10) - 1;
     const step = steps[at];
     const sent = step === undefined ? "" : describeStep(step);
     const found = { ...difference, name, sent, theirs: expected[at] ?? {}, ours: actual[at] ?? {} };
-    const entry = KNOWN.find(({ is }) => is(found));
-    if (entry !== undefined) used(entry);
+    const entry = known.find(({ is }) => is(found));
+    if (entry !== undefined) used?.(entry);
     return entry === undefined;
   });
 }

@@ -1,8 +1,11 @@
 // Our side.
 import { randomUUID } from "node:crypto";
+import { ApiModel, apiExportView, apiResourceSchemaView } from "@virtual-workspaces/apiexport";
 import { anonymous, staticTokens } from "@virtual-workspaces/framework";
 import { memoryStore } from "@virtual-workspaces/store";
+import { builtInKinds, loopback } from "@virtual-workspaces/workspace-server";
 import type { TestAuthority } from "../../_support/server.ts";
+import { lifecycleViews } from "../../plugins/lifecycle/support/owner.ts";
 import { startWorkspaces } from "../../workspace-server/support/workspaces.ts";
 import type { Subject } from "./play.ts";
 
@@ -14,10 +17,10 @@ const USERS = {
   bob: { name: "bob", uid: "bob" },
 };
 
-/** A workspace server in this process. Its tokens are the users' names. With an authority it is reached by TLS alone. */
+/** A workspace server in this process, with the views that kcp has. Its tokens are the users' names. With an authority it is reached by TLS alone. */
 export async function startOurs(authority?: TestAuthority): Promise<Subject & AsyncDisposable> {
   const authentication = [staticTokens(USERS), anonymous()];
-  const server = await startWorkspaces(memoryStore(), { authentication, ...(authority && { authority }) });
+  const server = await startWorkspaces(memoryStore(), { authentication, ...views(), ...(authority && { authority }) });
   return {
     url: server.url,
     headers: {},
@@ -26,4 +29,13 @@ export async function startOurs(authority?: TestAuthority): Promise<Subject & As
     tokens: { root: "root", admin: "admin", alice: "alice", bob: "bob" },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
+}
+
+function views() {
+  const own = loopback();
+  const { upstream, identity } = own;
+  const kinds = builtInKinds.map(({ resource }) => resource);
+  const common = { upstream, model: new ApiModel({ upstream }) };
+  const exported = [apiExportView({ ...common, identity, kinds }), apiResourceSchemaView(common)];
+  return { loopback: own, virtualWorkspaces: [...exported, ...lifecycleViews({ upstream })] };
 }

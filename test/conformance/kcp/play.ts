@@ -1,5 +1,6 @@
 // Plays cases against a workspace server, each in a new workspace of its own.
 import { isJsonObject, stringifyJson } from "@virtual-workspaces/apimachinery";
+import { parse } from "yaml";
 import { Answers, parsed } from "../../differential/answers.ts";
 import { Caller, type RawAnswer, type Target } from "../../differential/caller.ts";
 import type { Answer } from "../../differential/play.ts";
@@ -12,25 +13,30 @@ export interface Subject extends Target {
   /** How long controllers are waited for. */
   readonly patienceMs: number;
   readonly tokens: Readonly<Record<Exclude<User, "nobody" | "stranger">, string>>;
+  /** Where its views are that we have as well, if not there too. */
+  readonly views?: Target;
+  /** The address that it publishes for them, if another than its own. */
+  readonly published?: string;
 }
 
 const HEADERS = ["content-type", "warning", "retry-after", "allow", "location", "www-authenticate"];
 const WORKSPACES = "/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces";
 const OWN_HEADERS = { "user-agent": "conformance/1.0 (test)", accept: "application/json" };
 const PAUSE_MS = 50;
+const VIEWS = /^\/services\/(?:apiexport|initializingworkspaces|terminatingworkspaces)\//;
 
 export class Player implements Disposable {
   readonly #subject: Subject;
-  readonly #caller: Caller;
+  readonly #callers: Callers;
 
   constructor(subject: Subject) {
     this.#subject = subject;
-    this.#caller = new Caller(subject);
+    this.#callers = new Callers(subject);
   }
 
   /** @returns an answer for each step */
   async play({ steps }: Case): Promise<Answer[]> {
-    const run = new Run(this.#subject, this.#caller);
+    const run = new Run(this.#subject, this.#callers);
     const isAlone = /\$\((?:ws|path|name)\)/.test(stringifyJson(steps));
     if (isAlone) await run.begin();
     const answers: Answer[] = [];
@@ -40,21 +46,41 @@ export class Player implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#caller[Symbol.dispose]();
+    this.#callers[Symbol.dispose]();
+  }
+}
+
+/** Those of a server and of its views. */
+class Callers implements Disposable {
+  readonly #server: Caller;
+  readonly #views: Caller;
+
+  constructor(subject: Subject) {
+    this.#server = new Caller(subject);
+    this.#views = subject.views === undefined ? this.#server : new Caller(subject.views);
+  }
+
+  of(path: string): Caller {
+    return VIEWS.test(path) ? this.#views : this.#server;
+  }
+
+  [Symbol.dispose](): void {
+    this.#server[Symbol.dispose]();
+    this.#views[Symbol.dispose]();
   }
 }
 
 class Run {
   readonly #subject: Subject;
-  readonly #caller: Caller;
+  readonly #callers: Callers;
   readonly #answers = new Answers();
   readonly #symbols: KcpSymbols;
   readonly #name = `c${Math.random().toString(36).slice(2, 10).padEnd(8, "0")}`;
 
-  constructor(subject: Subject, caller: Caller) {
+  constructor(subject: Subject, callers: Callers) {
     this.#subject = subject;
-    this.#caller = caller;
-    this.#symbols = new KcpSymbols(subject.url);
+    this.#callers = callers;
+    this.#symbols = new KcpSymbols(subject.url, subject.published);
   }
 
   async begin(): Promise<void> {
@@ -91,7 +117,7 @@ class Run {
     const call = { method, path, body: payload, headers: { ...this.#headers(user), ...type, ...given } };
     const wanted = this.#answers.fill(until);
     for (const start = performance.now(); ; await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))) {
-      const answer = await this.#caller.call(call);
+      const answer = await this.#callers.of(path).call(call);
       const isIt = until === undefined || has({ code: answer.status, body: parsed(answer.text) }, wanted);
       if (isIt || performance.now() - start > this.#subject.patienceMs) return answer;
     }
@@ -99,7 +125,7 @@ class Run {
 
   async #watch({ watch, user, headers, meanwhile, until, tell }: Watch): Promise<Answer> {
     const path = this.#answers.fill(watch) as string;
-    const { answer, events } = await this.#caller.watch({
+    const { answer, events } = await this.#callers.of(path).watch({
       method: "GET",
       path,
       headers: { ...this.#headers(user), ...headers },
@@ -124,7 +150,8 @@ class Run {
       const value = headers[name] === undefined ? undefined : this.#symbols.text(String(headers[name]));
       return value === undefined || value === "application/json" ? [] : [[name, value]];
     });
-    const whole = this.#symbols.value(text);
+    const isYaml = String(headers["content-type"]).startsWith("application/yaml");
+    const whole = this.#symbols.value(isYaml ? stringifyJson(parse(text)) : text);
     const members = names === undefined ? undefined : toldOf(whole, [names])[names];
     const isTold = status < 300 && isJsonObject(whole);
     const body = isJsonObject(members) ? { [`names of ${names}`]: Object.keys(members) } : whole;

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../../tools/install.mjs";
 import { AREAS, areasOf } from "./areas.ts";
-import { KNOWN, type Known } from "./differences.ts";
+import { KNOWN } from "./differences.ts";
+import type { Known } from "./found.ts";
 import { explain, unknown } from "./known.ts";
 import { startOurs } from "./ours.ts";
 import { Player, type Subject } from "./play.ts";
@@ -36,7 +37,7 @@ describe("a workspace server answers as kcp does:", function () {
       for (const one of area.cases) {
         it(one.name, async () => {
           const answers = [answersOf(recording, one), await player.play(one)] as const;
-          const others = unknown(one, answers, (entry) => used.add(entry));
+          const others = unknown(one, answers, { used: (entry) => used.add(entry) });
           if (others.length > 0) throw new Error(explain(one, others));
         });
       }

@@ -1,5 +1,6 @@
 // Takes out of an answer of a workspace server what no two of them can have in common, beside what Symbols of the
 // differential suite takes out: names of logical clusters, hashes made of them, identities, keys, tokens and addresses.
+import { createHash } from "node:crypto";
 import { stringifyJson } from "@virtual-workspaces/apimachinery";
 import { parsed } from "../../differential/answers.ts";
 import { Symbols } from "../../differential/symbols.ts";
@@ -10,6 +11,8 @@ const CLUSTER =
 const BINDING = /\b([a-z.]+\.kcp\.io)-[0-9a-z]{5}(?![0-9a-z-])/g;
 /** Labels whose values, or whose names' last parts, are hashes of names of logical clusters. */
 const HASHES = /((?:internal\.apis\.kcp\.io\/[a-z-]+|claimed\.internal\.apis\.kcp\.io\/)"?:? ?"?)([0-9A-Za-z]{25,})/g;
+/** An initializer or a terminator: a type's workspace, and the type. Labels have the hash of it. */
+const OWNER = /(?:workspaces\/|")([0-9a-z]{14,16}:[a-z][0-9a-z-]*)/g;
 const CERTIFICATE =
   /(?:-----BEGIN CERTIFICATE-----(?:[\w+/=]|\\n)*(?:-----END CERTIFICATE-----(?:\\n)?)?)+|LS0tLS1CRUdJTi[\w+/=]+/g;
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
@@ -25,8 +28,10 @@ export class KcpSymbols {
   readonly #counts = new Map<string, number>();
   readonly #url: RegExp;
 
-  constructor(url: string) {
-    this.#url = new RegExp(`${url.replace(/^https?/, "https?").replaceAll(".", "\\.")}|${new URL(url).host}`, "g");
+  /** @param views where its views are, if at another address */
+  constructor(url: string, views = url) {
+    const texts = [url, views].flatMap((one) => [one.replace(/^https?/, "https?"), new URL(one).host]);
+    this.#url = new RegExp(texts.join("|").replaceAll(".", "\\."), "g");
   }
 
   /** Calls a text by a symbol from here on. */
@@ -37,6 +42,7 @@ export class KcpSymbols {
   text(text: string): string {
     for (const [, cluster = ""] of text.matchAll(CLUSTER)) this.#symbol(cluster, "cluster");
     for (const [, , hash = ""] of text.matchAll(HASHES)) this.#symbol(hash, "hash");
+    for (const [, owner = ""] of text.matchAll(OWNER)) this.#owner(owner);
     let result = text
       .replace(this.#url, "<server>")
       .replace(CERTIFICATE, "<certificate>")
@@ -55,6 +61,16 @@ export class KcpSymbols {
     return typeof value === "string"
       ? this.text(value)
       : this.#symbols.value(parsed(this.text(stringifyJson(formed(value)))));
+  }
+
+  #owner(owner: string): void {
+    const hash = createHash("sha224").update(owner).digest("hex");
+    if (this.#known.has(hash)) return;
+    let called = owner;
+    for (const [known, symbol] of this.#known) called = called.replaceAll(known, symbol);
+    this.#known.set(hash, `<hash of ${called}>`);
+    // As much of it as a label's name has room for.
+    for (const length of [36, 35]) this.#known.set(hash.slice(0, length), `<start of the hash of ${called}>`);
   }
 
   #symbol(text: string, kind: string): string {

@@ -4,6 +4,8 @@ import { parse } from "yaml";
 import { Caller } from "../../differential/caller.ts";
 import type { Subject } from "./play.ts";
 
+const ROOT_SHARD = "/clusters/root/apis/core.kcp.io/v1alpha1/shards/root";
+
 interface Kubeconfig {
   readonly clusters: readonly { readonly name: string; readonly cluster: Cluster }[];
   readonly users: readonly { readonly name: string; readonly user: { readonly token: string } }[];
@@ -14,8 +16,12 @@ interface Cluster {
   readonly "certificate-authority-data": string;
 }
 
-/** Users `alice` and `bob` come from its `--token-auth-file`: their tokens are their names. */
-export function theirs(kubeconfig: string): Subject {
+/**
+ * Users `alice` and `bob` come from its `--token-auth-file`: their tokens are their names.
+ *
+ * @param views where its views of APIExports are, with a certificate that Node trusts. @default there
+ */
+export function theirs(kubeconfig: string, views?: string): Subject {
   const { clusters, users } = parse(readFileSync(kubeconfig, "utf8")) as Kubeconfig;
   const base = clusters.find(({ name }) => name === "base")?.cluster;
   if (base === undefined) throw new Error(`${kubeconfig}: there is no cluster "base": take the file that kcp writes`);
@@ -25,13 +31,25 @@ export function theirs(kubeconfig: string): Subject {
     headers: {},
     patienceMs: 60_000,
     tls: { ca: Buffer.from(base["certificate-authority-data"], "base64").toString() },
+    ...(views !== undefined && { views: { url: views, headers: {}, tls: {} } }),
     tokens: { root: token("shard-admin"), admin: token("kcp-admin"), alice: "alice", bob: "bob" },
   };
 }
 
 export async function versionOf(subject: Subject): Promise<string> {
+  const { gitVersion } = (await asked(subject, "/version")) as { gitVersion: string };
+  return gitVersion;
+}
+
+/** The address that its shard publishes for its views. */
+export async function publishedBy(subject: Subject): Promise<string> {
+  const { spec } = (await asked(subject, ROOT_SHARD)) as { spec: { virtualWorkspaceURL: string } };
+  return spec.virtualWorkspaceURL;
+}
+
+async function asked(subject: Subject, path: string): Promise<unknown> {
   using caller = new Caller(subject);
   const headers = { authorization: `Bearer ${subject.tokens.root}` };
-  const { text } = await caller.call({ method: "GET", path: "/version", headers });
-  return (JSON.parse(text) as { gitVersion: string }).gitVersion;
+  const { text } = await caller.call({ method: "GET", path, headers });
+  return JSON.parse(text);
 }

@@ -30,6 +30,8 @@ var commands = map[string]func(context.Context, *session) error{
 	"increment":         runIncrement,
 	"scale":             runScale,
 	"operator":          runOperator,
+	"sites":             runSites,
+	"teams":             runTeams,
 	"headers":           runHeaders,
 	"kinds":             runKinds,
 	"workspace":         runWorkspace,

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -218,6 +219,7 @@ func owners(object metav1.Object) []string {
 	for _, entry := range object.GetManagedFields() {
 		owners = append(owners, fmt.Sprintf("%s %s %s", entry.Manager, entry.Operation, entry.Subresource))
 	}
+	slices.Sort(owners) // Kubernetes has them by their times, which are of whole seconds
 	return owners
 }
 

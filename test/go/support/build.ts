@@ -23,7 +23,7 @@ async function build(module: string): Promise<void> {
   const args = ["build", `-ldflags=-s -w ${versionStamp(cwd)}`, "-o", "dist/", "./..."];
   const { ok, output } = await run("go", args, { cwd, env: ENV });
   if (output.includes("ENOENT"))
-    throw new Error("Go is not on the PATH: install Go 1.26 or newer, https://go.dev/doc/install");
+    throw new Error("Go is not on the PATH: install Go 1.26.3 or newer, https://go.dev/doc/install");
   if (!ok) throw new Error(`go ${args.join(" ")} in test/go/${module}: ${output}`);
 }
 

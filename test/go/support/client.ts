@@ -27,6 +27,8 @@ export type GoCommand =
   | "increment"
   | "scale"
   | "operator"
+  | "sites"
+  | "teams"
   | "headers"
   | "kinds"
   | "workspace";

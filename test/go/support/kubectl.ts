@@ -8,6 +8,8 @@ import { Program } from "./program.ts";
 export interface KubectlHome {
   readonly home: string;
   readonly kubeconfig: string;
+  /** What its environment says besides. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** How a kubectl ended, and what it wrote. */
@@ -41,8 +43,8 @@ export function nameOf(file: string): string {
 }
 
 /** Starts a kubectl, for what does not end by itself: `get -w`, `wait`. */
-export function startKubectl(file: string, { home, kubeconfig }: KubectlHome, args: readonly string[]): Program {
-  return new Program(file, args, { HOME: home, KUBECONFIG: kubeconfig, KUBERC: "off" });
+export function startKubectl(file: string, { home, kubeconfig, env }: KubectlHome, args: readonly string[]): Program {
+  return new Program(file, args, { HOME: home, KUBECONFIG: kubeconfig, KUBERC: "off", ...env });
 }
 
 /** Runs a kubectl to its end. */

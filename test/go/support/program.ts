@@ -25,6 +25,7 @@ export class Program implements AsyncDisposable {
     this.#child = child;
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.stderr += text;
+      this.#wake();
     });
     createInterface(child.stdout).on("line", (line) => {
       this.lines.push(line);
@@ -51,7 +52,7 @@ export class Program implements AsyncDisposable {
     this.#child.stdin.write(`${line}\n`);
   }
 
-  /** The first value other than `undefined` and `false` that `look` gives, now or after a further line. */
+  /** The first value other than `undefined` and `false` that `look` gives, now or after more output. */
   async until<T>(what: string, look: () => T | undefined | false, within = 10_000): Promise<T> {
     const deadline = performance.now() + within;
     for (;;) {
@@ -59,7 +60,7 @@ export class Program implements AsyncDisposable {
       if (found !== undefined && found !== false) return found;
       if (!this.#running) throw new Error(`the program ended before ${what}\n${this.#tail()}`);
       if (performance.now() >= deadline) throw new Error(`no ${what} within ${within} ms\n${this.#tail()}`);
-      await this.#line(deadline - performance.now());
+      await this.#more(deadline - performance.now());
     }
   }
 
@@ -78,7 +79,7 @@ export class Program implements AsyncDisposable {
     await this.ended;
   }
 
-  #line(within: number): Promise<void> {
+  #more(within: number): Promise<void> {
     return new Promise((resolve) => {
       const done = (): void => {
         clearTimeout(timer);

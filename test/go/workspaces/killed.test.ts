@@ -1,4 +1,4 @@
-// The same as test/cli/start-killed.test.ts, on etcd.
+// The same as test/cli/start-killed.slow.test.ts, on etcd.
 import { playScenario } from "../../workspace-server/faults/support/scenario.ts";
 import { EtcdCluster, etcdThere } from "../support/etcd.ts";
 

@@ -1,0 +1,126 @@
+// What kcp's views of workspaces that wait answer otherwise than ours, and why it stays: docs/conformance.md has the reasons.
+import { type Found, isEmpty, isStatus, type Known, messageOf, refuses } from "./found.ts";
+
+const NO_HOLDER = /workspaces\/(?:setup|\$\(ws\):|:setup|\$\(path\):setup|\$\(ws\):setup:x|a%20b:setup)\/clusters/;
+const ALL = "/clusters/*/apis/core.kcp.io/v1alpha1/logicalclusters";
+const STATUS = /^(?:PUT|PATCH) .*\/logicalclusters\/cluster\/status/;
+
+const OF_LIFECYCLE: readonly Known[] = [
+  {
+    name: "What content is refused",
+    is: ({ at, theirs, ours }) =>
+      /\/(?:message|details\/\w+)$/.test(at) &&
+      /cannot \w+ path "\/clusters\/<cluster\d>\/apis?\//.test(messageOf(theirs)) &&
+      refuses(ours, 403),
+  },
+  {
+    name: "Initializers that are none",
+    is: ({ sent, ours }) => NO_HOLDER.test(sent) && (refuses(ours, 403) || refuses(ours, 404)),
+  },
+  {
+    name: "Owners of a type as somebody else",
+    is: ({ name, theirs, ours }) =>
+      (messageOf(ours).includes("impersonat") && Number(theirs.status) !== 404) ||
+      (name === "as somebody else" && theirs.status === 200 && refuses(ours, 403)),
+  },
+  {
+    name: "Content of workspaces that nobody has",
+    is: ({ theirs, ours }) => String(theirs.body).startsWith("error getting logicalcluster ") && isStatus(ours),
+  },
+  {
+    name: "Probes of views",
+    is: ({ sent, theirs, ours }) =>
+      /\/(?:healthz|livez|readyz|\*|\$\(kid\.spec\.cluster\))$/.test(sent) &&
+      theirs.status === 404 &&
+      ours.status === 200,
+  },
+  {
+    name: "The status of all",
+    is: ({ at, sent, actual }) =>
+      sent.includes("/clusters/*/") && at.endsWith("/resources/logicalclusters/status") && actual === undefined,
+  },
+  {
+    name: "One LogicalCluster of all",
+    is: ({ sent, theirs, ours }) =>
+      sent.includes(`${ALL}/`) && isStatus(theirs) && isStatus(ours) && [404, 405].includes(Number(ours.status)),
+  },
+  {
+    name: "In which version LogicalClusters are kept",
+    is: ({ at, actual }) => at.endsWith("/kcp.io/original-api-version") && actual === undefined,
+  },
+  {
+    name: "Metadata of one as a list",
+    is: ({ theirs, ours }) => messageOf(theirs) === "content is not a list" && refuses(ours, 406),
+  },
+  {
+    name: "Namespaces of LogicalClusters",
+    is: ({ sent, ours }) => sent.includes("/namespaces/default/logicalclusters") && refuses(ours, 404),
+  },
+  {
+    name: "LogicalClusters by name",
+    is: ({ sent, at, expected }) =>
+      sent.includes("fieldSelector=metadata.name=cluster") && at.includes("/items.") && isEmpty(expected),
+  },
+  {
+    name: "What begins to go",
+    is: ({ at, expected, actual }) => at.endsWith("/type") && expected === "MODIFIED" && actual === "ADDED",
+  },
+  {
+    name: "Kinds in refusals of a status",
+    is: ({ at, theirs, ours }) =>
+      refuses(ours, 422) && messageOf(theirs).includes("LogicalCluster.tenancy.kcp.io") && isOfKind(at),
+  },
+  {
+    name: "What an owner may write",
+    is: ({ sent, at, theirs, ours }) =>
+      STATUS.test(sent) && refuses(ours, 422) && (theirs.status === 200 || /\/(?:message|details\/causes.*)$/.test(at)),
+  },
+  {
+    name: "Statuses that are none",
+    is: ({ sent, theirs, ours }) => STATUS.test(sent) && theirs.status === 500 && refuses(ours, 422),
+  },
+  {
+    name: "Keys in messages",
+    is: ({ at, theirs, ours }) =>
+      /StorageError/.test(messageOf(theirs)) && refuses(ours, 409) && at.endsWith("/message"),
+  },
+  {
+    name: "Owners of a status",
+    is: ({ sent, ours }) => sent.includes("/status?fieldManager=one") && (refuses(ours, 409) || refuses(ours, 422)),
+  },
+  {
+    name: "Where a dry run is",
+    is: ({ sent, at, expected }) =>
+      sent.includes("?dryRun=All") && at.endsWith("/annotations") && expected === undefined,
+  },
+  {
+    name: "Versions in bodies of built-in kinds",
+    is: ({ at, theirs, ours }) =>
+      at.endsWith("/message") && / is registered for version /.test(messageOf(theirs)) && refuses(ours, 400),
+  },
+  {
+    name: "HEAD",
+    is: ({ sent, theirs, ours }) => sent.startsWith("HEAD ") && theirs.status === 405 && ours.status === 200,
+  },
+  {
+    name: "Encoded slashes in content",
+    is: ({ sent, ours }) => sent.includes("a%2Fb") && refuses(ours, 400),
+  },
+];
+
+/** Those hold for these views alone, but for the group that others say the view has given them. */
+export const OF_WAITING: readonly Known[] = [
+  ...OF_LIFECYCLE.map(({ name, is }) => ({
+    name,
+    is: (found: Found) => /\/services\/(?:initializing|terminating)workspaces\//.test(found.sent) && is(found),
+  })),
+  {
+    name: "Groups of a view that others claim",
+    is: ({ name, theirs, ours }) =>
+      name === "with the groups of the view" && theirs.status === 200 && messageOf(ours).includes("impersonation"),
+  },
+];
+
+function isOfKind(at: string): boolean {
+  return /\/(?:message|details\/group)$/.test(at);
+}

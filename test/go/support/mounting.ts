@@ -1,0 +1,99 @@
+// A server of workspaces that mounts what its administrator tells it to, in `root`, and kubectls in these workspaces.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { Start } from "../../cli/support/start.ts";
+import type { KubectlHome } from "./kubectl.ts";
+
+const MOUNT = { apiVersion: "proxy.kcp.io/v1alpha1", kind: "Mount" } as const;
+const WORKSPACES = "workspaces.v1alpha1.tenancy.kcp.io";
+
+export class Mounting implements AsyncDisposable {
+  readonly server: Start;
+
+  private constructor(server: Start) {
+    this.server = server;
+  }
+
+  static async start(): Promise<Mounting> {
+    const mounting = new Mounting(
+      await Start.ready({ flags: ["--batteries-included=+mounts", "--mount-allow=127.0.0.1"] }),
+    );
+    try {
+      const reference = { export: { path: "root", name: "proxy.kcp.io" } };
+      const binding = { apiVersion: "apis.kcp.io/v1alpha2", kind: "APIBinding", metadata: { name: "mounts" } };
+      await mounting.apply({ ...binding, spec: { reference } });
+      await mounting.admin("wait", "apibinding/mounts", "--for=jsonpath={.status.phase}=Bound");
+      return mounting;
+    } catch (error) {
+      await mounting[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** What kubectl says to the administrator, in `root`. It must not fail. */
+  async admin(...args: readonly string[]): Promise<string> {
+    const said = await this.server.kubectl("--context", "root", ...args);
+    expect(said, args.join(" ")).to.match(/^0 /);
+    return said.slice(2);
+  }
+
+  async apply(object: object): Promise<void> {
+    const file = join(this.server.folder.path, "object.json");
+    writeFileSync(file, JSON.stringify(object));
+    await this.admin("apply", "-f", file);
+  }
+
+  /** A Secret with a kubeconfig for a server, by a token. */
+  async secret(name: string, server: string): Promise<void> {
+    const config = kubeconfig({ server }, "of-the-mount");
+    const metadata = { name, namespace: "default" };
+    const data = { kubeconfig: Buffer.from(JSON.stringify(config)).toString("base64") };
+    await this.apply({ apiVersion: "v1", kind: "Secret", metadata, data });
+  }
+
+  /** A Mount, and a workspace of its name that is mounted on it, once that is Ready. */
+  async mount(name: string, spec: object): Promise<void> {
+    await this.apply({ ...MOUNT, metadata: { name }, spec });
+    const workspace = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name } };
+    await this.apply({ ...workspace, spec: { mount: { ref: { ...MOUNT, name } } } });
+    await this.turned(name, "Ready");
+  }
+
+  /** The same on what a Secret of the name says. */
+  async mountSecret(name: string, server: string, spec: object = {}): Promise<void> {
+    await this.secret(name, server);
+    await this.mount(name, { ref: { apiVersion: "v1", kind: "Secret", namespace: "default", name }, ...spec });
+  }
+
+  /** Waits until a workspace is in a phase. */
+  async turned(name: string, phase: string): Promise<void> {
+    await this.admin("wait", `${WORKSPACES}/${name}`, `--for=jsonpath={.status.phase}=${phase}`, "--timeout=30s");
+  }
+
+  /** Where the administrator's kubectl is in a workspace. */
+  in(name: string, env: KubectlHome["env"] = {}): KubectlHome {
+    const home = this.server.folder.path;
+    const file = join(home, `${name}.kubeconfig`);
+    const cluster = {
+      server: `${this.server.url}/clusters/root:${name}`,
+      "certificate-authority": this.server.path("apiserver.crt"),
+    };
+    writeFileSync(file, JSON.stringify(kubeconfig(cluster, this.server.token("kcp-admin"))));
+    return { home, kubeconfig: file, env };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.server[Symbol.asyncDispose]();
+  }
+}
+
+function kubeconfig(cluster: object, token: string): object {
+  const [name] = ["a"];
+  return {
+    ...{ apiVersion: "v1", kind: "Config", "current-context": name },
+    clusters: [{ name, cluster }],
+    users: [{ name, user: { token } }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace: "default" } }],
+  };
+}

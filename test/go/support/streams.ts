@@ -1,0 +1,79 @@
+// Terminals and ports through kubectl: what is written and read are bytes, and their SHA-256 tells whether they are the same.
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { type KubectlHome, startKubectl } from "./kubectl.ts";
+import type { Program } from "./program.ts";
+
+/** How kubectl opens streams, by the names of its own switches. */
+export const PROTOCOLS = {
+  WebSocket: { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: "true", KUBECTL_PORT_FORWARD_WEBSOCKETS: "true" },
+  SPDY: { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: "false", KUBECTL_PORT_FORWARD_WEBSOCKETS: "false" },
+} as const;
+
+export type Protocol = keyof typeof PROTOCOLS;
+
+export interface Piped {
+  readonly code: number | null;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+/** Runs a kubectl to its end with bytes on stdin, and gives those on stdout. */
+export async function piped(
+  file: string,
+  { home, kubeconfig, env }: KubectlHome,
+  { args, input = Buffer.alloc(0) }: { readonly args: readonly string[]; readonly input?: Buffer },
+): Promise<Piped> {
+  const own = { PATH: process.env["PATH"], HOME: home, KUBECONFIG: kubeconfig, KUBERC: "off", ...env };
+  const child = spawn(file, args, { env: own });
+  child.stdin.on("error", () => undefined).end(input); // it may have had enough
+  const read = Promise.all([buffer(child.stdout), buffer(child.stderr)]);
+  const [code] = (await once(child, "close")) as [number | null];
+  const [stdout, stderr] = await read;
+  return { code, stdout, stderr: String(stderr) };
+}
+
+/** What a `sum` of the target says of them. */
+export function summed(bytes: Buffer): string {
+  return `${bytes.length} ${createHash("sha256").update(bytes).digest("hex")}\n`;
+}
+
+/** A kubectl that forwards a port of a pod, killed at the end of its `await using` block. */
+export class PortForward implements AsyncDisposable {
+  readonly program: Program;
+  readonly #port: number;
+
+  private constructor(program: Program, port: number) {
+    this.program = program;
+    this.#port = port;
+  }
+
+  static async start(file: string, home: KubectlHome, [pod, port]: readonly [string, number]): Promise<PortForward> {
+    const program = startKubectl(file, home, ["port-forward", "--address=127.0.0.1", pod, `:${port}`]);
+    const own = /^Forwarding from 127\.0\.0\.1:(\d+) -> /;
+    const line = await program.until("a forwarded port", () => program.lines.find((one) => own.test(one)));
+    return new PortForward(program, Number(own.exec(line)?.[1]));
+  }
+
+  /** A connection to the port. */
+  async connect(): Promise<Socket> {
+    const socket = connect({ port: this.#port, host: "127.0.0.1", allowHalfOpen: true });
+    socket.on("error", () => undefined);
+    await once(socket, "connect");
+    return socket;
+  }
+
+  /** Says all that on a connection of its own, says that there is no more, and gives all that comes back. */
+  async exchange(bytes: Buffer): Promise<Buffer> {
+    const socket = await this.connect();
+    socket.end(bytes);
+    return buffer(socket);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.program[Symbol.asyncDispose]();
+  }
+}
