@@ -1,7 +1,6 @@
 // Why: an etcd of the bench must not outlive it, however it ends. This process goes with the bench, and etcd with it.
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { freePorts } from "../../test/_support/free-ports.ts";
 import { serveCommands } from "../_harness/commands.ts";
 
 let etcd: ChildProcess | undefined;
@@ -34,12 +33,3 @@ const commands = {
 export type Etcd = typeof commands;
 
 serveCommands(commands);
-
-/** It must know its ports before it starts. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(servers.map((server) => once(server, "listening")));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), "close")));
-  return ports;
-}

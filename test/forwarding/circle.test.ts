@@ -1,6 +1,4 @@
 // Two servers that forward to each other, by mistake: whatever a client asks ends with an error, and leaves nothing running.
-import { once } from "node:events";
-import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { type Forwarded, forward } from "@virtual-workspaces/forwarding";
 import {
   allow,
@@ -12,18 +10,10 @@ import {
 } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
+import { freePorts } from "../_support/free-ports.ts";
 import { Memo, type MemoContent } from "./upstream.ts";
 
 const PATH = "/services/memos/apis/test.dev/v1/namespaces/a/memos";
-
-async function freePort(): Promise<number> {
-  const server = createTcpServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 /** A server at a port whose memos are those of the server at another port. */
 async function startOne(port: number, next: number, served: (memos: Forwarded<MemoContent>) => Storage<never>) {
@@ -71,7 +61,7 @@ const SERVED = {
 describe("two servers that forward to each other", () => {
   for (const [what, served] of Object.entries(SERVED))
     it(`and serve ${what} answer every request with the way that it went, and go on asking nothing`, async () => {
-      const [one, two] = [await freePort(), await freePort()];
+      const [one = 0, two = 0] = await freePorts(2);
       await using first = await startOne(one, two, served);
       await using second = await startOne(two, one, served);
       for (const target of TARGETS) {

@@ -1,6 +1,4 @@
 // Views that forward to one another: how far a request goes, and who knows.
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
 import { forward } from "@virtual-workspaces/forwarding";
 import {
   allow,
@@ -12,22 +10,13 @@ import {
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { testLog } from "../_setup/log.ts";
+import { freePort } from "../_support/free-ports.ts";
 import { Note } from "../_support/note.ts";
 import { outcome } from "../_support/plain.ts";
 import { as, startChain } from "./support.ts";
 
 const PATH = "apis/test.dev/v1/notes";
 const NOTE = { apiVersion: "test.dev/v1", kind: "Note", metadata: { name: "a" }, spec: { text: "x" } };
-
-/** A port that is free now. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 describe("views that forward to one another", () => {
   it("in a circle end after four, and the answer names the way that was gone", async () => {

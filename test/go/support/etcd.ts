@@ -1,11 +1,10 @@
 // Real members of etcd, one or several: the newest, built from test/go/etcd, and the oldest that we support, Debian's.
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type EtcdOptions, etcdStore, type Store } from "@virtual-workspaces/store";
 import { ETCD_REMEDY, findEtcd } from "../../../tools/etcd.mjs";
+import { freePorts } from "../../_support/free-ports.ts";
 import { building, goProgram } from "./build.ts";
 import { Program } from "./program.ts";
 
@@ -76,9 +75,13 @@ export class EtcdCluster implements AsyncDisposable {
     return cluster;
   }
 
-  /** A store over it with a prefix of its own, unless options say otherwise. */
-  store(options: Partial<EtcdOptions> = {}): Promise<Store> {
-    return etcdStore({ endpoints: this.endpoints, prefix: this.prefix(), ...options });
+  /** A store over it with a prefix of its own, unless options say otherwise. @throws when a member has ended by itself */
+  async store(options: Partial<EtcdOptions> = {}): Promise<Store> {
+    const store = await etcdStore({ endpoints: this.endpoints, prefix: this.prefix(), ...options });
+    const ended = this.#running.find((member) => member?.running === false);
+    if (ended === undefined) return store;
+    await store[Symbol.asyncDispose]();
+    throw new Error(`a member of etcd ended by itself: ${ended.stderr}`);
   }
 
   /** One that nothing stands under. */
@@ -136,18 +139,4 @@ export class EtcdCluster implements AsyncDisposable {
     if (place === undefined) throw new Error(`there is no member ${index}`);
     return place;
   }
-}
-
-/** Ports that nobody listens on: etcd must know its own before it starts, and keep them. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, "127.0.0.1");
-      await once(server, "listening");
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }
