@@ -5,8 +5,10 @@ import { startNginx } from "./_harness/nginx.ts";
 import { Remote } from "./_harness/remote.ts";
 import { figure, report } from "./_harness/report.ts";
 import { interleave } from "./_harness/rounds.ts";
+import type { ExportUpstream } from "./_servers/export-upstream.ts";
 import type { Forwarded } from "./_servers/forwarded.ts";
 import type { Relay } from "./_servers/relay.ts";
+import type { ThroughExport } from "./_servers/through-export.ts";
 import type { Upstream } from "./_servers/upstream.ts";
 
 const COUNT = 10_000;
@@ -17,38 +19,36 @@ const MIB = 2 ** 20;
 /** Both do better with it: what passes through is garbage at once, and is not carried from space to space. */
 const FLAGS = ["--expose-gc", "--max-semi-space-size=1"];
 
-const request = getRequest("/services/bench/apis/bench.example/v1/widgets", {
-  Authorization: "Bearer bench-token",
-  Accept: "application/json",
-});
+const WIDGETS = "/apis/bench.example/v1/widgets";
+const headers = { Authorization: "Bearer bench-token", Accept: "application/json" };
+const plain = getRequest(`/services/bench${WIDGETS}`, headers);
+const wildcard = getRequest(`/services/apiexport/provider/export-0/clusters/*${WIDGETS}`, headers);
+const requestTo = (name: string) => (name === "view" ? wildcard : plain);
 const body = widgetList();
 
 await using upstream = await Remote.start<Upstream>("upstream");
 await using ours = await Remote.start<Forwarded>("forwarded", FLAGS);
 await using bare = await Remote.start<Relay>("relay", FLAGS);
+await using exporting = await Remote.start<ExportUpstream>("export-upstream");
+await using view = await Remote.start<ThroughExport>("through-export", FLAGS);
 await upstream.ask("use", body);
+await exporting.ask("makeExports", 1);
+await exporting.ask("bind", { count: 1, among: 1 });
+await exporting.ask("use", body);
 const behind = await upstream.ask("listen");
 await using nginx = await startNginx(behind);
 const port: Readonly<Record<string, number>> = {
   ours: await ours.ask("listen", { port: behind }),
   bare: await bare.ask("listen", behind),
+  view: await view.ask("listen", await exporting.ask("listen")),
   direct: behind,
   ...(nginx && { nginx: nginx.port }),
 };
 const names = Object.keys(port);
 
 // Memory first: what lists add to a server that has passed none on yet.
-const idle = await ours.ask("memory");
-await ours.ask("startSampling");
-const answer: Record<string, Answer> = { ours: await checked("ours") };
-await load({
-  port: port["ours"] ?? 0,
-  request,
-  expected: answer["ours"] as Answer,
-  connections: 8,
-  milliseconds: short ? 2500 : 4000,
-});
-const peak = await ours.ask("stopSampling");
+const answer: Record<string, Answer> = {};
+const growth = { ours: await grown("ours"), view: await grown("view") };
 
 for (const name of names) answer[name] ??= await checked(name);
 await interleave(names, 1, measure);
@@ -66,13 +66,39 @@ report("forward-list", [
   figure({ what: "CPU per byte", value: rounds.ratio(["ours", "bare"], "cpu"), unit: "ratio", rival }),
   figure({
     what: "growth of RSS, 8 lists at a time",
-    value: (peak.rss - idle.rss) / MIB,
+    value: growth.ours,
+    unit: "MiB",
+    rival: "before the first list",
+    below: 64,
+  }),
+  figure({
+    what: "bytes per second of all workspaces, through the view of an export",
+    value: rounds.ratio(["view", "direct"], "rate"),
+    unit: "ratio",
+    rival: "the upstream itself",
+    atLeast: 0.7,
+  }),
+  figure({
+    what: "the same",
+    value: rounds.ratio(["view", "ours"], "rate"),
+    unit: "ratio",
+    rival: "forwarded without it",
+  }),
+  figure({
+    what: "CPU per byte, the same",
+    value: rounds.ratio(["view", "ours"], "cpu"),
+    unit: "ratio",
+    rival: "forwarded without it",
+  }),
+  figure({
+    what: "growth of RSS, the same",
+    value: growth.view,
     unit: "MiB",
     rival: "before the first list",
     below: 64,
   }),
   ...names
-    .filter((name) => name !== "ours" && name !== "bare")
+    .filter((name) => name === "direct" || name === "nginx")
     .map((name) =>
       figure({
         what: "bytes per second",
@@ -86,21 +112,33 @@ report("forward-list", [
   ),
 ]);
 
+/** By how much a server grows that passes on eight lists at a time, MiB. */
+async function grown(name: "ours" | "view"): Promise<number> {
+  const server = name === "ours" ? ours : (view as unknown as typeof ours);
+  const idle = await server.ask("memory");
+  await server.ask("startSampling");
+  answer[name] = await checked(name);
+  const terms = { port: port[name] ?? 0, request: requestTo(name), expected: answer[name], connections: 8 };
+  await load({ ...terms, milliseconds: short ? 1500 : 4000 });
+  return ((await server.ask("stopSampling")).rss - idle.rss) / MIB;
+}
+
 async function measure(name: string): Promise<{ rate: number; cpu: number }> {
   const before = await cpuOf(name);
-  const terms = { port: port[name] ?? 0, request, expected: answer[name] as Answer, connections: 4 };
+  const terms = { port: port[name] ?? 0, request: requestTo(name), expected: answer[name] as Answer, connections: 4 };
   const { answers, seconds } = await load({ ...terms, milliseconds: 600 });
   return { rate: (answers * body.length) / seconds, cpu: ((await cpuOf(name)) - before) / answers };
 }
 
-/** Of the two that are processes of ours; nothing of the others. */
+/** Of those that are processes of ours; nothing of the others. */
 async function cpuOf(name: string): Promise<number> {
   if (name === "ours") return ours.ask("cpu");
+  if (name === "view") return view.ask("cpu");
   return name === "bare" ? bare.ask("cpu") : 0;
 }
 
 async function checked(name: string): Promise<Answer> {
-  const found = await fetchOnce(port[name] ?? 0, request);
+  const found = await fetchOnce(port[name] ?? 0, requestTo(name));
   assert.equal(found.status, 200);
   assert.ok(found.body.equals(body), `${name} sends other bytes than the upstream`);
   return found;

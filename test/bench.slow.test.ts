@@ -7,8 +7,22 @@ import { root } from "../tools/install.mjs";
 import { run } from "../tools/run.mjs";
 
 const NAMES = [
-  ...["apply", "audit", "auth", "create", "fairness", "fanout", "forward-fanout", "forward-get", "forward-list", "get"],
-  ...["informer", "list", "start-many", "start", "store-etcd", "store", "workspaces"],
+  ...["apply", "audit", "auth", "bindings", "create", "fairness", "fanout", "forward-fanout", "forward-get"],
+  ...[
+    "forward-list",
+    "get",
+    "informer",
+    "lifecycle",
+    "list",
+    "mount-get",
+    "mount-stream",
+    "start-many",
+    "start",
+    "store-etcd",
+    "store",
+    "workers",
+    "workspaces",
+  ],
 ];
 const bench = (...args: string[]): Promise<{ ok: boolean; output: string }> =>
   run(process.execPath, ["--conditions=@virtual-workspaces/source", join(root, "tools/bench.mjs"), ...args]);

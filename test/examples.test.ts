@@ -25,6 +25,11 @@ const AUTHENTICATION = [
 
 const start = (view: VirtualWorkspace): Promise<PlainServer> => startPlain([view], { authentication: AUTHENTICATION });
 
+const linesOf = (name: string): string[] =>
+  readFileSync(join(root, `examples/${name}.ts`), "utf8")
+    .trimEnd()
+    .split("\n");
+
 const pathOf = (view: VirtualWorkspace, resource: string): string =>
   `/services/${view.name}/clusters/root/apis/example.dev/v1/${resource}`;
 
@@ -33,13 +38,23 @@ describe("examples", () => {
 
   it("are as many as the guides speak of", () => {
     expect(files.sort()).to.deep.equal(
-      ["express-app", "filtered", "lens", "notes", "quotes", "roles", "todo", "who-sees-what"].map(
-        (name) => `examples/${name}.ts`,
-      ),
+      [
+        "controller",
+        "express-app",
+        "filtered",
+        "initializer",
+        "lens",
+        "notes",
+        "quotes",
+        "roles",
+        "todo",
+        "who-sees-what",
+      ].map((name) => `examples/${name}.ts`),
     );
   });
 
-  for (const file of files) {
+  // Two are programs, which test/e2e runs: imported, they do nothing.
+  for (const file of files.filter((name) => !/(controller|initializer)\.ts$/.test(name))) {
     it(`${file} has a view as its default export, and every object it serves is of its own schema's kind`, async () => {
       const { default: made } = (await import(pathToFileURL(join(root, file)).href)) as { default: Exported };
       await using store = memoryStore();
@@ -60,9 +75,25 @@ describe("examples", () => {
     });
   }
 
+  it("controller.ts is under eighty lines, and no view", async () => {
+    expect(linesOf("controller")).to.have.length.below(80);
+    const { manifests, ...others } = await import("../examples/controller.ts");
+    expect(others).to.deep.equal({});
+    const kinds = ["ServiceAccount", "APIResourceSchema", "APIExport", "ClusterRole", "ClusterRoleBinding"];
+    expect(manifests.map(({ kind }) => kind)).to.deep.equal(kinds);
+  });
+
+  it("initializer.ts is under eighty lines, and no view", async () => {
+    expect(linesOf("initializer")).to.have.length.below(80);
+    const { manifests, ...others } = await import("../examples/initializer.ts");
+    expect(others).to.deep.equal({});
+    const roles = ["ClusterRole", "ClusterRoleBinding", "ClusterRole", "ClusterRoleBinding"];
+    expect(manifests.map(({ kind }) => kind)).to.deep.equal(["ServiceAccount", "WorkspaceType", ...roles]);
+  });
+
   it("quotes.ts is under thirty lines, and moves by itself within seconds", async function () {
     this.timeout(60_000);
-    expect(readFileSync(join(root, "examples/quotes.ts"), "utf8").trimEnd().split("\n")).to.have.length.below(30);
+    expect(linesOf("quotes")).to.have.length.below(30);
     await using server = await start(quotes);
     await using watch = await server.watch(`${pathOf(quotes, "quotes")}?watch=true&fieldSelector=metadata.name=clock`);
     const { object } = await watch.next();

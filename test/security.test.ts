@@ -16,7 +16,7 @@ function rows(): string[] {
 
 /** A path of the table: below a folder, unless it begins at the root. */
 function from(folder: string, path: string): string {
-  return /^(packages|test)\//.test(path) ? path : `${folder}/${path}`;
+  return /^(packages|test|examples)\//.test(path) ? path : `${folder}/${path}`;
 }
 
 function read(file: string): string {

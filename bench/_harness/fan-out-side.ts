@@ -19,6 +19,8 @@ export interface SideOptions {
   readonly server: Remote<Publishing>;
   readonly watchers: Remote<Watchers>;
   readonly count: number;
+  /** What they watch, up to the version. @default the ticks of `fanout.ts` */
+  readonly path?: string;
   /** Media types that the watchers ask for in turn. @default JSON */
   readonly accept?: readonly string[];
   /** @default plain HTTP */
@@ -49,14 +51,14 @@ export class FanOutSide {
 
   /** Connects the watchers, two users in turn, and waits until each stream has begun. */
   static async open(options: SideOptions): Promise<FanOutSide> {
-    const { server, watchers, count, accept = ["application/json"], trust } = options;
+    const { server, watchers, count, path = WATCH_PATH, accept = ["application/json"], trust } = options;
     watchers.on("ended", (index) => {
       throw new Error(`the server ended watch ${index}`);
     });
     const port = await server.ask("listen", trust?.server);
     const requests = accept.flatMap((type) =>
       ["token-a", "token-b"].map((token) =>
-        getRequest(`${WATCH_PATH}${START}`, { Authorization: `Bearer ${token}`, Accept: type }),
+        getRequest(`${path}${START}`, { Authorization: `Bearer ${token}`, Accept: type }),
       ),
     );
     const before = await server.ask("memory");

@@ -4,20 +4,12 @@ import { forward } from "@virtual-workspaces/forwarding";
 import {
   authenticated,
   createServer,
-  defineResource,
   defineVirtualWorkspace,
   type Server,
   staticTokens,
 } from "@virtual-workspaces/framework";
 import { serveCommands } from "../_harness/commands.ts";
-
-const Tick = defineResource({
-  group: "bench.example",
-  version: "v1",
-  kind: "Tick",
-  scope: "Cluster",
-  spec: { type: "object", properties: { text: { type: "string" } } },
-});
+import { Tick } from "./tick-source.ts";
 
 let server: Server;
 

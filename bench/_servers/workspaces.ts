@@ -1,8 +1,14 @@
 // What is measured: a workspace server over a store on disk, as `virtual-workspaces start` has it, without TLS.
 import { generateKeyPairSync } from "node:crypto";
-import { staticTokens } from "@virtual-workspaces/framework";
+import { type Log, staticTokens } from "@virtual-workspaces/framework";
 import { type KeyRange, lmdbStore, type Store } from "@virtual-workspaces/store";
-import { createWorkspaceServer, ServiceAccountKeys, type WorkspaceServer } from "@virtual-workspaces/workspace-server";
+import {
+  createWorkspaceServer,
+  loopback,
+  ServiceAccountKeys,
+  type WorkspaceServer,
+} from "@virtual-workspaces/workspace-server";
+import { kcpViews } from "../../packages/cli/src/start/kcp-views.ts";
 import { RestingMemory } from "../../packages/cli/src/start/resting-memory.ts";
 import { anonymousMemory } from "../_harness/anonymous-memory.ts";
 import { serveCommands } from "../_harness/commands.ts";
@@ -36,15 +42,19 @@ const commands = {
   /** Serves it. @returns where, and how long it took until it is ready: ms, and ms of CPU */
   serve: async (): Promise<{ readonly port: number; readonly ms: number; readonly cpu: number }> => {
     const [began, cpu] = [performance.now(), process.cpuUsage()];
+    const log: Log = ({ level, message, ...rest }) => {
+      if (level === "error" || level === "warn") errors.push({ message, ...rest });
+    };
+    const own = loopback();
     server = createWorkspaceServer({
       store,
+      loopback: own,
+      virtualWorkspaces: kcpViews(own, log),
       authentication: [staticTokens(users)],
       serviceAccountKeys,
       urls: () => ({ baseURL: URL, externalURL: URL, virtualWorkspaceURL: URL }),
       rootCa: () => "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----",
-      log: ({ level, message, ...rest }) => {
-        if (level === "error" || level === "warn") errors.push({ message, ...rest });
-      },
+      log,
     });
     const { port } = await server.listen({ port: 0 });
     const { user, system } = process.cpuUsage(cpu);

@@ -23,6 +23,8 @@ export interface LeafOptions extends Validity {
   readonly organizations?: readonly string[];
   /** Extended key usages; none for no such extension. @default of a TLS client */
   readonly usages?: readonly string[];
+  /** Names besides those of this machine. @default none */
+  readonly hosts?: readonly string[];
 }
 
 export interface AuthorityOptions extends Validity {
@@ -70,9 +72,9 @@ export class Authority {
 
   /** Of a client, unless `usages` say otherwise; good for a server on this machine. */
   issue(options: LeafOptions): KeyPair {
-    const { name, organizations = [], usages = [CLIENT_AUTH] } = options;
+    const { name, organizations = [], usages = [CLIENT_AUTH], hosts = [] } = options;
     const keys = newKeys();
-    const extensions = [critical(CONSTRAINTS, sequence()), extension(NAMES, THIS_MACHINE), ...extended(usages)];
+    const extensions = [critical(CONSTRAINTS, sequence()), extension(NAMES, names(hosts)), ...extended(usages)];
     const cert = signed({ name, organizations, keys, issuer: this.#issuer, extensions, validity: options });
     const key = keys.privateKey.export({ type: "pkcs8", format: "pem" }) as string;
     return { cert: [cert, ...this.#chain].join(""), key };
@@ -87,7 +89,11 @@ const HOUR = 3_600_000;
 const ECDSA_WITH_SHA256 = sequence(oid("1.2.840.10045.4.3.2"));
 const CONSTRAINTS = "2.5.29.19";
 const NAMES = "2.5.29.17";
-const THIS_MACHINE = sequence(implicit(2, Buffer.from("localhost")), implicit(7, Buffer.from([127, 0, 0, 1])));
+const names = (hosts: readonly string[]): Buffer =>
+  sequence(
+    ...["localhost", ...hosts].map((host) => implicit(2, Buffer.from(host))),
+    implicit(7, Buffer.from([127, 0, 0, 1])),
+  );
 
 interface Content {
   readonly name: string;

@@ -19,16 +19,17 @@ export interface TestAuthority {
   /** The authority's own certificate, PEM. */
   readonly ca: string;
   readonly server: KeyPair;
-  client(name: string, groups: readonly string[]): KeyPair;
+  /** @param validity hours from now @default from an hour ago, for an hour */
+  client(name: string, groups: readonly string[], validity?: { readonly from?: number; readonly to?: number }): KeyPair;
 }
 
-/** A new one, for an hour. */
-export function createAuthority(): TestAuthority {
+/** A new one, for an hour. @param hosts what its servers are called besides */
+export function createAuthority({ hosts = [] }: { readonly hosts?: readonly string[] } = {}): TestAuthority {
   const root = Authority.root("virtual-workspaces-test");
   return {
     ca: root.cert,
-    server: root.issue({ name: "127.0.0.1", usages: [SERVER_AUTH] }),
-    client: (name, organizations) => root.issue({ name, organizations }),
+    server: root.issue({ name: "127.0.0.1", usages: [SERVER_AUTH], hosts }),
+    client: (name, organizations, validity) => root.issue({ name, organizations, ...validity }),
   };
 }
 
