@@ -14,11 +14,12 @@ await ensureInstalled(root);
 if (ready) await run();
 else delegate();
 
-/** Runs the entry here, with compiled code cached from one start to the next. */
+/** Runs the entry here, with compiled code cached from one start to the next: its own, and that of the processes it starts. */
 async function run() {
   const [bootstrap, entry, ...args] = process.argv.slice(1);
   if (entry === undefined) throw new Error(`usage: ${bootstrap} <entry> [arguments]`);
-  module.enableCompileCache(join(root, "node_modules/.cache/compile"));
+  process.env["NODE_COMPILE_CACHE"] = join(root, "node_modules/.cache/compile");
+  module.enableCompileCache();
   const path = resolve(root, entry);
   process.argv.splice(1, process.argv.length - 1, path, ...args);
   await import(pathToFileURL(path).href);

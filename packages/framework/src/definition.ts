@@ -16,6 +16,8 @@ export interface ResourceDefinition {
   readonly categories: readonly string[];
   /** Of the whole object, without `apiVersion`, `kind` and `metadata`, which every object has. */
   readonly schema: JsonSchema;
+  /** Whether the schema is compiled, and refused if it must be, with the first object that needs it. */
+  readonly lazySchema?: boolean | undefined;
   readonly columns: readonly TableColumn[];
   readonly selectableFields: readonly SelectableField[];
   readonly subresources: Subresources;

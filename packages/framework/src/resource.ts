@@ -77,6 +77,12 @@ export interface ResourceOptions<Spec extends JsonSchema, Status extends JsonSch
   /** Schema of the whole object but `apiVersion`, `kind` and `metadata`, instead of `spec` and `status`. */
   readonly schema?: Whole & CheckedSchema<Whole>;
   /**
+   * Whether the schema is compiled with the first object that is written, and not when the kind is put on a storage: a
+   * server with many kinds starts sooner. A schema that Kubernetes would not take then fails each write with 500, so test it.
+   * @default false, a wrong schema is refused when the kind is put on a storage
+   */
+  readonly lazySchema?: boolean | undefined;
+  /**
    * Columns of `kubectl get` between Name and Age; their type is read off the schema. A list is all there is behind Name,
    * as in a CustomResourceDefinition.
    */
@@ -120,6 +126,7 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly schema: JsonSchema;
+  readonly lazySchema: boolean;
   readonly columns: readonly TableColumn[];
   readonly selectableFields: readonly SelectableField[];
   readonly subresources: Subresources;
@@ -141,6 +148,7 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
     this.shortNames = Object.freeze([...(options.shortNames ?? [])]);
     this.categories = Object.freeze([...(options.categories ?? [])]);
     this.schema = objectSchema(options);
+    this.lazySchema = options.lazySchema ?? false;
     const { columns = {} } = options;
     this.columns = isList(columns) ? columns : tableColumns(columns, this.schema);
     this.selectableFields = (options.selectableFields ?? []).map(selectableField);
@@ -149,7 +157,7 @@ export class Resource<T extends object = object> implements TypedDefinition<T> {
     this.gracePeriodSeconds = options.gracePeriodSeconds ?? 0;
     this.protobuf = options.protobuf;
     this.strategy = options.strategy;
-    const { selectableFields, strategy, ...names } = this;
+    const { selectableFields, strategy, lazySchema: _, ...names } = this;
     const content = {
       ...names,
       columns: this.columns.map((column) => (isComputed(column) ? { ...column, value: String(column.value) } : column)),

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { apiVersionOf, type KubeObject, type StatusCause } from "@virtual-workspaces/apimachinery";
+import { apiVersionOf, type JsonSchema, type KubeObject, type StatusCause } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
 import type { Awaitable } from "../storage.ts";
 import { scaleFields, scaleProblems } from "../subresource/scale-fields.ts";
@@ -12,15 +12,20 @@ import { WeakIntern } from "./weak-intern.ts";
 
 /** Compiled schemas by content: a thousand kinds with one schema have one. Holds nothing that nobody uses. */
 const schemas = new WeakIntern<SchemaRules>();
+/** The same by the schema itself: a kind that is served in many places, or again, is compiled once. */
+const known = new WeakMap<JsonSchema, SchemaRules>();
 
 type Problems = Awaitable<readonly StatusCause[]>;
 
-/** The rules of a kind, of which there are other versions as well. @throws Error on a schema that Kubernetes would not take */
+/**
+ * The rules of a kind, of which there are other versions as well.
+ *
+ * @throws Error on a schema that Kubernetes would not take; of a kind with `lazySchema` its rules do when they are first asked
+ */
 export function kindRules(definition: ResourceDefinition, versions?: KindVersions): KindRules {
-  const { schema, subresources } = definition;
-  const text = JSON.stringify(schema);
-  const hash = createHash("sha256").update(text).digest("base64");
-  const compiled = schemas.get(hash, () => schemaRules(definition));
+  const { subresources, lazySchema = false } = definition;
+  const compiled = (): SchemaRules => known.get(definition.schema) ?? compile(definition);
+  if (!lazySchema) compiled();
   const scaled = subresources.scale === undefined ? undefined : scaleFields(subresources.scale);
   const withScale = (object: KubeObject, part: Part, found: Problems): Problems => {
     if (scaled === undefined) return found;
@@ -28,15 +33,23 @@ export function kindRules(definition: ResourceDefinition, versions?: KindVersion
     return found instanceof Promise ? found.then((all) => [...all, ...problems]) : [...found, ...problems];
   };
   return {
-    prune: (object) => compiled.prune(object),
-    pruneUnknown: (object) => compiled.pruneUnknown(object),
+    prune: (object) => compiled().prune(object),
+    pruneUnknown: (object) => compiled().pruneUnknown(object),
     fillDefaults: (object) => {
-      compiled.fillDefaults(object);
+      compiled().fillDefaults(object);
       definition.strategy?.defaults?.(object);
     },
-    problems: (object, options) => withScale(object, options.part, compiled.problems(object, options)),
+    problems: (object, options) => withScale(object, options.part, compiled().problems(object, options)),
     fields: fieldOwners(definition, versions),
   };
+}
+
+function compile(definition: ResourceDefinition): SchemaRules {
+  const { schema } = definition;
+  const hash = createHash("sha256").update(JSON.stringify(schema)).digest("base64");
+  const compiled = schemas.get(hash, () => schemaRules(definition));
+  known.set(schema, compiled);
+  return compiled;
 }
 
 function schemaRules({ schema, kind, group, version }: ResourceDefinition): SchemaRules {

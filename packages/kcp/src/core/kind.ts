@@ -51,6 +51,7 @@ export function kcpKind<
     scope: "Cluster",
     categories: ["kcp"],
     schema,
+    lazySchema: true,
     ...(columns !== undefined && { columns: { ...columns, Age: AGE } }),
   });
 }

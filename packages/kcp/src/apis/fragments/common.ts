@@ -1,7 +1,7 @@
 import type { ColumnSpec } from "@virtual-workspaces/framework";
 
-/** Group, scope and categories of the kinds of `apis.kcp.io`. */
-export const apis = { group: "apis.kcp.io", scope: "Cluster", categories: ["kcp"] } as const;
+/** What is the same of all kinds of `apis.kcp.io`. */
+export const apis = { group: "apis.kcp.io", scope: "Cluster", categories: ["kcp"], lazySchema: true } as const;
 
 /** The age, for kinds that show it elsewhere than last. */
 export const AGE: ColumnSpec = { jsonPath: ".metadata.creationTimestamp", type: "date" };

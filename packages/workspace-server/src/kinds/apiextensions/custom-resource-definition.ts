@@ -94,6 +94,7 @@ export const CustomResourceDefinition: Resource = new Resource({
   shortNames: ["crd", "crds"],
   categories: ["api-extensions"],
   description: "CustomResourceDefinition represents a resource that should be exposed on the API server.",
+  lazySchema: true,
   schema: {
     type: "object",
     required: ["spec"],
