@@ -220,11 +220,11 @@ export class Server implements AsyncDisposable {
   }
 
   /**
-   * How many connections there are on which nothing was ever asked, TLS handshakes among them: {@link close} ends them at once.
-   * Whoever knows that no more will come can wait until those have asked what they came for.
+   * How many connections there are on which nothing was ever asked, TLS handshakes among them, and how many requests whose turn has
+   * not come: {@link close} ends those at once, and refuses these. Whoever knows that no more will come can wait until there are none.
    */
-  get unasked(): number {
-    return this.#connections.unasked;
+  get waiting(): number {
+    return this.#connections.unasked + this.#core.fairness.stats.queued;
   }
 
   /**

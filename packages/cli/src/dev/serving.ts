@@ -16,7 +16,7 @@ import { summarise } from "./summary.ts";
 import { unionOf } from "./union.ts";
 import { ADMIN } from "./users.ts";
 
-/** Of the time that there is: how long connections that were handed over last have at most to ask what they came for. */
+/** Of the time that there is: how long those who were handed over last have at most to ask what they came for, and to have their turn. */
 const LAST_CALL = 1 / 6;
 /** How often it is looked whether they have, ms. */
 const LOOK = 5;
@@ -47,7 +47,7 @@ export async function startServing(sources: readonly Source[], site: Site): Prom
     server,
     end: async (patience) => {
       const last = performance.now() + LAST_CALL * patience;
-      while (server.unasked > 0 && performance.now() < last) await delay(LOOK);
+      while (server.waiting > 0 && performance.now() < last) await delay(LOOK);
       await kept.disposeAsync();
     },
   };
