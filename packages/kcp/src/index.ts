@@ -63,6 +63,7 @@ export {
   mountIdentityOf,
   mountTypeOf,
 } from "./mounts/mount.ts";
+export { type NamedSecret, namedSecrets } from "./mounts/named-secrets.ts";
 export {
   type MountType,
   mountTypes,

@@ -4,6 +4,8 @@
  * @module
  */
 
+export { type MountAdmissionOptions, mountAdmission } from "./admission/mount-admission.ts";
+export type { MountWebhook } from "./admission/webhook.ts";
 export { type MountDialOptions, mountDial } from "./dial/mount-dial.ts";
 export type { Lookup } from "./dial/restricted-dial.ts";
 export { type MountManifestsOptions, mountManifests } from "./manifests.ts";
