@@ -26,7 +26,10 @@ describe("a view of mounts that begins", function () {
       { user: "root" },
     );
 
-    await using upstream = new Upstream({ url: server.url, credentials: { get: () => ({ headers: ["Authorization", "Bearer root"] }) } });
+    await using upstream = new Upstream({
+      url: server.url,
+      credentials: { get: () => ({ headers: ["Authorization", "Bearer root"] }) },
+    });
     const onError = (error: unknown): void => reportFault("mounts", error);
     const view = mountsView({ upstream, allow: ["127.0.0.1"], onError });
     await using other = await startPlain([view], { authentication: [staticTokens({ alice: { name: "alice" } })] });

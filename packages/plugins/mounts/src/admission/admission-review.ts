@@ -1,9 +1,16 @@
-import { defineResource, type ReviewedUser } from "@virtual-workspaces/framework";
+import type { JsonSchema } from "@virtual-workspaces/apimachinery";
+import { Resource, type ReviewedUser } from "@virtual-workspaces/framework";
 
-const ANYTHING = { type: "object", "x-kubernetes-preserve-unknown-fields": true } as const;
+/** What an AdmissionReview holds. */
+export interface AdmissionReviewContent {
+  readonly request?: Record<string, unknown>;
+  readonly response?: Record<string, unknown>;
+}
+
+const ANYTHING: JsonSchema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 
 /** `admission.k8s.io/v1` AdmissionReview: what an API server asks of a webhook before it writes. It is only created; what it is answered is in it. */
-export const AdmissionReview = defineResource({
+export const AdmissionReview: Resource<AdmissionReviewContent> = new Resource<AdmissionReviewContent>({
   group: "admission.k8s.io",
   version: "v1",
   kind: "AdmissionReview",

@@ -1,7 +1,7 @@
 import { ApiError, isJsonObject, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import { type Scope, type Storage, User, type WriteOptions } from "@virtual-workspaces/framework";
 import { clusterOf, Mount, type NamedSecret, namedSecrets } from "@virtual-workspaces/kcp";
-import type { AdmissionRequest } from "./admission-review.ts";
+import type { AdmissionRequest, AdmissionReviewContent } from "./admission-review.ts";
 
 /** What somebody would do, and in which logical cluster. */
 export interface AskedSecret {
@@ -15,7 +15,7 @@ export type MayGet = (
   who: { readonly user: User; readonly signal: AbortSignal },
 ) => Promise<boolean>;
 
-type Review = ObjectOf<{ readonly request?: Record<string, unknown>; readonly response?: Record<string, unknown> }>;
+type Review = ObjectOf<AdmissionReviewContent>;
 
 /** Answers whether a Mount may be written as an API server asks: by who may get the Secrets that it names. */
 export class MountReviews implements Storage<Review> {
