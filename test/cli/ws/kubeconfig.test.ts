@@ -18,7 +18,9 @@ clusters:
   cluster:
     certificate-authority: pki/ca.crt
     server: https://h:6443/clusters/root:org
-    extensions: [{ name: a, extension: { b: "yes" } }]
+    extensions:
+    - name: a
+      extension: { b: "yes" }
 contexts:
 - name: dev
   context: { cluster: k, user: ann, namespace: sea }
