@@ -106,6 +106,42 @@ Workspace "link" (mounted from Mount link) is ready to use.`,
 `);
   });
 
+  it("gets what is in all of them", async () => {
+    for (const [path, name] of [
+      ["root:acme", "menu"],
+      ["root:acme:lab:shelf", "menu"],
+      ["root:acme:lab:shelf", "other"],
+    ]) {
+      const at = ["-s", `${server.url}/clusters/${path}`];
+      expect(await run(...at, "create", "configmap", name ?? "", "--from-literal=a=b")).to.match(/^0 /);
+    }
+    expect(await run("label", "configmap", "menu", "of=acme")).to.match(/^0 /);
+    const own = (text: string): string => text.replace(/^.*kube-root-ca.crt.*\n?/gm, "").replaceAll(/\d+s\b/g, "<age>");
+    expect(own(await ws("get", "cm", "-r"))).to.equal(`0 WORKSPACE             NAME               DATA   AGE
+root:acme             menu               1      <age>
+root:acme:lab:shelf   menu               1      <age>
+root:acme:lab:shelf   other              1      <age>`);
+    expect(await ws("get", "configmaps", "-r", "-l", "of=acme", "-o", "name")).to.equal("0 root:acme configmap/menu");
+    const { items } = JSON.parse((await ws("get", "cm", "-r", "-w", "lab", "-o", "json")).slice(2)) as {
+      readonly items: readonly { readonly kind: string; readonly metadata: { readonly name: string } }[];
+    };
+    expect(items.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).to.include("ConfigMap other");
+    expect(await ws("get", "mounts.proxy.kcp.io", "-r", "-o", "yaml")).to.match(
+      /^0 apiVersion: v1\nkind: List\n.*path: root:acme:lab/s,
+    );
+    expect(await ws("get", "mounts", "-r", "-A", "-o", "wide")).to.match(
+      /^0 WORKSPACE +NAME +TYPE +PHASE +URL +AGE\nroot:acme +link +Workspace +Ready +https:/,
+    );
+    expect(await ws("get", "secrets", "-r", "-n", "nowhere")).to.equal("0 No resources found in root:acme and below.");
+    expect(await ws("get", "nothing", "-r")).to.equal(
+      '1 Error: no workspace here has a resource "nothing", or lets you list it',
+    );
+    expect(await ws("get", "cm")).to.match(/^2 Error: for one workspace kubectl get does this: give -r/);
+    expect(await ws("get", "cm", "-r", "-o", "jsonpath={}")).to.match(
+      /^2 Error: -o jsonpath=\{\}: give wide, name, json or yaml/,
+    );
+  });
+
   it("goes through links, after redirects, up, and back", async () => {
     expect(await ws("link/shelf")).to.equal('1 Error: access to workspace "root:acme:link:shelf" denied');
     expect(await ws("link")).to.equal("0 Current workspace is 'root:acme:link'.");

@@ -54,6 +54,10 @@ const OWN = {
   "location-selector": { type: "string" },
   "create-context": { type: "string" },
   mount: { type: "string" },
+  recursive: { type: "boolean", short: "r" },
+  output: { type: "string", short: "o" },
+  selector: { type: "string", short: "l" },
+  "all-namespaces": { type: "boolean", short: "A" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean" },
 } as const;

@@ -12,6 +12,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<WsCommand>> = new Map([
   ["current", async () => (await import("./commands/current.ts")).current],
   ["create", async () => (await import("./commands/create.ts")).create],
   ["create-context", async () => (await import("./commands/create-context.ts")).createContext],
+  ["get", async () => (await import("./commands/get.ts")).get],
   ["tree", async () => (await import("./commands/tree.ts")).tree],
 ]);
 
@@ -27,11 +28,12 @@ Usage: kubectl ws [command] [flags]
   kubectl ws ~                  to one's home workspace, as without anything
   kubectl ws :                  to the first workspace of the current path
   kubectl ws tree               what is in the current workspace (-f: whole paths, --wide: phases and mounts)
+  kubectl ws get <kind> -r      the objects of a kind in the current workspace and all below (-l, -n, -A, -o wide|name|json|yaml)
   kubectl ws create <name>      makes a workspace, and waits for it (--type, --mount kind/name, --enter,
                                 --ignore-existing, --location-selector, --create-context)
   kubectl ws create-context     a context of its own for the current workspace (--overwrite)
 
--w <workspace> has tree and create work elsewhere. kubectl's flags mean what they mean there (--kubeconfig, --context, --server,
+-w <workspace> has tree, get and create work elsewhere. kubectl's flags mean what they mean there (--kubeconfig, --context, --server,
 --token, --as, …). What is changed in the kubeconfig: the contexts and clusters workspace.kcp.io/current and
 workspace.kcp.io/previous, and current-context; how it was before is kept in <kubeconfig>.before-ws.`;
 

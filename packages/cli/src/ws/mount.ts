@@ -1,3 +1,4 @@
+import { apiVersionOf } from "@virtual-workspaces/apimachinery";
 import type { WorkspaceMount } from "@virtual-workspaces/kcp";
 import { Failure, UsageError } from "../usage.ts";
 import type { Session } from "./session.ts";
@@ -20,6 +21,6 @@ export async function mountNamed(session: Session, path: string, text: string): 
   const objects = client.resource(kind);
   await (namespace.namespace === undefined ? objects : objects.in(namespace.namespace)).get(name, session.patience);
   return {
-    ref: { apiVersion: `${kind.group}/${kind.version}`.replace(/^\//, ""), kind: kind.kind, name, ...namespace },
+    ref: { apiVersion: apiVersionOf(kind), kind: kind.kind, name, ...namespace },
   };
 }

@@ -4,7 +4,7 @@ import { LOGICAL_CLUSTERS, MOUNTS, type Workspace } from "../kinds.ts";
 import { placeOf } from "../path.ts";
 import type { Session } from "../session.ts";
 import { type Branch, drawn } from "../tree/draw.ts";
-import { type TreeNode, treeAt } from "../tree/walk.ts";
+import { problemsIn, type TreeNode, treeAt } from "../tree/walk.ts";
 
 export const tree: WsCommand = {
   usage: "tree [-f | --full] [--wide] [-w <workspace>]",
@@ -65,8 +65,4 @@ async function known<T>(asked: Promise<T>): Promise<T | undefined> {
     if (isApiError(error)) return undefined;
     throw error;
   }
-}
-
-function problemsIn(node: TreeNode): readonly TreeNode[] {
-  return [...(node.problem === undefined ? [] : [node]), ...node.children.flatMap(problemsIn)];
 }

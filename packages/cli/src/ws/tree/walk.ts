@@ -1,4 +1,5 @@
 import { isApiError, joinWorkspacePath } from "@virtual-workspaces/apimachinery";
+import { AtOnce } from "../at-once.ts";
 import { WORKSPACES, type Workspace } from "../kinds.ts";
 import type { Session } from "../session.ts";
 
@@ -29,8 +30,7 @@ export async function treeAt(session: Session, path: string): Promise<TreeNode> 
 
 class Walk {
   readonly #session: Session;
-  readonly #waiting: (() => void)[] = [];
-  #free = AT_ONCE;
+  readonly #atOnce = new AtOnce(AT_ONCE);
 
   constructor(session: Session) {
     this.#session = session;
@@ -55,19 +55,24 @@ class Walk {
   }
 
   async #list(path: string): Promise<readonly Workspace[]> {
-    if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
-      const { items } = await this.#session.client(path).resource(WORKSPACES).all(this.#session.patience);
-      return items;
+      const workspaces = this.#session.client(path).resource(WORKSPACES);
+      return (await this.#atOnce.run(() => workspaces.all(this.#session.patience))).items;
     } catch (error) {
       // What is no kcp has no workspaces.
       if (isApiError(error) && error.code === 404) return [];
       throw error;
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free++;
-      else next();
     }
   }
+}
+
+/** The workspaces of a tree that one can be in, the topmost first; mounted ones are another's. */
+export function ownPaths({ path, workspace, children }: TreeNode): readonly string[] {
+  if (workspace?.spec.mount !== undefined) return [];
+  return [path, ...children.flatMap(ownPaths)];
+}
+
+/** Those of a tree that could not be listed. */
+export function problemsIn(node: TreeNode): readonly TreeNode[] {
+  return [...(node.problem === undefined ? [] : [node]), ...node.children.flatMap(problemsIn)];
 }
