@@ -13,10 +13,15 @@ export interface WsCommand {
 }
 
 export function say(text: string): void {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${shown(text)}\n`);
 }
 
 /** For people, beside what a script reads. */
 export function note(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${shown(text)}\n`);
+}
+
+/** What a server says may be anything: control characters could have a terminal do something else than show it. */
+function shown(text: string): string {
+  return text.replace(/[^\P{Cc}\n\t]/gu, (character) => JSON.stringify(character).slice(1, -1));
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { isTransportError } from "@virtual-workspaces/transport";
 import { Failure, UsageError } from "../usage.ts";
-import { say, type WsCommand } from "./command.ts";
+import { note, say, type WsCommand } from "./command.ts";
 import { connectionOf, type Line, ownFlagsIn, readLine } from "./flags.ts";
 import { Session } from "./session.ts";
 
@@ -65,7 +65,7 @@ async function run({ words: [first = "", ...rest], values }: Line): Promise<void
 
 /** In cobra's way, as kcp's plugin complains. */
 function complain(error: unknown): number {
-  process.stderr.write(`Error: ${textOf(error)}\n`);
+  note(`Error: ${textOf(error)}`);
   return error instanceof UsageError ? 2 : 1;
 }
 

@@ -69,10 +69,9 @@ function rowsIn(page: JsonObject): { readonly cells: ReadonlyMap<string, string>
   });
 }
 
-/** Control characters could have a terminal do something else than show them. */
+/** On one line. */
 function cellOf(value: unknown): string {
-  if (value === undefined || value === null) return NONE;
-  return String(value).replace(/\p{Cc}/gu, (character) => JSON.stringify(character).slice(1, -1));
+  return value === undefined || value === null ? NONE : String(value).replaceAll("\n", "\\n");
 }
 
 /** The objects of lists, which need not say their kind, or the rows of tables. */
