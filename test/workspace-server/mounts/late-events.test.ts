@@ -70,7 +70,12 @@ describe("a mount that has changed before anybody was told", () => {
     logicalClusters.read({ apiVersion: "core.kcp.io/v1alpha1", kind: "LogicalCluster", metadata });
     workspaces.read(mounted("first.test"));
     await using own = new Upstream({ url: "http://nobody.test", dial });
-    await using mounts = new Mounts({ installation, workspaces: own, others: { dial }, log: testLog().log });
+    await using mounts = new Mounts({
+      installation,
+      workspaces: own,
+      others: { dial, mayAskPlain: () => true },
+      log: testLog().log,
+    });
     const front = defineVirtualWorkspace({
       name: "clusters",
       prefix: "/clusters",

@@ -65,9 +65,12 @@ function load(): Promise<Plugin> {
 
 /** How servers are asked to which objects of other kinds lead. @throws Error on what may be dialled */
 async function othersOf({ allow, ca, certificate }: MountSettings): Promise<Others> {
-  const dial = allow.length === 0 ? undefined : (await load()).mountDial({ allow });
+  const asked: Others =
+    allow.length === 0
+      ? { dial: async (...target) => (await load()).mountedServers().dial(...target) }
+      : (await load()).mountedServers({ allow });
   return {
-    dial: dial ?? (async (...target) => (await load()).mountDial()(...target)),
+    ...asked,
     ...(ca !== undefined && { tls: { ca } }),
     ...(certificate && { credentials: fileCredentials(certificate) }),
   };

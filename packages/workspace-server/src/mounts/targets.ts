@@ -1,6 +1,6 @@
 import { type Relay, relay, sameCaller } from "@virtual-workspaces/forwarding";
 import type { Log } from "@virtual-workspaces/framework";
-import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
+import { hostOf, Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import type { Installation } from "../shard/installation.ts";
 
 /** How servers that are not of this installation are asked on which workspaces are mounted. */
@@ -10,6 +10,11 @@ export interface MountedServersOptions extends Pick<UpstreamOptions, "tls"> {
    * out of the networks that the server is in.
    */
   readonly dial: NonNullable<UpstreamOptions["dial"]>;
+  /**
+   * Whether a host, a name or an address, may be asked by plain http, where whoever is on the way reads and changes all, and answers for
+   * it. @default none
+   */
+  readonly mayAskPlain?: (host: string) => boolean;
   /**
    * The client certificate by which these servers know that `X-Remote-*` says who asks (`--mount-proxy-client-cert-file`). Groups of the
    * system are left out, `system:masters` first of all, but for those of everybody and of service accounts.
@@ -55,9 +60,9 @@ export class MountTargets {
   /** @throws Error on a URL that cannot be asked; it names the remedy */
   at(url: string): MountTarget {
     if (!URL.canParse(url)) throw new Error("its URL is none");
-    const { href, origin, pathname, username, password } = new URL(url);
-    if (username + password !== "") throw new Error("its URL has a user: leave that out");
-    return this.#own(href) ?? this.#other(origin, trimmed(pathname));
+    const place = new URL(url);
+    if (place.username + place.password !== "") throw new Error("its URL has a user: leave that out");
+    return this.#own(place.href) ?? this.#other(place);
   }
 
   #own(href: string): MountTarget | undefined {
@@ -71,10 +76,15 @@ export class MountTargets {
     return undefined;
   }
 
-  #other(origin: string, path: string): MountTarget {
+  #other(url: URL): MountTarget {
     const { others } = this.#options;
     if (others === undefined) throw new Error("it is at another server, and this one asks none");
-    const upstream = new Upstream({ ...others, url: origin });
+    const { mayAskPlain, ...asked } = others;
+    if (url.protocol !== "https:" && !mayAskPlain?.(hostOf(url)))
+      throw new Error(
+        "it is at another server by plain http, which is for hosts that whoever runs this server allows: have its URL begin with https",
+      );
+    const upstream = new Upstream({ ...asked, url: url.origin });
     const passing = relay({
       upstream,
       // As another server may know them: whoever administers this one does not administer that.
@@ -83,7 +93,11 @@ export class MountTargets {
       what: "the server that this workspace is mounted on",
       onError: this.#onError,
     });
-    return { relay: passing, path, [Symbol.asyncDispose]: () => upstream[Symbol.asyncDispose]() };
+    return {
+      relay: passing,
+      path: trimmed(url.pathname),
+      [Symbol.asyncDispose]: () => upstream[Symbol.asyncDispose](),
+    };
   }
 
   readonly #onError = (error: unknown): void =>
