@@ -1,7 +1,9 @@
 import { type Relay, relay, sameCaller } from "@virtual-workspaces/forwarding";
 import type { Log } from "@virtual-workspaces/framework";
 import { hostOf, Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
+import { pathBelow, trimmed } from "../loopback/path-below.ts";
 import type { Installation } from "../shard/installation.ts";
+import { ownView } from "../virtual-storage/own-services.ts";
 
 /** How servers that are not of this installation are asked on which workspaces are mounted. */
 export interface MountedServersOptions extends Pick<UpstreamOptions, "tls"> {
@@ -62,18 +64,19 @@ export class MountTargets {
     if (!URL.canParse(url)) throw new Error("its URL is none");
     const place = new URL(url);
     if (place.username + place.password !== "") throw new Error("its URL has a user: leave that out");
-    return this.#own(place.href) ?? this.#other(place);
+    return this.#own(place) ?? this.#other(place);
   }
 
-  #own(href: string): MountTarget | undefined {
-    const url = trimmed(href.replace(/[?#].*$/, ""));
-    for (const { services, urls } of this.#options.installation.shards) {
-      const view = services?.pathOf(url);
-      if (services !== undefined && view !== undefined) return { relay: services.relay, path: view };
-      for (const base of [urls.baseURL, urls.externalURL])
-        if (url.startsWith(`${base}/clusters/`)) return { relay: this.#workspaces, path: url.slice(base.length) };
-    }
-    return undefined;
+  #own(url: URL): MountTarget | undefined {
+    const { shards } = this.#options.installation;
+    const view = ownView(
+      shards.flatMap(({ services }) => services ?? []),
+      url,
+    );
+    if (view !== undefined) return view;
+    const workspaces = shards.flatMap(({ urls }) => [urls.baseURL, urls.externalURL]);
+    const path = workspaces.map((base) => pathBelow(url, base)).find((below) => below?.startsWith("/clusters/"));
+    return path === undefined ? undefined : { relay: this.#workspaces, path };
   }
 
   #other(url: URL): MountTarget {
@@ -102,8 +105,4 @@ export class MountTargets {
 
   readonly #onError = (error: unknown): void =>
     this.#options.log({ level: "warn", message: "what a workspace is mounted on cannot be had", error: String(error) });
-}
-
-function trimmed(path: string): string {
-  return path.replace(/\/+$/, "");
 }
