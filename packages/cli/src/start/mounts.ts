@@ -1,3 +1,4 @@
+import { parseApiVersion } from "@virtual-workspaces/apimachinery";
 import { Client, fileCredentials } from "@virtual-workspaces/client";
 import type { VirtualWorkspace } from "@virtual-workspaces/framework";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
@@ -81,10 +82,11 @@ async function install({ upstream }: Loopback): Promise<void> {
   await using root = new Client({ upstream, cluster: "root" });
   const { mountManifests } = await load();
   const everybody = { apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: "system:authenticated" } as const;
+  const served = root.discovery();
   for (const object of mountManifests({ mayBind: [everybody] })) {
-    const [group = "", version = ""] = object.apiVersion.split("/");
-    const { kind } = object;
-    const plural = `${kind.toLowerCase()}s`;
-    await root.resource({ group, version, kind, plural, scope: "Cluster" }).apply(object, { force: true });
+    const { apiVersion, kind } = object;
+    const found = await served.find({ ...parseApiVersion(apiVersion), kind });
+    if (found === undefined) throw new Error(`root does not serve ${kind} of ${apiVersion}, which Mounts need`);
+    await root.resource(found).apply(object, { force: true });
   }
 }
