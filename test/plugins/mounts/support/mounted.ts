@@ -122,12 +122,14 @@ export interface Target extends AsyncDisposable {
 interface TargetOptions {
   readonly authority?: TestAuthority;
   readonly port?: number;
+  /** Whether it ends connections without a certificate of its authority's. @default false */
+  readonly strict?: boolean;
 }
 
 /** Starts one. @param answer what it does with whatever it is asked but its version @default says its method and path */
 export async function startTarget(
   answer: (req: IncomingMessage, res: ServerResponse) => void = (req, res) => res.end(`${req.method} ${req.url}`),
-  { authority = createAuthority({ hosts: ["target.example"] }), port: wanted = 0 }: TargetOptions = {},
+  { authority = createAuthority({ hosts: ["target.example"] }), port: wanted = 0, strict = false }: TargetOptions = {},
 ): Promise<Target> {
   const asked: IncomingMessage[] = [];
   const certificates: string[] = [];
@@ -136,7 +138,7 @@ export async function startTarget(
     asked.push(req);
     certificates.push((req.socket as TLSSocket).getPeerCertificate().subject?.CN?.toString() ?? "");
   };
-  const tls = { ...authority.server, ca: authority.ca, requestCert: true, rejectUnauthorized: false };
+  const tls = { ...authority.server, ca: authority.ca, requestCert: true, rejectUnauthorized: strict };
   const server = createHttps(tls, (req, res) => {
     if (req.url === "/version") {
       probed += 1;
