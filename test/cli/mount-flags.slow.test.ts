@@ -116,23 +116,25 @@ describe("virtual-workspaces start and the servers that workspaces are mounted o
     await server.until("the reason in the log", () => /cannot be had.*self-signed/.test(server.stderr));
   });
 
-  it("get callers' own tokens where they are listed for that, and at no other name", async () => {
-    for (const host of ["localhost", "127.0.0.1"]) {
-      const name = host === "localhost" ? "listed" : "unlisted";
+  it("get callers' own tokens where they are listed for that, by mounted workspaces too, and at no other name", async () => {
+    const identity = { type: "Caller" };
+    const secretOf = async (name: string, host: string): Promise<object> => {
       const url = stranger.url.replace("127.0.0.1", host);
       const data = { kubeconfig: base64(kubeconfigOf({ url, authority: stranger.authority }, {})) };
       await mounting.apply({ apiVersion: "v1", kind: "Secret", metadata: { name, namespace: "default" }, data });
-      const ref = { apiVersion: "v1", kind: "Secret", namespace: "default", name };
-      const spec = { ref, identity: { type: "Caller" } };
-      await mounting.apply({ apiVersion: "proxy.kcp.io/v1alpha1", kind: "Mount", metadata: { name }, spec });
-      const is = name === "listed" ? "condition=Ready" : `jsonpath=${REASON}=CallerRefused`;
-      await mounting.admin("wait", `mount/${name}`, `--for=${is}`, "--timeout=20s");
-    }
+      return { apiVersion: "v1", kind: "Secret", namespace: "default", name };
+    };
+    await mounting.mount("listed", { ref: await secretOf("listed", "localhost"), identity });
+    const spec = { ref: await secretOf("unlisted", "127.0.0.1"), identity };
+    await mounting.apply({ apiVersion: "proxy.kcp.io/v1alpha1", kind: "Mount", metadata: { name: "unlisted" }, spec });
+    await mounting.admin("wait", "mount/unlisted", `--for=jsonpath=${REASON}=CallerRefused`, "--timeout=20s");
     const listed = new URL(await mounting.admin("get", "mount", "listed", "-o", "jsonpath={.status.URL}")).pathname;
-    expect((await ask(`${listed}/api`)).code).to.equal(200);
-    expect(told(stranger)).to.deep.equal(["authorization: Bearer alice-token"]);
-    expect(stranger.certificates).to.deep.equal([""]);
-    stranger.asked.splice(0);
+    for (const path of [listed, "/clusters/root:listed"]) {
+      expect((await ask(`${path}/api`)).code, path).to.equal(200);
+      expect(told(stranger)).to.deep.equal(["authorization: Bearer alice-token"]);
+      expect(stranger.certificates.splice(0)).to.deep.equal([""]);
+      stranger.asked.splice(0);
+    }
     const { code, body } = await ask(`${listed.replace("listed", "unlisted")}/api`);
     expect(code).to.equal(503);
     expect(body).to.include("callers' own tokens are sent to no host");

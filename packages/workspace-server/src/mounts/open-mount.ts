@@ -46,6 +46,7 @@ class PassedRequest implements Request, Disposable {
   readonly tail: string;
   readonly search: string;
   readonly hops: number;
+  readonly token: string | undefined;
   readonly takeTime: () => void;
   readonly #request: Request;
   readonly #cut = new AbortController();
@@ -59,6 +60,7 @@ class PassedRequest implements Request, Disposable {
     this.tail = request.tail;
     this.search = request.search;
     this.hops = request.hops;
+    this.token = request.token;
     this.takeTime = request.takeTime;
     this.#request = request;
     const { signal } = request;

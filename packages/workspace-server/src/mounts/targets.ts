@@ -1,5 +1,5 @@
 import { type Relay, relay, sameCaller } from "@virtual-workspaces/forwarding";
-import type { Log } from "@virtual-workspaces/framework";
+import { callersTokenHeaders, type Log, type RawRequest } from "@virtual-workspaces/framework";
 import { hostOf, Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { pathBelow, trimmed } from "../loopback/path-below.ts";
 import type { Installation } from "../shard/installation.ts";
@@ -55,8 +55,7 @@ export class MountTargets {
 
   constructor(options: MountTargetsOptions) {
     this.#options = options;
-    const what = "the workspace that this one is a link to";
-    this.#workspaces = relay({ upstream: options.workspaces, identity: sameCaller, what, onError: this.#onError });
+    this.#workspaces = this.#within(options.workspaces, "the workspace that this one is a link to");
   }
 
   /** @throws Error on a URL that cannot be asked; it names the remedy */
@@ -73,10 +72,17 @@ export class MountTargets {
       shards.flatMap(({ services }) => services ?? []),
       url,
     );
-    if (view !== undefined) return view;
+    if (view !== undefined)
+      return { relay: this.#within(view.upstream, "the view that this workspace is mounted on"), path: view.path };
     const workspaces = shards.flatMap(({ urls }) => [urls.baseURL, urls.externalURL]);
     const path = workspaces.map((base) => pathBelow(url, base)).find((below) => below?.startsWith("/clusters/"));
     return path === undefined ? undefined : { relay: this.#workspaces, path };
+  }
+
+  /** As the caller, whose token does not leave the process by this. */
+  #within(upstream: Upstream, what: string): Relay {
+    const besides = ({ token }: Pick<RawRequest<unknown>, "token">): readonly string[] => callersTokenHeaders(token);
+    return relay({ upstream, identity: sameCaller, besides, what, onError: this.#onError });
   }
 
   #other(url: URL): MountTarget {

@@ -10,6 +10,7 @@ import { apiExportView } from "@virtual-workspaces/apiexport";
 import type { Condition } from "@virtual-workspaces/kcp";
 import { type MountsViewOptions, mountManifests, mountsView } from "@virtual-workspaces/mounts";
 import { memoryStore } from "@virtual-workspaces/store";
+import type { Upstream } from "@virtual-workspaces/transport";
 import { builtInKinds, loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import type { Answer, Calls } from "../../../_support/plain.ts";
@@ -32,6 +33,8 @@ const PLURALS: Readonly<Record<string, string>> = {
 /** What can be asked of mounts, and what they are made of. */
 export interface Mounted extends AsyncDisposable {
   readonly server: Workspaces;
+  /** The server's own way to itself. */
+  readonly itself: Upstream;
   /** The logical cluster of `root:team`, which `alice` may enter, and `bob` may not. */
   readonly team: string;
   /** What failed besides. */
@@ -78,7 +81,7 @@ export async function startMounted(options: Partial<MountsViewOptions> = {}): Pr
     ({ status }) => status === 200,
   );
   return {
-    ...{ server, team, errors },
+    ...{ server, itself: upstream, team, errors },
     make: (kind, name, content) =>
       post(team, PLURALS[kind] ?? "", { apiVersion: versionOf(kind), kind, metadata: { name }, ...content }),
     until: async (name, is) => {
