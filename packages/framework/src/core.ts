@@ -44,7 +44,7 @@ export interface CoreOptions {
    */
   readonly impersonation?: ImpersonationRule;
   /**
-   * Whether who asks says which bearer token the caller has brought on whose behalf they ask ({@link callersTokenHeaders}): views that
+   * Whether who asks says which bearer token the caller has brought on whose behalf they ask (`callersTokenHeaders`): views that
    * take tokens are told that one, and never one by which somebody has authenticated here. For a server that nobody asks but
    * its own process: anybody else could say that any token is a caller's. @default false
    */
