@@ -63,6 +63,7 @@ export {
   mountIdentityOf,
   mountTypeOf,
 } from "./mounts/mount.ts";
+export { mountNotReady } from "./mounts/not-ready.ts";
 export {
   type MountType,
   mountTypes,

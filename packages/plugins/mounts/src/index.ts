@@ -4,7 +4,7 @@
  * @module
  */
 
-export { type MountDialOptions, mountDial } from "./dial/mount-dial.ts";
+export { type MountedServers, type MountReachOptions, mountedServers } from "./dial/mounted-servers.ts";
 export type { Lookup } from "./dial/restricted-dial.ts";
 export { type MountManifestsOptions, mountManifests } from "./manifests.ts";
 export { type RedirectMountOptions, redirectMount } from "./types/redirect.ts";
