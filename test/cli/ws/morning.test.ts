@@ -38,7 +38,7 @@ describe("a morning with kubectl ws", function () {
     return `${code} ${[stdout, stderr].filter((text) => text !== "").join("\n")}`;
   }
   async function run(...args: string[]): Promise<string> {
-    const { code, stdout, stderr } = await kubectl(kubectls()[0] ?? "", server.home, args);
+    const { code, stdout, stderr } = await kubectl(kubectls()[0] ?? "", { ...server.home, env }, args);
     return `${code} ${stdout}${stderr}`;
   }
   async function apply(object: object): Promise<void> {
@@ -65,7 +65,7 @@ Created context "lab".`,
     expect(await ws("create", "lab", "--ignore-existing", "--type=root:team")).to.equal(
       '1 Error: workspace "lab" cannot be created with type root:team, it already exists with different type root:universal',
     );
-    expect(await ws("create", "shelf", "-w", "lab")).to.match(/^0 .*is ready to use\.$/s);
+    expect(await run("create", "workspace", "shelf", "-w", "lab")).to.match(/^0 .*is ready to use\.$/s);
     expect(await run("config", "get-contexts", "-o", "name")).to.include("\nlab\n");
   });
 

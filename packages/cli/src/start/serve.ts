@@ -7,7 +7,7 @@ import { type Credentials, credentialsOf } from "./credentials.ts";
 import { shown } from "./demo/shown.ts";
 import { startFailure, told } from "./failures.ts";
 import { Interrupt } from "./interrupt.ts";
-import { kubectlPlugin } from "./kubectl-plugin.ts";
+import { kubectlPlugins } from "./kubectl-plugins.ts";
 import { type Mounts, mountsOf } from "./mounts.ts";
 import type { StartOptions } from "./options.ts";
 import { urlsAt } from "./place.ts";
@@ -127,7 +127,7 @@ async function started(server: WorkspaceServer, { place }: StartOptions): Promis
 
 /** Where it serves, and what to tell a shell so that kubectl finds it. */
 function readyText({ admin, kubeconfig, rootDirectory }: StartOptions, url: string, { named }: Views): string {
-  const plugins = admin ? kubectlPlugin(rootDirectory) : undefined;
+  const plugins = admin ? kubectlPlugins(rootDirectory) : undefined;
   const places = named
     .filter(({ prefix }) => prefix === undefined)
     .map(({ name, path }) => `  ${url}/services/${name}${path.replace(/:(\w+)/g, "<$1>")}`);
