@@ -64,6 +64,7 @@ export {
   mountTypeOf,
 } from "./mounts/mount.ts";
 export { type NamedSecret, namedSecrets } from "./mounts/named-secrets.ts";
+export { mountNotReady } from "./mounts/not-ready.ts";
 export {
   type MountType,
   mountTypes,
