@@ -143,7 +143,7 @@ root:acme:lab:shelf   other              1      <age>`);
   });
 
   it("goes through links, after redirects, up, and back", async () => {
-    expect(await ws("link/shelf")).to.equal('1 Error: access to workspace "root:acme:link:shelf" denied');
+    expect(await ws("link/shelf")).to.match(/^1 Error: workspace "root:acme:link:shelf": .*mount/);
     expect(await ws("link")).to.equal("0 Current workspace is 'root:acme:link'.");
     expect(await ws("tree"), "of what it leads to").to.equal("0 .\n└── link\n    └── shelf\n");
     expect(await ws("-")).to.equal("0 Current workspace is 'root:acme'.");
@@ -161,7 +161,7 @@ root:acme:lab:shelf   other              1      <age>`);
     const before = readFileSync(server.home.kubeconfig, "utf8");
     expect(await ws("nope")).to.equal('1 Error: workspace "root:acme:nope" not found');
     expect(await ws("..:..:..")).to.equal("1 Error: cannot go up from root");
-    expect(await ws("A b")).to.equal("2 Error: invalid workspace path: A b; see kubectl ws --help");
+    expect(await ws("A b")).to.equal("1 Error: invalid workspace path: A b");
     expect(await ws("lab", "--token=bob-token")).to.equal('1 Error: access to workspace "root:acme:lab" denied');
     expect(await ws("lab", "--as=bob")).to.equal('1 Error: access to workspace "root:acme:lab" denied');
     expect(await ws("tree", "--as=bob")).to.match(/^1 Error: workspaces.* is forbidden: User "bob"/);

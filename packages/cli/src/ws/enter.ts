@@ -1,14 +1,7 @@
-import {
-  baseName,
-  isApiError,
-  isJsonObject,
-  parentPath,
-  parseOwnJson,
-  statusFrom,
-} from "@virtual-workspaces/apimachinery";
+import { baseName, isApiError, parentPath } from "@virtual-workspaces/apimachinery";
 import type { WorkspaceTypeReference } from "@virtual-workspaces/kcp";
-import { header } from "@virtual-workspaces/transport";
 import { Failure } from "../usage.ts";
+import { ask, refusal } from "./ask.ts";
 import { WORKSPACES, type Workspace } from "./kinds.ts";
 import { placeOf } from "./path.ts";
 import type { Session } from "./session.ts";
@@ -42,7 +35,8 @@ export async function enter(session: Session, wanted: string): Promise<Entered> 
     if (found.is === "served")
       return { path, ...(workspace !== "missing" && workspace?.spec.type && { type: workspace.spec.type }) };
     if (workspace === "missing") throw new Failure(`workspace ${JSON.stringify(path)} not found`);
-    throw new Failure(`access to workspace ${JSON.stringify(path)} denied`);
+    const named = `workspace ${JSON.stringify(path)}`;
+    throw new Failure(found.is === "nothing" ? `${named}: ${found.why}` : `access to ${named} denied`);
   }
   throw new Failure(
     `workspace ${JSON.stringify(wanted)} redirects to another, and that again, more than ${MOST_REDIRECTS} times`,
@@ -54,26 +48,30 @@ export function typeText({ path = "", name }: WorkspaceTypeReference): string {
   return path === "" ? name : `${path}:${name}`;
 }
 
-type Discovered = { readonly is: "served" | "denied" } | { readonly is: "redirect"; readonly location: string };
+type Discovered =
+  | { readonly is: "served" }
+  | { readonly is: "denied" }
+  | { readonly is: "nothing"; readonly why: string }
+  | { readonly is: "redirect"; readonly location: string };
 
-/** Whether any group is served there, `v1` among them. */
+/** Whether any group is served there, `v1` among them. @throws ApiError what else is answered */
 async function discovered(session: Session, path: string): Promise<Discovered> {
+  let why = "its lists of groups are empty";
   for (const [where, list] of [
     ["apis", "groups"],
     ["api", "versions"],
   ] as const) {
-    const { headers, signal } = session.calling;
-    const request = { path: `/clusters/${path}/${where}`, headers: ["Accept", "application/json", ...headers] };
-    const answer = await session.upstream.send({ ...request, ...(signal && { signal }) });
-    if (answer.status === 403 || answer.status === 404) return { is: "denied" };
-    const location = header(answer.headers, "location");
-    if (answer.status >= 300 && answer.status < 400 && location !== undefined) return { is: "redirect", location };
-    const body = jsonOf(answer.body);
-    if (answer.status >= 300) throw new Failure(refusal(answer.status, body));
-    const names = isJsonObject(body) ? body[list] : undefined;
+    const asked = `/clusters/${path}/${where}`;
+    const answer = await ask(session, asked);
+    const { status, location, body } = answer;
+    if (status === 403) return { is: "denied" };
+    if (status >= 300 && status < 400 && location !== undefined) return { is: "redirect", location };
+    if (status >= 300 && status !== 404) throw refusal(asked, answer);
+    if (status === 404) why = refusal(asked, answer).message;
+    const names = status === 404 ? undefined : body?.[list];
     if (Array.isArray(names) && names.length > 0) return { is: "served" };
   }
-  return { is: "denied" };
+  return { is: "nothing", why };
 }
 
 function redirectedTo({ upstream, place }: Session, path: string, location: string): string {
@@ -98,16 +96,3 @@ async function workspaceAt(session: Session, path: string): Promise<Workspace | 
 
 /** It has no Workspace, and its type no path. */
 const ROOT = { spec: { type: { name: "root" } } } as Workspace;
-
-function jsonOf(body: Buffer): unknown {
-  try {
-    return parseOwnJson(body.toString("utf8"));
-  } catch {
-    return undefined;
-  }
-}
-
-function refusal(code: number, body: unknown): string {
-  const { message } = statusFrom(isJsonObject(body) ? body : {}, { code, message: "" });
-  return message === "" ? `the server answered ${code} without a Status` : message;
-}

@@ -13,6 +13,7 @@ const KUBECTL = {
   namespace: { type: "string", short: "n" },
   server: { type: "string", short: "s" },
   "tls-server-name": { type: "string" },
+  "proxy-url": { type: "string" },
   "certificate-authority": { type: "string" },
   "insecure-skip-tls-verify": { type: "boolean" },
   token: { type: "string" },
@@ -106,6 +107,7 @@ export function connectionOf(values: Values): Connection {
       cluster: given({
         server: values.server,
         "tls-server-name": values["tls-server-name"],
+        "proxy-url": values["proxy-url"],
         "certificate-authority": file("certificate-authority"),
         "insecure-skip-tls-verify": values["insecure-skip-tls-verify"],
       }),

@@ -50,7 +50,7 @@ export function wantedBy(word: string, { base, home }: { readonly base: string; 
   return text.startsWith(":") ? { to: "absolute", path: text.slice(1) } : { to: "relative", path: text };
 }
 
-/** A path from where one is, without `.` and `..`. @throws Failure above the top, UsageError on what is no path */
+/** A path from where one is, without `.` and `..`. @throws Failure above the top, and on what is no path */
 export function resolved(path: string, from: string, asGiven: string): string {
   let at = from;
   for (const part of path.split(":")) {
@@ -59,7 +59,7 @@ export function resolved(path: string, from: string, asGiven: string): string {
     else if (at === "") throw new Failure("cannot go up from root");
     else at = parentPath(at) ?? "";
   }
-  if (!isWorkspacePath(at)) throw new UsageError(`invalid workspace path: ${asGiven}`);
+  if (!isWorkspacePath(at)) throw new Failure(`invalid workspace path: ${asGiven}`);
   return at;
 }
 

@@ -1,12 +1,6 @@
-import {
-  ApiError,
-  isApiError,
-  isJsonObject,
-  type JsonObject,
-  parseOwnJson,
-  statusFrom,
-} from "@virtual-workspaces/apimachinery";
+import { isApiError, isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
 import type { DiscoveredKind } from "@virtual-workspaces/client";
+import { ask, refusal } from "../ask.ts";
 import type { Session } from "../session.ts";
 
 /** What is asked of each workspace. */
@@ -36,19 +30,10 @@ export async function pagesOf(session: Session, path: string, asked: Asked): Pro
   return pages;
 }
 
-async function pageOf({ upstream, calling }: Session, path: string, as: Asked["as"]): Promise<JsonObject> {
-  const { headers, signal } = calling;
-  const accept = as === "Table" ? TABLE : "application/json";
-  const { status, body } = await upstream.send({
-    path,
-    headers: ["Accept", accept, ...headers],
-    ...(signal && { signal }),
-  });
-  const answer = jsonOf(body.toString("utf8"));
-  if (status < 300 && answer !== undefined) return answer;
-  throw new ApiError(
-    statusFrom(answer ?? {}, { code: status, message: `GET ${path.split("?")[0]}: answered ${status}` }),
-  );
+async function pageOf(session: Session, path: string, as: Asked["as"]): Promise<JsonObject> {
+  const answer = await ask(session, path, as === "Table" ? TABLE : "application/json");
+  if (answer.status < 300 && answer.body !== undefined) return answer.body;
+  throw refusal(path, answer);
 }
 
 function placeOf({ kind: { group, version, plural, scope }, namespace }: Asked): string {
@@ -62,15 +47,6 @@ function queryOf({ labels, as }: Asked, more: string): string {
   if (as === "Table") query.set("includeObject", "Metadata");
   if (more !== "") query.set("continue", more);
   return `?${query}`;
-}
-
-function jsonOf(text: string): JsonObject | undefined {
-  try {
-    const value = parseOwnJson(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whether an answer says that there is no such resource. */
