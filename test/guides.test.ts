@@ -130,7 +130,12 @@ async function devAndCheck(folder: Tree, commands: readonly Command[]): Promise<
 
 /** Starts a workspace server whenever a command says so, until one ends it. */
 async function startAndCheck(folder: Tree, commands: readonly Command[]): Promise<void> {
-  const env = { ...terminal(folder), KUBECONFIG: join(folder.path, ".kcp/admin.kubeconfig") };
+  const inTerminal = terminal(folder);
+  const env = {
+    ...inTerminal,
+    KUBECONFIG: join(folder.path, ".kcp/admin.kubeconfig"),
+    PATH: `${join(folder.path, ".kcp/bin")}:${inTerminal["PATH"]}`, // as its second line says
+  };
   await using stack = new AsyncDisposableStack();
   let server: Start | undefined;
   let views: Serve | undefined;

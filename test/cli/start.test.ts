@@ -20,6 +20,7 @@ describe("virtual-workspaces start", function () {
   it("serves kubectl by each context of its kubeconfig", async () => {
     await using server = await Start.ready();
     expect(server.lines[1]).to.equal(`export KUBECONFIG=${server.path("admin.kubeconfig")}`);
+    expect(server.lines[2]).to.equal(`export PATH=${server.path("bin")}:$PATH  # kubectl ws`);
     expect(await server.kubectl("get", "workspacetypes", "-o", "name")).to.equal(
       `0 ${["home", "organization", "root", "team", "universal"].map((name) => `workspacetype.tenancy.kcp.io/${name}`).join("\n")}`,
     );
@@ -39,7 +40,7 @@ describe("virtual-workspaces start", function () {
     expect(await server.kubectl("--context=base", "get", "--raw", wildcard)).to.match(/^1 .*\(Forbidden\)/);
     expect(await server.kubectl("--context=base", "get", "--raw", `${CONFIG_MAP}`)).to.match(/^0 .*"ConfigMapList"/);
     expect(readdirSync(server.path("")).sort()).to.deep.equal(
-      [...SA_FILES, "client-ca.crt", "client-ca.key", "data", "lock", "sa.key"].sort(),
+      [...SA_FILES, "bin", "client-ca.crt", "client-ca.key", "data", "lock", "sa.key"].sort(),
     );
     for (const name of ["admin.kubeconfig", ".admin-token-store", "apiserver.key", "client-ca.key", "sa.key"])
       expect(statSync(server.path(name)).mode & 0o777, name).to.equal(0o600);

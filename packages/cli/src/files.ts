@@ -1,9 +1,13 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 
-/** Writes a file so that a reader sees the old one or the new one, never a part. Readable by its owner alone. */
-export function writePrivately(path: string, text: string): void {
+/**
+ * Writes a file so that a reader sees the old one or the new one, never a part.
+ *
+ * @param mode who may read it; default: its owner alone
+ */
+export function writePrivately(path: string, text: string, mode = 0o600): void {
   const beside = `${path}.${process.pid}.new`;
-  writeFileSync(beside, text, { mode: 0o600 });
+  writeFileSync(beside, text, { mode });
   renameSync(beside, path);
 }
 

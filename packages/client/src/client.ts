@@ -86,9 +86,9 @@ export class Client implements AsyncDisposable {
   static async fromKubeconfig(
     options: KubeconfigOptions & Omit<ClientOptions, "upstream" | "impersonate"> = {},
   ): Promise<Client> {
-    const { file, context, env, serviceAccount, ...rest } = options;
+    const { file, contents, context, overrides, env, serviceAccount, ...rest } = options;
     const { loadKubeconfig } = await import("./kubeconfig/load.ts");
-    const from = { file, context, env, serviceAccount };
+    const from = { file, contents, context, overrides, env, serviceAccount };
     const { upstream, cluster, impersonate } = await loadKubeconfig(from);
     return new Client({
       ...(cluster !== undefined && { cluster }),

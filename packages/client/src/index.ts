@@ -70,7 +70,12 @@ export type { Indexer } from "./informer/store-index.ts";
 export { IncompleteStream, UpstreamFault } from "./informer/upstream-fault.ts";
 export { type CertificateFiles, fileCredentials } from "./kubeconfig/file-credentials.ts";
 export { loadKubeconfig } from "./kubeconfig/load.ts";
-export type { KubeconfigOptions, LoadedKubeconfig } from "./kubeconfig/options.ts";
+export type {
+  KubeconfigContent,
+  KubeconfigOptions,
+  KubeconfigOverrides,
+  LoadedKubeconfig,
+} from "./kubeconfig/options.ts";
 export type { AllOptions, CallOptions, GetOptions, ListOptions, SelectOptions, WatchOptions } from "./options/read.ts";
 export type { RetryOptions } from "./options/retry.ts";
 export type {

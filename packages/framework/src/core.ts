@@ -44,6 +44,12 @@ export interface CoreOptions {
    */
   readonly impersonation?: ImpersonationRule;
   /**
+   * Whether who asks says which bearer token the caller has brought on whose behalf they ask (`callersTokenHeaders`): views that
+   * take tokens are told that one, and never one by which somebody has authenticated here. For a server that nobody asks but
+   * its own process: anybody else could say that any token is a caller's. @default false
+   */
+  readonly takesCallersTokens?: boolean;
+  /**
    * Says where a request goes instead of where its target says: another path and query, told of its target and headers.
    * Asked before anything else is: whoever asks is not known yet, and what is answered, or audited, is the new target. It is
    * no redirect, the client does not learn of it. `undefined`: nowhere else. When it throws, that is logged, and nowhere
@@ -105,6 +111,7 @@ export class ServerCore implements AsyncDisposable {
   readonly connection: ConnectionFacts;
   readonly identityHeaders: IdentityHeaders;
   readonly impersonation: ImpersonationRule;
+  readonly takesCallersTokens: boolean;
   readonly peers: Peers | undefined;
   readonly #retarget: CoreOptions["retarget"];
   readonly log: Log;
@@ -149,6 +156,7 @@ export class ServerCore implements AsyncDisposable {
     this.authentication = Object.freeze([...options.authentication]);
     this.identityHeaders = new IdentityHeaders(this.authentication.flatMap((one) => one.identityHeaders ?? []));
     this.impersonation = options.impersonation ?? (() => deny("nobody may impersonate anybody here"));
+    this.takesCallersTokens = options.takesCallersTokens === true;
     this.deadline = whole("requestTimeout", options.requestTimeout ?? 60_000, 1);
     this.fairness = new Fairness(resolveLimits(options.limits ?? {}, options.virtualWorkspaces.length), this.deadline);
     const { audit, onRequest, within } = options;

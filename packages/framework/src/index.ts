@@ -78,6 +78,7 @@ export { type AnonymousOptions, anonymous } from "./authn/anonymous.ts";
 export type { Authenticator, ConnectionFacts } from "./authn/authenticator.ts";
 export type { CaSource } from "./authn/authorities.ts";
 export { bearerTokens, type TokenAuthenticator, type TokenVerdict, type TokenVerifier } from "./authn/bearer-tokens.ts";
+export { callersTokenHeaders } from "./authn/callers-token.ts";
 export { type ClientCertificateOptions, clientCertificates } from "./authn/client-certificates.ts";
 export {
   type AnonymousConfiguration,

@@ -38,7 +38,7 @@ const pipeline: readonly Stage[] = [
   locate, //       what :cluster says → the name of a logical cluster         403 404 429 500
   impersonate, //  as somebody else, if the server's rule allows it           400 403 500
   fairness, //     so many at a time; the others wait, each user in turn      429 503
-  authorize, //    the virtual workspace's own rule                           403 500
+  authorize, //    the virtual workspace's own rule                       400 403 500
   serve, //        discovery, OpenAPI, objects, raw handler, upgrade          200 …
 ];
 

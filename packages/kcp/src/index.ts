@@ -63,6 +63,8 @@ export {
   mountIdentityOf,
   mountTypeOf,
 } from "./mounts/mount.ts";
+export { type NamedSecret, namedSecrets } from "./mounts/named-secrets.ts";
+export { mountNotReady } from "./mounts/not-ready.ts";
 export {
   type MountType,
   mountTypes,

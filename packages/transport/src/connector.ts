@@ -8,6 +8,7 @@ import {
   type SecureContext,
 } from "node:tls";
 import { ConnectDeadline } from "./failure.ts";
+import { hostOf } from "./host.ts";
 import { Timer } from "./timer.ts";
 import type { Dial, UpstreamTls } from "./tls.ts";
 
@@ -44,7 +45,7 @@ export class Connector {
   constructor(options: ConnectorOptions) {
     const { url, tls, cert, key } = options;
     this.#options = options;
-    this.#host = url.hostname.replace(/^\[|\]$/g, "");
+    this.#host = hostOf(url);
     this.#port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
     if (url.protocol === "https:")
       this.#context = createSecureContext({

@@ -8,6 +8,7 @@
 export type { Credential, Credentials } from "./credentials.ts";
 export { type Deadlines, defaultDeadlines } from "./deadlines.ts";
 export { header, headerValues, type ResponseHeaders, warningsOf } from "./headers.ts";
+export { hostOf } from "./host.ts";
 export { type LineOptions, lines } from "./lines.ts";
 export type { Outgoing, OutgoingUpgrade } from "./outgoing.ts";
 export { isUpgraded, type StreamedResponse, type UpgradedResponse, type WholeResponse } from "./response.ts";

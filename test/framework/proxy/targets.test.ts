@@ -25,8 +25,13 @@ describe("targets", () => {
     expect(kept.of("a", "1", make)).to.equal(first);
     const second = kept.of("a", "2", make);
     expect([second === first, first.isClosed, second.isClosed, kept.size]).to.deep.equal([false, true, false, 1]);
-    kept.delete("a");
+    kept.delete("a", "2");
+    expect([second.isClosed, kept.size]).to.deep.equal([false, 1]);
+    kept.delete("a", "1");
     expect([second.isClosed, kept.size]).to.deep.equal([true, 0]);
+    const third = kept.of("a", "3", make);
+    kept.delete("a");
+    expect([third.isClosed, kept.size]).to.deep.equal([true, 0]);
   });
 
   it("that cannot be made leave nothing of what was there", async () => {

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { Start } from "../../cli/support/start.ts";
+import { Start, type StartOptions } from "../../cli/support/start.ts";
 import type { KubectlHome } from "./kubectl.ts";
 
 const MOUNT = { apiVersion: "proxy.kcp.io/v1alpha1", kind: "Mount" } as const;
@@ -15,9 +15,9 @@ export class Mounting implements AsyncDisposable {
     this.server = server;
   }
 
-  static async start(): Promise<Mounting> {
+  static async start({ flags = [], ...options }: StartOptions = {}): Promise<Mounting> {
     const mounting = new Mounting(
-      await Start.ready({ flags: ["--batteries-included=+mounts", "--mount-allow=127.0.0.1"] }),
+      await Start.ready({ flags: ["--batteries-included=+mounts", "--mount-allow=127.0.0.1", ...flags], ...options }),
     );
     try {
       const reference = { export: { path: "root", name: "proxy.kcp.io" } };

@@ -4,6 +4,7 @@ import {
   isReady,
   kubeconfigOf,
   linesOf,
+  MERGE,
   type Mounted,
   reasonOf,
   refTo,
@@ -13,6 +14,8 @@ import {
   type Target,
 } from "./support/mounted.ts";
 
+const BROUGHT_NONE =
+  "forbidden: this mount asks its target with the caller's own bearer token, and you have brought none";
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
 describe("the identity of a mount", function () {
@@ -45,12 +48,19 @@ describe("the identity of a mount", function () {
     target.certificates.splice(0);
   });
 
+  /** What the target was told of who asks, in the requests since this was asked last. */
+  const told = (): string[] =>
+    target.asked
+      .splice(0)
+      .flatMap(linesOf)
+      .filter((line) => /^(authorization|impersonate|x-remote)/.test(line));
+
   /** What a target is told of who asks, by a mount of this name. */
-  async function told(name: string): Promise<string[]> {
+  async function toldBy(name: string): Promise<string[]> {
     await mounted.until(name, isReady);
     const headers = { "x-remote-user": "mallory", "x-remote-group": "system:masters", "x-remote-extra-a": "b" };
     expect((await mounted.at(name).get("/api", { headers })).status).to.equal(200);
-    return linesOf(target.asked[0] as never).filter((line) => /^(authorization|impersonate|x-remote)/.test(line));
+    return told();
   }
 
   const mount = (name: string, from: string, type?: string) =>
@@ -58,17 +68,17 @@ describe("the identity of a mount", function () {
 
   it("Impersonate is the caller, by whatever credential the Secret has", async () => {
     await mount("by-token", "token");
-    expect(await told("by-token")).to.deep.equal([
+    expect(await toldBy("by-token")).to.deep.equal([
       "impersonate-user: alice",
       "impersonate-group: system:authenticated",
       "authorization: Bearer their-token",
     ]);
     target.asked.splice(0);
     await mount("by-password", "password", "Impersonate");
-    expect(await told("by-password")).to.include(`authorization: Basic ${base64("a:b")}`);
+    expect(await toldBy("by-password")).to.include(`authorization: Basic ${base64("a:b")}`);
     target.asked.splice(0);
     await mount("by-certificate", "certificate", "Impersonate");
-    expect(await told("by-certificate")).to.deep.equal([
+    expect(await toldBy("by-certificate")).to.deep.equal([
       "impersonate-user: alice",
       "impersonate-group: system:authenticated",
     ]);
@@ -77,18 +87,18 @@ describe("the identity of a mount", function () {
 
   it("RequestHeader is the caller, as a front proxy says it, by a client certificate", async () => {
     await mount("as-proxy", "certificate", "RequestHeader");
-    expect(await told("as-proxy")).to.deep.equal(["x-remote-user: alice", "x-remote-group: system:authenticated"]);
+    expect(await toldBy("as-proxy")).to.deep.equal(["x-remote-user: alice", "x-remote-group: system:authenticated"]);
     expect(target.certificates).to.deep.equal(["front-proxy"]);
   });
 
   it("Fixed is the Secret's, whoever asks", async () => {
     await mount("fixed", "token", "Fixed");
-    expect(await told("fixed")).to.deep.equal(["authorization: Bearer their-token"]);
+    expect(await toldBy("fixed")).to.deep.equal(["authorization: Bearer their-token"]);
   });
 
   it("None is nobody's, though the Secret has a credential", async () => {
     await mount("none", "certificate", "None");
-    expect(await told("none")).to.deep.equal([]);
+    expect(await toldBy("none")).to.deep.equal([]);
     expect(target.certificates).to.deep.equal([""]);
   });
 
@@ -135,11 +145,40 @@ describe("the identity of a mount", function () {
     unknown.asked.splice(0);
     const headers = { "impersonate-user": "alice" };
     const as = await at.get("/api", { user: "root", headers });
-    expect([as.status, as.body.message]).to.deep.equal([
-      403,
-      "forbidden: this mount asks its target with the caller's own bearer token, and you have brought none",
-    ]);
+    expect([as.status, as.body.message]).to.deep.equal([403, BROUGHT_NONE]);
     expect(unknown.asked).to.have.length(0);
+  });
+
+  it("Caller is so by a mounted workspace, and by a link to one, and of nobody who brings no token of their own", async () => {
+    await using listing = await startMounted({ callerHosts: ["127.0.0.1"] });
+    const { server, team, itself } = listing;
+    await listing.make("Secret", "there", secret({ kubeconfig: kubeconfigOf(target) }));
+    await listing.make("Mount", "there", { spec: { ref: refTo("there"), identity: { type: "Caller" } } });
+    const { status } = await listing.until("there", isReady);
+    const ref = { apiVersion: "proxy.kcp.io/v1alpha1", kind: "Mount", name: "there" };
+    for (const [name, URL] of [
+      ["there", status.URL],
+      ["link", `${server.url}/clusters/root:team:there`],
+    ]) {
+      await listing.make("Workspace", name, { spec: { mount: { ref } } });
+      const path = `/clusters/${team}/apis/tenancy.kcp.io/v1alpha1/workspaces/${name}` as const;
+      expect((await server.send(`PATCH ${path}`, { spec: { URL } }, MERGE)).status).to.equal(200);
+      const ready = await server.send(`PATCH ${path}/status`, { status: { phase: "Ready" } }, MERGE);
+      expect(ready.status, ready.text).to.equal(200);
+    }
+    const stolen = { "x-remote-token": Buffer.from("stolen").toString("base64url") };
+    for (const name of ["there", "link"]) {
+      const path = `/clusters/root:team:${name}/api`;
+      expect((await server.get(path, { headers: stolen })).text).to.equal("GET /api");
+      expect(told()).to.deep.equal(["authorization: Bearer alice"]);
+      for (const headers of [{ "impersonate-user": "alice" }, { "impersonate-user": "alice", ...stolen }]) {
+        const as = await server.get(path, { user: "root", headers });
+        expect([as.status, as.body.message], name).to.deep.equal([403, BROUGHT_NONE]);
+      }
+      // The server itself, for whatever controller: its own secret is nobody's business.
+      expect((await itself.send({ path })).status, name).to.equal(403);
+      expect(target.asked).to.have.length(0);
+    }
   });
 
   it("is of a Secret alone: nothing of it is run, read from this machine, or less than verified", async () => {

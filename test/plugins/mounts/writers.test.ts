@@ -1,5 +1,5 @@
 // Who may write a Mount: whoever may get the Secret that it names.
-import { mountManifests } from "@virtual-workspaces/mounts";
+import { type MountManifestsOptions, mountManifests } from "@virtual-workspaces/mounts";
 import { expect } from "chai";
 import { grant } from "../../workspace-server/support/logical-clusters.ts";
 import { kubeconfigOf, refTo, secret, startMounted, startTarget } from "./support/mounted.ts";
@@ -45,9 +45,13 @@ describe("whoever writes a Mount", function () {
     expect(await put({ identity: { type: "Fixed" } }, {})).to.equal(200);
   });
 
-  it("is held to the same on a kcp, by a policy that is beside the export", () => {
-    const kinds = (policies: boolean) => mountManifests({ policies }).map(({ kind }) => kind);
-    expect(kinds(false)).to.deep.equal(["APIResourceSchema", "APIExport"]);
-    expect(kinds(true).slice(2)).to.deep.equal(["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"]);
+  it("is held to the same on a kcp, by a webhook that is beside the export", () => {
+    const kinds = (options: MountManifestsOptions) => mountManifests(options).map(({ kind }) => kind);
+    expect(kinds({})).to.deep.equal(["APIResourceSchema", "APIExport"]);
+    expect(kinds({ webhook: { url: "https://views.example:6444" } }).slice(2)).to.deep.equal([
+      "ValidatingWebhookConfiguration",
+    ]);
+    for (const url of ["http://views.example", "https://views.example/", "views.example"])
+      expect(() => mountManifests({ webhook: { url } })).to.throw(/webhook\.url must be https/);
   });
 });

@@ -210,6 +210,7 @@ describe("mounted workspaces", function () {
 
 describe("workspaces that are mounted on a view or another server", function () {
   this.timeout(30_000);
+  const mayAskPlain: MountedServersOptions["mayAskPlain"] = (host) => host === "lab.test" || host === "::1";
 
   /** Says what it was asked, and echoes on upgraded connections. */
   function echo(heard: IncomingMessage[] = []) {
@@ -251,7 +252,7 @@ describe("workspaces that are mounted on a view or another server", function () 
       dialled.push(host);
       return connect({ port, host: "127.0.0.1" });
     };
-    await using world = await World.start({ mounts: { others: { dial } } });
+    await using world = await World.start({ mounts: { others: { dial, mayAskPlain } } });
     await world.mount("lab", "http://lab.test/services/echo/clusters/x/");
     const { body } = await world.server.get("/clusters/root:org:lab/api/v1/pods", alice);
     expect(body).to.include({ user: "system:anonymous", tail: "/api/v1/pods", prefix: "/services/echo/clusters/x" });
@@ -282,7 +283,7 @@ describe("workspaces that are mounted on a view or another server", function () 
     const { port } = other.address() as AddressInfo;
     const dial: MountedServersOptions["dial"] = async () => connect({ port, host: "127.0.0.1" });
     const credentials = { get: () => ({}) };
-    await using world = await World.start({ mounts: { others: { dial, credentials } } });
+    await using world = await World.start({ mounts: { others: { dial, credentials, mayAskPlain } } });
     await world.mount("lab", "http://lab.test/services/echo/clusters/x");
     const path = "/clusters/root:org:lab/api/v1/pods";
     const headers = { "x-remote-group": "system:masters", "x-remote-extra-scopes": "all" };
@@ -295,5 +296,30 @@ describe("workspaces that are mounted on a view or another server", function () 
       { "x-remote-user": ["alice"], "x-remote-group": ["system:authenticated"] },
       { "x-remote-user": ["shard-admin"], "x-remote-group": ["system:authenticated"] },
     ]);
+  });
+
+  it("elsewhere are not asked by plain http, where anybody on the way hears who asks, but for hosts that are named", async () => {
+    await using other = await startPlain([echo()], { authentication: [anonymous()] });
+    const dialled: string[] = [];
+    const dial: MountedServersOptions["dial"] = async ({ host }) => {
+      dialled.push(host);
+      return connect({ port: Number(new URL(other.url).port), host: "127.0.0.1" });
+    };
+    const credentials = { get: () => ({}) };
+    await using world = await World.start({ mounts: { others: { dial, credentials, mayAskPlain } } });
+    await world.mount("lab", "http://far.test/services/echo/clusters/x");
+    const refused = [
+      503,
+      "ServiceUnavailable",
+      "nobody can be asked on whom the workspace lab is mounted: it is at another server by plain http, which is for hosts that whoever runs this server allows: have its URL begin with https",
+    ];
+    const ask = () => world.server.get("/clusters/root:org:lab/api/v1/pods", alice);
+    expect(outcome(await ask())).to.deep.equal(refused);
+    await world.lead("lab", "ftp://far.test/services/echo/clusters/x");
+    expect((await ask()).status).to.equal(503);
+    expect(dialled).to.deep.equal([]);
+    await world.lead("lab", "http://[::1]/services/echo/clusters/x");
+    expect((await ask()).status).to.equal(200);
+    expect(dialled).to.deep.equal(["::1"]);
   });
 });

@@ -1,8 +1,7 @@
 import { UsageError } from "../usage.ts";
+import { goDuration } from "./duration.ts";
 import type { FlagName } from "./names.ts";
 import { entryOf, type FlagKind, type FlagTable } from "./table.ts";
-
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 /** The flags of a command, as given. What is read of them is checked then. */
 export class Flags {
@@ -53,11 +52,9 @@ export class Flags {
   /** A duration as Go writes it, in ms. @throws UsageError */
   duration(name: FlagName): number {
     const value = this.text(name) ?? "0";
-    if (value === "0") return 0;
-    if (!/^(\d+(\.\d+)?(ms|s|m|h))+$/.test(value))
-      throw new UsageError(`--${name} ${value}: give a duration such as 30s, 1m30s or 500ms`);
-    const parts = value.matchAll(/([\d.]+)(ms|s|m|h)/g);
-    return parts.reduce((sum, [, count, unit = ""]) => sum + Number(count) * (UNITS[unit] ?? 0), 0);
+    const duration = goDuration(value);
+    if (duration === undefined) throw new UsageError(`--${name} ${value}: give a duration such as 30s, 1m30s or 500ms`);
+    return duration;
   }
 }
 

@@ -1,3 +1,4 @@
+import { parseApiVersion } from "@virtual-workspaces/apimachinery";
 import { Client, fileCredentials } from "@virtual-workspaces/client";
 import type { VirtualWorkspace } from "@virtual-workspaces/framework";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
@@ -65,9 +66,12 @@ function load(): Promise<Plugin> {
 
 /** How servers are asked to which objects of other kinds lead. @throws Error on what may be dialled */
 async function othersOf({ allow, ca, certificate }: MountSettings): Promise<Others> {
-  const dial = allow.length === 0 ? undefined : (await load()).mountDial({ allow });
+  const asked: Others =
+    allow.length === 0
+      ? { dial: async (...target) => (await load()).mountedServers().dial(...target) }
+      : (await load()).mountedServers({ allow });
   return {
-    dial: dial ?? (async (...target) => (await load()).mountDial()(...target)),
+    ...asked,
     ...(ca !== undefined && { tls: { ca } }),
     ...(certificate && { credentials: fileCredentials(certificate) }),
   };
@@ -78,10 +82,11 @@ async function install({ upstream }: Loopback): Promise<void> {
   await using root = new Client({ upstream, cluster: "root" });
   const { mountManifests } = await load();
   const everybody = { apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: "system:authenticated" } as const;
+  const served = root.discovery();
   for (const object of mountManifests({ mayBind: [everybody] })) {
-    const [group = "", version = ""] = object.apiVersion.split("/");
-    const { kind } = object;
-    const plural = `${kind.toLowerCase()}s`;
-    await root.resource({ group, version, kind, plural, scope: "Cluster" }).apply(object, { force: true });
+    const { apiVersion, kind } = object;
+    const found = await served.find({ ...parseApiVersion(apiVersion), kind });
+    if (found === undefined) throw new Error(`root does not serve ${kind} of ${apiVersion}, which Mounts need`);
+    await root.resource(found).apply(object, { force: true });
   }
 }

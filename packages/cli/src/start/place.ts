@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
+import { hostOf } from "@virtual-workspaces/transport";
 import type { ShardUrls } from "@virtual-workspaces/workspace-server";
 import type { Flags } from "../flags/flags.ts";
 import { UsageError } from "../usage.ts";
@@ -50,7 +51,7 @@ export function urlsAt({ host, urls }: Place, port: number): ShardUrls {
 
 /** What the server's certificate has to name. */
 export function namesAt(place: Place): { readonly hosts: readonly string[]; readonly addresses: readonly string[] } {
-  const urls = Object.values(place.urls).map((url) => new URL(url).hostname.replace(/^\[|\]$/g, ""));
+  const urls = Object.values(place.urls).map((url) => hostOf(new URL(url)));
   const bound = ANY.includes(place.bindAddress) ? [] : [place.bindAddress];
   const all = [...new Set([place.host, ...urls, ...bound, "localhost", "127.0.0.1", "::1"])];
   return {

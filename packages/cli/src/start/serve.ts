@@ -7,6 +7,7 @@ import { type Credentials, credentialsOf } from "./credentials.ts";
 import { shown } from "./demo/shown.ts";
 import { startFailure, told } from "./failures.ts";
 import { Interrupt } from "./interrupt.ts";
+import { kubectlPlugins } from "./kubectl-plugins.ts";
 import { type Mounts, mountsOf } from "./mounts.ts";
 import type { StartOptions } from "./options.ts";
 import { urlsAt } from "./place.ts";
@@ -125,13 +126,15 @@ async function started(server: WorkspaceServer, { place }: StartOptions): Promis
 }
 
 /** Where it serves, and what to tell a shell so that kubectl finds it. */
-function readyText({ admin, kubeconfig }: StartOptions, url: string, { named }: Views): string {
+function readyText({ admin, kubeconfig, rootDirectory }: StartOptions, url: string, { named }: Views): string {
+  const plugins = admin ? kubectlPlugins(rootDirectory) : undefined;
   const places = named
     .filter(({ prefix }) => prefix === undefined)
     .map(({ name, path }) => `  ${url}/services/${name}${path.replace(/:(\w+)/g, "<$1>")}`);
   return [
     `Ready in ${(performance.now() / 1000).toFixed(2)} s: workspaces at ${url}/clusters/root`,
     ...(admin ? [`export KUBECONFIG=${shellWord(kubeconfig)}`] : []),
+    ...(plugins === undefined ? [] : [`export PATH=${shellWord(plugins)}:$PATH  # kubectl ws`]),
     ...(places.length > 0 ? ["", "Views:", ...places] : []),
   ].join("\n");
 }

@@ -1,8 +1,10 @@
+import type { JsonObject } from "@virtual-workspaces/apimachinery";
 import type { UpstreamOptions } from "@virtual-workspaces/transport";
 import { splitCluster } from "../cluster-url.ts";
 import { type Config, type Entry, flagOf, KubeconfigError, mergedConfig, textOf } from "./config.ts";
 import { kubeconfigs, pemOf } from "./files.ts";
 import type { KubeconfigOptions, LoadedKubeconfig } from "./options.ts";
+import { NOTHING, overridden } from "./overrides.ts";
 import { serviceAccount } from "./service-account.ts";
 import { impersonationOf, userCredentials } from "./user.ts";
 
@@ -16,10 +18,11 @@ import { impersonationOf, userCredentials } from "./user.ts";
  * @throws Error on what cannot be used, with file, entry, field and remedy, and without any value that could be secret
  */
 export async function loadKubeconfig(options: KubeconfigOptions = {}): Promise<LoadedKubeconfig> {
-  const files = await kubeconfigs(options);
+  const files = options.contents ?? (await kubeconfigs(options));
   const config = mergedConfig(files);
+  const { overrides = {} } = options;
   const name = options.context ?? config.currentContext;
-  if (name === "") {
+  if (name === "" && overrides.cluster?.["server"] === undefined) {
     const pod = options.file === undefined ? await serviceAccount(options) : undefined;
     if (pod !== undefined) return pod;
     const where = files.length === 0 ? "there is no kubeconfig" : files.map(({ file }) => file).join(", ");
@@ -27,13 +30,12 @@ export async function loadKubeconfig(options: KubeconfigOptions = {}): Promise<L
       `${where}: no current context: set KUBECONFIG, or current-context in it, or give context`,
     );
   }
-  const context = config.contexts.get(name);
-  if (context === undefined)
-    throw new KubeconfigError(
-      `context ${JSON.stringify(name)} does not exist: there are ${[...config.contexts.keys()].join(", ") || "none"}`,
-    );
-  const cluster = referred(config.clusters, context, "cluster");
-  const user = referred(config.users, context, "user");
+  const context = overridden(contextOf(config, name), overrides.context);
+  const cluster = overridden(
+    referred(config.clusters, context, { field: "cluster", given: overrides.cluster }),
+    overrides.cluster,
+  );
+  const user = overridden(referred(config.users, context, { field: "user", given: {} }), overrides.user);
   const credentials = await userCredentials({ user, cluster, env: options.env ?? process.env });
   const place = splitCluster({ ...(await upstreamOf(cluster)), ...(credentials && { credentials }) });
   const impersonate = impersonationOf(user);
@@ -46,12 +48,25 @@ export async function loadKubeconfig(options: KubeconfigOptions = {}): Promise<L
   };
 }
 
-/** The entry that a context names. A user may be left out: nobody. */
-function referred(entries: Config["clusters"], context: Entry, field: "cluster" | "user"): Entry {
+function contextOf({ contexts }: Config, name: string): Entry {
+  if (name === "") return NOTHING;
+  const context = contexts.get(name);
+  if (context !== undefined) return context;
+  throw new KubeconfigError(
+    `context ${JSON.stringify(name)} does not exist: there are ${[...contexts.keys()].join(", ") || "none"}`,
+  );
+}
+
+/** The entry that a context names. A user may be left out: nobody; a cluster too where one is given. */
+function referred(
+  entries: Config["clusters"],
+  context: Entry,
+  { field, given }: { readonly field: "cluster" | "user"; readonly given: JsonObject | undefined },
+): Entry {
   const name = textOf(context.value, field, context.at);
   const entry = entries.get(name);
   if (entry !== undefined) return entry;
-  if (name === "" && field === "user") return { at: context.at, file: context.file, value: {} };
+  if (name === "" && given !== undefined) return { at: context.at, file: context.file, value: {} };
   throw new KubeconfigError(
     name === ""
       ? `${context.at}.${field}: name one`

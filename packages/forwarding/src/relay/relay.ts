@@ -15,8 +15,8 @@ export interface RelayOptions extends Pick<ProxyOptions, "path" | "counts" | "wh
    * answers us instead, with all that we may do. @default "Impersonate"
    */
   readonly headers?: "Impersonate" | "X-Remote";
-  /** What the other server is told besides, flat pairs, the name first. @default nothing */
-  readonly besides?: readonly string[];
+  /** What the other server is told besides, flat pairs, the name first; for each request where it differs. @default nothing */
+  readonly besides?: readonly string[] | NonNullable<ProxyOptions["headers"]>;
 }
 
 /**
@@ -44,9 +44,10 @@ export class Relay implements PassedHandlers, AsyncDisposable {
     const { handle, upgrade } = proxy({
       ...passing,
       upstream: this.upstream,
-      headers: ({ user }) => {
-        const as = outboundIdentity(identity, user);
-        return as === undefined ? besides : [...besides, ...headersOf(as)];
+      headers: (request, req) => {
+        const as = outboundIdentity(identity, request.user);
+        const told = typeof besides === "function" ? besides(request, req) : besides;
+        return as === undefined ? told : [...told, ...headersOf(as)];
       },
     });
     this.handle = handle;

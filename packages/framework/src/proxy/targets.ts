@@ -62,11 +62,12 @@ export class Targets<T extends AsyncDisposable> implements AsyncDisposable {
     return target;
   }
 
-  /** What led there does so no more. */
-  delete(key: string): void {
+  /** What led there does so no more. @param unless a version that stays, if it is the one that is kept */
+  delete(key: string, unless?: string): void {
     const known = this.#kept.get(key);
+    if (known === undefined || known.version === unless) return;
     this.#kept.delete(key);
-    if (known !== undefined) this.#close(known.target);
+    this.#close(known.target);
   }
 
   /** Ends what is under way at all of them. */

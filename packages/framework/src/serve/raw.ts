@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { bearerToken } from "../authn/bearer-token.ts";
+import { callersToken } from "../authn/callers-token.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Mounted } from "../mounted.ts";
 import type { Awaitable } from "../storage.ts";
@@ -68,8 +69,10 @@ export async function handOver(exchange: Exchange, take: (socket: Duplex) => Awa
 
 /** Of callers who go on as somebody else it is not: whoever has it would go on as them. */
 function noteToken(exchange: Exchange): void {
-  const { mounted, impersonator, req } = exchange;
-  if (mounted.workspace.takesToken === true && impersonator === undefined) exchange.token = bearerToken(req);
+  const { core, mounted, impersonator, req } = exchange;
+  if (mounted.workspace.takesToken !== true) return;
+  if (core.takesCallersTokens) exchange.token = callersToken(req);
+  else if (impersonator === undefined) exchange.token = bearerToken(req);
 }
 
 /** Made when it is first asked for: what is not open-ended has no use for it. */

@@ -9,7 +9,7 @@ import { isReview, mayReview } from "../reviews/basic-user.ts";
 import { AuthorizeQuestion } from "../serve/hook-request.ts";
 import type { User } from "../user.ts";
 
-/** Asks the virtual workspace. A no is 403; a throw is 500 and says nothing of why. */
+/** Asks the virtual workspace. A no is 403; a throw is 500 and says nothing of why; a tail is 400 that a view with `handles` leaves to us, and that other views refuse. */
 export function authorize(exchange: Exchange): void | Promise<void> {
   const { mounted, info, upgradeHead } = exchange;
   const { handles } = mounted.workspace;

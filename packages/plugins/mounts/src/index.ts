@@ -4,7 +4,9 @@
  * @module
  */
 
-export { type MountDialOptions, mountDial } from "./dial/mount-dial.ts";
+export { type MountAdmissionOptions, mountAdmission } from "./admission/mount-admission.ts";
+export type { MountWebhook } from "./admission/webhook.ts";
+export { type MountedServers, type MountReachOptions, mountedServers } from "./dial/mounted-servers.ts";
 export type { Lookup } from "./dial/restricted-dial.ts";
 export { type MountManifestsOptions, mountManifests } from "./manifests.ts";
 export { type RedirectMountOptions, redirectMount } from "./types/redirect.ts";

@@ -49,6 +49,8 @@ export class Loopback implements Workspaces, AsyncDisposable {
     if (this.#server !== undefined) throw new Error("a loopback is of one server: make another");
     this.#server = createServer({
       ...options,
+      // Nobody but this process asks: whose token it says it has is the caller's.
+      takesCallersTokens: true,
       authentication: [staticTokens({ [this.#token]: { name: SELF, groups: ["system:masters"] } })],
       limits: { inFlight: IN_FLIGHT, mutating: IN_FLIGHT, perUser: 1, perVirtualWorkspace: 1 },
       closeTimeout: 0,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { RawRequest } from "@virtual-workspaces/framework";
+import { type RawRequest, Targets } from "@virtual-workspaces/framework";
 import { OpenMount } from "./open-mount.ts";
 import { type MountPlace, placeOf, workspaceAt } from "./place.ts";
 import { MountTargets, type MountTargetsOptions } from "./targets.ts";
@@ -16,7 +16,7 @@ type Request = RawRequest<Readonly<Record<string, string>>>;
 export class Mounts implements AsyncDisposable {
   readonly #options: MountTargetsOptions;
   readonly #targets: MountTargets;
-  readonly #open = new Map<string, OpenMount>();
+  readonly #open = new Targets<OpenMount>({ isActive: ({ isActive }) => isActive });
   readonly #following: Disposable;
 
   constructor(options: MountTargetsOptions) {
@@ -46,20 +46,14 @@ export class Mounts implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#following[Symbol.dispose]();
-    const open = [...this.#open.values()];
-    this.#open.clear();
-    await Promise.all(open.map((mount) => mount[Symbol.asyncDispose]()));
+    await this.#open[Symbol.asyncDispose]();
   }
 
   #mountOf({ params }: Request): OpenMount {
     const place = placeOf(params);
     if (place === undefined) throw new Error("a request that is for no mounted workspace");
     const url = usableMount(this.#options.installation, place);
-    const known = this.#open.get(keyOf(place));
-    if (known?.url === url) return known;
-    const made = new OpenMount(url, this.#targetOf(url, place));
-    this.#open.set(keyOf(place), made);
-    return made;
+    return this.#open.of(keyOf(place), url, () => new OpenMount(this.#targetOf(url, place)));
   }
 
   #targetOf(url: string, { name }: MountPlace): OpenMount["target"] {
@@ -72,14 +66,9 @@ export class Mounts implements AsyncDisposable {
     }
   }
 
-  #look({ cluster, name }: ObjectKey): void {
-    const key = keyOf({ cluster, name });
-    const known = this.#open.get(key);
-    if (known === undefined) return;
-    const workspace = workspaceAt(this.#options.installation, { cluster, name });
-    if (workspace !== undefined && usableURL(workspace) === known.url) return;
-    this.#open.delete(key);
-    void known[Symbol.asyncDispose]();
+  #look(key: ObjectKey): void {
+    const workspace = workspaceAt(this.#options.installation, key);
+    this.#open.delete(keyOf(key), workspace && usableURL(workspace));
   }
 }
 

@@ -6,13 +6,15 @@ type Request = RawRequest<Readonly<Record<string, string>>>;
 
 /** A mount as long as it leads to the same place, and what is open through it. */
 export class OpenMount implements AsyncDisposable {
-  readonly url: string;
   readonly target: MountTarget;
   readonly #open = new Set<PassedRequest>();
 
-  constructor(url: string, target: MountTarget) {
-    this.url = url;
+  constructor(target: MountTarget) {
     this.target = target;
+  }
+
+  get isActive(): boolean {
+    return this.#open.size > 0;
   }
 
   /** Has a request passed on, which ends when the mount does: streams of lines behind one of them, all else at once. */
@@ -44,6 +46,7 @@ class PassedRequest implements Request, Disposable {
   readonly tail: string;
   readonly search: string;
   readonly hops: number;
+  readonly token: string | undefined;
   readonly takeTime: () => void;
   readonly #request: Request;
   readonly #cut = new AbortController();
@@ -57,6 +60,7 @@ class PassedRequest implements Request, Disposable {
     this.tail = request.tail;
     this.search = request.search;
     this.hops = request.hops;
+    this.token = request.token;
     this.takeTime = request.takeTime;
     this.#request = request;
     const { signal } = request;

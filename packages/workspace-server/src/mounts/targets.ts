@@ -1,7 +1,9 @@
 import { type Relay, relay, sameCaller } from "@virtual-workspaces/forwarding";
-import type { Log } from "@virtual-workspaces/framework";
-import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
+import { callersTokenHeaders, type Log, type RawRequest } from "@virtual-workspaces/framework";
+import { hostOf, Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
+import { pathBelow, trimmed } from "../loopback/path-below.ts";
 import type { Installation } from "../shard/installation.ts";
+import { ownView } from "../virtual-storage/own-services.ts";
 
 /** How servers that are not of this installation are asked on which workspaces are mounted. */
 export interface MountedServersOptions extends Pick<UpstreamOptions, "tls"> {
@@ -10,6 +12,11 @@ export interface MountedServersOptions extends Pick<UpstreamOptions, "tls"> {
    * out of the networks that the server is in.
    */
   readonly dial: NonNullable<UpstreamOptions["dial"]>;
+  /**
+   * Whether a host, a name or an address, may be asked by plain http, where whoever is on the way reads and changes all, and answers for
+   * it. @default none
+   */
+  readonly mayAskPlain?: (host: string) => boolean;
   /**
    * The client certificate by which these servers know that `X-Remote-*` says who asks (`--mount-proxy-client-cert-file`). Groups of the
    * system are left out, `system:masters` first of all, but for those of everybody and of service accounts.
@@ -48,33 +55,45 @@ export class MountTargets {
 
   constructor(options: MountTargetsOptions) {
     this.#options = options;
-    const what = "the workspace that this one is a link to";
-    this.#workspaces = relay({ upstream: options.workspaces, identity: sameCaller, what, onError: this.#onError });
+    this.#workspaces = this.#within(options.workspaces, "the workspace that this one is a link to");
   }
 
   /** @throws Error on a URL that cannot be asked; it names the remedy */
   at(url: string): MountTarget {
     if (!URL.canParse(url)) throw new Error("its URL is none");
-    const { href, origin, pathname, username, password } = new URL(url);
-    if (username + password !== "") throw new Error("its URL has a user: leave that out");
-    return this.#own(href) ?? this.#other(origin, trimmed(pathname));
+    const place = new URL(url);
+    if (place.username + place.password !== "") throw new Error("its URL has a user: leave that out");
+    return this.#own(place) ?? this.#other(place);
   }
 
-  #own(href: string): MountTarget | undefined {
-    const url = trimmed(href.replace(/[?#].*$/, ""));
-    for (const { services, urls } of this.#options.installation.shards) {
-      const view = services?.pathOf(url);
-      if (services !== undefined && view !== undefined) return { relay: services.relay, path: view };
-      for (const base of [urls.baseURL, urls.externalURL])
-        if (url.startsWith(`${base}/clusters/`)) return { relay: this.#workspaces, path: url.slice(base.length) };
-    }
-    return undefined;
+  #own(url: URL): MountTarget | undefined {
+    const { shards } = this.#options.installation;
+    const view = ownView(
+      shards.flatMap(({ services }) => services ?? []),
+      url,
+    );
+    if (view !== undefined)
+      return { relay: this.#within(view.upstream, "the view that this workspace is mounted on"), path: view.path };
+    const workspaces = shards.flatMap(({ urls }) => [urls.baseURL, urls.externalURL]);
+    const path = workspaces.map((base) => pathBelow(url, base)).find((below) => below?.startsWith("/clusters/"));
+    return path === undefined ? undefined : { relay: this.#workspaces, path };
   }
 
-  #other(origin: string, path: string): MountTarget {
+  /** As the caller, whose token does not leave the process by this. */
+  #within(upstream: Upstream, what: string): Relay {
+    const besides = ({ token }: Pick<RawRequest<unknown>, "token">): readonly string[] => callersTokenHeaders(token);
+    return relay({ upstream, identity: sameCaller, besides, what, onError: this.#onError });
+  }
+
+  #other(url: URL): MountTarget {
     const { others } = this.#options;
     if (others === undefined) throw new Error("it is at another server, and this one asks none");
-    const upstream = new Upstream({ ...others, url: origin });
+    const { mayAskPlain, ...asked } = others;
+    if (url.protocol !== "https:" && !mayAskPlain?.(hostOf(url)))
+      throw new Error(
+        "it is at another server by plain http, which is for hosts that whoever runs this server allows: have its URL begin with https",
+      );
+    const upstream = new Upstream({ ...asked, url: url.origin });
     const passing = relay({
       upstream,
       // As another server may know them: whoever administers this one does not administer that.
@@ -83,13 +102,13 @@ export class MountTargets {
       what: "the server that this workspace is mounted on",
       onError: this.#onError,
     });
-    return { relay: passing, path, [Symbol.asyncDispose]: () => upstream[Symbol.asyncDispose]() };
+    return {
+      relay: passing,
+      path: trimmed(url.pathname),
+      [Symbol.asyncDispose]: () => upstream[Symbol.asyncDispose](),
+    };
   }
 
   readonly #onError = (error: unknown): void =>
     this.#options.log({ level: "warn", message: "what a workspace is mounted on cannot be had", error: String(error) });
-}
-
-function trimmed(path: string): string {
-  return path.replace(/\/+$/, "");
 }

@@ -3,15 +3,12 @@ import {
   getCondition,
   isConditionFalse,
   MOUNT_READY_CONDITION,
-  PATH_ANNOTATION,
+  mountNotReady,
   TENANCY_GROUP,
   type Workspace,
 } from "@virtual-workspaces/kcp";
 import type { Installation } from "../shard/installation.ts";
 import { isMounted, type MountPlace, workspaceAt } from "./place.ts";
-
-/** When a client may ask again for a mount that cannot be used, s. kubectl does so ten times before it says why. */
-const AGAIN = 1;
 
 /**
  * Where the mounted workspace of a request leads, if it can be used: Ready, with a URL.
@@ -20,7 +17,7 @@ const AGAIN = 1;
  */
 export function usableMount(installation: Installation, place: MountPlace): string {
   const workspace = workspaceAt(installation, place);
-  const path = `${pathOf(installation, place.cluster)}:${place.name}`;
+  const path = `${installation.pathOf(place.cluster) ?? place.cluster}:${place.name}`;
   if (workspace === undefined || !isMounted(workspace))
     throw ApiError.notFound({ group: TENANCY_GROUP, resource: "workspaces" }, path);
   if (place.below !== "")
@@ -45,13 +42,7 @@ function unusable({ metadata, spec, status }: Workspace, path: string): ApiError
   const condition = getCondition(conditions, MOUNT_READY_CONDITION);
   const since = condition?.lastTransitionTime ?? metadata.creationTimestamp ?? "";
   const why = condition?.message ? `: ${condition.message}` : "";
-  return ApiError.serviceUnavailable(
+  return mountNotReady(
     `the workspace ${path} is mounted on ${kind} ${JSON.stringify(name)}, which is not ready: it is in the phase ${phase} since ${since}${why}`,
-    AGAIN,
   );
-}
-
-function pathOf(installation: Installation, cluster: string): string {
-  const said = installation.logicalCluster(cluster)?.metadata.annotations?.[PATH_ANNOTATION];
-  return said ?? installation.index.pathOf(cluster) ?? cluster;
 }

@@ -115,6 +115,8 @@ export function clustersView(clusters: Clusters, { documents, mounts }: Clusters
       if (placeOf(question.params) !== undefined) return entering(clusters.shardOf(cluster), question);
       return whenLoaded(clusters.load(cluster), () => decide(question, cluster));
     },
+    // What workspaces are mounted on, if that is a view of this server that takes them.
+    takesToken: true,
     handles: ({ params }) => placeOf(params) !== undefined,
     handle: mounts.handle,
     upgrade: mounts.upgrade,

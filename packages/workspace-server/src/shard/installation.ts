@@ -9,6 +9,7 @@ import {
   indexedWorkspace,
   LEGACY_INACTIVE_ANNOTATION,
   type LogicalCluster,
+  PATH_ANNOTATION,
   PathIndex,
   ROOT_CLUSTER,
   ROOT_SHARD,
@@ -129,6 +130,11 @@ export class Installation {
   /** The LogicalCluster of a logical cluster, wherever it is. */
   logicalCluster(cluster: string): LogicalCluster | undefined {
     return this.shardWith(cluster)?.state.logicalCluster(cluster);
+  }
+
+  /** The path of a logical cluster: as it says itself, or by the Workspaces that lead to it; `undefined` as long as neither is known. */
+  pathOf(cluster: string): string | undefined {
+    return this.logicalCluster(cluster)?.metadata.annotations?.[PATH_ANNOTATION] ?? this.index.pathOf(cluster);
   }
 
   /** Whether all is known that there is on the shards that are here. */

@@ -1,6 +1,6 @@
 import { CLUSTER_ANNOTATION, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { CacheLease, FollowedDependency, User, ViewDependency } from "@virtual-workspaces/framework";
-import { PATH_ANNOTATION, SYSTEM_ADMIN_CLUSTER, type Workspace } from "@virtual-workspaces/kcp";
+import { SYSTEM_ADMIN_CLUSTER, type Workspace } from "@virtual-workspaces/kcp";
 import type { ShardContext } from "../shard/context.ts";
 import type { Installation } from "../shard/installation.ts";
 import { Entered } from "./entered.ts";
@@ -54,7 +54,7 @@ export class TreeAccess implements ViewDependency<TreeReader>, Disposable {
 
   /** The path of a logical cluster, as what is in it says; `undefined` as long as it is not known. */
   pathOf(cluster: string): string | undefined {
-    const path = this.#pathNow(cluster);
+    const path = this.#installation.pathOf(cluster);
     this.#paths.set(cluster, path);
     return path;
   }
@@ -132,15 +132,10 @@ export class TreeAccess implements ViewDependency<TreeReader>, Disposable {
   }
 
   #lookAtPath(cluster: string): void {
-    if (!this.#paths.has(cluster) || this.#paths.get(cluster) === this.#pathNow(cluster)) return;
+    if (!this.#paths.has(cluster) || this.#paths.get(cluster) === this.#installation.pathOf(cluster)) return;
     for (const { state } of this.#installation.shards)
       for (const { metadata } of state.workspaces.store.list(cluster))
         for (const again of this.#again) again({ cluster, namespace: "", name: metadata.name ?? "" });
-  }
-
-  #pathNow(cluster: string): string | undefined {
-    const found = this.#installation.logicalCluster(cluster);
-    return found?.metadata.annotations?.[PATH_ANNOTATION] ?? this.#installation.index.pathOf(cluster);
   }
 
   /** A shard that does not answer is named by what shows its workspaces; what it has said is what counts. */

@@ -1,7 +1,8 @@
 import { type Relay, relay, sameCaller } from "@virtual-workspaces/forwarding";
 import { Targets } from "@virtual-workspaces/framework";
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
-import { type OwnServices, WHAT } from "./own-services.ts";
+import { trimmed } from "../loopback/path-below.ts";
+import { type OwnServices, ownView, WHAT } from "./own-services.ts";
 
 /** By what views at other servers are asked, and whom to trust there. */
 export interface OtherServers {
@@ -41,13 +42,12 @@ export class Backends implements AsyncDisposable {
   /** @throws Error on a URL at which no view is asked; it names the remedy */
   at(url: string): Backend {
     if (!URL.canParse(url)) throw new Error("the URL of its endpoint is none");
-    const { href, protocol, origin, pathname, search, hash, username, password } = new URL(url);
+    const place = new URL(url);
+    const { protocol, origin, pathname, search, hash, username, password } = place;
     if (search + hash + username + password !== "")
       throw new Error("the URL of its endpoint has more than a host and a path: leave the rest out");
-    for (const own of this.#options.own()) {
-      const path = own.pathOf(href);
-      if (path !== undefined) return { relay: own.relay, upstream: own.upstream, path: trimmed(path) };
-    }
+    const own = ownView(this.#options.own(), place);
+    if (own !== undefined) return own;
     const { others } = this.#options;
     if (others === undefined)
       throw new Error(
@@ -67,8 +67,4 @@ export class Backends implements AsyncDisposable {
     // What it is made of beside the origin stays as it was at the start.
     return this.#others.of(origin, "", () => relay({ ...passing, upstream: { url: origin, ...others } }));
   }
-}
-
-function trimmed(path: string): string {
-  return path.replace(/\/+$/, "");
 }

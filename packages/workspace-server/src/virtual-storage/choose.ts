@@ -1,4 +1,5 @@
 import { labelSelectorFromObject } from "@virtual-workspaces/apimachinery";
+import { trimmed } from "../loopback/path-below.ts";
 import type { Endpoint } from "./endpoints.ts";
 
 /** The shard that asks. */
@@ -40,7 +41,7 @@ function closeness({ selector: { matchLabels = {}, matchExpressions = [] } = {} 
 
 /** kcp compares texts, for which `https://shard-1.example.org` is below `https://shard-1.example`. */
 function ownURL({ virtualWorkspaceURL }: AskingShard, endpoints: readonly Endpoint[]): string {
-  const base = virtualWorkspaceURL.replace(/\/+$/, "");
+  const base = trimmed(virtualWorkspaceURL);
   const [own, another] = endpoints.filter(({ url }) => url === base || url.startsWith(`${base}/`));
   if (own === undefined)
     throw new Error(

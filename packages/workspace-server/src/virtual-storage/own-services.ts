@@ -8,6 +8,7 @@ import {
 } from "@virtual-workspaces/framework";
 import type { Upstream } from "@virtual-workspaces/transport";
 import { Loopback } from "../loopback/loopback.ts";
+import { pathBelow } from "../loopback/path-below.ts";
 import type { ShardUrls } from "../shard/context.ts";
 
 /** What {@link OwnServices} serve, and where that is for everybody else. */
@@ -74,14 +75,15 @@ export class OwnServices implements AsyncDisposable {
   }
 
   /** The path of one of them, by its URL. @returns `undefined` for a URL that leads elsewhere */
-  pathOf(url: string): string | undefined {
+  pathOf(url: URL): string | undefined {
     const urls = this.#urls?.();
     if (urls === undefined) return undefined;
-    const path = below(url, urls.baseURL);
-    if (path !== undefined) return path;
+    const path = pathBelow(url, urls.baseURL);
+    if (path?.startsWith("/services/")) return path;
     // Views may be at a server of their own, whose URL that is.
-    const published = below(url, urls.virtualWorkspaceURL);
-    return this.#names.has(published?.split("/")[2] ?? "") ? published : undefined;
+    const published = pathBelow(url, urls.virtualWorkspaceURL);
+    const [, root, name = ""] = published?.split("/") ?? [];
+    return root === "services" && this.#names.has(name) ? published : undefined;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -98,8 +100,14 @@ function withoutSetup({ setup: _, ...view }: VirtualWorkspace): VirtualWorkspace
   return Object.freeze(view);
 }
 
-function below(url: string, base: string): string | undefined {
-  const root = base.replace(/\/+$/, "");
-  const path = url.slice(root.length);
-  return url.startsWith(root) && path.startsWith("/services/") ? path : undefined;
+/** The view that a URL is of, among those of several listeners. */
+export function ownView(
+  listeners: Iterable<OwnServices>,
+  url: URL,
+): (Pick<OwnServices, "relay" | "upstream"> & { readonly path: string }) | undefined {
+  for (const own of listeners) {
+    const path = own.pathOf(url);
+    if (path !== undefined) return { relay: own.relay, upstream: own.upstream, path };
+  }
+  return undefined;
 }

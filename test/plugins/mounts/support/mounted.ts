@@ -10,6 +10,7 @@ import { apiExportView } from "@virtual-workspaces/apiexport";
 import type { Condition } from "@virtual-workspaces/kcp";
 import { type MountsViewOptions, mountManifests, mountsView } from "@virtual-workspaces/mounts";
 import { memoryStore } from "@virtual-workspaces/store";
+import type { Upstream } from "@virtual-workspaces/transport";
 import { builtInKinds, loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import type { Answer, Calls } from "../../../_support/plain.ts";
@@ -32,6 +33,8 @@ const PLURALS: Readonly<Record<string, string>> = {
 /** What can be asked of mounts, and what they are made of. */
 export interface Mounted extends AsyncDisposable {
   readonly server: Workspaces;
+  /** The server's own way to itself. */
+  readonly itself: Upstream;
   /** The logical cluster of `root:team`, which `alice` may enter, and `bob` may not. */
   readonly team: string;
   /** What failed besides. */
@@ -78,7 +81,7 @@ export async function startMounted(options: Partial<MountsViewOptions> = {}): Pr
     ({ status }) => status === 200,
   );
   return {
-    ...{ server, team, errors },
+    ...{ server, itself: upstream, team, errors },
     make: (kind, name, content) =>
       post(team, PLURALS[kind] ?? "", { apiVersion: versionOf(kind), kind, metadata: { name }, ...content }),
     until: async (name, is) => {
@@ -122,12 +125,14 @@ export interface Target extends AsyncDisposable {
 interface TargetOptions {
   readonly authority?: TestAuthority;
   readonly port?: number;
+  /** Whether it ends connections without a certificate of its authority's. @default false */
+  readonly strict?: boolean;
 }
 
 /** Starts one. @param answer what it does with whatever it is asked but its version @default says its method and path */
 export async function startTarget(
   answer: (req: IncomingMessage, res: ServerResponse) => void = (req, res) => res.end(`${req.method} ${req.url}`),
-  { authority = createAuthority({ hosts: ["target.example"] }), port: wanted = 0 }: TargetOptions = {},
+  { authority = createAuthority({ hosts: ["target.example"] }), port: wanted = 0, strict = false }: TargetOptions = {},
 ): Promise<Target> {
   const asked: IncomingMessage[] = [];
   const certificates: string[] = [];
@@ -136,7 +141,7 @@ export async function startTarget(
     asked.push(req);
     certificates.push((req.socket as TLSSocket).getPeerCertificate().subject?.CN?.toString() ?? "");
   };
-  const tls = { ...authority.server, ca: authority.ca, requestCert: true, rejectUnauthorized: false };
+  const tls = { ...authority.server, ca: authority.ca, requestCert: true, rejectUnauthorized: strict };
   const server = createHttps(tls, (req, res) => {
     if (req.url === "/version") {
       probed += 1;

@@ -3,12 +3,13 @@ import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, type Serv
 import { Agent as HttpsAgent } from "node:https";
 import type { Socket } from "node:net";
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import type {
-  Outgoing,
-  OutgoingUpgrade,
-  StreamedResponse,
-  UpgradedResponse,
-  UpstreamOptions,
+import {
+  hostOf,
+  type Outgoing,
+  type OutgoingUpgrade,
+  type StreamedResponse,
+  type UpgradedResponse,
+  type UpstreamOptions,
 } from "@virtual-workspaces/transport";
 import httpProxy from "http-proxy";
 import { pipe as connection } from "../../pipe.ts";
@@ -63,8 +64,8 @@ export class HttpProxyEngine implements ProxyEngine, AsyncDisposable {
     this.#prefix = target.pathname.replace(/\/+$/, "");
     this.url = `${target.origin}${this.#prefix}`;
     this.#credentials = credentials;
-    const { protocol, hostname, port } = target;
-    const host = hostname.replace(/^\[|\]$/g, "");
+    const { protocol, port } = target;
+    const host = hostOf(target);
     this.#proxy = httpProxy.createProxyServer({
       target: { protocol, host, hostname: host, port },
       selfHandleResponse: true,

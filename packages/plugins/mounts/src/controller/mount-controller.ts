@@ -76,6 +76,9 @@ export class MountController implements AsyncDisposable {
     const known = mounts.get(key);
     if (known === undefined || known.mount.metadata.deletionTimestamp !== undefined) return undefined;
     const { mount, target } = known;
+    // What was said holds until it is known not to: who begins anew does not take back what others go by.
+    const isKnown = !known.unread && urls() !== undefined;
+    if (!isKnown && mount.status?.conditions !== undefined) return undefined;
     const probed = target.kind === "proxy" && target.vouched !== true;
     const found = probed ? await this.#probed(known, target, signal) : target;
     // It leads elsewhere by now, and is looked at again for that.

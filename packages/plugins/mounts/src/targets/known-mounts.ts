@@ -7,6 +7,7 @@ import {
   mountTypeOf,
   type NoTarget,
   type ProxyTarget,
+  type RelatedObjects,
   type Target,
 } from "@virtual-workspaces/kcp";
 import type { Dial } from "@virtual-workspaces/transport";
@@ -35,6 +36,8 @@ export interface KnownMount {
   readonly key: ObjectKey;
   readonly mount: Mount;
   readonly target: Target | NoTarget;
+  /** Whether something that it hangs on has not been read yet, so that nothing is known of it but that. */
+  readonly unread: boolean;
 }
 
 interface Entry extends KnownMount {
@@ -68,13 +71,13 @@ export class KnownMounts implements AsyncDisposable {
     const key = mountKey(mount);
     const text = textOf(key);
     const before = this.#entries.get(text);
-    const target = this.#resolved(text, mount);
-    const isSame = before !== undefined && isDeepStrictEqual(before.target, target);
+    const { target, unread } = this.#resolved(text, mount);
+    const isSame = before !== undefined && before.unread === unread && isDeepStrictEqual(before.target, target);
     if (!isSame) this.#end(before);
     const context = isSame ? before.context : undefined;
     // The same value, for who looks whether it still leads there.
     const kept = isSame ? before.target : target;
-    this.#entries.set(text, { key, mount, target: kept, ...(context && { context }) });
+    this.#entries.set(text, { key, mount, target: kept, unread, ...(context && { context }) });
     if (!isSame) this.#options.changed(key);
   }
 
@@ -110,23 +113,33 @@ export class KnownMounts implements AsyncDisposable {
     if (entry !== undefined) this.set(entry.mount);
   }
 
-  #resolved(text: string, mount: Mount): Target | NoTarget {
+  #resolved(text: string, mount: Mount): Pick<KnownMount, "target" | "unread"> {
     const { types, onError, refuse } = this.#options;
     const type = types.get(mountTypeOf(mount));
     if (type === undefined) {
       this.#related.forget(text);
-      return none(
-        "Unknown",
-        "TypeUnknown",
-        `spec.type: there is no mount type ${mountTypeOf(mount)} here, but ${[...types.keys()].join(", ")}`,
-      );
+      const message = `spec.type: there is no mount type ${mountTypeOf(mount)} here, but ${[...types.keys()].join(", ")}`;
+      return { target: none("Unknown", "TypeUnknown", message), unread: false };
     }
     try {
-      const target = this.#related.reading(text, (related) => type.resolve(mount, related));
-      return (target.kind === "proxy" && refuse(target)) || target;
+      let unread = false;
+      const resolve = ({ get }: RelatedObjects): Target | NoTarget =>
+        type.resolve(mount, {
+          get: (reference) => {
+            const object = get(reference);
+            unread ||= object.state === "unknown";
+            return object;
+          },
+        });
+      const target = this.#related.reading(text, resolve);
+      return {
+        target: (target.kind === "proxy" && refuse(target)) || target,
+        unread: unread && target.kind === "none",
+      };
     } catch (error) {
       onError(error);
-      return none("Unknown", "TypeFailed", "the mount type has failed: whoever runs the view is told why");
+      const message = "the mount type has failed: whoever runs the view is told why";
+      return { target: none("Unknown", "TypeFailed", message), unread: false };
     }
   }
 

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import type { NoTarget, ProxyTarget } from "@virtual-workspaces/kcp";
+import { hostOf } from "@virtual-workspaces/transport";
 import type { Addresses } from "../dial/addresses.ts";
 import { none } from "../types/none.ts";
 
@@ -16,9 +17,9 @@ export interface RefusalOptions {
 export function refusal({ addresses, callerHosts }: RefusalOptions): (target: ProxyTarget) => NoTarget | undefined {
   const callers = new Set(callerHosts.map((host) => host.toLowerCase()));
   return ({ url, identity }) => {
-    const { protocol, hostname } = new URL(url);
-    const host = hostname.replace(/^\[|\]$/g, "");
-    if (protocol !== "https:" && !addresses.isAllowed(host))
+    const to = new URL(url);
+    const host = hostOf(to);
+    if (to.protocol !== "https:" && !addresses.isAllowed(host))
       return none(
         "Unknown",
         "Insecure",

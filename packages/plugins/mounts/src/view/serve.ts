@@ -2,16 +2,13 @@ import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApiError, quote } from "@virtual-workspaces/apimachinery";
 import type { RawRequest, VirtualWorkspace } from "@virtual-workspaces/framework";
-import { clusterURL, getCondition, READY_CONDITION, type RedirectTarget } from "@virtual-workspaces/kcp";
+import { clusterURL, getCondition, mountNotReady, READY_CONDITION, type RedirectTarget } from "@virtual-workspaces/kcp";
 import type { KnownMount, KnownMounts } from "../targets/known-mounts.ts";
 import type { TargetContext } from "../targets/target-context.ts";
 import { found, type MountParams } from "./access.ts";
 
 type Handlers = Required<Pick<VirtualWorkspace<MountParams>, "handle" | "upgrade">>;
 type Request = RawRequest<MountParams>;
-
-/** When a client is to come again that finds a mount not Ready, s. kubectl does so ten times before it says why. */
-const RETRY_AFTER = 1;
 
 /** Asks the target of a mount, or says where the mount leads. */
 export function mountHandlers(mounts: KnownMounts): Handlers {
@@ -55,7 +52,7 @@ function notReady(known: KnownMount): ApiError {
   const phase = target.kind === "none" ? target.phase : (status?.phase ?? "Initializing");
   const since = condition?.lastTransitionTime ?? metadata.creationTimestamp ?? "an unknown time";
   const why = target.kind === "none" ? target.message : (condition?.message ?? "its target has not been asked yet");
-  return ApiError.serviceUnavailable(`${aboutOf(known)} is not ready: ${phase} since ${since}: ${why}`, RETRY_AFTER);
+  return mountNotReady(`${aboutOf(known)} is not ready: ${phase} since ${since}: ${why}`);
 }
 
 function aboutOf({ mount }: KnownMount): string {

@@ -1,0 +1,99 @@
+import { isApiError } from "@virtual-workspaces/apimachinery";
+import { Failure } from "../../usage.ts";
+import { unresolvedClaims } from "../claims.ts";
+import { note, type WsCommand } from "../command.ts";
+import { goBack, goTo } from "../contexts.ts";
+import { type Entered, enter } from "../enter.ts";
+import { API_BINDINGS, WORKSPACES } from "../kinds.ts";
+import { placeOf, resolved, topOf, type Wanted, wantedBy } from "../path.ts";
+import type { Session } from "../session.ts";
+import { sayWhere } from "./current.ts";
+
+const CD =
+  "Note: 'kubectl ws' now matches 'cd' semantics: go to home workspace. 'kubectl ws -' to go back. 'kubectl ws .' to print current workspace.";
+const LEGACY =
+  "Note: Using 'root:' to define an absolute path is no longer supported. Instead, use ':root' to specify an absolute path.";
+
+export const use: WsCommand = {
+  usage: "[use] [<workspace> | . | .. | - | ~ | : | <URL>] [--short]",
+  flags: ["short"],
+  words: [0, 1],
+  async run(session, [word = ""], { short = false }) {
+    const name = word === "" ? "~" : absolute(word);
+    if (name === ".") {
+      sayWhere(session.url, { short });
+      return;
+    }
+    const { url, type } = await go(session, name);
+    await warnOfClaims(session, url);
+    sayWhere(url, { short, type });
+    if (word === "" && !short) note(CD);
+  },
+};
+
+/** Goes to a workspace, and tells where one is: also for other commands. */
+export async function useWorkspace(session: Session, path: string): Promise<void> {
+  const { url, type } = await settle(session, path);
+  await warnOfClaims(session, url);
+  sayWhere(url, { type });
+}
+
+/** Before there was `:root`, `root:x` was absolute, and still is. */
+function absolute(word: string): string {
+  const name = word.replaceAll("/", ":");
+  if (name !== "root" && !name.startsWith("root:")) return word;
+  note(LEGACY);
+  return `:${name}`;
+}
+
+interface Gone extends Partial<Pick<Entered, "type">> {
+  readonly url: string;
+}
+
+async function go(session: Session, word: string): Promise<Gone> {
+  if (word === "-") return { url: await goBack(session.kubeconfig) };
+  const wanted = wantedBy(word, { base: session.place.base, home: session.home });
+  // Neither is looked at, as in kcp: one was there, and the top may be anybody's.
+  if (wanted.to === "top") return { url: await goTo(session.kubeconfig, topOf(session.place.path)) };
+  return settle(session, await pathOf(session, wanted, word));
+}
+
+async function settle(session: Session, path: string): Promise<Gone> {
+  const { path: there, type } = await enter(session, path);
+  return { url: await goTo(session.kubeconfig, there), ...(type && { type }) };
+}
+
+async function pathOf(session: Session, wanted: Wanted, word: string): Promise<string> {
+  const { path } = session.place;
+  switch (wanted.to) {
+    case "home":
+      return resolved(wanted.below === "" ? "." : wanted.below, await homeOf(session), word);
+    case "absolute":
+      return resolved(wanted.path, "", word);
+    case "relative":
+      return resolved(wanted.path, path, word);
+    default:
+      return path;
+  }
+}
+
+/** kcp makes it when it is asked for; where it is stands in its URL, whose host is not ours to follow. */
+async function homeOf(session: Session): Promise<string> {
+  const { spec } = await session.client("root").resource(WORKSPACES).get("~", session.patience);
+  const place = placeOf(spec.URL ?? "");
+  if (place === undefined) throw new Failure(`invalid home workspace URL ${JSON.stringify(spec.URL ?? "")}`);
+  return place.path;
+}
+
+/** What an export asks for, and a binding here has not answered. Who may not read bindings is told nothing. */
+async function warnOfClaims(session: Session, url: string): Promise<void> {
+  const place = placeOf(url);
+  if (place === undefined) return;
+  try {
+    const { items } = await session.client(place.path).resource(API_BINDINGS).all(session.patience);
+    for (const text of await unresolvedClaims(items)) note(text);
+  } catch (error) {
+    if (isApiError(error) && (error.code === 403 || error.code === 404)) return;
+    note(`error checking APIBindings: ${error instanceof Error ? error.message : error}`);
+  }
+}

@@ -1,0 +1,98 @@
+import { baseName, isApiError, parentPath } from "@virtual-workspaces/apimachinery";
+import type { WorkspaceTypeReference } from "@virtual-workspaces/kcp";
+import { Failure } from "../usage.ts";
+import { ask, refusal } from "./ask.ts";
+import { WORKSPACES, type Workspace } from "./kinds.ts";
+import { placeOf } from "./path.ts";
+import type { Session } from "./session.ts";
+
+/** A workspace that one may enter. */
+export interface Entered {
+  /** Another than asked for where a mount redirects. */
+  readonly path: string;
+  /** Where it can be read, and there is one. */
+  readonly type?: WorkspaceTypeReference;
+}
+
+/** How many redirects are followed. */
+const MOST_REDIRECTS = 4;
+
+/**
+ * Asks whether there is something to enter, as kcp's `kubectl ws` does: by discovery there, and by the Workspace in the one
+ * around it, which one may not be allowed to read. Redirects to other workspaces of this server are followed.
+ *
+ * @throws Failure when it is not there, or not for this user
+ */
+export async function enter(session: Session, wanted: string): Promise<Entered> {
+  let path = wanted;
+  for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
+    const found = await discovered(session, path);
+    if (found.is === "redirect") {
+      path = redirectedTo(session, path, found.location);
+      continue;
+    }
+    const workspace = await workspaceAt(session, path);
+    if (found.is === "served")
+      return { path, ...(workspace !== "missing" && workspace?.spec.type && { type: workspace.spec.type }) };
+    if (workspace === "missing") throw new Failure(`workspace ${JSON.stringify(path)} not found`);
+    const named = `workspace ${JSON.stringify(path)}`;
+    throw new Failure(found.is === "nothing" ? `${named}: ${found.why}` : `access to ${named} denied`);
+  }
+  throw new Failure(
+    `workspace ${JSON.stringify(wanted)} redirects to another, and that again, more than ${MOST_REDIRECTS} times`,
+  );
+}
+
+/** The type in kcp's way: `root:organization`. */
+export function typeText({ path = "", name }: WorkspaceTypeReference): string {
+  return path === "" ? name : `${path}:${name}`;
+}
+
+type Discovered =
+  | { readonly is: "served" }
+  | { readonly is: "denied" }
+  | { readonly is: "nothing"; readonly why: string }
+  | { readonly is: "redirect"; readonly location: string };
+
+/** Whether any group is served there, `v1` among them. @throws ApiError what else is answered */
+async function discovered(session: Session, path: string): Promise<Discovered> {
+  let why = "its lists of groups are empty";
+  for (const [where, list] of [
+    ["apis", "groups"],
+    ["api", "versions"],
+  ] as const) {
+    const asked = `/clusters/${path}/${where}`;
+    const answer = await ask(session, asked);
+    const { status, location, body } = answer;
+    if (status === 403) return { is: "denied" };
+    if (status >= 300 && status < 400 && location !== undefined) return { is: "redirect", location };
+    if (status >= 300 && status !== 404) throw refusal(asked, answer);
+    if (status === 404) why = refusal(asked, answer).message;
+    const names = status === 404 ? undefined : body?.[list];
+    if (Array.isArray(names) && names.length > 0) return { is: "served" };
+  }
+  return { is: "nothing", why };
+}
+
+function redirectedTo({ upstream, place }: Session, path: string, location: string): string {
+  const url = new URL(location, upstream.url).href;
+  const to = placeOf(url);
+  if (to !== undefined && to.base === place.base) return to.path;
+  throw new Failure(
+    `workspace ${JSON.stringify(path)} redirects to ${url}, which is no workspace of this server: take a kubeconfig of that one`,
+  );
+}
+
+async function workspaceAt(session: Session, path: string): Promise<Workspace | "missing" | undefined> {
+  const parent = parentPath(path);
+  if (parent === undefined) return path === "root" ? ROOT : undefined;
+  try {
+    return await session.client(parent).resource(WORKSPACES).get(baseName(path), session.patience);
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    return error.code === 404 ? "missing" : undefined;
+  }
+}
+
+/** It has no Workspace, and its type no path. */
+const ROOT = { spec: { type: { name: "root" } } } as Workspace;

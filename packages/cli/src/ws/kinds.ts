@@ -1,0 +1,41 @@
+// Why: the kinds of `kcp` come with their schemas and with what serves them, which takes longer to load than all the rest here.
+import type { KindReference } from "@virtual-workspaces/apimachinery";
+import type * as kcp from "@virtual-workspaces/kcp";
+
+/** What the objects of a kind hold. */
+type HeldBy<Kind> = Kind extends KindReference<infer T> ? T : never;
+
+export type Workspace = kcp.Workspace;
+export type WorkspaceContent = HeldBy<typeof kcp.Workspace>;
+
+export const WORKSPACES: KindReference<HeldBy<typeof kcp.Workspace>> = {
+  group: "tenancy.kcp.io",
+  version: "v1alpha1",
+  kind: "Workspace",
+  plural: "workspaces",
+  scope: "Cluster",
+};
+
+export const LOGICAL_CLUSTERS: KindReference<HeldBy<typeof kcp.LogicalCluster>> = {
+  group: "core.kcp.io",
+  version: "v1alpha1",
+  kind: "LogicalCluster",
+  plural: "logicalclusters",
+  scope: "Cluster",
+};
+
+export const MOUNTS: KindReference<HeldBy<typeof kcp.Mount>> = {
+  group: "proxy.kcp.io",
+  version: "v1alpha1",
+  kind: "Mount",
+  plural: "mounts",
+  scope: "Cluster",
+};
+
+export const API_BINDINGS: KindReference<HeldBy<typeof kcp.APIBinding>> = {
+  group: "apis.kcp.io",
+  version: "v1alpha2",
+  kind: "APIBinding",
+  plural: "apibindings",
+  scope: "Cluster",
+};

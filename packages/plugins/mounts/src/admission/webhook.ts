@@ -1,0 +1,50 @@
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import { Mount } from "@virtual-workspaces/kcp";
+import { MOUNT_ADMISSION_PATH } from "./mount-admission.ts";
+
+/** Where a kcp finds `mountAdmission`. */
+export interface MountWebhook {
+  /** Before `/services`: `https://host:6444`. */
+  readonly url: string;
+  /** Who certifies the server there, PEM. @default as the kcp trusts */
+  readonly ca?: string;
+}
+
+const NAME = `secrets.${Mount.plural}.${Mount.group}`;
+
+/**
+ * Has a kcp ask `mountAdmission` before a Mount is written. A ValidatingAdmissionPolicy cannot say it: kcp asks its `authorizer` about no
+ * workspace, and refuses everybody but masters.
+ *
+ * @throws Error on a URL that is not https, which an API server does not ask
+ */
+export function mountWebhook({ url, ca }: MountWebhook): KubeObject {
+  if (!URL.canParse(url) || new URL(url).protocol !== "https:" || new URL(url).origin !== url)
+    throw new Error(`mountManifests: webhook.url must be https, host and port, and nothing behind it; it is ${url}`);
+  const rule = {
+    apiGroups: [Mount.group],
+    apiVersions: ["*"],
+    resources: [Mount.plural],
+    operations: ["CREATE", "UPDATE"],
+  };
+  const webhook = {
+    name: NAME,
+    clientConfig: {
+      url: `${url}${MOUNT_ADMISSION_PATH}`,
+      ...(ca !== undefined && { caBundle: Buffer.from(ca).toString("base64") }),
+    },
+    rules: [rule],
+    // What controllers write beside the spec lends no Secret to anybody: it goes on while this is away.
+    matchConditions: [{ name: "spec-has-changed", expression: "oldObject == null || oldObject.spec != object.spec" }],
+    failurePolicy: "Fail",
+    sideEffects: "None",
+    admissionReviewVersions: ["v1"],
+  };
+  const apiVersion = "admissionregistration.k8s.io/v1";
+  return {
+    apiVersion,
+    kind: "ValidatingWebhookConfiguration",
+    metadata: { name: NAME },
+    webhooks: [webhook],
+  } as KubeObject;
+}

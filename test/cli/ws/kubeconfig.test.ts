@@ -1,0 +1,177 @@
+// What `kubectl ws` writes into kubeconfigs: what it does not mean stays as it was, and nothing is lost.
+import { execFileSync } from "node:child_process";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect } from "chai";
+import { goBack, goTo, writeContext } from "../../../packages/cli/src/ws/contexts.ts";
+import { Kubeconfig } from "../../../packages/cli/src/ws/kubeconfig/kubeconfig.ts";
+import { type Tree, tree } from "../../_setup/tree.ts";
+import { needsKubectl } from "../../e2e/support/kubectls.ts";
+
+const CONFIG = `# mine
+apiVersion: v1
+kind: Config
+current-context: dev
+preferences: {}
+clusters:
+- name: k # the cluster
+  cluster:
+    certificate-authority: pki/ca.crt
+    server: https://h:6443/clusters/root:org
+    extensions:
+    - name: a
+      extension: { b: "yes" }
+contexts:
+- name: dev
+  context: { cluster: k, user: ann, namespace: sea }
+users:
+- name: ann
+  user:
+    token: secret
+`;
+
+describe("kubectl ws writes a kubeconfig", () => {
+  let folder: Tree;
+  let file: string;
+  const env = process.env["KUBECONFIG"];
+  beforeEach(() => {
+    folder = tree({ config: CONFIG });
+    file = join(folder.path, "config");
+  });
+  afterEach(() => {
+    folder[Symbol.dispose]();
+    if (env === undefined) delete process.env["KUBECONFIG"];
+    else process.env["KUBECONFIG"] = env;
+  });
+  before(needsKubectl);
+
+  /** As kubectl reads it. */
+  function seen(template: string, files = file): string {
+    const args = ["config", "view", "--raw", "-o", `jsonpath=${template}`];
+    return execFileSync("kubectl", args, {
+      env: { PATH: process.env["PATH"], KUBECONFIG: files, HOME: folder.path },
+    }).toString();
+  }
+  const server = (name: string): string => `{.clusters[?(@.name=="${name}")].cluster.server}`;
+  const context = (name: string): string => `{.contexts[?(@.name=="${name}")].context}`;
+
+  it("with the workspace, the one before, and everything else as it was", async () => {
+    expect(await goTo(Kubeconfig.read(file, undefined), "root:other")).to.equal("https://h:6443/clusters/root:other");
+    expect(seen("{.current-context}")).to.equal("workspace.kcp.io/current");
+    expect(seen(server("workspace.kcp.io/current"))).to.equal("https://h:6443/clusters/root:other");
+    expect(seen(context("workspace.kcp.io/current"))).to.equal(
+      '{"cluster":"workspace.kcp.io/current","namespace":"sea","user":"ann"}',
+    );
+    expect(seen(context("workspace.kcp.io/previous"))).to.equal('{"cluster":"k","namespace":"sea","user":"ann"}');
+    const text = readFileSync(file, "utf8");
+    const before = CONFIG.replace("current-context: dev", "current-context: workspace.kcp.io/current");
+    for (const line of before.split("\n")) expect(text.split("\n"), line).to.include(line);
+    expect(readFileSync(`${file}.before-ws`, "utf8")).to.equal(CONFIG);
+    expect(readdirSync(folder.path).sort()).to.deep.equal(["config", "config.before-ws"]);
+  });
+
+  it("there and back again, through contexts of its own as well", async () => {
+    await goTo(Kubeconfig.read(file, undefined), "root:a");
+    await goTo(Kubeconfig.read(file, undefined), "root:b");
+    expect(await goBack(Kubeconfig.read(file, undefined))).to.equal("https://h:6443/clusters/root:a");
+    expect(await goBack(Kubeconfig.read(file, undefined))).to.equal("https://h:6443/clusters/root:b");
+    const first = Kubeconfig.read(file, "dev");
+    await goTo(first, "root:c");
+    expect(await goBack(Kubeconfig.read(file, undefined)), "back to the context that was used").to.equal(
+      "https://h:6443/clusters/root:org",
+    );
+  });
+
+  it("with contexts by name, which are not overwritten unasked", async () => {
+    const read = (): Kubeconfig => Kubeconfig.read(file, undefined);
+    const asked = { name: "mine", path: "root:a", overwrite: false, enter: false };
+    expect(await writeContext(read(), asked)).to.equal('Created context "mine".');
+    expect([seen("{.current-context}"), seen(server("mine"))]).to.deep.equal(["dev", "https://h:6443/clusters/root:a"]);
+    const again = await writeContext(read(), asked).catch(({ message }) => message);
+    expect(again).to.equal('context "mine" already exists in kubeconfig, use --overwrite to update it');
+    const entered = { name: "mine", path: "root:b", overwrite: true, enter: true };
+    expect(await writeContext(read(), entered)).to.equal('Updated context "mine" and switched to it.');
+    expect(await writeContext(read(), entered)).to.equal('Updated context "mine".');
+    expect(await writeContext(read(), { name: "yes", overwrite: false, enter: true })).to.equal(
+      'Created context "yes" and switched to it.',
+    );
+    expect([seen("{.current-context}"), seen(server("yes"))]).to.deep.equal(["yes", "https://h:6443/clusters/root:b"]);
+  });
+
+  it("of several where an entry is, or comes from, with paths that lead where they led", async () => {
+    const second = join(folder.path, "more", "config");
+    mkdirSync(dirname(second));
+    writeFileSync(
+      second,
+      CONFIG.replace("# mine", "# theirs")
+        .replaceAll("root:org", "root:far")
+        .replace("dev", "far")
+        .replace("name: dev", "name: far")
+        .replace("name: k ", "name: l ")
+        .replace("cluster: k,", "cluster: l,"),
+    );
+    const files = `${file}:${second}:${join(folder.path, "none")}`;
+    process.env["KUBECONFIG"] = files;
+    await goTo(Kubeconfig.read(undefined, "far"), "root:new");
+    expect(seen("{.current-context}", files)).to.equal("workspace.kcp.io/current");
+    expect(seen(server("workspace.kcp.io/current"), files)).to.equal("https://h:6443/clusters/root:new");
+    expect(readFileSync(file, "utf8"), "the first says which").to.include("current-context: workspace.kcp.io/current");
+    expect(readFileSync(second, "utf8"), "beside what it was made from").to.include("https://h:6443/clusters/root:new");
+    // From now on there is an entry in the second, which would be hidden by one in the first.
+    await goTo(Kubeconfig.read(undefined, "dev"), "root:own");
+    expect(seen(server("workspace.kcp.io/current"), files)).to.equal("https://h:6443/clusters/root:own");
+    const authority = '{.clusters[?(@.name=="workspace.kcp.io/current")].cluster.certificate-authority}';
+    expect(seen(authority, files)).to.equal(join(folder.path, "pki/ca.crt"));
+    expect(readFileSync(file, "utf8")).to.not.include("root:own");
+  });
+
+  it("through a link, for whom it was readable", async () => {
+    const link = join(folder.path, "link");
+    symlinkSync(file, link);
+    writeFileSync(file, CONFIG, { mode: 0o600 });
+    const mode = statSync(file).mode;
+    await goTo(Kubeconfig.read(link, undefined), "root:a");
+    expect(lstatSync(link).isSymbolicLink()).to.equal(true);
+    expect([statSync(file).mode, statSync(`${file}.before-ws`).mode]).to.deep.equal([mode, mode]);
+    expect(readFileSync(file, "utf8")).to.include("clusters/root:a");
+  });
+
+  it("unless somebody else has written, or does", async () => {
+    const failed = (config: Kubeconfig): Promise<string> => goTo(config, "root:a").catch(({ message }) => message);
+    const config = Kubeconfig.read(file, undefined);
+    writeFileSync(file, `${CONFIG}# changed\n`);
+    expect(await failed(config)).to.equal(
+      `${file} was changed by another program meanwhile: nothing was written, try again`,
+    );
+    expect(readFileSync(file, "utf8")).to.equal(`${CONFIG}# changed\n`);
+    writeFileSync(`${file}.lock`, "");
+    expect(await failed(Kubeconfig.read(file, undefined))).to.equal(
+      `${file} is locked by another program: if none writes it, remove ${file}.lock`,
+    );
+    expect(readdirSync(folder.path).sort(), "a lock of another's stays").to.deep.equal(["config", "config.lock"]);
+  });
+
+  it("unless it cannot be read, and shows nothing of it", async () => {
+    const cases = [
+      ["users: [{name: a, user: {token: secret}}", /: it is no YAML \([A-Z_]+, at character \d+\)$/],
+      ["- secret", /: it is no kubeconfig, which begins with/],
+      [CONFIG.replace("dev", "other"), /^current "other" context not found$/],
+      [CONFIG.replace("cluster: k,", "cluster: j,"), /^cluster "j" not found in kubeconfig$/],
+      [CONFIG.replace("/clusters/root:org", ""), /^current URL "https:\/\/h:6443" does not point to a workspace$/],
+    ] as const;
+    for (const [text, expected] of cases) {
+      writeFileSync(file, text);
+      const said = await Promise.resolve()
+        .then(() => goTo(Kubeconfig.read(file, undefined), "root:a"))
+        .catch(({ message }) => message as string);
+      expect(said).to.match(expected).and.not.include("secret");
+      expect(readFileSync(file, "utf8")).to.equal(text);
+    }
+    expect(() => Kubeconfig.read(join(folder.path, "none"), undefined)).to.throw(
+      "none cannot be read: there is no such file",
+    );
+    writeFileSync(file, CONFIG);
+    const none = await goBack(Kubeconfig.read(file, undefined)).catch(({ message }) => message);
+    expect(none).to.equal("no previous workspace found in kubeconfig");
+  });
+});

@@ -1,0 +1,107 @@
+// What words mean to `kubectl ws`, as kcp's tests of its plugin have it.
+import { expect } from "chai";
+import { placeOf, resolved, topOf, wantedBy } from "../../../packages/cli/src/ws/path.ts";
+import { selectorObject } from "../../../packages/cli/src/ws/selector.ts";
+import { drawn } from "../../../packages/cli/src/ws/tree/draw.ts";
+
+const HERE = { base: "https://h:6443", home: "/home/ann" };
+
+describe("kubectl ws reads", () => {
+  it("where a URL leads: the first /clusters/ counts, and what stands before it is kept", () => {
+    const cases = [
+      ["https://h:6443/clusters/root:org", { base: "https://h:6443", path: "root:org" }],
+      ["https://h/abc/clusters/root/apis", { base: "https://h/abc", path: "root" }],
+      ["https://h/clusters/a%3Ab", { base: "https://h", path: "a:b" }],
+      ["https://h/clusters/a/clusters/b", { base: "https://h", path: "a" }],
+      ["https://h", undefined],
+      ["https://h/clusters/", undefined],
+      ["https://h/clusters/*", undefined],
+      ["https://h/clusters/Root", undefined],
+      ["no URL", undefined],
+    ] as const;
+    for (const [url, place] of cases) expect(placeOf(url), url).to.deep.equal(place);
+  });
+
+  it("words", () => {
+    const cases = [
+      [".", { to: "current" }],
+      ["-", { to: "previous" }],
+      [":", { to: "top" }],
+      ["~", { to: "home", below: "" }],
+      ["~:x:y", { to: "home", below: "x:y" }],
+      ["/home/ann", { to: "home", below: "" }],
+      ["/home/ann/x", { to: "home", below: "x" }],
+      ["/home/anna", { to: "absolute", path: "home:anna" }],
+      ["a", { to: "relative", path: "a" }],
+      ["a/b", { to: "relative", path: "a:b" }],
+      ["../..", { to: "relative", path: "..:.." }],
+      [":root:a", { to: "absolute", path: "root:a" }],
+      ["/root/a", { to: "absolute", path: "root:a" }],
+      ["https://h:6443/clusters/root:a", { to: "absolute", path: "root:a" }],
+    ] as const;
+    for (const [word, wanted] of cases) expect(wantedBy(word, HERE), word).to.deep.equal(wanted);
+    expect(wantedBy("/a", { ...HERE, home: "/" })).to.deep.equal({ to: "absolute", path: "a" });
+  });
+
+  it("no URL of another server, nor one of no workspace", () => {
+    for (const url of ["https://other/clusters/root", "http://h:6443/clusters/root", "https://h:6443/x/clusters/root"])
+      expect(() => wantedBy(url, HERE), url).to.throw(
+        `${url} is of another server than https://h:6443: take a kubeconfig`,
+      );
+    expect(() => wantedBy("https://h:6443/x", HERE)).to.throw("does not point to a workspace");
+  });
+
+  it("dots on the way, and no further up than the top", () => {
+    const cases = [
+      ["a", "root", "root:a"],
+      ["..", "root:a:b", "root:a"],
+      ["..:..:c", "root:a:b", "root:c"],
+      [".:a:.", "root", "root:a"],
+      ["root:a:..", "", "root"],
+      ["system:admin", "", "system:admin"],
+    ] as const;
+    for (const [path, from, to] of cases) expect(resolved(path, from, path), path).to.equal(to);
+    expect(() => resolved("..:..", "root", "..:..")).to.throw("cannot go up from root");
+    for (const path of ["", "..", "a b", "A", "a::b", "a:", "-x", "a%2Fb", "x".repeat(64)])
+      expect(() => resolved(path, path === ".." ? "root" : "root", path), path).to.throw(
+        `invalid workspace path: ${path}`,
+      );
+    expect([topOf("root:a:b"), topOf("2x3y:a"), topOf("root")]).to.deep.equal(["root", "2x3y", "root"]);
+  });
+
+  it("selectors that an object can hold", () => {
+    expect(
+      selectorObject("region=eu,tier!=gold,zone in (a,b),ssd,!old,x notin (y)", "--location-selector"),
+    ).to.deep.equal({
+      matchLabels: { region: "eu" },
+      matchExpressions: [
+        { key: "old", operator: "DoesNotExist" },
+        { key: "ssd", operator: "Exists" },
+        { key: "tier", operator: "NotIn", values: ["gold"] },
+        { key: "x", operator: "NotIn", values: ["y"] },
+        { key: "zone", operator: "In", values: ["a", "b"] },
+      ],
+    });
+    expect(selectorObject("", "--location-selector")).to.deep.equal({});
+    expect(() => selectorObject("a>1", "--location-selector")).to.throw(
+      '--location-selector a>1: ">" cannot be stored',
+    );
+    expect(() => selectorObject("a in", "--location-selector")).to.throw("--location-selector a in: ");
+  });
+
+  it("and draws trees as kcp does", () => {
+    const leaf = (label: string, ...columns: string[]) => ({ label, columns, branches: [] });
+    const tree = {
+      label: "root",
+      columns: ["ws=-"],
+      branches: [{ ...leaf("a", "ws=Ready"), branches: [leaf("b [m]")] }, leaf("long-one", "ws=Unavailable", "x")],
+    };
+    expect(drawn(tree).split("\n")).to.deep.equal([
+      ".",
+      "└── root          ws=-",
+      "    ├── a         ws=Ready",
+      "    │   └── b [m]",
+      "    └── long-one  ws=Unavailable  x",
+    ]);
+  });
+});
