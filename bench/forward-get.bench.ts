@@ -1,5 +1,6 @@
 // GET of a 2 KiB object that another server has, against a bare handler that passes it on by undici's dispatch
 import assert from "node:assert/strict";
+import { checked } from "./_harness/checked.ts";
 import { fetchOnce, getRequest, load } from "./_harness/http.ts";
 import { type Measurable, Remote } from "./_harness/remote.ts";
 import { figure, report } from "./_harness/report.ts";
@@ -47,7 +48,11 @@ const port = {
   bare: await bare.ask("listen", behind),
   view: await view.ask("listen", await exporting.ask("listen")),
 };
-const answer = { ours: await checked("ours"), bare: await checked("bare"), view: await checked("view") };
+const answer = {
+  ours: await checked("ours", { port: port.ours, request: request.ours, body }),
+  bare: await checked("bare", { port: port.bare, request: request.bare, body }),
+  view: await checked("view", { port: port.view, request: request.view, body }),
+};
 const other = getRequest(AT_VIEW.replace("consumer-0", "consumer-1"), headers);
 assert.equal((await fetchOnce(port.view, other)).status, 403, "the view does not look whether the export is bound");
 assert.equal((await fetchOnce(port.ours, getRequest(path))).status, 401, "token authentication is off");
@@ -78,11 +83,4 @@ async function measure(name: Name, milliseconds: number): Promise<{ cpu: number 
   const terms = { port: port[name], request: request[name], expected: answer[name], connections: 16, milliseconds };
   const { answers } = await load(terms);
   return { cpu: ((await servers[name].ask("cpu")) - before) / answers };
-}
-
-async function checked(name: Name) {
-  const found = await fetchOnce(port[name], request[name]);
-  assert.equal(found.status, 200);
-  assert.ok(found.body.equals(body), `${name} sends other bytes than the upstream`);
-  return found;
 }

@@ -1,5 +1,6 @@
 // the view of workspaces that are set up: a GET of 2 KiB in one of them against a bare handler, and what it keeps of each that waits
 import assert from "node:assert/strict";
+import { checked } from "./_harness/checked.ts";
 import { fetchOnce, getRequest, load } from "./_harness/http.ts";
 import { type Measurable, Remote } from "./_harness/remote.ts";
 import { figure, report } from "./_harness/report.ts";
@@ -38,7 +39,10 @@ await upstream.ask("use", body);
 const behind = await upstream.ask("listen");
 const port = { view: await view.ask("listen", behind), bare: await bare.ask("listen", behind) };
 const request = { view: asked("consumer-0"), bare: getRequest(`/clusters/consumer-0${WIDGET}`, headers) };
-const answer = { view: await checked("view"), bare: await checked("bare") };
+const answer = {
+  view: await checked("view", { port: port.view, request: request.view, body }),
+  bare: await checked("bare", { port: port.bare, request: request.bare, body }),
+};
 await refuses(port.view, "consumer-1");
 const servers: Readonly<Record<Name, Measurable>> = { view, bare };
 await interleave(NAMES, 1, (name) => measure(name, WARM));
@@ -85,11 +89,4 @@ async function measure(name: Name, milliseconds: number): Promise<{ cpu: number 
   const terms = { port: port[name], request: request[name], expected: answer[name], connections: 16, milliseconds };
   const { answers } = await load(terms);
   return { cpu: ((await servers[name].ask("cpu")) - before) / answers };
-}
-
-async function checked(name: Name) {
-  const found = await fetchOnce(port[name], request[name]);
-  assert.equal(found.status, 200, `${found.body}`);
-  assert.ok(found.body.equals(body), `${name} sends other bytes than the upstream`);
-  return found;
 }

@@ -1,11 +1,13 @@
 // GET of 2 KiB through a view that passes it on, against a bare relay by undici's dispatch, http-proxy, nginx and the direct way
 import assert from "node:assert/strict";
+import { checked } from "./_harness/checked.ts";
 import { type Answer, fetchOnce, getRequest, load } from "./_harness/http.ts";
 import { startNginx } from "./_harness/nginx.ts";
 import { type Measurable, Remote } from "./_harness/remote.ts";
 import { figure, report } from "./_harness/report.ts";
 import { interleave } from "./_harness/rounds.ts";
 import type { HttpProxied } from "./_servers/http-proxied.ts";
+import type { MountedWorkspace } from "./_servers/mounted-workspace.ts";
 import type { Proxied } from "./_servers/proxied.ts";
 import type { Relay } from "./_servers/relay.ts";
 import type { Upstream } from "./_servers/upstream.ts";
@@ -20,6 +22,7 @@ const headers = { Authorization: "Bearer bench-token", Accept: "application/json
 
 await using upstream = await Remote.start<Upstream>("upstream");
 await using ours = await Remote.start<Proxied>("proxied");
+await using mounted = await Remote.start<MountedWorkspace>("mounted-workspace");
 await using bare = await Remote.start<Relay>("relay");
 await using package_ = await Remote.start<HttpProxied>("http-proxied");
 
@@ -30,18 +33,22 @@ const body = Buffer.from(JSON.stringify(object));
 await upstream.ask("use", body);
 const behind = await upstream.ask("listen");
 await using nginx = await startNginx(behind);
-const servers: Readonly<Record<string, Measurable>> = { ours, bare, "http-proxy": package_ };
+const servers: Readonly<Record<string, Measurable>> = { ours, mounted, bare, "http-proxy": package_ };
+const workspace = await mounted.ask("listen", behind);
 const port: Readonly<Record<string, number>> = {
   ours: await ours.ask("listen", behind),
+  mounted: workspace.port,
   bare: await bare.ask("listen", behind),
   "http-proxy": await package_.ask("listen", behind),
   direct: behind,
   ...(nginx && { nginx: nginx.port }),
 };
 const names = Object.keys(port);
-const requestTo = (name: string): Buffer => getRequest(name === "ours" ? `/services/mount${WIDGET}` : WIDGET, headers);
+/** Where each has what the other server has. */
+const prefix: Readonly<Record<string, string>> = { ours: "/services/mount", mounted: workspace.path };
+const requestTo = (name: string): Buffer => getRequest((prefix[name] ?? "") + WIDGET, headers);
 const answer: Record<string, Answer> = {};
-for (const name of names) answer[name] = await checked(name);
+for (const name of names) answer[name] = await checked(name, { port: port[name] ?? 0, request: requestTo(name), body });
 assert.equal((await fetchOnce(port["ours"] ?? 0, getRequest(`/services/mount${WIDGET}`))).status, 401);
 
 await interleave(names, 1, (name) => measure(name, WARM));
@@ -52,6 +59,7 @@ const what = "CPU per request";
 report("mount-get", [
   figure({ what, value: rounds.ratio(["ours", "bare"], "cpu"), unit: "ratio", rival, atMost: 1.4 }),
   figure({ what, value: rounds.ratio(["ours", "http-proxy"], "cpu"), unit: "ratio", rival: "http-proxy", below: 1 }),
+  figure({ what: `${what}, mounted`, value: rounds.ratio(["mounted", "bare"], "cpu"), unit: "ratio", rival }),
   ...Object.keys(servers).map((name) =>
     figure({ what: `${what}, ${name}`, value: rounds.of(name, "cpu"), unit: "µs" }),
   ),
@@ -72,11 +80,4 @@ async function measure(name: string, milliseconds: number): Promise<{ cpu: numbe
 /** Of those that are processes of ours and not the other server; nothing of the others. */
 async function cpuOf(name: string): Promise<number> {
   return (await servers[name]?.ask("cpu")) ?? 0;
-}
-
-async function checked(name: string): Promise<Answer> {
-  const found = await fetchOnce(port[name] ?? 0, requestTo(name));
-  assert.equal(found.status, 200);
-  assert.ok(found.body.equals(body), `${name} sends other bytes than the upstream`);
-  return found;
 }

@@ -31,13 +31,15 @@ export async function startNginx(upstream: number): Promise<Nginx | undefined> {
   };
 }
 
+/** By itself nginx ends a connection behind a thousand requests. */
 function configuration(port: number, upstream: number): string {
   const folders = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${name};`);
   return `daemon off; master_process off; pid nginx.pid; error_log stderr crit;
 events { worker_connections 256; }
 http {
   access_log off; ${folders.join(" ")}
-  upstream behind { server 127.0.0.1:${upstream}; keepalive 16; }
+  keepalive_requests 1000000000;
+  upstream behind { server 127.0.0.1:${upstream}; keepalive 16; keepalive_requests 1000000000; }
   server {
     listen 127.0.0.1:${port};
     location / { proxy_pass http://behind; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { clientCertificate } from "../connection.ts";
+import { KnownNames } from "../known-names.ts";
 import { SUBPROTOCOL } from "./bearer-token.ts";
 import { HeaderNames } from "./headers.ts";
 
@@ -10,16 +11,17 @@ const PROTOCOL = "sec-websocket-protocol";
 
 /** The headers that say who asks: they are for this server, and nobody behind it may take them for its word. */
 export class IdentityHeaders {
-  readonly #names: HeaderNames;
+  readonly #known: KnownNames;
 
   /** @param more in lower case; `x-*` stands for all that begin with `x-` */
   constructor(more: readonly string[]) {
-    this.#names = new HeaderNames([...ALWAYS, ...more]);
+    const names = new HeaderNames([...ALWAYS, ...more]);
+    this.#known = new KnownNames((header) => names.has(header.toLowerCase().replaceAll("_", "-")));
   }
 
   /** Whether a header says who asks, to us or to a server behind us that takes `_` for `-`. */
   has(header: string): boolean {
-    return this.#names.has(header.toLowerCase().replaceAll("_", "-"));
+    return this.#known.has(header);
   }
 
   /** Whether a request says who asks, by a header, a browser's subprotocol, a cookie or a client certificate. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { IdentityHeaders } from "../authn/identity-headers.ts";
+import { KnownNames } from "../known-names.ts";
 
 /**
  * What is for one connection and not for the next, what the next server is told anew, and where a client says that it comes
@@ -28,9 +29,13 @@ const FORWARDED = "x-forwarded-";
 /** What servers believe of a proxy: taken off whether or not the server that got the request has done so, and in all spellings. */
 const IDENTITY = new IdentityHeaders([]);
 
-/** Clients send the same few names again and again: what has been found of them is kept. */
-const KNOWN = new Map<string, boolean>();
-const MOST_KNOWN = 1_000;
+/** Names of headers that are passed on. */
+const PASSED = new KnownNames((name) => {
+  const lower = name.toLowerCase();
+  return (
+    !OURS.has(lower) && !lower.startsWith(FORWARDED) && !lower.startsWith(":") && !IDENTITY.has(lower) && lower !== ""
+  );
+});
 const ASCII = /^[\t -~]*$/;
 
 /**
@@ -48,7 +53,7 @@ export function passedHeaders(
   const lines: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const [name, value] = [rawHeaders[at] as string, rawHeaders[at + 1] as string];
-    if (!isPassed(name) || left?.has(name.toLowerCase()) === true) continue;
+    if (!PASSED.has(name) || left?.has(name.toLowerCase()) === true) continue;
     lines.push(name, ASCII.test(value) ? value : asText(name, value));
   }
   for (const text of said) lines.push(text);
@@ -64,19 +69,8 @@ function leftOut(connection: string | undefined, said: readonly string[]): Set<s
   };
   if (connection !== undefined && connection !== "keep-alive" && connection !== "close")
     for (const name of connection.split(",")) leave(name.trim());
-  for (let at = 0; at < said.length; at += 2) if (isPassed(said[at] as string)) leave(said[at] as string);
+  for (let at = 0; at < said.length; at += 2) if (PASSED.has(said[at] as string)) leave(said[at] as string);
   return names;
-}
-
-function isPassed(name: string): boolean {
-  const known = KNOWN.get(name);
-  if (known !== undefined) return known;
-  const lower = name.toLowerCase();
-  const passed =
-    !OURS.has(lower) && !lower.startsWith(FORWARDED) && !lower.startsWith(":") && !IDENTITY.has(lower) && lower !== "";
-  if (KNOWN.size >= MOST_KNOWN) KNOWN.clear();
-  KNOWN.set(name, passed);
-  return passed;
 }
 
 /** Node has a character for each byte. */
