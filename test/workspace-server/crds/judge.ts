@@ -39,6 +39,8 @@ export class Judge implements Disposable {
         if (answer.status !== 409) return verdict(answer);
       }
     } finally {
+      // A definition that is deleted while Kubernetes' server still reads its objects for the first time may never go.
+      await this.#until(objectsOf(before), ({ status }) => status !== 429);
       await this.#call("DELETE", path);
       await this.#until(path, ({ status }) => status === 404);
     }
@@ -85,6 +87,16 @@ interface Answered {
 
 function nameOf(crd: Json): string {
   return (crd["metadata"] as { readonly name: string }).name;
+}
+
+/** Where the objects of a kind are. */
+function objectsOf({ spec }: Json): string {
+  const { group, names, versions } = spec as {
+    readonly group: string;
+    readonly names: { readonly plural: string };
+    readonly versions: readonly { readonly name: string; readonly served: boolean }[];
+  };
+  return `/apis/${group}/${versions.find(({ served }) => served)?.name}/${names.plural}`;
 }
 
 function verdict({ status: code, body, warnings }: Answered): Verdict {
