@@ -9,3 +9,4 @@ export type { Mapping } from "./mapping/mapping.ts";
 export { readMapping } from "./mapping/read-mapping.ts";
 export type { FrontProxyOptions } from "./options.ts";
 export { DROPPED_GROUPS, type GroupFilter } from "./users/groups.ts";
+export { type MappedServicesOptions, mappedServices } from "./views/mapped-views.ts";

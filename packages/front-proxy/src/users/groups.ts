@@ -20,12 +20,12 @@ export const DROPPED_GROUPS: readonly string[] = [
   "system:kcp:terminator:*",
 ];
 
-/** The same authenticator, whose users are in no group that is dropped. */
-export function filtered(authenticator: Authenticator, filter: GroupFilter): Authenticator {
+/** The same users, who are in no group that is dropped. */
+export function withoutGroups(filter: GroupFilter): (user: User) => User {
   const passes = passing(filter);
   const known = new WeakMap<User, User>();
-  const without = (user: User | undefined): User | undefined => {
-    if (user === undefined || user.groups.every(passes)) return user;
+  return (user) => {
+    if (user.groups.every(passes)) return user;
     const found = known.get(user);
     if (found !== undefined) return found;
     const { name, uid, extra } = user;
@@ -33,6 +33,12 @@ export function filtered(authenticator: Authenticator, filter: GroupFilter): Aut
     known.set(user, made);
     return made;
   };
+}
+
+/** The same authenticator, whose users are in no group that is dropped. */
+export function filtered(authenticator: Authenticator, filter: GroupFilter): Authenticator {
+  const left = withoutGroups(filter);
+  const without = (user: User | undefined): User | undefined => user && left(user);
   return {
     ...authenticator,
     authenticate: (request, connection) => {

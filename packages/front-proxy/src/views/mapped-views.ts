@@ -1,7 +1,15 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { allow, defineVirtualWorkspace, type RawRequest, type VirtualWorkspace } from "@virtual-workspaces/framework";
+import {
+  allow,
+  defineVirtualWorkspace,
+  type Log,
+  type RawRequest,
+  type VirtualWorkspace,
+} from "@virtual-workspaces/framework";
+import type { Mapping } from "../mapping/mapping.ts";
 import type { Route } from "../passing/route.ts";
-import type { Routes } from "../passing/routes.ts";
+import { Routes } from "../passing/routes.ts";
+import { type GroupFilter, withoutGroups } from "../users/groups.ts";
 
 /**
  * What is behind the paths of a mapping, below `/services` and elsewhere. Requests go on as they came; who may do what is for the servers
@@ -11,9 +19,40 @@ export function mappedViews(routes: Routes): readonly VirtualWorkspace[] {
   return [view("services", "/services", routes), view("mapped", "/", routes)];
 }
 
-/** The same for the names below `/services` alone that a server has no views of. */
-export function mappedServices(routes: Routes): VirtualWorkspace {
-  return view("services", "/services", routes);
+/** What is mapped in a server of workspaces. */
+export interface MappedServicesOptions {
+  /** Paths below `/services`. */
+  readonly mapping: readonly Mapping[];
+  /** Which groups servers behind are told of. @default all but those by which the system gives rights within itself */
+  readonly groups?: GroupFilter;
+  readonly log: Log;
+}
+
+/**
+ * What is mapped below `/services`, as a view of a server that has views of its own there, which come first (`--miniproxy-mapping-file` of a kcp's
+ * shard, which does not say who asks: this does). Who is not known gets no further than the server.
+ *
+ * @throws Error on a mapping that cannot be used, and on one of another path
+ */
+export function mappedServices({ mapping, groups = {}, log }: MappedServicesOptions): VirtualWorkspace {
+  const odd = mapping.find(({ path }) => !path.startsWith("/services/"));
+  if (odd !== undefined)
+    throw new Error(
+      `mapping of ${odd.path}: only what is below /services/ can be mapped here: for others run a front proxy`,
+    );
+  const routes = new Routes(mapping, log);
+  const left = withoutGroups(groups);
+  const mapped = view("services", "/services", routes);
+  const as = <R extends RawRequest<unknown>>(request: R): R =>
+    Object.create(request, { user: { value: left(request.user), enumerable: true } });
+  return Object.freeze({
+    ...mapped,
+    handle: (...[req, res, request]: Parameters<NonNullable<typeof mapped.handle>>) =>
+      mapped.handle?.(req, res, as(request)),
+    upgrade: (...[req, socket, request]: Parameters<NonNullable<typeof mapped.upgrade>>) =>
+      mapped.upgrade?.(req, socket, as(request)),
+    setup: () => routes,
+  });
 }
 
 function view(name: string, prefix: string, routes: Routes): VirtualWorkspace {
