@@ -19,9 +19,9 @@ export const SERVER: KeyPair = serving.issue({ name: "localhost", usages: [SERVE
 const PROXY = proxies.issue({ name: "front-proxy" });
 
 /** How anything behind the proxy is reached by it. */
-export const REACHED = { tls: { ca: serving.cert }, credentials: { get: () => PROXY } } as const;
+const REACHED = { tls: { ca: serving.cert }, credentials: { get: () => PROXY } } as const;
 /** Who it is that shards believe. */
-export const believed = () => requestHeader({ ca: proxies.cert, allowedNames: ["front-proxy"] });
+const believed = () => requestHeader({ ca: proxies.cert, allowedNames: ["front-proxy"] });
 
 /** Tokens that the shards know, and the front proxy does not. */
 const OF_SHARDS = { "shard-token": { name: "root", groups: ["system:masters"] }, "late-token": { name: "late" } };
@@ -32,7 +32,7 @@ const OF_PROXY = {
   alice: { name: "alice" },
 };
 
-export const CLUSTERS: Mapping = { path: "/clusters/", backends: [], ...REACHED };
+const CLUSTERS: Mapping = { path: "/clusters/", backends: [], ...REACHED };
 
 export interface Front extends Calls, AsyncDisposable {
   readonly url: string;
