@@ -13,20 +13,20 @@ export interface MetricDistribution {
   readonly sum: number;
 }
 
-interface Described {
+/** A metric and all its series, as they are now. */
+export type MetricFamily = {
   readonly name: string;
   readonly help: string;
   readonly labelNames: readonly string[];
-}
-
-/** A metric and all its series, as they are now. */
-export type MetricFamily =
-  | (Described & { readonly type: "counter" | "gauge"; readonly samples: readonly MetricSample[] })
-  | (Described & {
+} & (
+  | { readonly type: "counter" | "gauge"; readonly samples: readonly MetricSample[] }
+  | {
       readonly type: "histogram";
+      /** The upper bounds of its buckets, rising. */
       readonly bounds: readonly number[];
       readonly samples: readonly MetricDistribution[];
-    });
+    }
+);
 
 /** A histogram's series, counted as it goes. */
 export class Buckets implements MetricDistribution {
