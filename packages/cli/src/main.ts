@@ -9,6 +9,7 @@ const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["dev", async () => (await import("./dev/command.ts")).dev],
   ["store", async () => (await import("./store/command.ts")).store],
   ["manifests", async () => (await import("./manifests/command.ts")).manifests],
+  ["doctor", async () => (await import("./doctor/command.ts")).doctor],
   ["conformance", async () => (await import("./conformance.ts")).conformance],
 ]);
 
@@ -24,6 +25,7 @@ Commands:
   dev <file or folder>...  serve views on this machine, reloading them on save
   store backup|restore     copy what a store holds into a file, and back
   manifests <view>...      print what views need installed
+  doctor [<url>]           say what is wrong with a server, an export, a mount, and the remedy
   conformance <url>        check an API server by what its clients see
 
 Flags:
