@@ -27,7 +27,7 @@ export async function configure(
 ): Promise<Answer> {
   const kind = "WorkspaceAuthenticationConfiguration";
   const object = { apiVersion: "tenancy.kcp.io/v1alpha1", kind, metadata: { name }, spec: { jwt } };
-  const asked = { ...root, headers: { "Content-Type": "application/apply-patch+yaml" } };
+  const asked = { ...root, headers: { "content-type": "application/apply-patch+yaml" } };
   return server.send(
     `PATCH ${CONFIGURATIONS}/${name}?fieldManager=test&force=true` as `PATCH /${string}`,
     object,
@@ -46,8 +46,13 @@ export async function makeType(server: Workspaces, name: string, configurations:
       authenticationConfigurations: configurations.map((one) => ({ name: one })),
     },
   };
-  const asked = { ...root, headers: { "Content-Type": "application/apply-patch+yaml" } };
+  const asked = { ...root, headers: { "content-type": "application/apply-patch+yaml" } };
   const path = `/clusters/root/${TENANCY}/workspacetypes/${name}?fieldManager=test&force=true`;
   const made = await server.send(`PATCH ${path}` as `PATCH /${string}`, object, asked);
   expect(made.status, made.text).to.be.oneOf([200, 201]);
+}
+
+export async function removeConfiguration(server: Workspaces, name: string): Promise<void> {
+  const { status, text } = await server.send(`DELETE ${CONFIGURATIONS}/${name}`, undefined, root);
+  expect(status, text).to.equal(200);
 }

@@ -34,7 +34,7 @@ export class KnownTypes {
     if (said === undefined || type === undefined) return;
     said.types.delete(textOf(at));
     const key = keyOf(type);
-    const others = (this.#named.get(key) ?? []).filter((one) => one.type !== type);
+    const others = (this.#named.get(key) ?? []).filter((one) => one.shard !== shard || one.type !== type);
     if (others.length === 0) this.#named.delete(key);
     else this.#named.set(key, others);
   }
