@@ -117,9 +117,7 @@ describe("configurations of tokens that come and go", () => {
       issuer.config({ issuer: { url: issuer.url, audiences: ["vw"], certificateAuthority: stranger.authority.cert } }),
     ];
     expect(await nameOf(issuer.token(), unknown)).to.equal(undefined);
-    expectFault(
-      /keys of a token issuer not fetched.*certificate/,
-    );
+    expectFault(/keys of a token issuer not fetched.*certificate/);
     expect(await nameOf(stranger.token(), [stranger.config()])).to.equal(undefined);
     expectFault(/not fetched.*not there/);
     expect(stranger.paths).to.deep.equal([]);

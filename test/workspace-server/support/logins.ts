@@ -9,7 +9,7 @@ const TENANCY = "apis/tenancy.kcp.io/v1alpha1";
 const root = { user: "root" };
 
 /** Where the configurations of types in `root` are. */
-export const CONFIGURATIONS = `/clusters/root/${TENANCY}/workspaceauthenticationconfigurations`;
+const CONFIGURATIONS = `/clusters/root/${TENANCY}/workspaceauthenticationconfigurations`;
 
 /** What an issuer's tokens say: `<prefix><sub>`, in groups `<prefix><groups>`. */
 export function mapped(issuer: TestIssuer, prefix: string, more: Partial<JwtAuthenticator> = {}): JwtAuthenticator {
