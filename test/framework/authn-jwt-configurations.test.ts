@@ -20,15 +20,22 @@ describe("configurations of tokens that come and go", () => {
   it("are one where they say the same, and are asked of when a token names an issuer of theirs", async () => {
     await using one = await TestIssuer.start();
     await using other = await TestIssuer.start();
-    const { nameOf } = start();
+    const { nameOf, records } = start();
     expect(await nameOf("opaque", [one.config()])).to.equal(undefined);
     expect(await nameOf(other.token(), [one.config()])).to.equal(undefined);
     expect(await nameOf(one.token())).to.equal(undefined);
     expect([...one.paths, ...other.paths]).to.deep.equal([]);
+    const reason = "no issuer of this name is configured; they are compared to the letter";
+    const told = { level: "info", message: "token refused", reason };
+    expect(records).to.deep.equal([
+      { ...told, issuer: other.url },
+      { ...told, issuer: one.url },
+    ]);
     for (let n = 0; n < 3; n++)
       expect(await nameOf(one.token({ n }), [other.config()], [one.config()])).to.equal("jane");
     expect(one.counts).to.include({ discovery: 1, keys: 1 });
     expect(other.paths).to.deep.equal([]);
+    expect(records).to.have.length(2);
   });
 
   it("that say otherwise are others, whatever was made of a token before", async () => {

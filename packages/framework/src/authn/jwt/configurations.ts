@@ -3,7 +3,7 @@ import { BoundedCache } from "../../bounded-cache.ts";
 import { type Log, warningLog } from "../../log.ts";
 import type { User } from "../../user.ts";
 import { Verdicts } from "../verdicts.ts";
-import { jwtVerifier } from "./jwt.ts";
+import { jwtVerifier, UNKNOWN_ISSUER } from "./jwt.ts";
 import type { JwtAuthenticator, JwtSettings } from "./options.ts";
 import { Refusal, Refusals } from "./refusal.ts";
 import { isCompact, readToken } from "./token.ts";
@@ -47,8 +47,9 @@ export class JwtConfigurations {
   async userOf(token: string, configurations: readonly (readonly JwtAuthenticator[])[]): Promise<User | undefined> {
     const url = isCompact(token) ? this.#issuerIn(token) : undefined;
     if (url === undefined) return undefined;
-    for (const one of configurations) {
-      if (!one.some(({ issuer }) => issuer.url === url)) continue;
+    const known = configurations.filter((one) => one.some(({ issuer }) => issuer.url === url));
+    if (known.length === 0) this.#refusals.tell({ issuer: url, reason: UNKNOWN_ISSUER });
+    for (const one of known) {
       const user = await this.#of(one)(token);
       if (user !== undefined) return user;
     }

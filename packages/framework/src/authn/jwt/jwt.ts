@@ -11,6 +11,8 @@ import { Refusal, Refusals } from "./refusal.ts";
 import { isCompact, readToken, type UnverifiedToken } from "./token.ts";
 import { issuerProblems } from "./validate-issuer.ts";
 
+/** Why a token of somebody else is refused. */
+export const UNKNOWN_ISSUER = "no issuer of this name is configured; they are compared to the letter";
 /** As many as Kubernetes takes. */
 const MOST_ISSUERS = 64;
 
@@ -102,8 +104,7 @@ class Judge {
     try {
       token = readToken(text);
       issuer = this.#issuers.get(token.issuer);
-      if (issuer === undefined)
-        throw new Refusal("no issuer of this name is configured; they are compared to the letter");
+      if (issuer === undefined) throw new Refusal(UNKNOWN_ISSUER);
       return await issuer.verdictOn(token);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
