@@ -36,7 +36,7 @@ describe("issuers that a workspace's type names", function () {
   };
 
   before(async () => {
-    server = await startWorkspaces(undefined, { virtualWorkspaces: [hello] });
+    server = await startWorkspaces(undefined, { virtualWorkspaces: [hello], workspaceAuthentication: {} });
     a = await TestIssuer.start();
     b = await TestIssuer.start();
     await configureAll();
@@ -211,8 +211,8 @@ describe("issuers that a workspace's type names", function () {
     await configureAll();
   });
 
-  it("are not asked where the server does without", async () => {
-    await using other = await startWorkspaces(undefined, { workspaceAuthentication: false });
+  it("are not asked by a server that is not told to", async () => {
+    await using other = await startWorkspaces();
     await configure(other, "a", [mapped(a, "a:")]);
     await makeType(other, "of-team-a", ["a"]);
     await makeWorkspace(other, "team-a", "of-team-a");

@@ -96,12 +96,12 @@ export interface WorkspaceServerOptions
    */
   readonly mounts?: false | MountsOptions;
   /**
-   * Whether workspaces are open to those whom the issuers know that their type names (WorkspaceType's
-   * `spec.authenticationConfigurations`, kcp's feature gate `WorkspaceAuthentication`, which is off there), and how these are
+   * Has workspaces open to those whom the issuers know that their type names (WorkspaceType's
+   * `spec.authenticationConfigurations`, kcp's feature gate `WorkspaceAuthentication`), and says how these are
    * asked: whoever may make a workspace may have the server send GET requests to any https URL, unless `dial` says where not.
    * Their users are confined to the workspace that they log in to.
    *
-   * @default they are, and issuers are asked wherever they are
+   * @default nobody logs in by the type of a workspace
    */
   readonly workspaceAuthentication?: false | WorkspaceAuthenticationOptions;
   /** Served besides, below `/services`. */
@@ -118,7 +118,7 @@ const EVERYBODY = { creatorGroups: [AUTHENTICATED_GROUP] };
 /** What all shards have in common. */
 export function shardOptions(options: WorkspaceServerOptions): CommonShardOptions {
   const { authentication, serviceAccountKeys: keys, rootCa, homeWorkspaces = EVERYBODY, log } = options;
-  const { workspaceAuthentication: logins = {} } = options;
+  const { workspaceAuthentication: logins } = options;
   const installation = new Installation({
     runsShards: options.shards !== undefined,
     ...(logins && { authentication: new WorkspaceAuthentication({ ...logins, log }) }),

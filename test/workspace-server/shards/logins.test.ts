@@ -13,13 +13,13 @@ describe("issuers that types of another shard name", function () {
     await using issuer = await TestIssuer.start();
     let cluster = "";
     {
-      await using server = await startSharded(stores);
+      await using server = await startSharded(stores, { workspaceAuthentication: {} });
       await configure(server, "a", [mapped(issuer, "a:")]);
       await makeType(server, "of-a", ["a"]);
       cluster = await makeOn(server, "far", { shard: "shard-1", type: "of-a" });
       await makeAdmin(server, cluster, "a:jane");
     }
-    await using server = await startSharded(stores);
+    await using server = await startSharded(stores, { workspaceAuthentication: {} });
     const user = issuer.token();
     const own = await shardAt(server, "shard-1");
     for (const calls of [server, own])
