@@ -29,4 +29,11 @@ describe("issuers that workspace types name, at virtual-workspaces start", () =>
     expect(issuer.paths).to.deep.equal([]);
     expect(await answered(["127.0.0.1"], issuer)).to.equal(200);
   });
+
+  it("are told of at the start where they can be none", async () => {
+    const failure = await loginsOf({ issuerHosts: ["a host"] }).catch(String);
+    expect(failure).to.equal(
+      'Error: allow: "a host" is no host, address or network: write cluster.example, 10.1.2.3 or 10.0.0.0/8',
+    );
+  });
 });

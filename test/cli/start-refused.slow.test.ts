@@ -66,7 +66,6 @@ const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
     ["--feature-gates=WorkspaceMounts=false", "--mount-allow=a.example"],
     /--mount-allow: workspaces may not be mounted/,
   ],
-  [["--workspace-issuer-allow=a example"], /allow: "a example" is no host, address or network/],
   [
     ["--feature-gates=WorkspaceAuthentication=false", "--workspace-issuer-allow=a.example"],
     /--workspace-issuer-allow: types do not say who may log in/,
