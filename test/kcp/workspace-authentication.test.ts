@@ -9,6 +9,7 @@ import {
   workspaceAuthenticators,
 } from "@virtual-workspaces/kcp";
 import { expect } from "chai";
+import { testLog } from "../_setup/log.ts";
 import { publicJwk, signed, signingKey } from "../_support/issuer.ts";
 
 const key = signingKey();
@@ -117,7 +118,8 @@ describe("who may log in to workspaces of a type", () => {
 });
 
 describe("whoever logs in to a workspace of a type", () => {
-  const authentication = new WorkspaceAuthentication();
+  const { log, records } = testLog();
+  const authentication = new WorkspaceAuthentication({ log });
   before(() => {
     const extra = [
       { key: "authentication.kcp.io/scopes", valueExpression: "'cluster:two'" },
@@ -164,6 +166,8 @@ describe("whoever logs in to a workspace of a type", () => {
   it("is no user of the system", async () => {
     for (const sub of ["system:admin", "system:serviceaccount:default:robot", "system:anonymous", "system:"])
       expect(await login(authentication, { sub }), sub).to.equal(undefined);
+    const reason = "the names of its users may not begin with system:";
+    expect(records[0]).to.deep.equal({ level: "info", message: "token refused", issuer: ISSUER, reason });
   });
 });
 

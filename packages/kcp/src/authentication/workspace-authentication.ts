@@ -6,7 +6,7 @@ import {
   type TokenVerdict,
 } from "@virtual-workspaces/framework";
 import type { FoundCluster } from "../path-index/types.ts";
-import { confinedUser } from "./confined-user.ts";
+import { confinedUser, refusalOf } from "./confined-user.ts";
 import { KnownTypes } from "./known-types.ts";
 import type { AuthenticatingType, ObjectInCluster, WorkspaceAuthenticators } from "./types.ts";
 
@@ -26,7 +26,7 @@ export class WorkspaceAuthentication {
 
   /** @param settings how tokens are looked at, and where issuers may be */
   constructor(settings: JwtSettings = {}) {
-    this.#tokens = new JwtConfigurations(settings);
+    this.#tokens = new JwtConfigurations({ ...settings, refuses: refusalOf });
   }
 
   /** A WorkspaceType appears or changes, as the shard says that it is on. */

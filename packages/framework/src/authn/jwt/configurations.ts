@@ -17,6 +17,12 @@ const REMEMBERED = 10_000;
 
 type Judged = Verdicts["of"];
 
+/** What {@link JwtConfigurations} are made with. */
+export interface JwtConfigurationsOptions extends JwtSettings {
+  /** Why somebody may not come in whose token a configuration takes, for the log; nobody else's opinion counts then. @default everybody may */
+  readonly refuses?: (user: User) => string | undefined;
+}
+
 /**
  * JSON Web Tokens by configurations that come and go while a server runs, and that others than its operator write: one for all
  * of them. Each is checked, and its issuers asked, when the first token comes that names one of these; those of equal content
@@ -25,17 +31,18 @@ type Judged = Verdicts["of"];
  * that is not as {@link jwt} wants it takes nobody's tokens, and is logged.
  *
  * Whoever writes a configuration has this server send GET requests to any https URL, unless `dial` says where not; no answer
- * is shown to them. And says who its issuers' users are: the caller must see to whose names and groups they may not be.
+ * is shown to them. And says who its issuers' users are: `refuses` must see to who they may not be.
  */
 export class JwtConfigurations {
   readonly #settings: JwtSettings & { readonly log: Log };
+  readonly #refuses: JwtConfigurationsOptions["refuses"];
   readonly #refusals: Refusals;
   readonly #judged = new BoundedCache<Judged>({ capacity: MOST });
   readonly #keys = new WeakMap<readonly JwtAuthenticator[], string>();
 
-  constructor(settings: JwtSettings = {}) {
-    const { log = warningLog } = settings;
+  constructor({ refuses, log = warningLog, ...settings }: JwtConfigurationsOptions = {}) {
     this.#settings = { ...settings, log };
+    this.#refuses = refuses;
     this.#refusals = new Refusals(log);
   }
 
@@ -51,8 +58,15 @@ export class JwtConfigurations {
     if (known.length === 0) this.#refusals.tell({ issuer: url, reason: UNKNOWN_ISSUER });
     for (const one of known) {
       const user = await this.#of(one)(token);
-      if (user !== undefined) return user;
+      if (user !== undefined) return this.#admitted(user, url);
     }
+    return undefined;
+  }
+
+  #admitted(user: User, issuer: string): User | undefined {
+    const reason = this.#refuses?.(user);
+    if (reason === undefined) return user;
+    this.#refusals.tell({ issuer, reason });
     return undefined;
   }
 
