@@ -43,6 +43,11 @@ export interface RawRequest<Params> extends WorkspaceRequest<Params> {
    */
   readonly token?: string | undefined;
   /**
+   * As whom the caller wants to go on, flat pairs as they came (`Impersonate-*`), where the view {@link VirtualWorkspace.passesImpersonation}:
+   * nobody here has asked whether they may.
+   */
+  readonly impersonation?: readonly string[] | undefined;
+  /**
    * Says that the request is open-ended, as a watch is: it no longer counts as one under way. An upgrade does so by itself.
    *
    * @throws ApiError 429 when too many are
@@ -174,6 +179,12 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
   readonly documents?: Readonly<Record<`/${string}`, (request: RawRequest<Params>) => ViewDocument>>;
   /** Whether raw handlers are told the callers' own bearer tokens, which the server keeps from them otherwise. @default false */
   readonly takesToken?: boolean;
+  /**
+   * Whether `Impersonate-*` is for the server behind the raw handlers to allow, and not for the rule of this one: hooks are told who
+   * asks, and handlers as whom they want to go on. For whoever passes requests on to servers that authorize themselves, as a
+   * front proxy does; not beside `resources`. @default false
+   */
+  readonly passesImpersonation?: boolean;
   /** The raw escape hatch: serves whatever `resources` do not. It owns the response. Authorization has been asked. */
   readonly handle?: (req: IncomingMessage, res: ServerResponse, request: RawRequest<Params>) => Awaitable<void>;
   /** The same for `Connection: Upgrade`. Without it upgrades are refused with a Status; an offer of `h2c` is none. */
@@ -188,7 +199,7 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
  * Checks and types a virtual workspace. Parameters are inferred from `path`.
  *
  * @throws Error on a malformed path or prefix, without `authorize`, when there is neither `resources` nor `handle` nor
- *   `upgrade`, when there is `handles` without `handle`, when a document is where something else is, or when there is `locate` or `clusterSuffix` without `:cluster`.
+ *   `upgrade`, when there is `handles` without `handle`, or `passesImpersonation` beside `resources`, when a document is where something else is, or when there is `locate` or `clusterSuffix` without `:cluster`.
  */
 export function defineVirtualWorkspace<const Path extends string>(
   options: Omit<VirtualWorkspace<PathParams<Path>>, "path"> & { readonly path: Path },
@@ -211,6 +222,10 @@ export function defineVirtualWorkspace<const Path extends string>(
   }
   if (options.handles !== undefined && options.handle === undefined)
     throw new Error(`virtual workspace ${options.name} says what its handler is for, and has none: give it handle`);
+  if (options.passesImpersonation === true && options.resources !== undefined)
+    throw new Error(
+      `virtual workspace ${options.name} passes on who callers want to be, and serves resources itself: leave one out`,
+    );
   const misplaced = Object.keys(options.documents ?? {}).find(
     (path) => !/^\/(?!(?:apis?|openapi)(?:\/|$))[^/]/.test(path),
   );

@@ -278,6 +278,7 @@ export { APIExport, APIExportV1alpha1 } from "./apis/kinds/api-export.ts";
 export { APIExportEndpointSlice } from "./apis/kinds/api-export-endpoint-slice.ts";
 export { APIResourceSchema } from "./apis/kinds/api-resource-schema.ts";
 export type { Holds } from "./apis/kinds/holds.ts";
+export { tenancyIdentity } from "./apis/tenancy-identity.ts";
 
 // What APIResourceSchemas describe.
 

@@ -19,6 +19,7 @@ Where:
   --shard-external-url <url>         what workspaces say in their URLs                (default the base URL)
   --shard-virtual-workspace-url <url>  where virtual workspaces are                   (default the base URL)
                                      {shard} in its host is the name of the shard: with several each has its own
+  --miniproxy-mapping-file <file>    other servers behind paths below /services, as of front-proxy
   --run-virtual-workspaces=false     they are not here: requests below /services are passed on to that URL, with
   --shard-virtual-workspace-ca-file <file>           whom to trust there
   --shard-client-cert-file, --shard-client-key-file <file>   who we are there: somebody who may be anybody

@@ -14,6 +14,7 @@ const OWN = {
   "shard-external-url": "text",
   "shard-virtual-workspace-url": "text",
   "run-virtual-workspaces": "switch",
+  "miniproxy-mapping-file": "text",
   "shard-virtual-workspace-ca-file": "text",
   "shard-client-cert-file": "text",
   "shard-client-key-file": "text",
