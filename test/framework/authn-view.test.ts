@@ -9,7 +9,7 @@ import { Wire } from "../_support/wire.ts";
 type Own = NonNullable<Parameters<typeof views>[0]>;
 
 /** One that has a way of its own, and one that has none. */
-function views(authentication?: (params: { readonly cluster: string }) => Authenticator | undefined) {
+function views(authentication?: (params: { readonly cluster: string }) => readonly Authenticator[]) {
   const common = {
     path: "/clusters/:cluster",
     wildcard: true,
@@ -37,7 +37,7 @@ const guests = staticTokens({ guest: { name: "guest" }, alice: { name: "mallory"
 
 describe("a view's own authentication", () => {
   it("lets in whom the server does not know, there alone, and nobody whom the server knows by another name", async () => {
-    await using server = await startPlain(views(() => guests));
+    await using server = await startPlain(views(() => [guests]));
     expect(await said(server, "/own/clusters/a/x", "guest")).to.equal("guest in a");
     expect(await said(server, "/own/clusters/a/x", "alice")).to.equal("alice in a");
     for (const path of ["/plain/clusters/a/x", "/own", "/own/clusters", "/", "/other/clusters/a/x"])
@@ -49,7 +49,7 @@ describe("a view's own authentication", () => {
     const asked: string[] = [];
     const own: Own = ({ cluster }) => {
       asked.push(cluster);
-      return cluster === "root:a" ? guests : undefined;
+      return cluster === "root:a" ? [guests] : [];
     };
     await using server = await startPlain(views(own));
     for (const cluster of ["root:a", "root:b", "*"])
@@ -60,8 +60,18 @@ describe("a view's own authentication", () => {
     expect(asked).to.deep.equal(["root:a", "root:b", "*"]);
   });
 
+  it("may be several, in their order, of which those that fail are no opinion", async () => {
+    const broken = { name: "broken", authenticate: async () => Promise.reject(new Error("oh")) };
+    const others = staticTokens({ guest: { name: "somebody else" }, late: { name: "late" } });
+    await using server = await startPlain(views(() => [broken, guests, others]));
+    expect(await said(server, "/own/clusters/a/x", "guest")).to.equal("guest in a");
+    expect(await said(server, "/own/clusters/a/x", "late")).to.equal("late in a");
+    expect(await said(server, "/own/clusters/a/x", "nobody")).to.equal(401);
+    expectFault(/authenticator failed.*oh/);
+  });
+
   it("counts for upgrades as well", async () => {
-    await using server = await startPlain(views(() => guests));
+    await using server = await startPlain(views(() => [guests]));
     const answer = async (token: string) => {
       using wire = await Wire.open(Number(new URL(server.url).port));
       wire.request(
@@ -86,13 +96,13 @@ describe("a view's own authentication", () => {
     const bad = ApiError.badRequest("a token twice");
     const ways: readonly (readonly [Own, number])[] = [
       [() => fails(new Error("oh")), 401],
-      [() => ({ name: "broken", authenticate: () => fails(new Error("oh")) }), 401],
-      [() => ({ name: "late", authenticate: async () => fails(new Error("oh")) }), 401],
-      [() => ({ name: "no user", authenticate: () => null as never }), 401],
-      [() => ({ name: "no user", authenticate: async () => ({}) as never }), 401],
+      [() => [{ name: "broken", authenticate: () => fails(new Error("oh")) }], 401],
+      [() => [{ name: "late", authenticate: async () => fails(new Error("oh")) }], 401],
+      [() => [{ name: "no user", authenticate: () => null as never }], 401],
+      [() => [{ name: "no user", authenticate: async () => ({}) as never }], 401],
       [() => fails(away), 503],
-      [() => ({ name: "away", authenticate: async () => fails(away) }), 503],
-      [() => ({ name: "malformed", authenticate: () => fails(bad) }), 400],
+      [() => [{ name: "away", authenticate: async () => fails(away) }], 503],
+      [() => [{ name: "malformed", authenticate: () => fails(bad) }], 400],
     ];
     for (const [own, code] of ways) {
       await using server = await startPlain(views(own));

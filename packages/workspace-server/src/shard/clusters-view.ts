@@ -111,7 +111,7 @@ export function clustersView(clusters: Clusters, { documents, mounts, logins }: 
     path: "/:cluster",
     wildcard: true,
     groupOrder: "listed",
-    authentication: ({ cluster }) => logins?.(cluster),
+    authentication: ({ cluster }) => logins?.(cluster) ?? [],
     locate: (said) => clusters.locate(said),
     authorize: (question) => {
       refuseShardLevel(question);

@@ -3,7 +3,7 @@ import { bearerTokens, type TokenAuthenticator, type TokenVerdict } from "@virtu
 import { type Installation, notRunning } from "./installation.ts";
 
 /** Who may log in to a logical cluster, by its name or path, besides those who may everywhere. */
-export type WorkspaceLogins = (said: string) => TokenAuthenticator | undefined;
+export type WorkspaceLogins = (said: string) => readonly TokenAuthenticator[];
 
 /**
  * By the types of workspaces. As whoever logs in is known before it is said whether there is such a workspace, the path is looked
@@ -22,7 +22,7 @@ export function workspaceLogins(installation: Installation): WorkspaceLogins | u
     return user ? { user } : undefined;
   };
   return (said) => {
-    if (said === WILDCARD || said.startsWith("system:")) return undefined;
-    return bearerTokens({ name: "workspace", verify: (token) => verify(said, token), remember: 0 });
+    if (said === WILDCARD || said.startsWith("system:")) return [];
+    return [bearerTokens({ name: "workspace", verify: (token) => verify(said, token), remember: 0 })];
   };
 }

@@ -19,7 +19,7 @@ export interface TokenReviewOptions {
   /** The server's, in their order. Those that know no tokens are passed over: nobody has shown a certificate here. */
   readonly authenticators: readonly Authenticator[];
   /** Who may log in besides to the logical cluster that the review is created in. @default nobody */
-  readonly logins?: ((cluster: string) => TokenAuthenticator | undefined) | undefined;
+  readonly logins?: ((cluster: string) => readonly TokenAuthenticator[]) | undefined;
   /** For whom tokens are that say nothing else, and who is meant when nobody is asked for: this server. */
   readonly audiences: readonly string[];
   /** Where failures of authenticators are written. */
@@ -55,7 +55,7 @@ export class TokenReviews implements Storage<ObjectOf<TokenReviewContent>> {
   async #status({ token, audiences, cluster }: Reviewed, options: WriteOptions): Promise<TokenReviewStatus> {
     const errors = new Set<string>();
     const { authenticators, logins } = this.#options;
-    for (const authenticator of [...authenticators, logins?.(cluster)]) {
+    for (const authenticator of [...authenticators, ...(logins?.(cluster) ?? [])]) {
       if (!isOfTokens(authenticator)) continue;
       try {
         const found = await this.#ask(authenticator, token, audiences);
@@ -89,8 +89,8 @@ interface Reviewed {
   readonly cluster: string;
 }
 
-function isOfTokens(authenticator: Authenticator | undefined): authenticator is TokenAuthenticator {
-  return typeof (authenticator as Partial<TokenAuthenticator> | undefined)?.authenticateToken === "function";
+function isOfTokens(authenticator: Authenticator): authenticator is TokenAuthenticator {
+  return typeof (authenticator as Partial<TokenAuthenticator>).authenticateToken === "function";
 }
 
 function knowsAudiences(authenticator: TokenAuthenticator): authenticator is AudienceAuthenticator {
