@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { type CallerHeaders, remoteHeaders } from "@virtual-workspaces/client";
-import { proxy, type RawRequest, type ReverseProxy } from "@virtual-workspaces/framework";
+import { proxy, type RawRequest, type ReverseProxy, type User } from "@virtual-workspaces/framework";
 import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { isStranger } from "../users/strangers.ts";
 
@@ -28,23 +28,26 @@ export class Behind implements AsyncDisposable {
   readonly #known: Upstream;
   readonly #ofKnown: ReverseProxy;
   readonly #ofStrangers: ReverseProxy;
+  readonly #lines = new WeakMap<User, readonly string[]>();
 
   /** @throws Error on options of an upstream that cannot be used */
   constructor({ upstream: to, headers, ...told }: BehindOptions) {
     const { credentials: _, ...bare } = to;
     this.unknown = new Upstream(bare);
     this.#known = new Upstream(to);
-    const impersonation = (request: Request): readonly string[] => request.impersonation ?? [];
     this.#ofKnown = proxy({
       ...told,
       upstream: this.#known,
-      headers: (request) => [...remoteHeaders(callerOf(request), headers), ...impersonation(request)],
+      headers: (request) => {
+        const lines = this.#linesOf(request, headers);
+        return request.impersonation === undefined ? lines : [...lines, ...request.impersonation];
+      },
     });
     this.#ofStrangers = proxy({
       ...told,
       upstream: this.unknown,
       callersCredentials: true,
-      headers: (request) => [...tokenLine(request), ...impersonation(request)],
+      headers: (request) => [...tokenLine(request), ...(request.impersonation ?? [])],
     });
   }
 
@@ -68,12 +71,21 @@ export class Behind implements AsyncDisposable {
     await Promise.all([this.#known[Symbol.asyncDispose](), this.unknown[Symbol.asyncDispose]()]);
   }
 
+  /** Made once for each user that authenticators remember. */
+  #linesOf({ user }: Request, headers: CallerHeaders): readonly string[] {
+    const known = this.#lines.get(user);
+    if (known !== undefined) return known;
+    const lines = remoteHeaders(callerOf(user), headers);
+    this.#lines.set(user, lines);
+    return lines;
+  }
+
   #for({ user }: Request): ReverseProxy {
     return isStranger(user) ? this.#ofStrangers : this.#ofKnown;
   }
 }
 
-function callerOf({ user: { name, uid, groups, extra } }: Request): Parameters<typeof remoteHeaders>[0] {
+function callerOf({ name, uid, groups, extra }: User): Parameters<typeof remoteHeaders>[0] {
   return { name, groups, extra, ...(uid !== "" && { uid }) };
 }
 

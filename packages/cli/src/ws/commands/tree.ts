@@ -4,7 +4,8 @@ import { LOGICAL_CLUSTERS, MOUNTS, type Workspace } from "../kinds.ts";
 import { placeOf } from "../path.ts";
 import type { Session } from "../session.ts";
 import { type Branch, drawn } from "../tree/draw.ts";
-import { problemsIn, type TreeNode, treeAt } from "../tree/walk.ts";
+import { problemsIn, type TreeNode } from "../tree/node.ts";
+import { treeAt } from "../tree/read.ts";
 
 export const tree: WsCommand = {
   usage: "tree [-f | --full] [--wide] [-w <workspace>]",

@@ -1,0 +1,101 @@
+// A tree by one request, and the same list by list.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { Session } from "../../../packages/cli/src/ws/session.ts";
+import type { TreeNode } from "../../../packages/cli/src/ws/tree/node.ts";
+import { treeAt } from "../../../packages/cli/src/ws/tree/read.ts";
+import { walkedAt } from "../../../packages/cli/src/ws/tree/walk.ts";
+import { kubectls, needsKubectl } from "../../e2e/support/kubectls.ts";
+import { kubectl } from "../../go/support/kubectl.ts";
+import { Start } from "../support/start.ts";
+
+const workspace = (name: string, spec: object) => ({
+  apiVersion: "tenancy.kcp.io/v1alpha1",
+  kind: "Workspace",
+  metadata: { name },
+  spec,
+});
+const UNIVERSAL = { type: { name: "universal", path: "root" } };
+/** Of a kind that there is not: a workspace that is mounted, and not ready. */
+const MOUNTED = { mount: { ref: { apiVersion: "v1", kind: "ConfigMap", name: "none", namespace: "default" } } };
+
+describe("kubectl ws tree", function () {
+  this.timeout(120_000);
+  let server: Start;
+  let session: Session;
+
+  before(async function () {
+    needsKubectl.call(this);
+    server = await Start.ready({ flags: ["--shards=2", "--v=3"] });
+    await make("root", "b", "a", "c");
+    await make("root:b", "two", "one");
+    await make("root:b:one", "deep");
+    await apply("root:b", workspace("mounted", MOUNTED));
+    session = await Session.open({ file: server.home.kubeconfig, context: undefined, overrides: {}, timeout: 20_000 });
+  });
+  after(async () => {
+    await session?.[Symbol.asyncDispose]();
+    await server?.[Symbol.asyncDispose]();
+  });
+
+  const run = (...args: string[]) =>
+    kubectl(
+      kubectls()[0] ?? "",
+      { ...server.home, env: { PATH: `${server.path("bin")}:${process.env["PATH"]}` } },
+      args,
+    );
+
+  async function apply(at: string, object: object): Promise<void> {
+    const file = join(server.folder.path, "object.json");
+    writeFileSync(file, JSON.stringify(object));
+    const { code, stderr } = await run("create", "-f", file, `--server=${server.url}/clusters/${at}`);
+    expect(code, stderr).to.equal(0);
+  }
+  async function make(at: string, ...names: string[]): Promise<void> {
+    for (const name of names) await apply(at, workspace(name, UNIVERSAL));
+    for (const name of names) {
+      const args = [
+        "wait",
+        `ws/${name}`,
+        "--for=jsonpath={.status.phase}=Ready",
+        `--server=${server.url}/clusters/${at}`,
+      ];
+      const { code, stderr } = await run(...args);
+      expect(code, stderr).to.equal(0);
+    }
+  }
+  /** What was asked of the server by this user since. */
+  const asked = (since: number): readonly string[] =>
+    [...server.stderr.slice(since).matchAll(/ HTTP .*? path="([^"]*)".* user="kcp-admin"/g)].map(
+      ([, path = ""]) => path,
+    );
+
+  it("is one request for the whole of it, over all shards", async () => {
+    const since = server.stderr.length;
+    const { stdout, stderr } = await run("ws", "tree");
+    expect([stderr, stdout]).to.deep.equal([
+      "",
+      ".\n└── root\n    ├── a\n    ├── b\n    │   ├── mounted [m]\n    │   ├── one\n    │   │   └── deep\n    │   └── two\n    └── c\n",
+    ]);
+    await server.until("the log", () => asked(since).length > 0);
+    expect(asked(since)).to.deep.equal(["/services/workspaces/clusters/*/apis/tenancy.kcp.io/v1alpha1/workspaces"]);
+  });
+
+  it("is what one gets list by list", async () => {
+    for (const path of ["root", "root:b", "root:b:one", "root:a"])
+      expect(shown(await treeAt(session, path)), path).to.deep.equal(shown(await walkedAt(session, path)));
+  });
+
+  it("is read list by list from a path that is not the workspace's own, and where there is none of these", async () => {
+    const since = server.stderr.length;
+    expect((await treeAt(session, "root:b:one:deep")).children).to.deep.equal([]);
+    expect((await treeAt(session, "root:nope")).children).to.deep.equal([]);
+    await server.until("the log", () => asked(since).some((path) => path.startsWith("/clusters/root:nope")));
+  });
+});
+
+/** Whose metadata the view says more of. */
+function shown({ path, workspace, children }: TreeNode): object {
+  return { path, spec: workspace?.spec, status: workspace?.status, children: children.map(shown) };
+}
