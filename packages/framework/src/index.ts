@@ -85,6 +85,7 @@ export {
   type AuthenticationConfiguration,
   authenticationConfiguration,
 } from "./authn/jwt/configuration.ts";
+export { JwtConfigurations, type JwtConfigurationsOptions } from "./authn/jwt/configurations.ts";
 export { jwt } from "./authn/jwt/jwt.ts";
 export type {
   ClaimMappings,

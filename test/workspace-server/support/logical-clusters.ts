@@ -9,10 +9,10 @@ const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 
 /** Makes the workspace `root:<name>`, which is nobody's, and waits until it is ready. @returns its logical cluster */
-export async function makeWorkspace(server: Workspaces, name: string): Promise<string> {
+export async function makeWorkspace(server: Workspaces, name: string, type = "universal"): Promise<string> {
   const workspaces = "/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces";
   const about = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace" };
-  const spec = { type: { name: "universal", path: "root" } };
+  const spec = { type: { name: type, path: "root" } };
   const made = await server.send(`POST ${workspaces}`, { ...about, metadata: { name }, spec }, root);
   expect(made.status, made.text).to.equal(201);
   await using watch = await server.watch(`${workspaces}?watch=true&fieldSelector=metadata.name=${name}`, root);

@@ -44,6 +44,9 @@ Who:
   --authentication-config <file>     Kubernetes' AuthenticationConfiguration; or
   --oidc-issuer-url, --oidc-client-id, --oidc-ca-file, --oidc-username-claim, --oidc-username-prefix,
   --oidc-groups-claim, --oidc-groups-prefix, --oidc-required-claim
+  --workspace-issuer-allow <hosts>   names, addresses and networks at which workspace types may have issuers of tokens although they
+                                     are restricted: this machine, its links, where clouds give out credentials (default none)
+  --feature-gates=WorkspaceAuthentication=false  types do not say who may log in to their workspaces
   --requestheader-client-ca-file <file>  whose word about users is taken: a front proxy's. With it
   --requestheader-allowed-names, -username-headers, -uid-headers, -group-headers, -extra-headers-prefix
   --service-account-issuer <url>     the first issues                                 (default https://kcp.default.svc)
