@@ -148,8 +148,6 @@ describe("virtual-workspaces doctor", function () {
     await create(anExport("lonely"));
     await run("wait", "apiexport/lonely", "--for=jsonpath={.status.identityHash}");
     await fails(["export", "lonely"], "the APIExportEndpointSlice lonely has no endpoints", "bind it");
-    await run("delete", "apiexportendpointslice", "lonely");
-    await fails(["export", "lonely"], "no APIExportEndpointSlice is of lonely", "kubectl create -f -");
     await create(binding("claiming", "root", [{ ...SECRETS, state: "Rejected", selector: { matchAll: true } }]));
     await run("wait", "apibinding/claiming", "--for=jsonpath={.status.phase}=Bound");
     await run("wait", "apiexportendpointslice/claiming", "--for=jsonpath={.status.endpoints[0].url}");
@@ -160,20 +158,18 @@ describe("virtual-workspaces doctor", function () {
   it("tells what a mounted workspace hangs on", async () => {
     await fails(["mount", "nope"], 'workspaces.tenancy.kcp.io "nope" not found', "kubectl get workspaces");
     await fails(["mount", "lab"], "the workspace lab is not mounted", "examine it by its URL");
-    await create(mount("later", { type: "Workspace", path: "root:later" }));
+    await create(mount("later", { type: "Workspace", path: "root:not-yet" }));
     await create(mounted("later", { ...MOUNT, name: "later" }));
     await run("wait", "mount/later", "--for=jsonpath={.status.phase}");
     await fails(
       ["mount", "later"],
-      /its status\.phase is "\w+", not "Ready"; Reachable: .*root:later/,
+      /its status\.phase is "\w+", not "Ready"; \w+: .*root:not-yet/,
       "kubectl get mounts later",
     );
-    await create(mounted("lost", { ...MOUNT, name: "later" }));
     await create(mount("short-lived", { type: "Workspace", path: "root:lab" }));
     await create(mounted("orphan", { ...MOUNT, name: "short-lived" }));
     await run("delete", "mount", "short-lived");
     await fails(["mount", "orphan"], "there is no Mount short-lived", "make it: the workspace becomes Ready");
-    await create(mounted("strange", { apiVersion: "example.dev/v1", kind: "Thing", name: "x" })).catch(() => undefined);
   });
 
   it("says of a command line that is none what it takes", async () => {

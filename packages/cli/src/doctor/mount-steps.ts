@@ -105,11 +105,8 @@ const answered: MountStep = {
         "see whether the target runs; what keeps it from being asked stands in the log of the server that asks it",
       );
     });
-    const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
     try {
-      const said = objectIn(
-        await patient.ask(`${path}/apis/authentication.k8s.io/v1/selfsubjectreviews`, { method: "POST", body: review }),
-      );
+      const said = objectIn(await patient.review(path));
       const status = isJsonObject(said?.["status"]) ? said["status"] : {};
       const user = isJsonObject(status["userInfo"]) ? status["userInfo"]["username"] : undefined;
       return `as ${String(user)}${user === patient.user ? "" : `, who is ${patient.user} here`}`;

@@ -80,6 +80,14 @@ export class Patient implements AsyncDisposable {
     return headers.find((text) => text.startsWith("Bearer "))?.slice(7);
   }
 
+  /** What is said there of who asks, as JSON. @throws as {@link ask} */
+  review(path: string): Promise<string> {
+    return this.ask(`${path}/apis/authentication.k8s.io/v1/selfsubjectreviews`, {
+      method: "POST",
+      body: { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" },
+    });
+  }
+
   /** A request of one's own. @throws TransportError, ApiError on any other answer than 2xx */
   async ask(
     path: string,
