@@ -24,7 +24,11 @@ const REACHED = { tls: { ca: serving.cert }, credentials: { get: () => PROXY } }
 const believed = () => requestHeader({ ca: proxies.cert, allowedNames: ["front-proxy"] });
 
 /** Tokens that the shards know, and the front proxy does not. */
-const OF_SHARDS = { "shard-token": { name: "root", groups: ["system:masters"] }, "late-token": { name: "late" } };
+const OF_SHARDS = {
+  "shard-token": { name: "root", groups: ["system:masters"] },
+  root: { name: "root", groups: ["system:masters"] },
+  "late-token": { name: "late" },
+};
 /** Tokens that the front proxy knows are the users' names. */
 const OF_PROXY = {
   admin: { name: "admin", groups: ["system:kcp:admin", "team"] },

@@ -2,7 +2,7 @@
 import type { JwtAuthenticator } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import type { TestIssuer } from "../../_support/issuer.ts";
-import type { Answer } from "../../_support/plain.ts";
+import type { Answer, Calls } from "../../_support/plain.ts";
 import type { Workspaces } from "./workspaces.ts";
 
 const TENANCY = "apis/tenancy.kcp.io/v1alpha1";
@@ -21,7 +21,7 @@ export function mapped(issuer: TestIssuer, prefix: string, more: Partial<JwtAuth
 
 /** Says whose tokens are taken, in `root`, anew if that has been said. */
 export async function configure(
-  server: Workspaces,
+  server: Calls,
   name: string,
   jwt: readonly Partial<JwtAuthenticator>[],
 ): Promise<Answer> {
@@ -36,7 +36,7 @@ export async function configure(
 }
 
 /** Has a type in `root` name configurations; makes it, if there is none. */
-export async function makeType(server: Workspaces, name: string, configurations: readonly string[]): Promise<void> {
+export async function makeType(server: Calls, name: string, configurations: readonly string[]): Promise<void> {
   const object = {
     apiVersion: "tenancy.kcp.io/v1alpha1",
     kind: "WorkspaceType",
@@ -52,7 +52,7 @@ export async function makeType(server: Workspaces, name: string, configurations:
   expect(made.status, made.text).to.be.oneOf([200, 201]);
 }
 
-export async function removeConfiguration(server: Workspaces, name: string): Promise<void> {
+export async function removeConfiguration(server: Calls, name: string): Promise<void> {
   const { status, text } = await server.send(`DELETE ${CONFIGURATIONS}/${name}`, undefined, root);
   expect(status, text).to.equal(200);
 }
