@@ -96,7 +96,7 @@ export type {
   IndexedWorkspace,
   Lookup,
   UnavailableWorkspace,
-  UnknownWorkspace,
+  UnreachableWorkspace,
   WorkspaceKey,
 } from "./path-index/types.ts";
 // URLs that are published
