@@ -102,7 +102,7 @@ export type {
   IndexedWorkspace,
   Lookup,
   UnavailableWorkspace,
-  UnknownWorkspace,
+  UnreachableWorkspace,
   WorkspaceKey,
 } from "./path-index/types.ts";
 // URLs that are published

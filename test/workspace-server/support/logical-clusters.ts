@@ -2,7 +2,6 @@
 // door. A workspace is called by its logical cluster or by its path.
 import { expect } from "chai";
 import type { Answer, Calls } from "../../_support/plain.ts";
-import type { Workspaces } from "./workspaces.ts";
 
 const root = { user: "root" };
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";

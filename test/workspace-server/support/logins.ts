@@ -3,7 +3,6 @@ import type { JwtAuthenticator } from "@virtual-workspaces/framework";
 import { expect } from "chai";
 import type { TestIssuer } from "../../_support/issuer.ts";
 import type { Answer, Calls } from "../../_support/plain.ts";
-import type { Workspaces } from "./workspaces.ts";
 
 const TENANCY = "apis/tenancy.kcp.io/v1alpha1";
 const root = { user: "root" };
