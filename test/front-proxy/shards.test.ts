@@ -82,11 +82,31 @@ describe("a front proxy whose shards come and go", function () {
     expect((await front.send(`DELETE ${path}`, undefined, admin)).status).to.equal(200);
     await until(front, { path, user: "admin" }, ({ status }) => status === 404);
     await becomes("root:anew", 403);
+    const counted = /^virtual_workspaces_unreachable_requests_total\{kind="gone"\} ([1-9]\d*)$/m;
+    expect((await front.get("/metrics", admin)).text).to.match(counted);
     const second = await make("root", "anew", "root");
     expect(second).to.not.equal(first);
     const { body } = await front.get("/clusters/root:anew/apis/core.kcp.io/v1alpha1/logicalclusters/cluster", admin);
     expect(body.metadata.annotations["kcp.io/cluster"]).to.equal(second);
     expect((await get(first)).status).to.equal(403);
+  });
+
+  it("has clients come again for a workspace that is not there yet, and tells nobody of it who is not known", async () => {
+    const ref = { apiVersion: "v1", kind: "ConfigMap", name: "none", namespace: "default" };
+    const workspace = {
+      apiVersion: "tenancy.kcp.io/v1alpha1",
+      kind: "Workspace",
+      metadata: { name: "soon" },
+      spec: { mount: { ref } },
+    };
+    expect((await front.send(`POST /clusters/root${WORKSPACES}`, workspace, { user: "shard-token" })).status).to.equal(
+      201,
+    );
+    await becomes("root:soon", 503);
+    const answer = await get("root:soon");
+    expect(answer.headers["retry-after"]).to.equal("1");
+    expect(answer.body.message).to.contain("root:soon");
+    expect((await front.get("/clusters/root:soon/api", { user: "late-token" })).status).to.equal(403);
   });
 
   it("waits for a slow shard, and for no other", async () => {

@@ -42,7 +42,7 @@ export class FrontProxy implements AsyncDisposable {
         ...mappedViews(routes),
       ],
       authentication: [...authentication.map((one) => filtered(one, groups)), strangers(headersOf(mapping))],
-      ...(read && { metrics: metrics({ ...read, families: () => proxyFamilies(clusters?.shards, routes) }) }),
+      ...(read && { metrics: metrics({ ...read, families: () => proxyFamilies(clusters, routes) }) }),
       ...(clusters && { checks: { shards: () => clusters.shards.check() } }),
       log,
     });
@@ -99,6 +99,7 @@ export function createFrontProxy(options: FrontProxyOptions): FrontProxy {
 interface Clusters {
   readonly shards: Shards;
   readonly servers: ShardServers;
+  readonly places: Places;
   readonly view: VirtualWorkspace;
 }
 
@@ -118,7 +119,8 @@ function clustersOf({ mapping, shards: where, log }: FrontProxyOptions, routes: 
     },
     shards.index,
   );
-  return { shards, servers, view: clustersView(new Places({ shards, servers, routes })) };
+  const places = new Places({ shards, servers, routes });
+  return { shards, servers, places, view: clustersView(places) };
 }
 
 function headersOf(mapping: readonly Mapping[]): readonly string[] {

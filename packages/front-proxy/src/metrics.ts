@@ -1,10 +1,28 @@
 import type { MetricFamily } from "@virtual-workspaces/framework";
 import type { Routes } from "./passing/routes.ts";
 import type { ShardState, Shards } from "./shards/shards.ts";
+import type { Places } from "./views/places.ts";
 
 /** How the index stands to the shards (kcp's `kcp_indexed_logicalclusters` among it), and how servers behind paths are. */
-export function proxyFamilies(shards: Shards | undefined, routes: Routes): readonly MetricFamily[] {
-  return [...(shards === undefined ? [] : shardFamilies(shards.states)), backendFamily(routes)];
+export function proxyFamilies(clusters: IndexedPlaces | undefined, routes: Routes): readonly MetricFamily[] {
+  const indexed = clusters && [...shardFamilies(clusters.shards.states), refusedFamily(clusters.places)];
+  return [...(indexed ?? []), backendFamily(routes)];
+}
+
+/** What is told of workspaces. */
+export interface IndexedPlaces {
+  readonly shards: Pick<Shards, "states">;
+  readonly places: Pick<Places, "refused">;
+}
+
+function refusedFamily({ refused }: IndexedPlaces["places"]): MetricFamily {
+  return {
+    name: "virtual_workspaces_unreachable_requests_total",
+    type: "counter",
+    help: "Requests for paths that lead nowhere: unknown, not there yet (pending), or deleted (gone).",
+    labelNames: ["kind"],
+    samples: Object.entries(refused).map(([kind, value]) => ({ labels: [kind], value })),
+  };
 }
 
 function shardFamilies(states: readonly ShardState[]): readonly MetricFamily[] {

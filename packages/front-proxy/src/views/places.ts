@@ -1,11 +1,12 @@
 import { ApiError, forbiddenFor } from "@virtual-workspaces/apimachinery";
 import type { Located, User } from "@virtual-workspaces/framework";
-import type { FoundMount, Lookup, PathIndex } from "@virtual-workspaces/kcp";
+import type { FoundMount, Lookup, PathIndex, UnreachableWorkspace } from "@virtual-workspaces/kcp";
 import type { Route } from "../passing/route.ts";
 import type { Routes } from "../passing/routes.ts";
 import type { Behind } from "../passing/server.ts";
 import type { ShardServers } from "../passing/shard-servers.ts";
 import type { Shards } from "../shards/shards.ts";
+import { isStranger } from "../users/strangers.ts";
 
 /** Where a request goes, and what its path begins with there. */
 export interface Place {
@@ -31,6 +32,8 @@ type Params = Readonly<Record<string, string>>;
 export class Places {
   readonly #options: PlacesOptions;
   readonly #index: PathIndex;
+  /** How many requests were for paths that lead nowhere, by why; what clients are not told of it. */
+  readonly refused: Record<UnreachableWorkspace["kind"], number> = { unknown: 0, pending: 0, gone: 0 };
 
   constructor(options: PlacesOptions) {
     this.#options = options;
@@ -60,6 +63,10 @@ export class Places {
     if (found?.kind === "unavailable") throw ApiError.serviceUnavailable(found.reason);
     if (found !== undefined && !this.#options.shards.isWhole)
       throw ApiError.serviceUnavailable("not all shards have been asked yet what workspaces they have: try again", 1);
+    const kind = found?.kind ?? "unknown";
+    this.refused[kind] += 1;
+    // A moment later it is there: clients come again by themselves. What was there, and what never was, is one to whom it is not shown.
+    if (kind === "pending" && !isStranger(user)) throw ApiError.serviceUnavailable(found?.reason ?? "", 1);
     throw nowhere(user);
   }
 
