@@ -44,12 +44,13 @@ export class Session implements AsyncDisposable {
     return this.#loaded.namespace;
   }
 
-  /** A client of a workspace of this server. */
-  client(path: string): Client {
+  /** A client of a workspace of this server. @param view the path of the view that shows it, if it is not the workspace itself */
+  client(path: string, view = ""): Client {
     const { impersonate } = this.#loaded;
     return new Client({
       upstream: this.upstream,
       cluster: path,
+      path: view,
       fieldManager: "kubectl-ws",
       ...(impersonate && { impersonate }),
     });
