@@ -10,6 +10,7 @@ const NAMES = [
   ...["apply", "audit", "auth", "bindings", "create", "fairness", "fanout", "forward-fanout", "forward-get"],
   ...[
     "forward-list",
+    "front-get",
     "get",
     "informer",
     "lifecycle",

@@ -21,6 +21,8 @@ const run = promisify(execFile);
 interface Listing {
   readonly title: string;
   readonly module: string;
+  /** Files besides, whose first lines name them: `# mapping.yaml`. */
+  readonly files: Readonly<Record<string, string>>;
   readonly commands: readonly Command[];
 }
 
@@ -31,14 +33,17 @@ interface Command {
 }
 
 function listings(markdown: string): Listing[] {
-  const pattern = /^## (.+)$|^```(ts|console)\n([\s\S]*?)^```$/gm;
+  const pattern = /^## (.+)$|^```(ts|console|yaml)\n([\s\S]*?)^```$/gm;
   const found: Listing[] = [];
   let title = "";
   let module = "";
+  let files: Record<string, string> = {};
   for (const [, heading, language, text = ""] of markdown.matchAll(pattern)) {
+    const [, file] = /^# (\S+\.yaml)\n/.exec(text) ?? [];
     if (heading !== undefined) title = heading;
     else if (language === "ts") module = text;
-    else found.push({ title, module, commands: commands(text) });
+    else if (language === "console") found.push({ title, module, files, commands: commands(text) });
+    else if (file !== undefined) files = { ...files, [file]: text };
   }
   return found;
 }
@@ -140,19 +145,21 @@ async function startAndCheck(folder: Tree, commands: readonly Command[]): Promis
   let server: Start | undefined;
   let views: Serve | undefined;
   for (const { line, output } of commands) {
-    const [, served] = /^virtual-workspaces (?:serve )?(--.*) &$/.exec(line) ?? [];
+    const [, served] = /^virtual-workspaces (?:serve )?((?:front-proxy )?--.*) &$/.exec(line) ?? [];
     const [, flags] = /^virtual-workspaces start ?(.*) &$/.exec(line) ?? [];
     const [, signal] = /^kill(?: -(9))? %1$/.exec(line) ?? [];
     let printed = "";
     if (flags !== undefined) {
       const given = flags.split(" ").filter((flag) => flag !== "");
-      const inFolder = given.map((flag) => flag.replace(/=(\w+\.(?:csv|ts))$/, `=${join(folder.path, "$1")}`));
+      const inFolder = given.map((flag) =>
+        flag.replace(/=([\w-]+\.(?:crt|csv|ts|yaml))$/, `=${join(folder.path, "$1")}`),
+      );
       server = stack.use(await Start.ready({ in: folder.path, root: ".kcp", flags: inFolder }));
     } else if (served !== undefined) {
       const inFolder = served
         .split(" ")
         .map((flag) => flag.replace(/=([\w./-]+\.[a-z]+)$/, `=${join(folder.path, "$1")}`));
-      views = stack.use(await Serve.ready([...inFolder, "--bind-address=127.0.0.1", "--secure-port=0"]));
+      views = stack.use(await Serve.ready([...inFolder, "--bind-address=127.0.0.1", "--secure-port=0"], folder.path));
     } else if (line.startsWith("kill ")) await server?.end(signal === undefined ? "SIGTERM" : "SIGKILL");
     else
       printed = await shell(line.replaceAll("127.0.0.1:6444", `127.0.0.1:${views?.port}`), { env, cwd: folder.path });
@@ -209,12 +216,12 @@ for (const { file, listings } of inTurn(guides)) {
         .and.not.include(0);
     });
 
-    for (const { title, module, commands } of listings) {
+    for (const { title, module, files, commands } of listings) {
       it(title, async () => {
         const script = commands[0]?.line === "node check.ts";
         const started = commands.some(({ line }) => line.startsWith("virtual-workspaces start"));
         const served = commands[0]?.line.startsWith("virtual-workspaces dev ");
-        using folder = tree({ [script ? "check.ts" : "view.ts"]: module });
+        using folder = tree({ [script ? "check.ts" : "view.ts"]: module, ...files });
         symlinkSync(join(root, "node_modules"), join(folder.path, "node_modules"));
         if (started) await startAndCheck(folder, commands);
         else if (served) await devAndCheck(folder, commands);

@@ -66,6 +66,10 @@ const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
     ["--feature-gates=WorkspaceMounts=false", "--mount-allow=a.example"],
     /--mount-allow: workspaces may not be mounted/,
   ],
+  [
+    ["--feature-gates=WorkspaceAuthentication=false", "--workspace-issuer-allow=a.example"],
+    /--workspace-issuer-allow: types do not say who may log in/,
+  ],
   [["--feature-gates=Everything"], /--feature-gates Everything: write Name=true or Name=false/],
   [["--logging-format=xml"], /--logging-format xml: say text or json/],
   [["--v=loud"], /--v loud: give a number from 0 to 100/],
@@ -190,6 +194,20 @@ describe("virtual-workspaces start refuses", function () {
     expect(said()).to.deep.equal([true, []]);
     expect(said("--feature-gates=WorkspaceMounts=true")).to.deep.equal([true, []]);
     expect(said("--feature-gates=WorkspaceMounts=false")).to.deep.equal([false, []]);
+  });
+
+  it("the gate by which types of workspaces say who may log in, which is on unless it is turned off", () => {
+    using folder = tree({});
+    const said = (...flags: string[]) => {
+      const { warnings, issuerHosts } = startOptions(["--root-directory", folder.path, ...flags], {});
+      return [issuerHosts, warnings];
+    };
+    expect(said()).to.deep.equal([[], []]);
+    expect(said("--feature-gates=WorkspaceAuthentication=true", "--workspace-issuer-allow=a.example")).to.deep.equal([
+      ["a.example"],
+      [],
+    ]);
+    expect(said("--feature-gates=WorkspaceAuthentication=false")).to.deep.equal([undefined, []]);
   });
 
   it("nothing that kcp's own tests, or its defaults, say", () => {

@@ -18,6 +18,7 @@ describe("virtual-workspaces", function () {
     expect(help).to.include({ code: 0, stderr: "" });
     expect(help.stdout)
       .to.match(/^ {2}start {2,}/m)
+      .and.match(/^ {2}front-proxy {2,}/m)
       .and.match(/^ {2}dev <file or folder>\.\.\. /m)
       .and.match(/^ {2}store backup\|restore /m)
       .and.match(/^ {2}conformance <url> /m);
@@ -42,9 +43,12 @@ describe("virtual-workspaces", function () {
   const mistakes: readonly (readonly [readonly string[], RegExp])[] = [
     [
       [],
-      /a command is missing. The commands are start, serve, dev, store, manifests, conformance; see virtual-workspaces --help/,
+      /a command is missing. The commands are start, serve, front-proxy, dev, store, manifests, doctor, conformance; see virtual-workspaces --help/,
     ],
-    [["serving"], /there is no command serving. The commands are start, serve, dev, store, manifests, conformance/],
+    [
+      ["serving"],
+      /there is no command serving. The commands are start, serve, front-proxy, dev, store, manifests, doctor, conformance/,
+    ],
     [["constructor"], /there is no command constructor/],
     [["--loud"], /there is no flag --loud/],
     [["dev"], /name a module with a view, or a folder of them: virtual-workspaces dev \.\/view\.ts/],

@@ -5,9 +5,11 @@ import { type Command, Failure, UsageError } from "./usage.ts";
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["start", async () => (await import("./start/command.ts")).start],
   ["serve", async () => (await import("./serve/command.ts")).serve],
+  ["front-proxy", async () => (await import("./front-proxy/command.ts")).frontProxy],
   ["dev", async () => (await import("./dev/command.ts")).dev],
   ["store", async () => (await import("./store/command.ts")).store],
   ["manifests", async () => (await import("./manifests/command.ts")).manifests],
+  ["doctor", async () => (await import("./doctor/command.ts")).doctor],
   ["conformance", async () => (await import("./conformance.ts")).conformance],
 ]);
 
@@ -19,9 +21,11 @@ const HELP = `Usage: virtual-workspaces <command>
 Commands:
   start                    serve workspaces, as kcp does
   serve                    serve kcp's views, and others, over the workspaces of another server
+  front-proxy              serve the workspaces of all shards, by their paths, and what is behind other paths
   dev <file or folder>...  serve views on this machine, reloading them on save
   store backup|restore     copy what a store holds into a file, and back
   manifests <view>...      print what views need installed
+  doctor [<url>]           say what is wrong with a server, an export, a mount, and the remedy
   conformance <url>        check an API server by what its clients see
 
 Flags:

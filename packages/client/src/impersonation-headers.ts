@@ -1,31 +1,55 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Impersonation } from "./client.ts";
 
+/** By which headers a server is told who asks. */
+export interface CallerHeaders {
+  readonly user: string;
+  readonly uid: string;
+  readonly group: string;
+  /** What names of extra come behind. */
+  readonly extraPrefix: string;
+}
+
+const IMPERSONATE = namesBelow("Impersonate");
+
+/** Those that API servers believe of a front proxy that say nothing else: `X-Remote-User`, `-Uid`, `-Group`, `-Extra-*`. */
+export const REMOTE_HEADERS: CallerHeaders = namesBelow("X-Remote");
+
 /**
  * `Impersonate-*`, as flat pairs: one line for each group and each value.
  *
  * @throws ApiError 400 on a name, uid or group that would be none, or another one, once it is a header
  */
 export function impersonationHeaders(impersonation: Impersonation): string[] {
-  return callerHeaders("Impersonate", impersonation);
+  return callerHeaders(IMPERSONATE, impersonation);
 }
 
 /**
  * `X-Remote-*`, as flat pairs: how a front proxy, and a shard of kcp that keeps a resource in a view, say who asks. They are believed from
  * whom the other server takes for such a proxy, by a client certificate.
  *
+ * @param names @default {@link REMOTE_HEADERS}
  * @throws as {@link impersonationHeaders}
  */
-export function remoteHeaders(caller: Impersonation): string[] {
-  return callerHeaders("X-Remote", caller);
+export function remoteHeaders(caller: Impersonation, names: CallerHeaders = REMOTE_HEADERS): string[] {
+  return callerHeaders(names, caller);
 }
 
-function callerHeaders(prefix: string, { name, uid, groups = [], extra = {} }: Impersonation): string[] {
-  const lines = [`${prefix}-User`, carried("name", name)];
-  if (uid !== undefined && uid !== "") lines.push(`${prefix}-Uid`, carried("uid", uid));
-  for (const group of groups) lines.push(`${prefix}-Group`, carried("groups", group));
+function namesBelow(prefix: string): CallerHeaders {
+  return Object.freeze({
+    user: `${prefix}-User`,
+    uid: `${prefix}-Uid`,
+    group: `${prefix}-Group`,
+    extraPrefix: `${prefix}-Extra-`,
+  });
+}
+
+function callerHeaders(names: CallerHeaders, { name, uid, groups = [], extra = {} }: Impersonation): string[] {
+  const lines = [names.user, carried("name", name)];
+  if (uid !== undefined && uid !== "") lines.push(names.uid, carried("uid", uid));
+  for (const group of groups) lines.push(names.group, carried("groups", group));
   for (const [key, values] of Object.entries(extra))
-    for (const value of values) lines.push(`${prefix}-Extra-${headerKey(key)}`, value);
+    for (const value of values) lines.push(`${names.extraPrefix}${headerKey(key)}`, value);
   return lines;
 }
 

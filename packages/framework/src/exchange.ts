@@ -68,6 +68,8 @@ export class Exchange {
   impersonator: User | undefined;
   /** The caller's own bearer token, for a view that takes it. Set before it is taken off the request. */
   token: string | undefined;
+  /** As whom the caller wants to go on, for a view that passes that on. Set before it is taken off the request. */
+  impersonation: readonly string[] | undefined;
   /** Set by the authorize stage: what is served without the view having been asked. */
   review: ServedResource | undefined;
   /** Set by the authorize stage: the view's handler answers, whatever the path says. */

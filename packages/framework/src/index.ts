@@ -85,6 +85,7 @@ export {
   type AuthenticationConfiguration,
   authenticationConfiguration,
 } from "./authn/jwt/configuration.ts";
+export { JwtConfigurations, type JwtConfigurationsOptions } from "./authn/jwt/configurations.ts";
 export { jwt } from "./authn/jwt/jwt.ts";
 export type {
   ClaimMappings,
@@ -138,7 +139,7 @@ export { readOnly } from "./authz/read-only.ts";
 export { union } from "./authz/union.ts";
 export type { ProtobufField, ProtobufMessage, ProtobufScalar } from "./body/protobuf/message.ts";
 export { PROTOBUF_METADATA } from "./body/protobuf/meta.ts";
-export { connectionOf } from "./connection.ts";
+export { clientCertificate, connectionOf } from "./connection.ts";
 export { pathInfo, type RequestInfo, type RequestTarget, requestInfo } from "./request-info.ts";
 export type {
   AccessContent,
@@ -175,6 +176,7 @@ export { type JsonLog, type JsonLogOptions, jsonLog } from "./json-log.ts";
 export type { LogFileOptions } from "./lines/log-file.ts";
 export type { LineTarget } from "./lines/target.ts";
 export type { Log, LogRecord } from "./log.ts";
+export type { MetricDistribution, MetricFamily, MetricSample } from "./metrics/family.ts";
 export { type Metrics, type MetricsOptions, metrics } from "./metrics/metrics.ts";
 export type { PassOn, PeerQuestion, Peers } from "./peers.ts";
 export {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { GroupOrder } from "@virtual-workspaces/apimachinery";
+import type { Authenticator } from "./authn/authenticator.ts";
 import type { AuthorizeRequest, Authorizer } from "./authorization.ts";
 import type { Log } from "./log.ts";
 import { checkPrefix, type PathParams, parsePattern } from "./path.ts";
@@ -41,6 +42,11 @@ export interface RawRequest<Params> extends WorkspaceRequest<Params> {
    * somebody else, whose it is not. Whoever has it can do whatever the caller may, here and wherever else it counts.
    */
   readonly token?: string | undefined;
+  /**
+   * As whom the caller wants to go on, flat pairs as they came (`Impersonate-*`), where the view {@link VirtualWorkspace.passesImpersonation}:
+   * nobody here has asked whether they may.
+   */
+  readonly impersonation?: readonly string[] | undefined;
   /**
    * Says that the request is open-ended, as a watch is: it no longer counts as one under way. An upgrade does so by itself.
    *
@@ -107,6 +113,15 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
    */
   readonly clusterSuffix?: boolean;
   /**
+   * Who may log in to this view besides those whom the server knows: asked for each request that none of the server's
+   * authenticators takes, about the parameters as the path says them, before {@link locate}: where that takes paths, `cluster` may
+   * be one, or `*`, or nothing that there is. What it gives is asked in its order; `identityHeaders` and authorities of it are not looked at. What it
+   * throws lets nobody in, as with {@link Authenticator}. Whoever comes in by it is a user like any other from then on, to impersonation,
+   * rules and servers behind: if others than the operator say who they are, have it refuse what is not theirs to say, names and groups of the system
+   * first of all, and have `authorize` see that they stay where they came in. @default nobody
+   */
+  readonly authentication?: (params: Params) => readonly Authenticator[];
+  /**
    * Says which logical cluster is meant by what stands for `:cluster`: the name of one, or with this hook a workspace path
    * as well (`root:org:team`). Everything behind it is told what it returns as `params.cluster`: the rule of impersonation,
    * `authorize`, `resources`, reviews, storages, raw handlers, audit; {@link RawRequest.prefix} keeps what was said. Asked
@@ -164,6 +179,12 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
   readonly documents?: Readonly<Record<`/${string}`, (request: RawRequest<Params>) => ViewDocument>>;
   /** Whether raw handlers are told the callers' own bearer tokens, which the server keeps from them otherwise. @default false */
   readonly takesToken?: boolean;
+  /**
+   * Whether `Impersonate-*` is for the server behind the raw handlers to allow, and not for the rule of this one: hooks are told who
+   * asks, and handlers as whom they want to go on. For whoever passes requests on to servers that authorize themselves, as a
+   * front proxy does; not beside `resources`. @default false
+   */
+  readonly passesImpersonation?: boolean;
   /** The raw escape hatch: serves whatever `resources` do not. It owns the response. Authorization has been asked. */
   readonly handle?: (req: IncomingMessage, res: ServerResponse, request: RawRequest<Params>) => Awaitable<void>;
   /** The same for `Connection: Upgrade`. Without it upgrades are refused with a Status; an offer of `h2c` is none. */
@@ -178,7 +199,7 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
  * Checks and types a virtual workspace. Parameters are inferred from `path`.
  *
  * @throws Error on a malformed path or prefix, without `authorize`, when there is neither `resources` nor `handle` nor
- *   `upgrade`, when there is `handles` without `handle`, when a document is where something else is, or when there is `locate` or `clusterSuffix` without `:cluster`.
+ *   `upgrade`, when there is `handles` without `handle`, or `passesImpersonation` beside `resources`, when a document is where something else is, or when there is `locate` or `clusterSuffix` without `:cluster`.
  */
 export function defineVirtualWorkspace<const Path extends string>(
   options: Omit<VirtualWorkspace<PathParams<Path>>, "path"> & { readonly path: Path },
@@ -201,6 +222,10 @@ export function defineVirtualWorkspace<const Path extends string>(
   }
   if (options.handles !== undefined && options.handle === undefined)
     throw new Error(`virtual workspace ${options.name} says what its handler is for, and has none: give it handle`);
+  if (options.passesImpersonation === true && options.resources !== undefined)
+    throw new Error(
+      `virtual workspace ${options.name} passes on who callers want to be, and serves resources itself: leave one out`,
+    );
   const misplaced = Object.keys(options.documents ?? {}).find(
     (path) => !/^\/(?!(?:apis?|openapi)(?:\/|$))[^/]/.test(path),
   );

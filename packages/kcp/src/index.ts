@@ -1,10 +1,16 @@
 /**
  * kcp's own vocabulary: its kinds and their conditions, what it calls things, how it computes names and hashes, where its
- * workspaces are. Pure values: no sockets, no timers, but for {@link publishURLs}, which says where a view is.
+ * workspaces are. Pure values: no sockets, no timers, but for {@link publishURLs}, which says where a view is, and {@link
+ * WorkspaceAuthentication}, which asks issuers of tokens for their keys.
  *
  * @module
  */
 
+// Who may log in to workspaces of a type
+export { confinedUser } from "./authentication/confined-user.ts";
+export { authenticatingType, workspaceAuthenticators } from "./authentication/objects.ts";
+export type { AuthenticatingType, ObjectInCluster, WorkspaceAuthenticators } from "./authentication/types.ts";
+export { WorkspaceAuthentication } from "./authentication/workspace-authentication.ts";
 // Conditions
 export {
   type Condition,
@@ -96,7 +102,7 @@ export type {
   IndexedWorkspace,
   Lookup,
   UnavailableWorkspace,
-  UnknownWorkspace,
+  UnreachableWorkspace,
   WorkspaceKey,
 } from "./path-index/types.ts";
 // URLs that are published
@@ -272,6 +278,7 @@ export { APIExport, APIExportV1alpha1 } from "./apis/kinds/api-export.ts";
 export { APIExportEndpointSlice } from "./apis/kinds/api-export-endpoint-slice.ts";
 export { APIResourceSchema } from "./apis/kinds/api-resource-schema.ts";
 export type { Holds } from "./apis/kinds/holds.ts";
+export { tenancyIdentity } from "./apis/tenancy-identity.ts";
 
 // What APIResourceSchemas describe.
 

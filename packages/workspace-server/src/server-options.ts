@@ -1,12 +1,13 @@
 import type {
   Authenticator,
+  JwtSettings,
   Listening,
   Log,
   Metrics,
   ServerOptions,
   VirtualWorkspace,
 } from "@virtual-workspaces/framework";
-import { AUTHENTICATED_GROUP } from "@virtual-workspaces/kcp";
+import { AUTHENTICATED_GROUP, WorkspaceAuthentication } from "@virtual-workspaces/kcp";
 import type { Store } from "@virtual-workspaces/store";
 import type { Loopback } from "./loopback/loopback.ts";
 import type { MountsOptions } from "./mounts/targets.ts";
@@ -23,6 +24,9 @@ import type { CommonListenerOptions } from "./shards/listener.ts";
 import type { ShardsOptions } from "./shards/options.ts";
 import type { CommonShardOptions, Meet } from "./shards/running-shard.ts";
 import type { VirtualStorageOptions } from "./virtual-storage/virtual-storage.ts";
+
+/** How the issuers are asked that workspace types name. */
+export interface WorkspaceAuthenticationOptions extends Omit<JwtSettings, "log"> {}
 
 /** What a workspace server is made of. */
 export interface WorkspaceServerOptions
@@ -91,6 +95,15 @@ export interface WorkspaceServerOptions
    * @default they may, on views and workspaces of this server alone: others are 503, with the reason
    */
   readonly mounts?: false | MountsOptions;
+  /**
+   * Has workspaces open to those whom the issuers know that their type names (WorkspaceType's
+   * `spec.authenticationConfigurations`, kcp's feature gate `WorkspaceAuthentication`), and says how these are
+   * asked: whoever may make a workspace may have the server send GET requests to any https URL, unless `dial` says where not.
+   * Their users are confined to the workspace that they log in to.
+   *
+   * @default nobody logs in by the type of a workspace
+   */
+  readonly workspaceAuthentication?: false | WorkspaceAuthenticationOptions;
   /** Served besides, below `/services`. */
   readonly virtualWorkspaces?: readonly VirtualWorkspace[];
   /** By which these views reach the workspaces. The server closes it. @default none */
@@ -105,7 +118,11 @@ const EVERYBODY = { creatorGroups: [AUTHENTICATED_GROUP] };
 /** What all shards have in common. */
 export function shardOptions(options: WorkspaceServerOptions): CommonShardOptions {
   const { authentication, serviceAccountKeys: keys, rootCa, homeWorkspaces = EVERYBODY, log } = options;
-  const installation = new Installation({ runsShards: options.shards !== undefined });
+  const { workspaceAuthentication: logins } = options;
+  const installation = new Installation({
+    runsShards: options.shards !== undefined,
+    ...(logins && { authentication: new WorkspaceAuthentication({ ...logins, log }) }),
+  });
   const accounts = accountsOf(installation);
   const issuers = options.serviceAccountIssuers ?? [DEFAULT_ISSUER];
   const { audiences = issuers } = options;

@@ -33,15 +33,18 @@ export const USERS = {
 export class Serve extends Program {
   readonly args: readonly string[];
 
-  /** @param args a command, or flags of `serve` */
-  constructor(args: readonly string[]) {
-    super(localNode, [...BINARY, ...args]);
+  /**
+   * @param args a command, or flags of `serve`
+   * @param cwd @default that of the tests
+   */
+  constructor(args: readonly string[], cwd?: string) {
+    super(localNode, [...BINARY, ...args], cwd === undefined ? {} : { cwd });
     this.args = args;
   }
 
   /** Starts, and waits until it serves. */
-  static async ready(args: readonly string[]): Promise<Serve> {
-    const views = new Serve(args);
+  static async ready(args: readonly string[], cwd?: string): Promise<Serve> {
+    const views = new Serve(args, cwd);
     await views.until("ready", () => views.port !== 0, 60_000);
     return views;
   }

@@ -1,113 +1,101 @@
-// `kubectl ws tree` in one list and by walking, of the same server: a gate before it counts, and refuses the view.
-import { once } from "node:events";
-import { createServer, request, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+// A tree by one request, and the same list by list.
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { baseName, parentPath } from "@virtual-workspaces/apimachinery";
 import { expect } from "chai";
-import { localNode, root } from "../../../tools/install.mjs";
-import { type Tree, tree } from "../../_setup/tree.ts";
-import { Program } from "../../go/support/program.ts";
-import { makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";
-import { ClusterClient } from "../../workspace-server/support/objects.ts";
-import { startWorkspaces, type Workspaces } from "../../workspace-server/support/workspaces.ts";
+import { Session } from "../../../packages/cli/src/ws/session.ts";
+import type { TreeNode } from "../../../packages/cli/src/ws/tree/node.ts";
+import { treeAt } from "../../../packages/cli/src/ws/tree/read.ts";
+import { walkedAt } from "../../../packages/cli/src/ws/tree/walk.ts";
+import { kubectls, needsKubectl } from "../../e2e/support/kubectls.ts";
+import { kubectl } from "../../go/support/kubectl.ts";
+import { Start } from "../support/start.ts";
 
-const PLUGIN = ["--conditions=@virtual-workspaces/source", join(root, "packages/cli/src/kubectl-ws.ts")];
-const KIND = "/apis/tenancy.kcp.io/v1alpha1/workspaces";
-const VIEW = "/services/workspaces/";
-const TYPE = { name: "universal", path: "root" };
-const MANY = 200;
+const workspace = (name: string, spec: object) => ({
+  apiVersion: "tenancy.kcp.io/v1alpha1",
+  kind: "Workspace",
+  metadata: { name },
+  spec,
+});
+const UNIVERSAL = { type: { name: "universal", path: "root" } };
+/** Of a kind that there is not: a workspace that is mounted, and not ready. */
+const MOUNTED = { mount: { ref: { apiVersion: "v1", kind: "ConfigMap", name: "none", namespace: "default" } } };
 
-describe("kubectl ws tree, in one list and by walking,", function () {
+describe("kubectl ws tree", function () {
   this.timeout(120_000);
-  let server: Workspaces;
-  let gate: Server;
-  let folder: Tree;
-  /** What the view answers in place of itself. */
-  let refused: number | undefined;
-  let asked: string[];
+  let server: Start;
+  let session: Session;
 
-  before(async () => {
-    server = await startWorkspaces();
-    gate = createServer((req, res) => {
-      asked.push(req.url ?? "");
-      if (refused !== undefined && req.url?.startsWith(VIEW)) {
-        res.writeHead(refused, { "Content-Length": 0 }).end();
-        return;
-      }
-      const { method, headers } = req;
-      const on = request(`${server.url}${req.url}`, { method: method ?? "GET", headers }, (answer) => {
-        res.writeHead(answer.statusCode ?? 500, answer.headers);
-        answer.pipe(res);
-      });
-      on.on("error", () => res.destroy());
-      req.pipe(on);
-    }).listen(0, "127.0.0.1");
-    await once(gate, "listening");
-    const url = `http://127.0.0.1:${(gate.address() as AddressInfo).port}/clusters/root`;
-    const config = {
-      "current-context": "c",
-      clusters: [{ name: "k", cluster: { server: url } }],
-      users: [{ name: "u", user: { token: "root" } }],
-      contexts: [{ name: "c", context: { cluster: "k", user: "u" } }],
-    };
-    folder = tree({ config: JSON.stringify(config) });
-    await makeWorkspace(server, "one");
-    await make("root:one:deep");
-    const one = new ClusterClient(server, "root:one");
-    await one.until(`${KIND}/deep`, ({ body: { status } }) => status?.phase === "Ready");
-    await make("root:one:mounted", { mount: { ref: { apiVersion: "v1", kind: "ConfigMap", name: "x" } } });
-    await make("root:one:nowhere", { type: TYPE, location: { selector: { matchLabels: { no: "shard" } } } });
-    await make("root:one:going", { type: TYPE }, ["test.dev/stays"]);
-    const gone = await server.send(`DELETE /clusters/root:one${KIND}/going`, undefined, { user: "root" });
-    expect(gone.status, gone.text).to.equal(200);
+  before(async function () {
+    needsKubectl.call(this);
+    server = await Start.ready({ flags: ["--shards=2", "--v=3"] });
+    await make("root", "b", "a", "c");
+    await make("root:b", "two", "one");
+    await make("root:b:one", "deep");
+    await apply("root:b", workspace("mounted", MOUNTED));
+    session = await Session.open({ file: server.home.kubeconfig, context: undefined, overrides: {}, timeout: 20_000 });
   });
   after(async () => {
-    gate.close();
-    gate.closeAllConnections();
-    folder[Symbol.dispose]();
-    await server[Symbol.asyncDispose]();
-  });
-  beforeEach(() => {
-    refused = undefined;
-    asked = [];
+    await session?.[Symbol.asyncDispose]();
+    await server?.[Symbol.asyncDispose]();
   });
 
-  async function make(place: string, spec: object = { type: TYPE }, finalizers: readonly string[] = []): Promise<void> {
-    const name = baseName(place);
-    const body = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name, finalizers }, spec };
-    const { status, text } = await server.send(`POST /clusters/${parentPath(place)}${KIND}`, body, { user: "root" });
-    expect(status, text).to.equal(201);
-  }
-  async function ws(...args: string[]): Promise<{ readonly out: string; readonly said: string }> {
-    const env = { HOME: folder.path, KUBECONFIG: join(folder.path, "config") };
-    await using program = new Program(localNode, [...PLUGIN, "tree", ...args], env);
-    const { code } = await program.ended;
-    return { out: `${code} ${program.lines.join("\n")}`, said: program.stderr.trimEnd() };
-  }
+  const run = (...args: string[]) =>
+    kubectl(
+      kubectls()[0] ?? "",
+      { ...server.home, env: { PATH: `${server.path("bin")}:${process.env["PATH"]}` } },
+      args,
+    );
 
-  it("prints the same, mounts, and what is not ready or going, among it", async () => {
-    for (const args of [[], ["-f"], ["--wide"], ["-f", "-w", "one"], ["-w", "one:deep"]]) {
-      refused = undefined;
-      const listed = await ws(...args);
-      for (refused of [403, 404]) expect((await ws(...args)).out, args.join(" ")).to.equal(listed.out);
+  async function apply(at: string, object: object): Promise<void> {
+    const file = join(server.folder.path, "object.json");
+    writeFileSync(file, JSON.stringify(object));
+    const { code, stderr } = await run("create", "-f", file, `--server=${server.url}/clusters/${at}`);
+    expect(code, stderr).to.equal(0);
+  }
+  async function make(at: string, ...names: string[]): Promise<void> {
+    for (const name of names) await apply(at, workspace(name, UNIVERSAL));
+    for (const name of names) {
+      const args = [
+        "wait",
+        `ws/${name}`,
+        "--for=jsonpath={.status.phase}=Ready",
+        `--server=${server.url}/clusters/${at}`,
+      ];
+      const { code, stderr } = await run(...args);
+      expect(code, stderr).to.equal(0);
     }
-    refused = undefined;
-    const { out } = await ws("-w", "one");
-    expect(out).to.match(/^0 \.\n└── one\n {4}├── deep\n {4}├── mounted \[m\]\n {4}└── nowhere\n?$/);
+  }
+  /** What was asked of the server by this user since. */
+  const asked = (since: number): readonly string[] =>
+    [...server.stderr.slice(since).matchAll(/ HTTP .*? path="([^"]*)".* user="kcp-admin"/g)].map(
+      ([, path = ""]) => path,
+    );
+
+  it("is one request for the whole of it, over all shards", async () => {
+    const since = server.stderr.length;
+    const { stdout, stderr } = await run("ws", "tree");
+    expect([stderr, stdout]).to.deep.equal([
+      "",
+      ".\n└── root\n    ├── a\n    ├── b\n    │   ├── mounted [m]\n    │   ├── one\n    │   │   └── deep\n    │   └── two\n    └── c\n",
+    ]);
+    await server.until("the log", () => asked(since).length > 0);
+    expect(asked(since)).to.deep.equal(["/services/workspaces/clusters/*/apis/tenancy.kcp.io/v1alpha1/workspaces"]);
   });
 
-  it("says so where the view is there and does not answer: no walk says something else", async () => {
-    for (refused of [500, 503]) expect((await ws()).out).to.match(/^1 /);
-    expect(asked.filter((url) => !url.startsWith(VIEW))).to.deep.equal([]);
+  it("is what one gets list by list", async () => {
+    for (const path of ["root", "root:b", "root:b:one", "root:a"])
+      expect(shown(await treeAt(session, path)), path).to.deep.equal(shown(await walkedAt(session, path)));
   });
 
-  it(`asks once for ${MANY} workspaces`, async () => {
-    await makeWorkspace(server, "many");
-    for (let n = 0; n < MANY; n++) await make(`root:many:w${n}`);
-    asked = [];
-    const { out } = await ws();
-    expect(out.match(/── w\d+/g)).to.have.length(MANY);
-    expect(asked).to.have.length(1);
+  it("is read list by list from a path that is not the workspace's own, and where there is none of these", async () => {
+    const since = server.stderr.length;
+    expect((await treeAt(session, "root:b:one:deep")).children).to.deep.equal([]);
+    expect((await treeAt(session, "root:nope")).children).to.deep.equal([]);
+    await server.until("the log", () => asked(since).some((path) => path.startsWith("/clusters/root:nope")));
   });
 });
+
+/** Whose metadata the view says more of. */
+function shown({ path, workspace, children }: TreeNode): object {
+  return { path, spec: workspace?.spec, status: workspace?.status, children: children.map(shown) };
+}

@@ -9,6 +9,9 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
 }
 
+/** Variables of its environment, and in `cwd` the folder where it runs. @default that of the tests */
+export type ProgramOptions = Readonly<Record<string, string>> & { readonly cwd?: string };
+
 /** A running program, killed at the end of its `await using` block. */
 export class Program implements AsyncDisposable {
   /** What it has written to stdout so far. */
@@ -20,8 +23,8 @@ export class Program implements AsyncDisposable {
   readonly #waiting = new Set<() => void>();
   #running = true;
 
-  constructor(file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-    const child = spawn(file, args, { env: { PATH: process.env["PATH"], ...env } });
+  constructor(file: string, args: readonly string[], { cwd, ...env }: ProgramOptions = {}) {
+    const child = spawn(file, args, { env: { PATH: process.env["PATH"], ...env }, ...(cwd !== undefined && { cwd }) });
     this.#child = child;
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.stderr += text;

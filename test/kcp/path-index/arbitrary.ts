@@ -22,7 +22,7 @@ const workspace = fc.record({
   cluster,
   name: fc.constantFrom(...NAMES),
   target: fc.option(cluster, { nil: undefined, freq: 4 }),
-  mountURL: fc.option(fc.constantFrom("https://a/x", "https://b/y"), { nil: undefined }),
+  mountURL: fc.option(fc.constantFrom("https://a/x", "https://b/y", "/none"), { nil: undefined }),
   phase: fc.constantFrom("Ready", "Ready", "Initializing", "Scheduling", "Unavailable"),
 });
 const logicalCluster = fc.record({

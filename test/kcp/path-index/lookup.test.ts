@@ -25,7 +25,7 @@ const clusterOf = (index: PathIndex, path: string): string => {
 describe("PathIndex.lookup", () => {
   it("of an empty index finds nothing", () => {
     for (const path of ["", "root", "root:org", "*", "user:alice", "system:admin"])
-      expect(new PathIndex().lookup(path)).to.deep.equal({ kind: "unknown" });
+      expect(new PathIndex().lookup(path).kind).to.equal("unknown");
   });
 
   it("goes from shard to shard", () => {
@@ -97,7 +97,7 @@ describe("PathIndex.lookup", () => {
     const index = threeShards();
     index.setLogicalCluster("late", { name: "two" });
     index.deleteLogicalCluster("gama", "two");
-    expect(clusterOf(index, "root:org:rh")).to.equal("unknown");
+    expect(clusterOf(index, "root:org:rh")).to.equal("pending");
     index.setShard("late", { baseURL: "https://late" });
     expect(clusterOf(index, "root:org:rh")).to.equal("two@late");
   });
@@ -105,11 +105,31 @@ describe("PathIndex.lookup", () => {
   it("waits until a workspace is scheduled", () => {
     const index = threeShards();
     index.setWorkspace("root", { cluster: "root", name: "new", target: "two", phase: "Scheduling" });
-    expect(clusterOf(index, "root:new")).to.equal("unknown");
+    expect(clusterOf(index, "root:new")).to.equal("pending");
     index.setWorkspace("root", { cluster: "root", name: "new", target: "two", phase: "Initializing" });
     expect(clusterOf(index, "root:new")).to.equal("two@gama");
     index.setWorkspace("root", { cluster: "root", name: "new" });
-    expect(clusterOf(index, "root:new")).to.equal("unknown");
+    expect(clusterOf(index, "root:new")).to.equal("pending");
+  });
+
+  it("tells what is unknown, not there yet and gone apart, in words of the path", () => {
+    const index = threeShards();
+    index.setWorkspace("beta", { cluster: "one", name: "new", phase: "Scheduling" });
+    index.setWorkspace("beta", { cluster: "one", name: "late", target: "three" });
+    index.deleteWorkspace("beta", { cluster: "one", name: "rh" });
+    const reasonOf = (path: string): unknown => index.lookup(path);
+    expect(reasonOf("root:org:none:x")).to.deep.equal({
+      kind: "unknown",
+      reason: "workspace root:org:none is not known",
+    });
+    for (const name of ["new", "late"])
+      expect(reasonOf(`root:org:${name}:x`)).to.deep.equal({
+        kind: "pending",
+        reason: `workspace root:org:${name} is not ready yet: try again later`,
+      });
+    expect(reasonOf("one:rh:x")).to.deep.equal({ kind: "gone", reason: "workspace one:rh was deleted" });
+    expect(reasonOf("user:bob:x")).to.deep.equal({ kind: "unknown", reason: "workspace user:bob is not known" });
+    expect(clusterOf(index, "three"), "a workspace leads to it").to.equal("pending");
   });
 
   it("says of what is unavailable, and of all below it, 503, but not by another name", () => {
@@ -152,11 +172,11 @@ describe("PathIndex.lookup of a mount", () => {
 
   for (const mountURL of [undefined, "", "/clusters/root", "not a URL", "file:///etc/passwd", "javascript:0"])
     for (const phase of ["Ready", "Unavailable"])
-      it(`in phase ${phase} without a URL to ask, ${JSON.stringify(mountURL)}, is unknown`, () => {
+      it(`in phase ${phase} without a URL to ask, ${JSON.stringify(mountURL)}, is pending`, () => {
         const index = threeShards();
         index.setWorkspace("beta", { cluster: "one", name: "mnt", mountURL: MOUNT });
         index.setWorkspace("beta", { cluster: "one", name: "mnt", mountURL, phase });
-        expect(clusterOf(index, "one:mnt")).to.equal("unknown");
+        expect(clusterOf(index, "one:mnt:foo")).to.equal("pending");
       });
 
   it("that has a logical cluster is that", () => {

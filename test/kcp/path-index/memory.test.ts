@@ -18,13 +18,14 @@ async function held(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-/** A hundred workspaces in each, named out of a longer text as a watch would: nothing of that may stay. */
+/** A hundred workspaces in each, and ten mounts, named out of a longer text as a watch would: nothing of that may stay. */
 function feed(index: PathIndex): void {
   const clusters: { name: string; path: string }[] = [{ name: "root", path: "root" }];
   for (let n = 0; n < WORKSPACES; n++) {
     const parent = clusters[Math.floor(n / 100)] ?? expect.fail("there is a parent");
-    const line = `${"x".repeat(1000)} workspace-${n} ${newClusterName()}`;
-    const [, name = "", target = ""] = line.split(" ");
+    const line = `${"x".repeat(1000)} workspace-${n} ${newClusterName()} https://mounts.example/clusters/${n}`;
+    const [, name = "", target = "", mountURL] = line.split(" ");
+    if (n % 10 === 0) index.setWorkspace("root", { cluster: parent.name, name: `mount-${name}`, mountURL });
     const path = `${parent.path}:${name}`;
     index.setWorkspace("root", { cluster: parent.name, name, target, phase: "Ready" });
     index.setLogicalCluster("root", { name: target, path, type: "root:universal" });

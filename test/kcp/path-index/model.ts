@@ -22,6 +22,8 @@ export function play(index: PathIndex, change: Change): void {
 export class Model {
   #workspaces: (IndexedWorkspace & { shard: string })[] = [];
   #clusters: (IndexedLogicalCluster & { shard: string })[] = [];
+  /** Names of logical clusters, and `<cluster>/<name>` of workspaces. */
+  #deleted: { readonly shard: string; readonly what: string }[] = [];
   readonly #urls = new Map<string, string>();
 
   play(change: Change): void {
@@ -29,22 +31,36 @@ export class Model {
     if ("set" in change) {
       if (change.set === "shard") this.#urls.set(shard, change.baseURL);
       else if (change.set === "workspace") {
-        this.play({ shard, delete: "workspace", workspace: change.workspace });
+        const { cluster, name } = change.workspace;
+        this.play({ shard, delete: "workspace", workspace: { cluster, name } });
         this.#workspaces.push({ ...change.workspace, shard });
+        this.#isBack(shard, `${cluster}/${name}`);
       } else {
         this.play({ shard, delete: "logicalCluster", name: change.logicalCluster.name });
         this.#clusters.push({ ...change.logicalCluster, shard });
+        this.#isBack(shard, change.logicalCluster.name);
       }
     } else if (change.delete === "shard") {
       this.#urls.delete(shard);
       this.#workspaces = this.#workspaces.filter((known) => known.shard !== shard);
       this.#clusters = this.#clusters.filter((known) => known.shard !== shard);
+      this.#deleted = this.#deleted.filter((known) => known.shard !== shard);
     } else if (change.delete === "workspace") {
       const { cluster, name } = change.workspace;
-      this.#workspaces = this.#workspaces.filter(
+      const others = this.#workspaces.filter(
         (known) => known.shard !== shard || known.cluster !== cluster || known.name !== name,
       );
-    } else this.#clusters = this.#clusters.filter((known) => known.shard !== shard || known.name !== change.name);
+      if (others.length < this.#workspaces.length) this.#deleted.push({ shard, what: `${cluster}/${name}` });
+      this.#workspaces = others;
+    } else {
+      const others = this.#clusters.filter((known) => known.shard !== shard || known.name !== change.name);
+      if (others.length < this.#clusters.length) this.#deleted.push({ shard, what: change.name });
+      this.#clusters = others;
+    }
+  }
+
+  #isBack(shard: string, what: string): void {
+    this.#deleted = this.#deleted.filter((known) => known.shard !== shard || known.what !== what);
   }
 
   cluster(name: string): (IndexedLogicalCluster & { shard: string }) | undefined {
@@ -77,31 +93,49 @@ export class Model {
   }
 
   lookup(path: string): Lookup {
-    const unknown: Lookup = { kind: "unknown" };
     const [first = "", ...rest] = path.split(":");
     let at = this.cluster(first);
+    if (at === undefined) return this.#withoutCluster(first, first);
     let unavailable: string | undefined;
     for (const [depth, name] of rest.entries()) {
-      if (at === undefined) return unknown;
       const parent = at;
-      const workspace = this.#counting().find((known) => known.cluster === parent.name && known.name === name);
-      if (workspace?.phase === "Unavailable") unavailable = [first, ...rest.slice(0, depth + 1)].join(":");
-      if (workspace?.target === undefined && workspace?.mountURL !== undefined) {
+      const said = [first, ...rest.slice(0, depth + 1)].join(":");
+      const workspace = this.#workspaces.find(
+        (known) => known.shard === parent.shard && known.cluster === parent.name && known.name === name,
+      );
+      if (workspace === undefined) {
+        const wasThere = this.#deleted.some(
+          ({ shard, what }) => shard === parent.shard && what === `${parent.name}/${name}`,
+        );
+        return wasThere ? gone(said) : unknown(said);
+      }
+      if (workspace.phase === "Scheduling") return pending(said);
+      if (workspace.phase === "Unavailable") unavailable = said;
+      if (workspace.target === undefined) {
+        if (!workspace.mountURL?.startsWith("https://")) return pending(said);
         if (unavailable !== undefined) return outOfOrder(unavailable);
         const { shard, cluster, mountURL: url } = workspace;
         const mounted = { shard, cluster, name };
         const beyond = rest.slice(depth + 1).join(":");
         return { kind: "mount", url, workspace: mounted, path: `${this.pathOf(cluster)}:${name}`, rest: beyond };
       }
-      at = workspace?.target === undefined ? undefined : this.cluster(workspace.target);
+      at = this.cluster(workspace.target);
+      if (at === undefined) return this.#withoutCluster(workspace.target, said);
     }
-    if (at === undefined) return unknown;
     if (unavailable !== undefined) return outOfOrder(unavailable);
     const { name: cluster, shard, type } = at;
     const baseURL = this.#urls.get(shard);
-    if (baseURL === undefined) return unknown;
+    if (baseURL === undefined) return pending(path);
     const whole = this.pathOf(cluster) ?? "";
     return { kind: "cluster", cluster, shard, baseURL, virtualWorkspaceURL: undefined, path: whole, type };
+  }
+
+  #withoutCluster(name: string, said: string): Lookup {
+    if (this.#deleted.some(({ what }) => what === name)) return gone(said);
+    const isSpokenOf = this.#workspaces.some(
+      ({ cluster, target, phase }) => cluster === name || (target === name && phase !== "Scheduling"),
+    );
+    return isSpokenOf ? pending(said) : unknown(said);
   }
 
   logicalClusters(shard: string): number {
@@ -115,6 +149,13 @@ export class Model {
     );
   }
 }
+
+const unknown = (path: string): Lookup => ({ kind: "unknown", reason: `workspace ${path} is not known` });
+const pending = (path: string): Lookup => ({
+  kind: "pending",
+  reason: `workspace ${path} is not ready yet: try again later`,
+});
+const gone = (path: string): Lookup => ({ kind: "gone", reason: `workspace ${path} was deleted` });
 
 function outOfOrder(path: string): Lookup {
   return { kind: "unavailable", code: 503, reason: `workspace ${path} is not available: try again later` };

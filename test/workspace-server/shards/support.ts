@@ -55,11 +55,17 @@ export interface MadeOn {
   readonly at?: string;
   /** By whom. @default the shard's administrator */
   readonly user?: string;
+  /** Of `root`. @default universal */
+  readonly type?: string;
 }
 
 /** Makes a workspace on a shard and waits until it is ready. @returns its logical cluster */
-export async function makeOn(server: Calls, name: string, { shard, at = "root", user = "root" }: MadeOn) {
-  const spec = { type: { name: "universal", path: "root" }, location: { selector: { matchLabels: { name: shard } } } };
+export async function makeOn(
+  server: Calls,
+  name: string,
+  { shard, at = "root", user = "root", type = "universal" }: MadeOn,
+) {
+  const spec = { type: { name: type, path: "root" }, location: { selector: { matchLabels: { name: shard } } } };
   const workspace = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name }, spec };
   const made = await server.send(`POST /clusters/${at}${WORKSPACES}`, workspace, { user });
   expect(made.status, made.text).to.equal(201);

@@ -1,18 +1,17 @@
 // Workspaces, and who may do what in them, and kinds of their own, as a shard's administrator makes them: through the front
 // door. A workspace is called by its logical cluster or by its path.
 import { expect } from "chai";
-import type { Answer } from "../../_support/plain.ts";
-import type { Workspaces } from "./workspaces.ts";
+import type { Answer, Calls } from "../../_support/plain.ts";
 
 const root = { user: "root" };
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 
 /** Makes the workspace `root:<name>`, which is nobody's, and waits until it is ready. @returns its logical cluster */
-export async function makeWorkspace(server: Workspaces, name: string): Promise<string> {
+export async function makeWorkspace(server: Calls, name: string, type = "universal"): Promise<string> {
   const workspaces = "/clusters/root/apis/tenancy.kcp.io/v1alpha1/workspaces";
   const about = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace" };
-  const spec = { type: { name: "universal", path: "root" } };
+  const spec = { type: { name: type, path: "root" } };
   const made = await server.send(`POST ${workspaces}`, { ...about, metadata: { name }, spec }, root);
   expect(made.status, made.text).to.equal(201);
   await using watch = await server.watch(`${workspaces}?watch=true&fieldSelector=metadata.name=${name}`, root);
@@ -29,14 +28,14 @@ function workspaceOf(object: object | undefined): Workspace {
   return object ?? {};
 }
 
-export async function makeNamespace(server: Workspaces, cluster: string, name: string): Promise<void> {
+export async function makeNamespace(server: Calls, cluster: string, name: string): Promise<void> {
   const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name } };
   const made = await server.send(`POST /clusters/${cluster}/api/v1/namespaces`, namespace, root);
   expect(made.status, made.text).to.equal(201);
 }
 
 /** Makes somebody its administrator: may enter, and do everything there. */
-export async function makeAdmin(server: Workspaces, cluster: string, user: string): Promise<void> {
+export async function makeAdmin(server: Calls, cluster: string, user: string): Promise<void> {
   const subject = { apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user };
   await bind(server, cluster, { name: "test-admin", role: "cluster-admin", subject });
   await bind(server, cluster, { name: "test-access", role: "system:kcp:workspace:access", subject });
@@ -49,7 +48,7 @@ interface Bound {
 }
 
 /** Binds a ClusterRole. */
-export async function bind(server: Workspaces, cluster: string, { name, role, subject }: Bound): Promise<void> {
+export async function bind(server: Calls, cluster: string, { name, role, subject }: Bound): Promise<void> {
   const made = await server.send(
     `POST /clusters/${cluster}${RBAC}/clusterrolebindings`,
     {
@@ -66,7 +65,7 @@ export async function bind(server: Workspaces, cluster: string, { name, role, su
 
 /** Lets somebody enter, and do this with everything. */
 export async function grant(
-  server: Workspaces,
+  server: Calls,
   cluster: string,
   { user, verbs }: { readonly user: string; readonly verbs: readonly string[] },
 ): Promise<void> {
@@ -81,7 +80,7 @@ export async function grant(
 }
 
 /** Defines kinds, and waits until all are established. */
-export async function define(server: Workspaces, cluster: string, crds: readonly object[]): Promise<void> {
+export async function define(server: Calls, cluster: string, crds: readonly object[]): Promise<void> {
   const definitions = `/clusters/${cluster}${DEFINITIONS}` as const;
   const waiting = new Set<string>();
   for (const crd of crds) {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { isIP } from "node:net";
 import { resolve } from "node:path";
 import type { Audit, Authenticator } from "@virtual-workspaces/framework";
+import { addressOf } from "../flags/address.ts";
 import { type Flags, readFlags } from "../flags/flags.ts";
 import type { FlagName } from "../flags/names.ts";
 import { auditOf } from "../start/audit.ts";
@@ -114,12 +114,6 @@ function tlsOf(flags: Flags): ServeOptions["tls"] {
   contentOf(tls.certFile, "tls-cert-file");
   contentOf(tls.keyFile, "tls-private-key-file");
   return tls;
-}
-
-function addressOf(flags: Flags): string {
-  const address = flags.text("bind-address") ?? "0.0.0.0";
-  if (isIP(address) !== 0) return address;
-  throw new UsageError(`--bind-address ${address}: give an IP address, 0.0.0.0 or :: for all of this machine`);
 }
 
 function tokenCacheOf(flags: Flags): number | undefined {

@@ -1,5 +1,5 @@
 import { loadKubeconfig } from "@virtual-workspaces/client";
-import { Upstream } from "@virtual-workspaces/transport";
+import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { told } from "../start/failures.ts";
 import { KubeconfigCredentials } from "./kubeconfig-credentials.ts";
 import type { Kubeconfigs } from "./options.ts";
@@ -35,10 +35,8 @@ export async function upstreamsOf(
   };
 }
 
-async function placeOf(
-  file: string,
-  { context, stack }: { readonly context?: string | undefined; readonly stack: AsyncDisposableStack },
-): Promise<Place> {
+/** How the server of a kubeconfig is asked, by credentials that are read again when they are refused. @throws Failure */
+export async function kubeconfigUpstream(file: string, context?: string): Promise<KubeconfigUpstream> {
   return told(async () => {
     const load = () => loadKubeconfig({ file, ...(context !== undefined && { context }) });
     const { upstream, cluster } = await load();
@@ -46,9 +44,20 @@ async function placeOf(
       upstream.credentials,
       async () => (await load()).upstream.credentials,
     );
-    return {
-      upstream: stack.use(new Upstream({ ...upstream, credentials })),
-      ...(cluster !== undefined && { cluster }),
-    };
+    return { upstream: { ...upstream, credentials }, ...(cluster !== undefined && { cluster }) };
   });
+}
+
+interface KubeconfigUpstream {
+  readonly upstream: UpstreamOptions;
+  /** @default none */
+  readonly cluster?: string;
+}
+
+async function placeOf(
+  file: string,
+  { context, stack }: { readonly context?: string | undefined; readonly stack: AsyncDisposableStack },
+): Promise<Place> {
+  const { upstream, ...place } = await kubeconfigUpstream(file, context);
+  return told(() => ({ ...place, upstream: stack.use(new Upstream(upstream)) }));
 }

@@ -19,6 +19,7 @@ Where:
   --shard-external-url <url>         what workspaces say in their URLs                (default the base URL)
   --shard-virtual-workspace-url <url>  where virtual workspaces are                   (default the base URL)
                                      {shard} in its host is the name of the shard: with several each has its own
+  --miniproxy-mapping-file <file>    other servers behind paths below /services, as of front-proxy
   --run-virtual-workspaces=false     they are not here: requests below /services are passed on to that URL, with
   --shard-virtual-workspace-ca-file <file>           whom to trust there
   --shard-client-cert-file, --shard-client-key-file <file>   who we are there: somebody who may be anybody
@@ -43,6 +44,9 @@ Who:
   --authentication-config <file>     Kubernetes' AuthenticationConfiguration; or
   --oidc-issuer-url, --oidc-client-id, --oidc-ca-file, --oidc-username-claim, --oidc-username-prefix,
   --oidc-groups-claim, --oidc-groups-prefix, --oidc-required-claim
+  --workspace-issuer-allow <hosts>   names, addresses and networks at which workspace types may have issuers of tokens although they
+                                     are restricted: this machine, its links, where clouds give out credentials (default none)
+  --feature-gates=WorkspaceAuthentication=false  types do not say who may log in to their workspaces
   --requestheader-client-ca-file <file>  whose word about users is taken: a front proxy's. With it
   --requestheader-allowed-names, -username-headers, -uid-headers, -group-headers, -extra-headers-prefix
   --service-account-issuer <url>     the first issues                                 (default https://kcp.default.svc)

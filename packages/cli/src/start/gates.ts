@@ -9,15 +9,18 @@ export interface Gates {
   readonly virtualStorage: boolean;
   /** Whether workspaces may be mounted. */
   readonly mounts: boolean;
+  /** Whether the types of workspaces say who may log in to them. */
+  readonly logins: boolean;
   /** For the log. */
   readonly warnings: readonly string[];
 }
 
 const VIRTUAL_STORAGE = "CacheAPIs";
 const MOUNTS = "WorkspaceMounts";
+const LOGINS = "WorkspaceAuthentication";
 const EXPORT_URLS = "EnableDeprecatedAPIExportVirtualWorkspacesUrls";
 
-const OURS: ReadonlySet<string> = new Set([VIRTUAL_STORAGE, MOUNTS, EXPORT_URLS]);
+const OURS: ReadonlySet<string> = new Set([VIRTUAL_STORAGE, MOUNTS, LOGINS, EXPORT_URLS]);
 
 /** In kcp the gate is about more. */
 const HALF = `feature gate ${VIRTUAL_STORAGE}: views may keep resources of exports (storage.virtual), which needs no gate here; there is no cache.kcp.io`;
@@ -41,6 +44,7 @@ export function gatesOf(flags: Flags): Gates {
     exportURLs: gates.get(EXPORT_URLS),
     virtualStorage: gates.get(VIRTUAL_STORAGE) ?? true,
     mounts: gates.get(MOUNTS) ?? true,
+    logins: gates.get(LOGINS) ?? true,
     warnings: [
       ...others.map(([name]) => `feature gate ${name} has no effect in this server`),
       ...(gates.get(VIRTUAL_STORAGE) === true ? [HALF] : []),

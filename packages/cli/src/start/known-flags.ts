@@ -1,7 +1,7 @@
 import { IGNORED_BY_ALL, REFUSED_BY_ALL, TAKEN_BY_ALL } from "../flags/api-servers.ts";
 import type { FlagTable, KnownFlags, RefusedFlags } from "../flags/table.ts";
 
-/** The flags that count. Names, defaults and meanings are those of `kcp start`, but for `view`, `shards`, `mount-allow`, `mount-ca-file` and `mount-caller-hosts`, which are ours. */
+/** The flags that count. Names, defaults and meanings are those of `kcp start`, but for `view`, `shards`, `workspace-issuer-allow`, `mount-allow`, `mount-ca-file` and `mount-caller-hosts`, which are ours. */
 const OWN = {
   "root-directory": "text",
   "experimental-bind-free-port": "switch",
@@ -14,6 +14,7 @@ const OWN = {
   "shard-external-url": "text",
   "shard-virtual-workspace-url": "text",
   "run-virtual-workspaces": "switch",
+  "miniproxy-mapping-file": "text",
   "shard-virtual-workspace-ca-file": "text",
   "shard-client-cert-file": "text",
   "shard-client-key-file": "text",
@@ -31,6 +32,7 @@ const OWN = {
   "oidc-groups-claim": "text",
   "oidc-groups-prefix": "text",
   "oidc-required-claim": "list",
+  "workspace-issuer-allow": "list",
   "api-audiences": "list",
   "service-account-issuer": "list",
   "service-account-jwks-uri": "text",

@@ -12,6 +12,7 @@ import { contentOf, pathOf } from "./files.ts";
 import { gatesOf } from "./gates.ts";
 import { START } from "./known-flags.ts";
 import { logOf, type StartLog } from "./log.ts";
+import { issuerHosts } from "./logins.ts";
 import { type MountSettings, mountSettings } from "./mount-settings.ts";
 import { type Place, placeOf } from "./place.ts";
 import { type Services, servicesOf } from "./services.ts";
@@ -50,6 +51,8 @@ export interface StartOptions extends StartLog {
   readonly exportURLs: boolean | undefined;
   /** How workspaces may be mounted. @default they may not */
   readonly mounts: MountSettings | undefined;
+  /** At which restricted hosts workspace types may have issuers of tokens. @default they may have none anywhere */
+  readonly issuerHosts: readonly string[] | undefined;
   /** Whether views may keep resources of exports. */
   readonly virtualStorage: boolean;
   readonly audit: Audit | undefined;
@@ -108,6 +111,7 @@ export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     exportURLs: gates.exportURLs,
     virtualStorage: gates.virtualStorage,
     mounts: mountSettings(flags, gates, batteries),
+    issuerHosts: issuerHosts(flags, gates),
     warnings: [
       ...[...flags.warnings, ...services.warnings],
       ...(warning === undefined ? [] : [warning]),

@@ -8,6 +8,7 @@ import { shown } from "./demo/shown.ts";
 import { startFailure, told } from "./failures.ts";
 import { Interrupt } from "./interrupt.ts";
 import { kubectlPlugins } from "./kubectl-plugins.ts";
+import { loginsOf } from "./logins.ts";
 import { type Mounts, mountsOf } from "./mounts.ts";
 import type { StartOptions } from "./options.ts";
 import { urlsAt } from "./place.ts";
@@ -37,7 +38,8 @@ export async function serve(options: StartOptions): Promise<number> {
     }),
   );
   const { views, begin, options: mounted } = await mountsOf(options, await viewsOf(options, stack));
-  const server = stack.use(await told(() => serverOf(options, { credentials, store, views, mounted })));
+  const logins = await told(() => loginsOf(options));
+  const server = stack.use(await told(() => serverOf(options, { credentials, store, views, mounted, logins })));
   const listening = await Promise.race([started(server, options), interrupt.asked]);
   if (listening === undefined) return 0;
   const { baseURL } = urlsAt(place, listening.port);
@@ -72,11 +74,13 @@ function serverOf(
     store,
     views,
     mounted,
+    logins,
   }: {
     readonly credentials: Credentials;
     readonly store: Parameters<typeof keepHistory>[0];
     readonly views: Views;
     readonly mounted: Mounts["options"];
+    readonly logins: Awaited<ReturnType<typeof loginsOf>>;
   },
 ): WorkspaceServer {
   const { log, onRequest, audit, closeDelay, homeWorkspaces, totalObjectLimit, place, rootCa, serviceAccounts } =
@@ -101,6 +105,7 @@ function serverOf(
     closeDelay,
     totalObjectLimit,
     ...mounted,
+    workspaceAuthentication: logins,
     ...(options.exportURLs !== undefined && { exportURLs: options.exportURLs }),
     virtualStorage: options.virtualStorage && { others: others && asShard(others) },
     ...(homeWorkspaces !== undefined && { homeWorkspaces }),

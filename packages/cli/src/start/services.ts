@@ -19,6 +19,8 @@ export interface Services {
   readonly views: readonly string[];
   /** Where those of a shard are else; throws a UsageError where nothing says it. @default nowhere: 404 */
   readonly forwarded: ((shard: string) => ForwardedTo) | undefined;
+  /** The file that says what is behind other paths there. @default nothing */
+  readonly mapping: string | undefined;
   /** By what other servers are asked whose views keep resources of exports. @default none is */
   readonly others: ShardIdentity | undefined;
   /** For the log. */
@@ -42,10 +44,11 @@ const IDENTITY = ["shard-virtual-workspace-ca-file", "shard-client-cert-file", "
 /** @throws UsageError */
 export function servicesOf(flags: Flags): Services {
   const views = viewPaths(flags.list("view"));
+  const mapping = pathOf(flags, "miniproxy-mapping-file");
   const missing = IDENTITY.filter((name) => pathOf(flags, name) === undefined);
   const others = identityOf(flags);
   if (flags.on("run-virtual-workspaces", true))
-    return { own: true, views, forwarded: undefined, others, warnings: needless(flags, missing) };
+    return { own: true, views, mapping, forwarded: undefined, others, warnings: needless(flags, missing) };
   if (views.length > 0)
     throw new UsageError(
       "--view and --run-virtual-workspaces=false: run the view here, or elsewhere with virtual-workspaces serve --view",
@@ -58,8 +61,12 @@ export function servicesOf(flags: Flags): Services {
       ...missing,
     ];
     const warning = `requests below /services are answered 404: to have them passed on give ${flagged(lacking)}`;
-    return { own: false, views, forwarded: undefined, others, warnings: [warning] };
+    return { own: false, views, mapping, forwarded: undefined, others, warnings: [warning] };
   }
+  if (mapping !== undefined)
+    throw new UsageError(
+      "--miniproxy-mapping-file and --shard-virtual-workspace-url both say where what is below /services is: name one",
+    );
   if (others === undefined)
     throw new UsageError(
       `--run-virtual-workspaces=false: ${flagged(IDENTITY)} go together, and ${flagged(missing)} is missing`,
@@ -67,7 +74,7 @@ export function servicesOf(flags: Flags): Services {
   // A server of views is over the shard of its kubeconfig: for the others it would answer about that one.
   for (const shard of shardNames(flags)) url.of(shard);
   const forwarded = (shard: string): ForwardedTo => ({ url: url.of(shard), ...others });
-  return { own: false, views, forwarded, others, warnings: [] };
+  return { own: false, views, mapping, forwarded, others, warnings: [] };
 }
 
 /** @returns `undefined` unless all of it is given @throws UsageError on what cannot be read */

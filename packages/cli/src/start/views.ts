@@ -1,4 +1,4 @@
-import type { VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { Log, VirtualWorkspace } from "@virtual-workspaces/framework";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { keepHistory } from "@virtual-workspaces/store";
 import { type Loopback, loopback, type ShardsOptions } from "@virtual-workspaces/workspace-server";
@@ -7,6 +7,7 @@ import { openStore } from "../store/open.ts";
 import type { StoreChoice } from "../store/options.ts";
 import type { ViewFiles } from "../views/load-views.ts";
 import { told } from "./failures.ts";
+import { checked } from "./files.ts";
 import type { StartOptions } from "./options.ts";
 import { forwardedView } from "./services.ts";
 import { storeOfShard, storeOfViews } from "./shard-stores.ts";
@@ -29,7 +30,7 @@ interface Kept {
 }
 
 /** Names that the server's own views have. */
-const OWN: readonly string[] = ["clusters", "shard", "cache", "workspaces", "virtual-workspaces"];
+const OWN: readonly string[] = ["clusters", "shard", "cache", "workspaces", "virtual-workspaces", "services"];
 
 /**
  * kcp's own views, and those that a start names; what is opened for them is closed with `stack`. Functions are called for each shard, with its
@@ -40,13 +41,14 @@ const OWN: readonly string[] = ["clusters", "shard", "cache", "workspaces", "vir
 export async function viewsOf(options: StartOptions, stack: AsyncDisposableStack): Promise<Views> {
   const { services, store, log } = options;
   const { views: paths, forwarded } = services;
+  const mapped = await mappedOf(services.mapping, log);
   const onError = (error: unknown): void =>
     log({ level: "warn", message: "virtual workspaces elsewhere cannot be had", error: String(error) });
   if (forwarded !== undefined) {
     const ofShard = (name: string): readonly VirtualWorkspace[] => [forwardedView(forwarded(name), onError)];
     return { virtualWorkspaces: await told(() => ofShard(ROOT_SHARD)), named: [], ofShard };
   }
-  if (!services.own) return { virtualWorkspaces: [], named: [] };
+  if (!services.own) return { virtualWorkspaces: mapped(), named: [], ofShard: mapped };
   const [{ kcpViews }, files] = await Promise.all([import("./kcp-views.ts"), filesOf(paths)]);
   const own = loopback();
   const host = async ({ upstream, identity }: Loopback, { shard, choice, until }: Kept): Promise<ViewHost> => {
@@ -58,15 +60,25 @@ export async function viewsOf(options: StartOptions, stack: AsyncDisposableStack
   const ofRoot = hosted ? await host(own, { shard: ROOT_SHARD, choice: store, until: stack }) : undefined;
   const loaded = (await files?.views(ofRoot, OWN)) ?? [];
   return {
-    virtualWorkspaces: besides(kcpViews(own, log), loaded),
+    virtualWorkspaces: [...besides(kcpViews(own, log), loaded), ...mapped()],
     named: loaded,
     loopback: own,
     ofShard: async (name, context) => {
       const kept = { shard: name, choice: storeOfShard(store, name), until: context.own };
       const ofHost = hosted ? await host(context.loopback, kept) : undefined;
-      return besides(kcpViews(context.loopback, log), (ofHost && (await files?.hostedViews(ofHost, OWN))) ?? []);
+      const hostedViews = (ofHost && (await files?.hostedViews(ofHost, OWN))) ?? [];
+      return [...besides(kcpViews(context.loopback, log), hostedViews), ...mapped()];
     },
   };
+}
+
+/** What is behind other paths, for each address that is served. @throws UsageError */
+async function mappedOf(file: string | undefined, log: Log): Promise<() => readonly VirtualWorkspace[]> {
+  if (file === undefined) return () => [];
+  const { mappedServices, readMapping } = await import("@virtual-workspaces/front-proxy");
+  const flag = "--miniproxy-mapping-file";
+  const mapping = checked(flag, () => readMapping(file));
+  return () => [checked(flag, () => mappedServices({ mapping, log }))];
 }
 
 /** All of them; one that is named as one of kcp's takes its place, as one with other options does. */

@@ -1,5 +1,11 @@
 import { homedir } from "node:os";
-import { Client, impersonationHeaders, type LoadedKubeconfig, loadKubeconfig } from "@virtual-workspaces/client";
+import {
+  Client,
+  type ClientOptions,
+  impersonationHeaders,
+  type LoadedKubeconfig,
+  loadKubeconfig,
+} from "@virtual-workspaces/client";
 import { Upstream } from "@virtual-workspaces/transport";
 import { Failure } from "../usage.ts";
 import type { Connection } from "./flags.ts";
@@ -44,16 +50,15 @@ export class Session implements AsyncDisposable {
     return this.#loaded.namespace;
   }
 
-  /** A client of a workspace of this server. @param view the path of the view that shows it, if it is not the workspace itself */
-  client(path: string, view = ""): Client {
+  /** A client of a workspace of this server. */
+  client(path: string): Client {
+    return new Client({ upstream: this.upstream, ...this.as, cluster: path, fieldManager: "kubectl-ws" });
+  }
+
+  /** As whom a client asks. */
+  get as(): Pick<ClientOptions, "impersonate"> {
     const { impersonate } = this.#loaded;
-    return new Client({
-      upstream: this.upstream,
-      cluster: path,
-      path: view,
-      fieldManager: "kubectl-ws",
-      ...(impersonate && { impersonate }),
-    });
+    return impersonate === undefined ? {} : { impersonate };
   }
 
   /** The whole server, also where the URL is that of a view. */

@@ -45,7 +45,7 @@ export function headerTexts(rawHeaders: readonly string[], name: string): string
   const texts: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2)
     if (rawHeaders[at]?.length === name.length && rawHeaders[at]?.toLowerCase() === name)
-      texts.push(text(name, rawHeaders[at + 1] as string));
+      texts.push(headerLine(name, rawHeaders[at + 1] as string));
   return texts;
 }
 
@@ -70,13 +70,14 @@ export function extraTexts(rawHeaders: readonly string[], prefixes: readonly str
       if (!name.startsWith(prefix)) continue;
       const key = unescapedKey(name.slice(prefix.length));
       extra[key] ??= [];
-      extra[key].push(text(name, rawHeaders[at + 1] as string));
+      extra[key].push(headerLine(name, rawHeaders[at + 1] as string));
     }
   }
   return extra;
 }
 
-function text(name: string, line: string): string {
+/** What one line of a header says. @throws ApiError 400 on what is no UTF-8 */
+export function headerLine(name: string, line: string): string {
   const decoded = utf8(line);
   if (decoded === undefined) throw ApiError.badRequest(`the header ${name} is not UTF-8`);
   return decoded;

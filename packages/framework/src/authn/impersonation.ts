@@ -1,7 +1,7 @@
 import { ApiError, dnsLabelProblems, nameProblems } from "@virtual-workspaces/apimachinery";
 import type { RequestInfo } from "../request-info.ts";
 import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User } from "../user.ts";
-import { extraTexts, headerText, headerTexts } from "./headers.ts";
+import { extraTexts, headerLine, headerText, headerTexts } from "./headers.ts";
 
 /** As whom a caller wants to be taken, and what has to be allowed for that, one question for each part that differs. */
 export interface Impersonation {
@@ -51,6 +51,17 @@ export function impersonationOf(rawHeaders: readonly string[]): Impersonation | 
 }
 
 const AUTHENTICATION = "authentication.k8s.io";
+
+/** The `Impersonate-*` headers as flat pairs, for a server that reads them itself. @throws ApiError 400 on values that are no UTF-8 */
+export function impersonationLines(rawHeaders: readonly string[]): readonly string[] | undefined {
+  if (!rawHeaders.some(isImpersonation)) return undefined;
+  const lines: string[] = [];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (isImpersonation(name)) lines.push(name, headerLine(name, rawHeaders[at + 1] as string));
+  }
+  return lines;
+}
 
 function refuseMany(header: string, named: readonly unknown[]): void {
   if (named.length > MOST)

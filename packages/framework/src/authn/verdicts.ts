@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { User } from "../user.ts";
 import type { TokenVerdict, TokenVerifier } from "./bearer-tokens.ts";
 
-/** The most that are remembered at once; the oldest goes first. */
+/** The most that are remembered at once, unless somebody says otherwise; the oldest goes first. */
 const MOST = 10_000;
 
 interface Remembered {
@@ -14,13 +14,15 @@ interface Remembered {
 export class Verdicts {
   readonly #verify: TokenVerifier["verify"];
   readonly #remember: number;
+  readonly #most: number;
   readonly #known = new Map<string, Remembered>();
   readonly #asked = new Map<string, Promise<User | undefined>>();
 
   /** @param remember ms */
-  constructor(verify: TokenVerifier["verify"], remember: number) {
+  constructor(verify: TokenVerifier["verify"], remember: number, most: number = MOST) {
     this.#verify = verify;
     this.#remember = remember;
+    this.#most = most;
   }
 
   readonly of = (token: string): User | undefined | Promise<User | undefined> => {
@@ -43,7 +45,7 @@ export class Verdicts {
     if (verdict === undefined) return undefined;
     const until = Math.min(Date.now() + this.#remember, verdict.expiresAt ?? Number.POSITIVE_INFINITY);
     this.#known.set(key, { user: verdict.user, until });
-    if (this.#known.size > MOST) this.#known.delete(this.#known.keys().next().value as string);
+    if (this.#known.size > this.#most) this.#known.delete(this.#known.keys().next().value as string);
     return verdict.user;
   }
 }

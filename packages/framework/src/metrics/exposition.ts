@@ -1,4 +1,4 @@
-import type { Family } from "./family.ts";
+import type { MetricFamily } from "./family.ts";
 
 /** The formats that scrapers ask for. */
 export type Exposition = "text" | "openmetrics";
@@ -9,13 +9,13 @@ export const CONTENT_TYPES: Readonly<Record<Exposition, string>> = {
 };
 
 /** Metrics as scrapers read them: Prometheus' text format 0.0.4, or OpenMetrics 1.0. */
-export function expose(families: readonly Family[], format: Exposition): string {
+export function expose(families: readonly MetricFamily[], format: Exposition): string {
   const lines = families.flatMap((family) => linesOf(family, format));
   if (format === "openmetrics") lines.push("# EOF");
   return `${lines.join("\n")}\n`;
 }
 
-function linesOf(family: Family, format: Exposition): string[] {
+function linesOf(family: MetricFamily, format: Exposition): string[] {
   const { type, help } = family;
   const open = format === "openmetrics";
   // A counter's name ends with _total in OpenMetrics, and the family's does not.
@@ -30,7 +30,12 @@ function linesOf(family: Family, format: Exposition): string[] {
   ];
 }
 
-function histogramLines({ name, bounds, labelNames, samples }: Family & { readonly type: "histogram" }): string[] {
+function histogramLines({
+  name,
+  bounds,
+  labelNames,
+  samples,
+}: MetricFamily & { readonly type: "histogram" }): string[] {
   const names = [...labelNames, "le"];
   return samples.flatMap(({ labels, counts, count, sum }) => {
     let below = 0;

@@ -1,11 +1,11 @@
 /** One time series: its labels in the order of the family's names, and what is counted. */
-export interface Sample {
+export interface MetricSample {
   readonly labels: readonly string[];
   readonly value: number;
 }
 
 /** What a histogram has seen of one set of labels. */
-export interface Distribution {
+export interface MetricDistribution {
   readonly labels: readonly string[];
   /** How many were at most each bound; not cumulated. */
   readonly counts: readonly number[];
@@ -13,23 +13,23 @@ export interface Distribution {
   readonly sum: number;
 }
 
-interface Described {
+/** A metric and all its series, as they are now. */
+export type MetricFamily = {
   readonly name: string;
   readonly help: string;
   readonly labelNames: readonly string[];
-}
-
-/** A metric and all its series, as they are now. */
-export type Family =
-  | (Described & { readonly type: "counter" | "gauge"; readonly samples: readonly Sample[] })
-  | (Described & {
+} & (
+  | { readonly type: "counter" | "gauge"; readonly samples: readonly MetricSample[] }
+  | {
       readonly type: "histogram";
+      /** The upper bounds of its buckets, rising. */
       readonly bounds: readonly number[];
-      readonly samples: readonly Distribution[];
-    });
+      readonly samples: readonly MetricDistribution[];
+    }
+);
 
 /** A histogram's series, counted as it goes. */
-export class Buckets implements Distribution {
+export class Buckets implements MetricDistribution {
   readonly labels: readonly string[];
   readonly counts: number[];
   readonly #bounds: readonly number[];
@@ -59,7 +59,7 @@ export class Tally {
   }
 
   /** @param labels those that are to be there from the beginning: a rate of what has not yet happened is 0 */
-  samples(labels: readonly string[] = []): Sample[] {
+  samples(labels: readonly string[] = []): MetricSample[] {
     const all = new Set([...labels, ...this.#counts.keys()]);
     return [...all].map((label) => ({ labels: [label], value: this.#counts.get(label) ?? 0 }));
   }

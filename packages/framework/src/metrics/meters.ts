@@ -1,4 +1,4 @@
-import { type Family, Tally } from "./family.ts";
+import { type MetricFamily, Tally } from "./family.ts";
 
 /**
  * What the parts of a server count by themselves, whether somebody looks or not: plain numbers. Labels must be of few
@@ -12,7 +12,7 @@ export class Meters {
   /** Requests that wait for their turn; whoever has queues says so here. */
   waiting: () => number = () => 0;
 
-  families(): Family[] {
+  families(): MetricFamily[] {
     return [
       {
         name: "apiserver_tls_handshake_errors_total",

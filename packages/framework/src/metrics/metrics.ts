@@ -6,6 +6,7 @@ import { respond } from "../encode/respond.ts";
 import { problem } from "../malformed.ts";
 import { defineVirtualWorkspace, type VirtualWorkspace } from "../virtual-workspace.ts";
 import { CONTENT_TYPES, type Exposition, expose } from "./exposition.ts";
+import type { MetricFamily } from "./family.ts";
 import { processFamilies, watchProcess } from "./process-families.ts";
 import { RequestMeter } from "./request-meter.ts";
 import { serverFamilies } from "./server-families.ts";
@@ -19,6 +20,8 @@ export interface MetricsOptions {
   readonly authorize?: Authorizer<unknown>;
   /** Whether `process_*` and `nodejs_*` are among them. @default true */
   readonly process?: boolean;
+  /** What is told besides, asked whenever somebody reads. Name nothing of a caller's in labels. @default nothing */
+  readonly families?: () => readonly MetricFamily[];
 }
 
 /** Metrics, for `metrics` of a server. Made by {@link metrics}. */
@@ -30,9 +33,11 @@ export interface Metrics extends Required<MetricsOptions> {}
  * namespace or object. There are at most 2,000 sets of labels for requests, each with 37 series and one for each status
  * code; what comes beyond is counted as `other`.
  */
-export function metrics({ authorize = nobody, process = true }: MetricsOptions = {}): Metrics {
-  return Object.freeze({ authorize, process });
+export function metrics({ authorize = nobody, process = true, families = none }: MetricsOptions = {}): Metrics {
+  return Object.freeze({ authorize, process, families });
 }
+
+const none = (): readonly MetricFamily[] => [];
 
 const nobody: Authorizer<unknown> = () => deny("nobody may read the metrics of this server");
 
@@ -64,7 +69,11 @@ export class ServerMetrics {
       throw problem(405, "metrics are read: use GET");
     }
     const { requests } = this;
-    const families = [...requests.families(), ...serverFamilies(this.#core)];
+    const families: MetricFamily[] = [
+      ...requests.families(),
+      ...serverFamilies(this.#core),
+      ...this.#metrics.families(),
+    ];
     if (this.#metrics.process) families.push(...(await processFamilies()));
     const format = formatOf(req.headers.accept);
     respond(res, { code: 200, contentType: CONTENT_TYPES[format], body: Buffer.from(expose(families, format)) });

@@ -1,12 +1,12 @@
 import { createRequire } from "node:module";
 import type * as PromClient from "prom-client";
-import type { Family } from "./family.ts";
+import type { MetricFamily } from "./family.ts";
 
 /** prom-client's observers of the collector and the event loop cannot be ended: there is one set of them for a process. */
 let registry: PromClient.Registry | undefined;
 
 /** `process_*` and `nodejs_*`: CPU, memory, handles, delay of the event loop, collections. */
-export async function processFamilies(): Promise<Family[]> {
+export async function processFamilies(): Promise<MetricFamily[]> {
   registry ??= load();
   return (await registry.getMetricsAsJSON()).map(familyOf);
 }
@@ -24,7 +24,7 @@ function load(): PromClient.Registry {
 }
 
 /** A metric of prom-client's. Its own writer cannot be used: once asked for OpenMetrics it has other names for ever. */
-function familyOf(metric: PromClient.MetricObjectWithValues<PromClient.MetricValue<string>>): Family {
+function familyOf(metric: PromClient.MetricObjectWithValues<PromClient.MetricValue<string>>): MetricFamily {
   const { name, help } = metric;
   const samples = metric.values;
   // As in their JSON, where types are words.
@@ -49,7 +49,7 @@ interface HistogramValue {
 function distributionsOf(
   values: readonly HistogramValue[],
   valuesOf: (labels: object) => string[],
-): Pick<Family & { readonly type: "histogram" }, "bounds" | "samples"> {
+): Pick<MetricFamily & { readonly type: "histogram" }, "bounds" | "samples"> {
   const isBound = ({ labels }: HistogramValue): boolean => labels.le !== undefined && labels.le !== "+Inf";
   const bounds = [...new Set(values.filter(isBound).map(({ labels }) => Number(labels.le)))];
   const groups = Map.groupBy(values, ({ labels }) => JSON.stringify(valuesOf(labels)));

@@ -1,6 +1,6 @@
 import type { Exchange } from "../exchange.ts";
 import { codeOf, type Observer } from "../observe/observer.ts";
-import { Buckets, type Family, type Sample, Tally } from "./family.ts";
+import { Buckets, type MetricFamily, type MetricSample, Tally } from "./family.ts";
 import { labelsOf, REQUEST_LABELS, type RequestLabels } from "./labels.ts";
 
 /** Kubernetes' own bounds: seconds, bytes. */
@@ -50,10 +50,10 @@ export class RequestMeter implements Observer {
   }
 
   /** All that is known, as metrics. */
-  families(): Family[] {
+  families(): MetricFamily[] {
     const all = [...this.#series.values()];
     const requests = all.flatMap(({ labels, codes }) =>
-      [...codes].map(([code, value]): Sample => ({ labels: [...labels, String(code)], value })),
+      [...codes].map(([code, value]): MetricSample => ({ labels: [...labels, String(code)], value })),
     );
     return [
       {
@@ -121,7 +121,7 @@ export class RequestMeter implements Observer {
   }
 
   /** Requests that have begun and not ended: counted when asked. */
-  #underWay(): Family[] {
+  #underWay(): MetricFamily[] {
     const long = new Map<string, { readonly labels: RequestLabels; value: number }>();
     for (const exchange of this.#long) {
       const labels = this.#seriesLabels(exchange);

@@ -1,5 +1,5 @@
 import type { ServerCore } from "../core.ts";
-import type { Family, Sample } from "./family.ts";
+import type { MetricFamily, MetricSample } from "./family.ts";
 
 type Read = (core: ServerCore) => number;
 
@@ -67,9 +67,9 @@ const WATCHES: readonly Single[] = [
 ];
 
 /** What the parts of a server know of themselves, those within it too. */
-export function serverFamilies(core: ServerCore): Family[] {
+export function serverFamilies(core: ServerCore): MetricFamily[] {
   const all = [core, ...core.parts.map((part) => part.core)];
-  const single = ({ read, ...family }: Single, cores: readonly ServerCore[]): Family => ({
+  const single = ({ read, ...family }: Single, cores: readonly ServerCore[]): MetricFamily => ({
     ...family,
     labelNames: [],
     samples: [{ labels: [], value: cores.reduce((sum, each) => sum + read(each), 0) }],
@@ -96,8 +96,8 @@ export function serverFamilies(core: ServerCore): Family[] {
 }
 
 /** One sample for each set of labels. */
-function summed(samples: readonly Sample[]): Sample[] {
-  const sums = new Map<string, Sample>();
+function summed(samples: readonly MetricSample[]): MetricSample[] {
+  const sums = new Map<string, MetricSample>();
   for (const { labels, value } of samples) {
     const key = labels.join(" ");
     sums.set(key, { labels, value: value + (sums.get(key)?.value ?? 0) });

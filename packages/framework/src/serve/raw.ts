@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { bearerToken } from "../authn/bearer-token.ts";
 import { callersToken } from "../authn/callers-token.ts";
+import { impersonationLines } from "../authn/impersonation.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Mounted } from "../mounted.ts";
 import type { Awaitable } from "../storage.ts";
@@ -18,7 +19,7 @@ export function serveRaw(exchange: Exchange): Promise<void> {
 /** Hands the request over to whoever answers it in bytes. Nobody behind us is to take a client's word for who asks. */
 export async function takeRaw(exchange: Exchange, take: () => Awaitable<void>): Promise<void> {
   exchange.answered = true;
-  noteToken(exchange);
+  noteCaller(exchange);
   exchange.core.identityHeaders.drop(exchange.req);
   if (exchange.info.longRunning) exchange.leaveSeat();
   await take();
@@ -49,7 +50,7 @@ export async function handOver(exchange: Exchange, take: (socket: Duplex) => Awa
   const { socket } = res;
   if (socket === null) throw new Error("the client left");
   exchange.answered = true;
-  noteToken(exchange);
+  noteCaller(exchange);
   core.identityHeaders.drop(req);
   // The response was only there to refuse with.
   res.detachSocket(socket);
@@ -65,6 +66,13 @@ export async function handOver(exchange: Exchange, take: (socket: Duplex) => Awa
     else socket.destroy();
     throw error;
   }
+}
+
+/** What a view takes of what says who asks, which is about to be taken off. */
+function noteCaller(exchange: Exchange): void {
+  noteToken(exchange);
+  if (exchange.mounted.workspace.passesImpersonation === true)
+    exchange.impersonation = impersonationLines(exchange.req.rawHeaders);
 }
 
 /** Of callers who go on as somebody else it is not: whoever has it would go on as them. */
@@ -103,10 +111,11 @@ function onceWithdrawn(exchange: Exchange, open: ServerResponse | Duplex, end: (
 
 /** What raw handlers are told. */
 export function rawRequest(exchange: Exchange): RawRequest<Readonly<Record<string, string>>> {
-  const { params, requestId, prefix, tail, search, signal, hops, token } = exchange;
+  const { params, requestId, prefix, tail, search, signal, hops, token, impersonation } = exchange;
   return {
     ...{ user: exchange.user as User, params, requestId, prefix, tail, search, signal, hops },
     ...(token !== undefined && { token }),
+    ...(impersonation !== undefined && { impersonation }),
     get ending() {
       return endingOf(exchange);
     },

@@ -6,8 +6,9 @@ import type { Awaitable } from "../storage.ts";
 import type { User } from "../user.ts";
 import { enforce } from "./authorize.ts";
 
-/** Goes on as somebody else, if the server's rule allows the caller every part of that. */
+/** Goes on as somebody else, if the server's rule allows the caller every part of that; who passes that on asks nobody. */
 export function impersonate(exchange: Exchange): void | Promise<void> {
+  if (exchange.mounted.workspace.passesImpersonation === true) return;
   const wanted = impersonationOf(exchange.req.rawHeaders);
   if (wanted !== undefined) return become(exchange, wanted);
 }

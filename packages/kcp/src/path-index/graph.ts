@@ -1,8 +1,11 @@
 import { Claims } from "./claims.ts";
+import { Deleted, workspaceKey } from "./deleted.ts";
 import { type Link, Links } from "./links.ts";
 import {
   addWorkspaces,
   ClusterNode,
+  type Entry,
+  NOT_YET,
   OddWorkspace,
   removeWorkspaces,
   type ShardNode,
@@ -22,6 +25,13 @@ function isReachable(url: string | undefined): url is string {
   return protocol === "http:" || protocol === "https:";
 }
 
+function entryOf(to: ClusterNode | undefined, mountURL: string | undefined, phase: string | undefined): Entry {
+  const unavailable = phase === UNAVAILABLE;
+  if (to !== undefined) return unavailable ? new OddWorkspace(to, undefined, true) : to;
+  if (phase === SCHEDULING || !isReachable(mountURL)) return NOT_YET;
+  return new OddWorkspace(undefined, ownCopy(mountURL), unavailable);
+}
+
 /** What the shards say, put together: what each says of one object is kept until it says otherwise, whatever others say. */
 export class Graph {
   readonly clusters: Map<string, ClusterNode> = new Map();
@@ -33,7 +43,7 @@ export class Graph {
   shard(name: string): ShardNode {
     const known = this.shards.get(name);
     if (known !== undefined) return known;
-    const added: ShardNode = { name: ownCopy(name), urls: undefined, clusters: 0 };
+    const added: ShardNode = { name: ownCopy(name), urls: undefined, clusters: 0, deleted: new Deleted() };
     this.shards.set(added.name, added);
     return added;
   }
@@ -50,28 +60,25 @@ export class Graph {
     };
     this.#removeClaim(node, shard);
     this.#claims.add(node, claim);
+    shard.deleted.remove(name);
   }
 
   deleteLogicalCluster(shard: ShardNode, name: string): void {
     const node = this.clusters.get(name);
-    if (node === undefined) return;
-    this.#removeClaim(node, shard);
+    if (node === undefined || !this.#removeClaim(node, shard)) return;
+    shard.deleted.add(name);
     this.#release(node);
   }
 
   setWorkspace(shard: ShardNode, { cluster, name, target, mountURL, phase }: IndexedWorkspace): void {
-    const leads = target !== undefined && target !== "";
-    if (phase === SCHEDULING || !(leads || isReachable(mountURL))) {
-      this.deleteWorkspace(shard, { cluster, name });
-      return;
-    }
     const parent = this.#node(cluster);
+    const leads = target !== undefined && target !== "" && phase !== SCHEDULING;
     const to = leads ? this.#node(target) : undefined;
-    const odd = to === undefined || phase === UNAVAILABLE;
     const { byName } = workspacesOn(parent, shard) ?? addWorkspaces(parent, shard);
     const before = targetOf(byName.get(name));
     const key = to?.base === name ? to.base : ownCopy(name);
-    byName.set(key, odd ? new OddWorkspace(to, to ? undefined : mountURL, phase === UNAVAILABLE) : to);
+    byName.set(key, entryOf(to, mountURL, phase));
+    shard.deleted.remove(workspaceKey(cluster, name));
     if (before === to) return;
     if (before !== undefined) this.#unlink(before, { parent, name });
     if (to !== undefined) this.#links.add(to, { parent, name: key });
@@ -84,13 +91,14 @@ export class Graph {
     const entry = list?.byName.get(name);
     if (list === undefined || entry === undefined) return;
     list.byName.delete(name);
+    shard.deleted.add(workspaceKey(cluster, name));
     if (list.byName.size === 0) removeWorkspaces(parent, list);
     const to = targetOf(entry);
     if (to !== undefined) this.#unlink(to, { parent, name });
     this.#release(parent);
   }
 
-  /** All that a shard said is forgotten. Looks at every logical cluster once. */
+  /** All that a shard said is forgotten, that it deleted something too. Looks at every logical cluster once. */
   deleteShard(shard: ShardNode): void {
     for (const node of this.clusters.values()) {
       this.#removeClaim(node, shard);
@@ -124,10 +132,12 @@ export class Graph {
       this.clusters.delete(node.name);
   }
 
-  #removeClaim(node: ClusterNode, shard: ShardNode): void {
+  /** Whether the shard had one. */
+  #removeClaim(node: ClusterNode, shard: ShardNode): boolean {
     const claim = this.#claims.remove(node, shard);
     this.#texts.leave(claim?.type);
     this.#texts.leave(claim?.prefix);
+    return claim !== undefined;
   }
 
   #unlink(node: ClusterNode, link: Link): void {

@@ -1,3 +1,4 @@
+import { workspaceKey } from "./deleted.ts";
 import type { ClusterNode } from "./node.ts";
 
 /** A workspace that leads to a logical cluster, seen from there. */
@@ -6,7 +7,7 @@ export interface Link {
   readonly name: string;
 }
 
-const keyOf = ({ parent, name }: Link): string => `${parent.name}\0${name}`;
+const keyOf = ({ parent, name }: Link): string => workspaceKey(parent.name, name);
 
 /** Which workspaces lead to a logical cluster, whether they count or not. The first is kept in the node itself. */
 export class Links {

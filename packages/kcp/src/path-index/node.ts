@@ -1,5 +1,6 @@
 // Why so: a million of these are kept. A logical cluster and the workspace that it stands behind are one object; what is
 // rare (several shards that claim a logical cluster, several workspaces that lead to it) is kept beside, in claims.ts and links.ts.
+import type { Deleted } from "./deleted.ts";
 import type { SharedText } from "./texts.ts";
 
 /** A shard that something is known of. */
@@ -9,6 +10,8 @@ export interface ShardNode {
   urls: { readonly baseURL: string; readonly virtualWorkspaceURL: string | undefined } | undefined;
   /** How many logical clusters it says it has. */
   clusters: number;
+  /** Names of logical clusters and keys of workspaces that it had, and has no more. */
+  readonly deleted: Deleted;
 }
 
 /** What one shard says of a logical cluster. */
@@ -43,7 +46,7 @@ export class ClusterNode {
 /** A workspace that leads to a logical cluster and is in order is that logical cluster; others say more. */
 export type Entry = ClusterNode | OddWorkspace;
 
-/** A workspace that is a mount, or unavailable. */
+/** A workspace that is a mount, or unavailable, or leads nowhere yet. */
 export class OddWorkspace {
   readonly target: ClusterNode | undefined;
   readonly mountURL: string | undefined;
@@ -55,6 +58,9 @@ export class OddWorkspace {
     this.unavailable = unavailable;
   }
 }
+
+/** All that do: a million workspaces may be made at once. */
+export const NOT_YET: OddWorkspace = new OddWorkspace(undefined, undefined, false);
 
 /** The workspaces of one logical cluster that one shard knows. */
 export interface Workspaces {

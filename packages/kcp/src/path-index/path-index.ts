@@ -22,7 +22,8 @@ import { linkOf, lookup, pathOf, workspaceOf } from "./walk.ts";
  * It says where things are, not who may see them: that is for authorization at the shard. Memory grows with what it is
  * fed and with nothing else: 220 bytes for each workspace with its logical cluster where a hundred have one parent, 250
  * where ten have, up to 200 and the length of its path more for each parent (measured; names of 16 characters, Node 24).
- * Lookups keep nothing.
+ * Lookups keep nothing. Of the Workspaces and LogicalClusters that a shard has deleted at least the last 5,000 are
+ * remembered, at most 10,000, the oldest forgotten first: some 1 MB for each shard at most.
  */
 export class PathIndex {
   readonly #graph = new Graph();
@@ -32,7 +33,7 @@ export class PathIndex {
     this.#graph.shard(name).urls = { baseURL, virtualWorkspaceURL };
   }
 
-  /** A shard is gone, with all it said. Looks at every logical cluster: some 0.1 s for a million. */
+  /** A shard is gone, with all it said, and of what is on it nothing is known: it may be back, so that it does not count as deleted. Looks at every logical cluster: some 0.1 s for a million. */
   deleteShard(name: string): void {
     const shard = this.#graph.shards.get(name);
     if (shard !== undefined) this.#graph.deleteShard(shard);
@@ -66,7 +67,7 @@ export class PathIndex {
   /**
    * What a path leads to (kcp's `LookupURL`): it begins with the name of any logical cluster, `root:org:team` or
    * `2x3y4z:team`, or with the user of a home workspace, `user:alice:team`. A `system:` name is one name. Text that is
-   * no path is unknown.
+   * no path is unknown. What was deleted and is there again counts at once.
    */
   lookup(path: string): Lookup {
     return lookup(this.#graph, path);

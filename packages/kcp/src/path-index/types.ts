@@ -41,7 +41,7 @@ export interface FoundWorkspace extends WorkspaceKey {
 }
 
 /** What a path leads to; not one of the kinds tells what the asking user may know. */
-export type Lookup = FoundCluster | FoundMount | UnavailableWorkspace | UnknownWorkspace;
+export type Lookup = FoundCluster | FoundMount | UnavailableWorkspace | UnreachableWorkspace;
 
 /** A logical cluster. */
 export interface FoundCluster {
@@ -82,7 +82,15 @@ export interface UnavailableWorkspace {
   readonly reason: string;
 }
 
-/** There is no such workspace, or it is not reachable yet, or its shard is not known. kcp answers 404 on a shard, 403 at the front proxy. */
-export interface UnknownWorkspace {
-  readonly kind: "unknown";
+/** A path that leads nowhere now. kcp answers 404 on a shard, 403 at the front proxy, to all of them. */
+export interface UnreachableWorkspace {
+  /**
+   * - `unknown`: nothing was ever said of it, or long ago.
+   * - `pending`: there is one, but not yet where it leads to: its phase is `Scheduling`, it has neither target nor a URL that
+   *   can be asked, or no shard is known that has its logical cluster.
+   * - `gone`: it was there, or its logical cluster, and was deleted; how long that is known, {@link PathIndex} says.
+   */
+  readonly kind: "unknown" | "pending" | "gone";
+  /** As that of {@link UnavailableWorkspace}: of the part of the path that leads nowhere. */
+  readonly reason: string;
 }

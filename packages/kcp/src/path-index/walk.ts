@@ -1,13 +1,20 @@
 import { homeClusterName } from "../names/cluster-names.ts";
 import { HOME_PATH_PREFIX } from "../well-known/names.ts";
+import { workspaceKey } from "./deleted.ts";
 import type { Graph } from "./graph.ts";
 import type { Link } from "./links.ts";
 import { type ClusterNode, OddWorkspace, targetOf, workspaceIn } from "./node.ts";
-import type { FoundWorkspace, Lookup } from "./types.ts";
+import type { FoundWorkspace, Lookup, UnreachableWorkspace } from "./types.ts";
 
 const SEPARATOR = ":";
 const SYSTEM = "system:";
-const UNKNOWN: Lookup = Object.freeze({ kind: "unknown" });
+
+type Absence = UnreachableWorkspace["kind"];
+const ABSENCES: Readonly<Record<Absence, string>> = {
+  unknown: "is not known",
+  pending: "is not ready yet: try again later",
+  gone: "was deleted",
+};
 
 /** Where the name ends that begins here. */
 function endOf(path: string, start: number): number {
@@ -15,53 +22,69 @@ function endOf(path: string, start: number): number {
   return colon < 0 ? path.length : colon;
 }
 
-/** The logical cluster that a path begins with, and how much of the path that is. */
-function begin(graph: Graph, path: string): { node: ClusterNode | undefined; end: number } {
-  if (path.startsWith(SYSTEM)) return { node: graph.clusters.get(path), end: path.length };
+/** The name of the logical cluster that a path begins with, and how much of the path that is. */
+function begin(path: string): { first: string; end: number } {
+  if (path.startsWith(SYSTEM)) return { first: path, end: path.length };
   const end = endOf(path, 0);
   const first = path.slice(0, end);
-  if (first !== HOME_PATH_PREFIX || end === path.length) return { node: graph.clusters.get(first), end };
+  if (first !== HOME_PATH_PREFIX || end === path.length) return { first, end };
   const userEnd = endOf(path, end + 1);
-  const user = path.slice(end + 1, userEnd);
-  return { node: graph.clusters.get(homeClusterName(user)), end: userEnd };
+  return { first: homeClusterName(path.slice(end + 1, userEnd)), end: userEnd };
 }
 
 /** Goes down a path name by name; costs as much as the path has names that exist. */
 export function lookup(graph: Graph, path: string): Lookup {
-  let { node, end } = begin(graph, path);
-  if (node?.shard === undefined) return UNKNOWN;
+  let { first, end } = begin(path);
+  let node = graph.clusters.get(first);
+  if (node?.shard === undefined) return unreachable(absence(graph, first), path.slice(0, end));
   let unavailable: string | undefined;
   while (end < path.length) {
     const start = end + 1;
     end = endOf(path, start);
     const name = path.slice(start, end);
     const entry = workspaceIn(node, name);
+    if (entry === undefined) return unreachable(absenceIn(node, name), path.slice(0, end));
     if (entry instanceof OddWorkspace && entry.unavailable) unavailable = path.slice(0, end);
     const target = targetOf(entry);
     if (entry instanceof OddWorkspace && entry.mountURL !== undefined)
       return unavailable === undefined
         ? foundMount(graph, { link: { parent: node, name }, url: entry.mountURL, rest: path.slice(end + 1) })
         : outOfOrder(unavailable);
-    if (target?.shard === undefined) return UNKNOWN;
+    if (target?.shard === undefined)
+      return unreachable(target === undefined ? "pending" : absence(graph, target.name), path.slice(0, end));
     node = target;
   }
-  return unavailable === undefined ? foundCluster(graph, node) : outOfOrder(unavailable);
+  return unavailable === undefined ? foundCluster(graph, node, path) : outOfOrder(unavailable);
+}
+
+/** Why there is no logical cluster of this name, which no shard has. */
+function absence(graph: Graph, name: string): Absence {
+  for (const { deleted } of graph.shards.values()) if (deleted.has(name)) return "gone";
+  return graph.clusters.has(name) ? "pending" : "unknown";
+}
+
+/** Why there is no workspace of this name. */
+const absenceIn = ({ name: cluster, shard }: ClusterNode, name: string): Absence =>
+  shard?.deleted.has(workspaceKey(cluster, name)) ? "gone" : "unknown";
+
+function unreachable(kind: Absence, path: string): Lookup {
+  return { kind, reason: `workspace ${path} ${ABSENCES[kind]}` };
 }
 
 function outOfOrder(path: string): Lookup {
   return { kind: "unavailable", code: 503, reason: `workspace ${path} is not available: try again later` };
 }
 
-function foundCluster(graph: Graph, node: ClusterNode): Lookup {
+function foundCluster(graph: Graph, node: ClusterNode, asked: string): Lookup {
   const { name: cluster, shard, type } = node;
-  if (shard?.urls === undefined) return UNKNOWN;
+  if (shard?.urls === undefined) return unreachable("pending", asked);
   return { kind: "cluster", cluster, shard: shard.name, ...shard.urls, path: pathOf(graph, node), type: type?.text };
 }
 
 function foundMount(graph: Graph, { link, url, rest }: { link: Link; url: string; rest: string }): Lookup {
   const workspace = workspaceOf(link);
-  if (workspace === undefined) return UNKNOWN;
   const path = `${pathOf(graph, link.parent)}${SEPARATOR}${link.name}`;
+  if (workspace === undefined) return unreachable("pending", path);
   return { kind: "mount", url, workspace, path, rest };
 }
 

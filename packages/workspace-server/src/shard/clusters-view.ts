@@ -19,6 +19,7 @@ import { withOriginalVersion } from "./original-version.ts";
 import { isReview } from "./review-kinds.ts";
 import { ServedOnce, servedFrom } from "./served-as.ts";
 import type { Shard } from "./shard.ts";
+import type { WorkspaceLogins } from "./workspace-logins.ts";
 
 /** Logical clusters, and who answers for them. */
 export interface Clusters {
@@ -67,13 +68,15 @@ export interface ShardViewOptions {
 /** What is served where there is no logical cluster. */
 export interface ClustersViewOptions extends ShardViewOptions {
   readonly mounts: Mounts;
+  /** Who may log in besides, by the name or path of a logical cluster. @default nobody */
+  readonly logins?: WorkspaceLogins | undefined;
 }
 
 /**
  * Logical clusters under `/clusters/<name or path>`, what workspaces are mounted on by their paths, and all of a shard at once under
  * `/clusters/*`.
  */
-export function clustersView(clusters: Clusters, { documents, mounts }: ClustersViewOptions): VirtualWorkspace {
+export function clustersView(clusters: Clusters, { documents, mounts, logins }: ClustersViewOptions): VirtualWorkspace {
   const isShut = (cluster: string): boolean => {
     const found = clusters.shardOf(cluster).context.state.logicalCluster(cluster);
     return found !== undefined && isInactive(found);
@@ -108,6 +111,7 @@ export function clustersView(clusters: Clusters, { documents, mounts }: Clusters
     path: "/:cluster",
     wildcard: true,
     groupOrder: "listed",
+    authentication: ({ cluster }) => logins?.(cluster) ?? [],
     locate: (said) => clusters.locate(said),
     authorize: (question) => {
       refuseShardLevel(question);

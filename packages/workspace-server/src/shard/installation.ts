@@ -1,6 +1,7 @@
 import { ApiError, isWorkspacePath, WILDCARD } from "@virtual-workspaces/apimachinery";
 import type { Located } from "@virtual-workspaces/framework";
 import {
+  authenticatingType,
   CORE_GROUP,
   HOME_PATH_PREFIX,
   homeClusterName,
@@ -16,17 +17,30 @@ import {
   type Shard,
   TENANCY_GROUP,
   type Workspace,
+  type WorkspaceAuthentication,
+  type WorkspaceAuthenticationConfiguration,
   type WorkspaceType,
+  workspaceAuthenticators,
 } from "@virtual-workspaces/kcp";
 import { asLocated, mountAt } from "../mounts/place.ts";
 import { isInProcess } from "../shards/in-process.ts";
 import type { ShardContext } from "./context.ts";
+
+/** What an installation is made of. */
+export interface InstallationOptions {
+  /** @default false */
+  readonly runsShards?: boolean;
+  /** Is told of types and what they name. @default nobody logs in by a type */
+  readonly authentication?: WorkspaceAuthentication;
+}
 
 /** The shards that run together, and the index of their workspaces. */
 export class Installation {
   readonly index: PathIndex = new PathIndex();
   /** Whether Shards may ask to be run by this process. */
   readonly runsShards: boolean;
+  /** Who may log in to workspaces by their types, if anybody may. */
+  readonly authentication: WorkspaceAuthentication | undefined;
   readonly #shards = new Map<string, ShardContext>();
   readonly #followers = new Set<Follower>();
   readonly #identities = Promise.withResolvers<void>();
@@ -47,8 +61,9 @@ export class Installation {
     this.#identities.resolve();
   }
 
-  constructor({ runsShards = false }: { readonly runsShards?: boolean } = {}) {
+  constructor({ runsShards = false, authentication }: InstallationOptions = {}) {
     this.runsShards = runsShards;
+    this.authentication = authentication;
   }
 
   get shards(): readonly ShardContext[] {
@@ -123,6 +138,7 @@ export class Installation {
         deleted: (_, { key }) => this.index.deleteLogicalCluster(name, key.cluster),
       }),
     );
+    if (this.authentication !== undefined) stack.use(followLogins(shard, this.authentication));
     for (const follower of this.#followers) follower.join(shard);
     return stack;
   }
@@ -251,6 +267,35 @@ export class Installation {
     if (found.kind === "unavailable") throw ApiError.serviceUnavailable("Not available.");
     throw ApiError.notFound({ group: TENANCY_GROUP, resource: "workspaces" }, path);
   }
+}
+
+/** Has it said what the types of a shard name, now and as it changes. @returns ends that */
+function followLogins({ name, state }: ShardContext, to: WorkspaceAuthentication): Disposable {
+  const stack = new DisposableStack();
+  stack.defer(() => to.deleteShard(name));
+  const setType = (type: WorkspaceType): void => {
+    const named = authenticatingType(type);
+    if (named !== undefined) to.setType(name, named);
+  };
+  stack.use(
+    state.workspaceTypes.mirror({
+      added: setType,
+      updated: setType,
+      deleted: (_, { key }) => to.deleteType(name, key),
+    }),
+  );
+  const setConfiguration = (configuration: WorkspaceAuthenticationConfiguration): void => {
+    const said = workspaceAuthenticators(configuration);
+    if (said !== undefined) to.setConfiguration(name, said);
+  };
+  stack.use(
+    state.workspaceAuthenticationConfigurations.mirror({
+      added: setConfiguration,
+      updated: setConfiguration,
+      deleted: (_, { key }) => to.deleteConfiguration(name, key),
+    }),
+  );
+  return stack;
 }
 
 /** Whether it is the name of a logical cluster, and no path. */

@@ -27,6 +27,7 @@ import {
 import { SelfSubjectRulesReviews } from "../service-accounts/reviews/rules-reviews.ts";
 import { TokenReviews } from "../service-accounts/reviews/token-reviews.ts";
 import type { Installation } from "./installation.ts";
+import { workspaceLogins } from "./workspace-logins.ts";
 
 /** What reviews ask. */
 export interface ReviewKindsOptions {
@@ -45,7 +46,7 @@ type AnyAuthorizer = Authorizer<Readonly<Record<string, string>>>;
  * framework's, which are for all who have logged in: in kcp one may ask only where one may enter.
  */
 export function reviewKinds(options: ReviewKindsOptions): readonly ServedResource[] {
-  const { authenticators, audiences, log } = options;
+  const { authenticators, audiences, installation, log } = options;
   const authorizer = ofEach(options);
   // Below `:cluster` there is always one; of the server's root there is none, and nobody but masters gets there.
   const [own, review, deep] = [authorizer, authorizer.review, authorizer.deep] as unknown as AnyAuthorizer[];
@@ -54,7 +55,7 @@ export function reviewKinds(options: ReviewKindsOptions): readonly ServedResourc
     asksDeeply(request, params["cluster"] ?? "") ? deep : undefined;
   return [
     SelfSubjectReview.serve(new SelfReviews()),
-    TokenReview.serve(new TokenReviews({ authenticators, audiences, log })),
+    TokenReview.serve(new TokenReviews({ authenticators, logins: workspaceLogins(installation), audiences, log })),
     LocalSubjectAccessReview.serve(new LocalSubjectAccessReviews(reviews)),
     SelfSubjectAccessReview.serve(new SelfSubjectAccessReviews({ authorizer: own as AnyAuthorizer, log })),
     SelfSubjectRulesReview.serve(new SelfSubjectRulesReviews(authorizer)),

@@ -17,6 +17,7 @@ import {
   PartitionSet,
   Shard,
   Workspace,
+  WorkspaceAuthenticationConfiguration,
   WorkspaceType,
 } from "@virtual-workspaces/kcp";
 import { Namespace, type NamespaceContent } from "../kinds/core/namespace.ts";
@@ -42,6 +43,7 @@ export class ShardState {
   readonly workspaces: Tracked<ContentOf<typeof Workspace>>;
   /** Index `type`: by `<path>:<name>` and `<logical cluster>:<name>`. */
   readonly workspaceTypes: Tracked<ContentOf<typeof WorkspaceType>>;
+  readonly workspaceAuthenticationConfigurations: Tracked<ContentOf<typeof WorkspaceAuthenticationConfiguration>>;
   readonly shards: Tracked<ContentOf<typeof Shard>>;
   readonly partitionSets: Tracked<ContentOf<typeof PartitionSet>>;
   readonly partitions: Tracked<ContentOf<typeof Partition>>;
@@ -85,6 +87,7 @@ export class ShardState {
         type: byPath,
       },
     });
+    this.workspaceAuthenticationConfigurations = objects.track(WorkspaceAuthenticationConfiguration);
     this.shards = objects.track(Shard);
     this.partitionSets = objects.track(PartitionSet);
     this.partitions = objects.track(Partition);

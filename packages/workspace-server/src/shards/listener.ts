@@ -20,6 +20,7 @@ import {
 } from "../shard/clusters-view.ts";
 import { metricsAccess, rootView } from "../shard/root-view.ts";
 import type { Shard } from "../shard/shard.ts";
+import { workspaceLogins } from "../shard/workspace-logins.ts";
 
 /** What all listeners of a process have in common. */
 export interface CommonListenerOptions
@@ -39,7 +40,7 @@ export interface ListenerClusters extends ClustersViewOptions {
 }
 
 /** What one of them serves. */
-export interface ListenerContent extends Omit<ListenerClusters, "documents" | "mounts"> {
+export interface ListenerContent extends Omit<ListenerClusters, "documents" | "mounts" | "logins"> {
   /** Decides who reads metrics: the shard that has `root`. */
   readonly root: Shard;
   /** Below `/services`. */
@@ -53,11 +54,12 @@ export function ownViews({
   clusters,
   documents,
   mounts,
+  logins,
 }: ListenerClusters): Pick<ServerOptions, "virtualWorkspaces"> & Required<Pick<ServerOptions, "impersonation">> {
   const authorizer: Authorizer<ClusterParams> = (question) =>
     clusters.shardOf(question.params.cluster ?? "").authorizer(question);
   return {
-    virtualWorkspaces: [clustersView(clusters, { documents, mounts }), rootView(shard, { documents })],
+    virtualWorkspaces: [clustersView(clusters, { documents, mounts, logins }), rootView(shard, { documents })],
     impersonation: workspaceImpersonation(authorizer),
   };
 }
@@ -68,7 +70,8 @@ export function listenerOptions(
   content: ListenerContent,
 ): ServerOptions {
   const { shard, clusters, root, virtualWorkspaces, checks } = content;
-  const own = ownViews({ shard, clusters, documents, mounts });
+  const logins = workspaceLogins(shard.context.installation);
+  const own = ownViews({ shard, clusters, documents, mounts, logins });
   return {
     ...common,
     virtualWorkspaces: [...own.virtualWorkspaces, ...virtualWorkspaces],

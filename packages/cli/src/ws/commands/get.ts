@@ -7,7 +7,8 @@ import type { Values } from "../flags.ts";
 import { type Asked, isUnserved, pagesOf } from "../get/lists.ts";
 import { type Found, objectsOf, tableOf } from "../get/table.ts";
 import type { Session } from "../session.ts";
-import { ownPaths, problemsIn, treeAt } from "../tree/walk.ts";
+import { ownPaths, problemsIn } from "../tree/node.ts";
+import { treeAt } from "../tree/read.ts";
 
 /** How many workspaces are asked at once. */
 const AT_ONCE = 8;

@@ -4,8 +4,8 @@ import { LOGICAL_CLUSTERS, MOUNTS, type Workspace } from "../kinds.ts";
 import { placeOf } from "../path.ts";
 import type { Session } from "../session.ts";
 import { type Branch, drawn } from "../tree/draw.ts";
-import { treeOf } from "../tree/view.ts";
-import { problemsIn, type TreeNode } from "../tree/walk.ts";
+import { problemsIn, type TreeNode } from "../tree/node.ts";
+import { treeAt } from "../tree/read.ts";
 
 export const tree: WsCommand = {
   usage: "tree [-f | --full] [--wide] [-w <workspace>]",
@@ -16,7 +16,7 @@ export const tree: WsCommand = {
       say(`current context URL ${JSON.stringify(session.url)} does not point directly to a kcp workspace`);
       return;
     }
-    const root = await treeOf(session, session.pathOf(workspace));
+    const root = await treeAt(session, session.pathOf(workspace));
     // kcp ends with an empty line.
     say(`${drawn(await branchOf(root, { session, full, wide }))}\n`);
     for (const { path, problem } of problemsIn(root)) note(`${path} cannot be listed: ${problem}`);

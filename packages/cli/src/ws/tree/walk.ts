@@ -2,16 +2,7 @@ import { isApiError, joinWorkspacePath } from "@virtual-workspaces/apimachinery"
 import { AtOnce } from "../at-once.ts";
 import { WORKSPACES, type Workspace } from "../kinds.ts";
 import type { Session } from "../session.ts";
-
-/** A workspace, and what is in it. */
-export interface TreeNode {
-  readonly path: string;
-  /** None for the one that one is in. */
-  readonly workspace?: Workspace;
-  readonly children: readonly TreeNode[];
-  /** Why what is in it is not known. */
-  readonly problem?: string;
-}
+import { isAlive, type TreeNode } from "./node.ts";
 
 /** How many lists are asked for at once. */
 const AT_ONCE = 8;
@@ -22,7 +13,7 @@ const AT_ONCE = 8;
  *
  * @throws ApiError when that one cannot be listed
  */
-export async function treeAt(session: Session, path: string): Promise<TreeNode> {
+export async function walkedAt(session: Session, path: string): Promise<TreeNode> {
   const walk = new Walk(session);
   const children = await walk.below(path);
   return { path, children };
@@ -38,9 +29,7 @@ class Walk {
 
   async below(path: string): Promise<readonly TreeNode[]> {
     const workspaces = await this.#list(path);
-    // One that is deleted may be there no more in a moment.
-    const alive = workspaces.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-    return await Promise.all(alive.map((workspace) => this.#node(path, workspace)));
+    return await Promise.all(workspaces.filter(isAlive).map((workspace) => this.#node(path, workspace)));
   }
 
   async #node(parent: string, workspace: Workspace): Promise<TreeNode> {
@@ -64,15 +53,4 @@ class Walk {
       throw error;
     }
   }
-}
-
-/** The workspaces of a tree that one can be in, the topmost first; mounted ones are another's. */
-export function ownPaths({ path, workspace, children }: TreeNode): readonly string[] {
-  if (workspace?.spec.mount !== undefined) return [];
-  return [path, ...children.flatMap(ownPaths)];
-}
-
-/** Those of a tree that could not be listed. */
-export function problemsIn(node: TreeNode): readonly TreeNode[] {
-  return [...(node.problem === undefined ? [] : [node]), ...node.children.flatMap(problemsIn)];
 }

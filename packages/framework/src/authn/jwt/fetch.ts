@@ -1,5 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import type { ClientRequest, IncomingMessage } from "node:http";
+import { isIP } from "node:net";
+import type { Duplex } from "node:stream";
+import { type ConnectionOptions, connect } from "node:tls";
+import { type Dial, hostOf } from "@virtual-workspaces/transport";
 import { delayOf } from "../../numbers.ts";
 
 /** The longest answer that is read of an issuer, bytes. */
@@ -10,6 +14,8 @@ export interface FetchOptions {
   readonly ca: string | undefined;
   /** For all of it, ms. */
   readonly timeout: number;
+  /** Opens the connection. @default to wherever the URL leads */
+  readonly dial?: Dial | undefined;
 }
 
 /**
@@ -17,12 +23,12 @@ export interface FetchOptions {
  *
  * @throws Error that says what and where, but for the query
  */
-export async function fetchText(url: string, { ca, timeout }: FetchOptions): Promise<string> {
+export async function fetchText(url: string, { ca, timeout, dial }: FetchOptions): Promise<string> {
   const target = parsed(url);
   const signal = AbortSignal.timeout(delayOf(timeout));
   try {
     // Whatever becomes of the request: who asks for keys must not wait for ever.
-    return await Promise.race([get(target, { ca, signal }), end(signal)]);
+    return await Promise.race([get(target, { ca, signal, dial }), end(signal)]);
   } catch (error) {
     const why = signal.aborted ? `no whole answer within ${timeout} ms` : (error as Error).message;
     throw new Error(`GET ${target.origin}${target.pathname}: ${why}`);
@@ -39,19 +45,40 @@ function end(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
 }
 
-async function get(target: URL, { ca, signal }: { ca: string | undefined; signal: AbortSignal }): Promise<string> {
+interface Asked extends Pick<FetchOptions, "ca" | "dial"> {
+  readonly signal: AbortSignal;
+}
+
+async function get(target: URL, { ca, signal, dial }: Asked): Promise<string> {
   const { Agent, get: request } = await import("node:https");
-  // A connection of its own, never one that another issuer's authorities have vouched for.
-  const agent = new Agent({ keepAlive: false, maxCachedSessions: 0 });
   const headers = { Accept: "application/json" };
-  const options = { agent, headers, signal, rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) };
-  const response = await answerTo(request(target, options));
+  const verified = { rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) };
+  // A connection of its own, never one that another issuer's authorities have vouched for.
+  const connection =
+    dial === undefined
+      ? { agent: new Agent({ keepAlive: false, maxCachedSessions: 0 }), ...verified }
+      : { createConnection: await secured(target, { dial, signal, verified }) };
+  const response = await answerTo(request(target, { headers, signal, ...connection }));
   try {
     if (response.statusCode !== 200) throw new Error(`answered ${response.statusCode}`);
     return await read(response);
   } finally {
     response.destroy();
   }
+}
+
+interface Secured extends Required<Pick<Asked, "signal">> {
+  readonly dial: Dial;
+  readonly verified: ConnectionOptions;
+}
+
+/** TLS on a connection that somebody else has opened: the request sees to its errors, and ends it. */
+async function secured(target: URL, { dial, signal, verified }: Secured): Promise<() => Duplex> {
+  const host = hostOf(target);
+  const socket = await dial({ host, port: Number(target.port) || 443 }, { signal });
+  if (signal.aborted) socket.destroy();
+  signal.throwIfAborted();
+  return () => connect({ ...verified, socket, host, ...(isIP(host) === 0 && { servername: host }) });
 }
 
 /** Node ends a request that is answered with an upgrade nobody listens for, and tells neither of a response nor of an error. */

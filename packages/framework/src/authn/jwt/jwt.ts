@@ -1,7 +1,7 @@
 import { fieldDuplicate, fieldTooMany, formatCauses, type StatusCause } from "@virtual-workspaces/apimachinery";
 import { type Log, warningLog } from "../../log.ts";
 import { whole } from "../../numbers.ts";
-import { bearerTokens, type TokenAuthenticator, type TokenVerdict } from "../bearer-tokens.ts";
+import { bearerTokens, type TokenAuthenticator, type TokenVerdict, type TokenVerifier } from "../bearer-tokens.ts";
 import { MappingCompiler } from "./compiled.ts";
 import { Issuer } from "./issuer.ts";
 import { FetchedKeys, givenKeys } from "./key-source.ts";
@@ -11,6 +11,8 @@ import { Refusal, Refusals } from "./refusal.ts";
 import { isCompact, readToken, type UnverifiedToken } from "./token.ts";
 import { issuerProblems } from "./validate-issuer.ts";
 
+/** Why a token of somebody else is refused. */
+export const UNKNOWN_ISSUER = "no issuer of this name is configured; they are compared to the letter";
 /** As many as Kubernetes takes. */
 const MOST_ISSUERS = 64;
 
@@ -31,13 +33,23 @@ export function jwt(
   authenticators: JwtAuthenticator | readonly JwtAuthenticator[],
   settings: JwtSettings = {},
 ): TokenAuthenticator {
+  return bearerTokens({
+    name: "jwt",
+    verify: jwtVerifier("issuer" in authenticators ? [authenticators] : authenticators, settings),
+  });
+}
+
+/** The same, which remembers no verdict. @throws Error as {@link jwt} does */
+export function jwtVerifier(
+  authenticators: readonly JwtAuthenticator[],
+  settings: JwtSettings,
+): TokenVerifier["verify"] {
   const causes: StatusCause[] = [];
   const log = settings.log ?? warningLog;
-  const all: readonly JwtAuthenticator[] = "issuer" in authenticators ? [authenticators] : authenticators;
-  const issuers = issuersOf(all, { ...settings, log }, causes);
+  const issuers = issuersOf(authenticators, { ...settings, log }, causes);
   if (causes.length > 0) throw new Error(formatCauses(causes));
   const judge = new Judge(issuers, log);
-  return bearerTokens({ name: "jwt", verify: (token) => (isCompact(token) ? judge.verdictOn(token) : undefined) });
+  return (token) => (isCompact(token) ? judge.verdictOn(token) : undefined);
 }
 
 /** By what `iss` must be. */
@@ -91,9 +103,8 @@ class Judge {
     let issuer: Issuer | undefined;
     try {
       token = readToken(text);
-      issuer = this.#issuers.get(ALIASES.get(token.issuer) ?? token.issuer);
-      if (issuer === undefined)
-        throw new Refusal("no issuer of this name is configured; they are compared to the letter");
+      issuer = this.#issuers.get(token.issuer);
+      if (issuer === undefined) throw new Refusal(UNKNOWN_ISSUER);
       return await issuer.verdictOn(token);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
@@ -103,6 +114,3 @@ class Judge {
     }
   };
 }
-
-/** What an issuer writes in its tokens instead of its URL. */
-const ALIASES: ReadonlyMap<string, string> = new Map([["accounts.google.com", "https://accounts.google.com"]]);

@@ -30,7 +30,8 @@ const WELL_KNOWN = "/.well-known/openid-configuration";
  */
 export class FetchedKeys implements KeySource {
   readonly #issuer: JwtIssuer;
-  readonly #settings: Required<Omit<JwtSettings, "clockSkew">>;
+  readonly #settings: Required<Omit<JwtSettings, "clockSkew" | "dial">>;
+  readonly #dial: JwtSettings["dial"];
   #keys: { readonly text: string; readonly set: KeySet } | undefined;
   #fetchedAt = Number.NEGATIVE_INFINITY;
   #triedAt = Number.NEGATIVE_INFINITY;
@@ -42,6 +43,7 @@ export class FetchedKeys implements KeySource {
   constructor(issuer: JwtIssuer, settings: JwtSettings & { readonly log: Log }) {
     const { log, refreshKeysEvery = 600_000, fetchCooldown = 10_000, fetchTimeout = 10_000 } = settings;
     this.#issuer = issuer;
+    this.#dial = settings.dial;
     this.#settings = {
       log,
       refreshKeysEvery: whole("refreshKeysEvery", refreshKeysEvery, 1),
@@ -101,7 +103,7 @@ export class FetchedKeys implements KeySource {
 
   async #load(): Promise<void> {
     const { url, discoveryURL, certificateAuthority } = this.#issuer;
-    const options = { ca: certificateAuthority, timeout: this.#settings.fetchTimeout };
+    const options = { ca: certificateAuthority, timeout: this.#settings.fetchTimeout, dial: this.#dial };
     const discovered = discoveryURL ?? `${url.replace(/\/$/, "")}${WELL_KNOWN}`;
     const { issuer, jwks_uri: keysAt } = objectOf(await fetchText(discovered, options), "the discovery document");
     if (issuer !== url) throw new Error(`the discovery document is of another issuer: ${String(issuer).slice(0, 200)}`);

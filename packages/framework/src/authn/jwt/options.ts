@@ -1,3 +1,4 @@
+import type { Dial } from "@virtual-workspaces/transport";
 import type { Log } from "../../log.ts";
 
 /**
@@ -109,4 +110,9 @@ export interface JwtSettings {
   readonly fetchCooldown?: number;
   /** How long an issuer may take to answer, ms. @default 10000 */
   readonly fetchTimeout?: number;
+  /**
+   * Opens the connections to issuers, on which TLS is then spoken: for issuers that others than the operator name, who must
+   * not have the server ask what is only for the server. @default to wherever their URLs lead
+   */
+  readonly dial?: Dial;
 }

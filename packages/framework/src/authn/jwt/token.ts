@@ -12,7 +12,7 @@ const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 /** What a token says. Nobody has vouched for it yet. */
 export interface UnverifiedToken {
   readonly text: string;
-  /** `iss`; "" if there is none. */
+  /** The URL of the issuer that `iss` names; "" if there is none. */
   readonly issuer: string;
   readonly header: { readonly alg: string; readonly kid: string | undefined };
   readonly claims: JsonObject;
@@ -34,8 +34,12 @@ export function readToken(text: string): UnverifiedToken {
   const [, head = "", body = ""] = COMPACT.exec(text) ?? [];
   const claims = jsonOf(body, "claims");
   const issuer = memberOf(claims, "iss");
-  return { text, issuer: typeof issuer === "string" ? issuer : "", header: headerOf(jsonOf(head, "header")), claims };
+  const url = typeof issuer === "string" ? (ALIASES.get(issuer) ?? issuer) : "";
+  return { text, issuer: url, header: headerOf(jsonOf(head, "header")), claims };
 }
+
+/** What an issuer writes in its tokens instead of its URL. */
+const ALIASES: ReadonlyMap<string, string> = new Map([["accounts.google.com", "https://accounts.google.com"]]);
 
 function headerOf(header: JsonObject): UnverifiedToken["header"] {
   const { alg, kid } = { alg: memberOf(header, "alg"), kid: memberOf(header, "kid") };

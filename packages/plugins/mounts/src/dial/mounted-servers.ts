@@ -9,6 +9,8 @@ export interface MountReachOptions {
    * @default none
    */
   readonly allow?: readonly string[];
+  /** Who chooses the addresses, for what is said of those that may not be asked. @default mounts */
+  readonly whose?: string;
   /** How names are resolved, for a network with a resolver of its own. @default the machine's */
   readonly lookup?: Lookup;
 }
@@ -27,10 +29,10 @@ export interface MountedServers {
  *
  * @throws Error on what `allow` cannot have
  */
-export function mountedServers({ allow = [], lookup }: MountReachOptions = {}): MountedServers {
+export function mountedServers({ allow = [], whose, lookup }: MountReachOptions = {}): MountedServers {
   const addresses = new Addresses(allow);
   return {
-    dial: restrictedDial({ addresses, ...(lookup && { lookup }) }),
+    dial: restrictedDial({ addresses, ...(whose !== undefined && { whose }), ...(lookup && { lookup }) }),
     mayAskPlain: (host) => addresses.isAllowed(host),
   };
 }

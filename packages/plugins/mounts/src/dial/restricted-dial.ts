@@ -12,6 +12,8 @@ export class RestrictedTarget extends Error {}
 /** What {@link restrictedDial} is given. */
 export interface RestrictedDialOptions {
   readonly addresses: Addresses;
+  /** @default mounts */
+  readonly whose?: string;
   readonly lookup?: Lookup;
 }
 
@@ -22,7 +24,7 @@ const PROBED_AFTER = 4_000;
  * Connects to targets that strangers name. A name is looked up here, each time, and the connection goes to an address that was
  * looked at: a name that leads elsewhere a moment later (DNS rebinding) leads nobody there.
  */
-export function restrictedDial({ addresses, lookup = systemLookup }: RestrictedDialOptions): Dial {
+export function restrictedDial({ addresses, whose = "mounts", lookup = systemLookup }: RestrictedDialOptions): Dial {
   return async ({ host, port }, { signal }) => {
     const found = isIP(host) === 0 ? await lookup(host) : [host];
     signal.throwIfAborted();
@@ -31,7 +33,7 @@ export function restrictedDial({ addresses, lookup = systemLookup }: RestrictedD
       : found.filter((one) => addresses.mayDial(one));
     if (found.length > 0 && may.length === 0)
       throw new RestrictedTarget(
-        `${host}: its address is one that mounts may not lead to, unless whoever runs this server allows it`,
+        `${host}: its address is one that ${whose} may not lead to, unless whoever runs this server allows it`,
       );
     return firstOf(may, { host, port, signal });
   };

@@ -1,5 +1,5 @@
 import { Client } from "@virtual-workspaces/client";
-import { tenancyIdentity } from "./identity.ts";
+import { tenancyIdentity } from "@virtual-workspaces/kcp";
 import { MountController } from "./mount-controller.ts";
 import type { WorkspaceMountsOptions } from "./options.ts";
 

@@ -18,6 +18,8 @@ import { failureOf } from "./failure.ts";
 export interface TokenReviewOptions {
   /** The server's, in their order. Those that know no tokens are passed over: nobody has shown a certificate here. */
   readonly authenticators: readonly Authenticator[];
+  /** Who may log in besides to the logical cluster that the review is created in. @default nobody */
+  readonly logins?: ((cluster: string) => readonly TokenAuthenticator[]) | undefined;
   /** For whom tokens are that say nothing else, and who is meant when nobody is asked for: this server. */
   readonly audiences: readonly string[];
   /** Where failures of authenticators are written. */
@@ -25,7 +27,7 @@ export interface TokenReviewOptions {
 }
 
 /**
- * Says whose a token is: whoever the server would take its bearer for, in whichever logical cluster it asks. An
+ * Says whose a token is: whoever the server would take its bearer for in the logical cluster that the review is created in. An
  * authenticator that knows of no audiences stands for all of the server's own. Whoever may create these can try tokens out.
  */
 export class TokenReviews implements Storage<ObjectOf<TokenReviewContent>> {
@@ -39,19 +41,21 @@ export class TokenReviews implements Storage<ObjectOf<TokenReviewContent>> {
 
   /** @throws ApiError 400 without a token */
   async create(
-    _scope: Scope,
+    { params }: Scope,
     { apiVersion, kind, spec = {} }: ObjectOf<TokenReviewContent>,
     options: WriteOptions,
   ): Promise<ObjectOf<TokenReviewContent>> {
     const { token = "", audiences = [] } = spec;
     if (token === "") throw ApiError.badRequest("token is required for TokenReview in authentication");
     const wanted = audiences.length > 0 ? audiences : this.#options.audiences;
-    return { apiVersion, kind, metadata: {}, spec, status: await this.#status(token, wanted, options) };
+    const status = await this.#status({ token, audiences: wanted, cluster: params["cluster"] ?? "" }, options);
+    return { apiVersion, kind, metadata: {}, spec, status };
   }
 
-  async #status(token: string, audiences: readonly string[], options: WriteOptions): Promise<TokenReviewStatus> {
+  async #status({ token, audiences, cluster }: Reviewed, options: WriteOptions): Promise<TokenReviewStatus> {
     const errors = new Set<string>();
-    for (const authenticator of this.#options.authenticators) {
+    const { authenticators, logins } = this.#options;
+    for (const authenticator of [...authenticators, ...(logins?.(cluster) ?? [])]) {
       if (!isOfTokens(authenticator)) continue;
       try {
         const found = await this.#ask(authenticator, token, audiences);
@@ -77,6 +81,12 @@ export class TokenReviews implements Storage<ObjectOf<TokenReviewContent>> {
     const user = await authenticator.authenticateToken(token);
     return user && { user, audiences };
   }
+}
+
+interface Reviewed {
+  readonly token: string;
+  readonly audiences: readonly string[];
+  readonly cluster: string;
 }
 
 function isOfTokens(authenticator: Authenticator): authenticator is TokenAuthenticator {

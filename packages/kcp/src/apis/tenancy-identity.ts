@@ -1,6 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Client } from "@virtual-workspaces/client";
-import { APIExportV1alpha1, ROOT_CLUSTER, TENANCY_GROUP } from "@virtual-workspaces/kcp";
+import { TENANCY_GROUP } from "../well-known/api-groups.ts";
+import { ROOT_CLUSTER } from "../well-known/names.ts";
+import { APIExportV1alpha1 } from "./kinds/api-export.ts";
 
 /** Between two attempts, at first and at most, ms. */
 const WAITS = [250, 15_000] as const;

@@ -1,0 +1,91 @@
+import { isApiError, isWorkspacePath } from "@virtual-workspaces/apimachinery";
+import { isTransportError } from "@virtual-workspaces/transport";
+import { type Command, Failure, UsageError } from "../usage.ts";
+import { type Connection, connectionOf, ownFlagsIn, readLine } from "../ws/flags.ts";
+import { EXPORT, type ExaminedExport } from "./export-steps.ts";
+import { type ExaminedMount, MOUNT } from "./mount-steps.ts";
+import { Patient } from "./patient.ts";
+import { BEHIND_THE_DOOR, TO_THE_DOOR } from "./server-steps.ts";
+import { examine, type StepResult } from "./step.ts";
+
+const USAGE = "virtual-workspaces doctor [<url>] | export [<path>:]<name> | mount [<path>:]<workspace>";
+
+export const doctor: Command = {
+  help: `Usage: ${USAGE} [kubectl's flags]
+
+Looks step by step for what is wrong, changes nothing, and says of the first thing that is what can be done about it: whether
+a server is reached, ready, knows who asks and lets them in, whether watches come through, how far an index is behind; of an
+APIExport besides whether it is right, published, reached, bound, its claims accepted; of a mounted workspace what it
+hangs on. Without a URL the server is that of the kubeconfig. Exits with 1 when something is wrong.
+
+  virtual-workspaces doctor                        the server, or workspace, that kubectl would ask
+  virtual-workspaces doctor <url>                  another URL, with the same user: of a workspace, of a view
+  virtual-workspaces doctor export widgets         an APIExport of the current workspace
+  virtual-workspaces doctor export root:a:widgets  or of another one
+  virtual-workspaces doctor mount lab              a workspace in the current one that is mounted
+
+Flags:
+  -o json                                          one JSON object for each step
+  --kubeconfig, --context, --user, --server, --token, --as, --certificate-authority, --request-timeout, …   as of kubectl`,
+
+  async run(args) {
+    const { words, values } = readLine(args);
+    const foreign = ownFlagsIn(values).find((flag) => flag !== "output");
+    if (foreign !== undefined) throw new UsageError(`--${foreign} is no flag of this command: ${USAGE}`);
+    const { output = "" } = values;
+    if (output !== "" && output !== "json") throw new UsageError(`-o ${output}: give json`);
+    const tell = output === "json" ? (result: StepResult) => console.log(JSON.stringify(result)) : print;
+    // A reader that has gone away has read enough.
+    process.stdout.on("error", () => process.exit(1));
+    try {
+      return (await examined(words, connectionOf(values), tell)) ? 0 : 1;
+    } catch (error) {
+      const expected = isApiError(error) || isTransportError(error) || (error as Error).name === "KubeconfigError";
+      throw expected ? new Failure((error as Error).message, { cause: error }) : error;
+    }
+  },
+};
+
+type Tell = (result: StepResult) => void;
+
+async function examined(words: readonly string[], connection: Connection, tell: Tell): Promise<boolean> {
+  const [subject = "", name, ...more] = words;
+  const isPart = subject === "export" || subject === "mount";
+  if (more.length > 0 || (isPart ? name === undefined : name !== undefined)) throw new UsageError(`usage: ${USAGE}`);
+  if (!isPart) {
+    await using patient = await Patient.open(subject === "" ? connection : at(connection, urlOf(subject)));
+    return await examine([...TO_THE_DOOR, ...BEHIND_THE_DOOR], patient, tell);
+  }
+  const [, path, own = ""] = /^(?:(.*):)?([^:]+)$/.exec(name ?? "") ?? [];
+  await using patient = await Patient.open(await placed(connection, path));
+  if (patient.workspace === undefined) throw new UsageError(`${patient.url} is no workspace: name one, <path>:${own}`);
+  if (!(await examine(TO_THE_DOOR, patient, tell))) return false;
+  return await (subject === "export"
+    ? examine(EXPORT, { patient, name: own } satisfies ExaminedExport, tell)
+    : examine(MOUNT, { patient, name: own } satisfies ExaminedMount, tell));
+}
+
+/** The same server, in a workspace that is named. */
+async function placed(connection: Connection, path: string | undefined): Promise<Connection> {
+  if (path === undefined) return connection;
+  if (!isWorkspacePath(path)) throw new UsageError(`${path} is no workspace path: write it as root:org:team`);
+  await using current = await Patient.open(connection);
+  return at(connection, `${current.server.url}/clusters/${path}`);
+}
+
+function at(connection: Connection, server: string): Connection {
+  const { overrides } = connection;
+  return { ...connection, overrides: { ...overrides, cluster: { ...overrides.cluster, server } } };
+}
+
+function urlOf(word: string): string {
+  if (URL.canParse(word) && /^https?:/.test(word)) return word;
+  throw new UsageError(`${word} is no URL, neither export nor mount: usage: ${USAGE}`);
+}
+
+const SIGNS = { ok: "ok      ", failed: "FAILED  ", skipped: "-       " };
+
+function print({ title, result, detail, remedy }: StepResult): void {
+  console.log(`${SIGNS[result]}${title}: ${detail}`);
+  if (remedy !== undefined) console.log(`        ${remedy}`);
+}

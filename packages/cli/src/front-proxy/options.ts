@@ -1,0 +1,87 @@
+import { resolve } from "node:path";
+import type { Audit, Authenticator } from "@virtual-workspaces/framework";
+import { type GroupFilter, type Mapping, readMapping } from "@virtual-workspaces/front-proxy";
+import { addressOf } from "../flags/address.ts";
+import { type Flags, readFlags } from "../flags/flags.ts";
+import type { FlagName } from "../flags/names.ts";
+import { auditOf } from "../start/audit.ts";
+import { authenticationOf } from "../start/authentication.ts";
+import { checked, contentOf, pathOf } from "../start/files.ts";
+import { logOf, type StartLog } from "../start/log.ts";
+import { UsageError } from "../usage.ts";
+import { FRONT_PROXY } from "./known-flags.ts";
+
+/** What `front-proxy` is told. Paths are absolute. */
+export interface FrontProxyCommand extends StartLog {
+  readonly mapping: readonly Mapping[];
+  /** Administrators, of `root` and of each shard. */
+  readonly kubeconfigs: { readonly root: string; readonly shards: string };
+  readonly authenticators: readonly Authenticator[];
+  readonly groups: GroupFilter;
+  readonly tls: { readonly certFile: string; readonly keyFile: string };
+  readonly bindAddress: string;
+  readonly port: number;
+  /** ms */
+  readonly closeDelay: number;
+  readonly audit: Audit | undefined;
+  /** For the log. */
+  readonly warnings: readonly string[];
+}
+
+const DEFAULT_PORT = 443;
+const OWN_ONLY: readonly FlagName[] = [
+  "view",
+  "etcd-servers",
+  "etcd-prefix",
+  "etcd-cafile",
+  "etcd-certfile",
+  "etcd-keyfile",
+];
+
+/** Reads the flags and the files that they name; changes nothing. @throws UsageError */
+export function frontProxyOptions(args: readonly string[]): FrontProxyCommand {
+  const flags = readFlags(args, FRONT_PROXY);
+  const [needless] = flags.given(OWN_ONLY);
+  if (needless !== undefined) throw new UsageError(`--${needless}: a front proxy keeps nothing, and has no views`);
+  const logging = logOf(flags);
+  const { audit, warning } = auditOf(flags);
+  const passOn = flags.list("authentication-pass-on-groups");
+  const drop = flags.list("authentication-drop-groups");
+  const mapping = given(flags, "mapping-file");
+  return {
+    ...logging,
+    mapping: checked("--mapping-file", () => readMapping(mapping)),
+    kubeconfigs: { root: fileOf(flags, "root-kubeconfig"), shards: fileOf(flags, "shards-kubeconfig") },
+    // Strangers are let through to the shards, which know best what they may do.
+    authenticators: authenticationOf(flags, logging.log).authenticators.filter(({ name }) => name !== "anonymous"),
+    groups: { ...(passOn.length > 0 && { passOn }), ...(drop.length > 0 && { drop }) },
+    tls: { certFile: fileOf(flags, "tls-cert-file"), keyFile: fileOf(flags, "tls-private-key-file") },
+    bindAddress: addressOf(flags),
+    port: flags.count("secure-port", { fallback: DEFAULT_PORT, most: 65_535 }),
+    closeDelay: flags.duration("shutdown-delay-duration"),
+    audit,
+    warnings: [...flags.warnings, ...(warning === undefined ? [] : [warning])],
+  };
+}
+
+/** What can be read. */
+function fileOf(flags: Flags, name: FlagName): string {
+  given(flags, name);
+  const path = pathOf(flags, name) as string;
+  contentOf(path, name);
+  return path;
+}
+
+function given(flags: Flags, name: FlagName): string {
+  const text = flags.text(name);
+  if (text === undefined) throw new UsageError(`--${name} is missing: ${MISSING[name] ?? "name a file"}`);
+  return resolve(text);
+}
+
+const MISSING: Partial<Record<FlagName, string>> = {
+  "mapping-file": "name a file that says which servers are behind which paths",
+  "root-kubeconfig": "name that of an administrator of the workspace root",
+  "shards-kubeconfig": "name that of an administrator of all shards; its server does not count",
+  "tls-cert-file": "name the certificate by which clients trust the server",
+  "tls-private-key-file": "name the key of --tls-cert-file",
+};

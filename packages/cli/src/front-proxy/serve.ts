@@ -1,0 +1,55 @@
+import { subjectAccessReview } from "@virtual-workspaces/forwarding";
+import { createFrontProxy } from "@virtual-workspaces/front-proxy";
+import { ROOT_CLUSTER } from "@virtual-workspaces/kcp";
+import { Upstream } from "@virtual-workspaces/transport";
+import { kubeconfigUpstream } from "../serve/upstreams.ts";
+import { tellReady } from "../serve/workers/post.ts";
+import { startFailure, told } from "../start/failures.ts";
+import { Interrupt } from "../start/interrupt.ts";
+import type { FrontProxyCommand } from "./options.ts";
+
+/** Serves until the process is asked to end. @returns the exit code @throws Failure */
+export async function serve(options: FrontProxyCommand): Promise<number> {
+  const { log, onRequest, audit, mapping, authenticators, groups, kubeconfigs, tls, closeDelay } = options;
+  const { bindAddress, port } = options;
+  await using stack = new AsyncDisposableStack();
+  const interrupt = stack.use(new Interrupt());
+  // A reader of the log that has gone away is no reason to end.
+  stack.adopt(process.stderr.on("error", ignore), (stderr) => void stderr.off("error", ignore));
+  stack.use(log);
+  const { upstream } = await kubeconfigUpstream(kubeconfigs.root);
+  const { url: _, ...read } = (await kubeconfigUpstream(kubeconfigs.shards)).upstream;
+  const root = stack.use(await told(() => new Upstream(upstream)));
+  // Who may read metrics is for RBAC in root to say, as in kcp.
+  const access = stack.use(subjectAccessReview({ upstream: root, cluster: () => ROOT_CLUSTER }));
+  const proxy = stack.use(
+    await told(() =>
+      createFrontProxy({
+        mapping,
+        authentication: authenticators,
+        groups,
+        shards: { root, read },
+        metrics: { authorize: access },
+        tls,
+        closeDelay,
+        ...(audit && { audit }),
+        ...(onRequest && { onRequest }),
+        log,
+      }),
+    ),
+  );
+  const listening = await proxy.listen({ port, host: bindAddress }).catch((error: unknown) => {
+    throw startFailure(error, { bindAddress, port });
+  });
+  await Promise.race([proxy.started, interrupt.asked]);
+  tellReady(
+    listening.url,
+    mapping.map(({ path }) => path),
+  );
+  await interrupt.asked;
+  log({ level: "info", message: "shutting down" });
+  await proxy.close();
+  return 0;
+}
+
+function ignore(): void {}

@@ -1,0 +1,28 @@
+import type { WorkspaceServerOptions } from "@virtual-workspaces/workspace-server";
+import type { Flags } from "../flags/flags.ts";
+import { UsageError } from "../usage.ts";
+import type { Gates } from "./gates.ts";
+import type { StartOptions } from "./options.ts";
+
+/** At which restricted hosts workspace types may have issuers of tokens. @returns `undefined` where they may have none @throws UsageError */
+export function issuerHosts(flags: Flags, gates: Gates): readonly string[] | undefined {
+  const allow = flags.list("workspace-issuer-allow");
+  if (gates.logins) return allow;
+  if (allow.length > 0)
+    throw new UsageError(
+      "--workspace-issuer-allow: types do not say who may log in with --feature-gates=WorkspaceAuthentication=false",
+    );
+  return undefined;
+}
+
+type Logins = Required<WorkspaceServerOptions>["workspaceAuthentication"];
+
+/** Issuers are asked where mounts may lead: who makes workspaces chooses both. @throws Error on what may be dialled */
+export async function loginsOf({ issuerHosts: allow }: Pick<StartOptions, "issuerHosts">): Promise<Logins> {
+  if (allow === undefined) return false;
+  const dialer = async () =>
+    (await import("@virtual-workspaces/mounts")).mountedServers({ allow, whose: "issuers of workspace types" });
+  // What is wrong with them is told at the start; else it is loaded when it is needed, as few need it.
+  if (allow.length > 0) await dialer();
+  return { dial: async (...target) => (await dialer()).dial(...target) };
+}

@@ -1,0 +1,131 @@
+import { REMOTE_HEADERS } from "@virtual-workspaces/client";
+import {
+  createServer,
+  type Listening,
+  type ListenOptions,
+  metrics,
+  type Server,
+  type VirtualWorkspace,
+} from "@virtual-workspaces/framework";
+import { CLUSTERS_PATH, type Mapping } from "./mapping/mapping.ts";
+import { proxyFamilies } from "./metrics.ts";
+import type { FrontProxyOptions } from "./options.ts";
+import { Routes } from "./passing/routes.ts";
+import { ShardServers } from "./passing/shard-servers.ts";
+import { Shards } from "./shards/shards.ts";
+import { filtered } from "./users/groups.ts";
+import { strangers } from "./users/strangers.ts";
+import { clustersView } from "./views/clusters-view.ts";
+import { mappedViews } from "./views/mapped-views.ts";
+import { Places } from "./views/places.ts";
+
+/** One address for the workspaces of all shards, by path, and for servers of virtual workspaces. Made by {@link createFrontProxy}. */
+export class FrontProxy implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #routes: Routes;
+  readonly #clusters: Clusters | undefined;
+  #closed: Promise<void> | undefined;
+
+  /** @throws Error on a mapping, or options of a server, that cannot be used */
+  constructor(options: FrontProxyOptions) {
+    const { mapping, authentication, groups = {}, log, virtualWorkspaces = [], metrics: read, ...listener } = options;
+    const routes = new Routes(mapping, log);
+    const clusters = clustersOf(options, routes);
+    this.#routes = routes;
+    this.#clusters = clusters;
+    const { shards: _, ...passed } = listener;
+    this.#server = createServer({
+      ...passed,
+      virtualWorkspaces: [
+        ...virtualWorkspaces,
+        ...(clusters === undefined ? [] : [clusters.view]),
+        ...mappedViews(routes),
+      ],
+      authentication: [...authentication.map((one) => filtered(one, groups)), strangers(headersOf(mapping))],
+      ...(read && { metrics: metrics({ ...read, families: () => proxyFamilies(clusters, routes) }) }),
+      ...(clusters && { checks: { shards: () => clusters.shards.check() } }),
+      log,
+    });
+  }
+
+  /** Resolves when the shards have been read, or could not be. Rejects when the proxy is closed before. */
+  get started(): Promise<void> {
+    return this.#clusters?.shards.started ?? Promise.resolve();
+  }
+
+  /** Listens. Requests for workspaces are 503 until the shards have been read. @throws what the listener throws */
+  listen(options: ListenOptions): Promise<Listening> {
+    return this.#server.listen(options);
+  }
+
+  /**
+   * Puts servers behind a path while the proxy runs. What it returns takes them away again. The headers by which they are told who asks
+   * have to be `X-Remote-*`, or those of another mapping that was there from the start: of others clients are not kept.
+   *
+   * @throws Error on a mapping that cannot be used, on `/clusters/`, and where the path is mapped already
+   */
+  add(mapping: Mapping): AsyncDisposable {
+    if (mapping.path === CLUSTERS_PATH) throw new Error(`${CLUSTERS_PATH} is mapped from the start, or not at all`);
+    return this.#routes.add(mapping);
+  }
+
+  /** Ends watches cleanly, and lets requests under way finish. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  /** The same as {@link close}. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    await this.#server.close();
+    await Promise.all([
+      this.#routes[Symbol.asyncDispose](),
+      this.#clusters?.servers[Symbol.asyncDispose](),
+      this.#clusters?.shards[Symbol.asyncDispose](),
+    ]);
+  }
+}
+
+/** A front proxy; it serves once `listen` has resolved. @throws Error on a mapping, or options of a server, that cannot be used */
+export function createFrontProxy(options: FrontProxyOptions): FrontProxy {
+  return new FrontProxy(options);
+}
+
+/** What is there for the path `/clusters/`. */
+interface Clusters {
+  readonly shards: Shards;
+  readonly servers: ShardServers;
+  readonly places: Places;
+  readonly view: VirtualWorkspace;
+}
+
+function clustersOf({ mapping, shards: where, log }: FrontProxyOptions, routes: Routes): Clusters | undefined {
+  const entry = mapping.find(({ path }) => path === CLUSTERS_PATH);
+  if (entry === undefined) return undefined;
+  if (where === undefined) throw new Error(`mapping of ${CLUSTERS_PATH}: say by shards where these are`);
+  const { tls, credentials, headers = REMOTE_HEADERS } = entry;
+  const onError = (error: unknown, shard: string | undefined): void =>
+    log({ level: "warn", message: "shard cannot be read", ...(shard && { shard }), error: String(error) });
+  const shards = new Shards({ root: where.root, shards: where.read, onError }, (shard) => servers.changed(shard));
+  const servers = new ShardServers(
+    {
+      upstream: { ...(tls && { tls }), ...(credentials && { credentials }) },
+      headers,
+      onError: (error) => log({ level: "warn", message: "shard cannot be had", error: String(error) }),
+    },
+    shards.index,
+  );
+  const places = new Places({ shards, servers, routes });
+  return { shards, servers, places, view: clustersView(places) };
+}
+
+function headersOf(mapping: readonly Mapping[]): readonly string[] {
+  return mapping.flatMap(({ headers }) => {
+    if (headers === undefined) return [];
+    return [headers.user, headers.uid, headers.group, `${headers.extraPrefix}*`];
+  });
+}

@@ -1,0 +1,12 @@
+/**
+ * A front proxy as kcp's: one address for the workspaces of all shards, by path, and for servers of virtual workspaces.
+ *
+ * @module
+ */
+
+export { createFrontProxy, FrontProxy } from "./front-proxy.ts";
+export type { Mapping } from "./mapping/mapping.ts";
+export { readMapping } from "./mapping/read-mapping.ts";
+export type { FrontProxyOptions } from "./options.ts";
+export { DROPPED_GROUPS, type GroupFilter } from "./users/groups.ts";
+export { type MappedServicesOptions, mappedServices } from "./views/mapped-views.ts";

@@ -1,0 +1,40 @@
+/** A segment that any text stands for. */
+const ANY = undefined;
+
+/** What URLs begin with. */
+export type RoutePath = readonly (string | typeof ANY)[];
+
+const PLACEHOLDER = /^\{[A-Za-z_][A-Za-z0-9_]*\}$/;
+const WORD = /^[A-Za-z0-9._~-]+$/;
+
+/** Reads `/e2e/clusters/{cluster}`. @returns what is wrong with it, and the remedy, if it is none */
+export function parseRoutePath(path: string): RoutePath | string {
+  if (!path.startsWith("/")) return "it has to begin with a slash";
+  const segments = path.split("/").slice(1);
+  if (segments.at(-1) === "") segments.pop();
+  const odd = segments.find((segment) => !WORD.test(segment) && !PLACEHOLDER.test(segment));
+  if (odd === "") return "it has an empty segment";
+  if (odd !== undefined) return `the segment ${odd} is neither a word nor a {name}`;
+  if (segments.some((segment) => /^\.+$/.test(segment))) return "it must not have . or .. segments";
+  return segments.map((segment) => (PLACEHOLDER.test(segment) ? ANY : segment));
+}
+
+/** Whether a path, as it came and without its query, is this one or below it. */
+export function isBelow(route: RoutePath, path: string): boolean {
+  let at = 0;
+  for (const segment of route) {
+    if (path[at] !== "/") return false;
+    const end = path.indexOf("/", at + 1);
+    const text = path.slice(at + 1, end === -1 ? path.length : end);
+    if (text === "" || (segment !== ANY && segment !== text)) return false;
+    at = end === -1 ? path.length : end;
+  }
+  return true;
+}
+
+/** Those of which others are a part come later: more segments first, and words before what stands for any. */
+export function byDetail(a: RoutePath, b: RoutePath): number {
+  if (a.length !== b.length) return b.length - a.length;
+  const at = a.findIndex((segment, index) => (segment === ANY) !== (b[index] === ANY));
+  return at === -1 ? 0 : a[at] === ANY ? 1 : -1;
+}

@@ -1,0 +1,30 @@
+import type { Authenticator, Log, Metrics, ServerOptions, VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
+import type { Mapping } from "./mapping/mapping.ts";
+import type { GroupFilter } from "./users/groups.ts";
+
+/** What a front proxy is made of. */
+export interface FrontProxyOptions
+  extends Pick<ServerOptions, "audit" | "closeDelay" | "closeTimeout" | "limits" | "onRequest" | "tls"> {
+  /** Paths, and the servers behind them: {@link readMapping}. More may come and go: {@link FrontProxy.add}. */
+  readonly mapping: readonly Mapping[];
+  /**
+   * Who asks: users of client certificates, of OpenID Connect and so on. Who is not known by these, and shows no client certificate, is let
+   * through to the servers behind, which find out by the token, and are told nothing of them.
+   */
+  readonly authentication: readonly Authenticator[];
+  /** Which groups servers behind are told of. @default all but those by which the system gives rights within itself, as in kcp */
+  readonly groups?: GroupFilter;
+  /** Where the shards are; needed for the path `/clusters/`. Closed by whoever gave it. */
+  readonly shards?: {
+    /** The server of `root`, asked as one of its administrators (`--root-kubeconfig`). */
+    readonly root: Upstream;
+    /** How each shard is read, as one of its administrators: all but its URL (`--shards-kubeconfig`). */
+    readonly read: Omit<UpstreamOptions, "url">;
+  };
+  /** Who may read `/metrics`. @default nobody */
+  readonly metrics?: Pick<Metrics, "authorize">;
+  /** Served besides, before what is mapped. @default none */
+  readonly virtualWorkspaces?: readonly VirtualWorkspace[];
+  readonly log: Log;
+}

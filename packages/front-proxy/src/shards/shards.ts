@@ -1,0 +1,168 @@
+import { Client, Informer } from "@virtual-workspaces/client";
+import { type Holds, PathIndex, ROOT_CLUSTER, Shard, tenancyIdentity } from "@virtual-workspaces/kcp";
+import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
+import { IndexedShard } from "./indexed-shard.ts";
+import { Reading } from "./reading.ts";
+
+/** How shards are found, and read. */
+export interface ShardsOptions {
+  /** The server of `root`, where the Shards are, asked as one of its administrators (`--root-kubeconfig`). */
+  readonly root: Upstream;
+  /** How a shard is asked as one of its administrators: all but its URL (`--shards-kubeconfig`). */
+  readonly shards: Omit<UpstreamOptions, "url">;
+  /** Told of what cannot be read, and of which shard. */
+  readonly onError: (error: unknown, shard: string | undefined) => void;
+}
+
+interface Known {
+  readonly baseURL: string;
+  /** Where users come to its workspaces. */
+  externalURL: string;
+  readonly upstream: Upstream;
+  /** None before it is known by which identity Workspaces are asked for. */
+  reading: IndexedShard | undefined;
+}
+
+/** How the index stands to a shard. */
+export interface ShardState {
+  readonly name: string;
+  readonly logicalClusters: number;
+  /** s */
+  readonly lag: number;
+}
+
+/** The shards of an installation, as the Shards in `root` say, and the index of what is on them. */
+export class Shards implements AsyncDisposable {
+  readonly index: PathIndex = new PathIndex();
+  /** Resolves when all shards that were there at the start have been read, or could not be. Rejects when it ends before. */
+  readonly started: Promise<void>;
+  readonly #options: ShardsOptions;
+  readonly #known = new Map<string, Known>();
+  readonly #closing = new Set<Promise<void>>();
+  readonly #informer: Informer<Holds<typeof Shard>>;
+  readonly #reading: Reading;
+  readonly #stop = new AbortController();
+  readonly #changed: (shard: string) => void;
+  #identity: string | undefined;
+  #isStarted = false;
+
+  /** @param changed told of a shard that comes, goes, or is elsewhere */
+  constructor(options: ShardsOptions, changed: (shard: string) => void) {
+    this.#options = options;
+    this.#changed = changed;
+    this.#reading = new Reading((error) => options.onError(error, undefined));
+    const client = new Client({ upstream: options.root, cluster: ROOT_CLUSTER });
+    this.#informer = new Informer({ resource: client.resource(Shard) });
+    this.#informer.on({
+      added: (shard, { key }) => this.#set(key.name, shard),
+      updated: (shard, _, { key }) => this.#set(key.name, shard),
+      deleted: (_, { key }) => this.#delete(key.name),
+      lifecycle: (event) => this.#reading.see(event),
+    });
+    this.#informer.start();
+    this.started = this.#start(client);
+    this.started.catch(() => undefined); // who does not wait for it need not know
+  }
+
+  /** Whether all of all shards has been read, however old that is by now. Otherwise nobody can say that a path leads nowhere. */
+  get isWhole(): boolean {
+    return this.#isStarted && [...this.#known.values()].every(({ reading }) => reading?.isFilled === true);
+  }
+
+  /** For a check. @throws Error before the shards have been read */
+  check(): void {
+    if (!this.#isStarted) throw new Error("the shards are being read");
+  }
+
+  /** Whether workspaces of the installation are at an origin, those of a shard or, as users know them, of all. */
+  isOwn(origin: string): boolean {
+    return [...this.#known.values()].some(({ baseURL, externalURL }) =>
+      [baseURL, externalURL].some((url) => originOf(url) === origin),
+    );
+  }
+
+  /** All that are known now. */
+  get states(): readonly ShardState[] {
+    return [...this.#known].map(([name, { reading }]) => ({
+      name,
+      logicalClusters: this.index.logicalClusters(name),
+      lag: reading?.lag ?? Number.POSITIVE_INFINITY,
+    }));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort(new Error("the shards are not followed any more"));
+    await this.#informer.stop();
+    for (const name of [...this.#known.keys()]) this.#delete(name);
+    await Promise.all(this.#closing);
+  }
+
+  async #start(client: Client): Promise<void> {
+    const { signal } = this.#stop;
+    this.#identity = await tenancyIdentity(client, { signal, onError: (error) => this.#reading.failed(error) });
+    for (const [name, known] of this.#known) this.#read(name, known);
+    await this.#informer.synced;
+    await Promise.all([...this.#known.values()].map(({ reading }) => reading?.tried));
+    this.#isStarted = true;
+  }
+
+  #set(name: string, { spec }: Shard): void {
+    const { baseURL, externalURL = baseURL, virtualWorkspaceURL = baseURL } = spec ?? {};
+    if (baseURL === undefined || externalURL === undefined || !URL.canParse(baseURL)) {
+      this.#delete(name);
+      return;
+    }
+    const known = this.#known.get(name);
+    // What is at another URL may be another shard: nothing of it is believed any more, as in kcp.
+    if (known !== undefined && known.baseURL !== baseURL) this.#delete(name);
+    else if (known !== undefined) known.externalURL = externalURL;
+    this.index.setShard(name, { baseURL, virtualWorkspaceURL });
+    if (!this.#known.has(name)) this.#add(name, { baseURL, externalURL });
+    this.#changed(name);
+  }
+
+  #add(name: string, urls: Pick<Known, "baseURL" | "externalURL">): void {
+    const added: Known = {
+      ...urls,
+      upstream: new Upstream({ ...this.#options.shards, url: urls.baseURL }),
+      reading: undefined,
+    };
+    this.#known.set(name, added);
+    this.#read(name, added);
+  }
+
+  #read(name: string, known: Known): void {
+    if (this.#identity === undefined || known.reading !== undefined) return;
+    known.reading = new IndexedShard({
+      name,
+      upstream: known.upstream,
+      identity: this.#identity,
+      index: this.index,
+      onError: (error) => this.#options.onError(error, name),
+    });
+  }
+
+  #delete(name: string): void {
+    const known = this.#known.get(name);
+    this.#known.delete(name);
+    if (known !== undefined) this.#leave(known);
+    this.index.deleteShard(name);
+    this.#changed(name);
+  }
+
+  #leave(known: Known): void {
+    const over = this.#close(known).then(() => {
+      this.#closing.delete(over);
+    });
+    this.#closing.add(over);
+  }
+
+  async #close({ reading, upstream }: Known): Promise<void> {
+    await reading?.[Symbol.asyncDispose]();
+    await upstream[Symbol.asyncDispose]();
+  }
+}
+
+function originOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).origin : undefined;
+}

@@ -1,0 +1,85 @@
+import type { JwtAuthenticator } from "@virtual-workspaces/framework";
+import type { AuthenticatingType, ObjectInCluster, WorkspaceAuthenticators } from "./types.ts";
+
+/** What a shard says. */
+class Said {
+  readonly types = new Map<string, AuthenticatingType>();
+  readonly configurations = new Map<string, WorkspaceAuthenticators>();
+}
+
+/** A type, and the shard that says so. */
+interface Named {
+  readonly shard: string;
+  readonly type: AuthenticatingType;
+}
+
+/** Types and what they name, as shards say it. */
+export class KnownTypes {
+  readonly #shards = new Map<string, Said>();
+  /** By `<path>:<name>`; hardly ever more than one. */
+  readonly #named = new Map<string, readonly Named[]>();
+
+  setType(shard: string, type: AuthenticatingType): void {
+    this.deleteType(shard, type);
+    // The others, which are most, need not be known.
+    if (type.configurations.length === 0) return;
+    this.#of(shard).types.set(textOf(type), type);
+    const key = keyOf(type);
+    this.#named.set(key, [...(this.#named.get(key) ?? []), { shard, type }]);
+  }
+
+  deleteType(shard: string, at: ObjectInCluster): void {
+    const said = this.#shards.get(shard);
+    const type = said?.types.get(textOf(at));
+    if (said === undefined || type === undefined) return;
+    said.types.delete(textOf(at));
+    const key = keyOf(type);
+    const others = (this.#named.get(key) ?? []).filter((one) => one.shard !== shard || one.type !== type);
+    if (others.length === 0) this.#named.delete(key);
+    else this.#named.set(key, others);
+  }
+
+  setConfiguration(shard: string, configuration: WorkspaceAuthenticators): void {
+    this.#of(shard).configurations.set(textOf(configuration), configuration);
+  }
+
+  deleteConfiguration(shard: string, at: ObjectInCluster): void {
+    this.#shards.get(shard)?.configurations.delete(textOf(at));
+  }
+
+  deleteShard(shard: string): void {
+    for (const type of [...(this.#shards.get(shard)?.types.values() ?? [])]) this.deleteType(shard, type);
+    this.#shards.delete(shard);
+  }
+
+  /**
+   * What the type of a key `<path>:<name>` names. Of two types the path is one's alone, and nobody knows whose: nothing. One that
+   * two shards have, since its logical cluster is being moved, is that of the first by name.
+   */
+  configurationsOf(key: string): readonly (readonly JwtAuthenticator[])[] {
+    const all = this.#named.get(key);
+    if (all === undefined) return [];
+    const [first, ...others] = [...all].sort((one, other) => (one.shard < other.shard ? -1 : 1));
+    if (first === undefined || others.some(({ type }) => type.cluster !== first.type.cluster)) return [];
+    const { cluster, configurations } = first.type;
+    const there = this.#shards.get(first.shard)?.configurations;
+    return configurations.flatMap((name) => {
+      const found = there?.get(textOf({ cluster, name }));
+      return found === undefined ? [] : [found.jwt];
+    });
+  }
+
+  #of(shard: string): Said {
+    const known = this.#shards.get(shard) ?? new Said();
+    this.#shards.set(shard, known);
+    return known;
+  }
+}
+
+function keyOf({ path, cluster, name }: AuthenticatingType): string {
+  return `${path ?? cluster}:${name}`;
+}
+
+function textOf({ cluster, name }: ObjectInCluster): string {
+  return `${cluster}/${name}`;
+}

@@ -1,0 +1,182 @@
+// `virtual-workspaces doctor` before set-ups that are broken, each in its way: it names the first thing that is wrong, and the remedy.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { Authority } from "../../_support/certificates.ts";
+import { kubectls, needsKubectl } from "../../e2e/support/kubectls.ts";
+import { kubectl } from "../../go/support/kubectl.ts";
+import { cli } from "../support/dev.ts";
+import { Start } from "../support/start.ts";
+
+const V1ALPHA2 = "apis.kcp.io/v1alpha2";
+const binding = (name: string, path: string, permissionClaims: readonly object[] = []) => ({
+  apiVersion: V1ALPHA2,
+  kind: "APIBinding",
+  metadata: { name },
+  spec: { reference: { export: { path, name } }, permissionClaims },
+});
+const anExport = (name: string, permissionClaims: readonly object[] = []) => ({
+  apiVersion: V1ALPHA2,
+  kind: "APIExport",
+  metadata: { name },
+  spec: { permissionClaims },
+});
+const mount = (name: string, spec: object) => ({
+  apiVersion: "proxy.kcp.io/v1alpha1",
+  kind: "Mount",
+  metadata: { name },
+  spec,
+});
+const mounted = (name: string, ref: object) => ({
+  apiVersion: "tenancy.kcp.io/v1alpha1",
+  kind: "Workspace",
+  metadata: { name },
+  spec: { mount: { ref } },
+});
+const MOUNT = { apiVersion: "proxy.kcp.io/v1alpha1", kind: "Mount" };
+const SECRETS = { group: "", resource: "secrets", verbs: ["get"] };
+
+describe("virtual-workspaces doctor", function () {
+  this.timeout(120_000);
+  let server: Start;
+
+  before(async function () {
+    needsKubectl.call(this);
+    const files = { "tokens.csv": "root-token,admin,1,system:kcp:admin\nbob-token,bob,2\n" };
+    server = await Start.ready({ flags: ["--batteries-included=+mounts"], files });
+    await create(binding("proxy.kcp.io", "root"));
+    await run("wait", "apibinding/proxy.kcp.io", "--for=jsonpath={.status.phase}=Bound");
+    await create({
+      apiVersion: "tenancy.kcp.io/v1alpha1",
+      kind: "Workspace",
+      metadata: { name: "lab" },
+      spec: { type: { name: "universal", path: "root" } },
+    });
+    await run("wait", "ws/lab", "--for=jsonpath={.status.phase}=Ready");
+  });
+  after(() => server?.[Symbol.asyncDispose]());
+
+  async function run(...args: string[]): Promise<void> {
+    const { code, stderr } = await kubectl(kubectls()[0] ?? "", server.home, args);
+    expect(code, `${args.join(" ")}: ${stderr}`).to.equal(0);
+  }
+  async function create(object: object): Promise<void> {
+    const file = join(server.folder.path, "object.json");
+    writeFileSync(file, JSON.stringify(object));
+    await run("create", "-f", file);
+  }
+  const url = (path: string): string => `${server.url}${path}`;
+
+  /** Exit code, and the last thing that was said, with its remedy. */
+  async function doctor(...args: string[]): Promise<readonly [code: number, last: string]> {
+    const { code, stdout, stderr } = await cli("doctor", "--kubeconfig", server.home.kubeconfig, ...args);
+    const lines = (stdout + stderr).trimEnd().split("\n");
+    const at = lines.findIndex((line) => line.startsWith("FAILED"));
+    return [code ?? -1, at === -1 ? lines.join("\n") : lines.slice(at).join("\n")];
+  }
+  async function fails(args: readonly string[], ...said: readonly (string | RegExp)[]): Promise<void> {
+    const [code, last] = await doctor(...args);
+    expect(code, last).to.equal(1);
+    for (const one of said)
+      if (typeof one === "string") expect(last).to.contain(one);
+      else expect(last).to.match(one);
+  }
+
+  it("finds nothing wrong where nothing is, at a workspace, a view, an export and a mount", async () => {
+    await create(mount("link", { type: "Workspace", path: "root:lab" }));
+    await create(mounted("link", { ...MOUNT, name: "link" }));
+    await run("wait", "ws/link", "--for=jsonpath={.status.phase}=Ready");
+    for (const args of [
+      [],
+      [url("/clusters/root:lab")],
+      [url("/services/apiexport/root/proxy.kcp.io/clusters/*")],
+      ["export", "proxy.kcp.io"],
+      ["export", "root:tenancy.kcp.io"],
+      ["mount", "link"],
+    ]) {
+      const [code, said] = await doctor(...args);
+      expect([args, code, said]).to.deep.equal([args, 0, said]);
+      expect(
+        said.split("\n").every((line) => /^(ok {6}|- {7})/.test(line)),
+        said,
+      ).to.equal(true);
+    }
+    const { stdout } = await cli("doctor", "--kubeconfig", server.home.kubeconfig, "mount", "link", "-o", "json");
+    const steps = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(steps.at(-1)).to.deep.equal({
+      title: "what is mounted answers, and knows who asks",
+      result: "ok",
+      detail: "as kcp-admin",
+    });
+  });
+
+  it("tells where no server is, or another one than is trusted", async () => {
+    await fails(["--server=https://127.0.0.1:1"], "nothing listens at 127.0.0.1:1", "start the server");
+    await fails(["--server=https://nowhere.invalid"], "no name server knows nowhere.invalid", "check the host");
+    const other = join(server.folder.path, "other-ca.crt");
+    writeFileSync(other, Authority.root("other").cert);
+    await fails([`--certificate-authority=${other}`], "is not to be trusted", "names another certificate-authority");
+    await fails(["--tls-server-name=other.example"], "is for other names", "ask it by one of these");
+  });
+
+  it("tells who is not known, and since when", async () => {
+    await fails(["--token=nobodys"], "it does not know who asks: 401", "log in again, or take another user");
+    const claims = Buffer.from(JSON.stringify({ exp: 1_700_000_000 })).toString("base64url");
+    const token = `eyJhbGciOiJub25lIn0.${claims}.c2VjcmV0`;
+    await fails([`--token=${token}`], "the token ended at 2023-11-14T22:13:20.000Z: log in again");
+    const [, said] = await doctor(`--token=${token}`);
+    expect(said).to.not.contain(claims).and.not.contain("c2VjcmV0");
+  });
+
+  it("tells which rule is missing for whoever may not enter, and its remedy works", async () => {
+    const asked = [url("/clusters/root:lab"), "--token=bob-token"];
+    await fails(asked, `no rule of root:lab gives "bob" the verb "access" for "/"`);
+    const [, said] = await doctor(...asked);
+    const [, remedy = ""] = /type: kubectl (.*)$/m.exec(said) ?? [];
+    await run(...remedy.split(" "));
+    const [code, now] = await doctor(...asked);
+    expect(code, now).to.equal(0);
+    await fails([url("/clusters/root:nope")], "there is nothing: ", "check the path of the URL, name by name");
+  });
+
+  it("tells what an export lacks", async () => {
+    await fails(["export", "nope"], "there is no APIExport nope in /clusters/root", "kubectl get apiexports");
+    await create(anExport("claiming", [SECRETS]));
+    await create(anExport("lonely"));
+    await run("wait", "apiexport/lonely", "--for=jsonpath={.status.identityHash}");
+    await fails(["export", "lonely"], "the APIExportEndpointSlice lonely has no endpoints", "bind it");
+    await create(binding("claiming", "root", [{ ...SECRETS, state: "Rejected", selector: { matchAll: true } }]));
+    await run("wait", "apibinding/claiming", "--for=jsonpath={.status.phase}=Bound");
+    await run("wait", "apiexportendpointslice/claiming", "--for=jsonpath={.status.endpoints[0].url}");
+    await fails(["export", "claiming"], "the claim for secrets is Rejected", "whoever has bound it accepts it there");
+    await fails(["export", "claiming", "--token=bob-token"], "FAILED");
+  });
+
+  it("tells what a mounted workspace hangs on", async () => {
+    await fails(["mount", "nope"], 'workspaces.tenancy.kcp.io "nope" not found', "kubectl get workspaces");
+    await fails(["mount", "lab"], "the workspace lab is not mounted", "examine it by its URL");
+    await create(mount("later", { type: "Workspace", path: "root:not-yet" }));
+    await create(mounted("later", { ...MOUNT, name: "later" }));
+    await run("wait", "mount/later", "--for=jsonpath={.status.phase}");
+    await fails(
+      ["mount", "later"],
+      /its status\.phase is "\w+", not "Ready"; \w+: .*root:not-yet/,
+      "kubectl get mounts later",
+    );
+    await create(mount("short-lived", { type: "Workspace", path: "root:lab" }));
+    await create(mounted("orphan", { ...MOUNT, name: "short-lived" }));
+    await run("delete", "mount", "short-lived");
+    await fails(["mount", "orphan"], "there is no Mount short-lived", "make it: the workspace becomes Ready");
+  });
+
+  it("says of a command line that is none what it takes", async () => {
+    for (const args of [["export"], ["mount"], ["a", "b"], ["nothing"], ["-w", "x"], ["-o", "yaml"]]) {
+      const { code, stderr } = await cli("doctor", ...args);
+      expect(code, stderr).to.equal(2);
+      expect(stderr).to.contain("doctor");
+    }
+  });
+});

@@ -1,0 +1,79 @@
+// The flags of kcp's own front proxy, as it lists them: none of them is unknown here, and none that protects something is passed
+// over. And what is said of command lines that are none.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { isFlagOf, readFlags } from "../../packages/cli/src/flags/flags.ts";
+import { entryOf } from "../../packages/cli/src/flags/table.ts";
+import { FRONT_PROXY } from "../../packages/cli/src/front-proxy/known-flags.ts";
+import { frontProxyOptions } from "../../packages/cli/src/front-proxy/options.ts";
+import { root } from "../../tools/install.mjs";
+import { tree } from "../_setup/tree.ts";
+import { SERVER } from "../front-proxy/support.ts";
+
+const RECORDED = readFileSync(join(root, "test/cli/recorded/kcp-front-proxy-flags.txt"), "utf8").trim().split("\n");
+/** What each of them does to who may do what, who may read what, or what is written down: not one of these may be ignored. */
+const PROTECTING =
+  /^(authentication|client-ca|oidc|requestheader|tls|token|disable-http2|mapping|root-kube|shards-kube)/;
+/** Which keys of an issuer count says the issuer. */
+const HARMLESS = ["oidc-signing-algs"];
+
+describe("the flags of kcp's front proxy", () => {
+  it("are all known, each in one way", () => {
+    expect(RECORDED).to.have.length.above(50);
+    for (const name of RECORDED) {
+      const ways = [
+        Object.hasOwn(FRONT_PROXY.taken, name),
+        entryOf(FRONT_PROXY.refused, name),
+        entryOf(FRONT_PROXY.ignored, name),
+      ];
+      expect(isFlagOf(`--${name}`, FRONT_PROXY), name).to.equal(true);
+      expect(ways.filter((way) => way !== false && way !== undefined).length, name).to.equal(1);
+    }
+  });
+
+  it("are never ignored where they protect something", () => {
+    const ignored = RECORDED.filter((name) => entryOf(FRONT_PROXY.ignored, name) !== undefined);
+    expect(ignored.filter((name) => PROTECTING.test(name))).to.deep.equal(HARMLESS);
+  });
+
+  it("are refused, with a remedy, where they ask for what is not there", () => {
+    for (const [flag, remedy] of [
+      ["--authentication-token-webhook-config-file=x", /the shards find out whose they are: leave it out/],
+      ["--tls-cipher-suites=x", /leave it out/],
+      ["--nonsense=x", /is no flag of this server: leave it out/],
+    ] as const)
+      expect(() => readFlags([flag], FRONT_PROXY), flag).to.throw(remedy);
+  });
+});
+
+describe("a front proxy's command line", () => {
+  const folder = tree({
+    "serving.crt": SERVER.cert,
+    "serving.key": SERVER.key,
+    "admin.kubeconfig": "apiVersion: v1\nkind: Config\n",
+    "mapping.yaml": "- path: /clusters/\n",
+  });
+  after(() => folder[Symbol.dispose]());
+
+  const file = (name: string): string => join(folder.path, name);
+  const kubeconfigs = [
+    `--root-kubeconfig=${file("admin.kubeconfig")}`,
+    `--shards-kubeconfig=${file("admin.kubeconfig")}`,
+  ];
+  const tls = [`--tls-cert-file=${file("serving.crt")}`, `--tls-private-key-file=${file("serving.key")}`];
+
+  it("says what is missing, and the remedy", () => {
+    const mapping = `--mapping-file=${file("empty.yaml")}`;
+    for (const [args, message] of [
+      [[], "--mapping-file is missing: name a file that says which servers are behind which paths"],
+      [[mapping], `--mapping-file: the mapping file cannot be read: ENOENT`],
+      [
+        [`--mapping-file=${file("mapping.yaml")}`, ...kubeconfigs, ...tls],
+        `--mapping-file: ${file("mapping.yaml")}:1: backend_server_ca is missing`,
+      ],
+      [["--view=x", mapping], "--view: a front proxy keeps nothing, and has no views"],
+    ] as const)
+      expect(() => frontProxyOptions(args as readonly string[]), args.join(" ")).to.throw(message);
+  });
+});

@@ -1,0 +1,39 @@
+// Where `virtual-workspaces start` asks issuers of tokens that workspace types name: whoever may make a type chooses the address.
+import { expect } from "chai";
+import { loginsOf } from "../../packages/cli/src/start/logins.ts";
+import { expectFault } from "../_setup/faults.ts";
+import { TestIssuer } from "../_support/issuer.ts";
+import { makeAdmin, makeWorkspace } from "../workspace-server/support/logical-clusters.ts";
+import { configure, makeType, mapped } from "../workspace-server/support/logins.ts";
+import { startWorkspaces } from "../workspace-server/support/workspaces.ts";
+
+const MAPS = "/api/v1/namespaces/default/configmaps";
+
+/** What a user of an issuer on this machine is answered, in a workspace whose type names it. */
+async function answered(issuerHosts: readonly string[] | undefined, issuer: TestIssuer): Promise<number> {
+  await using server = await startWorkspaces(undefined, { workspaceAuthentication: await loginsOf({ issuerHosts }) });
+  await configure(server, "a", [mapped(issuer, "a:")]);
+  await makeType(server, "of-a", ["a"]);
+  await makeAdmin(server, await makeWorkspace(server, "one", "of-a"), "a:jane");
+  return (await server.get(`/clusters/root:one${MAPS}`, { user: issuer.token() })).status;
+}
+
+describe("issuers that workspace types name, at virtual-workspaces start", () => {
+  it("are not asked at this machine unless that is allowed", async () => {
+    await using issuer = await TestIssuer.start();
+    for (const hosts of [[], ["issuer.example", "10.0.0.0/8"]]) {
+      expect(await answered(hosts, issuer)).to.equal(401);
+      expectFault(/not fetched.*127\.0\.0\.1: its address is one that issuers of workspace types may not lead to/);
+    }
+    expect(await answered(undefined, issuer)).to.equal(401);
+    expect(issuer.paths).to.deep.equal([]);
+    expect(await answered(["127.0.0.1"], issuer)).to.equal(200);
+  });
+
+  it("are told of at the start where they can be none", async () => {
+    const failure = await loginsOf({ issuerHosts: ["a host"] }).catch(String);
+    expect(failure).to.equal(
+      'Error: allow: "a host" is no host, address or network: write cluster.example, 10.1.2.3 or 10.0.0.0/8',
+    );
+  });
+});

@@ -1,0 +1,132 @@
+// Tokens by configurations that come and go: one place for all, whoever writes them.
+import { connect } from "node:net";
+import { type JwtAuthenticator, JwtConfigurations, type JwtSettings } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
+import { testLog } from "../_setup/log.ts";
+import { publicJwk, signingKey, TestIssuer } from "../_support/issuer.ts";
+
+function start(settings: JwtSettings = {}) {
+  const { log, records } = testLog();
+  const tokens = new JwtConfigurations({ log, fetchCooldown: 0, ...settings });
+  const nameOf = async (token: string, ...configurations: readonly (readonly JwtAuthenticator[])[]) =>
+    (await tokens.userOf(token, configurations))?.name;
+  return { nameOf, records };
+}
+
+const prefixed = (prefix: string) => ({ claimMappings: { username: { claim: "sub", prefix } } });
+
+describe("configurations of tokens that come and go", () => {
+  it("are one where they say the same, and are asked of when a token names an issuer of theirs", async () => {
+    await using one = await TestIssuer.start();
+    await using other = await TestIssuer.start();
+    const { nameOf, records } = start();
+    expect(await nameOf("opaque", [one.config()])).to.equal(undefined);
+    expect(await nameOf(other.token(), [one.config()])).to.equal(undefined);
+    expect(await nameOf(one.token())).to.equal(undefined);
+    expect([...one.paths, ...other.paths]).to.deep.equal([]);
+    const reason = "no issuer of this name is configured; they are compared to the letter";
+    const told = { level: "info", message: "token refused", reason };
+    expect(records).to.deep.equal([
+      { ...told, issuer: other.url },
+      { ...told, issuer: one.url },
+    ]);
+    for (let n = 0; n < 3; n++)
+      expect(await nameOf(one.token({ n }), [other.config()], [one.config()])).to.equal("jane");
+    expect(one.counts).to.include({ discovery: 1, keys: 1 });
+    expect(other.paths).to.deep.equal([]);
+    expect(records).to.have.length(2);
+  });
+
+  it("that say otherwise are others, whatever was made of a token before", async () => {
+    await using issuer = await TestIssuer.start();
+    const { nameOf } = start();
+    const token = issuer.token();
+    expect(await nameOf(token, [issuer.config(prefixed("a:"))])).to.equal("a:jane");
+    expect(await nameOf(token, [issuer.config(prefixed("b:"))])).to.equal("b:jane");
+    const others = issuer.config();
+    expect(await nameOf(token, [{ ...others, issuer: { ...others.issuer, audiences: ["others"] } }])).to.equal(
+      undefined,
+    );
+  });
+
+  it("count in their order", async () => {
+    await using issuer = await TestIssuer.start();
+    const { nameOf } = start();
+    const [a, b] = ["a:", "b:"].map((prefix) => [issuer.config(prefixed(prefix))]) as [
+      JwtAuthenticator[],
+      JwtAuthenticator[],
+    ];
+    expect(await nameOf(issuer.token(), a, b)).to.equal("a:jane");
+    expect(await nameOf(issuer.token(), b, a)).to.equal("b:jane");
+  });
+
+  it("that are wrong take nobody's tokens, are told of once, and harm no other", async () => {
+    await using issuer = await TestIssuer.start();
+    const { nameOf, records } = start();
+    const { issuer: about, ...rest } = issuer.config();
+    const wrong = [{ ...rest, issuer: { ...about, audiences: [] } }];
+    for (let n = 0; n < 3; n++) expect(await nameOf(issuer.token(), wrong)).to.equal(undefined);
+    expect(await nameOf(issuer.token(), wrong, [issuer.config()])).to.equal("jane");
+    const told = records.filter(({ message }) => message === "token issuers not usable");
+    expect(told.map(({ error }) => error)).to.deep.equal([
+      "Error: jwt[0].issuer.audiences: Required value: at least one jwt[0].issuer.audiences is required",
+    ]);
+    expectFault(/token issuers not usable/);
+  });
+
+  it("whose issuer does not answer hold up nobody else's", async () => {
+    await using away = await TestIssuer.start();
+    await using issuer = await TestIssuer.start();
+    away.answer = () => "hang";
+    const { nameOf } = start();
+    const both = [[away.config()], [issuer.config()]];
+    const waits = nameOf(away.token(), ...both);
+    expect(await nameOf(issuer.token(), ...both)).to.equal("jane");
+    await away.down();
+    expect(await waits).to.equal(undefined);
+    expectFault(/keys of a token issuer not fetched/);
+  });
+
+  it("that were not used for long give way to others: 1,024 are known", async () => {
+    await using issuer = await TestIssuer.start();
+    const { nameOf } = start();
+    const key = signingKey();
+    const given = (n: number): JwtAuthenticator => {
+      const about = { url: `issuer-${n}`, audiences: ["vw"], keys: { keys: [publicJwk(key)] } };
+      return { issuer: about, claimMappings: { username: { claim: "sub", prefix: `${n}:` } } };
+    };
+    const use = (n: number) => nameOf(issuer.token({ iss: `issuer-${n}` }, { key }), [given(n)]);
+    const configuration = [issuer.config()];
+    expect(await nameOf(issuer.token(), configuration)).to.equal("jane");
+    for (let n = 0; n < 1_023; n++) expect(await use(n)).to.equal(`${n}:jane`);
+    expect(await nameOf(issuer.token({ n: 1 }), configuration)).to.equal("jane");
+    expect(issuer.counts.keys).to.equal(1);
+    for (let n = 1_023; n < 2_048; n++) await use(n);
+    expect(await nameOf(issuer.token({ n: 2 }), configuration)).to.equal("jane");
+    expect(issuer.counts.keys).to.equal(2);
+  });
+
+  it("have their issuers asked where one is let, and by their own authority all the same", async () => {
+    await using issuer = await TestIssuer.start();
+    await using stranger = await TestIssuer.start();
+    const dialled: string[] = [];
+    const { nameOf } = start({
+      dial: async ({ host, port }) => {
+        dialled.push(`${host}:${port}`);
+        if (port !== Number(new URL(issuer.url).port)) throw new Error("not there");
+        return connect({ host, port });
+      },
+    });
+    expect(await nameOf(issuer.token(), [issuer.config()])).to.equal("jane");
+    expect(dialled).to.deep.equal([new URL(issuer.url).host, new URL(issuer.url).host]);
+    const unknown = [
+      issuer.config({ issuer: { url: issuer.url, audiences: ["vw"], certificateAuthority: stranger.authority.cert } }),
+    ];
+    expect(await nameOf(issuer.token(), unknown)).to.equal(undefined);
+    expectFault(/keys of a token issuer not fetched.*certificate/);
+    expect(await nameOf(stranger.token(), [stranger.config()])).to.equal(undefined);
+    expectFault(/not fetched.*not there/);
+    expect(stranger.paths).to.deep.equal([]);
+  });
+});

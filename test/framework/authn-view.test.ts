@@ -1,0 +1,114 @@
+// A view's own ways to log in: asked behind the server's, for its own requests alone.
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import { type Authenticator, allow, defineVirtualWorkspace, staticTokens } from "@virtual-workspaces/framework";
+import { expect } from "chai";
+import { expectFault } from "../_setup/faults.ts";
+import { type PlainServer, startPlain } from "../_support/plain.ts";
+import { Wire } from "../_support/wire.ts";
+
+type Own = NonNullable<Parameters<typeof views>[0]>;
+
+/** One that has a way of its own, and one that has none. */
+function views(authentication?: (params: { readonly cluster: string }) => readonly Authenticator[]) {
+  const common = {
+    path: "/clusters/:cluster",
+    wildcard: true,
+    locate: (said: string) => said.replaceAll(":", "-"),
+    authorize: () => allow(),
+    handle: (
+      _req: unknown,
+      res: { end(text: string): void },
+      { user, params }: { user: { name: string }; params: { cluster: string } },
+    ) => res.end(`${user.name} in ${params.cluster}`),
+  } as const;
+  return [
+    defineVirtualWorkspace({ ...common, name: "own", ...(authentication && { authentication }) }),
+    defineVirtualWorkspace({ ...common, name: "plain" }),
+  ];
+}
+
+/** What a token gets. */
+async function said(server: PlainServer, path: string, user: string): Promise<string | number> {
+  const { status, text } = await server.get(`/services${path}`, { user });
+  return status === 200 ? text : status;
+}
+
+const guests = staticTokens({ guest: { name: "guest" }, alice: { name: "mallory" } });
+
+describe("a view's own authentication", () => {
+  it("lets in whom the server does not know, there alone, and nobody whom the server knows by another name", async () => {
+    await using server = await startPlain(views(() => [guests]));
+    expect(await said(server, "/own/clusters/a/x", "guest")).to.equal("guest in a");
+    expect(await said(server, "/own/clusters/a/x", "alice")).to.equal("alice in a");
+    for (const path of ["/plain/clusters/a/x", "/own", "/own/clusters", "/", "/other/clusters/a/x"])
+      expect(await said(server, path, "guest"), path).to.equal(401);
+    for (const path of ["/metrics", "/apis"]) expect((await server.get(path, { user: "guest" })).status).to.equal(401);
+  });
+
+  it("is told what the path says, and only of those who are not known", async () => {
+    const asked: string[] = [];
+    const own: Own = ({ cluster }) => {
+      asked.push(cluster);
+      return cluster === "root:a" ? [guests] : [];
+    };
+    await using server = await startPlain(views(own));
+    for (const cluster of ["root:a", "root:b", "*"])
+      expect(await said(server, `/own/clusters/${cluster}/x`, "guest")).to.equal(
+        cluster === "root:a" ? "guest in root-a" : 401,
+      );
+    expect(await said(server, "/own/clusters/root:a/x", "alice")).to.equal("alice in root-a");
+    expect(asked).to.deep.equal(["root:a", "root:b", "*"]);
+  });
+
+  it("may be several, in their order, of which those that fail are no opinion", async () => {
+    const broken = { name: "broken", authenticate: async () => Promise.reject(new Error("oh")) };
+    const others = staticTokens({ guest: { name: "somebody else" }, late: { name: "late" } });
+    await using server = await startPlain(views(() => [broken, guests, others]));
+    expect(await said(server, "/own/clusters/a/x", "guest")).to.equal("guest in a");
+    expect(await said(server, "/own/clusters/a/x", "late")).to.equal("late in a");
+    expect(await said(server, "/own/clusters/a/x", "nobody")).to.equal(401);
+    expectFault(/authenticator failed.*oh/);
+  });
+
+  it("counts for upgrades as well", async () => {
+    await using server = await startPlain(views(() => [guests]));
+    const answer = async (token: string) => {
+      using wire = await Wire.open(Number(new URL(server.url).port));
+      wire.request(
+        "GET /services/own/clusters/a/x HTTP/1.1",
+        "Host: x",
+        `Authorization: Bearer ${token}`,
+        "Connection: Upgrade",
+        "Upgrade: websocket",
+      );
+      return (await wire.answer())?.status;
+    };
+    expect(await answer("nobody")).to.equal(401);
+    // It is known, and the view takes no upgrades.
+    expect(await answer("guest")).not.to.equal(401);
+  });
+
+  it("lets nobody in by failing", async () => {
+    const fails = (error: Error): never => {
+      throw error;
+    };
+    const away = ApiError.serviceUnavailable("its issuer is away", 1);
+    const bad = ApiError.badRequest("a token twice");
+    const ways: readonly (readonly [Own, number])[] = [
+      [() => fails(new Error("oh")), 401],
+      [() => [{ name: "broken", authenticate: () => fails(new Error("oh")) }], 401],
+      [() => [{ name: "late", authenticate: async () => fails(new Error("oh")) }], 401],
+      [() => [{ name: "no user", authenticate: () => null as never }], 401],
+      [() => [{ name: "no user", authenticate: async () => ({}) as never }], 401],
+      [() => fails(away), 503],
+      [() => [{ name: "away", authenticate: async () => fails(away) }], 503],
+      [() => [{ name: "malformed", authenticate: () => fails(bad) }], 400],
+    ];
+    for (const [own, code] of ways) {
+      await using server = await startPlain(views(own));
+      expect(await said(server, "/own/clusters/a/x", "guest")).to.equal(code);
+      expect(await said(server, "/own/clusters/a/x", "alice")).to.equal("alice in a");
+      if (code === 401) expectFault(/authenticator failed/);
+    }
+  });
+});

@@ -1,0 +1,109 @@
+// Mapping files as kcp's, and what is said of those that are none: the line, what is wrong, and the remedy.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readMapping } from "@virtual-workspaces/front-proxy";
+import { expect } from "chai";
+import { SERVER } from "./support.ts";
+
+describe("readMapping", () => {
+  const folder = mkdtempSync(join(tmpdir(), "mapping-"));
+  const file = join(folder, "mapping.yaml");
+  const [ca, cert, key] = ["ca.crt", "proxy.crt", "proxy.key"].map((name) => join(folder, name));
+  const files = `backend_server_ca: ${ca}\n  proxy_client_cert: ${cert}\n  proxy_client_key: ${key}`;
+
+  before(() => {
+    writeFileSync(ca as string, SERVER.cert);
+    writeFileSync(cert as string, SERVER.cert);
+    writeFileSync(key as string, SERVER.key);
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  const read = (text: string): ReturnType<typeof readMapping> => {
+    writeFileSync(file, text);
+    return readMapping(file);
+  };
+
+  it("reads kcp's fields, and several backends", async () => {
+    const [clusters, services, both] = read(`# as kcp writes it
+- path: /clusters/
+  backend: https://localhost:6443
+  ${files}
+- path: /services/apiexport/
+  backend: https://localhost:6444/base
+  ${files}
+  user_header: X-My-User
+  group_header: X-My-Group
+  extra_header_prefix: X-My-Extra-
+- path: /e2e/clusters/{cluster}
+  backends: [https://a.example:1, "https://b.example:2"]
+  ${files}
+`);
+    expect(clusters).to.deep.include({ path: "/clusters/", backends: [], tls: { ca: SERVER.cert } });
+    expect(await clusters?.credentials?.get()).to.deep.equal({ cert: SERVER.cert, key: SERVER.key });
+    expect(clusters?.headers).to.deep.equal({
+      user: "X-Remote-User",
+      uid: "X-Remote-Uid",
+      group: "X-Remote-Group",
+      extraPrefix: "X-Remote-Extra-",
+    });
+    expect(services?.backends).to.deep.equal(["https://localhost:6444/base"]);
+    expect(services?.headers).to.include({ user: "X-My-User", group: "X-My-Group", extraPrefix: "X-My-Extra-" });
+    expect(both?.backends).to.deep.equal(["https://a.example:1", "https://b.example:2"]);
+  });
+
+  const whole = (entry: string): string => `- ${entry}\n  ${files}\n`;
+  const wrong: Record<string, readonly [text: string, line: number, message: string]> = {
+    "no list": ["path: /", 1, "give a list"],
+    "an empty file": ["", 1, "give a list"],
+    "no YAML": ["- path: /a\n\tb: c\n", 2, ""],
+    "an entry that is none": ["- /clusters/\n", 1, "give path, backend and files"],
+    "a field that nobody knows": [
+      whole("path: /a\n  backends: [https://a]\n  user-header: x"),
+      3,
+      "there is no user-header: the fields are path,",
+    ],
+    "no path": [whole("backend: https://a"), 1, "path is missing"],
+    "a path that is none": [whole("backend: https://a\n  path: a"), 2, "path a: it has to begin with a slash"],
+    "a path with an empty segment": [whole("path: /a//b"), 1, "it has an empty segment"],
+    "a path that leads elsewhere": [whole("path: /a/../b"), 1, "it must not have . or .. segments"],
+    "a path with an odd placeholder": [whole("path: /a/{}"), 1, "the segment {} is neither a word nor a {name}"],
+    "no backend": [whole("path: /a"), 1, "backend is missing: give the URL of a server"],
+    "plain http": [whole("path: /a\n  backend: http://a"), 2, "backend http://a: give a URL that begins with https"],
+    "a backend with a user": [whole("path: /a\n  backend: https://u:p@a"), 2, "without user, query and fragment"],
+    "a backend that is no text": [whole("path: /a\n  backend: 1"), 2, "backend has to be a text"],
+    "two ways to say backends": [
+      whole("path: /a\n  backend: https://a\n  backends: [https://b]"),
+      2,
+      "give one of them",
+    ],
+    "backends that are no list": [whole("path: /a\n  backends: https://b"), 2, "backends has to be a list of URLs"],
+    "a header that is none": [
+      whole("path: /a\n  backend: https://a\n  user_header: X User"),
+      3,
+      "this is no name of a header",
+    ],
+    "the same path twice": [
+      `${whole("path: /a/{x}\n  backend: https://a")}${whole("path: /a/{y}/\n  backend: https://a")}`,
+      6,
+      "is mapped already at",
+    ],
+  };
+  for (const [name, [text, line, message]] of Object.entries(wrong))
+    it(`refuses ${name}`, () => {
+      expect(() => read(text))
+        .to.throw(`${file}:${line}: `)
+        .with.property("message")
+        .that.contains(message);
+    });
+
+  it("refuses files that are not there, or none", () => {
+    const [entry] = ["- path: /a\n  backend: https://a\n"];
+    expect(() => read(entry as string)).to.throw(`${file}:1: backend_server_ca is missing`);
+    const missing = `${entry}  backend_server_ca: ${ca}\n  proxy_client_cert: ${folder}/none\n  proxy_client_key: ${key}\n`;
+    expect(() => read(missing)).to.throw(`${file}:4: proxy_client_cert cannot be read: ENOENT`);
+    const none = `${entry}  backend_server_ca: ${key}\n  proxy_client_cert: ${cert}\n  proxy_client_key: ${key}\n`;
+    expect(() => read(none)).to.throw(`${file}:3: backend_server_ca: ${key} has no certificates in PEM`);
+    expect(() => readMapping(join(folder, "nowhere"))).to.throw("the mapping file cannot be read: ENOENT");
+  });
+});

@@ -1,0 +1,84 @@
+// A workspace server with two shards over TLS, which believe a front proxy, and a front proxy before it that takes the names of users as tokens.
+import { anonymous, requestHeader, staticTokens } from "@virtual-workspaces/framework";
+import {
+  createFrontProxy,
+  type FrontProxy,
+  type FrontProxyOptions,
+  type Mapping,
+} from "@virtual-workspaces/front-proxy";
+import { Upstream } from "@virtual-workspaces/transport";
+import { testLog } from "../_setup/log.ts";
+import { Authority, type KeyPair, SERVER_AUTH } from "../_support/certificates.ts";
+import { type Calls, callsTo } from "../_support/plain.ts";
+import { type ShardedOptions, type Stores, startSharded } from "../workspace-server/shards/support.ts";
+import type { WorkspacesOptions } from "../workspace-server/support/workspaces.ts";
+
+const serving = Authority.root("serving");
+const proxies = Authority.root("proxies");
+export const SERVER: KeyPair = serving.issue({ name: "localhost", usages: [SERVER_AUTH] });
+const PROXY = proxies.issue({ name: "front-proxy" });
+
+/** How anything behind the proxy is reached by it. */
+const REACHED = { tls: { ca: serving.cert }, credentials: { get: () => PROXY } } as const;
+/** Who it is that shards believe. */
+const believed = () => requestHeader({ ca: proxies.cert, allowedNames: ["front-proxy"] });
+
+/** Tokens that the shards know, and the front proxy does not. */
+const OF_SHARDS = {
+  "shard-token": { name: "root", groups: ["system:masters"] },
+  root: { name: "root", groups: ["system:masters"] },
+  "late-token": { name: "late" },
+};
+/** Tokens that the front proxy knows are the users' names. */
+const OF_PROXY = {
+  admin: { name: "admin", groups: ["system:kcp:admin", "team"] },
+  boss: { name: "boss", groups: ["system:masters", "system:kcp:initializer:x", "team"] },
+  alice: { name: "alice" },
+};
+
+const CLUSTERS: Mapping = { path: "/clusters/", backends: [], ...REACHED };
+
+export interface Front extends Calls, AsyncDisposable {
+  readonly url: string;
+  readonly proxy: FrontProxy;
+}
+
+/** Starts shards that believe the front proxy. */
+export async function startShards(stores: Stores, options: ShardedOptions = {}): Promise<Shards> {
+  const trusting: WorkspacesOptions = {
+    tls: SERVER,
+    authentication: [believed(), staticTokens(OF_SHARDS), anonymous()],
+  };
+  const server = await startSharded(stores, { ...trusting, ...options });
+  return { url: server.url, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+export interface Shards extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** How a shard is asked as one of its administrators. */
+export const AS_ADMIN = {
+  tls: { ca: serving.cert },
+  credentials: { get: () => ({ headers: ["Authorization", "Bearer shard-token"] }) },
+} as const;
+
+/** Starts a front proxy; of the shards of `root`, if they are given. */
+export async function startFront(root: string | undefined, options: Partial<FrontProxyOptions> = {}): Promise<Front> {
+  await using stack = new AsyncDisposableStack();
+  const upstream = root === undefined ? undefined : stack.use(new Upstream({ url: root, ...AS_ADMIN }));
+  const proxy = stack.use(
+    createFrontProxy({
+      mapping: root === undefined ? [] : [CLUSTERS],
+      authentication: [staticTokens(OF_PROXY)],
+      ...(upstream && { shards: { root: upstream, read: AS_ADMIN } }),
+      metrics: { authorize: ({ user }) => ({ allowed: user.in("team"), reason: "" }) },
+      log: testLog().log,
+      ...options,
+    }),
+  );
+  const { url } = await proxy.listen({ port: 0 });
+  await proxy.started;
+  const all = stack.move();
+  return { url, proxy, ...callsTo(url), [Symbol.asyncDispose]: () => all.disposeAsync() };
+}

@@ -1,0 +1,176 @@
+// The workspaces of two shards by their paths at one address, each asked as whoever asks.
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { expect } from "chai";
+import { outcome } from "../_support/plain.ts";
+import { Stores, until, WORKSPACES } from "../workspace-server/shards/support.ts";
+import { type Front, type Shards, startFront, startShards } from "./support.ts";
+
+const ADMIN = { user: "admin" };
+const NOWHERE = (user: string) => [
+  403,
+  "Forbidden",
+  `forbidden: User "${user}" cannot access path "/": workspace access not permitted`,
+];
+
+describe("a front proxy before two shards", function () {
+  this.timeout(60_000);
+  let stores: Stores;
+  let shards: Shards;
+  let front: Front;
+
+  before(async () => {
+    stores = new Stores();
+    shards = await startShards(stores);
+    front = await startFront(shards.url);
+    await make("root", "here", "root");
+    await make("root", "there", "shard-1");
+    await make("root:there", "sub", "root");
+  });
+
+  after(async () => {
+    await front?.[Symbol.asyncDispose]();
+    await shards?.[Symbol.asyncDispose]();
+    await stores?.[Symbol.asyncDispose]();
+  });
+
+  async function make(at: string, name: string, shard: string): Promise<string> {
+    const spec = {
+      type: { name: "universal", path: "root" },
+      location: { selector: { matchLabels: { name: shard } } },
+    };
+    const workspace = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "Workspace", metadata: { name }, spec };
+    const made = await front.send(`POST /clusters/${at}${WORKSPACES}`, workspace, ADMIN);
+    expect(made.status, made.text).to.equal(201);
+    const path = `/clusters/${at}${WORKSPACES}/${name}`;
+    const ready = await until(front, { path, user: "admin" }, ({ body }) => body?.status?.phase === "Ready");
+    expect(ready.body.metadata.annotations["core.kcp.io/shard"]).to.equal(shard);
+    await until(front, { path: `/clusters/${at}:${name}/api`, user: "admin" }, ({ status }) => status === 200);
+    return ready.body.spec.cluster;
+  }
+
+  const whoami = (path: string, options: { user: string; headers?: Record<string, string> }) =>
+    front.send(
+      `POST /clusters/${path}/apis/authentication.k8s.io/v1/selfsubjectreviews`,
+      { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" },
+      options,
+    );
+
+  it("serves each by its path and by its name, wherever it is", async () => {
+    const { body } = await front.get(`/clusters/root${WORKSPACES}/there`, ADMIN);
+    const { cluster } = body.spec;
+    for (const path of ["root:there", cluster, `${cluster}:sub`, "root:there:sub", "root:here"]) {
+      const answer = await front.get(`/clusters/${path}/api/v1/namespaces/default`, ADMIN);
+      expect(answer.status, `${path} ${answer.text}`).to.equal(200);
+    }
+    const sub = await front.get("/clusters/root:there:sub/apis/core.kcp.io/v1alpha1/logicalclusters/cluster", ADMIN);
+    expect(sub.body.metadata.annotations["kcp.io/path"]).to.equal("root:there:sub");
+  });
+
+  it("shows writes, watches and errors of the shard as they are", async () => {
+    const maps = "/clusters/root:there/api/v1/namespaces/default/configmaps";
+    await using watch = await front.watch(`${maps}?watch=1&fieldSelector=metadata.name%3Da`, ADMIN);
+    const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { x: "1" } };
+    expect((await front.send(`POST ${maps}`, map, ADMIN)).status).to.equal(201);
+    expect(await watch.take(1)).to.deep.equal(["ADDED a"]);
+    expect(outcome(await front.send(`POST ${maps}`, map, ADMIN)).slice(0, 2)).to.deep.equal([409, "AlreadyExists"]);
+    expect((await front.get(`${maps}?limit=x`, ADMIN)).status).to.equal(400);
+  });
+
+  it("answers 403 for what leads nowhere, in words that say nothing of it", async () => {
+    for (const path of ["root:nope", "root:here:nope", "nope", "user:nobody", "system:admin", "2x3y4z5a6b7c8d9e:x"]) {
+      expect(outcome(await front.get(`/clusters/${path}/api`)), path).to.deep.equal(NOWHERE("alice"));
+      expect(outcome(await front.get(`/clusters/${path}/api`, ADMIN)), path).to.deep.equal(NOWHERE("admin"));
+    }
+    const all = await front.get(`/clusters/*${WORKSPACES}`, { user: "boss" });
+    expect(all.status).to.equal(403);
+    expect(all.body.message).to.contain("workspace access not permitted");
+  });
+
+  it("refuses paths that somebody might read otherwise", async () => {
+    const bad = [
+      "/clusters/root/../root:here/api",
+      "/clusters/root:here/%2e%2e/root/api",
+      "/clusters/root%2fapi",
+      "/clusters/root:here/..;/root/api",
+      "/clusters/Root/api",
+      "/clusters/root::here/api",
+      "/clusters/root:here%00/api",
+      "/clusters//api",
+      "/clusters/root%2500/api",
+    ];
+    const { port } = new URL(front.url);
+    for (const path of bad) {
+      // As it is: URLs of clients have no dot segments.
+      const req = request({ port, path, headers: { authorization: "Bearer admin" } }).end();
+      const [answer] = (await once(req, "response")) as [IncomingMessage];
+      expect(answer.resume().statusCode, path).to.equal(400);
+    }
+    for (const path of ["/clusters/root/clusters/root:here/api", "/clusters/root/clusters/root/clusters/root/api"])
+      expect((await front.get(path, ADMIN)).status, path).to.equal(404);
+    expect((await front.get("/clusters", ADMIN)).status).to.equal(404);
+  });
+
+  it("says who asks, whatever the client says of that", async () => {
+    const forged = {
+      "x-remote-user": "root",
+      "X-Remote-Group": "system:masters",
+      x_remote_group: "system:masters",
+      "x-remote-extra-authentication.kcp.io%2fscopes": "cluster:root",
+      "x-remote-uid": "1",
+    };
+    const { status, body } = await whoami("root:there", { user: "admin", headers: forged });
+    expect(status).to.equal(201);
+    expect(body.status.userInfo).to.deep.equal({
+      username: "admin",
+      groups: ["system:kcp:admin", "team", "system:authenticated"],
+    });
+  });
+
+  it("drops the groups that give rights within the system", async () => {
+    const { body } = await whoami("root", { user: "boss" });
+    expect(body.status.userInfo.groups).to.deep.equal(["team", "system:authenticated"]);
+    await using open = await startFront(shards.url, {
+      groups: { drop: [], passOn: ["te*", "system:masters", "system:auth*"] },
+    });
+    const known = await open.send(
+      "POST /clusters/root/apis/authentication.k8s.io/v1/selfsubjectreviews",
+      { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" },
+      { user: "boss" },
+    );
+    expect(known.body.status.userInfo.groups).to.deep.equal(["system:masters", "team", "system:authenticated"]);
+  });
+
+  it("leaves it to the shard who may go on as whom", async () => {
+    const as = { "Impersonate-User": "bob", "Impersonate-Group": "guests" };
+    const allowed = await whoami("root", { user: "admin", headers: as });
+    expect(allowed.status, allowed.text).to.equal(201);
+    expect(allowed.body.status.userInfo.username).to.equal("bob");
+    const refused = await whoami("root", { user: "alice", headers: as });
+    expect(refused.status).to.equal(403);
+  });
+
+  it("passes on the tokens that it does not know, for the shard to find out", async () => {
+    const { status, body, text } = await whoami("root", { user: "shard-token" });
+    expect(status, text).to.equal(201);
+    expect(body.status.userInfo.username).to.equal("root");
+    expect(outcome(await whoami("root", { user: "nobodys" }))).to.deep.equal([401, "Unauthorized", "Unauthorized"]);
+    const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "robot" } };
+    const accounts = "/clusters/root:there/api/v1/namespaces/default/serviceaccounts";
+    expect((await front.send(`POST ${accounts}`, account, ADMIN)).status).to.equal(201);
+    const asked = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} };
+    const token = await front.send(`POST ${accounts}/robot/token`, asked, ADMIN);
+    expect(token.status, token.text).to.equal(201);
+    const robot = await whoami("root:there", { user: token.body.status.token });
+    expect(robot.body.status?.userInfo.username, robot.text).to.equal("system:serviceaccount:default:robot");
+  });
+
+  it("says how far the index is behind, to those who may know", async () => {
+    const { text } = await front.get("/metrics", ADMIN);
+    expect(text).to.match(/^kcp_indexed_logicalclusters\{shard="shard-1"\} [1-9]/m);
+    const [, lag] = /^virtual_workspaces_index_lag_seconds\{shard="shard-1"\} (\S+)$/m.exec(text) ?? [];
+    expect(Number(lag)).to.be.within(0, 30);
+    expect((await front.get("/metrics")).status).to.equal(403);
+    expect((await front.get("/readyz")).text).to.equal("ok");
+  });
+});
