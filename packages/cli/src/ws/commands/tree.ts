@@ -1,4 +1,5 @@
 import { baseName, isApiError } from "@virtual-workspaces/apimachinery";
+import { isTransportError } from "@virtual-workspaces/transport";
 import { note, say, type WsCommand } from "../command.ts";
 import { LOGICAL_CLUSTERS, MOUNTS, type Workspace } from "../kinds.ts";
 import { placeOf } from "../path.ts";
@@ -58,12 +59,12 @@ async function mountType(session: Session, path: string, { spec }: Workspace): P
   return (await known(session.client(around).resource(MOUNTS).get(name, session.patience)))?.spec.type;
 }
 
-/** What one may not see is left out. */
+/** What one may not see, or what does not answer, is left out: no tree fails because of a mount. */
 async function known<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
   } catch (error) {
-    if (isApiError(error)) return undefined;
+    if (isApiError(error) || isTransportError(error)) return undefined;
     throw error;
   }
 }

@@ -14,7 +14,7 @@ const PARENT = "kcp.io/path";
 /**
  * What is in a workspace, and in what is in it: by one list, where the server shows all of them as one tree, and else, as at a kcp, list by list.
  *
- * @throws ApiError when the workspace cannot be listed, and on any answer of the view but 403 and 404
+ * @throws ApiError when the workspace cannot be listed, and on any answer of the view but 401, 403 and 404
  */
 export async function treeAt(session: Session, path: string): Promise<TreeNode> {
   const all = await listed(session);
@@ -29,8 +29,9 @@ async function listed(session: Session): Promise<readonly Workspace[] | undefine
   try {
     return (await client.resource(WORKSPACES).all(session.patience)).items;
   } catch (error) {
-    // There is no such view, or none for this user. On any other answer a walk would pass off another tree as this one.
-    if (isApiError(error) && (error.code === 403 || error.code === 404)) return undefined;
+    // There is no such view, or none for this user, who may be known in their workspace alone. On any other answer a walk would
+    // pass off another tree as this one.
+    if (isApiError(error) && [401, 403, 404].includes(error.code)) return undefined;
     throw error;
   }
 }
