@@ -12,6 +12,7 @@ const NAMES = [
     "forward-list",
     "front-get",
     "get",
+    "index",
     "informer",
     "lifecycle",
     "list",
