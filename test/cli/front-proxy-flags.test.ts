@@ -72,7 +72,9 @@ describe("a front proxy's command line", () => {
         [`--mapping-file=${file("mapping.yaml")}`, ...kubeconfigs, ...tls],
         `--mapping-file: ${file("mapping.yaml")}:1: backend_server_ca is missing`,
       ],
-      [["--view=x", mapping], "--view: a front proxy keeps nothing, and has no views"],
+      [["--view=x", mapping], "--view is no flag of this server"],
+      [["--anonymous-auth=false", mapping], "--anonymous-auth is no flag of this server, which"],
+      [["--etcd-credentials-file=x", mapping], "--etcd-credentials-file is no flag of this server"],
     ] as const)
       expect(() => frontProxyOptions(args as readonly string[]), args.join(" ")).to.throw(message);
   });

@@ -56,13 +56,13 @@ const described: ExportStep = {
     if (resources.length === 0) throw new Skipped("it exports no resources of its own");
     const schemas = patient.client().resource(APIResourceSchema);
     for (const { schema } of resources)
-      await unless(
-        schemas.get(schema, patient.patience),
-        () =>
-          new Fault(
-            `there is no APIResourceSchema ${schema}, which ${name} names`,
-            `kubectl create it, or name another one: kubectl edit apiexport ${name}`,
-          ),
+      await unless(schemas.get(schema, patient.patience), (error) =>
+        error.code === 404
+          ? new Fault(
+              `there is no APIResourceSchema ${schema}, which ${name} names`,
+              `kubectl create it, or name another one: kubectl edit apiexport ${name}`,
+            )
+          : new Fault(error.message, "take a user who may get APIResourceSchemas there"),
       );
     return resources.map(({ schema }) => schema).join(", ");
   },

@@ -6,7 +6,7 @@ import { type Flags, readFlags } from "../flags/flags.ts";
 import type { FlagName } from "../flags/names.ts";
 import { auditOf } from "../start/audit.ts";
 import { authenticationOf } from "../start/authentication.ts";
-import { checked, contentOf, pathOf } from "../start/files.ts";
+import { checked, contentOf } from "../start/files.ts";
 import { logOf, type StartLog } from "../start/log.ts";
 import { UsageError } from "../usage.ts";
 import { FRONT_PROXY } from "./known-flags.ts";
@@ -29,20 +29,26 @@ export interface FrontProxyCommand extends StartLog {
 }
 
 const DEFAULT_PORT = 443;
-const OWN_ONLY: readonly FlagName[] = [
+/** Of other servers; a kcp's front proxy refuses them too. */
+const OTHERS: readonly FlagName[] = [
+  "anonymous-auth",
   "view",
   "etcd-servers",
   "etcd-prefix",
   "etcd-cafile",
   "etcd-certfile",
   "etcd-keyfile",
+  "etcd-credentials-file",
 ];
 
 /** Reads the flags and the files that they name; changes nothing. @throws UsageError */
 export function frontProxyOptions(args: readonly string[]): FrontProxyCommand {
   const flags = readFlags(args, FRONT_PROXY);
-  const [needless] = flags.given(OWN_ONLY);
-  if (needless !== undefined) throw new UsageError(`--${needless}: a front proxy keeps nothing, and has no views`);
+  const [other] = flags.given(OTHERS);
+  if (other !== undefined)
+    throw new UsageError(
+      `--${other} is no flag of this server, which keeps nothing, has no views, and leaves strangers to the shards: leave it out`,
+    );
   const logging = logOf(flags);
   const { audit, warning } = auditOf(flags);
   const passOn = flags.list("authentication-pass-on-groups");
@@ -66,8 +72,7 @@ export function frontProxyOptions(args: readonly string[]): FrontProxyCommand {
 
 /** What can be read. */
 function fileOf(flags: Flags, name: FlagName): string {
-  given(flags, name);
-  const path = pathOf(flags, name) as string;
+  const path = given(flags, name);
   contentOf(path, name);
   return path;
 }

@@ -41,11 +41,8 @@ export async function serve(options: FrontProxyCommand): Promise<number> {
   const listening = await proxy.listen({ port, host: bindAddress }).catch((error: unknown) => {
     throw startFailure(error, { bindAddress, port });
   });
-  await Promise.race([proxy.started, interrupt.asked]);
-  tellReady(
-    listening.url,
-    mapping.map(({ path }) => path),
-  );
+  const paths = mapping.map(({ path }) => path);
+  await Promise.race([proxy.started.then(() => tellReady(listening.url, paths)), interrupt.asked]);
   await interrupt.asked;
   log({ level: "info", message: "shutting down" });
   await proxy.close();
