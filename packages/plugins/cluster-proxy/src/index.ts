@@ -4,7 +4,13 @@
  * @module
  */
 
-export { AgentEnd, type AgentEndOptions, type Target } from "./tunnel/agent-end.ts";
+export {
+  type AcceptedTarget,
+  AgentEnd,
+  type AgentEndOptions,
+  type DialledTarget,
+  type Target,
+} from "./tunnel/agent-end.ts";
 export type { TunnelEndOptions, TunnelStats } from "./tunnel/end.ts";
 export type { HeartbeatOptions } from "./tunnel/heartbeat.ts";
 export { HubEnd } from "./tunnel/hub-end.ts";

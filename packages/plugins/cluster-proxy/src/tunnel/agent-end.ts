@@ -4,12 +4,20 @@ import { SESSION_MEMORY, TunnelEnd, type TunnelEndOptions, type TunnelStats } fr
 import { MESSAGE_HEADER } from "./names.ts";
 import { firstWindow } from "./windows.ts";
 
+/** A target that is connected to: whatever it is, it is joined with the hub's connection. */
+export interface DialledTarget {
+  /** Makes the connection; the signal is aborted when the hub wants it no more. A throw is told the hub as unreachable; its message, which may have addresses, is not. */
+  readonly dial: (options: { readonly signal: AbortSignal }) => Promise<Duplex>;
+}
+
+/** A target that is in this process. */
+export interface AcceptedTarget {
+  /** Takes the hub's connection, as a server takes one of a client. */
+  readonly accept: (connection: Duplex) => void;
+}
+
 /** What a hub can have connections to. */
-export type Target =
-  /** Makes a connection, which is joined with the hub's. A throw is told the hub as unreachable; its message, which may have addresses, is not. */
-  | { readonly dial: (options: { readonly signal: AbortSignal }) => Promise<Duplex> }
-  /** Takes the hub's connection as one of its own clients'. */
-  | { readonly accept: (connection: Duplex) => void };
+export type Target = DialledTarget | AcceptedTarget;
 
 /** The agent's end of a tunnel. */
 export interface AgentEndOptions extends TunnelEndOptions {
@@ -53,6 +61,7 @@ export class AgentEnd implements AsyncDisposable {
     return this.#draining.promise;
   }
 
+  /** As they are now. */
   get stats(): TunnelStats {
     return this.#end.stats;
   }
@@ -81,7 +90,7 @@ export class AgentEnd implements AsyncDisposable {
     } else void this.#join(stream, target, name);
   }
 
-  async #join(stream: ServerHttp2Stream, { dial }: Extract<Target, { dial: unknown }>, name: string): Promise<void> {
+  async #join(stream: ServerHttp2Stream, { dial }: DialledTarget, name: string): Promise<void> {
     const over = new AbortController();
     const ended = (): void => over.abort(new Error("the hub has ended the connection"));
     stream.once("close", ended);

@@ -49,6 +49,7 @@ export class HubEnd implements AsyncDisposable {
     return this.#end.closed;
   }
 
+  /** As they are now. */
   get stats(): TunnelStats {
     return this.#end.stats;
   }
