@@ -48,6 +48,7 @@ const OWN = {
   short: { type: "boolean" },
   full: { type: "boolean", short: "f" },
   wide: { type: "boolean" },
+  interactive: { type: "boolean", short: "i" },
   overwrite: { type: "boolean" },
   type: { type: "string" },
   enter: { type: "boolean" },

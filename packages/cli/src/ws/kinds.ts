@@ -32,6 +32,22 @@ export const MOUNTS: KindReference<HeldBy<typeof kcp.Mount>> = {
   scope: "Cluster",
 };
 
+export const API_EXPORTS: KindReference<HeldBy<typeof kcp.APIExport>> = {
+  group: "apis.kcp.io",
+  version: "v1alpha2",
+  kind: "APIExport",
+  plural: "apiexports",
+  scope: "Cluster",
+};
+
+export const ENDPOINT_SLICES: KindReference<HeldBy<typeof kcp.APIExportEndpointSlice>> = {
+  group: "apis.kcp.io",
+  version: "v1alpha1",
+  kind: "APIExportEndpointSlice",
+  plural: "apiexportendpointslices",
+  scope: "Cluster",
+};
+
 export const API_BINDINGS: KindReference<HeldBy<typeof kcp.APIBinding>> = {
   group: "apis.kcp.io",
   version: "v1alpha2",

@@ -27,7 +27,8 @@ Usage: kubectl ws [command] [flags]
   kubectl ws -                  back to where one was
   kubectl ws ~                  to one's home workspace, as without anything
   kubectl ws :                  to the first workspace of the current path
-  kubectl ws tree               what is in the current workspace (-f: whole paths, --wide: phases and mounts)
+  kubectl ws tree               what is in the current workspace (-f: whole paths, --wide: phases and mounts,
+                                -i: to go about in it by keys, Enter goes there)
   kubectl ws get <kind> -r      the objects of a kind in the current workspace and all below (-l, -n, -A, -o wide|name|json|yaml)
   kubectl ws create <name>      makes a workspace, and waits for it (--type, --mount kind/name, --enter,
                                 --ignore-existing, --location-selector, --create-context)

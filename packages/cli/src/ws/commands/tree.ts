@@ -1,5 +1,6 @@
 import { baseName, isApiError } from "@virtual-workspaces/apimachinery";
 import { isTransportError } from "@virtual-workspaces/transport";
+import { UsageError } from "../../usage.ts";
 import { note, say, type WsCommand } from "../command.ts";
 import { LOGICAL_CLUSTERS, MOUNTS, type Workspace } from "../kinds.ts";
 import { placeOf } from "../path.ts";
@@ -7,14 +8,23 @@ import type { Session } from "../session.ts";
 import { type Branch, drawn } from "../tree/draw.ts";
 import { problemsIn, type TreeNode } from "../tree/node.ts";
 import { treeAt } from "../tree/read.ts";
+import { useWorkspace } from "./use.ts";
 
 export const tree: WsCommand = {
-  usage: "tree [-f | --full] [--wide] [-w <workspace>]",
-  flags: ["full", "wide", "workspace"],
+  usage: "tree [-f | --full] [--wide | -i | --interactive] [-w <workspace>]",
+  flags: ["full", "wide", "interactive", "workspace"],
   words: [0, 0],
-  async run(session, _words, { full = false, wide = false, workspace }) {
+  async run(session, _words, { full = false, wide = false, interactive = false, workspace }) {
+    if (wide && interactive)
+      throw new UsageError("--wide and -i: give one of them, -i shows phases and mounts by itself");
     if (placeOf(session.url) === undefined) {
       say(`current context URL ${JSON.stringify(session.url)} does not point directly to a kcp workspace`);
+      return;
+    }
+    if (interactive) {
+      const { browse } = await import("../tree/interactive/browse.ts");
+      const chosen = await browse({ session, path: session.pathOf(workspace), full });
+      if (chosen !== undefined) await useWorkspace(session, chosen);
       return;
     }
     const root = await treeAt(session, session.pathOf(workspace));
