@@ -9,6 +9,7 @@ import {
 } from "@virtual-workspaces/framework";
 import { CLUSTERS_PATH, type Mapping } from "./mapping/mapping.ts";
 import { proxyFamilies } from "./metrics.ts";
+import { PathMappings } from "./objects/path-mappings.ts";
 import type { FrontProxyOptions } from "./options.ts";
 import { Routes } from "./passing/routes.ts";
 import { ShardServers } from "./passing/shard-servers.ts";
@@ -24,18 +25,21 @@ export class FrontProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #routes: Routes;
   readonly #clusters: Clusters | undefined;
+  readonly #objects: PathMappings | undefined;
   #closed: Promise<void> | undefined;
 
   /** @throws Error on a mapping, or options of a server, that cannot be used */
   constructor(options: FrontProxyOptions) {
-    const { mapping, authentication, groups = {}, log, virtualWorkspaces = [], metrics: read, ...listener } = options;
+    const { mapping, authentication, groups = {}, log, virtualWorkspaces = [], metrics: read, ...rest } = options;
+    const { shards: _, pathMappings: followed, ...listener } = rest;
     const routes = new Routes(mapping, log);
     const clusters = clustersOf(options, routes);
     this.#routes = routes;
     this.#clusters = clusters;
-    const { shards: _, ...passed } = listener;
+    const objects = followed && new PathMappings({ ...followed, routes, log });
+    this.#objects = objects;
     this.#server = createServer({
-      ...passed,
+      ...listener,
       virtualWorkspaces: [
         ...virtualWorkspaces,
         ...(clusters === undefined ? [] : [clusters.view]),
@@ -43,14 +47,17 @@ export class FrontProxy implements AsyncDisposable {
       ],
       authentication: [...authentication.map((one) => filtered(one, groups)), strangers(headersOf(mapping))],
       ...(read && { metrics: metrics({ ...read, families: () => proxyFamilies(clusters, routes) }) }),
-      ...(clusters && { checks: { shards: () => clusters.shards.check() } }),
+      checks: {
+        ...(clusters && { shards: () => clusters.shards.check() }),
+        ...(objects && { "path-mappings": () => objects.check() }),
+      },
       log,
     });
   }
 
-  /** Resolves when the shards have been read, or could not be. Rejects when the proxy is closed before. */
+  /** Resolves when shards and PathMappings have been read, or could not be. Rejects when the proxy is closed before. */
   get started(): Promise<void> {
-    return this.#clusters?.shards.started ?? Promise.resolve();
+    return Promise.all([this.#clusters?.shards.started, this.#objects?.tried]).then(() => undefined);
   }
 
   /** Listens. Requests for workspaces are 503 until the shards have been read. @throws what the listener throws */
@@ -59,14 +66,23 @@ export class FrontProxy implements AsyncDisposable {
   }
 
   /**
-   * Puts servers behind a path while the proxy runs. What it returns takes them away again. The headers by which they are told who asks
+   * Puts servers behind a path while the proxy runs. What it returns takes them away again at once: requests under way there have a
+   * minute, watches end. The headers by which they are told who asks
    * have to be `X-Remote-*`, or those of another mapping that was there from the start: of others clients are not kept.
    *
    * @throws Error on a mapping that cannot be used, on `/clusters/`, and where the path is mapped already
    */
   add(mapping: Mapping): AsyncDisposable {
     if (mapping.path === CLUSTERS_PATH) throw new Error(`${CLUSTERS_PATH} is mapped from the start, or not at all`);
-    return this.#routes.add(mapping);
+    const added = this.#routes.add(mapping);
+    this.#objects?.look();
+    return {
+      [Symbol.asyncDispose]: async () => {
+        const over = added[Symbol.asyncDispose]();
+        this.#objects?.look();
+        await over;
+      },
+    };
   }
 
   /** Ends watches cleanly, and lets requests under way finish. */
@@ -82,6 +98,7 @@ export class FrontProxy implements AsyncDisposable {
 
   async #close(): Promise<void> {
     await this.#server.close();
+    await this.#objects?.[Symbol.asyncDispose]();
     await Promise.all([
       this.#routes[Symbol.asyncDispose](),
       this.#clusters?.servers[Symbol.asyncDispose](),

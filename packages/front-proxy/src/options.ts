@@ -22,6 +22,11 @@ export interface FrontProxyOptions
     /** How each shard is read, as one of its administrators: all but its URL (`--shards-kubeconfig`). */
     readonly read: Omit<UpstreamOptions, "url">;
   };
+  /**
+   * Follows the PathMappings in `root`, whose server is asked as one of its administrators, and closed by whoever gave it: who may write
+   * these says where requests below `/services` go that `mapping` has not, and reads what comes with them. @default none are followed
+   */
+  readonly pathMappings?: { readonly root: Upstream };
   /** Who may read `/metrics`. @default nobody */
   readonly metrics?: Pick<Metrics, "authorize">;
   /** Served besides, before what is mapped. @default none */

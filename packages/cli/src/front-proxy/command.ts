@@ -13,6 +13,9 @@ Where requests go:
   --mapping-file <file>              what is behind which path, as kcp's: a list of path, backend (or backends, several that are as
                                      good as each other), backend_server_ca, proxy_client_cert, proxy_client_key, user_header,
                                      group_header, extra_header_prefix. /clusters/ is where workspaces are
+  --path-mappings                    also what PathMappings in root say, objects that come and go: who may write these gets the requests
+                                     below /services that the file has not, with tokens that nobody knows here (default false);
+                                     "virtual-workspaces manifests @virtual-workspaces/front-proxy" prints their kind, for root
   --root-kubeconfig <file>           an administrator of the workspace root, where the shards are listed
   --shards-kubeconfig <file>         an administrator of the workspaces of every shard; its server does not count
 

@@ -1,9 +1,10 @@
 import { IGNORED_BY_ALL, REFUSED_BY_ALL, TAKEN_BY_ALL } from "../flags/api-servers.ts";
 import type { FlagTable, KnownFlags, RefusedFlags } from "../flags/table.ts";
 
-/** Names, defaults and meanings are those of `kcp-front-proxy`. */
+/** Names, defaults and meanings are those of `kcp-front-proxy`, which has no `--path-mappings`. */
 const OWN = {
   "mapping-file": "text",
+  "path-mappings": "switch",
   "root-kubeconfig": "text",
   "shards-kubeconfig": "text",
   "authentication-pass-on-groups": "list",

@@ -14,6 +14,8 @@ import { FRONT_PROXY } from "./known-flags.ts";
 /** What `front-proxy` is told. Paths are absolute. */
 export interface FrontProxyCommand extends StartLog {
   readonly mapping: readonly Mapping[];
+  /** Whether objects in `root` say what is behind paths, too. */
+  readonly pathMappings: boolean;
   /** Administrators, of `root` and of each shard. */
   readonly kubeconfigs: { readonly root: string; readonly shards: string };
   readonly authenticators: readonly Authenticator[];
@@ -56,6 +58,7 @@ export function frontProxyOptions(args: readonly string[]): FrontProxyCommand {
   const mapping = given(flags, "mapping-file");
   return {
     ...logging,
+    pathMappings: flags.on("path-mappings", false),
     mapping: checked("--mapping-file", () => readMapping(mapping)),
     kubeconfigs: { root: fileOf(flags, "root-kubeconfig"), shards: fileOf(flags, "shards-kubeconfig") },
     // Strangers are let through to the shards, which know best what they may do.

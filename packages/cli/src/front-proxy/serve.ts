@@ -10,7 +10,8 @@ import type { FrontProxyCommand } from "./options.ts";
 
 /** Serves until the process is asked to end. @returns the exit code @throws Failure */
 export async function serve(options: FrontProxyCommand): Promise<number> {
-  const { log, onRequest, audit, mapping, authenticators, groups, kubeconfigs, tls, closeDelay } = options;
+  const { log, onRequest, audit, mapping, pathMappings, authenticators, groups, kubeconfigs, tls, closeDelay } =
+    options;
   const { bindAddress, port } = options;
   await using stack = new AsyncDisposableStack();
   const interrupt = stack.use(new Interrupt());
@@ -29,6 +30,7 @@ export async function serve(options: FrontProxyCommand): Promise<number> {
         authentication: authenticators,
         groups,
         shards: { root, read },
+        ...(pathMappings && { pathMappings: { root } }),
         metrics: { authorize: access },
         tls,
         closeDelay,

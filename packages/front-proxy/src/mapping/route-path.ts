@@ -32,6 +32,12 @@ export function isBelow(route: RoutePath, path: string): boolean {
   return true;
 }
 
+/** Whether some path is below both, and the other one would have it: it says as much or more. */
+export function overlaps(route: RoutePath, other: RoutePath): boolean {
+  if (other.length < route.length) return false;
+  return route.every((segment, at) => segment === ANY || other[at] === ANY || segment === other[at]);
+}
+
 /** Those of which others are a part come later: more segments first, and words before what stands for any. */
 export function byDetail(a: RoutePath, b: RoutePath): number {
   if (a.length !== b.length) return b.length - a.length;

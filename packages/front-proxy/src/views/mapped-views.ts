@@ -69,9 +69,11 @@ function view(name: string, prefix: string, routes: Routes): VirtualWorkspace {
   });
 }
 
-/** @throws ApiError 404 where nothing is mapped */
+/** @throws ApiError 404 where nothing is mapped, 503 while that is not known */
 function routeOf(routes: Routes, { prefix, tail }: Pick<RawRequest<unknown>, "prefix" | "tail">): Route {
   const route = routes.of(prefix + tail);
+  if (route === undefined && !routes.isRead)
+    throw ApiError.serviceUnavailable("what is behind which path is being read: try again", 1);
   if (route === undefined) throw ApiError.notFoundPath();
   return route;
 }
