@@ -1,24 +1,13 @@
-import { REMOTE_HEADERS } from "@virtual-workspaces/client";
-import {
-  createServer,
-  type Listening,
-  type ListenOptions,
-  metrics,
-  type Server,
-  type VirtualWorkspace,
-} from "@virtual-workspaces/framework";
+import { createServer, type Listening, type ListenOptions, metrics, type Server } from "@virtual-workspaces/framework";
+import { type Clusters, clustersOf } from "./clusters.ts";
 import { CLUSTERS_PATH, type Mapping } from "./mapping/mapping.ts";
 import { proxyFamilies } from "./metrics.ts";
 import { PathMappings } from "./objects/path-mappings.ts";
 import type { FrontProxyOptions } from "./options.ts";
 import { Routes } from "./passing/routes.ts";
-import { ShardServers } from "./passing/shard-servers.ts";
-import { Shards } from "./shards/shards.ts";
 import { filtered } from "./users/groups.ts";
-import { strangers } from "./users/strangers.ts";
-import { clustersView } from "./views/clusters-view.ts";
+import { guarded, strangers } from "./users/strangers.ts";
 import { mappedViews } from "./views/mapped-views.ts";
-import { Places } from "./views/places.ts";
 
 /** One address for the workspaces of all shards, by path, and for servers of virtual workspaces. Made by {@link createFrontProxy}. */
 export class FrontProxy implements AsyncDisposable {
@@ -31,7 +20,7 @@ export class FrontProxy implements AsyncDisposable {
   /** @throws Error on a mapping, or options of a server, that cannot be used */
   constructor(options: FrontProxyOptions) {
     const { mapping, authentication, groups = {}, log, virtualWorkspaces = [], metrics: read, ...rest } = options;
-    const { shards: _, pathMappings: followed, ...listener } = rest;
+    const { shards: _, workspaceAuthentication: __, pathMappings: followed, ...listener } = rest;
     const routes = new Routes(mapping, log);
     const clusters = clustersOf(options, routes);
     this.#routes = routes;
@@ -43,9 +32,9 @@ export class FrontProxy implements AsyncDisposable {
       virtualWorkspaces: [
         ...virtualWorkspaces,
         ...(clusters === undefined ? [] : [clusters.view]),
-        ...mappedViews(routes),
+        ...mappedViews(routes, (path) => [...(clusters?.logins(path) ?? []), strangers]),
       ],
-      authentication: [...authentication.map((one) => filtered(one, groups)), strangers(headersOf(mapping))],
+      authentication: [...authentication.map((one) => filtered(one, groups)), guarded(headersOf(mapping))],
       ...(read && { metrics: metrics({ ...read, families: () => proxyFamilies(clusters, routes) }) }),
       checks: {
         ...(clusters && { shards: () => clusters.shards.check() }),
@@ -67,8 +56,8 @@ export class FrontProxy implements AsyncDisposable {
 
   /**
    * Puts servers behind a path while the proxy runs. What it returns takes them away again at once: requests under way there have a
-   * minute, watches end. The headers by which they are told who asks
-   * have to be `X-Remote-*`, or those of another mapping that was there from the start: of others clients are not kept.
+   * minute, watches end. The headers by which they are told who asks have to be `X-Remote-*`, or those of another mapping that was there
+   * from the start: of others clients are not kept.
    *
    * @throws Error on a mapping that cannot be used, on `/clusters/`, and where the path is mapped already
    */
@@ -110,34 +99,6 @@ export class FrontProxy implements AsyncDisposable {
 /** A front proxy; it serves once `listen` has resolved. @throws Error on a mapping, or options of a server, that cannot be used */
 export function createFrontProxy(options: FrontProxyOptions): FrontProxy {
   return new FrontProxy(options);
-}
-
-/** What is there for the path `/clusters/`. */
-interface Clusters {
-  readonly shards: Shards;
-  readonly servers: ShardServers;
-  readonly places: Places;
-  readonly view: VirtualWorkspace;
-}
-
-function clustersOf({ mapping, shards: where, log }: FrontProxyOptions, routes: Routes): Clusters | undefined {
-  const entry = mapping.find(({ path }) => path === CLUSTERS_PATH);
-  if (entry === undefined) return undefined;
-  if (where === undefined) throw new Error(`mapping of ${CLUSTERS_PATH}: say by shards where these are`);
-  const { tls, credentials, headers = REMOTE_HEADERS } = entry;
-  const onError = (error: unknown, shard: string | undefined): void =>
-    log({ level: "warn", message: "shard cannot be read", ...(shard && { shard }), error: String(error) });
-  const shards = new Shards({ root: where.root, shards: where.read, onError }, (shard) => servers.changed(shard));
-  const servers = new ShardServers(
-    {
-      upstream: { ...(tls && { tls }), ...(credentials && { credentials }) },
-      headers,
-      onError: (error) => log({ level: "warn", message: "shard cannot be had", error: String(error) }),
-    },
-    shards.index,
-  );
-  const places = new Places({ shards, servers, routes });
-  return { shards, servers, places, view: clustersView(places) };
 }
 
 function headersOf(mapping: readonly Mapping[]): readonly string[] {

@@ -1,4 +1,11 @@
-import type { Authenticator, Log, Metrics, ServerOptions, VirtualWorkspace } from "@virtual-workspaces/framework";
+import type {
+  Authenticator,
+  JwtSettings,
+  Log,
+  Metrics,
+  ServerOptions,
+  VirtualWorkspace,
+} from "@virtual-workspaces/framework";
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import type { Mapping } from "./mapping/mapping.ts";
 import type { GroupFilter } from "./users/groups.ts";
@@ -27,6 +34,14 @@ export interface FrontProxyOptions
    * these says where requests below `/services` go that `mapping` has not, and reads what comes with them. @default none are followed
    */
   readonly pathMappings?: { readonly root: Upstream };
+  /**
+   * Has those come in at paths with `{cluster}` whom the issuers know that the type of that workspace names (kcp's feature gate `WorkspaceAuthentication`), and says
+   * how these are asked: as `workspaceAuthentication` of a workspace server, which sees to it at `/clusters/` by itself. Needs `/clusters/`, whose shards say
+   * what there is. Servers behind must heed `authentication.kcp.io/scopes`: whoever may make a workspace may choose the names of its users.
+   *
+   * @default their tokens go on to the servers behind, as all that nobody knows
+   */
+  readonly workspaceAuthentication?: false | Omit<JwtSettings, "log">;
   /** Who may read `/metrics`. @default nobody */
   readonly metrics?: Pick<Metrics, "authorize">;
   /** Served besides, before what is mapped. @default none */

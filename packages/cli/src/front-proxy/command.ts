@@ -28,6 +28,9 @@ Who:
   --authentication-pass-on-groups <group>,<prefix>*  no other groups are told to shards   (default all)
   --authentication-drop-groups <group>,<prefix>*  nor are these            (default system:masters,
                                      system:kcp:logical-cluster-admin,system:kcp:initializer:*,system:kcp:terminator:*)
+  --feature-gates=WorkspaceAuthentication=true  at paths with {cluster} types of workspaces say who may log in, too, as in kcp (default
+                                     false); their issuers are not on this machine or its links, unless
+  --workspace-issuer-allow <hosts>   names, addresses and networks has them
   Who is not known by these goes through with their token, and the shard finds out.
 
 Where:

@@ -19,6 +19,12 @@ export function parseRoutePath(path: string): RoutePath | string {
   return segments.map((segment) => (PLACEHOLDER.test(segment) ? ANY : segment));
 }
 
+/** Which segment is `{cluster}`, the workspace that requests are about, if there is one. */
+export function clusterAt(path: string): number | undefined {
+  const at = path.split("/").slice(1).indexOf("{cluster}");
+  return at === -1 ? undefined : at;
+}
+
 /** Whether a path, as it came and without its query, is this one or below it. */
 export function isBelow(route: RoutePath, path: string): boolean {
   let at = 0;

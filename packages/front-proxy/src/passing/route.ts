@@ -5,7 +5,7 @@ import { isApiError } from "@virtual-workspaces/apimachinery";
 import { REMOTE_HEADERS } from "@virtual-workspaces/client";
 import type { Log, RawRequest } from "@virtual-workspaces/framework";
 import type { Mapping } from "../mapping/mapping.ts";
-import { parseRoutePath, type RoutePath } from "../mapping/route-path.ts";
+import { clusterAt, parseRoutePath, type RoutePath } from "../mapping/route-path.ts";
 import { Backend } from "./backend.ts";
 import { Behind } from "./server.ts";
 import { UnderWay } from "./under-way.ts";
@@ -20,6 +20,7 @@ type Request = RawRequest<unknown>;
 export class Route implements AsyncDisposable {
   readonly path: string;
   readonly segments: RoutePath;
+  readonly #clusterAt: number | undefined;
   readonly #backends: readonly Backend[];
   readonly #underWay = new UnderWay();
   readonly #leaving = new AbortController();
@@ -31,6 +32,7 @@ export class Route implements AsyncDisposable {
     if (backends.length === 0) throw new Error(`mapping of ${path}: give at least one of backends`);
     this.path = path;
     this.segments = segments;
+    this.#clusterAt = clusterAt(path);
     this.#backends = backends.map((url) => {
       const onError = (error: unknown): void =>
         log({ level: "warn", message: "server behind a path cannot be had", path, url, error: String(error) });
@@ -43,6 +45,11 @@ export class Route implements AsyncDisposable {
   /** How each of several servers is, by URL. */
   get states(): readonly { readonly url: string; readonly isReady: boolean }[] {
     return this.#backends.map(({ server, isReady }) => ({ url: server.unknown.url, isReady }));
+  }
+
+  /** What stands for `{cluster}` in a path below this one, as it came. */
+  clusterIn(path: string): string | undefined {
+    return this.#clusterAt === undefined ? undefined : path.split("/", this.#clusterAt + 2)[this.#clusterAt + 1];
   }
 
   /** What cannot be had at one server is asked of the next, where nothing is done twice by that. @throws ApiError as `proxy` does */
