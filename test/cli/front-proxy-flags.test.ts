@@ -80,7 +80,7 @@ describe("a front proxy's command line", () => {
   });
 
   it("has workspaces' types asked who logs in only with kcp's gate", () => {
-    const empty = file("empty.yaml");
+    const empty = file("none.yaml");
     writeFileSync(empty, "[]\n");
     const read = (...args: string[]) =>
       frontProxyOptions([`--mapping-file=${empty}`, ...kubeconfigs, ...tls, ...args]).issuerHosts;
@@ -91,5 +91,17 @@ describe("a front proxy's command line", () => {
     expect(() => read("--workspace-issuer-allow=127.0.0.1")).to.throw(
       "unless --feature-gates=WorkspaceAuthentication=true",
     );
+  });
+
+  it("names the proxies in front by their addresses", () => {
+    const read = (...args: string[]) =>
+      frontProxyOptions([`--mapping-file=${file("none.yaml")}`, ...kubeconfigs, ...tls, ...args]).strangers;
+    writeFileSync(file("none.yaml"), "[]\n");
+    expect(read()).to.equal(undefined);
+    expect(read("--proxy-addresses=10.0.0.0/8,fd00::1", "--proxy-addresses=::1")).to.deep.equal({
+      trusted: ["10.0.0.0/8", "fd00::1", "::1"],
+    });
+    for (const wrong of ["example.com", "10.0.0.0/33", "10.0.0.0/", "/8", "10.0.0.0/8/8", "fd00::/129"])
+      expect(() => read(`--proxy-addresses=${wrong}`), wrong).to.throw(`--proxy-addresses ${wrong}: give IP addresses`);
   });
 });

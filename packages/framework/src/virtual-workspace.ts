@@ -48,6 +48,11 @@ export interface RawRequest<Params> extends WorkspaceRequest<Params> {
    */
   readonly impersonation?: readonly string[] | undefined;
   /**
+   * Says that the caller's own credentials turned out to be nobody's: for whoever lets in those whom nobody knows, and hears from the server
+   * behind who they are. Counts as a failed authentication of the client's address (`strangers` of the server).
+   */
+  readonly loginFailed: () => void;
+  /**
    * Says that the request is open-ended, as a watch is: it no longer counts as one under way. An upgrade does so by itself.
    *
    * @throws ApiError 429 when too many are

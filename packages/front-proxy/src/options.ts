@@ -12,7 +12,7 @@ import type { GroupFilter } from "./users/groups.ts";
 
 /** What a front proxy is made of. */
 export interface FrontProxyOptions
-  extends Pick<ServerOptions, "audit" | "closeDelay" | "closeTimeout" | "limits" | "onRequest" | "tls"> {
+  extends Pick<ServerOptions, "audit" | "closeDelay" | "closeTimeout" | "limits" | "onRequest" | "strangers" | "tls"> {
   /** Paths, and the servers behind them: {@link readMapping}. More may come and go: {@link FrontProxy.add}. */
   readonly mapping: readonly Mapping[];
   /**

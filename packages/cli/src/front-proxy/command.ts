@@ -37,6 +37,8 @@ Where:
   --bind-address <ip>                                                       (default 0.0.0.0)
   --secure-port <port>               0 for any free one                     (default 443)
   --tls-cert-file, --tls-private-key-file <file>  PEM
+  --proxy-addresses <ip>,<subnet>    proxies in front, which bound the failed logins of their own clients: none are counted from there
+                                     (default 127.0.0.0/8,::1)
 
 Operation:
   --shutdown-delay-duration <time>   goes on serving for so long while /readyz fails (default 0s)

@@ -1,9 +1,10 @@
 import { resolve } from "node:path";
-import type { Audit, Authenticator } from "@virtual-workspaces/framework";
+import type { Audit, Authenticator, StrangerLimits } from "@virtual-workspaces/framework";
 import { type GroupFilter, type Mapping, readMapping } from "@virtual-workspaces/front-proxy";
 import { addressOf } from "../flags/address.ts";
 import { type Flags, readFlags } from "../flags/flags.ts";
 import type { FlagName } from "../flags/names.ts";
+import { strangersOf } from "../flags/proxy-addresses.ts";
 import { auditOf } from "../start/audit.ts";
 import { authenticationOf } from "../start/authentication.ts";
 import { checked, contentOf } from "../start/files.ts";
@@ -30,6 +31,8 @@ export interface FrontProxyCommand extends StartLog {
   /** ms */
   readonly closeDelay: number;
   readonly audit: Audit | undefined;
+  /** What addresses may use up of authentication. None: as servers have it. */
+  readonly strangers: StrangerLimits | undefined;
   /** For the log. */
   readonly warnings: readonly string[];
 }
@@ -76,6 +79,7 @@ export function frontProxyOptions(args: readonly string[]): FrontProxyCommand {
     port: flags.count("secure-port", { fallback: DEFAULT_PORT, most: 65_535 }),
     closeDelay: flags.duration("shutdown-delay-duration"),
     audit,
+    strangers: strangersOf(flags),
     warnings: [...flags.warnings, ...gates.warnings, ...(warning === undefined ? [] : [warning])],
   };
 }

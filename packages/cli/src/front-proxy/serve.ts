@@ -38,6 +38,7 @@ export async function serve(options: FrontProxyCommand): Promise<number> {
         tls,
         closeDelay,
         ...(audit && { audit }),
+        ...(options.strangers && { strangers: options.strangers }),
         ...(onRequest && { onRequest }),
         log,
       }),

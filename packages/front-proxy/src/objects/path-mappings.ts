@@ -36,6 +36,7 @@ export class PathMappings implements AsyncDisposable {
   readonly #statuses: Statuses;
   readonly #controller: Controller<PathMapping>;
   #verdicts: ReadonlyMap<string, Verdict> = new Map();
+  #isTried = false;
   #isOver = false;
 
   constructor({ root, routes, log }: PathMappingsOptions) {
@@ -59,6 +60,9 @@ export class PathMappings implements AsyncDisposable {
       onError: ({ error }) => this.#failed("status of a PathMapping cannot be written", error),
     });
     this.#mappings.start();
+    void this.tried.then(() => {
+      this.#isTried = true;
+    });
   }
 
   /** Resolves when they have been read, or could not be. */
@@ -66,9 +70,9 @@ export class PathMappings implements AsyncDisposable {
     return this.#ofMappings.tried;
   }
 
-  /** For a check. @throws Error before they have been read */
+  /** For a check. @throws Error before they have been read, or could not be: what is known otherwise can be served */
   check(): void {
-    if (!this.#ofMappings.isFilled) throw new Error("the PathMappings are being read");
+    if (!this.#isTried) throw new Error("the PathMappings are being read");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
