@@ -252,6 +252,26 @@ describe("PathMappings of a front proxy", function () {
     await deleted("no-ca");
   });
 
+  it("that cannot be read leave what else is mapped as it is", async () => {
+    const closed = await startBackend("closed");
+    await closed[Symbol.asyncDispose]();
+    await using nowhere = new Upstream({ url: closed.url });
+    const told: string[] = [];
+    await using alone = await startFront(undefined, {
+      mapping: [{ path: "/services/fixed", backends: [other.url], tls: { ca: serving.cert } }],
+      pathMappings: { root: nowhere },
+      log: ({ message }) => told.push(message),
+    });
+    expect((await alone.get("/services/fixed")).body.name).to.equal("other");
+    expect((await alone.get("/readyz")).text).to.equal("ok");
+    expect(outcome(await alone.get("/services/some"))).to.deep.equal([
+      503,
+      "ServiceUnavailable",
+      "what is behind which path is being read: try again",
+    ]);
+    expect(told).to.deep.equal(["PathMappings cannot be read"]);
+  });
+
   it("say the same to several front proxies, each of which writes what it found once", async () => {
     await made("shared", { path: "/services/shared", backends: [one.url] });
     await accepted("shared", "True");

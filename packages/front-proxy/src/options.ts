@@ -44,7 +44,7 @@ export interface FrontProxyOptions
   readonly workspaceAuthentication?: false | Omit<JwtSettings, "log">;
   /** Who may read `/metrics`. @default nobody */
   readonly metrics?: Pick<Metrics, "authorize">;
-  /** Served besides, before what is mapped. @default none */
+  /** Served besides, before what is mapped. Who is not known is 401 there, unless a view has a way to log in of its own. @default none */
   readonly virtualWorkspaces?: readonly VirtualWorkspace[];
   readonly log: Log;
 }
