@@ -1,3 +1,4 @@
+import { ByPath } from "./by-path.ts";
 import { Claims } from "./claims.ts";
 import { Deleted, workspaceKey } from "./deleted.ts";
 import { type Link, Links } from "./links.ts";
@@ -12,6 +13,7 @@ import {
   targetOf,
   workspacesOn,
 } from "./node.ts";
+import { settle, settleBelow } from "./settle.ts";
 import { ownCopy, SharedTexts } from "./texts.ts";
 import type { IndexedLogicalCluster, IndexedWorkspace, WorkspaceKey } from "./types.ts";
 
@@ -36,6 +38,7 @@ function entryOf(to: ClusterNode | undefined, mountURL: string | undefined, phas
 export class Graph {
   readonly clusters: Map<string, ClusterNode> = new Map();
   readonly shards: Map<string, ShardNode> = new Map();
+  readonly byPath: ByPath = new ByPath();
   readonly #texts = new SharedTexts();
   readonly #claims = new Claims();
   readonly #links = new Links();
@@ -58,14 +61,17 @@ export class Graph {
       prefix: path === undefined || colon < 0 ? undefined : this.#texts.take(path.slice(0, colon)),
       base: base === undefined ? undefined : base === node.linkName ? node.linkName : ownCopy(base),
     };
+    const before = node.shard;
     this.#removeClaim(node, shard);
     this.#claims.add(node, claim);
+    if (node.shard !== before) settleBelow(node);
     shard.deleted.remove(name);
   }
 
   deleteLogicalCluster(shard: ShardNode, name: string): void {
     const node = this.clusters.get(name);
     if (node === undefined || !this.#removeClaim(node, shard)) return;
+    settleBelow(node);
     shard.deleted.add(name);
     this.#release(node);
   }
@@ -79,9 +85,9 @@ export class Graph {
     const key = to?.base === name ? to.base : ownCopy(name);
     byName.set(key, entryOf(to, mountURL, phase));
     shard.deleted.remove(workspaceKey(cluster, name));
-    if (before === to) return;
-    if (before !== undefined) this.#unlink(before, { parent, name });
-    if (to !== undefined) this.#links.add(to, { parent, name: key });
+    if (before !== to && before !== undefined) this.#unlink(before, { parent, name });
+    if (before !== to && to !== undefined) this.#links.add(to, { parent, name: key });
+    if (to !== undefined) settle(to, this.byPath);
   }
 
   deleteWorkspace(shard: ShardNode, { cluster, name }: WorkspaceKey): void {
@@ -110,6 +116,7 @@ export class Graph {
       }
       this.#release(node);
     }
+    for (const node of this.clusters.values()) settleBelow(node);
     this.shards.delete(shard.name);
   }
 
@@ -143,8 +150,12 @@ export class Graph {
   #unlink(node: ClusterNode, link: Link): void {
     // Another shard may say the same of this workspace.
     for (let list = link.parent.below; list !== undefined; list = list.next)
-      if (targetOf(list.byName.get(link.name)) === node) return;
+      if (targetOf(list.byName.get(link.name)) === node) {
+        settle(node, this.byPath);
+        return;
+      }
     this.#links.remove(node, link);
+    settle(node, this.byPath);
     this.#release(node);
   }
 }

@@ -24,6 +24,9 @@ export interface Claim {
   readonly base: string | undefined;
 }
 
+/** What no path has. */
+export const UNFILED = -1;
+
 /** A logical cluster that a shard has, that a workspace leads to, or that workspaces are in. */
 export class ClusterNode {
   readonly name: string;
@@ -35,6 +38,10 @@ export class ClusterNode {
   /** The first of the workspaces that lead here, if any does: in which logical cluster, under which name. */
   parent: ClusterNode | undefined = undefined;
   linkName: string | undefined = undefined;
+  /** Whether that workspace counts, and leads here without more to say. */
+  isInOrder = false;
+  /** What it is filed by: of the path by that workspace, as it was known then. */
+  hash: number = UNFILED;
   /** The workspaces in it, a list by shard; only those of the shard that has the logical cluster count. */
   below: Workspaces | undefined = undefined;
 

@@ -20,7 +20,7 @@ import { linkOf, lookup, pathOf, workspaceOf } from "./walk.ts";
  * cluster (one that is being moved), the first by name counts.
  *
  * It says where things are, not who may see them: that is for authorization at the shard. Memory grows with what it is
- * fed and with nothing else: 220 bytes for each workspace with its logical cluster where a hundred have one parent, 250
+ * fed and with nothing else: 250 bytes for each workspace with its logical cluster where a hundred have one parent, 280
  * where ten have, up to 200 and the length of its path more for each parent (measured; names of 16 characters, Node 24).
  * Lookups keep nothing. Of the Workspaces and LogicalClusters that a shard has deleted at least the last 5,000 are
  * remembered, at most 10,000, the oldest forgotten first: some 1 MB for each shard at most.

@@ -1,5 +1,6 @@
 import { homeClusterName } from "../names/cluster-names.ts";
 import { HOME_PATH_PREFIX } from "../well-known/names.ts";
+import { hashesOf } from "./by-path.ts";
 import { workspaceKey } from "./deleted.ts";
 import type { Graph } from "./graph.ts";
 import type { Link } from "./links.ts";
@@ -8,6 +9,7 @@ import type { FoundWorkspace, Lookup, UnreachableWorkspace } from "./types.ts";
 
 const SEPARATOR = ":";
 const SYSTEM = "system:";
+const HOME_PREFIX = `${HOME_PATH_PREFIX}:`;
 
 type Absence = UnreachableWorkspace["kind"];
 const ABSENCES: Readonly<Record<Absence, string>> = {
@@ -32,11 +34,28 @@ function begin(path: string): { first: string; end: number } {
   return { first: homeClusterName(path.slice(end + 1, userEnd)), end: userEnd };
 }
 
-/** Goes down a path name by name; costs as much as the path has names that exist. */
+/**
+ * Where a path leads to is mostly filed by the whole of it, and where a mount or nothing is by all but the last name. From there on, or from
+ * its beginning, it is gone down name by name.
+ */
 export function lookup(graph: Graph, path: string): Lookup {
-  let { first, end } = begin(path);
-  let node = graph.clusters.get(first);
+  const last = path.lastIndexOf(SEPARATOR);
+  if (last > 0 && !path.startsWith(SYSTEM) && !path.startsWith(HOME_PREFIX)) {
+    const { whole, above } = hashesOf(path, last);
+    const node = graph.byPath.find(path, { hash: whole, end: path.length });
+    if (node !== undefined) return foundCluster(graph, node, path);
+    const parent = graph.byPath.find(path, { hash: above, end: last });
+    if (parent !== undefined) return goDown(graph, path, { node: parent, end: last });
+  }
+  const { first, end } = begin(path);
+  const node = graph.clusters.get(first);
   if (node?.shard === undefined) return unreachable(absence(graph, first), path.slice(0, end));
+  return goDown(graph, path, { node, end });
+}
+
+/** Costs as much as the path has names that exist. */
+function goDown(graph: Graph, path: string, from: { readonly node: ClusterNode; readonly end: number }): Lookup {
+  let { node, end } = from;
   let unavailable: string | undefined;
   while (end < path.length) {
     const start = end + 1;

@@ -208,17 +208,17 @@ export class Installation {
   /** Whether a logical cluster may be on a shard that does not run: then it is neither there nor gone. */
   isUnknown(cluster: string): boolean {
     if (cluster === WILDCARD || cluster.startsWith("system:")) return false;
-    return this.index.shardOf(cluster) === undefined && this.#isPart;
+    return this.index.shardOf(cluster) === undefined && this.isPart;
   }
 
   /** The same of what a path or name leads to. */
   isAway(place: string): boolean {
     if (isClusterName(place)) return this.isUnknown(place);
-    return this.#isPart && this.index.lookup(place).kind !== "cluster";
+    return this.isPart && this.index.lookup(place).kind !== "cluster";
   }
 
-  /** Requests come before the first shard has joined, and `root` knows which there are. */
-  get #isPart(): boolean {
+  /** Whether there may be shards that do not run yet. Requests come before the first has joined, and `root` knows which there are. */
+  get isPart(): boolean {
     const begins = this.runsShards ? !this.#shards.has(ROOT_SHARD) : this.#shards.size === 0;
     return begins || this.missing.length > 0;
   }

@@ -1,8 +1,16 @@
-import { clusterOf, LOGICAL_CLUSTER_SHARD_ANNOTATION, LogicalCluster, Workspace } from "@virtual-workspaces/kcp";
+import {
+  clusterOf,
+  LOGICAL_CLUSTER_SHARD_ANNOTATION,
+  LogicalCluster,
+  WORKSPACE_CLUSTER_ANNOTATION,
+  Workspace,
+} from "@virtual-workspaces/kcp";
 import type { ShardContext, ShardPart } from "../../shard/context.ts";
-import { modify } from "../../shard/modify.ts";
+import { modify, remove } from "../../shard/modify.ts";
 import { logicalClusterKey } from "../../shard/state.ts";
 import { commit, part } from "../parts.ts";
+import { madeFor } from "./made-for.ts";
+import { phaseOf } from "./phases.ts";
 import { advanced, labelled } from "./steps.ts";
 
 /** How many are worked on at a time. */
@@ -16,7 +24,7 @@ const WORKERS = 8;
  */
 export function logicalClusterController(shard: ShardContext, now: () => Date = () => new Date()): ShardPart {
   const collection = shard.objects.of(LogicalCluster);
-  return part<LogicalCluster>(shard, {
+  const controlled = part<LogicalCluster>(shard, {
     name: "kcp-logicalcluster",
     workers: WORKERS,
     sources: [{ informer: shard.state.logicalClusters }],
@@ -25,10 +33,44 @@ export function logicalClusterController(shard: ShardContext, now: () => Date = 
       if (before === undefined) return;
       if (await commit(collection, key, { before, next: labelled(before) })) return;
       if (await moveHere(shard, before)) return;
+      if (isNew(before)) {
+        const workspace = await madeFor(before, shard.installation);
+        if (workspace === "gone") await remove(collection, key, before.metadata.uid);
+        if (workspace !== "there") return;
+      }
       const facts = { cluster: key.cluster, externalURL: shard.urls.externalURL, now: now() };
       await commit(collection, key, { before, next: advanced(before, facts) });
     },
   });
+  const told = whenOwnersGo(shard, (cluster) => controlled.add(logicalClusterKey(cluster)));
+  return {
+    started: controlled.started,
+    [Symbol.asyncDispose]: async () => {
+      told[Symbol.dispose]();
+      await controlled[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Tells of logical clusters that were only made: when the workspaces they are for are gone, and when a shard comes that may have these. */
+function whenOwnersGo({ state: { logicalClusters }, installation }: ShardContext, tell: (cluster: string) => void) {
+  const look = (object: LogicalCluster | undefined): void => {
+    if (object !== undefined && isNew(object)) tell(clusterOf(object));
+  };
+  return installation.eachShard(({ state: { workspaces } }) => {
+    for (const each of logicalClusters.store.list()) look(each);
+    return workspaces.on({
+      deleted: ({ spec, metadata }) => {
+        const cluster = spec.cluster || metadata.annotations?.[WORKSPACE_CLUSTER_ANNOTATION];
+        if (cluster !== undefined) look(logicalClusters.store.get(logicalClusterKey(cluster)));
+      },
+    });
+  });
+}
+
+/** Whether nothing but its being made has been done to it. */
+function isNew(cluster: LogicalCluster): boolean {
+  return phaseOf(cluster) === "Scheduling" && cluster.metadata.deletionTimestamp === undefined;
 }
 
 /** Says on which shard it is, to its owner first: what has said it itself is not looked at again. @returns whether it did */

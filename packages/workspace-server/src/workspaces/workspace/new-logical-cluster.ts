@@ -15,6 +15,7 @@ import {
 import type { ShardContext } from "../../shard/context.ts";
 import { type Draft, ensure, modify } from "../../shard/modify.ts";
 import { logicalClusterKey } from "../../shard/state.ts";
+import { madeFor } from "../logical-cluster/made-for.ts";
 import { begun } from "../logical-cluster/phases.ts";
 import { parseOwner } from "../owner.ts";
 import { initializersOf, terminatorsOf } from "../types/holders.ts";
@@ -30,7 +31,7 @@ export interface NewPlace {
 }
 
 /**
- * Makes the logical cluster of a workspace, if it is not there, and has it begin to be set up.
+ * Makes the logical cluster of a workspace, if it is not there, and has it begin to be set up if the workspace is there still.
  *
  * @returns false when the name is taken by the logical cluster of another
  * @throws TypeProblem when the type is gone
@@ -41,7 +42,7 @@ export async function makeLogicalCluster(workspace: Workspace, place: NewPlace):
   const key = logicalClusterKey(cluster);
   const { object } = await ensure(collection, key, () => contentOf(workspace, place));
   if (!isOwnedBy(object, workspace)) return false;
-  await modify(collection, key, begun);
+  if ((await madeFor(object, shard.installation)) === "there") await modify(collection, key, begun);
   return true;
 }
 

@@ -12,8 +12,6 @@ import {
   WORKSPACE_SHARD_HASH_ANNOTATION,
   type Workspace,
 } from "@virtual-workspaces/kcp";
-import type { ShardContext } from "../../shard/context.ts";
-import { read } from "../../shard/modify.ts";
 import { joined, pathOf } from "../types/keys.ts";
 import { makeLogicalCluster } from "./new-logical-cluster.ts";
 import { areShardsKnown, chooseShard, shardOf } from "./shards.ts";
@@ -69,7 +67,6 @@ async function occupy(workspace: Workspace, { shard, now }: WorkspaceTools, path
   if (there === undefined) return STOP;
   const url = urlOf(chosen, path);
   if (url === undefined) return unreachable(workspace, chosen, now());
-  if (!(await isCurrent(workspace, shard))) return STOP;
   if (!(await makeLogicalCluster(workspace, { shard: there, cluster, path }))) {
     const { [WORKSPACE_CLUSTER_ANNOTATION]: _, ...others } = annotations;
     workspace.metadata.annotations = others;
@@ -78,13 +75,6 @@ async function occupy(workspace: Workspace, { shard, now }: WorkspaceTools, path
   workspace.spec.cluster = cluster;
   workspace.spec.URL = url;
   return STOP;
-}
-
-/** Whether it is still as it was seen: for one that went meanwhile nothing is made that nobody would delete. */
-async function isCurrent({ metadata }: Workspace, { objects, state }: ShardContext): Promise<boolean> {
-  const key = { cluster: clusterOf({ metadata }), namespace: "", name: metadata.name ?? "" };
-  const found = await read(objects.of(state.workspaces.resource), key);
-  return found?.metadata.resourceVersion === metadata.resourceVersion;
 }
 
 /** A workspace that has a place says so, and where it is reached now. Which logical cluster it is never changes. */
