@@ -250,6 +250,9 @@ describe("PathMappings of a front proxy", function () {
     await made("no-ca", { path: "/services/no-ca", backends: [one.url], caBundle: base64("none") });
     expect(await accepted("no-ca", "False InvalidBackend")).to.contain("caBundle: give certificates as PEM");
     await deleted("no-ca");
+    await made("no-port", { path: "/services/no-port", backends: [one.url, "https://a.example:99999"] });
+    expect(await accepted("no-port", "False InvalidBackend")).to.contain("backend https://a.example:99999: give a URL");
+    await deleted("no-port");
   });
 
   it("that cannot be read leave what else is mapped as it is", async () => {
