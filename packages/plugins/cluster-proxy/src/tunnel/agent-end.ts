@@ -1,0 +1,129 @@
+import { performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import { type Duplex, finished } from "node:stream";
+import { SESSION_MEMORY, TunnelEnd, type TunnelEndOptions, type TunnelStats } from "./end.ts";
+import { MESSAGE_HEADER } from "./names.ts";
+import { firstWindow } from "./windows.ts";
+
+/** A target that is connected to: whatever it is, it is joined with the hub's connection. */
+export interface DialledTarget {
+  /** Makes the connection; the signal is aborted when the hub wants it no more. A throw is told the hub as unreachable; its message, which may have addresses, is not. */
+  readonly dial: (options: { readonly signal: AbortSignal }) => Promise<Duplex>;
+}
+
+/** A target that is in this process. */
+export interface AcceptedTarget {
+  /** Takes the hub's connection, as a server takes one of a client. */
+  readonly accept: (connection: Duplex) => void;
+}
+
+/** What a hub can have connections to. */
+export type Target = DialledTarget | AcceptedTarget;
+
+/** The agent's end of a tunnel. */
+export interface AgentEndOptions extends TunnelEndOptions {
+  /** What a target is, by its name; nothing else can be had through the tunnel, whoever runs the hub. */
+  readonly targets: (name: string) => Target | undefined;
+  /** How many connections the hub may have open. @default 1000 */
+  readonly streams?: number;
+  /** Told of targets that could not be had. @default nobody */
+  readonly onError?: (error: unknown, target: string) => void;
+}
+
+const STREAMS = 1_000;
+
+/** The agent's end of a tunnel that it has dialled: it gives the hub connections to the targets that it allows, and to no others. */
+export class AgentEnd implements AsyncDisposable {
+  readonly #end: TunnelEnd<ServerHttp2Session>;
+  readonly #options: AgentEndOptions;
+  readonly #draining = Promise.withResolvers<void>();
+
+  /** @param socket the connection to the hub. @throws Error on options that cannot be used */
+  constructor(socket: Duplex, options: AgentEndOptions) {
+    const { streams = STREAMS } = options;
+    if (!(Number.isSafeInteger(streams) && streams >= 1)) throw new Error("streams of an agent: give at least 1");
+    const session = performServerHandshake(socket, {
+      settings: { initialWindowSize: firstWindow(options.windows), maxConcurrentStreams: streams },
+      maxSessionMemory: SESSION_MEMORY,
+    });
+    this.#options = options;
+    this.#end = new TunnelEnd(session, socket, options);
+    session.on("goaway", () => this.#draining.resolve());
+    session.on("stream", (stream, headers) => this.#take(stream, headers));
+  }
+
+  /** Resolves when the connection has ended, with what was wrong, if anything. */
+  get closed(): Promise<Error | undefined> {
+    return this.#end.closed;
+  }
+
+  /** Resolves when the hub says that it takes nothing more through this tunnel: another is to be dialled before this one ends. */
+  get draining(): Promise<void> {
+    return this.#draining.promise;
+  }
+
+  /** As they are now. */
+  get stats(): TunnelStats {
+    return this.#end.stats;
+  }
+
+  /** Takes no more connections, and tells the hub so. Resolves when those that are open have ended. */
+  drain(): Promise<void> {
+    return this.#end.drain();
+  }
+
+  /** Ends the connection at once. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#end.destroy();
+    await this.closed;
+  }
+
+  #take(stream: ServerHttp2Stream, headers: Readonly<Record<string, unknown>>): void {
+    this.#end.windows.opened();
+    this.#end.count(stream);
+    stream.on("error", () => undefined);
+    const name = String(headers[":authority"] ?? "");
+    const target = headers[":method"] === "CONNECT" ? this.#options.targets(name) : undefined;
+    if (target === undefined) refuse(stream, 403, "the agent does not allow this target: whoever runs the agent can");
+    else if ("accept" in target) {
+      stream.respond({ ":status": 200 });
+      target.accept(stream);
+    } else void this.#join(stream, target, name);
+  }
+
+  async #join(stream: ServerHttp2Stream, { dial }: DialledTarget, name: string): Promise<void> {
+    const over = new AbortController();
+    const ended = (): void => over.abort(new Error("the hub has ended the connection"));
+    stream.once("close", ended);
+    try {
+      const socket = await dial({ signal: over.signal });
+      if (stream.destroyed) socket.destroy();
+      else {
+        stream.respond({ ":status": 200 });
+        join(stream, socket);
+      }
+    } catch (error) {
+      if (stream.destroyed) return;
+      this.#options.onError?.(error, name);
+      refuse(stream, 502, "the agent cannot reach it");
+    } finally {
+      stream.off("close", ended);
+    }
+  }
+}
+
+/** What one has said all is told the other; what breaks is broken for both, and never looks like an end. */
+function join(stream: ServerHttp2Stream, socket: Duplex): void {
+  stream.pipe(socket);
+  socket.pipe(stream);
+  finished(socket, (error) => {
+    // Not by its code: Node ends what it has said before that.
+    if (error) stream.destroy(error);
+  });
+  stream.once("close", () => {
+    if (!socket.writableEnded || !socket.readableEnded) socket.destroy();
+  });
+}
+
+function refuse(stream: ServerHttp2Stream, status: number, message: string): void {
+  stream.respond({ ":status": status, [MESSAGE_HEADER]: encodeURIComponent(message) }, { endStream: true });
+}

@@ -1,0 +1,55 @@
+import type { Http2Session } from "node:http2";
+
+/** When an end asks whether the other is there. */
+export interface HeartbeatOptions {
+  /** Between two questions, ms. The other end is gone when two of them had no answer and nothing else has come: at most three times this after it went. @default 5000 */
+  readonly interval?: number;
+}
+
+const INTERVAL = 5_000;
+const UNANSWERED = 2;
+
+/** Asks the other end of a tunnel again and again whether it is there: a connection can be dead for hours, and nothing says so. */
+export class Heartbeat implements Disposable {
+  /** When the last answer came, as of `performance.now()`, and how long it took, ms; `undefined` before the first. */
+  last: { readonly at: number; readonly roundTrip: number } | undefined;
+  readonly #timer: NodeJS.Timeout;
+  #unanswered = 0;
+  #read = 0;
+
+  /**
+   * @param read how many bytes have come: whoever sends is there, though its answer waits behind what it sends
+   * @param dead told once, when the other end is gone
+   * @throws Error on an interval that cannot be used
+   */
+  constructor(session: Http2Session, { interval = INTERVAL }: HeartbeatOptions, { read, dead }: Watched) {
+    if (!(interval > 0)) throw new Error("heartbeat.interval: give milliseconds, more than 0");
+    this.#timer = setInterval(() => {
+      const now = read();
+      if (now > this.#read) this.#unanswered = 0;
+      this.#read = now;
+      if (this.#unanswered >= UNANSWERED) {
+        this[Symbol.dispose]();
+        dead();
+        return;
+      }
+      this.#unanswered += 1;
+      session.ping((error, roundTrip) => {
+        if (error !== null) return;
+        this.#unanswered = 0;
+        this.last = { at: performance.now(), roundTrip };
+      });
+    }, interval);
+    this.#timer.unref();
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+}
+
+/** What is looked at, and who is told. */
+export interface Watched {
+  readonly read: () => number;
+  readonly dead: () => void;
+}

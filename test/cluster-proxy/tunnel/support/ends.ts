@@ -1,0 +1,91 @@
+// Two ends of a tunnel over a connection of their own, and servers behind the agent.
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { AgentEnd, type AgentEndOptions, HubEnd, type TunnelEndOptions } from "@virtual-workspaces/cluster-proxy";
+
+export interface Ends extends AsyncDisposable {
+  readonly hub: HubEnd;
+  readonly agent: AgentEnd;
+  /** The connection, as the hub has it and as the agent has it. */
+  readonly sockets: readonly [Socket, Socket];
+}
+
+export interface EndsOptions {
+  readonly agent: AgentEndOptions;
+  readonly hub?: TunnelEndOptions;
+}
+
+/** Both ends of one connection. */
+export async function pair(): Promise<readonly [Socket, Socket]> {
+  const server = createServer({ allowHalfOpen: true }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const far = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  const [[near]] = (await Promise.all([once(server, "connection"), once(far, "connect")])) as [[Socket], unknown];
+  server.close();
+  return [near, far];
+}
+
+export async function ends(options: EndsOptions): Promise<Ends> {
+  const sockets = await pair();
+  const hub = new HubEnd(sockets[0], options.hub);
+  const agent = new AgentEnd(sockets[1], options.agent);
+  return {
+    hub,
+    agent,
+    sockets,
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all([hub[Symbol.asyncDispose](), agent[Symbol.asyncDispose]()]);
+    },
+  };
+}
+
+/** A TCP server behind the agent. */
+export class Behind implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(server: Server) {
+    this.#server = server;
+    server.on("connection", (socket) => {
+      this.#sockets.add(socket);
+      socket.on("error", () => undefined).once("close", () => this.#sockets.delete(socket));
+    });
+  }
+
+  static async start(serve: (socket: Socket) => void): Promise<Behind> {
+    const server = createServer({ allowHalfOpen: true }, serve).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return new Behind(server);
+  }
+
+  /** Connections that are open. */
+  get open(): number {
+    return this.#sockets.size;
+  }
+
+  readonly dial = async (): Promise<Duplex> => {
+    const { port } = this.#server.address() as AddressInfo;
+    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+    await once(socket, "connect");
+    return socket;
+  };
+
+  /** A target that is this. */
+  get targets(): AgentEndOptions["targets"] {
+    return (name) => (name === "api" ? { dial: this.dial } : undefined);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+/** All that comes, until it ends. */
+export async function read(stream: Duplex): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of stream) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
