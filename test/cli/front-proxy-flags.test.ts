@@ -1,6 +1,6 @@
 // The flags of kcp's own front proxy, as it lists them: none of them is unknown here, and none that protects something is passed
 // over. And what is said of command lines that are none.
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { isFlagOf, readFlags } from "../../packages/cli/src/flags/flags.ts";
@@ -77,5 +77,31 @@ describe("a front proxy's command line", () => {
       [["--etcd-credentials-file=x", mapping], "--etcd-credentials-file is no flag of this server"],
     ] as const)
       expect(() => frontProxyOptions(args as readonly string[]), args.join(" ")).to.throw(message);
+  });
+
+  it("has workspaces' types asked who logs in only with kcp's gate", () => {
+    const empty = file("none.yaml");
+    writeFileSync(empty, "[]\n");
+    const read = (...args: string[]) =>
+      frontProxyOptions([`--mapping-file=${empty}`, ...kubeconfigs, ...tls, ...args]).issuerHosts;
+    const on = "--feature-gates=WorkspaceAuthentication=true";
+    expect(read()).to.equal(undefined);
+    expect(read(on)).to.deep.equal([]);
+    expect(read(on, "--workspace-issuer-allow=127.0.0.1")).to.deep.equal(["127.0.0.1"]);
+    expect(() => read("--workspace-issuer-allow=127.0.0.1")).to.throw(
+      "unless --feature-gates=WorkspaceAuthentication=true",
+    );
+  });
+
+  it("names the proxies in front by their addresses", () => {
+    const read = (...args: string[]) =>
+      frontProxyOptions([`--mapping-file=${file("none.yaml")}`, ...kubeconfigs, ...tls, ...args]).strangers;
+    writeFileSync(file("none.yaml"), "[]\n");
+    expect(read()).to.equal(undefined);
+    expect(read("--proxy-addresses=10.0.0.0/8,fd00::1", "--proxy-addresses=::1")).to.deep.equal({
+      trusted: ["10.0.0.0/8", "fd00::1", "::1"],
+    });
+    for (const wrong of ["example.com", "10.0.0.0/33", "10.0.0.0/", "/8", "10.0.0.0/8/8", "fd00::/129"])
+      expect(() => read(`--proxy-addresses=${wrong}`), wrong).to.throw(`--proxy-addresses ${wrong}: give IP addresses`);
   });
 });

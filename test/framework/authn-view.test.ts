@@ -9,7 +9,12 @@ import { Wire } from "../_support/wire.ts";
 type Own = NonNullable<Parameters<typeof views>[0]>;
 
 /** One that has a way of its own, and one that has none. */
-function views(authentication?: (params: { readonly cluster: string }) => readonly Authenticator[]) {
+function views(
+  authentication?: (
+    params: { readonly cluster: string },
+    path: { readonly prefix: string; readonly tail: string },
+  ) => readonly Authenticator[],
+) {
   const common = {
     path: "/clusters/:cluster",
     wildcard: true,
@@ -47,8 +52,9 @@ describe("a view's own authentication", () => {
 
   it("is told what the path says, and only of those who are not known", async () => {
     const asked: string[] = [];
-    const own: Own = ({ cluster }) => {
+    const own: Own = ({ cluster }, { prefix, tail }) => {
       asked.push(cluster);
+      expect([prefix, tail]).to.deep.equal([`/services/own/clusters/${cluster}`, "/x"]);
       return cluster === "root:a" ? [guests] : [];
     };
     await using server = await startPlain(views(own));

@@ -36,7 +36,7 @@ const OF_PROXY = {
   alice: { name: "alice" },
 };
 
-const CLUSTERS: Mapping = { path: "/clusters/", backends: [], ...REACHED };
+export const CLUSTERS: Mapping = { path: "/clusters/", backends: [], ...REACHED };
 
 export interface Front extends Calls, AsyncDisposable {
   readonly url: string;

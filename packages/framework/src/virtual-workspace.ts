@@ -48,6 +48,11 @@ export interface RawRequest<Params> extends WorkspaceRequest<Params> {
    */
   readonly impersonation?: readonly string[] | undefined;
   /**
+   * Says that the caller's own credentials turned out to be nobody's: for whoever lets in those whom nobody knows, and hears from the server
+   * behind who they are. Counts as a failed authentication of the client's address (`strangers` of the server).
+   */
+  readonly loginFailed: () => void;
+  /**
    * Says that the request is open-ended, as a watch is: it no longer counts as one under way. An upgrade does so by itself.
    *
    * @throws ApiError 429 when too many are
@@ -114,13 +119,16 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
   readonly clusterSuffix?: boolean;
   /**
    * Who may log in to this view besides those whom the server knows: asked for each request that none of the server's
-   * authenticators takes, about the parameters as the path says them, before {@link locate}: where that takes paths, `cluster` may
+   * authenticators takes, about the parameters as the path says them, and the path itself, before {@link locate}: where that takes paths, `cluster` may
    * be one, or `*`, or nothing that there is. What it gives is asked in its order; `identityHeaders` and authorities of it are not looked at. What it
    * throws lets nobody in, as with {@link Authenticator}. Whoever comes in by it is a user like any other from then on, to impersonation,
    * rules and servers behind: if others than the operator say who they are, have it refuse what is not theirs to say, names and groups of the system
    * first of all, and have `authorize` see that they stay where they came in. @default nobody
    */
-  readonly authentication?: (params: Params) => readonly Authenticator[];
+  readonly authentication?: (
+    params: Params,
+    path: Pick<RawRequest<Params>, "prefix" | "tail">,
+  ) => readonly Authenticator[];
   /**
    * Says which logical cluster is meant by what stands for `:cluster`: the name of one, or with this hook a workspace path
    * as well (`root:org:team`). Everything behind it is told what it returns as `params.cluster`: the rule of impersonation,

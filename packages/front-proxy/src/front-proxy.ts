@@ -1,56 +1,52 @@
-import { REMOTE_HEADERS } from "@virtual-workspaces/client";
-import {
-  createServer,
-  type Listening,
-  type ListenOptions,
-  metrics,
-  type Server,
-  type VirtualWorkspace,
-} from "@virtual-workspaces/framework";
+import { createServer, type Listening, type ListenOptions, metrics, type Server } from "@virtual-workspaces/framework";
+import { type Clusters, clustersOf } from "./clusters.ts";
 import { CLUSTERS_PATH, type Mapping } from "./mapping/mapping.ts";
 import { proxyFamilies } from "./metrics.ts";
+import { PathMappings } from "./objects/path-mappings.ts";
 import type { FrontProxyOptions } from "./options.ts";
 import { Routes } from "./passing/routes.ts";
-import { ShardServers } from "./passing/shard-servers.ts";
-import { Shards } from "./shards/shards.ts";
 import { filtered } from "./users/groups.ts";
-import { strangers } from "./users/strangers.ts";
-import { clustersView } from "./views/clusters-view.ts";
+import { guarded, strangers } from "./users/strangers.ts";
 import { mappedViews } from "./views/mapped-views.ts";
-import { Places } from "./views/places.ts";
 
 /** One address for the workspaces of all shards, by path, and for servers of virtual workspaces. Made by {@link createFrontProxy}. */
 export class FrontProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #routes: Routes;
   readonly #clusters: Clusters | undefined;
+  readonly #objects: PathMappings | undefined;
   #closed: Promise<void> | undefined;
 
   /** @throws Error on a mapping, or options of a server, that cannot be used */
   constructor(options: FrontProxyOptions) {
-    const { mapping, authentication, groups = {}, log, virtualWorkspaces = [], metrics: read, ...listener } = options;
+    const { mapping, authentication, groups = {}, log, virtualWorkspaces = [], metrics: read, ...rest } = options;
+    const { shards: _, workspaceAuthentication: __, pathMappings: followed, ...listener } = rest;
     const routes = new Routes(mapping, log);
     const clusters = clustersOf(options, routes);
     this.#routes = routes;
     this.#clusters = clusters;
-    const { shards: _, ...passed } = listener;
+    const objects = followed && new PathMappings({ ...followed, routes, log });
+    this.#objects = objects;
     this.#server = createServer({
-      ...passed,
+      ...listener,
       virtualWorkspaces: [
         ...virtualWorkspaces,
         ...(clusters === undefined ? [] : [clusters.view]),
-        ...mappedViews(routes),
+        ...mappedViews(routes, (path) => [...(clusters?.logins(path) ?? []), strangers]),
       ],
-      authentication: [...authentication.map((one) => filtered(one, groups)), strangers(headersOf(mapping))],
+      authentication: [...authentication.map((one) => filtered(one, groups)), guarded(headersOf(mapping))],
       ...(read && { metrics: metrics({ ...read, families: () => proxyFamilies(clusters, routes) }) }),
-      ...(clusters && { checks: { shards: () => clusters.shards.check() } }),
+      checks: {
+        ...(clusters && { shards: () => clusters.shards.check() }),
+        ...(objects && { "path-mappings": () => objects.check() }),
+      },
       log,
     });
   }
 
-  /** Resolves when the shards have been read, or could not be. Rejects when the proxy is closed before. */
+  /** Resolves when shards and PathMappings have been read, or could not be. Rejects when the proxy is closed before. */
   get started(): Promise<void> {
-    return this.#clusters?.shards.started ?? Promise.resolve();
+    return Promise.all([this.#clusters?.shards.started, this.#objects?.tried]).then(() => undefined);
   }
 
   /** Listens. Requests for workspaces are 503 until the shards have been read. @throws what the listener throws */
@@ -59,14 +55,23 @@ export class FrontProxy implements AsyncDisposable {
   }
 
   /**
-   * Puts servers behind a path while the proxy runs. What it returns takes them away again. The headers by which they are told who asks
-   * have to be `X-Remote-*`, or those of another mapping that was there from the start: of others clients are not kept.
+   * Puts servers behind a path while the proxy runs. What it returns takes them away again at once: requests under way there have a
+   * minute, watches end. The headers by which they are told who asks have to be `X-Remote-*`, or those of another mapping that was there
+   * from the start: of others clients are not kept.
    *
    * @throws Error on a mapping that cannot be used, on `/clusters/`, and where the path is mapped already
    */
   add(mapping: Mapping): AsyncDisposable {
     if (mapping.path === CLUSTERS_PATH) throw new Error(`${CLUSTERS_PATH} is mapped from the start, or not at all`);
-    return this.#routes.add(mapping);
+    const added = this.#routes.add(mapping);
+    this.#objects?.look();
+    return {
+      [Symbol.asyncDispose]: async () => {
+        const over = added[Symbol.asyncDispose]();
+        this.#objects?.look();
+        await over;
+      },
+    };
   }
 
   /** Ends watches cleanly, and lets requests under way finish. */
@@ -82,6 +87,7 @@ export class FrontProxy implements AsyncDisposable {
 
   async #close(): Promise<void> {
     await this.#server.close();
+    await this.#objects?.[Symbol.asyncDispose]();
     await Promise.all([
       this.#routes[Symbol.asyncDispose](),
       this.#clusters?.servers[Symbol.asyncDispose](),
@@ -93,34 +99,6 @@ export class FrontProxy implements AsyncDisposable {
 /** A front proxy; it serves once `listen` has resolved. @throws Error on a mapping, or options of a server, that cannot be used */
 export function createFrontProxy(options: FrontProxyOptions): FrontProxy {
   return new FrontProxy(options);
-}
-
-/** What is there for the path `/clusters/`. */
-interface Clusters {
-  readonly shards: Shards;
-  readonly servers: ShardServers;
-  readonly places: Places;
-  readonly view: VirtualWorkspace;
-}
-
-function clustersOf({ mapping, shards: where, log }: FrontProxyOptions, routes: Routes): Clusters | undefined {
-  const entry = mapping.find(({ path }) => path === CLUSTERS_PATH);
-  if (entry === undefined) return undefined;
-  if (where === undefined) throw new Error(`mapping of ${CLUSTERS_PATH}: say by shards where these are`);
-  const { tls, credentials, headers = REMOTE_HEADERS } = entry;
-  const onError = (error: unknown, shard: string | undefined): void =>
-    log({ level: "warn", message: "shard cannot be read", ...(shard && { shard }), error: String(error) });
-  const shards = new Shards({ root: where.root, shards: where.read, onError }, (shard) => servers.changed(shard));
-  const servers = new ShardServers(
-    {
-      upstream: { ...(tls && { tls }), ...(credentials && { credentials }) },
-      headers,
-      onError: (error) => log({ level: "warn", message: "shard cannot be had", error: String(error) }),
-    },
-    shards.index,
-  );
-  const places = new Places({ shards, servers, routes });
-  return { shards, servers, places, view: clustersView(places) };
 }
 
 function headersOf(mapping: readonly Mapping[]): readonly string[] {

@@ -5,6 +5,7 @@
  */
 
 export { createFrontProxy, FrontProxy } from "./front-proxy.ts";
+export { manifests } from "./manifests.ts";
 export type { Mapping } from "./mapping/mapping.ts";
 export { readMapping } from "./mapping/read-mapping.ts";
 export type { FrontProxyOptions } from "./options.ts";

@@ -105,6 +105,8 @@ export type {
   UnreachableWorkspace,
   WorkspaceKey,
 } from "./path-index/types.ts";
+// Paths of front proxies
+export { ACCEPTED_CONDITION, PathMapping, type PathMappingSpec } from "./proxy/path-mapping.ts";
 // URLs that are published
 export { appliedURLs } from "./publishing/applied-urls.ts";
 export type { PublishedEndpoint, PublishURLsOptions } from "./publishing/options.ts";

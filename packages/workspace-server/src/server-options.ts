@@ -30,7 +30,7 @@ export interface WorkspaceAuthenticationOptions extends Omit<JwtSettings, "log">
 
 /** What a workspace server is made of. */
 export interface WorkspaceServerOptions
-  extends Pick<ServerOptions, "audit" | "closeDelay" | "closeTimeout" | "metrics" | "onRequest" | "tls"> {
+  extends Pick<ServerOptions, "audit" | "closeDelay" | "closeTimeout" | "metrics" | "onRequest" | "strangers" | "tls"> {
   /** Keeps all objects. The server does not close it. */
   readonly store: Store;
   /**
@@ -151,7 +151,7 @@ export function commonListenerOptions(
   externalURL: () => string,
 ): Omit<CommonListenerOptions, "mounts"> {
   const { serviceAccountKeys: keys, serviceAccountKeysUrl: keysUrl, serviceAccountIssuers } = options;
-  const { audit, closeDelay, closeTimeout, metrics, onRequest, tls, log } = options;
+  const { audit, closeDelay, closeTimeout, metrics, onRequest, strangers, tls, log } = options;
   return {
     authentication,
     documents: servedDocuments({ keys, issuer: serviceAccountIssuers?.[0] ?? DEFAULT_ISSUER, keysUrl, externalURL }),
@@ -161,6 +161,7 @@ export function commonListenerOptions(
     ...(closeTimeout !== undefined && { closeTimeout }),
     ...(metrics && { metrics }),
     ...(onRequest && { onRequest }),
+    ...(strangers && { strangers }),
     ...(tls && { tls }),
   };
 }

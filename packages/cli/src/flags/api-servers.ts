@@ -1,6 +1,6 @@
 import type { KnownFlags, RefusedFlags } from "./table.ts";
 
-/** Flags that count for every server: of the listener, its callers, its audit log and its own log. */
+/** Flags that count for every server: of the listener, its callers, its audit log and its own log. `view` and `proxy-addresses` are ours. */
 export const TAKEN_BY_ALL = {
   "bind-address": "text",
   "secure-port": "text",
@@ -15,6 +15,7 @@ export const TAKEN_BY_ALL = {
   "requestheader-uid-headers": "list",
   "requestheader-group-headers": "list",
   "requestheader-extra-headers-prefix": "list",
+  "proxy-addresses": "list",
   "etcd-servers": "list",
   "etcd-prefix": "text",
   "etcd-cafile": "text",

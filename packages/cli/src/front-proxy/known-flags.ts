@@ -1,15 +1,18 @@
 import { IGNORED_BY_ALL, REFUSED_BY_ALL, TAKEN_BY_ALL } from "../flags/api-servers.ts";
 import type { FlagTable, KnownFlags, RefusedFlags } from "../flags/table.ts";
 
-/** Names, defaults and meanings are those of `kcp-front-proxy`. */
+/** Names, defaults and meanings are those of `kcp-front-proxy`, which has neither `--path-mappings` nor `--workspace-issuer-allow`. */
 const OWN = {
   "mapping-file": "text",
+  "path-mappings": "switch",
   "root-kubeconfig": "text",
   "shards-kubeconfig": "text",
   "authentication-pass-on-groups": "list",
   "authentication-drop-groups": "list",
   "token-auth-file": "text",
   "authentication-config": "text",
+  "feature-gates": "list",
+  "workspace-issuer-allow": "list",
   "oidc-issuer-url": "text",
   "oidc-client-id": "text",
   "oidc-ca-file": "text",
@@ -28,7 +31,7 @@ const IGNORED: readonly KnownFlags[] = [
   { names: "root-directory cert-dir", why: "nothing is kept: the certificate is that of --tls-cert-file" },
   { names: "service-account-extend-token-expiration service-account-lookup", kind: "switch", why: BY_SHARDS },
   { names: "service-account-* api-audiences", why: BY_SHARDS },
-  { names: "cors-allowed-origins feature-gates", why: "it has no effect" },
+  { names: "cors-allowed-origins", why: "it has no effect" },
   { names: "oidc-signing-algs", why: "what the issuer's keys are for is taken" },
 ];
 

@@ -1,29 +1,38 @@
 import { resolve } from "node:path";
-import type { Audit, Authenticator } from "@virtual-workspaces/framework";
+import type { Audit, Authenticator, StrangerLimits } from "@virtual-workspaces/framework";
 import { type GroupFilter, type Mapping, readMapping } from "@virtual-workspaces/front-proxy";
 import { addressOf } from "../flags/address.ts";
 import { type Flags, readFlags } from "../flags/flags.ts";
 import type { FlagName } from "../flags/names.ts";
+import { strangersOf } from "../flags/proxy-addresses.ts";
 import { auditOf } from "../start/audit.ts";
 import { authenticationOf } from "../start/authentication.ts";
 import { checked, contentOf } from "../start/files.ts";
+import { gatesOf } from "../start/gates.ts";
 import { logOf, type StartLog } from "../start/log.ts";
+import { issuerHosts } from "../start/logins.ts";
 import { UsageError } from "../usage.ts";
 import { FRONT_PROXY } from "./known-flags.ts";
 
 /** What `front-proxy` is told. Paths are absolute. */
 export interface FrontProxyCommand extends StartLog {
   readonly mapping: readonly Mapping[];
+  /** Whether objects in `root` say what is behind paths, too. */
+  readonly pathMappings: boolean;
   /** Administrators, of `root` and of each shard. */
   readonly kubeconfigs: { readonly root: string; readonly shards: string };
   readonly authenticators: readonly Authenticator[];
   readonly groups: GroupFilter;
+  /** At which restricted hosts types of workspaces may have issuers of tokens. None where they are not asked who logs in. */
+  readonly issuerHosts: readonly string[] | undefined;
   readonly tls: { readonly certFile: string; readonly keyFile: string };
   readonly bindAddress: string;
   readonly port: number;
   /** ms */
   readonly closeDelay: number;
   readonly audit: Audit | undefined;
+  /** What addresses may use up of authentication. None: as servers have it. */
+  readonly strangers: StrangerLimits | undefined;
   /** For the log. */
   readonly warnings: readonly string[];
 }
@@ -54,19 +63,24 @@ export function frontProxyOptions(args: readonly string[]): FrontProxyCommand {
   const passOn = flags.list("authentication-pass-on-groups");
   const drop = flags.list("authentication-drop-groups");
   const mapping = given(flags, "mapping-file");
+  // Off, as in kcp.
+  const gates = gatesOf(flags, { logins: false });
   return {
     ...logging,
+    pathMappings: flags.on("path-mappings", false),
     mapping: checked("--mapping-file", () => readMapping(mapping)),
     kubeconfigs: { root: fileOf(flags, "root-kubeconfig"), shards: fileOf(flags, "shards-kubeconfig") },
     // Strangers are let through to the shards, which know best what they may do.
     authenticators: authenticationOf(flags, logging.log).authenticators.filter(({ name }) => name !== "anonymous"),
+    issuerHosts: issuerHosts(flags, gates),
     groups: { ...(passOn.length > 0 && { passOn }), ...(drop.length > 0 && { drop }) },
     tls: { certFile: fileOf(flags, "tls-cert-file"), keyFile: fileOf(flags, "tls-private-key-file") },
     bindAddress: addressOf(flags),
     port: flags.count("secure-port", { fallback: DEFAULT_PORT, most: 65_535 }),
     closeDelay: flags.duration("shutdown-delay-duration"),
     audit,
-    warnings: [...flags.warnings, ...(warning === undefined ? [] : [warning])],
+    strangers: strangersOf(flags),
+    warnings: [...flags.warnings, ...gates.warnings, ...(warning === undefined ? [] : [warning])],
   };
 }
 

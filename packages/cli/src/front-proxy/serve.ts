@@ -6,11 +6,13 @@ import { kubeconfigUpstream } from "../serve/upstreams.ts";
 import { tellReady } from "../serve/workers/post.ts";
 import { startFailure, told } from "../start/failures.ts";
 import { Interrupt } from "../start/interrupt.ts";
+import { loginsOf } from "../start/logins.ts";
 import type { FrontProxyCommand } from "./options.ts";
 
 /** Serves until the process is asked to end. @returns the exit code @throws Failure */
 export async function serve(options: FrontProxyCommand): Promise<number> {
-  const { log, onRequest, audit, mapping, authenticators, groups, kubeconfigs, tls, closeDelay } = options;
+  const { log, onRequest, audit, mapping, pathMappings, authenticators, groups, kubeconfigs, tls, closeDelay } =
+    options;
   const { bindAddress, port } = options;
   await using stack = new AsyncDisposableStack();
   const interrupt = stack.use(new Interrupt());
@@ -19,6 +21,7 @@ export async function serve(options: FrontProxyCommand): Promise<number> {
   stack.use(log);
   const { upstream } = await kubeconfigUpstream(kubeconfigs.root);
   const { url: _, ...read } = (await kubeconfigUpstream(kubeconfigs.shards)).upstream;
+  const workspaceAuthentication = await told(() => loginsOf(options));
   const root = stack.use(await told(() => new Upstream(upstream)));
   // Who may read metrics is for RBAC in root to say, as in kcp.
   const access = stack.use(subjectAccessReview({ upstream: root, cluster: () => ROOT_CLUSTER }));
@@ -28,11 +31,14 @@ export async function serve(options: FrontProxyCommand): Promise<number> {
         mapping,
         authentication: authenticators,
         groups,
+        workspaceAuthentication,
         shards: { root, read },
+        ...(pathMappings && { pathMappings: { root } }),
         metrics: { authorize: access },
         tls,
         closeDelay,
         ...(audit && { audit }),
+        ...(options.strangers && { strangers: options.strangers }),
         ...(onRequest && { onRequest }),
         log,
       }),

@@ -28,6 +28,8 @@ Where:
   --bind-address <ip>                                                       (default 0.0.0.0)
   --secure-port <port>               0 for any free one                     (default 6444)
   --tls-cert-file, --tls-private-key-file <file>  PEM        (default .kcp/apiserver.crt and .key, where they are there)
+  --proxy-addresses <ip>,<subnet>    proxies in front, which bound the failed logins of their own clients: none are counted from there
+                                     (default 127.0.0.0/8,::1)
 
 How many:
   --workers <n>                      processes that share the port; 0: one for each processor (default 1)

@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Audit, Authenticator } from "@virtual-workspaces/framework";
+import type { Audit, Authenticator, StrangerLimits } from "@virtual-workspaces/framework";
 import { addressOf } from "../flags/address.ts";
 import { type Flags, readFlags } from "../flags/flags.ts";
 import type { FlagName } from "../flags/names.ts";
+import { strangersOf } from "../flags/proxy-addresses.ts";
 import { auditOf } from "../start/audit.ts";
 import { authenticationOf } from "../start/authentication.ts";
 import { contentOf, pathOf } from "../start/files.ts";
@@ -34,6 +35,8 @@ export interface ServeOptions extends StartLog {
   /** Which processes serve. */
   readonly group: GroupOptions;
   readonly audit: Audit | undefined;
+  /** What addresses may use up of authentication. None: as servers have it. */
+  readonly strangers: StrangerLimits | undefined;
   /** For the log. */
   readonly warnings: readonly string[];
 }
@@ -81,6 +84,7 @@ export function serveOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     store: storeOf(flags, env),
     group,
     audit,
+    strangers: strangersOf(flags),
     warnings: [...flags.warnings, ...(warning === undefined ? [] : [warning])],
   };
 }

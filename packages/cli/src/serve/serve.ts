@@ -32,7 +32,7 @@ interface Parts {
 }
 
 function serverOf(options: ServeOptions, { upstreams, views, post, stack }: Parts): Server {
-  const { log, onRequest, tls, audit, tokenCache, authenticators } = options;
+  const { log, onRequest, tls, audit, strangers, tokenCache, authenticators } = options;
   const tokens = stack.use(
     tokenReview({
       ...upstreams.authentication,
@@ -51,6 +51,7 @@ function serverOf(options: ServeOptions, { upstreams, views, post, stack }: Part
     tls: { ...tls, sni: post.sni },
     ...(post.peers && { peers: post.peers }),
     ...(audit && { audit }),
+    ...(strangers && { strangers }),
     ...(onRequest && { onRequest }),
     log,
   });

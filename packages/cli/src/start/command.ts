@@ -32,6 +32,8 @@ Where:
   --mount-proxy-client-cert-file, --mount-proxy-client-key-file <file>  by which that knows us: then X-Remote-* says who asks
   --mount-caller-hosts <hosts>       who gets callers' own tokens by Mounts that say Caller         (default nobody)
   --tls-cert-file, --tls-private-key-file <file>  PEM                                 (default made in the root directory)
+  --proxy-addresses <ip>,<subnet>    proxies in front, which bound the failed logins of their own clients: none are counted from there
+                                     (default 127.0.0.0/8,::1)
 
 Who:
   --batteries-included <names>       admin, workspace-types, user, mounts (the kind Mount and its view), demo; +demo adds one

@@ -28,9 +28,10 @@ const HALF = `feature gate ${VIRTUAL_STORAGE}: views may keep resources of expor
 /**
  * The last that is said of each gate. Most of kcp's are for parts that are not here; what is said about them must not be lost.
  *
+ * @param fallback what holds of gates that are not given
  * @throws UsageError
  */
-export function gatesOf(flags: Flags): Gates {
+export function gatesOf(flags: Flags, fallback: Pick<Gates, "logins"> = { logins: true }): Gates {
   const gates = new Map(
     flags.list("feature-gates").map((text): readonly [string, boolean] => {
       const [, name = "", value = ""] = /^([A-Za-z]+)=(true|false)$/i.exec(text) ?? [];
@@ -44,7 +45,7 @@ export function gatesOf(flags: Flags): Gates {
     exportURLs: gates.get(EXPORT_URLS),
     virtualStorage: gates.get(VIRTUAL_STORAGE) ?? true,
     mounts: gates.get(MOUNTS) ?? true,
-    logins: gates.get(LOGINS) ?? true,
+    logins: gates.get(LOGINS) ?? fallback.logins,
     warnings: [
       ...others.map(([name]) => `feature gate ${name} has no effect in this server`),
       ...(gates.get(VIRTUAL_STORAGE) === true ? [HALF] : []),

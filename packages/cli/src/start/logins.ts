@@ -10,7 +10,7 @@ export function issuerHosts(flags: Flags, gates: Gates): readonly string[] | und
   if (gates.logins) return allow;
   if (allow.length > 0)
     throw new UsageError(
-      "--workspace-issuer-allow: types do not say who may log in with --feature-gates=WorkspaceAuthentication=false",
+      "--workspace-issuer-allow: types do not say who may log in unless --feature-gates=WorkspaceAuthentication=true",
     );
   return undefined;
 }

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Audit, TlsCertificate } from "@virtual-workspaces/framework";
+import type { Audit, StrangerLimits, TlsCertificate } from "@virtual-workspaces/framework";
 import type { PlainUser, WorkspaceServerOptions } from "@virtual-workspaces/workspace-server";
 import { type Flags, readFlags } from "../flags/flags.ts";
+import { strangersOf } from "../flags/proxy-addresses.ts";
 import { type StoreChoice, storeChoice } from "../store/options.ts";
 import { Failure, UsageError } from "../usage.ts";
 import { auditOf } from "./audit.ts";
@@ -56,6 +57,8 @@ export interface StartOptions extends StartLog {
   /** Whether views may keep resources of exports. */
   readonly virtualStorage: boolean;
   readonly audit: Audit | undefined;
+  /** What addresses may use up of authentication. None: as servers have it. */
+  readonly strangers: StrangerLimits | undefined;
   /** ms */
   readonly closeDelay: number;
   /** For the log. */
@@ -107,6 +110,7 @@ export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     shards: shardNames(flags),
     totalObjectLimit: flags.count("logical-cluster-total-object-limit", { fallback: 0, most: MOST_OBJECTS }),
     audit,
+    strangers: strangersOf(flags),
     closeDelay: flags.duration("shutdown-delay-duration"),
     exportURLs: gates.exportURLs,
     virtualStorage: gates.virtualStorage,

@@ -110,6 +110,7 @@ function serverOf(
     virtualStorage: options.virtualStorage && { others: others && asShard(others) },
     ...(homeWorkspaces !== undefined && { homeWorkspaces }),
     ...(audit && { audit }),
+    ...(options.strangers && { strangers: options.strangers }),
     ...(onRequest && { onRequest }),
     log,
   });

@@ -83,8 +83,12 @@ export class Strangers {
   }
 
   /** Counts a failed one. */
-  failed({ peer, req }: Exchange): void {
-    if (!this.#identityHeaders.bringsCredentials(req)) return;
+  failed(exchange: Exchange): void {
+    if (this.#identityHeaders.bringsCredentials(exchange.req)) this.failedBehind(exchange);
+  }
+
+  /** Counts one that failed at another server, with credentials that have been taken off the request by now. */
+  failedBehind({ peer }: Pick<Exchange, "peer">): void {
     const stranger = this.#stranger(peer);
     if (stranger !== undefined) stranger.left = Math.max(0, stranger.left - 1);
   }

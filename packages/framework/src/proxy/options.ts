@@ -27,6 +27,8 @@ export interface ProxyOptions {
    * caller's to know. Whoever runs that server can use them as well. @default false: a 401 is about ours, and callers are told 503
    */
   readonly callersCredentials?: boolean;
+  /** Told that the other server takes the caller's own credentials for nobody's (401), where it is shown these. @default nobody is */
+  readonly onRefused?: (request: RawRequest<unknown>) => void;
   /**
    * Whether this server is one of those that a request has come through (`X-Kcp-Virtual-Resource-Hops`). False only where the
    * other one is a part of the same server, and cannot lead back here. @default true

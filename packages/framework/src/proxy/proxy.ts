@@ -70,7 +70,8 @@ export class ReverseProxy implements PassedHandlers, AsyncDisposable {
     const sent = body && { body, ...(body.length !== undefined && { length: body.length }) };
     try {
       const answer = await this.#asked(
-        outgoing,
+        request,
+        outgoing.method,
         sent === undefined ? this.#engine.stream(outgoing) : this.#engine.stream({ ...outgoing, ...sent }),
       );
       const location = locationOf(answer, this.#origin) ?? (await this.#astray(answer));
@@ -88,7 +89,7 @@ export class ReverseProxy implements PassedHandlers, AsyncDisposable {
   ): Promise<void> => {
     const protocol = req.headers.upgrade ?? "";
     const outgoing = { ...this.#outgoing(req, request), protocol };
-    const answer = await this.#asked(outgoing, this.#engine.upgrade(outgoing));
+    const answer = await this.#asked(request, outgoing.method, this.#engine.upgrade(outgoing));
     if (isUpgraded(answer)) await passUpgrade(answer, socket, request.head);
     else {
       const location = locationOf(answer, this.#origin) ?? (await this.#astray(answer));
@@ -116,22 +117,25 @@ export class ReverseProxy implements PassedHandlers, AsyncDisposable {
   }
 
   async #asked<R extends Pick<StreamedResponse, "status"> & Partial<AsyncDisposable>>(
-    { method, signal }: Prepared,
+    request: RawRequest<unknown>,
+    method: string,
     asking: Promise<R>,
   ): Promise<R> {
     try {
       const answer = await asking;
-      if (answer.status === 401 && this.#options.callersCredentials !== true) await this.#refused(answer);
+      if (answer.status === 401) await this.#refused(answer, request);
       this.#spells.answered("");
       return answer;
     } catch (error) {
-      if (signal.aborted) throw signal.reason;
+      if (request.signal.aborted) throw request.signal.reason;
       throw this.#told(upstreamFailure(error, { origin: this.#origin, writes: !READS.has(method) }));
     }
   }
 
-  /** It is us whom it does not know. The caller can do nothing about that, and must not be told to log in. */
-  async #refused(answer: Partial<AsyncDisposable>): Promise<never> {
+  /** It is us whom it does not know, unless it was shown who asks. The caller can do nothing about that, and must not be told to log in. */
+  async #refused(answer: Partial<AsyncDisposable>, request: RawRequest<unknown>): Promise<void> {
+    const { callersCredentials = false, onRefused } = this.#options;
+    if (callersCredentials) return onRefused?.(request);
     await answer[Symbol.asyncDispose]?.();
     throw upstreamFault(
       this.#origin,

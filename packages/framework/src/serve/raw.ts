@@ -122,6 +122,7 @@ export function rawRequest(exchange: Exchange): RawRequest<Readonly<Record<strin
     get via() {
       return exchange.via;
     },
+    loginFailed: () => exchange.core.strangers.failedBehind(exchange),
     takeTime: () => {
       exchange.takeTime();
       exchange.leaveSeat();

@@ -22,8 +22,9 @@ function orView(exchange: Exchange, known: Verdict): void | Promise<void> {
 function viewsOwn(exchange: Exchange): readonly Authenticator[] {
   // Of a path that nobody serves there are none.
   const view = (exchange.mounted as Mounted | undefined)?.workspace;
+  const { params, prefix, tail } = exchange;
   try {
-    return view?.authentication?.(exchange.params) ?? [];
+    return view?.authentication?.(params, { prefix, tail }) ?? [];
   } catch (error) {
     broken(exchange, { name: `of virtual workspace ${view?.name}` }, error);
     return [];

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileCredentials, REMOTE_HEADERS } from "@virtual-workspaces/client";
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from "yaml";
+import { checkBackend } from "./backend-url.ts";
 import { CLUSTERS_PATH, type Mapping } from "./mapping.ts";
 import { parseRoutePath } from "./route-path.ts";
 
@@ -106,11 +107,8 @@ class Entry {
     if (path === CLUSTERS_PATH) return [];
     if (all.length === 0) throw new Error(`${this.#place.place}: backend is missing: give the URL of a server`);
     for (const { text, place } of all) {
-      const url = URL.canParse(text) ? new URL(text) : undefined;
-      if (url?.protocol !== "https:" || url.username + url.password + url.search + url.hash !== "")
-        throw new Error(
-          `${place}: backend ${text}: give a URL that begins with https, without user, query and fragment`,
-        );
+      const problem = checkBackend(text);
+      if (problem !== undefined) throw new Error(`${place}: ${problem}`);
     }
     return all.map(({ text }) => text);
   }

@@ -19,6 +19,12 @@ export function parseRoutePath(path: string): RoutePath | string {
   return segments.map((segment) => (PLACEHOLDER.test(segment) ? ANY : segment));
 }
 
+/** Which segment is `{cluster}`, the workspace that requests are about, if there is one. */
+export function clusterAt(path: string): number | undefined {
+  const at = path.split("/").slice(1).indexOf("{cluster}");
+  return at === -1 ? undefined : at;
+}
+
 /** Whether a path, as it came and without its query, is this one or below it. */
 export function isBelow(route: RoutePath, path: string): boolean {
   let at = 0;
@@ -30,6 +36,12 @@ export function isBelow(route: RoutePath, path: string): boolean {
     at = end === -1 ? path.length : end;
   }
   return true;
+}
+
+/** Whether some path is below both, and the other one would have it: it says as much or more. */
+export function overlaps(route: RoutePath, other: RoutePath): boolean {
+  if (other.length < route.length) return false;
+  return route.every((segment, at) => segment === ANY || other[at] === ANY || segment === other[at]);
 }
 
 /** Those of which others are a part come later: more segments first, and words before what stands for any. */

@@ -5,10 +5,13 @@ import { isApiError } from "@virtual-workspaces/apimachinery";
 import { REMOTE_HEADERS } from "@virtual-workspaces/client";
 import type { Log, RawRequest } from "@virtual-workspaces/framework";
 import type { Mapping } from "../mapping/mapping.ts";
-import { parseRoutePath, type RoutePath } from "../mapping/route-path.ts";
+import { clusterAt, parseRoutePath, type RoutePath } from "../mapping/route-path.ts";
 import { Backend } from "./backend.ts";
 import { Behind } from "./server.ts";
+import { UnderWay } from "./under-way.ts";
 
+/** How long requests under way may take at a path that leads elsewhere by now, ms: as long as short ones take. */
+const GRACE = 60_000;
 const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 type Request = RawRequest<unknown>;
@@ -17,7 +20,10 @@ type Request = RawRequest<unknown>;
 export class Route implements AsyncDisposable {
   readonly path: string;
   readonly segments: RoutePath;
+  readonly #clusterAt: number | undefined;
   readonly #backends: readonly Backend[];
+  readonly #underWay = new UnderWay();
+  readonly #leaving = new AbortController();
 
   /** @throws Error on a path or backends that cannot be used */
   constructor({ path, backends, tls, credentials, headers = REMOTE_HEADERS }: Mapping, log: Log) {
@@ -26,6 +32,7 @@ export class Route implements AsyncDisposable {
     if (backends.length === 0) throw new Error(`mapping of ${path}: give at least one of backends`);
     this.path = path;
     this.segments = segments;
+    this.#clusterAt = clusterAt(path);
     this.#backends = backends.map((url) => {
       const onError = (error: unknown): void =>
         log({ level: "warn", message: "server behind a path cannot be had", path, url, error: String(error) });
@@ -40,8 +47,35 @@ export class Route implements AsyncDisposable {
     return this.#backends.map(({ server, isReady }) => ({ url: server.unknown.url, isReady }));
   }
 
+  /** What stands for `{cluster}` in a path below this one, as it came. */
+  clusterIn(path: string): string | undefined {
+    return this.#clusterAt === undefined ? undefined : path.split("/", this.#clusterAt + 2)[this.#clusterAt + 1];
+  }
+
   /** What cannot be had at one server is asked of the next, where nothing is done twice by that. @throws ApiError as `proxy` does */
-  async handle(req: IncomingMessage, res: ServerResponse, request: Request): Promise<void> {
+  handle(req: IncomingMessage, res: ServerResponse, request: Request): Promise<void> {
+    return this.#underWay.run(() => this.#handle(req, res, this.#ending(request)));
+  }
+
+  /** @throws ApiError as `proxy` does */
+  upgrade(req: IncomingMessage, socket: Duplex, request: Request & { readonly head: Buffer }): Promise<void> {
+    const [first] = this.#inOrder(request);
+    return this.#underWay.run(() => (first as Backend).server.upgrade(req, socket, request));
+  }
+
+  /** Lets requests under way finish, within a minute; watches end behind an event, for their clients to go on elsewhere. */
+  async leave(): Promise<void> {
+    this.#leaving.abort();
+    await this.#underWay.over(GRACE);
+    await this[Symbol.asyncDispose]();
+  }
+
+  /** Ends what is under way. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#backends.map((backend) => backend[Symbol.asyncDispose]()));
+  }
+
+  async #handle(req: IncomingMessage, res: ServerResponse, request: Request): Promise<void> {
     const [first, ...others] = this.#inOrder(request);
     const next = BODILESS.has(req.method ?? "") ? others : [];
     for (let backend = first as Backend; ; ) {
@@ -57,14 +91,10 @@ export class Route implements AsyncDisposable {
     }
   }
 
-  /** @throws ApiError as `proxy` does */
-  upgrade(req: IncomingMessage, socket: Duplex, request: Request & { readonly head: Buffer }): Promise<void> {
-    const [first] = this.#inOrder(request);
-    return (first as Backend).server.upgrade(req, socket, request);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#backends.map((backend) => backend[Symbol.asyncDispose]()));
+  /** The same request, which is told to end here too. Of the signals one is made for those alone that ask. */
+  #ending(request: Request): Request {
+    const get = (): AbortSignal => AbortSignal.any([request.ending, this.#leaving.signal]);
+    return Object.create(request, { ending: { get, enumerable: true } });
   }
 
   /**

@@ -8,6 +8,9 @@ export class Routes implements AsyncDisposable {
   readonly #log: Log;
   /** What says more comes first. */
   #routes: readonly Route[] = [];
+  readonly #leaving = new Set<Route>();
+  /** Whether all that there are have been read: otherwise nobody can say that nothing is behind a path. */
+  isRead = true;
 
   /** @throws Error on a mapping that cannot be used, or two of one path */
   constructor(mappings: readonly Mapping[], log: Log) {
@@ -24,7 +27,7 @@ export class Routes implements AsyncDisposable {
     return this.#routes.find(({ segments }) => isBelow(segments, path));
   }
 
-  /** Another one from now on. What it returns takes it away again, with what is open there. @throws Error as the constructor does */
+  /** Another one from now on. What it returns takes it away again at once, and lets what is under way there finish. @throws Error as the constructor does */
   add(mapping: Mapping): AsyncDisposable {
     const route = new Route(mapping, this.#log);
     const shape = JSON.stringify(route.segments.map((segment) => segment ?? null));
@@ -36,13 +39,15 @@ export class Routes implements AsyncDisposable {
     return {
       [Symbol.asyncDispose]: async () => {
         this.#routes = this.#routes.filter((one) => one !== route);
-        await route[Symbol.asyncDispose]();
+        this.#leaving.add(route);
+        await route.leave();
+        this.#leaving.delete(route);
       },
     };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const routes = this.#routes;
+    const routes = [...this.#routes, ...this.#leaving];
     this.#routes = [];
     await Promise.all(routes.map((route) => route[Symbol.asyncDispose]()));
   }

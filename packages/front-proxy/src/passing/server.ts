@@ -47,6 +47,8 @@ export class Behind implements AsyncDisposable {
       ...told,
       upstream: this.unknown,
       callersCredentials: true,
+      // Of those who bring nothing it says that they have to.
+      onRefused: ({ token, loginFailed }) => token !== undefined && loginFailed(),
       headers: (request) => [...tokenLine(request), ...(request.impersonation ?? [])],
     });
   }

@@ -1,5 +1,4 @@
-import type { KubeObject } from "@virtual-workspaces/apimachinery";
-import { Client, Informer, type InformerHandlers } from "@virtual-workspaces/client";
+import { Client } from "@virtual-workspaces/client";
 import {
   type Holds,
   indexedLogicalCluster,
@@ -7,10 +6,12 @@ import {
   LogicalCluster,
   type PathIndex,
   Workspace,
+  type WorkspaceAuthentication,
 } from "@virtual-workspaces/kcp";
 import type { Upstream } from "@virtual-workspaces/transport";
+import { type AnyKind, FollowedKind } from "./followed-kind.ts";
 import { kept } from "./kept.ts";
-import { Reading } from "./reading.ts";
+import { followedLogins } from "./logins.ts";
 
 /** A shard on which no workspace has Workspaces yet is asked again soon: the first one comes with no event. ms */
 const BACKOFF = { most: 500 };
@@ -23,78 +24,64 @@ export interface IndexedShardOptions {
   /** Of Workspaces. */
   readonly identity: string;
   readonly index: PathIndex;
+  /** Told what its types of workspaces say of who logs in. */
+  readonly logins: WorkspaceAuthentication | undefined;
   /** Told of failures, each spell once. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Keeps the index in step with the Workspaces and LogicalClusters of one shard. */
+/** Keeps the index in step with the Workspaces and LogicalClusters of one shard, and what says who logs in to them. */
 export class IndexedShard implements AsyncDisposable {
-  readonly #informers: readonly Informer[];
-  readonly #readings: readonly Reading[];
-  readonly #began: number = Date.now();
-  #isOver = false;
+  readonly #indexed: readonly AnyKind[];
+  readonly #logins: readonly AnyKind[];
   /** Resolves when it has, or an attempt failed. */
   readonly tried: Promise<void>;
 
-  constructor({ name, upstream, identity, index, onError }: IndexedShardOptions) {
+  constructor({ name, upstream, identity, index, logins, onError }: IndexedShardOptions) {
     const client = new Client({ upstream, cluster: "*" });
-    const [ofWorkspaces, ofClusters] = [new Reading(onError), new Reading(onError)];
-    const workspaces = new Informer<Holds<typeof Workspace>>({
+    const workspaces = new FollowedKind<Holds<typeof Workspace>>({
       resource: client.resource(Workspace, { identity }),
       transform: kept,
       backoff: BACKOFF,
-    });
-    workspaces.on({
-      ...this.#changes((object) => {
+      set: (object) => {
         const workspace = indexedWorkspace(object);
         if (workspace !== undefined) index.setWorkspace(name, workspace);
-      }),
-      deleted: (_, { key }) => {
-        if (!this.#isOver) index.deleteWorkspace(name, { cluster: key.cluster, name: key.name });
       },
-      lifecycle: (event) => ofWorkspaces.see(event),
+      deleted: (key) => index.deleteWorkspace(name, key),
+      onError,
     });
-    const clusters = new Informer<Holds<typeof LogicalCluster>>({
+    const clusters = new FollowedKind<Holds<typeof LogicalCluster>>({
       resource: client.resource(LogicalCluster),
       transform: kept,
       backoff: BACKOFF,
-    });
-    clusters.on({
-      ...this.#changes((object) => {
+      set: (object) => {
         const cluster = indexedLogicalCluster(object);
         if (cluster !== undefined) index.setLogicalCluster(name, cluster);
-      }),
-      deleted: (_, { key }) => {
-        if (!this.#isOver) index.deleteLogicalCluster(name, key.cluster);
       },
-      lifecycle: (event) => ofClusters.see(event),
+      deleted: ({ cluster }) => index.deleteLogicalCluster(name, cluster),
+      onError,
     });
-    this.#informers = [workspaces.start(), clusters.start()] as unknown as readonly Informer[];
-    this.#readings = [ofWorkspaces, ofClusters];
-    this.tried = Promise.all(this.#readings.map(({ tried }) => tried)).then(() => undefined);
+    this.#indexed = [workspaces, clusters];
+    this.#logins = logins === undefined ? [] : followedLogins({ name, client, identity, logins, onError });
+    this.tried = Promise.all(this.#all.map(({ tried }) => tried)).then(() => undefined);
   }
 
   /** Whether the index has had all of the shard, however old that is by now. */
   get isFilled(): boolean {
-    return this.#readings.every(({ isFilled }) => isFilled);
+    return this.#indexed.every(({ isFilled }) => isFilled);
   }
 
   /** How old what is known of the shard may be, s: since when it has given no sign of life. A few seconds while all is well. */
   get lag(): number {
-    const seen = this.#informers.map(({ lastEventAt }) => lastEventAt?.getTime() ?? this.#began);
-    return Math.max(0, Date.now() - Math.min(...seen)) / 1000;
+    return Math.max(0, Date.now() - Math.min(...this.#indexed.map(({ seenAt }) => seenAt))) / 1000;
   }
 
   /** Ends reading. The index is told nothing from now on; what it was told stays there. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isOver = true;
-    await Promise.all(this.#informers.map((informer) => informer.stop()));
+    await Promise.all(this.#all.map((kind) => kind[Symbol.asyncDispose]()));
   }
 
-  #changes<T extends KubeObject>(set: (object: T) => void): Pick<InformerHandlers<T>, "added" | "updated"> {
-    const changed = (object: T): void => {
-      if (!this.#isOver) set(object);
-    };
-    return { added: changed, updated: changed };
+  get #all(): readonly AnyKind[] {
+    return [...this.#indexed, ...this.#logins];
   }
 }

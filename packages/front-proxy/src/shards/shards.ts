@@ -1,5 +1,12 @@
 import { Client, Informer } from "@virtual-workspaces/client";
-import { type Holds, PathIndex, ROOT_CLUSTER, Shard, tenancyIdentity } from "@virtual-workspaces/kcp";
+import {
+  type Holds,
+  PathIndex,
+  ROOT_CLUSTER,
+  Shard,
+  tenancyIdentity,
+  type WorkspaceAuthentication,
+} from "@virtual-workspaces/kcp";
 import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
 import { IndexedShard } from "./indexed-shard.ts";
 import { Reading } from "./reading.ts";
@@ -10,6 +17,8 @@ export interface ShardsOptions {
   readonly root: Upstream;
   /** How a shard is asked as one of its administrators: all but its URL (`--shards-kubeconfig`). */
   readonly shards: Omit<UpstreamOptions, "url">;
+  /** Told who logs in to workspaces by their types. @default these are not read */
+  readonly logins?: WorkspaceAuthentication | undefined;
   /** Told of what cannot be read, and of which shard. */
   readonly onError: (error: unknown, shard: string | undefined) => void;
 }
@@ -138,6 +147,7 @@ export class Shards implements AsyncDisposable {
       upstream: known.upstream,
       identity: this.#identity,
       index: this.index,
+      logins: this.#options.logins,
       onError: (error) => this.#options.onError(error, name),
     });
   }
@@ -147,6 +157,7 @@ export class Shards implements AsyncDisposable {
     this.#known.delete(name);
     if (known !== undefined) this.#leave(known);
     this.index.deleteShard(name);
+    this.#options.logins?.deleteShard(name);
     this.#changed(name);
   }
 

@@ -1,5 +1,6 @@
 import { allow, defineVirtualWorkspace, deny, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import { placed } from "../passing/placed.ts";
+import { strangers } from "../users/strangers.ts";
 import type { Places } from "./places.ts";
 
 /**
@@ -12,6 +13,7 @@ export function clustersView(places: Places): VirtualWorkspace {
     prefix: "/clusters",
     path: "/:cluster",
     wildcard: true,
+    authentication: () => [strangers],
     locate: (said, { user }) => places.locate(said, user),
     authorize: ({ params }) => (params.cluster === "*" ? deny("workspace access not permitted") : allow()),
     takesToken: true,

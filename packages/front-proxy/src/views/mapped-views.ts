@@ -1,5 +1,6 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import {
+  type Authenticator,
   allow,
   defineVirtualWorkspace,
   type Log,
@@ -11,12 +12,15 @@ import type { Route } from "../passing/route.ts";
 import { Routes } from "../passing/routes.ts";
 import { type GroupFilter, withoutGroups } from "../users/groups.ts";
 
+/** Who may come in besides those whom the server knows, by the path. */
+type Logins = (path: string) => readonly Authenticator[];
+
 /**
  * What is behind the paths of a mapping, below `/services` and elsewhere. Requests go on as they came; who may do what is for the servers
  * behind to say.
  */
-export function mappedViews(routes: Routes): readonly VirtualWorkspace[] {
-  return [view("services", "/services", routes), view("mapped", "/", routes)];
+export function mappedViews(routes: Routes, logins: Logins): readonly VirtualWorkspace[] {
+  return [view("services", { prefix: "/services", routes, logins }), view("mapped", { prefix: "/", routes, logins })];
 }
 
 /** What is mapped in a server of workspaces. */
@@ -42,7 +46,7 @@ export function mappedServices({ mapping, groups = {}, log }: MappedServicesOpti
     );
   const routes = new Routes(mapping, log);
   const left = withoutGroups(groups);
-  const mapped = view("services", "/services", routes);
+  const mapped = view("services", { prefix: "/services", routes });
   const as = <R extends RawRequest<unknown>>(request: R): R =>
     Object.create(request, { user: { value: left(request.user), enumerable: true } });
   return Object.freeze({
@@ -55,11 +59,19 @@ export function mappedServices({ mapping, groups = {}, log }: MappedServicesOpti
   });
 }
 
-function view(name: string, prefix: string, routes: Routes): VirtualWorkspace {
+interface MappedView {
+  readonly prefix: string;
+  readonly routes: Routes;
+  /** @default nobody */
+  readonly logins?: Logins;
+}
+
+function view(name: string, { prefix, routes, logins }: MappedView): VirtualWorkspace {
   return defineVirtualWorkspace({
     name,
     prefix,
     path: "/",
+    ...(logins && { authentication: (_, at) => logins(at.prefix + at.tail) }),
     authorize: () => allow(),
     takesToken: true,
     passesImpersonation: true,
@@ -69,9 +81,11 @@ function view(name: string, prefix: string, routes: Routes): VirtualWorkspace {
   });
 }
 
-/** @throws ApiError 404 where nothing is mapped */
+/** @throws ApiError 404 where nothing is mapped, 503 while that is not known */
 function routeOf(routes: Routes, { prefix, tail }: Pick<RawRequest<unknown>, "prefix" | "tail">): Route {
   const route = routes.of(prefix + tail);
+  if (route === undefined && !routes.isRead)
+    throw ApiError.serviceUnavailable("what is behind which path is being read: try again", 1);
   if (route === undefined) throw ApiError.notFoundPath();
   return route;
 }

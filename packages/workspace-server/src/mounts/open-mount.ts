@@ -47,6 +47,7 @@ class PassedRequest implements Request, Disposable {
   readonly search: string;
   readonly hops: number;
   readonly token: string | undefined;
+  readonly loginFailed: () => void;
   readonly takeTime: () => void;
   readonly #request: Request;
   readonly #cut = new AbortController();
@@ -61,6 +62,7 @@ class PassedRequest implements Request, Disposable {
     this.search = request.search;
     this.hops = request.hops;
     this.token = request.token;
+    this.loginFailed = request.loginFailed;
     this.takeTime = request.takeTime;
     this.#request = request;
     const { signal } = request;

@@ -24,7 +24,10 @@ import { workspaceLogins } from "../shard/workspace-logins.ts";
 
 /** What all listeners of a process have in common. */
 export interface CommonListenerOptions
-  extends Pick<ServerOptions, "audit" | "closeDelay" | "closeTimeout" | "log" | "metrics" | "onRequest" | "tls"> {
+  extends Pick<
+    ServerOptions,
+    "audit" | "closeDelay" | "closeTimeout" | "log" | "metrics" | "onRequest" | "strangers" | "tls"
+  > {
   readonly authentication: readonly Authenticator[];
   /** Served by every shard, and in each workspace. */
   readonly documents: ShardViewOptions["documents"];
