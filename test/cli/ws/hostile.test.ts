@@ -9,6 +9,7 @@ import { parse } from "yaml";
 import { localNode, root } from "../../../tools/install.mjs";
 import { type Tree, tree } from "../../_setup/tree.ts";
 import { Program } from "../../go/support/program.ts";
+import { HAS_PTY, Pty } from "../support/pty.ts";
 
 const PLUGIN = ["--conditions=@virtual-workspaces/source", join(root, "packages/cli/src/kubectl-ws.ts")];
 const WORKSPACES = "/apis/tenancy.kcp.io/v1alpha1/workspaces";
@@ -126,5 +127,28 @@ describe("kubectl ws, of a hostile server,", function () {
     const said = await ws("tree");
     expect(said).to.include("├── \\u001b[2Jm [m]").and.to.not.include("\u001b");
     expect(said).to.include("root:a/../../b cannot be listed: cluster: give a name, a workspace path");
+  });
+
+  it("has tree -i show what would have a terminal do something else, on one line each", async function () {
+    if (!HAS_PTY) this.skip();
+    const evil = "evil\u001b[2J\u001b]0;owned\u0007\nnext";
+    const workspace = {
+      apiVersion: "tenancy.kcp.io/v1alpha1",
+      kind: "Workspace",
+      metadata: { name: evil },
+      spec: { cluster: evil },
+      status: { phase: evil, conditions: [{ type: "x", status: "False", message: evil }] },
+    };
+    const list = { apiVersion: "tenancy.kcp.io/v1alpha1", kind: "WorkspaceList", metadata: {}, items: [workspace] };
+    answers = { [`/clusters/root${WORKSPACES}`]: list };
+    const env = { ...process.env, HOME: folder.path, KUBECONFIG: join(folder.path, "config") };
+    await using pty = new Pty({ command: [localNode, ...PLUGIN, "tree", "-i"].join(" "), env });
+    const shown = "evil\\u001b[2J\\u001b]0;owned\\u0007 next";
+    await pty.shows(`    ▶ ${shown}`);
+    pty.type("j");
+    await pty.shows(`root:${shown}  ${shown}  cluster:${shown}`.slice(0, 90));
+    expect(pty.raw).not.to.include("\u001b[2J").and.not.to.include("\u001b]0;");
+    pty.type("q");
+    expect(await pty.ended()).to.equal(0);
   });
 });

@@ -37,8 +37,8 @@ export function screenOf({ items, details, full, height }: Shown): readonly stri
     "",
     ...tree,
     styleText("dim", "─".repeat(72)),
-    styleText("bold", printable(headingOf(at))),
-    ...shownBelow.map(printable),
+    styleText("bold", oneLine(headingOf(at))),
+    ...shownBelow.map(oneLine),
     "",
     styleText("dim", HELP),
   ].slice(0, height);
@@ -58,8 +58,8 @@ function line(row: Item, { isHere, full }: { readonly isHere: boolean; readonly 
   const name = full ? row.path : baseName(row.path);
   const mounted = row.workspace?.spec.mount === undefined ? "" : " [m]";
   const problem = row.problem === undefined ? "" : `  cannot be listed: ${row.problem}`;
-  const text = `${isHere ? "→ " : "  "}${"  ".repeat(row.depth)}${iconOf(row)}${name}${mounted}`;
-  return (isHere ? styleText("inverse", text) : text) + styleText("red", printable(problem));
+  const text = `${isHere ? "→ " : "  "}${"  ".repeat(row.depth)}${iconOf(row)}${oneLine(name)}${mounted}`;
+  return (isHere ? styleText("inverse", text) : text) + styleText("red", oneLine(problem));
 }
 
 function iconOf({ children, isOpen, isLoading, problem, workspace }: Item): string {
@@ -81,3 +81,6 @@ function detailLines({ workspace }: Item, details: readonly string[] | undefined
   const message = workspace?.status?.conditions?.find(({ status }) => status === "False")?.message;
   return [...(message === undefined ? [] : [message]), ...(details ?? ["Loading..."])];
 }
+
+/** What a server says, on one line. */
+const oneLine = (text: string): string => printable(text.replace(/[\n\t]+/g, " "));
