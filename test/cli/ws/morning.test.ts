@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { kubectls, needsKubectl } from "../../e2e/support/kubectls.ts";
-import { kubectl } from "../../go/support/kubectl.ts";
+import { type KubectlHome, kubectl } from "../../go/support/kubectl.ts";
+import { Front } from "../support/front.ts";
 import { Start } from "../support/start.ts";
 
 const BINDING = {
@@ -19,169 +20,196 @@ const mount = (name: string, type: string, path: string) => ({
   spec: { type, path },
 });
 
-describe("a morning with kubectl ws", function () {
-  this.timeout(120_000);
-  let server: Start;
-  let env: Record<string, string>;
+/** What there is in the morning: a server, and who comes to it. */
+interface Place extends AsyncDisposable {
+  readonly url: string;
+  readonly home: KubectlHome;
+  readonly user: string;
+}
 
-  before(async function () {
-    needsKubectl.call(this);
-    const files = { "tokens.csv": "root-token,admin,1,system:kcp:admin\nbob-token,bob,2\n" };
-    server = await Start.ready({ flags: ["--batteries-included=+mounts"], files });
-    env = { PATH: `${server.path("bin")}:${process.env["PATH"]}` };
-  });
-  after(() => server?.[Symbol.asyncDispose]());
+const USERS = "root-token,admin,1,system:kcp:admin\nbob-token,bob,2\n";
+const FLAGS = ["--batteries-included=+mounts"];
 
-  /** Exit code and all that is said. */
-  async function ws(...args: string[]): Promise<string> {
-    const { code, stdout, stderr } = await kubectl(kubectls()[0] ?? "", { ...server.home, env }, ["ws", ...args]);
-    return `${code} ${[stdout, stderr].filter((text) => text !== "").join("\n")}`;
-  }
-  async function run(...args: string[]): Promise<string> {
-    const { code, stdout, stderr } = await kubectl(kubectls()[0] ?? "", { ...server.home, env }, args);
-    return `${code} ${stdout}${stderr}`;
-  }
-  async function apply(object: object): Promise<void> {
-    const file = join(server.folder.path, "object.json");
-    writeFileSync(file, JSON.stringify(object));
-    expect(await run("create", "-f", file)).to.match(/^0 /);
-  }
+/** A server, at its own address, as its administrator by the kubeconfig that it writes. */
+async function server(): Promise<Place> {
+  const running = await Start.ready({ flags: FLAGS, files: { "tokens.csv": USERS } });
+  const env = { PATH: `${running.path("bin")}:${process.env["PATH"]}` };
+  const home = { ...running.home, env };
+  return { url: running.url, home, user: "kcp-admin", [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
+}
 
-  it("begins where the kubeconfig is, and makes workspaces and goes into them", async () => {
-    expect(await ws(".")).to.equal("0 Current workspace is 'root'.");
-    expect(await ws("create", "acme", "--type=root:organization", "--enter")).to.equal(
-      `0 Workspace "acme" (type root:organization) created. Waiting for it to be ready...
+/** Two shards behind a front proxy of a process of its own, as a user of the front proxy. */
+async function frontProxy(): Promise<Place> {
+  const front = await Front.ready({ flags: FLAGS, users: USERS });
+  const env = { PATH: `${front.server.path("bin")}:${process.env["PATH"]}` };
+  const home = front.in("/clusters/root", "root-token", env);
+  return { url: front.url, home, user: "admin", [Symbol.asyncDispose]: () => front[Symbol.asyncDispose]() };
+}
+
+for (const [where, start] of Object.entries({ "at a server": server, "through a front proxy": frontProxy }))
+  describe(`a morning with kubectl ws, ${where},`, function () {
+    this.timeout(120_000);
+    let place: Place;
+
+    before(async function () {
+      needsKubectl.call(this);
+      place = await start();
+    });
+    after(() => place?.[Symbol.asyncDispose]());
+
+    /** Exit code and all that is said. */
+    async function ws(...args: string[]): Promise<string> {
+      const { code, stdout, stderr } = await kubectl(kubectls()[0] ?? "", place.home, ["ws", ...args]);
+      return `${code} ${[stdout, stderr].filter((text) => text !== "").join("\n")}`;
+    }
+    async function run(...args: string[]): Promise<string> {
+      const { code, stdout, stderr } = await kubectl(kubectls()[0] ?? "", place.home, args);
+      return `${code} ${stdout}${stderr}`;
+    }
+    async function apply(object: object): Promise<void> {
+      const file = join(place.home.home, "object.json");
+      writeFileSync(file, JSON.stringify(object));
+      expect(await run("create", "-f", file)).to.match(/^0 /);
+    }
+
+    it("begins where the kubeconfig is, and makes workspaces and goes into them", async () => {
+      expect(await ws(".")).to.equal("0 Current workspace is 'root'.");
+      expect(await ws("create", "acme", "--type=root:organization", "--enter")).to.equal(
+        `0 Workspace "acme" (type root:organization) created. Waiting for it to be ready...
 Workspace "acme" (type root:organization) is ready to use.
 Current workspace is 'root:acme' (type root:organization).`,
-    );
-    expect(await run("auth", "whoami", "-o", "jsonpath={.status.userInfo.username}")).to.equal("0 kcp-admin");
-    expect(await ws("create", "lab")).to.match(/^0 .*is ready to use\.$/s);
-    expect(await ws("create", "lab")).to.match(/^1 Error: .*"lab" already exists$/);
-    expect(await ws("create", "lab", "--ignore-existing", "--create-context=lab")).to.equal(
-      `0 Workspace "lab" (type root:universal) already exists.
+      );
+      expect(await run("auth", "whoami", "-o", "jsonpath={.status.userInfo.username}")).to.equal(`0 ${place.user}`);
+      expect(await ws("create", "lab")).to.match(/^0 .*is ready to use\.$/s);
+      expect(await ws("create", "lab")).to.match(/^1 Error: .*"lab" already exists$/);
+      expect(await ws("create", "lab", "--ignore-existing", "--create-context=lab")).to.equal(
+        `0 Workspace "lab" (type root:universal) already exists.
 Workspace "lab" (type root:universal) is ready to use.
 Created context "lab".`,
-    );
-    expect(await ws("create", "lab", "--ignore-existing", "--type=root:team")).to.equal(
-      '1 Error: workspace "lab" cannot be created with type root:team, it already exists with different type root:universal',
-    );
-    expect(await run("create", "workspace", "shelf", "-w", "lab")).to.match(/^0 .*is ready to use\.$/s);
-    expect(await run("config", "get-contexts", "-o", "name")).to.include("\nlab\n");
-  });
+      );
+      expect(await ws("create", "lab", "--ignore-existing", "--type=root:team")).to.equal(
+        '1 Error: workspace "lab" cannot be created with type root:team, it already exists with different type root:universal',
+      );
+      expect(await run("create", "workspace", "shelf", "-w", "lab")).to.match(/^0 .*is ready to use\.$/s);
+      expect(await run("config", "get-contexts", "-o", "name")).to.include("\nlab\n");
+    });
 
-  it("goes on with what is mounted", async () => {
-    await apply(BINDING);
-    expect(await run("wait", "apibinding/mounts", "--for=jsonpath={.status.phase}=Bound")).to.match(/^0 /);
-    await apply(mount("link", "Workspace", "root:acme:lab"));
-    await apply(mount("moved", "Redirect", "root:acme:lab"));
-    expect(await ws("create", "link", "--mount=mount/link")).to.equal(
-      `0 Workspace "link" (mounted from Mount link) created. Waiting for it to be ready...
+    it("goes on with what is mounted", async () => {
+      await apply(BINDING);
+      expect(await run("wait", "apibinding/mounts", "--for=jsonpath={.status.phase}=Bound")).to.match(/^0 /);
+      await apply(mount("link", "Workspace", "root:acme:lab"));
+      await apply(mount("moved", "Redirect", "root:acme:lab"));
+      expect(await ws("create", "link", "--mount=mount/link")).to.equal(
+        `0 Workspace "link" (mounted from Mount link) created. Waiting for it to be ready...
 Workspace "link" (mounted from Mount link) is ready to use.`,
-    );
-    expect(await ws("create", "moved", "--mount=mounts.proxy.kcp.io/moved")).to.match(/^0 .*is ready to use\.$/s);
-    expect(await ws("create", "link", "--ignore-existing", "--type=root:team")).to.match(
-      /^1 Error: workspace "link" cannot be created with type root:team, it already exists, and is mounted$/,
-    );
-    expect(await ws("create", "x", "--mount=nothing/x")).to.equal(
-      '1 Error: --mount nothing/x: the workspace root:acme has no resource "nothing"',
-    );
-    expect(await ws("create", "x", "--mount=mount/nothing")).to.match(/^1 Error: .*"nothing" not found$/);
-  });
+      );
+      expect(await ws("create", "moved", "--mount=mounts.proxy.kcp.io/moved")).to.match(/^0 .*is ready to use\.$/s);
+      expect(await ws("create", "link", "--ignore-existing", "--type=root:team")).to.match(
+        /^1 Error: workspace "link" cannot be created with type root:team, it already exists, and is mounted$/,
+      );
+      expect(await ws("create", "x", "--mount=nothing/x")).to.equal(
+        '1 Error: --mount nothing/x: the workspace root:acme has no resource "nothing"',
+      );
+      expect(await ws("create", "x", "--mount=mount/nothing")).to.match(/^1 Error: .*"nothing" not found$/);
+    });
 
-  it("looks around", async () => {
-    expect(await ws("tree")).to.equal(`0 .
+    it("looks around", async () => {
+      expect(await ws("tree")).to.equal(`0 .
 └── acme
     ├── lab
     │   └── shelf
     ├── link [m]
     └── moved [m]
 `);
-    expect(await ws("tree", "-f", "-w", "lab")).to.equal("0 .\n└── root:acme:lab\n    └── root:acme:lab:shelf\n");
-    expect(await ws("tree", "--wide")).to.equal(`0 .
+      expect(await ws("tree", "-f", "-w", "lab")).to.equal("0 .\n└── root:acme:lab\n    └── root:acme:lab:shelf\n");
+      expect(await ws("tree", "--wide")).to.equal(`0 .
 └── acme           ws=-      lc=Ready
     ├── lab        ws=Ready  lc=Ready
     │   └── shelf  ws=Ready  lc=Ready
     ├── link [m]   ws=Ready  mount=Mount/link (Workspace)
     └── moved [m]  ws=Ready  mount=Mount/moved (Redirect)
 `);
-  });
+    });
 
-  it("gets what is in all of them", async () => {
-    for (const [path, name] of [
-      ["root:acme", "menu"],
-      ["root:acme:lab:shelf", "menu"],
-      ["root:acme:lab:shelf", "other"],
-    ]) {
-      const at = ["-s", `${server.url}/clusters/${path}`];
-      expect(await run(...at, "create", "configmap", name ?? "", "--from-literal=a=b")).to.match(/^0 /);
-    }
-    expect(await run("label", "configmap", "menu", "of=acme")).to.match(/^0 /);
-    const own = (text: string): string => text.replace(/^.*kube-root-ca.crt.*\n?/gm, "").replaceAll(/\d+s\b/g, "<age>");
-    expect(own(await ws("get", "cm", "-r"))).to.equal(`0 WORKSPACE             NAME               DATA   AGE
+    it("gets what is in all of them", async () => {
+      for (const [path, name] of [
+        ["root:acme", "menu"],
+        ["root:acme:lab:shelf", "menu"],
+        ["root:acme:lab:shelf", "other"],
+      ]) {
+        const at = ["-s", `${place.url}/clusters/${path}`];
+        expect(await run(...at, "create", "configmap", name ?? "", "--from-literal=a=b")).to.match(/^0 /);
+      }
+      expect(await run("label", "configmap", "menu", "of=acme")).to.match(/^0 /);
+      const own = (text: string): string =>
+        text.replace(/^.*kube-root-ca.crt.*\n?/gm, "").replaceAll(/\d+s\b/g, "<age>");
+      expect(own(await ws("get", "cm", "-r"))).to.equal(`0 WORKSPACE             NAME               DATA   AGE
 root:acme             menu               1      <age>
 root:acme:lab:shelf   menu               1      <age>
 root:acme:lab:shelf   other              1      <age>`);
-    expect(await ws("get", "configmaps", "-r", "-l", "of=acme", "-o", "name")).to.equal("0 root:acme configmap/menu");
-    const { items } = JSON.parse((await ws("get", "cm", "-r", "-w", "lab", "-o", "json")).slice(2)) as {
-      readonly items: readonly { readonly kind: string; readonly metadata: { readonly name: string } }[];
-    };
-    expect(items.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).to.include("ConfigMap other");
-    expect(await ws("get", "mounts.proxy.kcp.io", "-r", "-o", "yaml")).to.match(
-      /^0 apiVersion: v1\nkind: List\n.*path: root:acme:lab/s,
-    );
-    expect(await ws("get", "mounts", "-r", "-A", "-o", "wide")).to.match(
-      /^0 WORKSPACE +NAME +TYPE +PHASE +URL +AGE\nroot:acme +link +Workspace +Ready +https:/,
-    );
-    expect(await ws("get", "secrets", "-r", "-n", "nowhere")).to.equal("0 No resources found in root:acme and below.");
-    expect(await ws("get", "nothing", "-r")).to.equal(
-      '1 Error: no workspace here has a resource "nothing", or lets you list it',
-    );
-    expect(await ws("get", "cm")).to.match(/^2 Error: for one workspace kubectl get does this: give -r/);
-    expect(await ws("get", "cm", "-r", "-o", "jsonpath={}")).to.match(
-      /^2 Error: -o jsonpath=\{\}: give wide, name, json or yaml/,
-    );
-  });
+      expect(await ws("get", "configmaps", "-r", "-l", "of=acme", "-o", "name")).to.equal("0 root:acme configmap/menu");
+      const { items } = JSON.parse((await ws("get", "cm", "-r", "-w", "lab", "-o", "json")).slice(2)) as {
+        readonly items: readonly { readonly kind: string; readonly metadata: { readonly name: string } }[];
+      };
+      expect(items.map(({ kind, metadata }) => `${kind} ${metadata.name}`)).to.include("ConfigMap other");
+      expect(await ws("get", "mounts.proxy.kcp.io", "-r", "-o", "yaml")).to.match(
+        /^0 apiVersion: v1\nkind: List\n.*path: root:acme:lab/s,
+      );
+      expect(await ws("get", "mounts", "-r", "-A", "-o", "wide")).to.match(
+        /^0 WORKSPACE +NAME +TYPE +PHASE +URL +AGE\nroot:acme +link +Workspace +Ready +https:/,
+      );
+      expect(await ws("get", "secrets", "-r", "-n", "nowhere")).to.equal(
+        "0 No resources found in root:acme and below.",
+      );
+      expect(await ws("get", "nothing", "-r")).to.equal(
+        '1 Error: no workspace here has a resource "nothing", or lets you list it',
+      );
+      expect(await ws("get", "cm")).to.match(/^2 Error: for one workspace kubectl get does this: give -r/);
+      expect(await ws("get", "cm", "-r", "-o", "jsonpath={}")).to.match(
+        /^2 Error: -o jsonpath=\{\}: give wide, name, json or yaml/,
+      );
+    });
 
-  it("goes through links, after redirects, up, and back", async () => {
-    expect(await ws("link/shelf")).to.match(/^1 Error: workspace "root:acme:link:shelf": .*mount/);
-    expect(await ws("link")).to.equal("0 Current workspace is 'root:acme:link'.");
-    expect(await ws("tree"), "of what it leads to").to.equal("0 .\n└── link\n    └── shelf\n");
-    expect(await ws("-")).to.equal("0 Current workspace is 'root:acme'.");
-    expect(await ws("moved")).to.equal("0 Current workspace is 'root:acme:lab' (type root:universal).");
-    expect(await ws("shelf")).to.equal("0 Current workspace is 'root:acme:lab:shelf' (type root:universal).");
-    expect(await ws("../..")).to.equal("0 Current workspace is 'root:acme' (type root:organization).");
-    expect(await ws(":")).to.equal("0 Current workspace is 'root'.");
-    expect(await ws("root:acme", "--short")).to.match(/^0 root:acme\n?Note: Using 'root:'/);
-    expect(await ws(`${server.url}/clusters/root:acme:lab`, "--short")).to.equal("0 root:acme:lab");
-    expect(await ws("current", "--short")).to.equal("0 root:acme:lab");
-    expect(await ws("..", "--short")).to.equal("0 root:acme");
-  });
+    it("goes through links, after redirects, up, and back", async () => {
+      expect(await ws("link/shelf")).to.match(/^1 Error: workspace "root:acme:link:shelf": .*mount/);
+      expect(await ws("link")).to.equal("0 Current workspace is 'root:acme:link'.");
+      expect(await ws("tree"), "of what it leads to").to.equal("0 .\n└── link\n    └── shelf\n");
+      expect(await ws("-")).to.equal("0 Current workspace is 'root:acme'.");
+      expect(await ws("moved")).to.equal("0 Current workspace is 'root:acme:lab' (type root:universal).");
+      expect(await ws("shelf")).to.equal("0 Current workspace is 'root:acme:lab:shelf' (type root:universal).");
+      expect(await ws("../..")).to.equal("0 Current workspace is 'root:acme' (type root:organization).");
+      expect(await ws(":")).to.equal("0 Current workspace is 'root'.");
+      expect(await ws("root:acme", "--short")).to.match(/^0 root:acme\n?Note: Using 'root:'/);
+      expect(await ws(`${place.url}/clusters/root:acme:lab`, "--short")).to.equal("0 root:acme:lab");
+      expect(await ws("current", "--short")).to.equal("0 root:acme:lab");
+      expect(await ws("..", "--short")).to.equal("0 root:acme");
+    });
 
-  it("finds nothing where there is nothing, and nothing for others", async () => {
-    const before = readFileSync(server.home.kubeconfig, "utf8");
-    expect(await ws("nope")).to.equal('1 Error: workspace "root:acme:nope" not found');
-    expect(await ws("..:..:..")).to.equal("1 Error: cannot go up from root");
-    expect(await ws("A b")).to.equal("1 Error: invalid workspace path: A b");
-    expect(await ws("lab", "--token=bob-token")).to.equal('1 Error: access to workspace "root:acme:lab" denied');
-    expect(await ws("lab", "--as=bob")).to.equal('1 Error: access to workspace "root:acme:lab" denied');
-    expect(await ws("tree", "--as=bob")).to.match(/^1 Error: workspaces.* is forbidden: User "bob"/);
-    expect(await ws("https://other.example/clusters/root")).to.match(/^1 Error: .* is of another server than https:/);
-    expect(await ws("--server=https://127.0.0.1:1", "lab")).to.match(/^1 Error: .*127\.0\.0\.1:1/);
-    expect(await ws("tree", "--short")).to.match(/^2 Error: --short is no flag of this command: kubectl ws tree /);
-    expect(await ws("create")).to.match(/^2 Error: usage: kubectl ws create <name> /);
-    expect(await ws("--nonsense")).to.match(/^2 Error: Unknown option '--nonsense'/);
-    expect(readFileSync(server.home.kubeconfig, "utf8"), "nothing was written").to.equal(before);
-  });
+    it("finds nothing where there is nothing, and nothing for others", async () => {
+      const before = readFileSync(place.home.kubeconfig, "utf8");
+      expect(await ws("nope")).to.equal('1 Error: workspace "root:acme:nope" not found');
+      expect(await ws("..:..:..")).to.equal("1 Error: cannot go up from root");
+      expect(await ws("A b")).to.equal("1 Error: invalid workspace path: A b");
+      expect(await ws("lab", "--token=bob-token")).to.equal('1 Error: access to workspace "root:acme:lab" denied');
+      expect(await ws("lab", "--as=bob")).to.equal('1 Error: access to workspace "root:acme:lab" denied');
+      expect(await ws("tree", "--as=bob")).to.match(/^1 Error: workspaces.* is forbidden: User "bob"/);
+      expect(await ws("https://other.example/clusters/root")).to.match(/^1 Error: .* is of another server than https:/);
+      expect(await ws("--server=https://127.0.0.1:1", "lab")).to.match(/^1 Error: .*127\.0\.0\.1:1/);
+      expect(await ws("tree", "--short")).to.match(/^2 Error: --short is no flag of this command: kubectl ws tree /);
+      expect(await ws("create")).to.match(/^2 Error: usage: kubectl ws create <name> /);
+      expect(await ws("--nonsense")).to.match(/^2 Error: Unknown option '--nonsense'/);
+      expect(readFileSync(place.home.kubeconfig, "utf8"), "nothing was written").to.equal(before);
+    });
 
-  it("ends at home", async () => {
-    const home = await ws();
-    expect(home).to.match(/^0 Current workspace is '\w+'\.\nNote: 'kubectl ws' now matches 'cd' semantics/);
-    expect(await ws("create", "own", "--enter")).to.match(/^0 .*Current workspace is '\w+:own' \(type /s);
-    expect(await ws("~")).to.equal(home.split("\n")[0]);
-    expect(await ws("~:own")).to.match(/^0 Current workspace is '\w+:own'/);
-    expect(await ws("create-context", "own")).to.equal('0 Created context "own" and switched to it.');
-    expect(await ws("create-context", "own")).to.match(/^1 Error: context "own" already exists in kubeconfig/);
-    expect(await ws("--context=base", ".")).to.match(/^0 Current workspace is the URL "https:/);
-    expect(await ws("--context=base", "tree")).to.match(/^0 current context URL ".*" does not point directly to/);
+    it("ends at home", async () => {
+      const home = await ws();
+      expect(home).to.match(/^0 Current workspace is '\w+'\.\nNote: 'kubectl ws' now matches 'cd' semantics/);
+      expect(await ws("create", "own", "--enter")).to.match(/^0 .*Current workspace is '\w+:own' \(type /s);
+      expect(await ws("~")).to.equal(home.split("\n")[0]);
+      expect(await ws("~:own")).to.match(/^0 Current workspace is '\w+:own'/);
+      expect(await ws("create-context", "own")).to.equal('0 Created context "own" and switched to it.');
+      expect(await ws("create-context", "own")).to.match(/^1 Error: context "own" already exists in kubeconfig/);
+      expect(await ws("--context=base", ".")).to.match(/^0 Current workspace is the URL "https:/);
+      expect(await ws("--context=base", "tree")).to.match(/^0 current context URL ".*" does not point directly to/);
+    });
   });
-});

@@ -1,0 +1,102 @@
+// Drives a real `virtual-workspaces front-proxy` before a real `virtual-workspaces start`, which believes it.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { localNode, root } from "../../../tools/install.mjs";
+import { type Tree, tree } from "../../_setup/tree.ts";
+import { Authority } from "../../_support/certificates.ts";
+import type { KubectlHome } from "../../go/support/kubectl.ts";
+import { Program } from "../../go/support/program.ts";
+import { Start } from "./start.ts";
+
+const BINARY = ["--conditions=@virtual-workspaces/source", join(root, "packages/cli/src/bin.ts"), "front-proxy"];
+const AUTHORITY = Authority.root("proxies");
+const PROXY = AUTHORITY.issue({ name: "front-proxy" });
+const FILES = { "proxies.crt": AUTHORITY.cert, "front-proxy.crt": PROXY.cert, "front-proxy.key": PROXY.key };
+
+export interface FrontOptions {
+  /** Of the server behind. */
+  readonly flags?: readonly string[];
+  /** Users that both know: lines of a token file. */
+  readonly users: string;
+  /** Other paths than `/clusters/`, as the mapping file has them; what is shown to their servers is in the file's folder. @default none */
+  readonly mapping?: readonly Readonly<Record<string, string>>[];
+}
+
+export class Front extends Program {
+  readonly server: Start;
+  readonly folder: Tree;
+
+  private constructor(server: Start, folder: Tree, args: readonly string[]) {
+    super(localNode, [...BINARY, ...args], { HOME: folder.path });
+    this.server = server;
+    this.folder = folder;
+  }
+
+  static async ready({ flags = [], users, mapping = [] }: FrontOptions): Promise<Front> {
+    const folder = tree({ ...FILES, "users.csv": users });
+    const at = (name: string): string => join(folder.path, name);
+    const server = await Start.ready({
+      flags: ["--shards=2", `--requestheader-client-ca-file=${at("proxies.crt")}`, ...flags],
+      files: { "tokens.csv": users },
+    });
+    const shown = { proxy_client_cert: at("front-proxy.crt"), proxy_client_key: at("front-proxy.key") };
+    const clusters = { path: "/clusters/", backend: server.url, backend_server_ca: server.path("apiserver.crt") };
+    writeFileSync(at("mapping.yaml"), JSON.stringify([{ ...clusters, ...shown }, ...mapping]));
+    const admin = parse(server.text("admin.kubeconfig")) as object;
+    writeFileSync(at("shards.kubeconfig"), JSON.stringify({ ...admin, "current-context": "shard-base" }));
+    const front = new Front(server, folder, [
+      `--mapping-file=${at("mapping.yaml")}`,
+      `--root-kubeconfig=${at("shards.kubeconfig")}`,
+      `--shards-kubeconfig=${at("shards.kubeconfig")}`,
+      `--tls-cert-file=${server.path("apiserver.crt")}`,
+      `--tls-private-key-file=${server.path("apiserver.key")}`,
+      `--token-auth-file=${at("users.csv")}`,
+      "--bind-address=127.0.0.1",
+      "--secure-port=0",
+    ]);
+    try {
+      await front.until("ready", () => front.url !== "", 20_000);
+      return front;
+    } catch (error) {
+      await front[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  get url(): string {
+    return /^Ready .* at (https:\S+?): /m.exec(this.lines.join("\n"))?.[1] ?? "";
+  }
+
+  /** Of the certificates that both show. */
+  get ca(): string {
+    return readFileSync(this.server.path("apiserver.crt"), "utf8");
+  }
+
+  /** A user's kubectl in a workspace, or at another path; context `base` is the whole of it. */
+  in(path: string, token: string, env: KubectlHome["env"] = {}): KubectlHome {
+    const [name, base] = ["front", "base"];
+    const trusted = { "certificate-authority": this.server.path("apiserver.crt") };
+    const file = join(this.folder.path, `${token}${path.replaceAll(/\W/g, "-")}.kubeconfig`);
+    const config = {
+      ...{ apiVersion: "v1", kind: "Config", "current-context": name },
+      clusters: [
+        { name, cluster: { server: `${this.url}${path}`, ...trusted } },
+        { name: base, cluster: { server: this.url, ...trusted } },
+      ],
+      users: [{ name, user: { token } }],
+      contexts: [name, base].map((cluster) => ({
+        name: cluster,
+        context: { cluster, user: name, namespace: "default" },
+      })),
+    };
+    writeFileSync(file, JSON.stringify(config));
+    return { home: this.folder.path, kubeconfig: file, env };
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    await super[Symbol.asyncDispose]();
+    await this.server[Symbol.asyncDispose]();
+    this.folder[Symbol.dispose]();
+  }
+}
