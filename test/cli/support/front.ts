@@ -10,7 +10,8 @@ import { Program } from "../../go/support/program.ts";
 import { Start } from "./start.ts";
 
 const BINARY = ["--conditions=@virtual-workspaces/source", join(root, "packages/cli/src/bin.ts"), "front-proxy"];
-const AUTHORITY = Authority.root("proxies");
+/** Whose certificates front proxies show. */
+export const AUTHORITY: Authority = Authority.root("proxies");
 const PROXY = AUTHORITY.issue({ name: "front-proxy" });
 const FILES = { "proxies.crt": AUTHORITY.cert, "front-proxy.crt": PROXY.cert, "front-proxy.key": PROXY.key };
 
@@ -19,8 +20,8 @@ export interface FrontOptions {
   readonly flags?: readonly string[];
   /** Users that both know: lines of a token file. */
   readonly users: string;
-  /** Other paths than `/clusters/`, as the mapping file has them; what is shown to their servers is in the file's folder. @default none */
-  readonly mapping?: readonly Readonly<Record<string, string>>[];
+  /** Other paths than `/clusters/`, and the servers behind them, by whose authority. @default none */
+  readonly mapping?: readonly { readonly path: string; readonly backend: string; readonly ca: string }[];
 }
 
 export class Front extends Program {
@@ -42,7 +43,11 @@ export class Front extends Program {
     });
     const shown = { proxy_client_cert: at("front-proxy.crt"), proxy_client_key: at("front-proxy.key") };
     const clusters = { path: "/clusters/", backend: server.url, backend_server_ca: server.path("apiserver.crt") };
-    writeFileSync(at("mapping.yaml"), JSON.stringify([{ ...clusters, ...shown }, ...mapping]));
+    const others = mapping.map(({ path, backend, ca }, index) => {
+      writeFileSync(at(`backend-${index}.crt`), ca);
+      return { path, backend, backend_server_ca: at(`backend-${index}.crt`), ...shown };
+    });
+    writeFileSync(at("mapping.yaml"), JSON.stringify([{ ...clusters, ...shown }, ...others]));
     const admin = parse(server.text("admin.kubeconfig")) as object;
     writeFileSync(at("shards.kubeconfig"), JSON.stringify({ ...admin, "current-context": "shard-base" }));
     const front = new Front(server, folder, [

@@ -8,6 +8,9 @@ import type { KubectlHome } from "./kubectl.ts";
 const MOUNT = { apiVersion: "proxy.kcp.io/v1alpha1", kind: "Mount" } as const;
 const WORKSPACES = "workspaces.v1alpha1.tenancy.kcp.io";
 
+/** What a server has to be told for it. */
+export const MOUNTING: readonly string[] = ["--batteries-included=+mounts", "--mount-allow=127.0.0.1"];
+
 export class Mounting implements AsyncDisposable {
   readonly server: Start;
 
@@ -16,9 +19,12 @@ export class Mounting implements AsyncDisposable {
   }
 
   static async start({ flags = [], ...options }: StartOptions = {}): Promise<Mounting> {
-    const mounting = new Mounting(
-      await Start.ready({ flags: ["--batteries-included=+mounts", "--mount-allow=127.0.0.1", ...flags], ...options }),
-    );
+    return Mounting.at(await Start.ready({ flags: [...MOUNTING, ...flags], ...options }));
+  }
+
+  /** The same of a server that runs already, by these flags. It ends with this. */
+  static async at(server: Start): Promise<Mounting> {
+    const mounting = new Mounting(server);
     try {
       const reference = { export: { path: "root", name: "proxy.kcp.io" } };
       const binding = { apiVersion: "apis.kcp.io/v1alpha2", kind: "APIBinding", metadata: { name: "mounts" } };
