@@ -22,6 +22,7 @@ const NAMES = [
     "start",
     "store-etcd",
     "store",
+    "tunnel",
     "workers",
     "workspaces",
   ],

@@ -44,7 +44,12 @@ describe("kubectl ws tree -i", function () {
   });
   after(() => server?.[Symbol.asyncDispose]());
 
-  const env = (): NodeJS.ProcessEnv => ({ ...process.env, KUBECONFIG: server.home.kubeconfig, NO_COLOR: undefined });
+  const env = (): NodeJS.ProcessEnv => ({
+    ...process.env,
+    KUBECONFIG: server.home.kubeconfig,
+    NO_COLOR: undefined,
+    CI: undefined,
+  });
   const start = (args = "", options: Partial<PtyOptions> = {}): Pty =>
     new Pty({
       command: `sh -c 'echo pid $$; exec "$0" "$@"' ${server.path("bin/kubectl-ws")} tree -i ${args}`,

@@ -167,12 +167,12 @@ describe("mounts on several shards", function () {
     isThere = false;
     running.use(await start());
     await untilShard(server, "shard-1", "not ready");
+    const away = "a shard of this server does not run yet: try again";
+    // The link has the server's former port until it was looked at.
+    await until(server, { path: link, user: "alice" }, ({ body }) => body?.message === away);
     for (const path of [there, link]) {
       const { status, body, headers } = await server.get(path, alice);
-      expect([status, body.reason, body.message], path).to.deep.equal([
-        ...[503, "ServiceUnavailable"],
-        "a shard of this server does not run yet: try again",
-      ]);
+      expect([status, body.reason, body.message], path).to.deep.equal([...[503, "ServiceUnavailable", away]]);
       expect(headers["retry-after"], path).to.equal("1");
     }
     isThere = true;
