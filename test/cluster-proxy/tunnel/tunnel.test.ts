@@ -1,5 +1,6 @@
 // Connections through a tunnel are like others: bytes both ways, ends and breaks told apart, nobody stopped by somebody else.
 import { once } from "node:events";
+import { performServerHandshake } from "node:http2";
 import { AgentEnd, HubEnd, isTunnelError, TunnelError } from "@virtual-workspaces/cluster-proxy";
 import { expect } from "chai";
 import { Between } from "./support/between.ts";
@@ -72,6 +73,41 @@ describe("A connection through a tunnel", () => {
     expect((unreachable as Error).message).to.equal("broken: the agent cannot reach it");
     expect(told).to.deep.equal(["broken: connect ECONNREFUSED 10.0.0.1:443"]);
     expect((await read(await tunnel.hub.open("api"))).toString()).to.equal("hello");
+  });
+
+  it("is none, and no more than that, where the agent's own code throws", async () => {
+    await using behind = await Behind.start((socket) => socket.end("hello"));
+    const told: string[] = [];
+    await using tunnel = await ends({
+      agent: {
+        targets: (name) => {
+          if (name === "api") return behind.targets(name);
+          if (name === "unknown") throw new Error("no such file");
+          return { accept: () => expect.fail("not taken") };
+        },
+        onError: (error, target) => told.push(`${target}: ${(error as Error).message}`),
+      },
+    });
+    expect(await codeOf(tunnel.hub.open("unknown"))).to.equal("unreachable");
+    const taken = await tunnel.hub.open("taken");
+    await failure(read(taken));
+    expect(told).to.deep.equal(["unknown: no such file", "taken: not taken"]);
+    expect((await read(await tunnel.hub.open("api"))).toString()).to.equal("hello");
+  });
+
+  it("is refused in words of the hub's own, whatever an agent says", async () => {
+    const [near, far] = await pair();
+    await using hub = new HubEnd(near);
+    const session = performServerHandshake(far);
+    session.on("stream", (stream) =>
+      stream.respond({ ":status": 403, "tunnel-message": "%zz\u00a0%0d%0a" }, { endStream: true }),
+    );
+    const refused = await failure(hub.open("api"));
+    expect(refused).to.include({
+      code: "refused",
+      message: "api: the agent does not allow this target: whoever runs the agent can",
+    });
+    session.destroy();
   });
 
   it("breaks at the hub when it breaks at the target, and does not look whole", async () => {

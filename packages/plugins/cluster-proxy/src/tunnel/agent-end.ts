@@ -1,7 +1,7 @@
 import { performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import { type Duplex, finished } from "node:stream";
 import { SESSION_MEMORY, TunnelEnd, type TunnelEndOptions, type TunnelStats } from "./end.ts";
-import { MESSAGE_HEADER } from "./names.ts";
+import { REFUSED, UNREACHABLE } from "./statuses.ts";
 import { firstWindow } from "./windows.ts";
 
 /** A target that is connected to: whatever it is, it is joined with the hub's connection. */
@@ -25,7 +25,7 @@ export interface AgentEndOptions extends TunnelEndOptions {
   readonly targets: (name: string) => Target | undefined;
   /** How many connections the hub may have open. @default 1000 */
   readonly streams?: number;
-  /** Told of targets that could not be had. @default nobody */
+  /** Told of targets that could not be had, and of what {@link targets} and targets throw. @default nobody */
   readonly onError?: (error: unknown, target: string) => void;
 }
 
@@ -82,32 +82,40 @@ export class AgentEnd implements AsyncDisposable {
     this.#end.count(stream);
     stream.on("error", () => undefined);
     const name = String(headers[":authority"] ?? "");
-    const target = headers[":method"] === "CONNECT" ? this.#options.targets(name) : undefined;
-    if (target === undefined) refuse(stream, 403, "the agent does not allow this target: whoever runs the agent can");
-    else if ("accept" in target) {
-      stream.respond({ ":status": 200 });
-      target.accept(stream);
-    } else void this.#join(stream, target, name);
-  }
-
-  async #join(stream: ServerHttp2Stream, { dial }: DialledTarget, name: string): Promise<void> {
-    const over = new AbortController();
-    const ended = (): void => over.abort(new Error("the hub has ended the connection"));
-    stream.once("close", ended);
-    try {
-      const socket = await dial({ signal: over.signal });
-      if (stream.destroyed) socket.destroy();
-      else {
-        stream.respond({ ":status": 200 });
-        join(stream, socket);
-      }
-    } catch (error) {
+    this.#serve(stream, name, headers[":method"] === "CONNECT").catch((error: unknown) => {
       if (stream.destroyed) return;
       this.#options.onError?.(error, name);
-      refuse(stream, 502, "the agent cannot reach it");
-    } finally {
-      stream.off("close", ended);
+      if (stream.headersSent) stream.destroy(new Error("the target failed"));
+      else refuse(stream, UNREACHABLE);
+    });
+  }
+
+  async #serve(stream: ServerHttp2Stream, name: string, isConnect: boolean): Promise<void> {
+    const target = isConnect ? this.#options.targets(name) : undefined;
+    if (target === undefined) return refuse(stream, REFUSED);
+    if ("accept" in target) {
+      stream.respond({ ":status": 200 });
+      target.accept(stream);
+      return;
     }
+    const socket = await dialled(stream, target);
+    if (stream.destroyed) socket.destroy();
+    else {
+      stream.respond({ ":status": 200 });
+      join(stream, socket);
+    }
+  }
+}
+
+/** The connection to a target, wanted as long as the hub's is there. */
+async function dialled(stream: ServerHttp2Stream, { dial }: DialledTarget): Promise<Duplex> {
+  const over = new AbortController();
+  const ended = (): void => over.abort(new Error("the hub has ended the connection"));
+  stream.once("close", ended);
+  try {
+    return await dial({ signal: over.signal });
+  } finally {
+    stream.off("close", ended);
   }
 }
 
@@ -124,6 +132,6 @@ function join(stream: ServerHttp2Stream, socket: Duplex): void {
   });
 }
 
-function refuse(stream: ServerHttp2Stream, status: number, message: string): void {
-  stream.respond({ ":status": status, [MESSAGE_HEADER]: encodeURIComponent(message) }, { endStream: true });
+function refuse(stream: ServerHttp2Stream, status: number): void {
+  stream.respond({ ":status": status }, { endStream: true });
 }

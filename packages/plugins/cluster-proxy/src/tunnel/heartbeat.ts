@@ -25,6 +25,8 @@ export class Heartbeat implements Disposable {
   constructor(session: Http2Session, { interval = INTERVAL }: HeartbeatOptions, { read, dead }: Watched) {
     if (!(interval > 0)) throw new Error("heartbeat.interval: give milliseconds, more than 0");
     this.#timer = setInterval(() => {
+      // Between its end and the word of it.
+      if (session.destroyed) return;
       const now = read();
       if (now > this.#read) this.#unanswered = 0;
       this.#read = now;

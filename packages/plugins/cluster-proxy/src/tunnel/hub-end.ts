@@ -1,17 +1,9 @@
-import {
-  type ClientHttp2Session,
-  type ClientHttp2Stream,
-  connect,
-  constants,
-  type IncomingHttpHeaders,
-} from "node:http2";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
 import type { Duplex } from "node:stream";
 import { SESSION_MEMORY, TunnelEnd, type TunnelEndOptions, type TunnelStats } from "./end.ts";
-import { MESSAGE_HEADER } from "./names.ts";
-import { TunnelError, type TunnelErrorCode } from "./tunnel-error.ts";
+import { REFUSED } from "./statuses.ts";
+import { TunnelError } from "./tunnel-error.ts";
 import { firstWindow } from "./windows.ts";
-
-const CODES: Readonly<Record<number, TunnelErrorCode>> = { 403: "refused", 503: "draining" };
 
 /**
  * The hub's end of a tunnel: an agent has dialled, and from now on connections are opened the other way, to targets that the
@@ -28,7 +20,6 @@ export class HubEnd implements AsyncDisposable {
       createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: firstWindow(options.windows) },
       maxSessionMemory: SESSION_MEMORY,
-      maxOutstandingPings: 10,
       // The agent says how many it takes; until it has said so, more than are ever asked for.
       peerMaxConcurrentStreams: 2 ** 31 - 1,
     });
@@ -96,7 +87,7 @@ export class HubEnd implements AsyncDisposable {
     stream.once("response", (headers) => {
       if (headers[":status"] === 200) resolve(cutting(stream));
       else {
-        reject(refusal(headers, target));
+        reject(refusal(headers[":status"], target));
         stream.close(constants.NGHTTP2_CANCEL);
       }
     });
@@ -131,9 +122,8 @@ function cutting(stream: ClientHttp2Stream): Duplex {
 const draining = (target: string): TunnelError =>
   new TunnelError("draining", `${target}: the agent ends this tunnel, and takes no more connections on it`);
 
-function refusal(headers: IncomingHttpHeaders, target: string): TunnelError {
-  const code = CODES[Number(headers[":status"])] ?? "unreachable";
-  const said = headers[MESSAGE_HEADER];
-  const message = typeof said === "string" ? decodeURIComponent(said) : "it says nothing more";
-  return new TunnelError(code, `${target}: ${message}`);
+function refusal(status: number | undefined, target: string): TunnelError {
+  return status === REFUSED
+    ? new TunnelError("refused", `${target}: the agent does not allow this target: whoever runs the agent can`)
+    : new TunnelError("unreachable", `${target}: the agent cannot reach it`);
 }
