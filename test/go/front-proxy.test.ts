@@ -1,5 +1,4 @@
 // Terminals, logs and ports of pods through a front proxy, by the real kubectl: in a workspace that is mounted, and at a path that leads to the cluster.
-import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import { Front } from "../cli/support/front.ts";
 import { kubectls, needsKubectl } from "../e2e/support/kubectls.ts";
@@ -7,7 +6,7 @@ import { startBehindPath } from "./support/behind-path.ts";
 import { building } from "./support/build.ts";
 import { type KubectlHome, startKubectl } from "./support/kubectl.ts";
 import { MOUNTING, Mounting } from "./support/mounting.ts";
-import { PortForward, PROTOCOLS, piped, summed } from "./support/streams.ts";
+import { expectStreams, PROTOCOLS, piped } from "./support/streams.ts";
 import { Target } from "./support/target.ts";
 
 const own = (): string => kubectls()[0] ?? "";
@@ -41,17 +40,8 @@ describe("pods through a front proxy", function () {
   for (const [protocol, env] of Object.entries(PROTOCOLS))
     for (const [where, path] of Object.entries(PLACES))
       it(`exec, attach and port-forward pass, to ${where}, over ${protocol}`, async () => {
-        const home = front.in(path, "admin-token", env);
-        const bytes = randomBytes(1024 * 1024);
         const before = pods.upgrades.length;
-        const run = (args: readonly string[], input?: Buffer) => piped(own(), home, { args, ...(input && { input }) });
-        const up = await run(["exec", "-i", "running", "--", "sum"], bytes);
-        expect([up.code, String(up.stdout)], up.stderr).to.deep.equal([0, summed(bytes)]);
-        expect((await run(["exec", "running", "--", "exit", "7"])).code).to.equal(7);
-        const attached = await run(["attach", "-i", "running"], Buffer.from("hello\n"));
-        expect([attached.code, String(attached.stdout)], attached.stderr).to.deep.equal([0, "attached\nhello\n"]);
-        await using echo = await PortForward.start(own(), home, ["running", 7]);
-        expect(summed(await echo.exchange(bytes))).to.equal(summed(bytes));
+        await expectStreams(own(), front.in(path, "admin-token", env));
         const came = pods.upgrades.slice(before);
         expect(came.map(({ user }) => user)).to.deep.equal(["admin", "admin", "admin", "admin"]);
         for (const { upgrade } of came) expect(upgrade).to.match(new RegExp(protocol, "i"));

@@ -1,5 +1,4 @@
 // Workspaces that are mounted on API servers written in Go, by the real kubectl: one of pods, and Kubernetes' own of custom resources.
-import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -10,7 +9,7 @@ import { building } from "./support/build.ts";
 import { startFront } from "./support/front.ts";
 import { kubectl, startKubectl } from "./support/kubectl.ts";
 import { Mounting } from "./support/mounting.ts";
-import { PortForward, PROTOCOLS, piped, summed } from "./support/streams.ts";
+import { expectStreams, PROTOCOLS } from "./support/streams.ts";
 import { Target } from "./support/target.ts";
 
 const own = (): string => kubectls()[0] ?? "";
@@ -37,17 +36,8 @@ describe("mounted workspaces, by kubectl", function () {
   for (const [protocol, env] of Object.entries(PROTOCOLS))
     for (const name of ["pods", "link"])
       it(`exec, attach and port-forward pass through ${name} over ${protocol}, as who asks`, async () => {
-        const home = mounting.in(name, env);
-        const bytes = randomBytes(1024 * 1024);
         const before = pods.upgrades.length;
-        const run = (args: readonly string[], input?: Buffer) => piped(own(), home, { args, ...(input && { input }) });
-        const up = await run(["exec", "-i", "running", "--", "sum"], bytes);
-        expect([up.code, String(up.stdout)], up.stderr).to.deep.equal([0, summed(bytes)]);
-        expect((await run(["exec", "running", "--", "exit", "7"])).code).to.equal(7);
-        const attached = await run(["attach", "-i", "running"], Buffer.from("hello\n"));
-        expect([attached.code, String(attached.stdout)], attached.stderr).to.deep.equal([0, "attached\nhello\n"]);
-        await using echo = await PortForward.start(own(), home, ["running", 7]);
-        expect(summed(await echo.exchange(bytes))).to.equal(summed(bytes));
+        await expectStreams(own(), mounting.in(name, env));
         const came = pods.upgrades.slice(before);
         expect(came).to.have.length(4);
         for (const { user, upgrade } of came) {

@@ -1,9 +1,10 @@
 // Terminals and ports through kubectl: what is written and read are bytes, and their SHA-256 tells whether they are the same.
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { expect } from "chai";
 import { type KubectlHome, startKubectl } from "./kubectl.ts";
 import type { Program } from "./program.ts";
 
@@ -34,6 +35,19 @@ export async function piped(
   const [code] = (await once(child, "close")) as [number | null];
   const [stdout, stderr] = await read;
   return { code, stdout, stderr: String(stderr) };
+}
+
+/** Runs exec, attach and port-forward against the pod `running` of a target, bytes and exit codes among them: four upgrades. */
+export async function expectStreams(file: string, home: KubectlHome): Promise<void> {
+  const bytes = randomBytes(1024 * 1024);
+  const run = (args: readonly string[], input?: Buffer) => piped(file, home, { args, ...(input && { input }) });
+  const up = await run(["exec", "-i", "running", "--", "sum"], bytes);
+  expect([up.code, String(up.stdout)], up.stderr).to.deep.equal([0, summed(bytes)]);
+  expect((await run(["exec", "running", "--", "exit", "7"])).code).to.equal(7);
+  const attached = await run(["attach", "-i", "running"], Buffer.from("hello\n"));
+  expect([attached.code, String(attached.stdout)], attached.stderr).to.deep.equal([0, "attached\nhello\n"]);
+  await using echo = await PortForward.start(file, home, ["running", 7]);
+  expect(summed(await echo.exchange(bytes))).to.equal(summed(bytes));
 }
 
 /** What a `sum` of the target says of them. */

@@ -1,5 +1,6 @@
 import { CONDITIONS } from "../conditions/schema.ts";
 import { kcpKind, type ObjectsOf } from "../core/kind.ts";
+import { SECRET_REFERENCE } from "../mounts/secret-reference.ts";
 
 /** Not of dots alone. */
 const WORD = "[A-Za-z0-9._~-]*[A-Za-z0-9_~-][A-Za-z0-9._~-]*";
@@ -71,14 +72,9 @@ export const PathMapping = kcpKind({
           "Who must have certified these servers, PEM in base64. Those whom the front proxy's machine trusts if missing.",
       },
       secretRef: {
-        type: "object",
+        ...SECRET_REFERENCE,
         description:
           "The Secret, of type kubernetes.io/tls and in this workspace, with the client certificate by which the servers know the front proxy. They are shown none if missing.",
-        required: ["namespace", "name"],
-        properties: {
-          namespace: { type: "string", minLength: 1, description: "The Secret's namespace." },
-          name: { type: "string", minLength: 1, description: "The Secret's name." },
-        },
       },
     },
   },

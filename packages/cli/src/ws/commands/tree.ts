@@ -1,6 +1,6 @@
-import { baseName, isApiError } from "@virtual-workspaces/apimachinery";
-import { isTransportError } from "@virtual-workspaces/transport";
+import { baseName } from "@virtual-workspaces/apimachinery";
 import { UsageError } from "../../usage.ts";
+import { known } from "../answers.ts";
 import { note, say, type WsCommand } from "../command.ts";
 import { LOGICAL_CLUSTERS, MOUNTS, type Workspace } from "../kinds.ts";
 import { placeOf } from "../path.ts";
@@ -67,14 +67,4 @@ async function mountType(session: Session, path: string, { spec }: Workspace): P
   if (kind !== MOUNTS.kind || !apiVersion.startsWith(`${MOUNTS.group}/`)) return undefined;
   const around = path.slice(0, path.lastIndexOf(":"));
   return (await known(session.client(around).resource(MOUNTS).get(name, session.patience)))?.spec.type;
-}
-
-/** What one may not see, or what does not answer, is left out: no tree fails because of a mount. */
-async function known<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (isApiError(error) || isTransportError(error)) return undefined;
-    throw error;
-  }
 }

@@ -1,16 +1,10 @@
-import {
-  clusterOf,
-  LOGICAL_CLUSTER_SHARD_ANNOTATION,
-  LogicalCluster,
-  WORKSPACE_CLUSTER_ANNOTATION,
-  Workspace,
-} from "@virtual-workspaces/kcp";
+import { clusterOf, LOGICAL_CLUSTER_SHARD_ANNOTATION, LogicalCluster, Workspace } from "@virtual-workspaces/kcp";
 import type { ShardContext, ShardPart } from "../../shard/context.ts";
 import { modify, remove } from "../../shard/modify.ts";
 import { logicalClusterKey } from "../../shard/state.ts";
 import { commit, part } from "../parts.ts";
-import { madeFor } from "./made-for.ts";
-import { phaseOf } from "./phases.ts";
+import { chosenCluster, madeFor } from "./made-for.ts";
+import { isNew } from "./phases.ts";
 import { advanced, labelled } from "./steps.ts";
 
 /** How many are worked on at a time. */
@@ -60,17 +54,12 @@ function whenOwnersGo({ state: { logicalClusters }, installation }: ShardContext
   return installation.eachShard(({ state: { workspaces } }) => {
     for (const each of logicalClusters.store.list()) look(each);
     return workspaces.on({
-      deleted: ({ spec, metadata }) => {
-        const cluster = spec.cluster || metadata.annotations?.[WORKSPACE_CLUSTER_ANNOTATION];
+      deleted: (workspace) => {
+        const cluster = chosenCluster(workspace);
         if (cluster !== undefined) look(logicalClusters.store.get(logicalClusterKey(cluster)));
       },
     });
   });
-}
-
-/** Whether nothing but its being made has been done to it. */
-function isNew(cluster: LogicalCluster): boolean {
-  return phaseOf(cluster) === "Scheduling" && cluster.metadata.deletionTimestamp === undefined;
 }
 
 /** Says on which shard it is, to its owner first: what has said it itself is not looked at again. @returns whether it did */

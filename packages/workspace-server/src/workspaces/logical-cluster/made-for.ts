@@ -2,6 +2,11 @@ import { clusterOf, type LogicalCluster, WORKSPACE_CLUSTER_ANNOTATION, Workspace
 import type { Installation } from "../../shard/installation.ts";
 import { read } from "../../shard/modify.ts";
 
+/** The name of the logical cluster that was chosen for a workspace, whether or not that is made. */
+export function chosenCluster({ spec, metadata }: Workspace): string | undefined {
+  return spec.cluster || metadata.annotations?.[WORKSPACE_CLUSTER_ANNOTATION];
+}
+
 /** What became of the workspace that a logical cluster was made for. */
 export type MadeFor = "there" | "leaving" | "gone" | "unknown";
 
@@ -17,10 +22,8 @@ export async function madeFor(cluster: LogicalCluster, installation: Installatio
   for (const { objects } of installation.shards) {
     const found = await read(objects.of(Workspace), key);
     if (found === undefined) continue;
-    const { metadata, spec } = found;
-    const chosen = spec.cluster || metadata.annotations?.[WORKSPACE_CLUSTER_ANNOTATION];
-    if (metadata.uid !== owner.uid || chosen !== clusterOf(cluster)) return "gone";
-    return metadata.deletionTimestamp === undefined ? "there" : "leaving";
+    if (found.metadata.uid !== owner.uid || chosenCluster(found) !== clusterOf(cluster)) return "gone";
+    return found.metadata.deletionTimestamp === undefined ? "there" : "leaving";
   }
   return installation.isPart ? "unknown" : "gone";
 }

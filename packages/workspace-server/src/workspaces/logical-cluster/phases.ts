@@ -24,9 +24,14 @@ export function withHolders(cluster: LogicalCluster): LogicalCluster {
   };
 }
 
+/** Whether nothing but its being made has been done to it. */
+export function isNew(cluster: LogicalCluster): boolean {
+  return phaseOf(cluster) === "Scheduling" && cluster.metadata.deletionTimestamp === undefined;
+}
+
 /** Begins setting up what was only made, with those who have to; what is further on stays. */
 export function begun(cluster: LogicalCluster): LogicalCluster {
-  if (phaseOf(cluster) !== "Scheduling" || cluster.metadata.deletionTimestamp !== undefined) return cluster;
+  if (!isNew(cluster)) return cluster;
   const { status, ...rest } = withHolders(cluster);
   return { ...rest, status: { ...status, phase: "Initializing" } };
 }

@@ -3,12 +3,12 @@ import {
   LOGICAL_CLUSTER_SHARD_ANNOTATION,
   LogicalCluster,
   markFalse,
-  WORKSPACE_CLUSTER_ANNOTATION,
   type Workspace,
 } from "@virtual-workspaces/kcp";
 import type { ShardContext } from "../../shard/context.ts";
 import { read, remove } from "../../shard/modify.ts";
 import { logicalClusterKey } from "../../shard/state.ts";
+import { chosenCluster } from "../logical-cluster/made-for.ts";
 import { isOwnedBy } from "./new-logical-cluster.ts";
 import { areShardsKnown, shardOf } from "./shards.ts";
 import { type AfterStep, GO_ON, STOP, type Step, type WorkspaceTools } from "./step.ts";
@@ -19,12 +19,12 @@ export const CONTENT_DELETED = "WorkspaceContentDeleted";
 /** Deletes the logical cluster of a workspace that is being deleted, and lets the workspace go when that is gone. */
 export const deletionStep: Step = async (workspace, tools) => {
   const { shard } = tools;
-  const { deletionTimestamp, finalizers = [], annotations = {} } = workspace.metadata;
+  const { deletionTimestamp, finalizers = [] } = workspace.metadata;
   // Whoever else holds it comes first: they may need what is in it.
   if (deletionTimestamp === undefined || finalizers.some((each) => each !== LOGICAL_CLUSTER_FINALIZER)) return GO_ON;
   if (!finalizers.includes(LOGICAL_CLUSTER_FINALIZER)) return GO_ON;
   // In whatever phase it is: it may have been made, and not been told of.
-  const cluster = workspace.spec.cluster || annotations[WORKSPACE_CLUSTER_ANNOTATION];
+  const cluster = chosenCluster(workspace);
   if (cluster === undefined) return release(workspace);
   const there = shardWith(workspace, shard, cluster);
   // Nobody here knows whether there is one. Shards that join are told of.

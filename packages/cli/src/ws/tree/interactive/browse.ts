@@ -1,5 +1,5 @@
-import { isApiError, joinWorkspacePath } from "@virtual-workspaces/apimachinery";
-import { isTransportError } from "@virtual-workspaces/transport";
+import { joinWorkspacePath } from "@virtual-workspaces/apimachinery";
+import { isRefusal } from "../../answers.ts";
 import { WORKSPACES } from "../../kinds.ts";
 import type { Session } from "../../session.ts";
 import { isAlive } from "../node.ts";
@@ -112,7 +112,7 @@ class Browser {
       one.children = await this.#list(one);
       this.#items.open(one);
     } catch (error) {
-      if (!isExpected(error)) this.#chosen.reject(error);
+      if (!isRefusal(error)) this.#chosen.reject(error);
       else one.problem = error.message;
     }
     one.isLoading = false;
@@ -144,8 +144,4 @@ class Browser {
       this.#chosen.reject(error);
     }
   }
-}
-
-function isExpected(error: unknown): error is Error {
-  return isApiError(error) || isTransportError(error) || (error instanceof Error && error.name === "TimeoutError");
 }

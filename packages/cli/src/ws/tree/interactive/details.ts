@@ -1,5 +1,5 @@
-import { isApiError, type KindReference } from "@virtual-workspaces/apimachinery";
-import { isTransportError } from "@virtual-workspaces/transport";
+import type { KindReference } from "@virtual-workspaces/apimachinery";
+import { isRefusal } from "../../answers.ts";
 import { API_BINDINGS, API_EXPORTS, ENDPOINT_SLICES } from "../../kinds.ts";
 import type { Session } from "../../session.ts";
 
@@ -9,7 +9,7 @@ export async function detailsOf(session: Session, path: string): Promise<readonl
     try {
       return (await session.client(path).resource(kind).all(session.patience)).items;
     } catch (error) {
-      if (isApiError(error) || isTransportError(error) || isTimeout(error)) return [];
+      if (isRefusal(error)) return [];
       throw error;
     }
   };
@@ -50,5 +50,3 @@ function exportText(of: { readonly path?: string | undefined; readonly name: str
   if (of === undefined) return "";
   return of.path ? `${of.path}:${of.name}` : of.name;
 }
-
-const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === "TimeoutError";
