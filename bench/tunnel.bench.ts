@@ -123,6 +123,7 @@ async function idle(ours: boolean): Promise<number> {
   const base = (await hub.ask("memory")).rss;
   await agents.ask("idle", { hub: port, count: AGENTS, ours });
   await hub.ask("idlers", AGENTS + 20);
+  if (!short) await hub.ask("heard");
   return ((await hub.ask("memory")).rss - base) / AGENTS;
 }
 const memory = { bare: await idle(false), ours: await idle(true) };

@@ -123,6 +123,11 @@ const commands = {
   idlers: async (count: number): Promise<void> => {
     while (idle.length < count) await new Promise((resolve) => setTimeout(resolve, 50));
   },
+  /** Resolves when every one of ours has answered. */
+  heard: async (): Promise<void> => {
+    const silent = (end: TLSSocket | HubEnd): boolean => end instanceof HubEnd && end.stats.heartbeat === undefined;
+    while (idle.some(silent)) await new Promise((resolve) => setTimeout(resolve, 50));
+  },
 };
 
 export type TunnelHub = typeof commands;

@@ -5,23 +5,10 @@ import { AgentEnd, HubEnd, isTunnelError, TunnelError } from "@virtual-workspace
 import { expect } from "chai";
 import { Between } from "./support/between.ts";
 import { Behind, ends, pair, read } from "./support/ends.ts";
+import { codeOf, failure } from "./support/failures.ts";
+import { begun } from "./support/raw.ts";
 
 const MiB = 1024 * 1024;
-
-/** What a stream fails with. */
-async function failure(promise: Promise<unknown>): Promise<unknown> {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  return expect.fail("it did not fail");
-}
-
-async function codeOf(promise: Promise<unknown>): Promise<string> {
-  const error = await failure(promise);
-  return isTunnelError(error) ? error.code : expect.fail(String(error));
-}
 
 describe("A connection through a tunnel", () => {
   it("brings bytes both ways, and what comes behind the end of one way", async () => {
@@ -98,6 +85,7 @@ describe("A connection through a tunnel", () => {
   it("is refused in words of the hub's own, whatever an agent says", async () => {
     const [near, far] = await pair();
     await using hub = new HubEnd(near);
+    await begun(far);
     const session = performServerHandshake(far);
     session.on("stream", (stream) =>
       stream.respond({ ":status": 403, "tunnel-message": "%zz\u00a0%0d%0a" }, { endStream: true }),

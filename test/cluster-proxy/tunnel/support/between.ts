@@ -2,8 +2,6 @@
 import type { Socket } from "node:net";
 import { pair } from "./ends.ts";
 
-const PIECE = 64 * 1024;
-
 export class Between implements AsyncDisposable {
   readonly near: Socket;
   readonly far: Socket;
@@ -11,6 +9,8 @@ export class Between implements AsyncDisposable {
   silent = false;
   /** Each piece takes some milliseconds. */
   slowly = false;
+  /** Bytes that are passed on at once. */
+  piece = 64 * 1024;
   readonly #inner: readonly [Socket, Socket];
 
   private constructor(near: Socket, far: Socket, inner: readonly [Socket, Socket]) {
@@ -32,10 +32,11 @@ export class Between implements AsyncDisposable {
   async #pass(from: Socket, to: Socket): Promise<void> {
     try {
       for await (const all of from as AsyncIterable<Buffer>)
-        for (let at = 0; at < all.length && !this.silent; at += PIECE) {
+        for (let at = 0; at < all.length && !this.silent; at += this.piece) {
           if (this.slowly) await new Promise((resolve) => setTimeout(resolve, 2));
-          to.write(all.subarray(at, at + PIECE));
+          to.write(all.subarray(at, at + this.piece));
         }
+      if (!this.silent) to.end();
     } catch {
       // They are destroyed.
     }

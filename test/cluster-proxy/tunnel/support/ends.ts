@@ -2,13 +2,13 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { connect as connectTls, createServer as createTlsServer, type TLSSocket } from "node:tls";
 import { AgentEnd, type AgentEndOptions, HubEnd, type TunnelEndOptions } from "@virtual-workspaces/cluster-proxy";
+import { issueCertificate } from "@virtual-workspaces/framework";
 
 export interface Ends extends AsyncDisposable {
   readonly hub: HubEnd;
   readonly agent: AgentEnd;
-  /** The connection, as the hub has it and as the agent has it. */
-  readonly sockets: readonly [Socket, Socket];
 }
 
 export interface EndsOptions {
@@ -18,23 +18,41 @@ export interface EndsOptions {
 
 /** Both ends of one connection. */
 export async function pair(): Promise<readonly [Socket, Socket]> {
-  const server = createServer({ allowHalfOpen: true }).listen(0, "127.0.0.1");
+  const server = createServer({ allowHalfOpen: true, noDelay: true }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const far = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  const far = connect({ port, host: "127.0.0.1", allowHalfOpen: true, noDelay: true });
   const [[near]] = (await Promise.all([once(server, "connection"), once(far, "connect")])) as [[Socket], unknown];
   server.close();
   return [near, far];
 }
 
-export async function ends(options: EndsOptions): Promise<Ends> {
-  const sockets = await pair();
-  const hub = new HubEnd(sockets[0], options.hub);
-  const agent = new AgentEnd(sockets[1], options.agent);
+/** Both ends of one connection by TLS. */
+export async function tlsPair(): Promise<readonly [TLSSocket, TLSSocket]> {
+  const about = { subject: { name: "hub", groups: [] }, now: new Date() };
+  const authority = await issueCertificate({ ...about, purpose: { kind: "authority" } });
+  const purpose = { kind: "server", hosts: ["hub"], addresses: [] } as const;
+  const { cert, key } = await issueCertificate({ ...about, purpose }, authority);
+  const server = createTlsServer({ cert, key }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const far = connectTls({ port, host: "127.0.0.1", ca: authority.cert, servername: "hub" });
+  const [[near]] = (await Promise.all([once(server, "secureConnection"), once(far, "secureConnect")])) as [
+    [TLSSocket],
+    unknown,
+  ];
+  server.close();
+  return [near, far];
+}
+
+/** @param sockets the connection, as the hub has it and as the agent has it */
+export async function ends(options: EndsOptions, sockets?: readonly [Duplex, Duplex]): Promise<Ends> {
+  const [near, far] = sockets ?? (await pair());
+  const hub = new HubEnd(near, options.hub);
+  const agent = new AgentEnd(far, options.agent);
   return {
     hub,
     agent,
-    sockets,
     [Symbol.asyncDispose]: async () => {
       await Promise.all([hub[Symbol.asyncDispose](), agent[Symbol.asyncDispose]()]);
     },

@@ -2,7 +2,6 @@ import { performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream
 import { type Duplex, finished } from "node:stream";
 import { SESSION_MEMORY, TunnelEnd, type TunnelEndOptions, type TunnelStats } from "./end.ts";
 import { REFUSED, UNREACHABLE } from "./statuses.ts";
-import { firstWindow } from "./windows.ts";
 
 /** A target that is connected to: whatever it is, it is joined with the hub's connection. */
 export interface DialledTarget {
@@ -41,14 +40,17 @@ export class AgentEnd implements AsyncDisposable {
   constructor(socket: Duplex, options: AgentEndOptions) {
     const { streams = STREAMS } = options;
     if (!(Number.isSafeInteger(streams) && streams >= 1)) throw new Error("streams of an agent: give at least 1");
-    const session = performServerHandshake(socket, {
-      settings: { initialWindowSize: firstWindow(options.windows), maxConcurrentStreams: streams },
-      maxSessionMemory: SESSION_MEMORY,
-    });
     this.#options = options;
-    this.#end = new TunnelEnd(session, socket, options);
-    session.on("goaway", () => this.#draining.resolve());
-    session.on("stream", (stream, headers) => this.#take(stream, headers));
+    this.#end = new TunnelEnd(socket, options, {
+      begin: (window) => {
+        const session = performServerHandshake(socket, {
+          settings: { initialWindowSize: window, maxConcurrentStreams: streams },
+          maxSessionMemory: SESSION_MEMORY,
+        });
+        return session.on("stream", (stream, headers) => this.#take(stream, headers));
+      },
+      drained: this.#draining.resolve,
+    });
   }
 
   /** Resolves when the connection has ended, with what was wrong, if anything. */
@@ -78,8 +80,7 @@ export class AgentEnd implements AsyncDisposable {
   }
 
   #take(stream: ServerHttp2Stream, headers: Readonly<Record<string, unknown>>): void {
-    this.#end.windows.opened();
-    this.#end.count(stream);
+    this.#end.streams?.taken(stream);
     stream.on("error", () => undefined);
     const name = String(headers[":authority"] ?? "");
     this.#serve(stream, name, headers[":method"] === "CONNECT").catch((error: unknown) => {

@@ -1,5 +1,3 @@
-import type { Http2Session } from "node:http2";
-
 /** When an end asks whether the other is there. */
 export interface HeartbeatOptions {
   /** Between two questions, ms. The other end is gone when two of them had no answer and nothing else has come: at most three times this after it went. @default 4500 */
@@ -17,16 +15,10 @@ export class Heartbeat implements Disposable {
   #unanswered = 0;
   #read = 0;
 
-  /**
-   * @param read how many bytes have come: whoever sends is there, though its answer waits behind what it sends
-   * @param dead told once, when the other end is gone
-   * @throws Error on an interval that cannot be used
-   */
-  constructor(session: Http2Session, { interval = INTERVAL }: HeartbeatOptions, { read, dead }: Watched) {
+  /** @throws Error on an interval that cannot be used */
+  constructor({ interval = INTERVAL }: HeartbeatOptions, { ping, read, dead }: Watched) {
     if (!(interval > 0)) throw new Error("heartbeat.interval: give milliseconds, more than 0");
     this.#timer = setInterval(() => {
-      // Between its end and the word of it.
-      if (session.destroyed) return;
       const now = read();
       if (now > this.#read) this.#unanswered = 0;
       this.#read = now;
@@ -36,13 +28,15 @@ export class Heartbeat implements Disposable {
         return;
       }
       this.#unanswered += 1;
-      session.ping((error, roundTrip) => {
-        if (error !== null) return;
-        this.#unanswered = 0;
-        this.last = { at: performance.now(), roundTrip };
-      });
+      ping();
     }, interval);
     this.#timer.unref();
+  }
+
+  /** The other end has answered. @param roundTrip ms */
+  answered(roundTrip: number): void {
+    this.#unanswered = 0;
+    this.last = { at: performance.now(), roundTrip };
   }
 
   [Symbol.dispose](): void {
@@ -52,6 +46,10 @@ export class Heartbeat implements Disposable {
 
 /** What is looked at, and who is told. */
 export interface Watched {
+  /** Asks the other end. */
+  readonly ping: () => void;
+  /** How many bytes have come: whoever sends is there, though its answer waits behind what it sends. */
   readonly read: () => number;
+  /** Told once, when the other end is gone. */
   readonly dead: () => void;
 }

@@ -1,9 +1,8 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
 import type { Duplex } from "node:stream";
-import { SESSION_MEMORY, TunnelEnd, type TunnelEndOptions, type TunnelStats } from "./end.ts";
+import { SESSION_MEMORY, TunnelEnd, type TunnelEndOptions, type TunnelState, type TunnelStats } from "./end.ts";
 import { REFUSED } from "./statuses.ts";
 import { TunnelError } from "./tunnel-error.ts";
-import { firstWindow } from "./windows.ts";
 
 /**
  * The hub's end of a tunnel: an agent has dialled, and from now on connections are opened the other way, to targets that the
@@ -12,27 +11,15 @@ import { firstWindow } from "./windows.ts";
  */
 export class HubEnd implements AsyncDisposable {
   readonly #end: TunnelEnd<ClientHttp2Session>;
-  #draining = false;
 
   /** @param socket what the agent has dialled, authenticated. @throws Error on options that cannot be used */
   constructor(socket: Duplex, options: TunnelEndOptions = {}) {
-    const session = connect("http://agent", {
-      createConnection: () => socket,
-      settings: { enablePush: false, initialWindowSize: firstWindow(options.windows) },
-      maxSessionMemory: SESSION_MEMORY,
-      // The agent says how many it takes; until it has said so, more than are ever asked for.
-      peerMaxConcurrentStreams: 2 ** 31 - 1,
-    });
-    this.#end = new TunnelEnd(session, socket, options);
-    session.on("goaway", () => {
-      this.#draining = true;
-    });
+    this.#end = new TunnelEnd(socket, options, { begin: (window) => begin(socket, window) });
   }
 
   /** Whether a stream can be asked for. */
   get usable(): boolean {
-    const { session } = this.#end;
-    return !this.#draining && !session.closed && !session.destroyed;
+    return this.#end.state === "open";
   }
 
   /** Resolves when the connection has ended, with what was wrong, if anything. */
@@ -52,22 +39,23 @@ export class HubEnd implements AsyncDisposable {
    */
   async open(target: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Duplex> {
     signal?.throwIfAborted();
-    if (!this.usable) throw this.#gone(target);
-    this.#end.windows.opened();
+    if (!this.usable) throw gone(this.#end.state, target);
+    const streams = this.#end.streams ?? (await unlessAborted(this.#end.begun(), signal));
+    if (typeof streams === "string") throw gone(streams, target);
     let stream: ClientHttp2Stream;
     try {
-      stream = this.#end.session.request({ ":method": "CONNECT", ":authority": target }, { endStream: false });
+      stream = streams.asked((session) =>
+        session.request({ ":method": "CONNECT", ":authority": target }, { endStream: false }),
+      );
     } catch (error) {
-      this.#end.windows.closed();
-      throw new TunnelError("closed", `${target}: the tunnel has ended`, { cause: error });
+      // Nothing was done, though the tunnel may have ended since its other end said that it takes no more.
+      throw gone(this.#end.draining ? "draining" : "closed", target, { cause: error });
     }
-    this.#end.count(stream);
-    return this.#answered(stream, target, signal);
+    return unlessAborted(this.#answered(stream, target), signal, () => stream.close(constants.NGHTTP2_CANCEL));
   }
 
   /** Takes no more streams, and tells the agent so. Resolves when those that are open have ended. */
   drain(): Promise<void> {
-    this.#draining = true;
     return this.#end.drain();
   }
 
@@ -77,13 +65,8 @@ export class HubEnd implements AsyncDisposable {
     await this.closed;
   }
 
-  #answered(stream: ClientHttp2Stream, target: string, signal: AbortSignal | undefined): Promise<Duplex> {
+  #answered(stream: ClientHttp2Stream, target: string): Promise<Duplex> {
     const { promise, resolve, reject } = Promise.withResolvers<Duplex>();
-    const aborted = (): void => {
-      reject(signal?.reason);
-      stream.close(constants.NGHTTP2_CANCEL);
-    };
-    signal?.addEventListener("abort", aborted, { once: true });
     stream.once("response", (headers) => {
       if (headers[":status"] === 200) resolve(cutting(stream));
       else {
@@ -93,21 +76,39 @@ export class HubEnd implements AsyncDisposable {
     });
     // Whoever has the stream hears of what ends it.
     stream.on("error", () => undefined);
-    stream.once("close", () => reject(this.#lost(stream, target)));
-    return promise.finally(() => signal?.removeEventListener("abort", aborted));
+    stream.once("close", () => {
+      // Which says that nothing was done.
+      const refused = stream.rstCode === constants.NGHTTP2_REFUSED_STREAM;
+      reject(gone(refused ? "draining" : this.#end.state, target));
+    });
+    return promise;
   }
+}
 
-  /** What an end without an answer comes to. */
-  #lost(stream: ClientHttp2Stream, target: string): TunnelError {
-    if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM) return draining(target);
-    return this.#gone(target);
-  }
+function begin(socket: Duplex, window: number): ClientHttp2Session {
+  return connect("http://agent", {
+    createConnection: () => socket,
+    settings: { enablePush: false, initialWindowSize: window },
+    maxSessionMemory: SESSION_MEMORY,
+    // The agent says how many it takes; until it has said so, more than are ever asked for.
+    peerMaxConcurrentStreams: 2 ** 31 - 1,
+  });
+}
 
-  #gone(target: string): TunnelError {
-    const { destroyed } = this.#end.session;
-    return this.#draining && !destroyed
-      ? draining(target)
-      : new TunnelError("closed", `${target}: the tunnel has ended`);
+/** What comes, or the signal's reason. @param end what is to be done when the signal is aborted */
+async function unlessAborted<T>(coming: Promise<T>, signal: AbortSignal | undefined, end?: () => void): Promise<T> {
+  if (signal === undefined) return coming;
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = (): void => {
+    reject(signal.reason);
+    end?.();
+  };
+  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await Promise.race([aborted, coming]);
+  } finally {
+    signal.removeEventListener("abort", abort);
   }
 }
 
@@ -119,8 +120,12 @@ function cutting(stream: ClientHttp2Stream): Duplex {
   return stream;
 }
 
-const draining = (target: string): TunnelError =>
-  new TunnelError("draining", `${target}: the agent ends this tunnel, and takes no more connections on it`);
+/** Why there is no stream through a tunnel that is not open. */
+function gone(state: TunnelState, target: string, options?: ErrorOptions): TunnelError {
+  return state === "draining"
+    ? new TunnelError("draining", `${target}: the agent ends this tunnel, and takes no more connections on it`, options)
+    : new TunnelError("closed", `${target}: the tunnel has ended`, options);
+}
 
 function refusal(status: number | undefined, target: string): TunnelError {
   return status === REFUSED

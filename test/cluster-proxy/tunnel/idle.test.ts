@@ -1,0 +1,278 @@
+// A tunnel costs little until something is asked for through it, and is all that it is later: there, answering, drained, ended.
+import { type Duplex, duplexPair } from "node:stream";
+import { setTimeout } from "node:timers/promises";
+import { AgentEnd, HubEnd } from "@virtual-workspaces/cluster-proxy";
+import { expect } from "chai";
+import { Between } from "./support/between.ts";
+import { Behind, type Ends, ends, pair, read, tlsPair } from "./support/ends.ts";
+import { codeOf, failure } from "./support/failures.ts";
+import { acknowledged, PREFACE, SETTINGS, take } from "./support/raw.ts";
+
+const targets = (): undefined => undefined;
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** One that sends back what comes. */
+const echo = (): Promise<Behind> => Behind.start((socket) => void socket.pipe(socket));
+
+async function echoed(hub: HubEnd, word: string): Promise<string> {
+  const stream = await hub.open("api");
+  return (await read(stream.end(word))).toString();
+}
+
+async function ended({ hub, agent }: Pick<Ends, "hub" | "agent">): Promise<void> {
+  expect(await Promise.all([hub.closed, agent.closed])).to.deep.equal([undefined, undefined]);
+}
+
+describe("A tunnel through which nothing was asked for", () => {
+  it("stays, and each end hears of the other", async () => {
+    const heartbeat = { interval: 20 };
+    await using tunnel = await ends({ agent: { targets, heartbeat }, hub: { heartbeat } });
+    for (const end of [tunnel.hub, tunnel.agent])
+      for (let times = 0, last: number | undefined; times < 3; times++) {
+        while (end.stats.heartbeat?.at === last) await turn();
+        last = end.stats.heartbeat?.at;
+        expect(end.stats.heartbeat?.roundTrip).to.be.at.least(0);
+      }
+    expect(tunnel.hub.usable).to.equal(true);
+    expect(tunnel.hub.stats).to.include({ streams: 0, opened: 0 });
+  });
+
+  it("says single bytes: it asks once, and answers what it is asked", async () => {
+    const [near, far] = await pair();
+    await using hub = new HubEnd(near, { heartbeat: { interval: 20 } });
+    expect(await take(far, 1)).to.equal("?");
+    for (let n = 0; n < 3; n++) {
+      await setTimeout(20); // behind the hub's own timer
+      far.write("?");
+      expect(await take(far, 1)).to.equal("!");
+    }
+    expect(hub.stats.heartbeat).to.equal(undefined);
+    far.write("!");
+    while (hub.stats.heartbeat === undefined) await turn();
+    expect(await take(far, 1)).to.equal("?");
+    far.destroy();
+  });
+
+  it("is dead at both ends when nothing comes any more", async () => {
+    const heartbeat = { interval: 20 };
+    await using between = await Between.start();
+    await using hub = new HubEnd(between.near, { heartbeat });
+    await using agent = new AgentEnd(between.far, { targets, heartbeat });
+    while (hub.stats.heartbeat === undefined || agent.stats.heartbeat === undefined) await turn();
+    between.silent = true;
+    for (const error of await Promise.all([hub.closed, agent.closed]))
+      expect(error).to.include({ code: "closed", message: "the other end of the tunnel does not answer" });
+    expect(hub.usable).to.equal(false);
+  });
+
+  it("is dead when nothing comes of what is asked for, nor of its end", async () => {
+    for (const wanted of ["open", "drain"]) {
+      await using between = await Between.start();
+      between.silent = true;
+      await using hub = new HubEnd(between.near, { heartbeat: { interval: 20 } });
+      if (wanted === "open") expect(await codeOf(hub.open("api"))).to.equal("closed");
+      else await hub.drain();
+      expect(await hub.closed).to.include({ code: "closed", message: "the other end of the tunnel does not answer" });
+    }
+  });
+
+  it("has ended when the other end has", async () => {
+    const [near, far] = await pair();
+    await using hub = new HubEnd(near);
+    const opening = codeOf(hub.open("api"));
+    far.end();
+    expect(await opening).to.equal("closed");
+    expect(await hub.closed).to.equal(undefined);
+    expect(await codeOf(hub.open("api"))).to.equal("closed");
+    far.destroy();
+  });
+
+  it("has ended when its connection had before", async () => {
+    const [near, far] = await pair();
+    near.destroy();
+    await new Promise((resolve) => near.once("close", resolve));
+    await using hub = new HubEnd(near);
+    expect(await hub.closed).to.equal(undefined);
+    expect(await codeOf(hub.open("api"))).to.equal("closed");
+    far.destroy();
+  });
+
+  it("is ended, with an error, by whatever else is said", async () => {
+    for (const said of ["x", "!", "??", "?x", PREFACE, "\u00ff"])
+      for (const end of ["hub", "agent"]) {
+        const [near, far] = await pair();
+        await using tunnel = end === "hub" ? new HubEnd(near) : new AgentEnd(near, { targets });
+        far.write(said, "latin1");
+        const error = await tunnel.closed;
+        expect(error, `${said} to the ${end}`).to.include({
+          code: "closed",
+          message: "the other end of the tunnel says what no end of a tunnel says",
+        });
+        far.destroy();
+      }
+  });
+
+  it("is ended, with an error, by what is not HTTP/2 where that should be", async () => {
+    const [near, far] = await pair();
+    await using hub = new HubEnd(near);
+    const opening = codeOf(hub.open("api"));
+    far.write(">GET / HTTP/1.1\r\n\r\n");
+    expect(await opening).to.equal("closed");
+    expect(await hub.closed).to.be.instanceOf(Error);
+    far.destroy();
+  });
+});
+
+describe("The first connection through a tunnel", () => {
+  it("is like the next, by TLS and by a connection that is no socket", async () => {
+    await using behind = await echo();
+    const connections: (readonly [Duplex, Duplex])[] = [await tlsPair(), duplexPair() as [Duplex, Duplex]];
+    for (const sockets of connections) {
+      await using tunnel = await ends({ agent: { targets: behind.targets } }, sockets);
+      expect(await echoed(tunnel.hub, "first")).to.equal("first");
+      expect(await echoed(tunnel.hub, "second")).to.equal("second");
+      expect(tunnel.hub.stats).to.include({ opened: 2 });
+    }
+  });
+
+  it("is one of many that are asked for at once", async () => {
+    await using behind = await echo();
+    await using tunnel = await ends({ agent: { targets: behind.targets } });
+    const words = Array.from({ length: 50 }, (_, at) => `word ${at}`);
+    expect(await Promise.all(words.map((word) => echoed(tunnel.hub, word)))).to.deep.equal(words);
+    expect(tunnel.agent.stats).to.include({ opened: 50 });
+  });
+
+  it("can be given up before the agent knows, and the tunnel is there for others", async () => {
+    await using behind = await echo();
+    await using between = await Between.start();
+    await using hub = new HubEnd(between.near);
+    await using _agent = new AgentEnd(between.far, { targets: behind.targets });
+    const leaving = new AbortController();
+    const opening = failure(hub.open("api", { signal: leaving.signal }));
+    const reason = new Error("the client has left");
+    leaving.abort(reason);
+    expect(await opening).to.equal(reason);
+    expect(hub.stats.opened).to.equal(0);
+    expect(await echoed(hub, "another")).to.equal("another");
+  });
+
+  it("begins behind answers that are under way, with whatever comes in the same piece: at the hub", async () => {
+    const [near, far] = await pair();
+    await using hub = new HubEnd(near, { heartbeat: { interval: 20 } });
+    expect(await take(far, 1)).to.equal("?");
+    const opening = codeOf(hub.open("api"));
+    expect(await take(far, 1)).to.equal(">");
+    far.write(Buffer.concat([Buffer.from("?!>"), SETTINGS]));
+    expect(await take(far, PREFACE.length)).to.equal(PREFACE);
+    await acknowledged(far);
+    expect(hub.stats.heartbeat).not.to.equal(undefined);
+    far.destroy();
+    expect(await opening).to.equal("closed");
+  });
+
+  it("begins when this end has said so, though the other has before", async () => {
+    const [near, far] = await tlsPair();
+    await using hub = new HubEnd(near);
+    const opening = new Promise<string>((resolve) => {
+      near.prependOnceListener("readable", () => resolve(codeOf(hub.open("api"))));
+    });
+    far.write(">");
+    expect(await take(far, 1)).to.equal(">");
+    far.write(SETTINGS);
+    expect(await take(far, PREFACE.length)).to.equal(PREFACE);
+    await acknowledged(far);
+    far.destroy();
+    expect(await opening).to.equal("closed");
+  });
+
+  it("begins behind answers that are under way, with whatever comes in the same piece: at the agent", async () => {
+    const [near, far] = await tlsPair();
+    await using _agent = new AgentEnd(far, { targets });
+    near.write(Buffer.concat([Buffer.from(`?>${PREFACE}`), SETTINGS]));
+    expect(await take(near, 2)).to.equal("!>");
+    await acknowledged(near);
+    near.destroy();
+  });
+});
+
+describe("A tunnel through which nothing was asked for, when it is drained", () => {
+  it("by the hub, says so to the agent, and ends", async () => {
+    await using tunnel = await ends({ agent: { targets } });
+    const drained = tunnel.hub.drain();
+    expect(tunnel.hub.usable).to.equal(false);
+    expect(await codeOf(tunnel.hub.open("api"))).to.equal("draining");
+    await tunnel.agent.draining;
+    await drained;
+    await ended(tunnel);
+    expect(await codeOf(tunnel.hub.open("api"))).to.equal("closed");
+  });
+
+  it("by the agent, ends", async () => {
+    await using tunnel = await ends({ agent: { targets } }, await tlsPair());
+    await tunnel.agent.drain();
+    await ended(tunnel);
+    expect(await codeOf(tunnel.hub.open("api"))).to.equal("closed");
+  });
+
+  it("by both, ends", async () => {
+    await using tunnel = await ends({ agent: { targets } });
+    await Promise.all([tunnel.hub.drain(), tunnel.agent.drain()]);
+    await ended(tunnel);
+  });
+
+  it("by the hub, opens what was asked for before", async () => {
+    await using behind = await echo();
+    await using tunnel = await ends({ agent: { targets: behind.targets } });
+    const before = [echoed(tunnel.hub, "one"), echoed(tunnel.hub, "two")];
+    const drained = tunnel.hub.drain();
+    expect(await codeOf(tunnel.hub.open("api"))).to.equal("draining");
+    expect(await Promise.all(before)).to.deep.equal(["one", "two"]);
+    await drained;
+    await ended(tunnel);
+  });
+
+  it("by the agent, says of what is asked for meanwhile that another tunnel has to be asked", async () => {
+    const [near, far] = await pair();
+    await using hub = new HubEnd(near);
+    const opening = codeOf(hub.open("api"));
+    expect(await take(far, 1)).to.equal(">");
+    far.end(".");
+    expect(await opening).to.equal("draining");
+    expect(await hub.closed).to.equal(undefined);
+    far.destroy();
+  });
+
+  it("by the agent, never begins for a hub that has not heard of it", async () => {
+    const [near, far] = duplexPair() as [Duplex, Duplex];
+    await using agent = new AgentEnd(far, { targets });
+    const drained = agent.drain();
+    near.write("?>");
+    expect((await read(near)).toString()).to.equal(".");
+    near.end();
+    await drained;
+    expect(await agent.closed).to.equal(undefined);
+  });
+
+  it("opens, or says that another has to be asked, whenever that is and however bytes are cut", async () => {
+    await using behind = await echo();
+    for (let round = 0; round < 60; round++) {
+      await using between = await Between.start();
+      between.piece = round % 2 === 0 ? 1 : 4096;
+      const hub = new HubEnd(between.near);
+      const agent = new AgentEnd(between.far, { targets: behind.targets });
+      const later = async (turns: number): Promise<void> => {
+        for (let n = 0; n < turns; n++) await turn();
+      };
+      const asked = Array.from({ length: 3 }, async (_, at) => {
+        await later(at * 2);
+        const { usable } = hub;
+        const outcome = await echoed(hub, `word ${at}`).catch((error: unknown) => codeOf(Promise.reject(error)));
+        expect(outcome).to.be.oneOf(usable ? [`word ${at}`, "draining"] : ["draining", "closed"]);
+      });
+      await later(round / 6);
+      await Promise.all([...asked, round % 3 === 0 ? hub.drain() : agent.drain()]);
+      await ended({ hub, agent });
+    }
+  });
+});

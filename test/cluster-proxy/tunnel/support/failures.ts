@@ -1,0 +1,18 @@
+import { isTunnelError, type TunnelErrorCode } from "@virtual-workspaces/cluster-proxy";
+import { expect } from "chai";
+
+/** What a stream fails with. */
+export async function failure(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  return expect.fail("it did not fail");
+}
+
+/** Why there is no stream. */
+export async function codeOf(promise: Promise<unknown>): Promise<TunnelErrorCode> {
+  const error = await failure(promise);
+  return isTunnelError(error) ? error.code : expect.fail(String(error));
+}
