@@ -36,7 +36,7 @@ export { Shard, type ShardSpec, type ShardStatus } from "./core/shard.ts";
 // Objects that are followed
 export { ExportedObjects, type ExportedObjectsOptions, exportedKey } from "./following/exported-objects.ts";
 export { Related, type RelatedOptions } from "./following/related.ts";
-export { FollowedUrls, type FollowedUrlsOptions, type ServedUrls } from "./following/shard-urls.ts";
+export { type ServedUrls, ShardLocation, type ShardLocationOptions } from "./following/shard-location.ts";
 // Hashes
 export {
   type ClaimedResource,
@@ -109,6 +109,13 @@ export type {
   UnreachableWorkspace,
   WorkspaceKey,
 } from "./path-index/types.ts";
+// Remote clusters
+export {
+  CLUSTER_PROXY_EXPORT,
+  ClusterProxy,
+  type ClusterProxyAgent,
+  type ClusterProxyStatus,
+} from "./proxy/cluster-proxy.ts";
 // Paths of front proxies
 export { ACCEPTED_CONDITION, PathMapping, type PathMappingSpec } from "./proxy/path-mapping.ts";
 // URLs that are published

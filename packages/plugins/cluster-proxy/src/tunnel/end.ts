@@ -59,6 +59,8 @@ export class TunnelEnd<S extends Http2Session = Http2Session> {
     });
     // A connection that others end is no fault of the session's.
     socket.once("close", () => session.destroy());
+    // Nor is one that the other end has left: a server's socket would stay half open.
+    socket.once("end", () => session.destroy());
   }
 
   get stats(): TunnelStats {

@@ -1,5 +1,5 @@
 import { Client } from "@virtual-workspaces/client";
-import { ExportedObjects, FollowedUrls, Mount, mountTypes } from "@virtual-workspaces/kcp";
+import { ExportedObjects, ShardLocation, Mount, mountTypes } from "@virtual-workspaces/kcp";
 import { MountController } from "../controller/mount-controller.ts";
 import { Addresses } from "../dial/addresses.ts";
 import { restrictedDial } from "../dial/restricted-dial.ts";
@@ -14,7 +14,7 @@ import type { MountsViewOptions } from "./options.ts";
 export class RunningMounts {
   readonly mounts: KnownMounts;
   readonly #informer: ExportedObjects<Mount>;
-  readonly #urls: FollowedUrls;
+  readonly #urls: ShardLocation;
   readonly #options: Required<Pick<MountsViewOptions, "onError">> & MountsViewOptions;
   #controller: MountController | undefined;
 
@@ -41,7 +41,7 @@ export class RunningMounts {
       failed: (key, target) => this.#controller?.suspect(key, target),
       onError,
     });
-    this.#urls = new FollowedUrls({
+    this.#urls = new ShardLocation({
       client: everywhereClient,
       shard,
       urls,

@@ -10,8 +10,8 @@ export interface ServedUrls {
   readonly clusters: string;
 }
 
-/** What {@link FollowedUrls} goes by. */
-export interface FollowedUrlsOptions {
+/** What {@link ShardLocation} goes by. */
+export interface ShardLocationOptions {
   /** By which `root` is read. */
   readonly client: Client;
   /** The Shard's name. @default "root" */
@@ -23,11 +23,11 @@ export interface FollowedUrlsOptions {
 }
 
 /** Where a shard serves its views, and its workspaces, as its Shard says. */
-export class FollowedUrls implements AsyncDisposable {
+export class ShardLocation implements AsyncDisposable {
   readonly #given: ServedUrls | undefined;
   readonly #informer: Informer<Pick<Shard, "spec">> | undefined;
 
-  constructor({ client, shard = ROOT_SHARD, urls, changed }: FollowedUrlsOptions) {
+  constructor({ client, shard = ROOT_SHARD, urls, changed }: ShardLocationOptions) {
     this.#given = urls;
     if (urls !== undefined) return;
     const resource = client.cluster(ROOT_CLUSTER).resource(Shard);
