@@ -9,7 +9,13 @@ export { Agent } from "./agent/agent.ts";
 export type { AgentEvent, AgentOptions } from "./agent/options.ts";
 // The hub
 export { clusterProxy } from "./cluster-proxy.ts";
-export { AgentCertificate, AgentToken } from "./enrolment/kinds.ts";
+export { AGENTS_VIEW } from "./enrolment/agents-view.ts";
+export {
+  AgentCertificate,
+  type AgentCertificateContent,
+  AgentToken,
+  type AgentTokenContent,
+} from "./enrolment/kinds.ts";
 export type { ClusterProxyOptions } from "./hub/options.ts";
 export { type ClusterProxyManifestsOptions, clusterProxyManifests } from "./manifests.ts";
 // Tunnels

@@ -13,6 +13,8 @@ import { RemoteApi } from "./remote-api.ts";
 const BACKOFF = { first: 500, most: 30_000 } as const;
 /** A tunnel that has stood so long was no failure, ms. */
 const STOOD = 60_000;
+/** How long a hub needs to hear that nothing more is taken, ms. */
+const HEARD = 500;
 /** How often it is looked at whether the certificate is to be renewed, ms at most: clocks can be set, and machines sleep. */
 const LOOKED_AT = 60_000;
 
@@ -30,6 +32,7 @@ export class Agent implements AsyncDisposable {
   readonly #api: RemoteApi;
   readonly #tunnels = new Set<AgentEnd>();
   #epoch: number | undefined;
+  #draining = false;
 
   /** @throws Error on options that cannot be used */
   constructor(options: AgentOptions) {
@@ -46,18 +49,15 @@ export class Agent implements AsyncDisposable {
     await this.ended;
   }
 
-  /** Takes no more connections; ends when those that are open have ended, or the signal says so. */
+  /** Takes nothing more; ends when what is under way has ended, watches among it, or the signal says so. */
   async drain(signal: AbortSignal): Promise<void> {
-    const tunnels = [...this.#tunnels];
     this.#draining = true;
-    const cut = Promise.withResolvers<void>();
-    signal.addEventListener("abort", () => cut.resolve(), { once: true });
-    if (signal.aborted) cut.resolve();
-    await Promise.race([Promise.all(tunnels.map((end) => end.drain())), cut.promise]);
+    const drained = [...this.#tunnels].map((end) => end.drain());
+    // What the hub has asked before it hears of it is answered.
+    const ended = pause(HEARD, undefined, { signal }).then(() => this.#api.close());
+    await Promise.race([Promise.all([...drained, ended]), aborted(signal)]).catch(() => undefined);
     await this[Symbol.asyncDispose]();
   }
-
-  #draining = false;
 
   async #run(): Promise<Error | undefined> {
     const { signal } = this.#over;
@@ -108,7 +108,9 @@ export class Agent implements AsyncDisposable {
     const end = new AgentEnd(socket, { ...tunnel, targets: (name) => (name === API_TARGET ? api : undefined) });
     this.#tunnels.add(end);
     onEvent?.({ type: "connected", epoch });
-    void end.draining.then(() => onEvent?.({ type: "draining" }));
+    void end.draining.then(() => {
+      if (!this.#draining && !this.#over.signal.aborted) onEvent?.({ type: "draining" });
+    });
     void end.closed.then((error) => {
       this.#tunnels.delete(end);
       onEvent?.({ type: "disconnected", error });

@@ -63,6 +63,11 @@ export class RemoteApi implements AsyncDisposable {
     return this.#server.connect();
   }
 
+  /** Ends watches cleanly, and waits for what else is under way. */
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack.disposeAsync();
   }

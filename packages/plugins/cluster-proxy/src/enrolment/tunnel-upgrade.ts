@@ -33,7 +33,9 @@ export async function acceptTunnel({ req, socket, request, credential }: Accepte
     `Upgrade: ${TUNNEL_PROTOCOL}`,
     `${EPOCH_HEADER}: ${epoch}`,
   ];
-  socket.write(Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"));
+  // Node's HTTP/2 takes over what is below the stream, and ends the process where a write is under way there.
+  await written(socket, Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"));
+  if (socket.destroyed) return;
   if (head.length > 0) socket.unshift(head);
   const end = new HubEnd(socket, hub.options.tunnel);
   const { enrolment } = credential.proven.identity;
@@ -43,6 +45,11 @@ export async function acceptTunnel({ req, socket, request, credential }: Accepte
   if (ending.aborted) drain();
   await end.closed;
   ending.removeEventListener("abort", drain);
+}
+
+/** Resolves when it has been handed to the machine, or never will be. */
+function written(socket: Duplex, bytes: Buffer): Promise<void> {
+  return new Promise((resolve) => socket.write(bytes, () => resolve()));
 }
 
 /** @throws ApiError 400 */

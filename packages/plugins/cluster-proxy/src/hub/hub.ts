@@ -85,7 +85,6 @@ export class Hub {
       deleted: (_, { key }) => {
         this.proxies.delete(key);
         this.tunnels.end(key, () => true);
-        void this.remotes.forget(key);
       },
     });
     this.#controller = new StatusController({
@@ -102,7 +101,7 @@ export class Hub {
       [Symbol.asyncDispose]: async () => {
         await this.#controller?.[Symbol.asyncDispose]();
         await Promise.all(
-          [this.tunnels, this.remotes, objects, this.#related, this.#location].map((one) => one[Symbol.asyncDispose]()),
+          [this.tunnels, objects, this.#related, this.#location].map((one) => one[Symbol.asyncDispose]()),
         );
       },
     };

@@ -1,7 +1,7 @@
 import type { Duplex } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import type { HubEnd } from "../tunnel/hub-end.ts";
-import { isTunnelError, TunnelError } from "../tunnel/tunnel-error.ts";
+import { isTunnelError } from "../tunnel/tunnel-error.ts";
 import { type ProxyKey, textOf } from "./proxy-key.ts";
 
 /** A tunnel that an agent has dialled. */
@@ -47,6 +47,7 @@ export class Tunnels implements AsyncDisposable {
     this.#byProxy.set(text, [...(this.#byProxy.get(text) ?? []), tunnel]);
     for (const go of this.#waiting.get(text) ?? []) go();
     this.#options.changed(key);
+    void tunnel.end.draining.then(() => this.#options.changed(key));
     void tunnel.end.closed.then(() => this.#remove(key, tunnel));
   }
 
@@ -76,11 +77,18 @@ export class Tunnels implements AsyncDisposable {
     return this.of(key).length > 0;
   }
 
-  /** A connection to what the agent calls so. @throws TunnelError; the signal's reason */
-  async open(key: ProxyKey, target: string, { signal }: { readonly signal: AbortSignal }): Promise<Duplex> {
-    let failure: unknown = new TunnelError("closed", `${target}: there is no tunnel`);
-    await this.wait(key, signal);
-    for (const { end } of this.of(key))
+  /**
+   * A connection to what the agent calls so, through one tunnel, or through another if that takes no more.
+   *
+   * @throws TunnelError; the signal's reason
+   */
+  async open(
+    key: ProxyKey,
+    target: string,
+    { signal, first }: { readonly signal: AbortSignal; readonly first: Tunnel },
+  ): Promise<Duplex> {
+    let failure: unknown;
+    for (const { end } of new Set([first, ...this.of(key)]))
       try {
         return await end.open(target, { signal });
       } catch (error) {

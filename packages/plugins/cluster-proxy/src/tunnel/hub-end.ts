@@ -12,6 +12,7 @@ import { firstWindow } from "./windows.ts";
  */
 export class HubEnd implements AsyncDisposable {
   readonly #end: TunnelEnd<ClientHttp2Session>;
+  readonly #drained = Promise.withResolvers<void>();
   #draining = false;
 
   /** @param socket what the agent has dialled, authenticated. @throws Error on options that cannot be used */
@@ -24,15 +25,19 @@ export class HubEnd implements AsyncDisposable {
       peerMaxConcurrentStreams: 2 ** 31 - 1,
     });
     this.#end = new TunnelEnd(session, socket, options);
-    session.on("goaway", () => {
-      this.#draining = true;
-    });
+    void this.#end.closed.then(() => this.#drained.resolve());
+    session.on("goaway", () => this.#takesNoMore());
   }
 
   /** Whether a stream can be asked for. */
   get usable(): boolean {
     const { session } = this.#end;
     return !this.#draining && !session.closed && !session.destroyed;
+  }
+
+  /** Resolves when either end takes no more streams, or has ended. */
+  get draining(): Promise<void> {
+    return this.#drained.promise;
   }
 
   /** Resolves when the connection has ended, with what was wrong, if anything. */
@@ -67,7 +72,7 @@ export class HubEnd implements AsyncDisposable {
 
   /** Takes no more streams, and tells the agent so. Resolves when those that are open have ended. */
   drain(): Promise<void> {
-    this.#draining = true;
+    this.#takesNoMore();
     return this.#end.drain();
   }
 
@@ -75,6 +80,11 @@ export class HubEnd implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#end.destroy();
     await this.closed;
+  }
+
+  #takesNoMore(): void {
+    this.#draining = true;
+    this.#drained.resolve();
   }
 
   #answered(stream: ClientHttp2Stream, target: string, signal: AbortSignal | undefined): Promise<Duplex> {

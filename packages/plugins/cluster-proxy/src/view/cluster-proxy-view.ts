@@ -63,14 +63,15 @@ function verbOf({ verb, upgrade, subresource }: AuthorizeRequest<ProxyKey>): str
 /** @throws ApiError 404, 503 */
 async function remoteOf(
   { proxies, tunnels, remotes }: Hub,
-  { params, signal }: RawRequest<ProxyKey>,
+  { params: { cluster, name }, signal }: RawRequest<ProxyKey>,
 ): Promise<Pick<Relay, "handle" | "upgrade">> {
-  const { cluster, name } = params;
   const key = { cluster, name };
   const proxy = found(proxies.get(key), key);
-  if (tunnels.of(key).length === 0 && !(proxy.status?.agent?.epoch !== undefined && (await tunnels.wait(key, signal))))
-    throw down(proxy);
-  return remotes.of(key);
+  // An agent that has been there may be on its way.
+  if (proxy.status?.agent?.epoch !== undefined) await tunnels.wait(key, signal);
+  const remote = remotes.of(key);
+  if (remote === undefined) throw down(proxy);
+  return remote;
 }
 
 /** 503: which ClusterProxy, how it is, since when and why. */
@@ -78,6 +79,6 @@ function down({ metadata, status }: ClusterProxy): ApiError {
   const ready = getCondition(status?.conditions, READY_CONDITION);
   const since = ready?.lastTransitionTime ?? metadata.creationTimestamp ?? "an unknown time";
   const isSaid = ready !== undefined && ready.status !== "True";
-  const why = isSaid ? `since ${since}: ${ready.message}` : "its agent has just left, and may be back soon";
-  return ApiError.serviceUnavailable(`the ClusterProxy ${quote(metadata.name ?? "")} cannot be reached ${why}`);
+  const why = isSaid ? ` since ${since}: ${ready.message}` : ": its agent has just left, and may be back soon";
+  return ApiError.serviceUnavailable(`the ClusterProxy ${quote(metadata.name ?? "")} cannot be reached${why}`);
 }

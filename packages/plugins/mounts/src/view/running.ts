@@ -1,5 +1,5 @@
 import { Client } from "@virtual-workspaces/client";
-import { ExportedObjects, ShardLocation, Mount, mountTypes } from "@virtual-workspaces/kcp";
+import { ExportedObjects, Mount, mountTypes, ShardLocation } from "@virtual-workspaces/kcp";
 import { MountController } from "../controller/mount-controller.ts";
 import { Addresses } from "../dial/addresses.ts";
 import { restrictedDial } from "../dial/restricted-dial.ts";
