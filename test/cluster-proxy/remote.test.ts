@@ -71,12 +71,10 @@ describe("a remote cluster", function () {
       "impersonate-group: system:authenticated",
     ]);
     const before = target.asked.length;
-    const asController = await hub
-      .at("shop")
-      .get("/api", {
-        user: "root",
-        headers: { "impersonate-user": "system:kube-scheduler", "impersonate-group": "system:masters" },
-      });
+    const asController = await hub.at("shop").get("/api", {
+      user: "root",
+      headers: { "impersonate-user": "system:kube-scheduler", "impersonate-group": "system:masters" },
+    });
     expect(outcome(asController)).to.deep.equal([
       403,
       "Forbidden",

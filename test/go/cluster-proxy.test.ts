@@ -2,8 +2,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { Start } from "../cli/support/start.ts";
+import { tree } from "../_setup/tree.ts";
+import { Start, type StartOptions } from "../cli/support/start.ts";
 import { kubectls, needsKubectl } from "../e2e/support/kubectls.ts";
+import { until } from "../workspace-server/bindings/support/shard.ts";
 import { AgentProgram } from "./support/agent.ts";
 import { building } from "./support/build.ts";
 import { kubectl, startKubectl } from "./support/kubectl.ts";
@@ -18,6 +20,27 @@ const FLAGS = [
   "--batteries-included=+mounts,+cluster-proxy",
 ];
 
+/** Has ClusterProxies in `root`. */
+async function startHub(options: StartOptions = {}): Promise<Mounting> {
+  const hub = await Mounting.at(await Start.ready({ flags: FLAGS, ...options }));
+  const reference = { export: { path: "root", name: "cluster.proxy.kcp.io" } };
+  const binding = { apiVersion: "apis.kcp.io/v1alpha2", kind: "APIBinding", metadata: { name: "remote" } };
+  await hub.apply({ ...binding, spec: { reference } });
+  await hub.admin("wait", "apibinding/remote", "--for=jsonpath={.status.phase}=Bound");
+  return hub;
+}
+
+/** Makes a ClusterProxy. @returns what an agent is enrolled by */
+async function enrol(hub: Mounting, name: string): Promise<string> {
+  const { server } = hub;
+  await hub.apply({ apiVersion: "proxy.kcp.io/v1alpha1", kind: "ClusterProxy", metadata: { name } });
+  const args = ["agent", "token", name, "--kubeconfig", server.path("admin.kubeconfig"), "--context", "root"];
+  await using program = new VirtualWorkspaces(args, server.folder.path);
+  const { code } = await program.ended;
+  expect(code, program.stderr).to.equal(0);
+  return program.lines.join("\n");
+}
+
 describe("a remote cluster, by kubectl", function () {
   this.timeout(180_000);
   const running = new AsyncDisposableStack();
@@ -28,13 +51,9 @@ describe("a remote cluster, by kubectl", function () {
   before(async function () {
     needsKubectl.call(this);
     await building("target").call(this);
-    hub = running.use(await Mounting.at(await Start.ready({ flags: FLAGS })));
-    const reference = { export: { path: "root", name: "cluster.proxy.kcp.io" } };
-    const binding = { apiVersion: "apis.kcp.io/v1alpha2", kind: "APIBinding", metadata: { name: "remote" } };
-    await hub.apply({ ...binding, spec: { reference } });
-    await hub.admin("wait", "apibinding/remote", "--for=jsonpath={.status.phase}=Bound");
+    hub = running.use(await startHub());
     pods = running.use(await Target.start());
-    podsAgent = running.use(new AgentProgram({ bootstrap: await enrol("pods"), cluster: clusterAt(pods.url) }));
+    podsAgent = running.use(new AgentProgram({ bootstrap: await enrol(hub, "pods"), cluster: clusterAt(pods.url) }));
     await podsAgent.said(/connected/);
     await ready("pods");
     await workspace("pods");
@@ -43,19 +62,6 @@ describe("a remote cluster, by kubectl", function () {
   after(() => running.disposeAsync());
 
   const says = (name: string, ...args: readonly string[]) => kubectl(own(), hub.in(name), args);
-
-  /** Makes a ClusterProxy. @returns what an agent is enrolled by */
-  async function enrol(name: string): Promise<string> {
-    await hub.apply({ apiVersion: "proxy.kcp.io/v1alpha1", kind: "ClusterProxy", metadata: { name } });
-    const { folder } = hub.server;
-    const program = new VirtualWorkspaces(
-      [...["agent", "token", name, "--kubeconfig", hub.server.path("admin.kubeconfig"), "--context", "root"]],
-      folder.path,
-    );
-    const { code } = await program.ended;
-    expect(code, program.stderr).to.equal(0);
-    return program.lines.join("\n");
-  }
 
   const ready = (name: string, phase = "Ready") =>
     hub.admin("wait", `clusterproxy/${name}`, `--for=jsonpath={.status.phase}=${phase}`, "--timeout=40s");
@@ -126,7 +132,7 @@ describe("a remote cluster, by kubectl", function () {
     const noSecrets = allow.replace('resources: ["*"]', 'resources: ["configmaps", "namespaces"]');
     const kubeconfig = remote.text("admin.kubeconfig").replace(/^current-context: .*$/m, "current-context: root");
     const agent = running.use(
-      new AgentProgram({ bootstrap: await enrol("far"), cluster: kubeconfig, allow: noSecrets }),
+      new AgentProgram({ bootstrap: await enrol(hub, "far"), cluster: kubeconfig, allow: noSecrets }),
     );
     await agent.said(/connected/);
     await ready("far");
@@ -153,6 +159,49 @@ describe("a remote cluster, by kubectl", function () {
     );
     expect(await remote.kubectl("--context", "root", "delete", "clusterrolebinding", "them")).to.match(/^0 /);
     expect((await says("far", "get", "configmaps")).stderr).to.match(/User "kcp-admin" cannot list/);
+  });
+
+  it("is there again when its hub is started again under load, told or killed, and its agent goes on", async () => {
+    const [folder, log] = [
+      running.use(tree({ "tokens.csv": 'loads,loads,1,"system:masters"\n' })),
+      { ok: 0, codes: new Set<number>() },
+    ];
+    const flags = [...FLAGS, `--token-auth-file=${join(folder.path, "tokens.csv")}`];
+    const first = await startHub({ in: folder.path, flags });
+    const { port, origin } = new URL(first.server.url);
+    await using agent = new AgentProgram({ bootstrap: await enrol(first, "pods"), cluster: clusterAt(pods.url) });
+    await agent.said(/connected/);
+    const [token, ca] = ["loads", first.server.text("apiserver.crt")];
+    const url = await first.admin("get", "clusterproxy", "pods", "-o", "jsonpath={.status.URL}");
+    const over = new AbortController();
+    const asked = async (): Promise<void> => {
+      // Nobody answers while nobody is there.
+      const answer = await first.server
+        .get(`${new URL(url).pathname}/api/v1/namespaces/default/pods`, { token, ca, at: origin })
+        .catch(() => undefined);
+      if (answer !== undefined) log.codes.add(answer.code);
+      if (answer?.code === 200) log.ok += 1;
+    };
+    const load = Promise.all(
+      Array.from({ length: 4 }, async () => {
+        while (!over.signal.aborted) await asked();
+      }),
+    );
+    let server = first.server;
+    for (const [times, signal] of (["SIGTERM", "SIGKILL"] as const).entries()) {
+      const before = log.ok;
+      await until(() => log.ok > before + 20);
+      await server.end(signal);
+      const at = ["--bind-address=127.0.0.1", `--secure-port=${port}`];
+      server = running.use(await Start.ready({ in: folder.path, at, flags }));
+      await agent.said(/info +connected/, times + 2);
+      const back = log.ok;
+      await until(() => log.ok > back + 20);
+    }
+    over.abort();
+    await load;
+    expect([200, 503]).to.include.members([...log.codes]);
+    expect(agent.running).to.equal(true);
   });
 });
 

@@ -18,8 +18,8 @@ import { APIS, bindingOf } from "../../workspace-server/bindings/support/shard.t
 import { grant, makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";
 import { startWorkspaces, type Workspaces } from "../../workspace-server/support/workspaces.ts";
 
-export const root = { user: "root" };
-export const MERGE = { headers: { "content-type": "application/merge-patch+json" }, ...root };
+const root = { user: "root" };
+const MERGE = { headers: { "content-type": "application/merge-patch+json" }, ...root };
 const PROXIES = "/apis/proxy.kcp.io/v1alpha1/clusterproxies";
 const TOKENS = "/apis/agents.proxy.kcp.io/v1alpha1/agenttokens";
 

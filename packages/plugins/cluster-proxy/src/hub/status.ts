@@ -17,7 +17,7 @@ import { CLUSTER_PROXY_VIEW } from "../view/name.ts";
 import type { Tunnel } from "./tunnels.ts";
 
 /** The conditions of a ClusterProxy, besides Ready. */
-export const CLUSTER_PROXY_CONDITIONS = {
+const CLUSTER_PROXY_CONDITIONS = {
   identity: "IdentityValid",
   urls: "VirtualWorkspaceURLsReady",
   agent: "AgentConnected",
