@@ -58,9 +58,9 @@ export class TunnelEnd<S extends Http2Session = Http2Session> {
       resolve(this.#reason);
     });
     // A connection that others end is no fault of the session's.
-    socket.once("close", () => session.destroy());
+    socket.once("close", () => this.#cut());
     // Nor is one that the other end has left: a server's socket would stay half open.
-    socket.once("end", () => session.destroy());
+    socket.once("end", () => this.#cut());
   }
 
   get stats(): TunnelStats {
@@ -87,8 +87,14 @@ export class TunnelEnd<S extends Http2Session = Http2Session> {
   /** Ends the connection at once, and what is under way with it. */
   destroy(reason?: Error): void {
     this.#reason ??= reason;
-    this.session.destroy();
+    this.#cut();
     this.#socket.destroy();
+  }
+
+  /** Node gives a session what had come before it in the next tick, and throws there where it has ended by then. */
+  #cut(): void {
+    while (this.#socket.read() !== null);
+    this.session.destroy();
   }
 }
 
