@@ -35,7 +35,7 @@ async function enrol(hub: Mounting, name: string): Promise<string> {
   const { server } = hub;
   await hub.apply({ apiVersion: "proxy.kcp.io/v1alpha1", kind: "ClusterProxy", metadata: { name } });
   const args = ["agent", "token", name, "--kubeconfig", server.path("admin.kubeconfig"), "--context", "root"];
-  await using program = new VirtualWorkspaces(args, server.folder.path);
+  await using program = new VirtualWorkspaces(args, { HOME: server.folder.path });
   const { code } = await program.ended;
   expect(code, program.stderr).to.equal(0);
   return program.lines.join("\n");

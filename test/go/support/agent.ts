@@ -31,7 +31,7 @@ export class AgentProgram extends VirtualWorkspaces {
       ...(bootstrap === undefined ? [] : ["--bootstrap-kubeconfig", at("bootstrap.kubeconfig")]),
       ...(allow === undefined ? [] : ["--allow-file", at("allow.yaml")]),
     ];
-    super(["agent", ...flags], folder.path);
+    super(["agent", ...flags], { HOME: folder.path });
     this.folder = folder;
   }
 

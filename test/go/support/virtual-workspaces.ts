@@ -5,9 +5,9 @@ import { Program } from "./program.ts";
 
 /** A running command. */
 export class VirtualWorkspaces extends Program {
-  /** @param home the user's folder */
-  constructor(args: readonly string[], home: string) {
+  /** @param env with the user's folder, `HOME` */
+  constructor(args: readonly string[], env: Readonly<Record<string, string>>) {
     const binary = ["--conditions=@virtual-workspaces/source", join(root, "packages/cli/src/bin.ts")];
-    super(localNode, [...binary, ...args], { HOME: home });
+    super(localNode, [...binary, ...args], env);
   }
 }
