@@ -14,6 +14,7 @@ export interface ExportedObjectsOptions {
   /** The name of the APIExport, in `root`. */
   readonly name: string;
   readonly kind: Pick<KindReference, "group" | "version" | "kind" | "plural" | "scope">;
+  /** Told of every failure; what failed is tried again. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -69,10 +70,12 @@ export class ExportedObjects<T extends KubeObject> implements Source<T>, AsyncDi
     };
   }
 
+  /** Begins to follow them. */
   start(): void {
     this.#exports.start();
   }
 
+  /** Ends; nothing is told any more. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#known.resolve();
     await Promise.all([this.#exports.stop(), this.#objects?.stop()]);

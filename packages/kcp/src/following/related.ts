@@ -7,6 +7,7 @@ export interface RelatedOptions {
   readonly client: Client;
   /** Something has changed that this one hangs on. */
   readonly changed: (dependent: string) => void;
+  /** Told of every failure; what failed is tried again. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -49,6 +50,7 @@ export class Related implements AsyncDisposable {
     this.#leave(dependent, new Set());
   }
 
+  /** Ends; nothing is told any more. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     for (const key of [...this.#shared.keys()]) this.#drop(key);

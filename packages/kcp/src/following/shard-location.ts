@@ -44,10 +44,12 @@ export class ShardLocation implements AsyncDisposable {
     return { services: virtualWorkspaceURL, clusters: externalURL };
   }
 
+  /** Begins to follow the Shard, if anything is to be read of it. */
   start(): void {
     this.#informer?.start();
   }
 
+  /** Ends; nothing is told any more. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#informer?.stop();
   }
