@@ -1,14 +1,24 @@
 import type { Duplex } from "node:stream";
+import { isApiError } from "@virtual-workspaces/apimachinery";
 import { Client, errorOf } from "@virtual-workspaces/client";
 import { header, isUpgraded, type ResponseHeaders, Upstream } from "@virtual-workspaces/transport";
 import { AgentCertificate } from "../enrolment/kinds.ts";
 import { EPOCH_HEADER, TUNNEL_PATH, TUNNEL_PROTOCOL, VERSION_HEADER } from "../enrolment/wire.ts";
+import { type Answered, dialWebSocket } from "./dial-websocket.ts";
 import type { AgentOptions } from "./options.ts";
 
 /** A connection for a tunnel, and which agent the hub takes this one for. */
 export interface DialledHub {
   readonly socket: Duplex;
   readonly epoch: number;
+}
+
+/** What is said when a tunnel is asked for. */
+export interface AskedTunnel {
+  /** As the hub has said it. */
+  readonly epoch: number | undefined;
+  readonly version: string;
+  readonly signal: AbortSignal;
 }
 
 /** How far a clock may be wrong before what another says is believed instead, ms. */
@@ -21,6 +31,8 @@ export class HubClient implements AsyncDisposable {
   readonly #own: () => Date;
   /** What the hub's clock is ahead of this one's, ms. */
   #ahead = 0;
+  /** Whether tunnels are in the frames of WebSockets. */
+  #framed = false;
 
   /** @throws Error on a URL or authorities that cannot be used */
   constructor({ hub, now = () => new Date() }: Pick<AgentOptions, "hub" | "now">) {
@@ -47,35 +59,44 @@ export class HubClient implements AsyncDisposable {
     throw new Error("the hub has answered without a certificate");
   }
 
-  /** A connection for a tunnel. @throws ApiError with what the hub says, TransportError when it cannot be had */
-  async tunnel(
-    bearer: () => Promise<string>,
-    {
-      epoch,
-      version,
-      signal,
-    }: { readonly epoch: number | undefined; readonly version: string; readonly signal: AbortSignal },
-  ): Promise<DialledHub> {
-    const said = [...(epoch === undefined ? [] : [EPOCH_HEADER, String(epoch)]), VERSION_HEADER, version];
-    const ask = async () =>
-      this.#upstream.upgrade({
-        path: TUNNEL_PATH,
-        protocol: TUNNEL_PROTOCOL,
-        headers: ["Authorization", `Bearer ${await bearer()}`, ...said],
-        signal,
-      });
-    let answer = await ask();
-    // Proofs are made by the clock: one that is wrong is put right by the hub's.
-    if (answer.status === 401 && this.#adjust(answer.headers)) {
-      if (!isUpgraded(answer)) await answer[Symbol.asyncDispose]();
-      answer = await ask();
+  /**
+   * A connection for a tunnel: as a protocol of our own, or, where something on the way does not pass that, in the frames of a WebSocket.
+   *
+   * @throws ApiError with what the hub says, TransportError when it cannot be had
+   */
+  async tunnel(bearer: () => Promise<string>, asked: AskedTunnel): Promise<DialledHub> {
+    try {
+      return await this.#dialled(bearer, asked);
+    } catch (error) {
+      // Whatever has answered is no hub: the next time it is asked otherwise.
+      if (isApiError(error) && error.status.reason === undefined) this.#framed = !this.#framed;
+      throw error;
     }
-    if (!isUpgraded(answer)) throw await errorOf(answer, "the hub");
-    return { socket: answer.socket, epoch: Number(header(answer.headers, EPOCH_HEADER)) };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#upstream[Symbol.asyncDispose]();
+  }
+
+  async #dialled(bearer: () => Promise<string>, asked: AskedTunnel): Promise<DialledHub> {
+    let answer = await this.#asked(await bearer(), asked);
+    // Proofs are made by the clock: one that is wrong is put right by the hub's.
+    if ("error" in answer && answer.error.code === 401 && this.#adjust(answer.headers))
+      answer = await this.#asked(await bearer(), asked);
+    if ("error" in answer) throw answer.error;
+    return { socket: answer.socket, epoch: Number(header(answer.headers, EPOCH_HEADER)) };
+  }
+
+  async #asked(bearer: string, { epoch, version, signal }: AskedTunnel): Promise<Answered> {
+    const headers = {
+      Authorization: `Bearer ${bearer}`,
+      [VERSION_HEADER]: version,
+      ...(epoch !== undefined && { [EPOCH_HEADER]: String(epoch) }),
+    };
+    const request = { path: TUNNEL_PATH, protocol: TUNNEL_PROTOCOL, signal };
+    if (this.#framed) return dialWebSocket({ ...request, hub: this.#hub, headers });
+    const answer = await this.#upstream.upgrade({ ...request, headers: Object.entries(headers).flat() });
+    return isUpgraded(answer) ? answer : { error: await errorOf(answer, "the hub"), headers: answer.headers };
   }
 
   /** @returns whether its clock says something else than was believed */

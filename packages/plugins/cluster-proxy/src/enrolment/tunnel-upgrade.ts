@@ -6,7 +6,8 @@ import type { Hub } from "../hub/hub.ts";
 import type { ProxyKey } from "../hub/proxy-key.ts";
 import { HubEnd } from "../tunnel/hub-end.ts";
 import type { AgentCredential } from "./agent-users.ts";
-import { EPOCH_HEADER, TUNNEL_PROTOCOL, VERSION_HEADER } from "./wire.ts";
+import { connectionOf, wayOf } from "./tunnel-connection.ts";
+import { EPOCH_HEADER, VERSION_HEADER } from "./wire.ts";
 
 interface Accepted {
   readonly req: IncomingMessage;
@@ -18,8 +19,7 @@ interface Accepted {
 /** Takes an agent's connection for a tunnel. @throws ApiError 400 on what is asked for otherwise; as {@link AgentRecords.admitted} */
 export async function acceptTunnel({ req, socket, request, credential }: Accepted, hub: Hub): Promise<void> {
   const { params, head, ending } = request;
-  if (req.headers.upgrade !== TUNNEL_PROTOCOL)
-    throw ApiError.badRequest(`Upgrade: ask for ${TUNNEL_PROTOCOL}, as an agent of this version does`);
+  const how = wayOf(req);
   const said = epochOf(req);
   const version = versionOf(req);
   const key = { cluster: params.cluster, name: params.name };
@@ -27,17 +27,9 @@ export async function acceptTunnel({ req, socket, request, credential }: Accepte
   // A client that has left meanwhile.
   if (socket.destroyed) return;
   hub.tunnels.end(key, (tunnel) => tunnel.epoch < epoch);
-  const lines = [
-    "HTTP/1.1 101 Switching Protocols",
-    "Connection: Upgrade",
-    `Upgrade: ${TUNNEL_PROTOCOL}`,
-    `${EPOCH_HEADER}: ${epoch}`,
-  ];
-  // Node's HTTP/2 takes over what is below the stream, and ends the process where a write is under way there.
-  await written(socket, Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"));
-  if (socket.destroyed) return;
-  if (head.length > 0) socket.unshift(head);
-  const end = new HubEnd(socket, hub.options.tunnel);
+  const bytes = await connectionOf[how]({ req, socket, head }, `${EPOCH_HEADER}: ${epoch}`);
+  if (bytes === undefined || bytes.destroyed) return;
+  const end = new HubEnd(bytes, hub.options.tunnel);
   const { enrolment } = credential.proven.identity;
   hub.tunnels.add(key, { end, epoch, version, enrolment, tokenIssued });
   const drain = (): void => void end.drain();
@@ -45,11 +37,6 @@ export async function acceptTunnel({ req, socket, request, credential }: Accepte
   if (ending.aborted) drain();
   await end.closed;
   ending.removeEventListener("abort", drain);
-}
-
-/** Resolves when it has been handed to the machine, or never will be. */
-function written(socket: Duplex, bytes: Buffer): Promise<void> {
-  return new Promise((resolve) => socket.write(bytes, () => resolve()));
 }
 
 /** @throws ApiError 400 */
