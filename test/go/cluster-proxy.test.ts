@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { tree } from "../_setup/tree.ts";
+import { Front } from "../cli/support/front.ts";
 import { Start, type StartOptions } from "../cli/support/start.ts";
 import { kubectls, needsKubectl } from "../e2e/support/kubectls.ts";
 import { until } from "../workspace-server/bindings/support/shard.ts";
@@ -22,7 +23,10 @@ const FLAGS = [
 
 /** Has ClusterProxies in `root`. */
 async function startHub(options: StartOptions = {}): Promise<Mounting> {
-  const hub = await Mounting.at(await Start.ready({ flags: FLAGS, ...options }));
+  return bound(await Mounting.at(await Start.ready({ flags: FLAGS, ...options })));
+}
+
+async function bound(hub: Mounting): Promise<Mounting> {
   const reference = { export: { path: "root", name: "cluster.proxy.kcp.io" } };
   const binding = { apiVersion: "apis.kcp.io/v1alpha2", kind: "APIBinding", metadata: { name: "remote" } };
   await hub.apply({ ...binding, spec: { reference } });
@@ -31,10 +35,14 @@ async function startHub(options: StartOptions = {}): Promise<Mounting> {
 }
 
 /** Makes a ClusterProxy. @returns what an agent is enrolled by */
-async function enrol(hub: Mounting, name: string): Promise<string> {
+async function enrol(
+  hub: Mounting,
+  name: string,
+  { kubeconfig, context } = { kubeconfig: hub.server.path("admin.kubeconfig"), context: "root" },
+): Promise<string> {
   const { server } = hub;
   await hub.apply({ apiVersion: "proxy.kcp.io/v1alpha1", kind: "ClusterProxy", metadata: { name } });
-  const args = ["agent", "token", name, "--kubeconfig", server.path("admin.kubeconfig"), "--context", "root"];
+  const args = ["agent", "token", name, "--kubeconfig", kubeconfig, "--context", context];
   await using program = new VirtualWorkspaces(args, { HOME: server.folder.path });
   const { code } = await program.ended;
   expect(code, program.stderr).to.equal(0);
@@ -202,6 +210,32 @@ describe("a remote cluster, by kubectl", function () {
     await load;
     expect([200, 503]).to.include.members([...log.codes]);
     expect(agent.running).to.equal(true);
+  });
+});
+
+describe("a remote cluster through a front proxy, by kubectl", function () {
+  this.timeout(120_000);
+  const running = new AsyncDisposableStack();
+  before(async function () {
+    needsKubectl.call(this);
+    await building("target").call(this);
+  });
+  after(() => running.disposeAsync());
+
+  it("is dialled, and runs commands", async () => {
+    const users = 'admin-token,admin,1,"system:kcp:admin"\n';
+    const front = running.use(await Front.ready({ flags: FLAGS, users, services: true }));
+    const hub = await bound(await Mounting.at(front.server));
+    const pods = running.use(await Target.start());
+    const home = front.in("/clusters/root", "admin-token");
+    const bootstrap = await enrol(hub, "pods", { kubeconfig: home.kubeconfig, context: "front" });
+    expect(bootstrap).to.include(`"server": "${front.url}/services/clusterproxy-agents/root/pods"`);
+    const agent = running.use(new AgentProgram({ bootstrap, cluster: clusterAt(pods.url) }));
+    await agent.said(/connected/);
+    await hub.admin("wait", "clusterproxy/pods", "--for=condition=Ready", "--timeout=40s");
+    await expectStreams(own(), front.in("/services/clusterproxy/root/pods", "admin-token"));
+    expect(pods.upgrades.map(({ user }) => user)).to.deep.equal(["admin", "admin", "admin", "admin"]);
+    expect(agent.stderr).not.to.match(/WARN|warn/);
   });
 });
 
