@@ -15,6 +15,7 @@ import { ALICE, type KubeconfigHome, kubeconfigHome, startTls } from "./_support
 import { Dev } from "./cli/support/dev.ts";
 import { Start } from "./cli/support/start.ts";
 import { Serve } from "./cli/support/views-of-workspaces.ts";
+import { VirtualWorkspaces } from "./go/support/virtual-workspaces.ts";
 
 const run = promisify(execFile);
 
@@ -147,6 +148,7 @@ async function startAndCheck(folder: Tree, commands: readonly Command[]): Promis
   for (const { line, output } of commands) {
     const [, served] = /^virtual-workspaces (?:serve )?((?:front-proxy )?--.*) &$/.exec(line) ?? [];
     const [, flags] = /^virtual-workspaces start ?(.*) &$/.exec(line) ?? [];
+    const [, agent] = /^virtual-workspaces (agent --.*) &$/.exec(line) ?? [];
     const [, signal] = /^kill(?: -(9))? %1$/.exec(line) ?? [];
     let printed = "";
     if (flags !== undefined) {
@@ -155,6 +157,11 @@ async function startAndCheck(folder: Tree, commands: readonly Command[]): Promis
         flag.replace(/=([\w-]+\.(?:crt|csv|ts|yaml))$/, `=${join(folder.path, "$1")}`),
       );
       server = stack.use(await Start.ready({ in: folder.path, root: ".kcp", flags: inFolder }));
+    } else if (agent !== undefined) {
+      const inFolder = agent
+        .split(" ")
+        .map((flag) => flag.replace(/=([\w-]+\.[a-z]+)$/, `=${join(folder.path, "$1")}`));
+      stack.use(new VirtualWorkspaces(inFolder, { HOME: folder.path, KUBECONFIG: env.KUBECONFIG }));
     } else if (served !== undefined) {
       const inFolder = served
         .split(" ")

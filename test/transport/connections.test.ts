@@ -101,6 +101,26 @@ describe("connections", () => {
     expect([(await making).code, signals[0]?.aborted]).to.deep.equal(["closed", true]);
   });
 
+  it("of an upstream that is drained bring what is under way, and nothing new; then they end", async () => {
+    await using server = await startRaw(({ text, socket }) => {
+      if (text.includes("/kept")) socket.write(plainAnswer("ok"));
+      else socket.write(`${HEAD}2\r\nab\r\n`);
+    });
+    const upstream = new Upstream({ url: server.url });
+    await upstream.send({ path: "/kept" });
+    const watch = await upstream.stream({ path: "/watch", long: true });
+    const body = watch.body[Symbol.asyncIterator]();
+    expect((await body.next()).value?.toString()).to.equal("ab");
+    const drained = upstream.drain();
+    expect((await thrown(upstream.send({ path: "/kept" }))).code).to.equal("closed");
+    for (const socket of server.sockets) socket.write("1\r\nc\r\n0\r\n\r\n");
+    expect((await body.next()).value?.toString()).to.equal("c");
+    expect((await body.next()).done).to.equal(true);
+    await drained;
+    await server.until(() => server.sockets.size === 0);
+    await upstream.drain();
+  });
+
   it("by IPv6", async function () {
     const server = createServer((_request, response) => response.end(_request.headers.host)).listen(0, "::1");
     const up = await Promise.race([

@@ -1,11 +1,12 @@
-import { readFileSync } from "node:fs";
 import { type Command, Failure, UsageError } from "./usage.ts";
+import { version } from "./version.ts";
 
 /** Each command is loaded when it is the one asked for. */
 const COMMANDS: ReadonlyMap<string, () => Promise<Command>> = new Map([
   ["start", async () => (await import("./start/command.ts")).start],
   ["serve", async () => (await import("./serve/command.ts")).serve],
   ["front-proxy", async () => (await import("./front-proxy/command.ts")).frontProxy],
+  ["agent", async () => (await import("./agent/command.ts")).agent],
   ["dev", async () => (await import("./dev/command.ts")).dev],
   ["store", async () => (await import("./store/command.ts")).store],
   ["manifests", async () => (await import("./manifests/command.ts")).manifests],
@@ -22,6 +23,7 @@ Commands:
   start                    serve workspaces, as kcp does
   serve                    serve kcp's views, and others, over the workspaces of another server
   front-proxy              serve the workspaces of all shards, by their paths, and what is behind other paths
+  agent                    give a hub the cluster that it runs in, through a tunnel that it dials
   dev <file or folder>...  serve views on this machine, reloading them on save
   store backup|restore     copy what a store holds into a file, and back
   manifests <view>...      print what views need installed
@@ -71,11 +73,6 @@ function complain(error: unknown, command: string | undefined): number {
   const hint = error instanceof UsageError ? `; see ${prefix} --help` : "";
   process.stderr.write(`${prefix}: ${text}${hint}\n`);
   return error instanceof UsageError ? 2 : 1;
-}
-
-function version(): string {
-  const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string };
-  return manifest.version;
 }
 
 function print(text: string): number {

@@ -48,8 +48,9 @@ export {
 } from "./endpoints/endpoints.ts";
 export type { EndpointSource } from "./endpoints/merged-source.ts";
 export { type EndpointUrlsOptions, endpointUrls, type InvalidEndpoint } from "./endpoints/urls.ts";
+export { errorOf } from "./http/error-of.ts";
 export { type CallerHeaders, impersonationHeaders, REMOTE_HEADERS, remoteHeaders } from "./impersonation-headers.ts";
-export type { BackoffOptions } from "./informer/backoff.ts";
+export { Backoff, type BackoffOptions } from "./informer/backoff.ts";
 export type { InformerEvent, InformerHandlers, LifecycleEvent, RelistReason } from "./informer/events.ts";
 export { type EventsOptions, Informer } from "./informer/informer.ts";
 export type { InformerMetrics } from "./informer/metrics.ts";

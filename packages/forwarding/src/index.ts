@@ -13,6 +13,7 @@ export {
 export type { ReviewOptions } from "./delegated/options.ts";
 export type { ReviewStats } from "./delegated/stats.ts";
 export { type TokenReviewAuthenticator, type TokenReviewOptions, tokenReview } from "./delegated/token-review.ts";
+export { ForeignUpstream, type ForeignUpstreamOptions } from "./foreign/foreign-upstream.ts";
 export { Forwarded, type ForwardedState, forward, type WritableForwarded } from "./forward.ts";
 export type { ForwardOptions, Transform } from "./options.ts";
 export { impersonated, type OutboundIdentity } from "./outbound/identity.ts";

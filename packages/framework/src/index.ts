@@ -186,20 +186,22 @@ export {
   Server,
   type ServerOptions,
 } from "./server.ts";
+export type {
+  CertificateRequest,
+  CertifiedSubject,
+  ClientPurpose,
+  KeyPair,
+  Purpose,
+  ServerPurpose,
+} from "./tls/generated/certificates.ts";
 export {
   type GeneratedTls,
   type GeneratedTlsOptions,
   generatedTls,
   type UserCertificate,
 } from "./tls/generated/generated.ts";
-export {
-  type CertificateRequest,
-  type CertifiedSubject,
-  issue as issueCertificate,
-  type KeyPair,
-  type Purpose,
-  type ServerPurpose,
-} from "./tls/generated/issue.ts";
+export { issue as issueCertificate } from "./tls/generated/issue.ts";
+export { type NewSigningRequest, newSigningRequest, signRequest } from "./tls/generated/signing-request.ts";
 export type { SniCertificate, TlsCertificate, TlsOptions } from "./tls/options.ts";
 
 // Requests passed on.

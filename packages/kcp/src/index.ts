@@ -1,7 +1,7 @@
 /**
  * kcp's own vocabulary: its kinds and their conditions, what it calls things, how it computes names and hashes, where its
- * workspaces are. Pure values: no sockets, no timers, but for {@link publishURLs}, which says where a view is, and {@link
- * WorkspaceAuthentication}, which asks issuers of tokens for their keys.
+ * workspaces are. Pure values: no sockets, no timers, but for {@link publishURLs}, which says where a view is, {@link
+ * WorkspaceAuthentication}, which asks issuers of tokens for their keys, and what follows objects that others hang on ({@link ExportedObjects}, {@link Related}).
  *
  * @module
  */
@@ -33,6 +33,10 @@ export {
   type LogicalClusterStatus,
 } from "./core/logical-cluster.ts";
 export { Shard, type ShardSpec, type ShardStatus } from "./core/shard.ts";
+// Objects that are followed
+export { ExportedObjects, type ExportedObjectsOptions, exportedKey } from "./following/exported-objects.ts";
+export { Related, type RelatedOptions } from "./following/related.ts";
+export { type ServedUrls, ShardLocation, type ShardLocationOptions } from "./following/shard-location.ts";
 // Hashes
 export {
   type ClaimedResource,
@@ -105,6 +109,13 @@ export type {
   UnreachableWorkspace,
   WorkspaceKey,
 } from "./path-index/types.ts";
+// Remote clusters
+export {
+  CLUSTER_PROXY_EXPORT,
+  ClusterProxy,
+  type ClusterProxyAgent,
+  type ClusterProxyStatus,
+} from "./proxy/cluster-proxy.ts";
 // Paths of front proxies
 export { ACCEPTED_CONDITION, PathMapping, type PathMappingSpec } from "./proxy/path-mapping.ts";
 // URLs that are published

@@ -51,6 +51,8 @@ export class Upstream implements AsyncDisposable {
   readonly #known = new WeakMap<readonly string[], readonly string[]>();
   #resolved: { readonly of: object; readonly deadlines: Deadlines } | undefined;
   readonly #counts = new Counts();
+  /** Told when nothing is under way any more. */
+  #idle: (() => void) | undefined;
   #closed = false;
 
   /** @throws Error on a URL, authorities, deadlines or a number of connections that cannot be used */
@@ -96,6 +98,16 @@ export class Upstream implements AsyncDisposable {
     if (!/^[!-~]+(?: *, *[!-~]+)*$/.test(protocol)) throw new Error("protocol: give what an Upgrade header says");
     const make = (options: ExchangeOptions): Exchange<StreamedResponse> => new UpgradeExchange(options);
     return this.#call({ ...request, long: true, protocol }, make);
+  }
+
+  /** Lets what is under way come to its end, and then ends all connections. What is asked from now on fails as `closed`. */
+  async drain(): Promise<void> {
+    this.#closed = true;
+    if (this.#calls.size > 0)
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve;
+      });
+    await this[Symbol.asyncDispose]();
   }
 
   /** Ends all connections, and what is under way on them. */
@@ -147,6 +159,7 @@ export class Upstream implements AsyncDisposable {
 
   readonly #over = (call: Call, failed: { readonly error: unknown } | undefined): void => {
     this.#calls.delete(call);
+    if (this.#calls.size === 0) this.#idle?.();
     if (failed !== undefined) this.#counts.failed(failed.error);
   };
 

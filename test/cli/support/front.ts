@@ -20,6 +20,8 @@ export interface FrontOptions {
   readonly flags?: readonly string[];
   /** Users that both know: lines of a token file. */
   readonly users: string;
+  /** Whether views of the server behind are there too. @default false */
+  readonly services?: boolean;
   /** Other paths than `/clusters/`, and the servers behind them, by whose authority. @default none */
   readonly mapping?: readonly { readonly path: string; readonly backend: string; readonly ca: string }[];
 }
@@ -34,7 +36,7 @@ export class Front extends Program {
     this.folder = folder;
   }
 
-  static async ready({ flags = [], users, mapping = [] }: FrontOptions): Promise<Front> {
+  static async ready({ flags = [], users, services = false, mapping = [] }: FrontOptions): Promise<Front> {
     const folder = tree({ ...FILES, "users.csv": users });
     const at = (name: string): string => join(folder.path, name);
     const server = await Start.ready({
@@ -43,11 +45,12 @@ export class Front extends Program {
     });
     const shown = { proxy_client_cert: at("front-proxy.crt"), proxy_client_key: at("front-proxy.key") };
     const clusters = { path: "/clusters/", backend: server.url, backend_server_ca: server.path("apiserver.crt") };
+    const views = services ? [{ ...clusters, path: "/services/", ...shown }] : [];
     const others = mapping.map(({ path, backend, ca }, index) => {
       writeFileSync(at(`backend-${index}.crt`), ca);
       return { path, backend, backend_server_ca: at(`backend-${index}.crt`), ...shown };
     });
-    writeFileSync(at("mapping.yaml"), JSON.stringify([{ ...clusters, ...shown }, ...others]));
+    writeFileSync(at("mapping.yaml"), JSON.stringify([{ ...clusters, ...shown }, ...views, ...others]));
     const admin = parse(server.text("admin.kubeconfig")) as object;
     writeFileSync(at("shards.kubeconfig"), JSON.stringify({ ...admin, "current-context": "shard-base" }));
     const front = new Front(server, folder, [

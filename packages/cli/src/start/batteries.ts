@@ -4,8 +4,15 @@ import { UsageError } from "../usage.ts";
 import { DEMO_USERS } from "./demo/place.ts";
 
 const DEFAULT_BATTERIES: readonly string[] = ["admin", "workspace-types"];
-/** kcp's, and `demo` and `mounts`. */
-const BATTERIES: readonly string[] = [...DEFAULT_BATTERIES, "demo", "metrics-viewer", "mounts", "user"];
+/** kcp's, and `cluster-proxy`, `demo` and `mounts`. */
+const BATTERIES: readonly string[] = [
+  ...DEFAULT_BATTERIES,
+  "cluster-proxy",
+  "demo",
+  "metrics-viewer",
+  "mounts",
+  "user",
+];
 
 /** `--batteries-included`: `+x` and `-x` change what is the default, a plain `x` takes its place. */
 export function batteriesOf(flags: Flags): ReadonlySet<string> {

@@ -14,12 +14,16 @@ export interface StartLog {
 
 /** @throws UsageError */
 export function logOf(flags: Flags): StartLog {
-  const format = flags.text("logging-format") ?? "text";
-  if (format !== "text" && format !== "json") throw new UsageError(`--logging-format ${format}: say text or json`);
   const verbosity = flags.count("v", { fallback: 2, most: 100 });
-  const log = format === "json" ? jsonLog() : jsonLog({ to: (line) => write(textOf(line)) });
+  const log = logAs(flags.text("logging-format"));
   if (verbosity < REQUESTS) return { log };
   return { log, onRequest: (record) => log({ level: "info", message: "HTTP", ...record }) };
+}
+
+/** A log of this format. @throws UsageError on one that there is not */
+export function logAs(format = "text"): JsonLog {
+  if (format !== "text" && format !== "json") throw new UsageError(`--logging-format ${format}: say text or json`);
+  return format === "json" ? jsonLog() : jsonLog({ to: (line) => write(textOf(line)) });
 }
 
 function write(line: string): Promise<void> {

@@ -1,9 +1,9 @@
-import { parseApiVersion } from "@virtual-workspaces/apimachinery";
-import { Client, fileCredentials } from "@virtual-workspaces/client";
+import { fileCredentials } from "@virtual-workspaces/client";
 import type { VirtualWorkspace } from "@virtual-workspaces/framework";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { type Loopback, loopback, type WorkspaceServerOptions } from "@virtual-workspaces/workspace-server";
 import { told } from "./failures.ts";
+import { EVERYBODY, installExport } from "./install.ts";
 import type { MountSettings } from "./mount-settings.ts";
 import type { StartOptions } from "./options.ts";
 import { besides, type Views } from "./views.ts";
@@ -52,7 +52,7 @@ export async function mountsOf(options: Pick<StartOptions, "mounts" | "log">, vi
       },
     },
     begin: async () => {
-      if (mounts.kind) await install(own);
+      if (mounts.kind) await installExport(own, (await load()).mountManifests({ mayBind: [EVERYBODY] }));
       return begin();
     },
     options: { mounts: { others: await told(() => othersOf(mounts)) } },
@@ -75,18 +75,4 @@ async function othersOf({ allow, ca, certificate }: MountSettings): Promise<Othe
     ...(ca !== undefined && { tls: { ca } }),
     ...(certificate && { credentials: fileCredentials(certificate) }),
   };
-}
-
-/** The kind Mount, which whoever has logged in may bind. Written at each start, as all that `root` has from the start. */
-async function install({ upstream }: Loopback): Promise<void> {
-  await using root = new Client({ upstream, cluster: "root" });
-  const { mountManifests } = await load();
-  const everybody = { apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: "system:authenticated" } as const;
-  const served = root.discovery();
-  for (const object of mountManifests({ mayBind: [everybody] })) {
-    const { apiVersion, kind } = object;
-    const found = await served.find({ ...parseApiVersion(apiVersion), kind });
-    if (found === undefined) throw new Error(`root does not serve ${kind} of ${apiVersion}, which Mounts need`);
-    await root.resource(found).apply(object, { force: true });
-  }
 }

@@ -52,6 +52,8 @@ export interface StartOptions extends StartLog {
   readonly exportURLs: boolean | undefined;
   /** How workspaces may be mounted. @default they may not */
   readonly mounts: MountSettings | undefined;
+  /** Whether there are ClusterProxies, and agents may dial. */
+  readonly clusterProxies: boolean;
   /** At which restricted hosts workspace types may have issuers of tokens. @default they may have none anywhere */
   readonly issuerHosts: readonly string[] | undefined;
   /** Whether views may keep resources of exports. */
@@ -115,6 +117,7 @@ export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     exportURLs: gates.exportURLs,
     virtualStorage: gates.virtualStorage,
     mounts: mountSettings(flags, gates, batteries),
+    clusterProxies: batteries.has("cluster-proxy"),
     issuerHosts: issuerHosts(flags, gates),
     warnings: [
       ...[...flags.warnings, ...services.warnings],

@@ -3,6 +3,7 @@ import { keepHistory } from "@virtual-workspaces/store";
 import { createWorkspaceServer, type ShardUrls, type WorkspaceServer } from "@virtual-workspaces/workspace-server";
 import { shellWord } from "../shell.ts";
 import { openStore } from "../store/open.ts";
+import { clusterProxiesOf } from "./cluster-proxies.ts";
 import { type Credentials, credentialsOf } from "./credentials.ts";
 import { shown } from "./demo/shown.ts";
 import { startFailure, told } from "./failures.ts";
@@ -37,7 +38,8 @@ export async function serve(options: StartOptions): Promise<number> {
       onError: (error) => log({ level: "warn", message: "history of the store not kept short", error: String(error) }),
     }),
   );
-  const { views, begin, options: mounted } = await mountsOf(options, await viewsOf(options, stack));
+  const remote = await clusterProxiesOf(options, await viewsOf(options, stack));
+  const { views, begin, options: mounted } = await mountsOf(options, remote.views);
   const logins = await told(() => loginsOf(options));
   const server = stack.use(await told(() => serverOf(options, { credentials, store, views, mounted, logins })));
   const listening = await Promise.race([started(server, options), interrupt.asked]);
@@ -46,6 +48,7 @@ export async function serve(options: StartOptions): Promise<number> {
   lock.serves(baseURL);
   await told(() => credentials.admin?.write({ server: baseURL, ca: credentials.ca }));
   console.log(readyText(options, baseURL, views));
+  await remote.install();
   const mounts = stack.use(await begin());
   if (options.demo) {
     const names = views.virtualWorkspaces.map(({ name }) => name);

@@ -9,7 +9,7 @@ const SHOWN = 200;
 
 /**
  * What an answer that is no success comes to: the server's own Status, whole; of anything else (the page of a proxy, nothing,
- * what cannot be read) one with its code. `Retry-After` becomes `details.retryAfterSeconds` where the Status has none.
+ * what cannot be read) one with its code. Ends the answer. `Retry-After` becomes `details.retryAfterSeconds` where the Status has none.
  */
 export async function errorOf(answer: StreamedResponse, what: string): Promise<ApiError> {
   const text = await textOf(answer, what);

@@ -21,6 +21,7 @@ export class Backoff {
     this.#options = { first: 250, most: LONGEST_WAIT, ...options };
   }
 
+  /** How often it has failed since it last worked. */
   get failures(): number {
     return this.#failures;
   }

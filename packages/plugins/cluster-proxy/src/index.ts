@@ -1,9 +1,24 @@
 /**
- * Tunnels that remote clusters dial themselves: the hub's end, through which connections go to them, and the agent's, which says to what.
+ * Remote clusters in the tree of workspaces: the views of a hub, the agent that dials it, and the tunnels between the two.
  *
  * @module
  */
 
+// The agent
+export { Agent } from "./agent/agent.ts";
+export type { AgentEvent, AgentOptions } from "./agent/options.ts";
+// The hub
+export { clusterProxy } from "./cluster-proxy.ts";
+export { AGENTS_VIEW } from "./enrolment/agents-view.ts";
+export {
+  AgentCertificate,
+  type AgentCertificateContent,
+  AgentToken,
+  type AgentTokenContent,
+} from "./enrolment/kinds.ts";
+export type { ClusterProxyOptions } from "./hub/options.ts";
+export { type ClusterProxyManifestsOptions, clusterProxyManifests } from "./manifests.ts";
+// Tunnels
 export {
   type AcceptedTarget,
   AgentEnd,

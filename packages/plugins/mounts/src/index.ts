@@ -13,5 +13,5 @@ export { type RedirectMountOptions, redirectMount } from "./types/redirect.ts";
 export { urlMount } from "./types/url.ts";
 export { workspaceMount } from "./types/workspace.ts";
 export { mountsView } from "./view/mounts-view.ts";
-export type { MountsViewOptions, MountUrls } from "./view/options.ts";
+export type { MountsViewOptions } from "./view/options.ts";
 export { WorkspaceMounts, type WorkspaceMountsOptions, workspaceMounts } from "./workspaces/index.ts";

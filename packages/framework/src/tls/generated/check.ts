@@ -1,6 +1,6 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import type { CertifiedSubject, KeyPair, Purpose, ServerPurpose } from "./issue.ts";
+import type { CertifiedSubject, KeyPair, Purpose, ServerPurpose } from "./certificates.ts";
 
 /** A certificate with less than this left is made anew, ms. */
 const RENEW_BEFORE = 30 * 24 * 60 * 60 * 1000;

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { checkName } from "../server-names.ts";
 import { isGood } from "./check.ts";
 import { keepPrivately, kept } from "./files.ts";
-import { type CertificateRequest, type CertifiedSubject, issue, type KeyPair, type ServerPurpose } from "./issue.ts";
+import type { CertificateRequest, CertifiedSubject, KeyPair, ServerPurpose } from "./certificates.ts";
+import { issue } from "./issue.ts";
 
 /** A user with the certificate that says so, PEM: what a kubeconfig holds. */
 export interface UserCertificate extends CertifiedSubject, KeyPair {}

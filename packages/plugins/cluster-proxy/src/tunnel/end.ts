@@ -76,7 +76,9 @@ export class TunnelEnd<S extends Http2Session = Http2Session> {
       failed: (error) => this.destroy(error),
     });
     // A connection that others end is no fault of the session's.
-    socket.once("close", () => (this.#streams === undefined ? this.#ended() : this.#streams.session.destroy()));
+    socket.once("close", () => (this.#streams === undefined ? this.#ended() : this.#cut()));
+    // Nor is one that the other end has left: a server's socket would stay half open.
+    socket.once("end", () => this.#cut());
     if (socket.closed) this.#ended();
   }
 
@@ -117,7 +119,7 @@ export class TunnelEnd<S extends Http2Session = Http2Session> {
   /** Ends the connection at once, and what is under way with it. */
   destroy(reason?: Error): void {
     this.#reason ??= reason;
-    this.#streams?.session.destroy();
+    this.#cut();
     this.#socket.destroy();
   }
 
@@ -140,6 +142,16 @@ export class TunnelEnd<S extends Http2Session = Http2Session> {
     this.#draining = true;
     this.#wanted?.resolve("draining");
     this.#role.drained?.();
+  }
+
+  #cut(): void {
+    if (this.#streams === undefined) {
+      this.#socket.destroy();
+      return;
+    }
+    // Node gives a session what had come before it in the next tick, and throws there where it has ended by then.
+    while (this.#socket.read() !== null);
+    this.#streams.session.destroy();
   }
 
   #ended(): void {

@@ -11,15 +11,23 @@ import { TunnelError } from "./tunnel-error.ts";
  */
 export class HubEnd implements AsyncDisposable {
   readonly #end: TunnelEnd<ClientHttp2Session>;
+  readonly #drained = Promise.withResolvers<void>();
 
   /** @param socket what the agent has dialled, authenticated. @throws Error on options that cannot be used */
   constructor(socket: Duplex, options: TunnelEndOptions = {}) {
-    this.#end = new TunnelEnd(socket, options, { begin: (window) => begin(socket, window) });
+    const drained = (): void => this.#drained.resolve();
+    this.#end = new TunnelEnd(socket, options, { begin: (window) => begin(socket, window), drained });
+    void this.#end.closed.then(drained);
   }
 
   /** Whether a stream can be asked for. */
   get usable(): boolean {
     return this.#end.state === "open";
+  }
+
+  /** Resolves when either end takes no more streams, or has ended. */
+  get draining(): Promise<void> {
+    return this.#drained.promise;
   }
 
   /** Resolves when the connection has ended, with what was wrong, if anything. */
@@ -56,6 +64,7 @@ export class HubEnd implements AsyncDisposable {
 
   /** Takes no more streams, and tells the agent so. Resolves when those that are open have ended. */
   drain(): Promise<void> {
+    this.#drained.resolve();
     return this.#end.drain();
   }
 

@@ -35,7 +35,7 @@ export class Idle {
   constructor(socket: Duplex, events: IdleEvents) {
     this.#socket = socket;
     this.#events = events;
-    socket.on("readable", this.#read).on("end", this.#ended).on("error", events.failed);
+    socket.on("readable", this.#read).on("error", events.failed);
   }
 
   /** Asks the other end whether it is there, unless it owes an answer. */
@@ -70,10 +70,6 @@ export class Idle {
     }
   };
 
-  readonly #ended = (): void => {
-    this.#socket.destroy();
-  };
-
   readonly #hasAnswered = (): void => {
     this.#answering = false;
   };
@@ -106,7 +102,7 @@ export class Idle {
   /** Not before all is written, whatever the other end says: HTTP/2 writes past what the stream still holds, and Node aborts of what it still writes. */
   #handOver(): void {
     if (!this.#begins || !this.#otherBegins || this.#socket.destroyed) return;
-    this.#socket.off("readable", this.#read).off("end", this.#ended).off("error", this.#events.failed);
+    this.#socket.off("readable", this.#read).off("error", this.#events.failed);
     this.#events.begun();
   }
 

@@ -7,10 +7,15 @@ import {
   type ReconcileResult,
   type Source,
 } from "@virtual-workspaces/client";
-import { Mount, type NoTarget, type ProxyTarget, type Target } from "@virtual-workspaces/kcp";
+import {
+  exportedKey,
+  Mount,
+  type NoTarget,
+  type ProxyTarget,
+  type ServedUrls,
+  type Target,
+} from "@virtual-workspaces/kcp";
 import type { KnownMount, KnownMounts } from "../targets/known-mounts.ts";
-import { mountKey } from "../targets/mount-key.ts";
-import type { MountUrls } from "../view/options.ts";
 import { probe } from "./probe.ts";
 import { statusOf } from "./status.ts";
 
@@ -20,7 +25,7 @@ export interface MountControllerOptions {
   readonly mounts: KnownMounts;
   /** By which statuses are written. */
   readonly client: Client;
-  readonly urls: () => MountUrls | undefined;
+  readonly urls: () => ServedUrls | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -64,7 +69,7 @@ export class MountController implements AsyncDisposable {
   /** All are. */
   recheck(): void {
     const { informer } = this.#options;
-    for (const mount of informer.store.list()) this.#controller.add(mountKey(mount));
+    for (const mount of informer.store.list()) this.#controller.add(exportedKey(mount));
   }
 
   [Symbol.asyncDispose](): Promise<void> {

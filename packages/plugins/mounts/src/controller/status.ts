@@ -6,12 +6,12 @@ import {
   markTrue,
   markUnknown,
   type NoTarget,
+  type ServedUrls,
   setSummary,
   type Target,
   viewURL,
 } from "@virtual-workspaces/kcp";
 import { none } from "../types/none.ts";
-import type { MountUrls } from "../view/options.ts";
 
 /** The condition that says whether a mount leads anywhere. */
 const REACHABLE = "Reachable";
@@ -20,7 +20,7 @@ const REACHABLE = "Reachable";
 export interface Outcome {
   readonly cluster: string;
   readonly target: Target | NoTarget;
-  readonly urls: MountUrls | undefined;
+  readonly urls: ServedUrls | undefined;
   readonly now: Date;
 }
 
@@ -47,7 +47,7 @@ export function statusOf({ metadata, status }: Mount, { cluster, target, urls, n
 
 function urlOf(
   name: string,
-  at: { readonly cluster: string; readonly target: Target; readonly urls: MountUrls },
+  at: { readonly cluster: string; readonly target: Target; readonly urls: ServedUrls },
 ): string {
   const { cluster, target, urls } = at;
   if (target.kind === "workspace") return clusterURL(urls.clusters, target.path);

@@ -2,18 +2,18 @@ import { isDeepStrictEqual } from "node:util";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Client, keyText } from "@virtual-workspaces/client";
 import {
+  exportedKey,
   type Mount,
   type MountType,
   mountTypeOf,
   type NoTarget,
   type ProxyTarget,
+  Related,
   type RelatedObjects,
   type Target,
 } from "@virtual-workspaces/kcp";
 import type { Dial } from "@virtual-workspaces/transport";
-import { Related } from "../related/related.ts";
 import { none } from "../types/none.ts";
-import { mountKey } from "./mount-key.ts";
 import { TargetContext } from "./target-context.ts";
 
 /** What mounts are resolved by. */
@@ -68,7 +68,7 @@ export class KnownMounts implements AsyncDisposable {
 
   /** A mount is there, or is another one. */
   set(mount: Mount): void {
-    const key = mountKey(mount);
+    const key = exportedKey(mount);
     const text = textOf(key);
     const before = this.#entries.get(text);
     const { target, unread } = this.#resolved(text, mount);

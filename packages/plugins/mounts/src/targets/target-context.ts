@@ -1,9 +1,8 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { type Relay, relay } from "@virtual-workspaces/forwarding";
+import { ForeignUpstream, type Relay, relay } from "@virtual-workspaces/forwarding";
 import { proxy, type RawRequest } from "@virtual-workspaces/framework";
 import type { MountIdentity, ProxyTarget, TargetCredential } from "@virtual-workspaces/kcp";
 import type { Credential, Dial } from "@virtual-workspaces/transport";
-import { TargetUpstream } from "./target-upstream.ts";
 
 /** How a target is reached. */
 export interface TargetContextOptions {
@@ -27,7 +26,7 @@ const SAID: Readonly<
 
 /** Connections to a target, and who we are there. Once it is disposed of, whatever is open through it is cut. */
 export class TargetContext implements AsyncDisposable {
-  readonly upstream: TargetUpstream;
+  readonly upstream: ForeignUpstream;
   readonly handle: Handlers["handle"];
   readonly upgrade: Handlers["upgrade"];
 
@@ -35,15 +34,14 @@ export class TargetContext implements AsyncDisposable {
   constructor({ target, dial, onError }: TargetContextOptions) {
     const { url, ca, serverName, credential, identity } = target;
     const given = credential && credentialOf(credential);
-    this.upstream = new TargetUpstream(
-      {
-        url,
-        tls: { ...(ca !== undefined && { ca }), ...(serverName !== undefined && { serverName }) },
-        dial,
-        ...(given && { credentials: { get: () => given } }),
-      },
-      identity === "Caller",
-    );
+    this.upstream = new ForeignUpstream({
+      url,
+      tls: { ...(ca !== undefined && { ca }), ...(serverName !== undefined && { serverName }) },
+      dial,
+      ...(given && { credentials: { get: () => given } }),
+      what: "the target of this mount",
+      asCaller: identity === "Caller",
+    });
     const passing = { upstream: this.upstream, path: ({ tail }: { tail: string }) => tail || "/", what: WHAT, onError };
     const { handle, upgrade } =
       identity === "Caller"

@@ -1,15 +1,7 @@
 import type { Workspaces } from "@virtual-workspaces/forwarding";
-import type { MountType } from "@virtual-workspaces/kcp";
+import type { MountType, ServedUrls } from "@virtual-workspaces/kcp";
 import type { Upstream } from "@virtual-workspaces/transport";
 import type { Lookup } from "../dial/restricted-dial.ts";
-
-/** Where mounts are served: what their statuses say. */
-export interface MountUrls {
-  /** Before `/services`: `https://host:6443`. */
-  readonly services: string;
-  /** Before `/clusters`. */
-  readonly clusters: string;
-}
 
 /** What {@link mountsView} is over. */
 export interface MountsViewOptions extends Pick<Workspaces, "upstream" | "everywhere" | "shard"> {
@@ -27,7 +19,7 @@ export interface MountsViewOptions extends Pick<Workspaces, "upstream" | "everyw
    */
   readonly callerHosts?: readonly string[];
   /** What mounts say where they are. @default as the Shard says that is named {@link Workspaces.shard}, `root` by default */
-  readonly urls?: MountUrls;
+  readonly urls?: ServedUrls;
   /** The server that is asked whether callers may enter a workspace. @default `upstream` */
   readonly reviews?: Upstream;
   /** How long callers are believed to be allowed what they were, ms. @default 10000 */

@@ -1,7 +1,6 @@
 import { Client } from "@virtual-workspaces/client";
-import { mountTypes } from "@virtual-workspaces/kcp";
+import { ExportedObjects, Mount, mountTypes, ShardLocation } from "@virtual-workspaces/kcp";
 import { MountController } from "../controller/mount-controller.ts";
-import { ShardUrls } from "../controller/shard-urls.ts";
 import { Addresses } from "../dial/addresses.ts";
 import { restrictedDial } from "../dial/restricted-dial.ts";
 import { KnownMounts } from "../targets/known-mounts.ts";
@@ -9,14 +8,13 @@ import { refusal } from "../targets/refusal.ts";
 import { redirectMount } from "../types/redirect.ts";
 import { urlMount } from "../types/url.ts";
 import { workspaceMount } from "../types/workspace.ts";
-import { ExportedMounts } from "./exported-mounts.ts";
 import type { MountsViewOptions } from "./options.ts";
 
 /** The mounts of a shard: followed, resolved, and told how they are. */
 export class RunningMounts {
   readonly mounts: KnownMounts;
-  readonly #informer: ExportedMounts;
-  readonly #urls: ShardUrls;
+  readonly #informer: ExportedObjects<Mount>;
+  readonly #urls: ShardLocation;
   readonly #options: Required<Pick<MountsViewOptions, "onError">> & MountsViewOptions;
   #controller: MountController | undefined;
 
@@ -27,9 +25,11 @@ export class RunningMounts {
     this.#options = options;
     const addresses = new Addresses(allow);
     const everywhereClient = new Client({ upstream: everywhere, cluster: "*" });
-    this.#informer = new ExportedMounts({
+    this.#informer = new ExportedObjects<Mount>({
       client: new Client({ upstream, cluster: "*" }),
       everywhere: everywhereClient,
+      name: Mount.group,
+      kind: Mount,
       onError,
     });
     this.mounts = new KnownMounts({
@@ -41,7 +41,7 @@ export class RunningMounts {
       failed: (key, target) => this.#controller?.suspect(key, target),
       onError,
     });
-    this.#urls = new ShardUrls({
+    this.#urls = new ShardLocation({
       client: everywhereClient,
       shard,
       urls,

@@ -1,25 +1,33 @@
 import { type Client, Informer } from "@virtual-workspaces/client";
-import { ROOT_CLUSTER, ROOT_SHARD, Shard } from "@virtual-workspaces/kcp";
-import type { MountUrls } from "../view/options.ts";
+import { Shard } from "../core/shard.ts";
+import { ROOT_CLUSTER, ROOT_SHARD } from "../well-known/names.ts";
 
-/** What is said where mounts are. */
-export interface ShardUrlsOptions {
+/** Where a shard's views and workspaces are served: what statuses say. */
+export interface ServedUrls {
+  /** Before `/services`: `https://host:6443`. */
+  readonly services: string;
+  /** Before `/clusters`. */
+  readonly clusters: string;
+}
+
+/** What {@link ShardLocation} goes by. */
+export interface ShardLocationOptions {
   /** By which `root` is read. */
   readonly client: Client;
   /** The Shard's name. @default "root" */
   readonly shard?: string | undefined;
   /** @default as the Shard says */
-  readonly urls?: MountUrls | undefined;
+  readonly urls?: ServedUrls | undefined;
   /** They are others now. */
   readonly changed: () => void;
 }
 
 /** Where a shard serves its views, and its workspaces, as its Shard says. */
-export class ShardUrls implements AsyncDisposable {
-  readonly #given: MountUrls | undefined;
+export class ShardLocation implements AsyncDisposable {
+  readonly #given: ServedUrls | undefined;
   readonly #informer: Informer<Pick<Shard, "spec">> | undefined;
 
-  constructor({ client, shard = ROOT_SHARD, urls, changed }: ShardUrlsOptions) {
+  constructor({ client, shard = ROOT_SHARD, urls, changed }: ShardLocationOptions) {
     this.#given = urls;
     if (urls !== undefined) return;
     const resource = client.cluster(ROOT_CLUSTER).resource(Shard);
@@ -28,7 +36,7 @@ export class ShardUrls implements AsyncDisposable {
   }
 
   /** `undefined` while nobody knows. */
-  get(): MountUrls | undefined {
+  get(): ServedUrls | undefined {
     if (this.#given !== undefined) return this.#given;
     const [shard] = this.#informer?.store.list() ?? [];
     if (shard?.spec === undefined) return undefined;
@@ -36,10 +44,12 @@ export class ShardUrls implements AsyncDisposable {
     return { services: virtualWorkspaceURL, clusters: externalURL };
   }
 
+  /** Begins to follow the Shard, if anything is to be read of it. */
   start(): void {
     this.#informer?.start();
   }
 
+  /** Ends; nothing is told any more. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#informer?.stop();
   }

@@ -23,21 +23,30 @@ const OF_ORIGIN: ReadonlySet<string> = new Set([
   "content-location",
 ]);
 
-/** A page of the target is none of this server's: its scripts would ask with the certificate that the browser has for this one. */
+/** A page of the other server is none of this server's: its scripts would ask with the certificate that the browser has for this one. */
 const SANDBOX = { "content-security-policy": "sandbox", "x-content-type-options": "nosniff" };
-const UNKNOWN_CALLER = "the target of this mount does not know the token that you have brought, by which it is asked";
+
+/** Which server, and how it is asked. */
+export interface ForeignUpstreamOptions extends UpstreamOptions {
+  /** What it is, for those who are told what it does: `the target of this mount`. */
+  readonly what: string;
+  /** Whether it is asked with the callers' own tokens: a 401 is about these then. @default false */
+  readonly asCaller?: boolean;
+}
 
 /**
- * The server behind a mount, which need not be trusted: what it says for somebody's browser stays here, and so do the cookies that a
+ * Another server, which need not be trusted: what it says for somebody's browser stays here, and so do the cookies that a
  * browser brings for this server. A redirect is neither followed nor passed on: it would send clients, with the token that is
  * for this server, wherever the target likes.
  */
-export class TargetUpstream extends Upstream {
+export class ForeignUpstream extends Upstream {
+  readonly #what: string;
   readonly #asCaller: boolean;
 
-  /** @param asCaller whether it is asked with the callers' own tokens @throws as {@link Upstream} */
-  constructor(options: UpstreamOptions, asCaller: boolean) {
+  /** @throws as {@link Upstream} */
+  constructor({ what, asCaller = false, ...options }: ForeignUpstreamOptions) {
     super(options);
+    this.#what = what;
     this.#asCaller = asCaller;
   }
 
@@ -51,23 +60,20 @@ export class TargetUpstream extends Upstream {
   }
 
   async #passable(answer: StreamedResponse): Promise<StreamedResponse> {
-    if (this.#asCaller && answer.status === 401) {
+    const { status, headers } = answer;
+    if (this.#asCaller && status === 401) {
       await answer[Symbol.asyncDispose]();
-      throw ApiError.forbidden({ resource: { group: "", resource: "" }, message: UNKNOWN_CALLER });
+      const message = `${this.#what} does not know the token that you have brought, by which it is asked`;
+      throw ApiError.forbidden({ resource: { group: "", resource: "" }, message });
     }
-    return passable(answer);
+    if (status >= 300 && status < 400 && status !== 304) {
+      await answer[Symbol.asyncDispose]();
+      throw badGateway(
+        `${this.#what} answers with a redirect (${status}), which is not followed: name the place that it leads to`,
+      );
+    }
+    return { ...answer, headers: kept(headers) };
   }
-}
-
-async function passable(answer: StreamedResponse): Promise<StreamedResponse> {
-  const { status, headers } = answer;
-  if (status >= 300 && status < 400 && status !== 304) {
-    await answer[Symbol.asyncDispose]();
-    throw badGateway(
-      `the target of this mount answers with a redirect (${status}), which is not followed: mount the place that it leads to`,
-    );
-  }
-  return { ...answer, headers: kept(headers) };
 }
 
 function kept(headers: ResponseHeaders): ResponseHeaders {

@@ -1,12 +1,13 @@
 import type { Client } from "@virtual-workspaces/client";
-import type { RelatedObject, RelatedObjects, RelatedReference } from "@virtual-workspaces/kcp";
+import type { RelatedObject, RelatedObjects, RelatedReference } from "../mounts/target.ts";
 import { Followed } from "./followed.ts";
 
-/** Where objects are read, and who is told. */
+/** Where objects are read, and who is told: {@link Related}. */
 export interface RelatedOptions {
   readonly client: Client;
   /** Something has changed that this one hangs on. */
   readonly changed: (dependent: string) => void;
+  /** Told of every failure; what failed is tried again. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -16,7 +17,7 @@ interface Shared {
 }
 
 /**
- * The objects that mounts hang on, each followed once and for as long as any mount asks for it: by a watch of its own, so that no
+ * The objects that others hang on, each followed once and for as long as anything asks for it: by a watch of its own, so that no
  * more is read than is named.
  */
 export class Related implements AsyncDisposable {
@@ -49,6 +50,7 @@ export class Related implements AsyncDisposable {
     this.#leave(dependent, new Set());
   }
 
+  /** Ends; nothing is told any more. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true;
     for (const key of [...this.#shared.keys()]) this.#drop(key);

@@ -1,7 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { isApiError, type KindReference, parseApiVersion } from "@virtual-workspaces/apimachinery";
 import { type Client, Informer } from "@virtual-workspaces/client";
-import { LogicalCluster, Mount, type RelatedObject, type RelatedReference, Workspace } from "@virtual-workspaces/kcp";
+import { LogicalCluster } from "../core/logical-cluster.ts";
+import { Mount } from "../mounts/mount.ts";
+import type { RelatedObject, RelatedReference } from "../mounts/target.ts";
+import { Workspace } from "../tenancy/workspace.ts";
 
 /** What an object is followed by. */
 export interface FollowedOptions {

@@ -1,0 +1,105 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { loadKubeconfig } from "@virtual-workspaces/client";
+import { Agent, type AgentEvent } from "@virtual-workspaces/cluster-proxy";
+import type { Log } from "@virtual-workspaces/framework";
+import { clusterURL } from "@virtual-workspaces/kcp";
+import { readIfThere, writePrivately } from "../files.ts";
+import { told } from "../start/failures.ts";
+import { Interrupt } from "../start/interrupt.ts";
+import { logAs } from "../start/log.ts";
+import { Failure, UsageError } from "../usage.ts";
+import { version } from "../version.ts";
+import { readRules } from "./allow-file.ts";
+import { type HubAccess, hubKubeconfig, readHub } from "./hub-kubeconfig.ts";
+
+/** What `agent` is told. */
+export interface RunOptions {
+  readonly "hub-kubeconfig"?: string;
+  readonly "bootstrap-kubeconfig"?: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly "allow-file"?: string;
+  readonly "logging-format"?: string;
+}
+
+/** How long what is open may take to end once the agent is asked to, ms. */
+const DRAINED = 10_000;
+
+/** Runs the agent until it is asked to end, or another has its place. @returns the exit code @throws Failure, UsageError */
+export async function run(options: RunOptions): Promise<number> {
+  const { kubeconfig, context, "allow-file": allowFile } = options;
+  await using stack = new AsyncDisposableStack();
+  const interrupt = stack.use(new Interrupt());
+  const log = stack.use(logAs(options["logging-format"]));
+  const { access, file } = await hubOf(options);
+  const { hub, token, certificate } = access;
+  const allow = allowFile === undefined ? undefined : readRules(readFileSync(allowFile, "utf8"), allowFile);
+  const { upstream, cluster } = await told(() =>
+    loadKubeconfig({ ...(kubeconfig && { file: kubeconfig }), ...(context && { context }) }),
+  );
+  // A workspace is a remote cluster as any other.
+  const api = cluster === undefined ? upstream : { ...upstream, url: clusterURL(upstream.url, cluster) };
+  const agent = stack.use(
+    await told(
+      () =>
+        new Agent({
+          ...{ hub, api, version: version() },
+          ...(token !== undefined && { token }),
+          ...(certificate && { certificate }),
+          ...(allow && { allow }),
+          keep: (kept) => writePrivately(file, hubKubeconfig({ hub, token: undefined, certificate: kept })),
+          onEvent: (event) => log(recordOf(event)),
+        }),
+    ),
+  );
+  log({ level: "info", message: "agent dials", hub: hub.url, cluster: api.url });
+  const over = await Promise.race([agent.ended, interrupt.asked.then(() => "asked" as const)]);
+  if (over !== "asked") throw new Failure(over === undefined ? "the agent has ended" : over.message);
+  log({ level: "info", message: "shutting down" });
+  await agent.drain(AbortSignal.timeout(DRAINED));
+  return 0;
+}
+
+/** By what it is known to the hub: what it has kept, and what it was given. @throws Failure, UsageError */
+async function hubOf(options: RunOptions): Promise<{ readonly access: HubAccess; readonly file: string }> {
+  const { "hub-kubeconfig": kept, "bootstrap-kubeconfig": given } = options;
+  if (kept === undefined)
+    throw new UsageError("--hub-kubeconfig is missing: name the file in which the agent keeps its certificate");
+  const file = resolve(kept);
+  const own = readIfThere(file) === undefined ? undefined : await readHub(file);
+  const bootstrap = given === undefined || readIfThere(given) === undefined ? undefined : await readHub(given);
+  const access = bootstrap ?? own;
+  if (access === undefined)
+    throw new Failure(
+      `${file} is not there: the agent has not been enrolled. Give --bootstrap-kubeconfig a file that \`virtual-workspaces agent token\` has printed`,
+    );
+  return { file, access: { ...access, token: bootstrap?.token, certificate: own?.certificate } };
+}
+
+function recordOf(event: AgentEvent): Parameters<Log>[0] {
+  switch (event.type) {
+    case "certified":
+      return { level: "info", message: "the agent has a certificate", expires: event.expires.toISOString() };
+    case "connected":
+      return { level: "info", message: "connected", epoch: event.epoch };
+    case "draining":
+      return { level: "info", message: "the hub ends this tunnel: another is dialled" };
+    case "disconnected":
+      return { level: "info", message: "disconnected", ...(event.error && { error: event.error.message }) };
+    case "failed":
+      return {
+        level: "warn",
+        message: FAILED[event.what],
+        error: event.error instanceof Error ? event.error.message : String(event.error),
+        ...(event.retryAfter !== undefined && { retryAfterSeconds: Math.round(event.retryAfter / 100) / 10 }),
+      };
+  }
+}
+
+const FAILED: Readonly<Record<Extract<AgentEvent, { readonly type: "failed" }>["what"], string>> = {
+  tunnel: "the hub cannot be dialled",
+  certificate: "the certificate cannot be renewed",
+  keep: "the certificate cannot be kept: see --hub-kubeconfig",
+  api: "the remote cluster cannot be asked",
+};

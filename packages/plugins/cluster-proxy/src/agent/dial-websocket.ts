@@ -1,0 +1,71 @@
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import type { ApiError } from "@virtual-workspaces/apimachinery";
+import { errorOf } from "@virtual-workspaces/client";
+import type { ResponseHeaders, StreamedResponse } from "@virtual-workspaces/transport";
+import { WebSocket } from "ws";
+import { bytesOf, WEBSOCKET } from "../tunnel/websocket.ts";
+import type { AgentOptions } from "./options.ts";
+
+/** How long it may take, ms. */
+const PATIENCE = 10_000;
+
+/** What is asked for. */
+export interface WebSocketRequest {
+  readonly hub: AgentOptions["hub"];
+  readonly path: string;
+  readonly protocol: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+/** A connection, or what is said instead. */
+export type Answered =
+  | { readonly socket: Duplex; readonly headers: ResponseHeaders }
+  | { readonly error: ApiError; readonly headers: ResponseHeaders };
+
+/** An answer as the transport has them. */
+function streamed(answer: IncomingMessage): StreamedResponse {
+  return {
+    status: answer.statusCode ?? 0,
+    headers: answer.headers,
+    body: answer,
+    [Symbol.asyncDispose]: async () => void answer.destroy(),
+  };
+}
+
+/** Asks for a WebSocket. @throws Error when there is no answer */
+export async function dialWebSocket(request: WebSocketRequest): Promise<Answered> {
+  const { hub, path, protocol, headers, signal } = request;
+  const { ca, serverName, insecureSkipVerify } = hub.tls ?? {};
+  const asked = new WebSocket(`${hub.url.replace(/^http/, "ws")}${path}`, [protocol], {
+    ...WEBSOCKET,
+    headers,
+    handshakeTimeout: PATIENCE,
+    ...(ca !== undefined && { ca }),
+    ...(serverName !== undefined && { servername: serverName }),
+    rejectUnauthorized: insecureSkipVerify !== true,
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<Answered>();
+  const aborted = (): void => {
+    reject(signal.reason);
+    asked.terminate();
+  };
+  signal.addEventListener("abort", aborted, { once: true });
+  asked.on("error", reject);
+  asked.on("unexpected-response", (_, answer) => {
+    const told = (error: ApiError): void => resolve({ error, headers: answer.headers });
+    errorOf(streamed(answer), "the hub")
+      .then(told, reject)
+      .finally(() => asked.terminate());
+  });
+  asked.on("upgrade", ({ headers: told, socket }) => {
+    asked.once("open", () => resolve({ socket: bytesOf(asked, socket), headers: told }));
+  });
+  try {
+    if (signal.aborted) aborted();
+    return await promise;
+  } finally {
+    signal.removeEventListener("abort", aborted);
+  }
+}

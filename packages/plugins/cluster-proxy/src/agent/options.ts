@@ -1,0 +1,45 @@
+import type { KeyPair, PolicyRule } from "@virtual-workspaces/framework";
+import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
+import type { AgentEndOptions } from "../tunnel/agent-end.ts";
+
+/** What an {@link Agent} is told. */
+export interface AgentOptions {
+  /** The hub, as far as one ClusterProxy: `https://host:6443/services/clusterproxy-agents/root:edge/shop`. */
+  readonly hub: Pick<UpstreamOptions, "url" | "tls" | "dial">;
+  /** A token of an `AgentToken`, for an agent that has no certificate, or whose certificate is not taken any more. @default none */
+  readonly token?: string;
+  /** The certificate that it has been given, and its key. @default none yet */
+  readonly certificate?: KeyPair;
+  /** Told each new certificate with its key, to be kept where nobody else reads it. What it throws is told `onEvent`, and it is told again later. */
+  readonly keep: (certificate: KeyPair) => Promise<void> | void;
+  /** The API server of the remote cluster, by a credential that may impersonate users and groups there, and need not do anything else. */
+  readonly api: Upstream | UpstreamOptions;
+  /** What may be asked of it, whoever runs the hub: what no rule allows is 403. @default everything */
+  readonly allow?: readonly PolicyRule[];
+  /** What hubs are told of it. @default "unknown" */
+  readonly version?: string;
+  /** Windows, heartbeat and number of connections of the tunnel. */
+  readonly tunnel?: Pick<AgentEndOptions, "windows" | "heartbeat" | "streams">;
+  /** @default the machine's clock */
+  readonly now?: () => Date;
+  /** Told what happens. @default nobody */
+  readonly onEvent?: (event: AgentEvent) => void;
+}
+
+/** What happens to an agent. Messages and errors have nothing secret in them. */
+export type AgentEvent =
+  /** It has been given a certificate, the first or another. */
+  | { readonly type: "certified"; readonly expires: Date }
+  /** It has a tunnel. */
+  | { readonly type: "connected"; readonly epoch: number }
+  /** The hub wants it elsewhere: it dials again, and ends the tunnel when that stands. */
+  | { readonly type: "draining" }
+  /** A tunnel has ended. */
+  | { readonly type: "disconnected"; readonly error: Error | undefined }
+  /** Something failed; it is tried again after a while, ms. */
+  | {
+      readonly type: "failed";
+      readonly what: "certificate" | "tunnel" | "keep" | "api";
+      readonly error: unknown;
+      readonly retryAfter?: number;
+    };

@@ -1,0 +1,86 @@
+import type { Duplex } from "node:stream";
+import { relay } from "@virtual-workspaces/forwarding";
+import {
+  type Authenticator,
+  type AuthorizeRequest,
+  allow,
+  createServer,
+  type Decision,
+  defineVirtualWorkspace,
+  deny,
+  type PolicyRule,
+  ruleAllows,
+  type Server,
+  User,
+} from "@virtual-workspaces/framework";
+import { crossing } from "../hub/crossing.ts";
+import type { AgentOptions } from "./options.ts";
+
+const WHAT = "the API server of the remote cluster";
+
+/** Whoever runs the hub: comes through the tunnel and says as whom it asks, by `Impersonate-*`. */
+const HUB = new User({ name: "system:hub" });
+const THROUGH_TUNNEL: Authenticator = { name: "tunnel", authenticate: () => HUB };
+
+/**
+ * The remote cluster's API, as far as the agent allows: it ends the hub's requests itself, and asks the API server with a credential that never leaves it, as whom the
+ * hub says. Somebody has to be named, and nobody that API servers give rights to by themselves: whoever runs the hub can be none of these.
+ */
+export class RemoteApi implements AsyncDisposable {
+  readonly #server: Server;
+  readonly #stack = new AsyncDisposableStack();
+
+  constructor({ api, allow: rules = EVERYTHING, onEvent }: Pick<AgentOptions, "api" | "allow" | "onEvent">) {
+    const onError = (error: unknown): void => onEvent?.({ type: "failed", what: "api", error });
+    const passed = this.#stack.use(
+      relay({ upstream: api, identity: crossing, path: ({ tail }) => tail || "/", what: WHAT, onError }),
+    );
+    const view = defineVirtualWorkspace({
+      name: "remote",
+      prefix: "/",
+      path: "/",
+      authorize: (request) => decision(rules, request),
+      handles: () => true,
+      handle: passed.handle,
+      upgrade: passed.upgrade,
+    });
+    this.#server = this.#stack.use(
+      createServer({
+        virtualWorkspaces: [view],
+        authentication: [THROUGH_TUNNEL],
+        impersonation: allow,
+        log: ({ level, error, message }) => (level === "error" ? onError(error ?? message) : undefined),
+      }),
+    );
+  }
+
+  start(): Promise<void> {
+    return this.#server.start();
+  }
+
+  /** A connection to it. */
+  connect(): Duplex {
+    return this.#server.connect();
+  }
+
+  /** Ends watches cleanly, and waits for what else is under way. */
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync();
+  }
+}
+
+const EVERYTHING: readonly PolicyRule[] = [
+  { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
+  { verbs: ["*"], nonResourceURLs: ["*"] },
+];
+
+function decision(rules: readonly PolicyRule[], request: AuthorizeRequest<unknown>): Decision {
+  if (request.user === HUB) return deny("the hub has not said who asks");
+  return rules.some((rule) => ruleAllows(rule, request))
+    ? allow()
+    : deny("the agent does not allow it: whoever runs it can, by a rule of its --allow-file");
+}

@@ -1,0 +1,88 @@
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import { subjectAccessReview } from "@virtual-workspaces/forwarding";
+import {
+  type AuthorizeRequest,
+  allow,
+  type Decision,
+  defineVirtualWorkspace,
+  deny,
+  type VirtualWorkspace,
+} from "@virtual-workspaces/framework";
+import { ClusterProxy } from "@virtual-workspaces/kcp";
+import type { Hub } from "../hub/hub.ts";
+import type { ProxyKey } from "../hub/proxy-key.ts";
+import { problemOf } from "./agent-records.ts";
+import type { AgentCredential } from "./agent-users.ts";
+import { AgentCertificate, AgentToken } from "./kinds.ts";
+import { AgentCertificates, AgentTokens } from "./storages.ts";
+import { acceptTunnel } from "./tunnel-upgrade.ts";
+import { TUNNEL_PATH } from "./wire.ts";
+
+/** Where agents go, below `/services`, as {@link clusterProxy} has it. */
+export const AGENTS_VIEW = "clusterproxy-agents";
+
+/**
+ * Where agents of ClusterProxies are enrolled, renew their certificates and leave their tunnels: `/services/clusterproxy-agents/<logical cluster or path>/<ClusterProxy>`.
+ * Agents are known here by their certificates, and nowhere else. Whoever may create `clusterproxies/token` of the object gets tokens for new ones.
+ */
+export function agentsView(hub: Hub): VirtualWorkspace {
+  const { users, proxies, records, options } = hub;
+  const { upstream, reviews = upstream, allowCache, onError } = options;
+  const mayEnrol = subjectAccessReview<ProxyKey>({
+    upstream: reviews,
+    ...(allowCache !== undefined && { allowCache }),
+    onError,
+    attributes: ({ params: { name } }) => ({
+      verb: "create",
+      group: ClusterProxy.group,
+      resource: ClusterProxy.plural,
+      subresource: "token",
+      name,
+    }),
+  });
+  const authorize = async (request: AuthorizeRequest<ProxyKey>): Promise<Decision> => {
+    const credential = users.credentialOf(request.user);
+    if (credential === undefined) return mayEnrol(request);
+    const { params } = request;
+    if (!isOf(credential, params))
+      return deny("an agent's certificate and tokens are for one ClusterProxy: this is another");
+    // What this hub has heard may be older than what another has just written.
+    const problem = problemOf(proxies.get(params), credential) && problemOf(await records.read(params), credential);
+    if (problem !== undefined) return deny(problem);
+    return mayAsk(credential, request)
+      ? allow()
+      : deny("agents do nothing here but renew their certificates and leave their tunnels");
+  };
+  return defineVirtualWorkspace({
+    name: AGENTS_VIEW,
+    path: "/:cluster/:name",
+    authentication: () => [users.authenticator],
+    locate: (said) => proxies.locate(said),
+    authorize,
+    resources: [AgentToken.serve(new AgentTokens(hub)), AgentCertificate.serve(new AgentCertificates(hub))],
+    upgrade: (req, socket, request) => {
+      const credential = users.credentialOf(request.user);
+      if (credential?.kind !== "agent" || request.tail !== TUNNEL_PATH) throw ApiError.notFoundPath();
+      return acceptTunnel({ req, socket, request, credential }, hub);
+    },
+    ready: () => hub.ready(),
+    setup: () => mayEnrol,
+  });
+}
+
+function isOf(credential: AgentCredential, { cluster, name }: ProxyKey): boolean {
+  const whose = credential.kind === "join" ? credential.join : credential.proven.identity;
+  return whose.cluster === cluster && whose.name === name;
+}
+
+function mayAsk({ kind }: AgentCredential, request: AuthorizeRequest<ProxyKey>): boolean {
+  const { isResource, verb, group, resource, subresource, path, upgrade } = request;
+  if (isResource)
+    return (
+      verb === "create" &&
+      group === AgentCertificate.group &&
+      resource === AgentCertificate.plural &&
+      subresource === ""
+    );
+  return kind === "agent" && upgrade && path === TUNNEL_PATH;
+}

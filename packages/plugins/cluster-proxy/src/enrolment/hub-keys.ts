@@ -1,0 +1,100 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { isApiError, type KindReference } from "@virtual-workspaces/apimachinery";
+import type { Client } from "@virtual-workspaces/client";
+import { issueCertificate, type KeyPair } from "@virtual-workspaces/framework";
+import { IDENTITY_SECRET_NAMESPACE, ROOT_CLUSTER } from "@virtual-workspaces/kcp";
+
+/** By what hubs know agents. */
+export interface HubAuthority {
+  /** PEM. */
+  readonly pair: KeyPair;
+  readonly certificate: X509Certificate;
+  readonly key: KeyObject;
+}
+
+interface SecretContent {
+  readonly type?: string;
+  /** Base64. */
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+const SECRET: KindReference<SecretContent> = {
+  group: "",
+  version: "v1",
+  kind: "Secret",
+  plural: "secrets",
+  scope: "Namespaced",
+};
+const NAMESPACE: KindReference = {
+  group: "",
+  version: "v1",
+  kind: "Namespace",
+  plural: "namespaces",
+  scope: "Cluster",
+};
+const NAME = "clusterproxy-hub";
+
+/**
+ * The authority that certifies agents, and signs tokens for those to come. All hubs have the same: a Secret in `root`, which the first makes. Whoever may read
+ * that can be any agent; once it is deleted all agents have to be enrolled again.
+ */
+export class HubKeys {
+  readonly #client: Client;
+  readonly #now: () => Date;
+  #authority: Promise<HubAuthority> | undefined;
+
+  /** @param client by which `root` is read and written */
+  constructor(client: Client, now: () => Date) {
+    this.#client = client.cluster(ROOT_CLUSTER);
+    this.#now = now;
+  }
+
+  /** Read once. @throws ApiError when it cannot be, Error when the Secret holds no authority; it is tried again then */
+  get(): Promise<HubAuthority> {
+    this.#authority ??= this.#read().catch((error: unknown) => {
+      this.#authority = undefined;
+      throw error;
+    });
+    return this.#authority;
+  }
+
+  async #read(): Promise<HubAuthority> {
+    const secrets = this.#client.resource(SECRET).in(IDENTITY_SECRET_NAMESPACE);
+    const { data = {} } = await secrets.get(NAME).catch(absent(() => this.#made()));
+    const pair = { cert: textOf(data["tls.crt"]), key: textOf(data["tls.key"]) };
+    try {
+      return { pair, certificate: new X509Certificate(pair.cert), key: createPrivateKey(pair.key) };
+    } catch (cause) {
+      const where = `the Secret ${IDENTITY_SECRET_NAMESPACE}/${NAME} in ${ROOT_CLUSTER}`;
+      throw new Error(`${where} holds no certificate and key: delete it, and enrol all agents again`, { cause });
+    }
+  }
+
+  /** Whoever is first has made it. */
+  async #made(): Promise<SecretContent> {
+    const secrets = this.#client.resource(SECRET).in(IDENTITY_SECRET_NAMESPACE);
+    const subject = { name: "virtual-workspaces cluster proxies", groups: [] };
+    const { cert, key } = await issueCertificate({ subject, purpose: { kind: "authority" }, now: this.#now() });
+    const data = { "tls.crt": base64(cert), "tls.key": base64(key) };
+    const namespace = { metadata: { name: IDENTITY_SECRET_NAMESPACE } };
+    await this.#client
+      .resource(NAMESPACE)
+      .create(namespace)
+      .catch(taken(() => undefined));
+    const secret = { metadata: { name: NAME }, type: "kubernetes.io/tls", data };
+    return secrets.create(secret).catch(taken(() => secrets.get(NAME)));
+  }
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+const textOf = (data = ""): string => Buffer.from(data, "base64").toString();
+
+const absent = <T>(otherwise: () => T) => orElse(404, otherwise);
+const taken = <T>(otherwise: () => T) => orElse(409, otherwise);
+
+function orElse<T>(code: number, otherwise: () => T): (error: unknown) => T {
+  return (error) => {
+    if (isApiError(error) && error.code === code) return otherwise();
+    throw error;
+  };
+}

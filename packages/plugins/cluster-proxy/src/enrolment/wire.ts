@@ -1,0 +1,11 @@
+// What agents and hubs say to each other before there is a tunnel.
+/** Where tunnels are left, below the view of agents. */
+export const TUNNEL_PATH = "/tunnel";
+/** What the connection is from then on. */
+export const TUNNEL_PROTOCOL = "virtual-workspaces-tunnel";
+/** Which of the agents of one identity it is: as the hub has told it, and in what the hub says. */
+export const EPOCH_HEADER = "x-virtual-workspaces-epoch";
+/** The agent's version. */
+export const VERSION_HEADER = "x-virtual-workspaces-agent-version";
+/** What agents call the API server that they are for. */
+export const API_TARGET = "api";

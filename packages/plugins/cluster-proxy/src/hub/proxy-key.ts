@@ -1,0 +1,9 @@
+import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+
+/** Which ClusterProxy: the names of its logical cluster and its own. */
+export type ProxyKey = Pick<ObjectKey, "cluster" | "name">;
+
+/** As a text, by which it is found. */
+export function textOf({ cluster, name }: ProxyKey): string {
+  return `${cluster}/${name}`;
+}

@@ -1,0 +1,131 @@
+import { formatTime } from "@virtual-workspaces/apimachinery";
+import {
+  type ClusterProxy,
+  type ClusterProxyStatus,
+  type Condition,
+  clusterOf,
+  markFalse,
+  markTrue,
+  markUnknown,
+  READY_CONDITION,
+  type ServedUrls,
+  setSummary,
+  viewURL,
+} from "@virtual-workspaces/kcp";
+import { isRevoked } from "../enrolment/agent-records.ts";
+import { CLUSTER_PROXY_VIEW } from "../view/name.ts";
+import type { Tunnel } from "./tunnels.ts";
+
+/** The conditions of a ClusterProxy, besides Ready. */
+const CLUSTER_PROXY_CONDITIONS = {
+  identity: "IdentityValid",
+  urls: "VirtualWorkspaceURLsReady",
+  agent: "AgentConnected",
+} as const;
+
+/** What a hub knows of a ClusterProxy. */
+export interface Known {
+  /** The newest of its tunnels that can be used. */
+  readonly tunnel: Tunnel | undefined;
+  /** Whether its agent, which has no tunnel, may still be on its way: a hub has just begun, or a tunnel has just ended. */
+  readonly isAwaited: boolean;
+  readonly urls: ServedUrls | undefined;
+  readonly now: Date;
+}
+
+/** How often it is written that an agent is there, ms. */
+export const HEARTBEAT = 60_000;
+
+/** What is wrong: a condition that is False. */
+interface Problem {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The status of a ClusterProxy: Ready together with its URL, or neither, since controllers of others look at both. */
+export function statusOf(proxy: ClusterProxy, known: Known): ClusterProxyStatus {
+  const { status, metadata } = proxy;
+  const { urls, now, tunnel } = known;
+  const { identity, agent } = CLUSTER_PROXY_CONDITIONS;
+  let { conditions } = status ?? {};
+  conditions = marked(conditions, { type: identity, problem: identityProblem(proxy, now), now });
+  conditions =
+    urls === undefined
+      ? markUnknown(
+          conditions,
+          { type: CLUSTER_PROXY_CONDITIONS.urls, reason: "URLUnknown", message: URL_UNKNOWN },
+          now,
+        )
+      : markTrue(conditions, CLUSTER_PROXY_CONDITIONS.urls, now);
+  if (tunnel !== undefined || !known.isAwaited)
+    conditions = marked(conditions, { type: agent, problem: agentProblem(proxy, tunnel), now });
+  const types = [identity, CLUSTER_PROXY_CONDITIONS.urls, agent];
+  conditions = setSummary(conditions, { now, types });
+  const url = urls && viewURL(urls.services, CLUSTER_PROXY_VIEW, clusterOf(proxy), metadata.name ?? "");
+  return {
+    ...status,
+    phase: phaseOf(conditions, urls),
+    conditions,
+    ...(url !== undefined && { URL: url, virtualWorkspaces: [{ url }] }),
+    ...(tunnel !== undefined && { agent: { ...status?.agent, ...seen(status?.agent, tunnel, now) } }),
+  };
+}
+
+const URL_UNKNOWN = "where this server serves its views is not known yet: see its Shard";
+const ENROL = "enrol one by a token of `virtual-workspaces agent token`";
+
+function identityProblem(proxy: ClusterProxy, now: Date): Problem | undefined {
+  const { enrolment, certificateExpires } = proxy.status?.agent ?? {};
+  if (enrolment === undefined) return { reason: "NeverEnrolled", message: `no agent was ever enrolled: ${ENROL}` };
+  if (isRevoked(proxy, Date.parse(enrolment.time)))
+    return { reason: "Revoked", message: `the agent was enrolled before spec.revokedBefore: ${ENROL}` };
+  if (certificateExpires !== undefined && Date.parse(certificateExpires) < now.getTime())
+    return {
+      reason: "CertificateExpired",
+      message: `the agent's certificate ended at ${certificateExpires}: ${ENROL}`,
+    };
+  return undefined;
+}
+
+function agentProblem({ status }: ClusterProxy, tunnel: Tunnel | undefined): Problem | undefined {
+  if (tunnel !== undefined) return undefined;
+  const { enrolment, epoch } = status?.agent ?? {};
+  if (enrolment === undefined) return { reason: "NeverEnrolled", message: `no agent was ever enrolled: ${ENROL}` };
+  if (epoch === undefined)
+    return { reason: "NeverConnected", message: "the agent has never connected: see that it runs, and its log" };
+  return {
+    reason: "Disconnected",
+    message: "the agent is not connected: see that it runs and reaches this server, and its log",
+  };
+}
+
+function marked(
+  conditions: readonly Condition[] | undefined,
+  { type, problem, now }: { readonly type: string; readonly problem: Problem | undefined; readonly now: Date },
+): Condition[] {
+  if (problem === undefined) return markTrue(conditions, type, now);
+  return markFalse(conditions, { type, severity: "Error", ...problem }, now);
+}
+
+function phaseOf(
+  conditions: readonly Condition[],
+  urls: ServedUrls | undefined,
+): NonNullable<ClusterProxyStatus["phase"]> {
+  const statusOfType = (wanted: string): string | undefined => conditions.find(({ type }) => type === wanted)?.status;
+  if (urls === undefined) return "Initializing";
+  if (statusOfType(READY_CONDITION) === "True") return "Ready";
+  const identity = conditions.find(({ type }) => type === CLUSTER_PROXY_CONDITIONS.identity);
+  if (identity?.reason === "NeverEnrolled") return "Initializing";
+  return identity?.status === "True" ? "Connecting" : "Unknown";
+}
+
+/** What its tunnel says of an agent; a time that is not long ago stays. */
+function seen(
+  agent: ClusterProxyStatus["agent"],
+  { version }: Tunnel,
+  now: Date,
+): NonNullable<ClusterProxyStatus["agent"]> {
+  const { lastHeartbeatTime } = agent ?? {};
+  const isRecent = lastHeartbeatTime !== undefined && now.getTime() - Date.parse(lastHeartbeatTime) < HEARTBEAT;
+  return { version, lastHeartbeatTime: isRecent ? lastHeartbeatTime : formatTime(now) };
+}

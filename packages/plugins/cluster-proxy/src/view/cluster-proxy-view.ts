@@ -1,0 +1,84 @@
+import { ApiError, quote } from "@virtual-workspaces/apimachinery";
+import type { Relay } from "@virtual-workspaces/forwarding";
+import { subjectAccessReview } from "@virtual-workspaces/forwarding";
+import {
+  type AuthorizeRequest,
+  defineVirtualWorkspace,
+  type RawRequest,
+  type VirtualWorkspace,
+} from "@virtual-workspaces/framework";
+import { ClusterProxy, getCondition, READY_CONDITION } from "@virtual-workspaces/kcp";
+import { found } from "../hub/found.ts";
+import type { Hub } from "../hub/hub.ts";
+import type { ProxyKey } from "../hub/proxy-key.ts";
+import { CLUSTER_PROXY_VIEW } from "./name.ts";
+
+/** How often open watches and upgraded connections are asked about, ms. */
+const EVERY = 1_000;
+
+/**
+ * Remote clusters: `/services/clusterproxy/<logical cluster or path>/<ClusterProxy>/…`. Whoever may use the verb on `clusterproxies/proxy` of the object, in
+ * the workspace that holds it, may ask; what they may do there the remote cluster decides, of them by name.
+ */
+export function clusterProxyView(hub: Hub): VirtualWorkspace {
+  const { upstream, reviews = upstream, allowCache, onError } = hub.options;
+  const may = subjectAccessReview<ProxyKey>({
+    upstream: reviews,
+    ...(allowCache !== undefined && { allowCache }),
+    watchesEvery: EVERY,
+    onError,
+    attributes: (request) => ({
+      verb: verbOf(request),
+      ...{ group: ClusterProxy.group, resource: ClusterProxy.plural, subresource: "proxy" },
+      name: request.params.name,
+    }),
+  });
+  return defineVirtualWorkspace({
+    name: CLUSTER_PROXY_VIEW,
+    path: "/:cluster/:name",
+    locate: (said) => hub.proxies.locate(said),
+    authorize: may,
+    // Discovery, reviews and OpenAPI are the remote cluster's own.
+    handles: () => true,
+    handle: async (req, res, request) => (await remoteOf(hub, request)).handle(req, res, request),
+    upgrade: async (req, socket, request) => (await remoteOf(hub, request)).upgrade(req, socket, request),
+    ready: () => hub.ready(),
+    setup: () => {
+      const running = hub.start();
+      return {
+        [Symbol.asyncDispose]: async () => {
+          await running[Symbol.asyncDispose]();
+          await may[Symbol.asyncDispose]();
+        },
+      };
+    },
+  });
+}
+
+/** Terminals and tunnels by WebSocket begin with a GET, and do whatever is typed (KEP-4006). */
+function verbOf({ verb, upgrade, subresource }: AuthorizeRequest<ProxyKey>): string {
+  return upgrade && subresource !== "" ? "create" : verb;
+}
+
+/** @throws ApiError 404, 503 */
+async function remoteOf(
+  { proxies, tunnels, remotes }: Hub,
+  { params: { cluster, name }, signal }: RawRequest<ProxyKey>,
+): Promise<Pick<Relay, "handle" | "upgrade">> {
+  const key = { cluster, name };
+  const proxy = found(proxies.get(key), key);
+  // An agent that has been there may be on its way.
+  if (proxy.status?.agent?.epoch !== undefined) await tunnels.wait(key, signal);
+  const remote = remotes.of(key);
+  if (remote === undefined) throw down(proxy);
+  return remote;
+}
+
+/** 503: which ClusterProxy, how it is, since when and why. */
+function down({ metadata, status }: ClusterProxy): ApiError {
+  const ready = getCondition(status?.conditions, READY_CONDITION);
+  const since = ready?.lastTransitionTime ?? metadata.creationTimestamp ?? "an unknown time";
+  const isSaid = ready !== undefined && ready.status !== "True";
+  const why = isSaid ? ` since ${since}: ${ready.message}` : ": its agent has just left, and may be back soon";
+  return ApiError.serviceUnavailable(`the ClusterProxy ${quote(metadata.name ?? "")} cannot be reached${why}`);
+}

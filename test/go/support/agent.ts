@@ -1,0 +1,51 @@
+// Drives a real `virtual-workspaces agent`, which shares nothing with its hub but the address.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Tree, tree } from "../../_setup/tree.ts";
+import { VirtualWorkspaces } from "./virtual-workspaces.ts";
+
+/** What an agent is given. */
+export interface AgentFiles {
+  /** What `agent token` has printed. */
+  readonly bootstrap?: string;
+  /** A kubeconfig of the remote cluster. */
+  readonly cluster: string;
+  /** What its `--allow-file` says. @default none */
+  readonly allow?: string;
+  /** What an agent before it has kept. @default nothing */
+  readonly hub?: string;
+}
+
+/** A running agent, killed at the end of its `await using` block. */
+export class AgentProgram extends VirtualWorkspaces {
+  readonly folder: Tree;
+
+  constructor({ bootstrap, cluster, allow, hub }: AgentFiles) {
+    const folder = tree({ "cluster.kubeconfig": cluster });
+    const at = (name: string): string => join(folder.path, name);
+    const given = { "bootstrap.kubeconfig": bootstrap, "hub.kubeconfig": hub, "allow.yaml": allow };
+    for (const [name, text] of Object.entries(given))
+      if (text !== undefined) writeFileSync(at(name), text, { mode: 0o600 });
+    const flags = [
+      ...["--hub-kubeconfig", at("hub.kubeconfig"), "--kubeconfig", at("cluster.kubeconfig")],
+      ...(bootstrap === undefined ? [] : ["--bootstrap-kubeconfig", at("bootstrap.kubeconfig")]),
+      ...(allow === undefined ? [] : ["--allow-file", at("allow.yaml")]),
+    ];
+    super(["agent", ...flags], { HOME: folder.path });
+    this.folder = folder;
+  }
+
+  /** Waits until its log has said something so often. */
+  async said(text: RegExp, times = 1): Promise<void> {
+    await this.until(
+      String(text),
+      () => this.stderr.split("\n").filter((line) => text.test(line)).length >= times,
+      30_000,
+    );
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    await super[Symbol.asyncDispose]();
+    this.folder[Symbol.dispose]();
+  }
+}
