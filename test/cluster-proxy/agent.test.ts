@@ -31,7 +31,7 @@ describe("an agent, of a hub that is somebody else's,", function () {
       if (refusal !== undefined)
         return void socket.end(`HTTP/1.1 ${refusal} No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
       socket.write(
-        "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: virtual-workspaces-tunnel\r\nx-virtual-workspaces-epoch: 7\r\n\r\n",
+        "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: virtual-workspaces-tunnel.v1\r\nx-virtual-workspaces-epoch: 7\r\n\r\n",
         () => {
           tunnels.push({ end: new HubEnd(socket), headers: req.headers });
           for (const go of dialled.splice(0)) go();

@@ -99,10 +99,10 @@ describe("a tunnel in a WebSocket", function () {
       return res.statusCode;
     };
     expect(
-      await asked({ authorization: "Bearer bob", "sec-websocket-protocol": "virtual-workspaces-tunnel" }),
+      await asked({ authorization: "Bearer bob", "sec-websocket-protocol": "virtual-workspaces-tunnel.v1" }),
     ).to.equal(403);
     expect(
-      await asked({ authorization: "Bearer alice", "sec-websocket-protocol": "virtual-workspaces-tunnel" }),
+      await asked({ authorization: "Bearer alice", "sec-websocket-protocol": "virtual-workspaces-tunnel.v1" }),
     ).to.equal(404);
   });
 });

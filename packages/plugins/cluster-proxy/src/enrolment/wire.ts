@@ -2,7 +2,7 @@
 /** Where tunnels are left, below the view of agents. */
 export const TUNNEL_PATH = "/tunnel";
 /** What the connection is from then on. */
-export const TUNNEL_PROTOCOL = "virtual-workspaces-tunnel";
+export const TUNNEL_PROTOCOL = "virtual-workspaces-tunnel.v1";
 /** Which of the agents of one identity it is: as the hub has told it, and in what the hub says. */
 export const EPOCH_HEADER = "x-virtual-workspaces-epoch";
 /** The agent's version. */
