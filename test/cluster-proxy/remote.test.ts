@@ -117,6 +117,28 @@ describe("a remote cluster", function () {
     expect((await hub.at("shop").get("/api/v1/cookies", { user: "alice" })).headers).not.to.have.property("set-cookie");
   });
 
+  it("is counted at its server's /metrics, without its name", async () => {
+    await hub.at("shop").get("/api/v1/pods", { user: "alice" });
+    const { text } = await hub.server.get("/metrics", { user: "root" });
+    const counted = new Map(
+      text
+        .split("\n")
+        .filter((line) => line.startsWith("clusterproxy_"))
+        .map((line) => line.split(" ") as [string, string]),
+    );
+    expect([counted.get("clusterproxy_tunnels"), counted.get("clusterproxy_tunnels_opened_total")]).to.deep.equal([
+      "1",
+      "1",
+    ]);
+    for (const name of [
+      "clusterproxy_tunnel_streams_opened_total",
+      'clusterproxy_tunnel_bytes_total{direction="sent"}',
+      'clusterproxy_tunnel_bytes_total{direction="received"}',
+    ])
+      expect(Number(counted.get(name)), name).to.be.greaterThan(0);
+    expect(text).not.to.match(/shop/);
+  });
+
   it("ends what is open when its object is deleted, and is another one when it is made again", async () => {
     await hub.make("gone");
     await using other = await hub.agent("gone", { api: apiOf(target) });

@@ -4,6 +4,7 @@ import {
   createServer,
   defineVirtualWorkspace,
   deny,
+  type MetricFamily,
   type Metrics,
   metrics,
   type ServerOptions,
@@ -271,5 +272,40 @@ describe("metrics", () => {
     using wire = await Wire.open(server.port, { tls: { ca: authority.ca } });
     wire.request("GET /metrics HTTP/1.1", "Host: x", "Authorization: Bearer scraper");
     expect((await wire.answer())?.body).to.include("\napiserver_tls_handshake_errors_total 1\n");
+  });
+
+  it("are told of what views count, those of one name as one, and of no view that fails", async () => {
+    const counting = (name: string, metrics: () => readonly MetricFamily[]) =>
+      defineVirtualWorkspace({
+        name,
+        path: "/",
+        authorize: () => allow(),
+        handle: (_, res) => void res.end(),
+        metrics,
+      });
+    const pots = (kind: string, value: number): readonly MetricFamily[] => [
+      { name: "pots", help: "Pots.", type: "gauge", labelNames: ["kind"], samples: [{ labels: [kind], value }] },
+    ];
+    const { log, records } = testLog();
+    const virtualWorkspaces = [
+      counting("one", () => pots("tea", 2)),
+      counting("two", () => pots("soup", 3)),
+      counting("three", () => {
+        throw new Error("no pots");
+      }),
+      counting("four", () => [
+        { name: "pots", help: "Others.", type: "counter", labelNames: [], samples: [{ labels: [], value: 9 }] },
+      ]),
+    ];
+    await using server = await start({ virtualWorkspaces, log });
+    const { text } = await server.scrape();
+    expectFault(/no pots/);
+    expect(text.split("\n").filter((line) => line.includes("pots"))).to.deep.equal([
+      "# HELP pots Pots.",
+      "# TYPE pots gauge",
+      'pots{kind="tea"} 2',
+      'pots{kind="soup"} 3',
+    ]);
+    expect(records.some(({ message }) => message === "metrics of a virtual workspace failed")).to.equal(true);
   });
 });

@@ -4,6 +4,7 @@ import type { GroupOrder } from "@virtual-workspaces/apimachinery";
 import type { Authenticator } from "./authn/authenticator.ts";
 import type { AuthorizeRequest, Authorizer } from "./authorization.ts";
 import type { Log } from "./log.ts";
+import type { MetricFamily } from "./metrics/family.ts";
 import { checkPrefix, type PathParams, parsePattern } from "./path.ts";
 import type { ServedResource } from "./served.ts";
 import type { Awaitable } from "./storage.ts";
@@ -179,6 +180,11 @@ export interface VirtualWorkspace<Params = Readonly<Record<string, string>>> {
   readonly ready?: (context: { readonly signal: AbortSignal }) => Awaitable<void>;
   /** Run once when the server starts. What it returns is disposed when the server closes; `signal` aborts then. */
   readonly setup?: (context: SetupContext) => Awaitable<AsyncDisposable | Disposable | undefined>;
+  /**
+   * What the view counts of its own: told at `/metrics` of its server, where there is one, with all else, and asked whenever somebody reads. Families that several views have
+   * are told as one. Name nothing of a caller's in labels, and as few values as there may be series. What throws is logged, and left out. @default nothing
+   */
+  readonly metrics?: () => readonly MetricFamily[];
   /**
    * What is there to read besides, by path below the view: `/.well-known/openid-configuration`. Answered to GET and HEAD once
    * `authorize` has been asked about the path, and named at the view's root. Not below `/api`, `/apis` or `/openapi`.

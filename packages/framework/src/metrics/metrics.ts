@@ -10,6 +10,7 @@ import type { MetricFamily } from "./family.ts";
 import { processFamilies, watchProcess } from "./process-families.ts";
 import { RequestMeter } from "./request-meter.ts";
 import { serverFamilies } from "./server-families.ts";
+import { viewFamilies } from "./view-families.ts";
 
 /** Who sees the metrics, and which. */
 export interface MetricsOptions {
@@ -72,6 +73,7 @@ export class ServerMetrics {
     const families: MetricFamily[] = [
       ...requests.families(),
       ...serverFamilies(this.#core),
+      ...viewFamilies(this.#core),
       ...this.#metrics.families(),
     ];
     if (this.#metrics.process) families.push(...(await processFamilies()));

@@ -1,8 +1,10 @@
 import type { Duplex } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
+import type { MetricFamily } from "@virtual-workspaces/framework";
 import type { HubEnd } from "../tunnel/hub-end.ts";
 import { isTunnelError } from "../tunnel/tunnel-error.ts";
 import { type ProxyKey, textOf } from "./proxy-key.ts";
+import { TunnelMeter } from "./tunnel-families.ts";
 
 /** A tunnel that an agent has dialled. */
 export interface Tunnel {
@@ -30,6 +32,7 @@ export class Tunnels implements AsyncDisposable {
   readonly #options: TunnelsOptions;
   /** The newest last. */
   readonly #byProxy = new Map<string, readonly Tunnel[]>();
+  readonly #meter = new TunnelMeter();
   readonly #waiting = new Map<string, Set<() => void>>();
 
   constructor(options: TunnelsOptions) {
@@ -44,6 +47,7 @@ export class Tunnels implements AsyncDisposable {
   /** There is one more, until it has ended. */
   add(key: ProxyKey, tunnel: Tunnel): void {
     const text = textOf(key);
+    this.#meter.opened();
     this.#byProxy.set(text, [...(this.#byProxy.get(text) ?? []), tunnel]);
     for (const go of this.#waiting.get(text) ?? []) go();
     this.#options.changed(key);
@@ -99,6 +103,11 @@ export class Tunnels implements AsyncDisposable {
     throw failure;
   }
 
+  /** What is counted of them. */
+  families(): readonly MetricFamily[] {
+    return this.#meter.families([...this.#byProxy.values()].flat().map(({ end }) => end.stats));
+  }
+
   /** Ends all of them. */
   async [Symbol.asyncDispose](): Promise<void> {
     const all = [...this.#byProxy.values()].flat();
@@ -107,6 +116,7 @@ export class Tunnels implements AsyncDisposable {
 
   #remove(key: ProxyKey, tunnel: Tunnel): void {
     const text = textOf(key);
+    this.#meter.ended(tunnel.end.stats);
     const rest = (this.#byProxy.get(text) ?? []).filter((one) => one !== tunnel);
     if (rest.length > 0) this.#byProxy.set(text, rest);
     else this.#byProxy.delete(text);

@@ -42,6 +42,7 @@ export function clusterProxyView(hub: Hub): VirtualWorkspace {
     handles: () => true,
     handle: async (req, res, request) => (await remoteOf(hub, request)).handle(req, res, request),
     upgrade: async (req, socket, request) => (await remoteOf(hub, request)).upgrade(req, socket, request),
+    metrics: () => hub.tunnels.families(),
     ready: () => hub.ready(),
     setup: () => {
       const running = hub.start();
