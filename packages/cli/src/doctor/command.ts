@@ -5,10 +5,12 @@ import { type Connection, connectionOf, ownFlagsIn, readLine } from "../ws/flags
 import { EXPORT, type ExaminedExport } from "./export-steps.ts";
 import { type ExaminedMount, MOUNT } from "./mount-steps.ts";
 import { Patient } from "./patient.ts";
+import { CLUSTER_PROXY, type ExaminedProxy } from "./proxy-steps.ts";
 import { BEHIND_THE_DOOR, TO_THE_DOOR } from "./server-steps.ts";
 import { examine, type StepResult } from "./step.ts";
 
-const USAGE = "virtual-workspaces doctor [<url>] | export [<path>:]<name> | mount [<path>:]<workspace>";
+const USAGE =
+  "virtual-workspaces doctor [<url>] | export [<path>:]<name> | mount [<path>:]<workspace> | clusterproxy [<path>:]<name>";
 
 export const doctor: Command = {
   help: `Usage: ${USAGE} [kubectl's flags]
@@ -16,13 +18,14 @@ export const doctor: Command = {
 Looks step by step for what is wrong, changes nothing, and says of the first thing that is what can be done about it: whether
 a server is reached, ready, knows who asks and lets them in, whether watches come through, how far an index is behind; of an
 APIExport besides whether it is right, published, reached, bound, its claims accepted; of a mounted workspace what it
-hangs on. Without a URL the server is that of the kubeconfig. Exits with 1 when something is wrong.
+hangs on; of a ClusterProxy its agent, and whether the remote cluster answers. Without a URL the server is that of the kubeconfig. Exits with 1 when something is wrong.
 
   virtual-workspaces doctor                        the server, or workspace, that kubectl would ask
   virtual-workspaces doctor <url>                  another URL, with the same user: of a workspace, of a view
   virtual-workspaces doctor export widgets         an APIExport of the current workspace
   virtual-workspaces doctor export root:a:widgets  or of another one
   virtual-workspaces doctor mount lab              a workspace in the current one that is mounted
+  virtual-workspaces doctor clusterproxy shop      a remote cluster
 
 Flags:
   -o json                                          one JSON object for each step
@@ -50,7 +53,7 @@ type Tell = (result: StepResult) => void;
 
 async function examined(words: readonly string[], connection: Connection, tell: Tell): Promise<boolean> {
   const [subject = "", name, ...more] = words;
-  const isPart = subject === "export" || subject === "mount";
+  const isPart = PARTS.has(subject);
   if (more.length > 0 || (isPart ? name === undefined : name !== undefined)) throw new UsageError(`usage: ${USAGE}`);
   if (!isPart) {
     await using patient = await Patient.open(subject === "" ? connection : at(connection, urlOf(subject)));
@@ -60,10 +63,17 @@ async function examined(words: readonly string[], connection: Connection, tell: 
   await using patient = await Patient.open(await placed(connection, path));
   if (patient.workspace === undefined) throw new UsageError(`${patient.url} is no workspace: name one, <path>:${own}`);
   if (!(await examine(TO_THE_DOOR, patient, tell))) return false;
-  return await (subject === "export"
-    ? examine(EXPORT, { patient, name: own } satisfies ExaminedExport, tell)
-    : examine(MOUNT, { patient, name: own } satisfies ExaminedMount, tell));
+  return (await PARTS.get(subject)?.({ patient, name: own }, tell)) === true;
 }
+
+type Examined = { readonly patient: Patient; readonly name: string };
+
+/** What can be examined in a workspace. */
+const PARTS: ReadonlyMap<string, (examined: Examined, tell: Tell) => Promise<boolean>> = new Map([
+  ["export", (examined: Examined, tell: Tell) => examine<ExaminedExport>(EXPORT, examined, tell)],
+  ["mount", (examined: Examined, tell: Tell) => examine<ExaminedMount>(MOUNT, examined, tell)],
+  ["clusterproxy", (examined: Examined, tell: Tell) => examine<ExaminedProxy>(CLUSTER_PROXY, examined, tell)],
+]);
 
 /** The same server, in a workspace that is named. */
 async function placed(connection: Connection, path: string | undefined): Promise<Connection> {
@@ -80,7 +90,7 @@ function at(connection: Connection, server: string): Connection {
 
 function urlOf(word: string): string {
   if (URL.canParse(word) && /^https?:/.test(word)) return word;
-  throw new UsageError(`${word} is no URL, neither export nor mount: usage: ${USAGE}`);
+  throw new UsageError(`${word} is no URL, and none of export, mount and clusterproxy: usage: ${USAGE}`);
 }
 
 const SIGNS = { ok: "ok      ", failed: "FAILED  ", skipped: "-       " };
