@@ -92,6 +92,7 @@ export class Hub {
       tunnels: this.tunnels,
       client: this.#client,
       urls: () => this.#location.get(),
+      grace: this.options.grace,
       now: this.now,
       onError,
     });

@@ -17,6 +17,8 @@ export interface ClusterProxyOptions extends Pick<Workspaces, "upstream" | "ever
   readonly tunnel?: TunnelEndOptions;
   /** How long a request waits for an agent that dials again, ms. @default 3000 */
   readonly patience?: number;
+  /** How long an agent that has left may be on its way before its ClusterProxy says that it is gone, ms. @default 10000 */
+  readonly grace?: number;
   /** @default the machine's clock */
   readonly now?: () => Date;
   /** Told what goes wrong, without anything secret. @default a process warning */

@@ -18,12 +18,15 @@ export interface StatusControllerOptions {
   /** By which statuses are written. */
   readonly client: Client;
   readonly urls: () => ServedUrls | undefined;
+  /** How long an agent that has left may be on its way before it is said to be gone, ms. @default 10000 */
+  readonly grace?: number | undefined;
   readonly now: () => Date;
   readonly onError: (error: unknown) => void;
 }
 
-/** How long an agent without a tunnel may be on its way before it is said to be gone, ms. */
-const AWAITED = 10_000;
+const GRACE = 10_000;
+/** So long after it was last written that an agent was there no other hub has it, ms. */
+const SILENT = 1.5 * HEARTBEAT;
 const WORKERS = 16;
 
 /** Keeps the statuses of ClusterProxies in step with their tunnels. */
@@ -31,7 +34,9 @@ export class StatusController implements AsyncDisposable {
   readonly #options: StatusControllerOptions;
   readonly #controller: Controller<ClusterProxy>;
   readonly #begun = performance.now();
-  /** When each that has no tunnel had one last, by the clock of the process, ms. */
+  /** Those that have a tunnel here. */
+  readonly #held = new Set<string>();
+  /** When those that had one lost it, by the clock of the process, ms: until that is written. */
   readonly #left = new Map<string, number>();
 
   constructor(options: StatusControllerOptions) {
@@ -69,7 +74,7 @@ export class StatusController implements AsyncDisposable {
     const text = textOf(key);
     if (proxy !== undefined && isExpired(proxy, now())) tunnels.end(key, () => true);
     const [tunnel] = tunnels.of(key);
-    if (proxy === undefined || tunnel !== undefined) this.#left.delete(text);
+    this.#note(text, { isHere: tunnel !== undefined, isGone: proxy === undefined });
     if (proxy === undefined || proxy.metadata.deletionTimestamp !== undefined) return undefined;
     const wait = tunnel === undefined ? this.#awaited(text, proxy) : 0;
     const status = statusOf(proxy, { tunnel, isAwaited: wait > 0, urls: urls(), now: now() });
@@ -81,17 +86,27 @@ export class StatusController implements AsyncDisposable {
     }
     if (!isDeepStrictEqual(status, proxy.status))
       await place.status.mergePatch(key.name, { metadata: { resourceVersion }, status }, { signal });
+    if (wait === 0) this.#left.delete(text);
     if (tunnel !== undefined) return { requeueAfter: HEARTBEAT };
     return wait > 0 ? { requeueAfter: wait } : expiring(proxy, now());
   }
 
-  /** How much longer its agent is waited for, ms: once it was there, or this hub has just begun. */
+  #note(text: string, { isHere, isGone }: { readonly isHere: boolean; readonly isGone: boolean }): void {
+    if (isHere) this.#held.add(text);
+    else if (this.#held.delete(text) && !isGone) this.#left.set(text, performance.now());
+    if (isHere || isGone) this.#left.delete(text);
+  }
+
+  /** How much longer its agent is waited for, ms, by who had its tunnel, or has just begun; another hub may have it, and says so. */
   #awaited(text: string, { status }: ClusterProxy): number {
-    if (status?.agent?.epoch === undefined) return 0;
+    const { epoch, lastHeartbeatTime = "" } = status?.agent ?? {};
+    if (epoch === undefined) return 0;
+    const { grace = GRACE, now } = this.#options;
     const at = performance.now();
-    const since = this.#left.get(text) ?? (at - this.#begun < AWAITED ? this.#begun : at);
-    this.#left.set(text, since);
-    return Math.max(0, since + AWAITED - at);
+    const left = this.#left.get(text);
+    if (left !== undefined) return Math.max(0, left + grace - at);
+    const heard = Date.parse(lastHeartbeatTime) + SILENT - now().getTime();
+    return Math.max(0, this.#begun + grace - at, Number.isNaN(heard) ? 0 : heard);
   }
 }
 

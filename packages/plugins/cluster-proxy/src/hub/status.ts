@@ -4,6 +4,7 @@ import {
   type ClusterProxyStatus,
   type Condition,
   clusterOf,
+  getCondition,
   markFalse,
   markTrue,
   markUnknown,
@@ -67,7 +68,7 @@ export function statusOf(proxy: ClusterProxy, known: Known): ClusterProxyStatus 
     phase: phaseOf(conditions, urls),
     conditions,
     ...(url !== undefined && { URL: url, virtualWorkspaces: [{ url }] }),
-    ...(tunnel !== undefined && { agent: { ...status?.agent, ...seen(status?.agent, tunnel, now) } }),
+    ...(tunnel !== undefined && { agent: { ...status?.agent, ...seen(status, tunnel, now) } }),
   };
 }
 
@@ -119,13 +120,14 @@ function phaseOf(
   return identity?.status === "True" ? "Connecting" : "Unknown";
 }
 
-/** What its tunnel says of an agent; a time that is not long ago stays. */
+/** What its tunnel says of an agent; a time that is not long ago stays, unless another hub had lost it since. */
 function seen(
-  agent: ClusterProxyStatus["agent"],
+  status: ClusterProxyStatus | undefined,
   { version }: Tunnel,
   now: Date,
 ): NonNullable<ClusterProxyStatus["agent"]> {
-  const { lastHeartbeatTime } = agent ?? {};
+  const { lastHeartbeatTime } = status?.agent ?? {};
+  const isKnown = getCondition(status?.conditions, CLUSTER_PROXY_CONDITIONS.agent)?.status === "True";
   const isRecent = lastHeartbeatTime !== undefined && now.getTime() - Date.parse(lastHeartbeatTime) < HEARTBEAT;
-  return { version, lastHeartbeatTime: isRecent ? lastHeartbeatTime : formatTime(now) };
+  return { version, lastHeartbeatTime: isKnown && isRecent ? lastHeartbeatTime : formatTime(now) };
 }
