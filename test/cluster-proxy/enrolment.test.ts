@@ -1,7 +1,8 @@
 // Who is an agent: tokens that are taken once, certificates that end, are renewed, revoked and replaced, and a second agent.
 
-import { newSigningRequest } from "@virtual-workspaces/framework";
+import { issueCertificate, newSigningRequest } from "@virtual-workspaces/framework";
 import { expect } from "chai";
+import { newProof } from "../../packages/plugins/cluster-proxy/src/enrolment/agent-proof.ts";
 import { outcome } from "../_support/plain.ts";
 import { startTarget, type Target } from "../plugins/mounts/support/mounted.ts";
 import { apiOf, conditionOf, isReady, TestHub } from "./support/hub.ts";
@@ -173,7 +174,6 @@ describe("an agent", function () {
     await hub.make("proof");
     await using agent = await hub.agent("proof", { api: apiOf(target) });
     await agent.seen("connected");
-    const { newProof } = await import("../../packages/plugins/cluster-proxy/src/enrolment/agent-proof.ts");
     const [pair] = agent.kept;
     if (pair === undefined) throw new Error("no certificate was kept");
     const proof = await newProof(pair, new Date());
@@ -188,5 +188,39 @@ describe("an agent", function () {
         .status,
     ).to.equal(401);
     expect((await hub.at("proof").get("/api", { user: await newProof(pair, new Date()) })).status).to.equal(401);
+  });
+
+  it("is told to come again while the hub's key cannot be read, and that it is written anew where it is broken", async () => {
+    await using other = await TestHub.start();
+    const secrets = "/clusters/root/api/v1/namespaces/kcp-system/secrets";
+    const data = { "tls.crt": "", "tls.key": "" };
+    const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "kcp-system" } };
+    await other.server.send("POST /clusters/root/api/v1/namespaces", namespace, { user: "root" });
+    const secret = {
+      apiVersion: "v1",
+      kind: "Secret",
+      type: "kubernetes.io/tls",
+      metadata: { name: "clusterproxy-hub" },
+      data,
+    };
+    expect((await other.server.send(`POST ${secrets}`, secret, { user: "root" })).status).to.equal(201);
+    await other.make("keyless");
+    const proof = await newProof(
+      await issueCertificate({ subject: { name: "a", groups: [] }, purpose: { kind: "client" }, now: new Date() }),
+      new Date(),
+    );
+    expect(outcome(await other.agentsAt("keyless").get("/tunnel", { user: proof }))).to.deep.equal([
+      503,
+      "ServiceUnavailable",
+      "agents cannot be told from others for now: try again",
+    ]);
+    expect(String(other.errors.at(-1))).to.match(
+      /the Secret kcp-system\/clusterproxy-hub in root holds no certificate and key: delete it/,
+    );
+    expect(
+      (await other.server.send(`DELETE ${secrets}/clusterproxy-hub`, undefined, { user: "root" })).status,
+    ).to.equal(200);
+    await using agent = await other.agent("keyless", { api: apiOf(target) });
+    await agent.seen("connected");
   });
 });

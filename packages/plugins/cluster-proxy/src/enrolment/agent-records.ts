@@ -122,7 +122,10 @@ export class AgentRecords {
         await proxies.status.mergePatch(key.name, { metadata: { resourceVersion }, status: { agent } });
         return;
       } catch (error) {
-        if (tries === TRIES || !isApiError(error) || error.code !== 409) throw error;
+        if (!isApiError(error) || error.code !== 409) throw error;
+        // A conflict would tell an agent to end.
+        if (tries === TRIES)
+          throw ApiError.serviceUnavailable("the ClusterProxy is written all the time: try again", 1);
       }
     }
   }

@@ -1,12 +1,20 @@
+import { ApiError } from "@virtual-workspaces/apimachinery";
 import { type Authenticator, bearerTokens, User } from "@virtual-workspaces/framework";
 import { isProof, Proofs, type ProvenAgent } from "./agent-proof.ts";
-import type { HubKeys } from "./hub-keys.ts";
+import type { HubAuthority, HubKeys } from "./hub-keys.ts";
 import { isJoinToken, type JoinToken, joinTokenOf } from "./join-token.ts";
 
 /** By what somebody has shown that they are, or are to be, an agent. */
 export type AgentCredential =
   | { readonly kind: "join"; readonly join: JoinToken }
   | { readonly kind: "agent"; readonly proven: ProvenAgent };
+
+/** By what agents are known. */
+export interface AgentUsersOptions {
+  readonly keys: HubKeys;
+  readonly now: () => Date;
+  readonly onError: (error: unknown) => void;
+}
 
 /** Who can be one is known by the user itself, and by no name: names can be given to others. */
 export class AgentUsers {
@@ -17,9 +25,12 @@ export class AgentUsers {
   readonly #keys: HubKeys;
   readonly #now: () => Date;
 
-  constructor(keys: HubKeys, now: () => Date) {
+  readonly #onError: (error: unknown) => void;
+
+  constructor({ keys, now, onError }: AgentUsersOptions) {
     this.#keys = keys;
     this.#now = now;
+    this.#onError = onError;
     this.authenticator = bearerTokens({
       name: "agents of cluster proxies",
       verify: async (token) => {
@@ -42,12 +53,22 @@ export class AgentUsers {
   async #credentialOf(token: string): Promise<AgentCredential | undefined> {
     const typ = await typeOf(token);
     if (isJoinToken(typ)) {
-      const join = await joinTokenOf(token, await this.#keys.get(), this.#now());
+      const join = await joinTokenOf(token, await this.#authority(), this.#now());
       return join && { kind: "join", join };
     }
     if (!isProof(typ)) return undefined;
-    const proven = await this.#proofs.of(token, await this.#keys.get(), this.#now());
+    const proven = await this.#proofs.of(token, await this.#authority(), this.#now());
     return proven && { kind: "agent", proven };
+  }
+
+  /** @throws ApiError 503: nobody is told that good credentials are bad */
+  async #authority(): Promise<HubAuthority> {
+    try {
+      return await this.#keys.get();
+    } catch (error) {
+      this.#onError(error);
+      throw ApiError.serviceUnavailable("agents cannot be told from others for now: try again", 1);
+    }
   }
 }
 

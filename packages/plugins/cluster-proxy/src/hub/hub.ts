@@ -57,7 +57,7 @@ export class Hub {
     });
     this.remotes = new RemoteClusters(this.tunnels, onError);
     this.keys = new HubKeys(everywhereClient, this.now);
-    this.users = new AgentUsers(this.keys, this.now);
+    this.users = new AgentUsers({ keys: this.keys, now: this.now, onError });
     this.records = new AgentRecords(this.#client, this.now);
     const [name, kind] = [CLUSTER_PROXY_EXPORT, ClusterProxy];
     this.#objects = new ExportedObjects({ client: this.#client, everywhere: everywhereClient, name, kind, onError });
