@@ -54,7 +54,7 @@ describe("an agent, of a hub that is somebody else's,", function () {
     const url = `http://127.0.0.1:${(hub.address() as AddressInfo).port}/services/clusterproxy-agents/root/shop`;
     const { promise, resolve } = Promise.withResolvers<void>();
     dialled.push(resolve);
-    const agent = new TestAgent({ hub: { url }, api: apiOf(target), certificate, ...options });
+    const agent = new TestAgent({ hub: { url }, hubs: 1, api: apiOf(target), certificate, ...options });
     await promise;
     return agent;
   }

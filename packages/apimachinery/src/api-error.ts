@@ -157,6 +157,11 @@ export class ApiError extends Error {
     return failure("ServiceUnavailable", message, details);
   }
 
+  /** 502: another server answers what is not passed on, or cannot be had by whoever should. Kubernetes knows no reason for that. */
+  static badGateway(message: string): ApiError {
+    return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 502 });
+  }
+
   /** 507: there is no room to keep it. Kubernetes knows no reason for that: clients see that it is not theirs to mend. */
   static insufficientStorage(message: string): ApiError {
     return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 507 });

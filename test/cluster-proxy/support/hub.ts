@@ -6,12 +6,14 @@ import {
   type ClusterProxyOptions,
   clusterProxy,
   clusterProxyManifests,
+  type HubAddress,
 } from "@virtual-workspaces/cluster-proxy";
 import { CLUSTER_PROXY_EXPORT } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
+import { Upstream } from "@virtual-workspaces/transport";
 import { loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
-import { type Answer, type Calls, callsTo } from "../../_support/plain.ts";
+import { type Answer, type Calls, callsTo, startPlain } from "../../_support/plain.ts";
 import { untilAnswer } from "../../plugins/apiexport/support/provider.ts";
 import type { Target } from "../../plugins/mounts/support/mounted.ts";
 import { APIS, bindingOf } from "../../workspace-server/bindings/support/shard.ts";
@@ -46,8 +48,10 @@ export class TestHub implements AsyncDisposable {
     const { upstream } = own;
     const errors: unknown[] = [];
     const onError = (error: unknown): void => void errors.push(error);
-    const virtualWorkspaces = clusterProxy({ upstream, allowCache: 0, patience: 300, onError, ...options });
+    const { promise: address, resolve } = Promise.withResolvers<HubAddress>();
+    const virtualWorkspaces = clusterProxy({ upstream, allowCache: 0, patience: 300, address, onError, ...options });
     const server = await startWorkspaces(store, { loopback: own, virtualWorkspaces, users: ["carol"] });
+    resolve({ url: server.url });
     for (const object of clusterProxyManifests())
       await post(server, `root/apis/${object.apiVersion}/${object.kind.toLowerCase()}s`, object);
     const edge = await makeWorkspace(server, "edge");
@@ -114,6 +118,47 @@ export class TestHub implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.server[Symbol.asyncDispose]();
+  }
+}
+
+/** Another process that serves the views over the workspaces of a hub. */
+export class OtherHub implements AsyncDisposable {
+  readonly errors: unknown[];
+  readonly #stack: AsyncDisposableStack;
+  readonly url: string;
+
+  private constructor(url: string, stack: AsyncDisposableStack, errors: unknown[]) {
+    this.url = url;
+    this.#stack = stack;
+    this.errors = errors;
+  }
+
+  static async start({ server }: TestHub, options: Partial<ClusterProxyOptions> = {}): Promise<OtherHub> {
+    const stack = new AsyncDisposableStack();
+    const errors: unknown[] = [];
+    const credential = { headers: ["Authorization", "Bearer root"] };
+    const upstream = stack.use(new Upstream({ url: server.url, credentials: { get: () => credential } }));
+    const { promise: address, resolve } = Promise.withResolvers<HubAddress>();
+    const onError = (error: unknown): void => void errors.push(error);
+    const views = clusterProxy({ upstream, allowCache: 0, patience: 300, address, onError, ...options });
+    const { url } = stack.use(await startPlain(views));
+    resolve({ url });
+    return new OtherHub(url, stack, errors);
+  }
+
+  /** What is asked of a remote cluster here. */
+  at(name: string, { edge }: TestHub): Calls {
+    return callsTo(`${this.url}/services/clusterproxy/${edge}/${name}`);
+  }
+
+  /** What agents ask here. */
+  agentsAt(name: string, { edge }: TestHub): Calls & { readonly url: string } {
+    const url = `${this.url}/services/clusterproxy-agents/${edge}/${name}`;
+    return { ...callsTo(url), url };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#stack.disposeAsync();
   }
 }
 

@@ -6,6 +6,7 @@ const FLAGS = {
   kubeconfig: { type: "string" },
   context: { type: "string" },
   "allow-file": { type: "string" },
+  hubs: { type: "string" },
   "logging-format": { type: "string" },
   expires: { type: "string" },
 } as const;
@@ -26,6 +27,7 @@ The agent of a remote cluster that nobody can dial: it dials the hub that has it
   --kubeconfig <file>, --context <name>   the remote cluster, by a credential that may impersonate users and groups
                                           (default as kubectl; in a pod its service account)
   --allow-file <file>                     what may be asked of it at most: rules as a ClusterRole has them, in YAML (default everything)
+  --hubs <number>                         how many hubs it has a tunnel to, where there are so many (default 2)
   --logging-format <format>               text or json, on stderr                      (default text)`,
 
   async run(args) {
@@ -38,9 +40,9 @@ The agent of a remote cluster that nobody can dial: it dials the hub that has it
     if (word !== "token") throw new UsageError(`there is no agent ${word}: write agent token, or flags alone`);
     if (name === undefined || rest.length > 0)
       throw new UsageError("name the ClusterProxy, and one alone: agent token shop");
-    const [other] = (["hub-kubeconfig", "bootstrap-kubeconfig", "allow-file", "logging-format"] as const).filter(
-      (flag) => values[flag] !== undefined,
-    );
+    const [other] = (
+      ["hub-kubeconfig", "bootstrap-kubeconfig", "allow-file", "hubs", "logging-format"] as const
+    ).filter((flag) => values[flag] !== undefined);
     if (other !== undefined) throw new UsageError(`--${other} is for the agent itself, not for agent token`);
     return (await import("./token.ts")).printToken({ name, ...values });
   },

@@ -20,6 +20,7 @@ export interface RunOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly "allow-file"?: string;
+  readonly hubs?: string;
   readonly "logging-format"?: string;
 }
 
@@ -48,6 +49,7 @@ export async function run(options: RunOptions): Promise<number> {
           ...(token !== undefined && { token }),
           ...(certificate && { certificate }),
           ...(allow && { allow }),
+          ...(options.hubs !== undefined && { hubs: numberOf(options.hubs) }),
           keep: (kept) => writePrivately(file, hubKubeconfig({ hub, token: undefined, certificate: kept })),
           onEvent: (event) => log(recordOf(event)),
         }),
@@ -59,6 +61,12 @@ export async function run(options: RunOptions): Promise<number> {
   log({ level: "info", message: "shutting down" });
   await agent.drain(AbortSignal.timeout(DRAINED));
   return 0;
+}
+
+/** @throws UsageError */
+function numberOf(text: string): number {
+  if (/^[1-9]\d?$/.test(text)) return Number(text);
+  throw new UsageError(`--hubs ${text}: give a number from 1 to 99`);
 }
 
 /** By what it is known to the hub: what it has kept, and what it was given. @throws Failure, UsageError */
@@ -82,15 +90,21 @@ function recordOf(event: AgentEvent): Parameters<Log>[0] {
     case "certified":
       return { level: "info", message: "the agent has a certificate", expires: event.expires.toISOString() };
     case "connected":
-      return { level: "info", message: "connected", epoch: event.epoch };
+      return { level: "info", message: "connected", epoch: event.epoch, hub: event.hub };
     case "draining":
-      return { level: "info", message: "the hub ends this tunnel: another is dialled" };
+      return { level: "info", message: "the hub ends this tunnel: another is dialled", hub: event.hub };
     case "disconnected":
-      return { level: "info", message: "disconnected", ...(event.error && { error: event.error.message }) };
+      return {
+        level: "info",
+        message: "disconnected",
+        hub: event.hub,
+        ...(event.error && { error: event.error.message }),
+      };
     case "failed":
       return {
         level: "warn",
         message: FAILED[event.what],
+        ...(event.hub !== undefined && { hub: event.hub }),
         error: event.error instanceof Error ? event.error.message : String(event.error),
         ...(event.retryAfter !== undefined && { retryAfterSeconds: Math.round(event.retryAfter / 100) / 10 }),
       };
@@ -99,6 +113,7 @@ function recordOf(event: AgentEvent): Parameters<Log>[0] {
 
 const FAILED: Readonly<Record<Extract<AgentEvent, { readonly type: "failed" }>["what"], string>> = {
   tunnel: "the hub cannot be dialled",
+  hubs: "the hub does not say which others there are",
   certificate: "the certificate cannot be renewed",
   keep: "the certificate cannot be kept: see --hub-kubeconfig",
   api: "the remote cluster cannot be asked",

@@ -1,3 +1,4 @@
+import type { HubAddress } from "@virtual-workspaces/cluster-proxy";
 import type { VirtualWorkspace } from "@virtual-workspaces/framework";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { type Loopback, loopback } from "@virtual-workspaces/workspace-server";
@@ -10,8 +11,8 @@ import { besides, type Views } from "./views.ts";
 export interface ClusterProxies {
   /** The views, with those of ClusterProxies and their agents; those of further shards come and go with these. */
   readonly views: Views;
-  /** Writes what they need, once the server listens. */
-  readonly install: () => Promise<void>;
+  /** The server listens: other processes over the same store reach the hub of `root` there, and what the views need is written. */
+  readonly begin: (address: HubAddress) => Promise<void>;
 }
 
 /** A hub for each shard of the process, where there is to be one. */
@@ -19,13 +20,14 @@ export async function clusterProxiesOf(
   { clusterProxies, log }: Pick<StartOptions, "clusterProxies" | "log">,
   views: Views,
 ): Promise<ClusterProxies> {
-  if (!clusterProxies) return { views, install: async () => undefined };
+  if (!clusterProxies) return { views, begin: async () => undefined };
   const { clusterProxy, clusterProxyManifests } = await import("@virtual-workspaces/cluster-proxy");
   const own = views.loopback ?? loopback();
   const onError = (error: unknown): void =>
     log({ level: "warn", message: "cluster proxies lack something", error: String(error) });
+  const { promise: address, resolve: known } = Promise.withResolvers<HubAddress>();
   const hubOf = ({ upstream }: Loopback, shard: string): readonly VirtualWorkspace[] =>
-    clusterProxy({ upstream, everywhere: own.upstream, shard, onError });
+    clusterProxy({ upstream, everywhere: own.upstream, shard, onError, ...(shard === ROOT_SHARD && { address }) });
   return {
     views: {
       ...views,
@@ -34,6 +36,9 @@ export async function clusterProxiesOf(
       ofShard: async (name, context) =>
         besides(hubOf(context.loopback, name), (await views.ofShard?.(name, context)) ?? []),
     },
-    install: () => installExport(own, clusterProxyManifests({ mayBind: [EVERYBODY] })),
+    begin: (where) => {
+      known(where);
+      return installExport(own, clusterProxyManifests({ mayBind: [EVERYBODY] }));
+    },
   };
 }

@@ -19,6 +19,8 @@ Where:
   --shard-external-url <url>         what workspaces say in their URLs                (default the base URL)
   --shard-virtual-workspace-url <url>  where virtual workspaces are                   (default the base URL)
                                      {shard} in its host is the name of the shard: with several each has its own
+  --cluster-proxy-hub-url <url>      where this process is reached by itself, by other hubs and by agents
+                                                                                      (default https://<name>:<port>)
   --miniproxy-mapping-file <file>    other servers behind paths below /services, as of front-proxy
   --run-virtual-workspaces=false     they are not here: requests below /services are passed on to that URL, with
   --shard-virtual-workspace-ca-file <file>           whom to trust there

@@ -1,7 +1,7 @@
 import { IGNORED_BY_ALL, REFUSED_BY_ALL, TAKEN_BY_ALL } from "../flags/api-servers.ts";
 import type { FlagTable, KnownFlags, RefusedFlags } from "../flags/table.ts";
 
-/** The flags that count. Names, defaults and meanings are those of `kcp start`, but for `view`, `shards`, `workspace-issuer-allow`, `mount-allow`, `mount-ca-file` and `mount-caller-hosts`, which are ours. */
+/** The flags that count. Names, defaults and meanings are those of `kcp start`, but for `view`, `shards`, `cluster-proxy-hub-url`, `workspace-issuer-allow`, `mount-allow`, `mount-ca-file` and `mount-caller-hosts`, which are ours. */
 const OWN = {
   "root-directory": "text",
   "experimental-bind-free-port": "switch",
@@ -10,6 +10,7 @@ const OWN = {
   "kubeconfig-path": "text",
   "authentication-admin-token-path": "text",
   "batteries-included": "list",
+  "cluster-proxy-hub-url": "text",
   "shard-base-url": "text",
   "shard-external-url": "text",
   "shard-virtual-workspace-url": "text",

@@ -20,6 +20,8 @@ export interface Place {
   readonly urls: Partial<ShardUrls>;
   /** Where virtual workspaces are, if the flags say. */
   readonly views: ShardUrl | undefined;
+  /** Where this process is reached by itself, if the flags say. */
+  readonly hub: string | undefined;
 }
 
 /** @throws UsageError */
@@ -40,7 +42,13 @@ export function placeOf(flags: Flags): Place {
       ...(views && { virtualWorkspaceURL: views.of(ROOT_SHARD) }),
     },
     views,
+    hub: urlOf(flags, "cluster-proxy-hub-url"),
   };
+}
+
+/** Where this process is reached by itself, and not by what stands before it. */
+export function hubURL({ hub, ...place }: Place, port: number): string {
+  return hub ?? urlsAt({ ...place, hub, urls: {} }, port).baseURL;
 }
 
 /** All URLs, once the port is known: those that are not given follow from the base, as in kcp. */
@@ -51,7 +59,7 @@ export function urlsAt({ host, urls }: Place, port: number): ShardUrls {
 
 /** What the server's certificate has to name. */
 export function namesAt(place: Place): { readonly hosts: readonly string[]; readonly addresses: readonly string[] } {
-  const urls = Object.values(place.urls).map((url) => hostOf(new URL(url)));
+  const urls = [...Object.values(place.urls), place.hub ?? []].flat().map((url) => hostOf(new URL(url)));
   const bound = ANY.includes(place.bindAddress) ? [] : [place.bindAddress];
   const all = [...new Set([place.host, ...urls, ...bound, "localhost", "127.0.0.1", "::1"])];
   return {

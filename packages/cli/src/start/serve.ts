@@ -12,7 +12,7 @@ import { kubectlPlugins } from "./kubectl-plugins.ts";
 import { loginsOf } from "./logins.ts";
 import { type Mounts, mountsOf } from "./mounts.ts";
 import type { StartOptions } from "./options.ts";
-import { urlsAt } from "./place.ts";
+import { hubURL, urlsAt } from "./place.ts";
 import { RestingMemory } from "./resting-memory.ts";
 import { takeRootDirectory } from "./root-directory.ts";
 import { asShard } from "./services.ts";
@@ -48,7 +48,7 @@ export async function serve(options: StartOptions): Promise<number> {
   lock.serves(baseURL);
   await told(() => credentials.admin?.write({ server: baseURL, ca: credentials.ca }));
   console.log(readyText(options, baseURL, views));
-  await remote.install();
+  await remote.begin({ url: hubURL(place, listening.port), ca: credentials.ca });
   const mounts = stack.use(await begin());
   if (options.demo) {
     const names = views.virtualWorkspaces.map(({ name }) => name);

@@ -9,7 +9,6 @@ import {
   Upstream,
   type UpstreamOptions,
 } from "@virtual-workspaces/transport";
-import { badGateway } from "./bad-gateway.ts";
 
 /** What is for the browser of whoever asks this server, and would be believed to be of this server. */
 const OF_ORIGIN: ReadonlySet<string> = new Set([
@@ -68,7 +67,7 @@ export class ForeignUpstream extends Upstream {
     }
     if (status >= 300 && status < 400 && status !== 304) {
       await answer[Symbol.asyncDispose]();
-      throw badGateway(
+      throw ApiError.badGateway(
         `${this.#what} answers with a redirect (${status}), which is not followed: name the place that it leads to`,
       );
     }

@@ -66,6 +66,11 @@ export const ClusterProxy = kcpKind({
         properties: {
           version: { type: "string", description: "Its version." },
           lastHeartbeatTime: { ...TIME, description: "When it was last heard of, within a minute or so." },
+          hubs: {
+            type: "array",
+            items: { type: "string" },
+            description: "The hubs that have a tunnel of it, by the holders of their Leases.",
+          },
           epoch: {
             type: "integer",
             format: "int64",

@@ -9,14 +9,16 @@ export { Agent } from "./agent/agent.ts";
 export type { AgentEvent, AgentOptions } from "./agent/options.ts";
 // The hub
 export { clusterProxy } from "./cluster-proxy.ts";
-export { AGENTS_VIEW } from "./enrolment/agents-view.ts";
 export {
   AgentCertificate,
   type AgentCertificateContent,
+  AgentHub,
+  type AgentHubContent,
   AgentToken,
   type AgentTokenContent,
 } from "./enrolment/kinds.ts";
 export type { ClusterProxyOptions } from "./hub/options.ts";
+export type { HubAddress } from "./hubs/lease.ts";
 export { type ClusterProxyManifestsOptions, clusterProxyManifests } from "./manifests.ts";
 // Tunnels
 export {
@@ -31,3 +33,4 @@ export type { HeartbeatOptions } from "./tunnel/heartbeat.ts";
 export { HubEnd } from "./tunnel/hub-end.ts";
 export { isTunnelError, TunnelError, type TunnelErrorCode } from "./tunnel/tunnel-error.ts";
 export type { WindowOptions } from "./tunnel/windows.ts";
+export { AGENTS_VIEW } from "./view/name.ts";

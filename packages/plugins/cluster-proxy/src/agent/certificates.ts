@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { type KeyPair, newSigningRequest } from "@virtual-workspaces/framework";
 import { newProof } from "../enrolment/agent-proof.ts";
 import type { HubClient } from "./hub-client.ts";
+import type { HubClock } from "./hub-clock.ts";
 import type { AgentOptions } from "./options.ts";
 
 /** How much of its time a certificate has had when it is renewed, and how much later at most, so that not all agents come at once. */
@@ -12,7 +13,8 @@ const LEEWAY = 60 * 60 * 1000;
 
 /** Who an agent is to its hub: a certificate, got by a token and renewed by itself. */
 export class Certificates {
-  readonly #hub: HubClient;
+  readonly #hub: Pick<HubClient, "certificate">;
+  readonly #clock: HubClock;
   readonly #options: Pick<AgentOptions, "token" | "certificate" | "keep" | "onEvent">;
   #pair: KeyPair | undefined;
   #kept = true;
@@ -21,8 +23,13 @@ export class Certificates {
   readonly #spread = Math.random() * SPREAD;
   readonly #first = Promise.withResolvers<void>();
 
-  constructor(hub: HubClient, options: Pick<AgentOptions, "token" | "certificate" | "keep" | "onEvent">) {
+  constructor(
+    hub: Pick<HubClient, "certificate">,
+    clock: HubClock,
+    options: Pick<AgentOptions, "token" | "certificate" | "keep" | "onEvent">,
+  ) {
     this.#hub = hub;
+    this.#clock = clock;
     this.#options = options;
     this.#pair = options.certificate;
     if (this.#pair !== undefined) this.#first.resolve();
@@ -31,7 +38,7 @@ export class Certificates {
   /** Shows who it is, anew for each request. @throws Error before it has a certificate */
   async proof(): Promise<string> {
     if (this.#pair === undefined) throw new Error("the agent has no certificate yet");
-    return newProof(this.#pair, this.#hub.now);
+    return newProof(this.#pair, this.#clock.now);
   }
 
   /**
@@ -66,7 +73,7 @@ export class Certificates {
     if (this.#pair === undefined) return Number.POSITIVE_INFINITY;
     const { validFromDate, validToDate } = new X509Certificate(this.#pair.cert);
     const [from, to] = [validFromDate.getTime() + LEEWAY, validToDate.getTime()];
-    return from + (to - from) * (RENEWED_AFTER + this.#spread) - this.#hub.now.getTime();
+    return from + (to - from) * (RENEWED_AFTER + this.#spread) - this.#clock.now.getTime();
   }
 
   /** Another one, by the one that it has. @throws as {@link enrolled} */

@@ -1,16 +1,24 @@
 import type { Duplex } from "node:stream";
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { Client, errorOf } from "@virtual-workspaces/client";
-import { header, isUpgraded, type ResponseHeaders, Upstream } from "@virtual-workspaces/transport";
-import { AgentCertificate } from "../enrolment/kinds.ts";
-import { EPOCH_HEADER, TUNNEL_PATH, TUNNEL_PROTOCOL, VERSION_HEADER } from "../enrolment/wire.ts";
+import { header, isUpgraded, Upstream } from "@virtual-workspaces/transport";
+import { AgentCertificate, AgentHub } from "../enrolment/kinds.ts";
+import { EPOCH_HEADER, HUB_HEADER, TUNNEL_PATH, TUNNEL_PROTOCOL, VERSION_HEADER } from "../enrolment/wire.ts";
 import { type Answered, dialWebSocket } from "./dial-websocket.ts";
+import type { HubClock } from "./hub-clock.ts";
 import type { AgentOptions } from "./options.ts";
 
-/** A connection for a tunnel, and which agent the hub takes this one for. */
+/** A connection for a tunnel, which agent the hub takes this one for, and which hub it is. */
 export interface DialledHub {
   readonly socket: Duplex;
   readonly epoch: number;
+  readonly id: string;
+}
+
+/** A hub that can be dialled. */
+export interface HubPlace {
+  readonly id: string;
+  readonly hub: AgentOptions["hub"];
 }
 
 /** What is said when a tunnel is asked for. */
@@ -21,42 +29,46 @@ export interface AskedTunnel {
   readonly signal: AbortSignal;
 }
 
-/** How far a clock may be wrong before what another says is believed instead, ms. */
-const WRONG = 5_000;
-
 /** What an agent asks of its hub. */
 export class HubClient implements AsyncDisposable {
   readonly #hub: AgentOptions["hub"];
   readonly #upstream: Upstream;
-  readonly #own: () => Date;
-  /** What the hub's clock is ahead of this one's, ms. */
-  #ahead = 0;
+  readonly #clock: HubClock;
   /** Whether tunnels are in the frames of WebSockets. */
   #framed = false;
 
   /** @throws Error on a URL or authorities that cannot be used */
-  constructor({ hub, now = () => new Date() }: Pick<AgentOptions, "hub" | "now">) {
+  constructor(hub: AgentOptions["hub"], clock: HubClock) {
     this.#hub = hub;
     this.#upstream = new Upstream(hub);
-    this.#own = now;
+    this.#clock = clock;
   }
 
-  /** What the hub's clock says, as far as it has said so. */
-  get now(): Date {
-    return new Date(this.#own().getTime() + this.#ahead);
+  /** Where it is. */
+  get url(): string {
+    return this.#upstream.url;
   }
 
   /** A certificate for a key. @returns PEM @throws ApiError, TransportError */
   async certificate(request: string, bearer: string, signal: AbortSignal): Promise<string> {
-    const credential = { headers: ["Authorization", `Bearer ${bearer}`] };
-    // A token is taken once: what may have arrived is not sent again.
-    const terms = { upstream: { ...this.#hub, credentials: { get: () => credential } }, retries: false } as const;
-    await using client = new Client(terms);
+    await using client = this.#client(bearer);
     const { status } = await client
       .resource(AgentCertificate)
       .create({ metadata: { name: "" }, spec: { request } }, { signal });
     if (status?.certificate) return status.certificate;
     throw new Error("the hub has answered without a certificate");
+  }
+
+  /** Which hubs there are that can be dialled by themselves. @throws ApiError, TransportError */
+  async hubs(bearer: string, signal: AbortSignal): Promise<readonly HubPlace[]> {
+    await using client = this.#client(bearer);
+    const { items } = await client.resource(AgentHub).list({ signal });
+    const { tls, ...rest } = this.#hub;
+    return items.map(({ metadata, status: { url = "", certificateAuthority: ca } = {} }) => {
+      // Of one that does not say who certifies it that is whoever certifies this one.
+      const trust = ca === undefined ? tls?.ca : ca;
+      return { id: metadata.name ?? "", hub: { ...rest, url, ...(trust !== undefined && { tls: { ca: trust } }) } };
+    });
   }
 
   /**
@@ -81,10 +93,11 @@ export class HubClient implements AsyncDisposable {
   async #dialled(bearer: () => Promise<string>, asked: AskedTunnel): Promise<DialledHub> {
     let answer = await this.#asked(await bearer(), asked);
     // Proofs are made by the clock: one that is wrong is put right by the hub's.
-    if ("error" in answer && answer.error.code === 401 && this.#adjust(answer.headers))
+    if ("error" in answer && answer.error.code === 401 && this.#clock.adjust(answer.headers))
       answer = await this.#asked(await bearer(), asked);
     if ("error" in answer) throw answer.error;
-    return { socket: answer.socket, epoch: Number(header(answer.headers, EPOCH_HEADER)) };
+    const { socket, headers } = answer;
+    return { socket, epoch: Number(header(headers, EPOCH_HEADER)), id: header(headers, HUB_HEADER) ?? "" };
   }
 
   async #asked(bearer: string, { epoch, version, signal }: AskedTunnel): Promise<Answered> {
@@ -99,12 +112,9 @@ export class HubClient implements AsyncDisposable {
     return isUpgraded(answer) ? answer : { error: await errorOf(answer, "the hub"), headers: answer.headers };
   }
 
-  /** @returns whether its clock says something else than was believed */
-  #adjust(headers: ResponseHeaders): boolean {
-    const said = Date.parse(header(headers, "date") ?? "");
-    const wrong = said - this.now.getTime();
-    if (Number.isNaN(said) || Math.abs(wrong) < WRONG) return false;
-    this.#ahead += wrong;
-    return true;
+  #client(bearer: string): Client {
+    const credential = { headers: ["Authorization", `Bearer ${bearer}`] };
+    // A token is taken once: what may have arrived is not sent again.
+    return new Client({ upstream: { ...this.#hub, credentials: { get: () => credential } }, retries: false });
   }
 }

@@ -16,6 +16,8 @@ export interface AgentOptions {
   readonly api: Upstream | UpstreamOptions;
   /** What may be asked of it, whoever runs the hub: what no rule allows is 403. @default everything */
   readonly allow?: readonly PolicyRule[];
+  /** How many hubs it has a tunnel to at once, where there are so many: the one that {@link hub} leads to, and others that that one names. @default 2 */
+  readonly hubs?: number;
   /** What hubs are told of it. @default "unknown" */
   readonly version?: string;
   /** Windows, heartbeat and number of connections of the tunnel. */
@@ -30,16 +32,18 @@ export interface AgentOptions {
 export type AgentEvent =
   /** It has been given a certificate, the first or another. */
   | { readonly type: "certified"; readonly expires: Date }
-  /** It has a tunnel. */
-  | { readonly type: "connected"; readonly epoch: number }
+  /** It has a tunnel, to the hub at a URL. */
+  | { readonly type: "connected"; readonly epoch: number; readonly hub: string }
   /** The hub wants it elsewhere: it dials again, and ends the tunnel when that stands. */
-  | { readonly type: "draining" }
+  | { readonly type: "draining"; readonly hub: string }
   /** A tunnel has ended. */
-  | { readonly type: "disconnected"; readonly error: Error | undefined }
+  | { readonly type: "disconnected"; readonly error: Error | undefined; readonly hub: string }
   /** Something failed; it is tried again after a while, ms. */
   | {
       readonly type: "failed";
-      readonly what: "certificate" | "tunnel" | "keep" | "api";
+      readonly what: "certificate" | "tunnel" | "hubs" | "keep" | "api";
       readonly error: unknown;
+      /** Which, where it is one of several. */
+      readonly hub?: string;
       readonly retryAfter?: number;
     };

@@ -1,5 +1,6 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { type Authenticator, bearerTokens, User } from "@virtual-workspaces/framework";
+import { type HubTokens, isHubToken } from "../hubs/hub-token.ts";
 import { isProof, Proofs, type ProvenAgent } from "./agent-proof.ts";
 import type { HubAuthority, HubKeys } from "./hub-keys.ts";
 import { isJoinToken, type JoinToken, joinTokenOf } from "./join-token.ts";
@@ -9,35 +10,33 @@ export type AgentCredential =
   | { readonly kind: "join"; readonly join: JoinToken }
   | { readonly kind: "agent"; readonly proven: ProvenAgent };
 
+/** The same, or that they are another hub of the shard. */
+export type Credential = AgentCredential | { readonly kind: "hub"; readonly id: string };
+
 /** By what agents are known. */
 export interface AgentUsersOptions {
   readonly keys: HubKeys;
+  readonly tokens: HubTokens;
   readonly now: () => Date;
   readonly onError: (error: unknown) => void;
 }
 
-/** Who can be one is known by the user itself, and by no name: names can be given to others. */
+/** Who can be one, or is another hub, is known by the user itself, and by no name: names can be given to others. */
 export class AgentUsers {
-  /** Knows agents, and those who are to be, by bearer tokens, wherever they would go. */
+  /** Knows agents, those who are to be, and hubs, by bearer tokens, wherever they would go. */
   readonly authenticator: Authenticator;
-  readonly #credentials = new WeakMap<User, AgentCredential>();
+  readonly #credentials = new WeakMap<User, Credential>();
   readonly #proofs = new Proofs();
-  readonly #keys: HubKeys;
-  readonly #now: () => Date;
+  readonly #options: AgentUsersOptions;
 
-  readonly #onError: (error: unknown) => void;
-
-  constructor({ keys, now, onError }: AgentUsersOptions) {
-    this.#keys = keys;
-    this.#now = now;
-    this.#onError = onError;
+  constructor(options: AgentUsersOptions) {
+    this.#options = options;
     this.authenticator = bearerTokens({
       name: "agents of cluster proxies",
       verify: async (token) => {
         const credential = await this.#credentialOf(token);
         if (credential === undefined) return undefined;
-        const { cluster, name } = credential.kind === "join" ? credential.join : credential.proven.identity;
-        const user = new User({ name: `clusterproxy-${credential.kind}:${cluster}:${name}` });
+        const user = new User({ name: `clusterproxy-${credential.kind}:${nameOf(credential)}` });
         this.#credentials.set(user, credential);
         return { user };
       },
@@ -46,30 +45,41 @@ export class AgentUsers {
   }
 
   /** What a user has shown; `undefined` of all who are known otherwise. */
-  credentialOf(user: User): AgentCredential | undefined {
+  credentialOf(user: User): Credential | undefined {
     return this.#credentials.get(user);
   }
 
-  async #credentialOf(token: string): Promise<AgentCredential | undefined> {
+  async #credentialOf(token: string): Promise<Credential | undefined> {
+    const { now, tokens } = this.#options;
     const typ = await typeOf(token);
     if (isJoinToken(typ)) {
-      const join = await joinTokenOf(token, await this.#authority(), this.#now());
+      const join = await joinTokenOf(token, await this.#authority(), now());
       return join && { kind: "join", join };
     }
+    if (isHubToken(typ)) {
+      const id = await tokens.of(token, await this.#authority());
+      return id === undefined ? undefined : { kind: "hub", id };
+    }
     if (!isProof(typ)) return undefined;
-    const proven = await this.#proofs.of(token, await this.#authority(), this.#now());
+    const proven = await this.#proofs.of(token, await this.#authority(), now());
     return proven && { kind: "agent", proven };
   }
 
   /** @throws ApiError 503: nobody is told that good credentials are bad */
   async #authority(): Promise<HubAuthority> {
     try {
-      return await this.#keys.get();
+      return await this.#options.keys.get();
     } catch (error) {
-      this.#onError(error);
+      this.#options.onError(error);
       throw ApiError.serviceUnavailable("agents cannot be told from others for now: try again", 1);
     }
   }
+}
+
+function nameOf(credential: Credential): string {
+  if (credential.kind === "hub") return credential.id;
+  const { cluster, name } = credential.kind === "join" ? credential.join : credential.proven.identity;
+  return `${cluster}:${name}`;
 }
 
 async function typeOf(token: string): Promise<unknown> {

@@ -11,15 +11,14 @@ import {
 import { ClusterProxy } from "@virtual-workspaces/kcp";
 import type { Hub } from "../hub/hub.ts";
 import type { ProxyKey } from "../hub/proxy-key.ts";
+import { giveStream } from "../hubs/streams-for-hubs.ts";
+import { AGENTS_VIEW } from "../view/name.ts";
 import { problemOf } from "./agent-records.ts";
 import type { AgentCredential } from "./agent-users.ts";
-import { AgentCertificate, AgentToken } from "./kinds.ts";
-import { AgentCertificates, AgentTokens } from "./storages.ts";
+import { AgentCertificate, AgentHub, AgentToken } from "./kinds.ts";
+import { AgentCertificates, AgentHubs, AgentTokens } from "./storages.ts";
 import { acceptTunnel } from "./tunnel-upgrade.ts";
-import { TUNNEL_PATH } from "./wire.ts";
-
-/** Where agents go, below `/services`, as {@link clusterProxy} has it. */
-export const AGENTS_VIEW = "clusterproxy-agents";
+import { STREAM_PATH, TUNNEL_PATH } from "./wire.ts";
 
 /**
  * Where agents of ClusterProxies are enrolled, renew their certificates and leave their tunnels: `/services/clusterproxy-agents/<logical cluster or path>/<ClusterProxy>`.
@@ -44,6 +43,10 @@ export function agentsView(hub: Hub): VirtualWorkspace {
     const credential = users.credentialOf(request.user);
     if (credential === undefined) return mayEnrol(request);
     const { params } = request;
+    if (credential.kind === "hub")
+      return isUpgradeTo(STREAM_PATH, request)
+        ? allow()
+        : deny("hubs ask one another for connections, and nothing else");
     if (!isOf(credential, params))
       return deny("an agent's certificate and tokens are for one ClusterProxy: this is another");
     // What this hub has heard may be older than what another has just written.
@@ -51,7 +54,7 @@ export function agentsView(hub: Hub): VirtualWorkspace {
     if (problem !== undefined) return deny(problem);
     return mayAsk(credential, request)
       ? allow()
-      : deny("agents do nothing here but renew their certificates and leave their tunnels");
+      : deny("agents do nothing here but renew their certificates, look for hubs and leave their tunnels");
   };
   return defineVirtualWorkspace({
     name: AGENTS_VIEW,
@@ -59,11 +62,18 @@ export function agentsView(hub: Hub): VirtualWorkspace {
     authentication: () => [users.authenticator],
     locate: (said) => proxies.locate(said),
     authorize,
-    resources: [AgentToken.serve(new AgentTokens(hub)), AgentCertificate.serve(new AgentCertificates(hub))],
+    resources: [
+      AgentToken.serve(new AgentTokens(hub)),
+      AgentCertificate.serve(new AgentCertificates(hub)),
+      AgentHub.serve(new AgentHubs(hub)),
+    ],
     upgrade: (req, socket, request) => {
       const credential = users.credentialOf(request.user);
-      if (credential?.kind !== "agent" || request.tail !== TUNNEL_PATH) throw ApiError.notFoundPath();
-      return acceptTunnel({ req, socket, request, credential }, hub);
+      if (credential?.kind === "hub" && request.tail === STREAM_PATH)
+        return giveStream({ req, socket, request }, hub.tunnels);
+      if (credential?.kind === "agent" && request.tail === TUNNEL_PATH)
+        return acceptTunnel({ req, socket, request, credential }, hub);
+      throw ApiError.notFoundPath();
     },
     ready: () => hub.ready(),
     setup: () => mayEnrol,
@@ -75,14 +85,17 @@ function isOf(credential: AgentCredential, { cluster, name }: ProxyKey): boolean
   return whose.cluster === cluster && whose.name === name;
 }
 
+/** By a token they get their certificate, and all else by that. */
 function mayAsk({ kind }: AgentCredential, request: AuthorizeRequest<ProxyKey>): boolean {
-  const { isResource, verb, group, resource, subresource, path, upgrade } = request;
-  if (isResource)
-    return (
-      verb === "create" &&
-      group === AgentCertificate.group &&
-      resource === AgentCertificate.plural &&
-      subresource === ""
-    );
-  return kind === "agent" && upgrade && path === TUNNEL_PATH;
+  const { isResource, verb, group, resource, subresource } = request;
+  if (!isResource) return kind === "agent" && isUpgradeTo(TUNNEL_PATH, request);
+  if (group !== AgentCertificate.group || subresource !== "") return false;
+  return (
+    (resource === AgentCertificate.plural && verb === "create") ||
+    (kind === "agent" && resource === AgentHub.plural && verb === "list")
+  );
+}
+
+function isUpgradeTo(wanted: string, { path, upgrade, isResource }: AuthorizeRequest<ProxyKey>): boolean {
+  return !isResource && upgrade && path === wanted;
 }

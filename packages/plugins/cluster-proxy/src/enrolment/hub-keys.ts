@@ -1,10 +1,11 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
-import { isApiError, type KindReference } from "@virtual-workspaces/apimachinery";
+import type { KindReference } from "@virtual-workspaces/apimachinery";
 import type { Client } from "@virtual-workspaces/client";
 import { issueCertificate, type KeyPair } from "@virtual-workspaces/framework";
 import { IDENTITY_SECRET_NAMESPACE, ROOT_CLUSTER } from "@virtual-workspaces/kcp";
+import { createInSystem, orElse } from "../hubs/system-namespace.ts";
 
-/** By what hubs know agents. */
+/** By what hubs know agents, and one another. */
 export interface HubAuthority {
   /** PEM. */
   readonly pair: KeyPair;
@@ -24,13 +25,6 @@ const SECRET: KindReference<SecretContent> = {
   kind: "Secret",
   plural: "secrets",
   scope: "Namespaced",
-};
-const NAMESPACE: KindReference = {
-  group: "",
-  version: "v1",
-  kind: "Namespace",
-  plural: "namespaces",
-  scope: "Cluster",
 };
 const NAME = "clusterproxy-hub";
 
@@ -60,7 +54,7 @@ export class HubKeys {
 
   async #read(): Promise<HubAuthority> {
     const secrets = this.#client.resource(SECRET).in(IDENTITY_SECRET_NAMESPACE);
-    const { data = {} } = await secrets.get(NAME).catch(absent(() => this.#made()));
+    const { data = {} } = await secrets.get(NAME).catch(orElse(404, () => this.#made()));
     const pair = { cert: textOf(data["tls.crt"]), key: textOf(data["tls.key"]) };
     try {
       return { pair, certificate: new X509Certificate(pair.cert), key: createPrivateKey(pair.key) };
@@ -76,25 +70,12 @@ export class HubKeys {
     const subject = { name: "virtual-workspaces cluster proxies", groups: [] };
     const { cert, key } = await issueCertificate({ subject, purpose: { kind: "authority" }, now: this.#now() });
     const data = { "tls.crt": base64(cert), "tls.key": base64(key) };
-    const namespace = { metadata: { name: IDENTITY_SECRET_NAMESPACE } };
-    await this.#client
-      .resource(NAMESPACE)
-      .create(namespace)
-      .catch(taken(() => undefined));
     const secret = { metadata: { name: NAME }, type: "kubernetes.io/tls", data };
-    return secrets.create(secret).catch(taken(() => secrets.get(NAME)));
+    return createInSystem(this.#client, SECRET, secret).catch(
+      orElse<SecretContent | Promise<SecretContent>>(409, () => secrets.get(NAME)),
+    );
   }
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const textOf = (data = ""): string => Buffer.from(data, "base64").toString();
-
-const absent = <T>(otherwise: () => T) => orElse(404, otherwise);
-const taken = <T>(otherwise: () => T) => orElse(409, otherwise);
-
-function orElse<T>(code: number, otherwise: () => T): (error: unknown) => T {
-  return (error) => {
-    if (isApiError(error) && error.code === code) return otherwise();
-    throw error;
-  };
-}

@@ -59,3 +59,26 @@ export const AgentCertificate: Resource<AgentCertificateContent> = defineResourc
     properties: { certificate: { type: "string", description: "PEM." }, expirationTimestamp: TIME },
   },
 });
+
+/** What an {@link AgentHub} holds. */
+export interface AgentHubContent {
+  readonly status?: { readonly url?: string; readonly certificateAuthority?: string };
+}
+
+/** A hub that an agent can dial: each is one process of those that serve the view. Only listed. */
+export const AgentHub: Resource<AgentHubContent> = defineResource({
+  ...GROUP,
+  kind: "AgentHub",
+  description: "A hub that an agent can dial.",
+  columns: { URL: { jsonPath: ".status.url", description: "Where it is dialled." } },
+  status: {
+    type: "object",
+    properties: {
+      url: { type: "string", description: "Where it is dialled, for this ClusterProxy." },
+      certificateAuthority: {
+        type: "string",
+        description: "Who certifies it, PEM. Whom the machine trusts if missing.",
+      },
+    },
+  },
+});

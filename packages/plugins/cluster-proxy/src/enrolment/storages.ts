@@ -1,11 +1,18 @@
 import { ApiError, formatTime, type ObjectOf } from "@virtual-workspaces/apimachinery";
-import type { Scope, Storage, WriteOptions } from "@virtual-workspaces/framework";
+import type { ListResult, Scope, Storage, WriteOptions } from "@virtual-workspaces/framework";
+import { viewURL } from "@virtual-workspaces/kcp";
 import { found } from "../hub/found.ts";
 import type { Hub } from "../hub/hub.ts";
+import { AGENTS_VIEW } from "../view/name.ts";
 import { certifyAgent } from "./agent-certificate.ts";
 import { newJoinToken } from "./join-token.ts";
-import type { AgentCertificateContent, AgentTokenContent } from "./kinds.ts";
-import { TOKEN_SECONDS } from "./kinds.ts";
+import {
+  type AgentCertificateContent,
+  AgentHub,
+  type AgentHubContent,
+  type AgentTokenContent,
+  TOKEN_SECONDS,
+} from "./kinds.ts";
 
 type Token = ObjectOf<AgentTokenContent>;
 type Certificate = ObjectOf<AgentCertificateContent>;
@@ -52,7 +59,7 @@ export class AgentCertificates implements Storage<Certificate> {
   async create(_: Scope, { apiVersion, kind, spec }: Certificate, { user }: WriteOptions): Promise<Certificate> {
     const { keys, records, users, now, certificateLifetime: lifetime } = this.#hub;
     const credential = users.credentialOf(user);
-    if (credential === undefined)
+    if (credential === undefined || credential.kind === "hub")
       throw ApiError.forbidden({
         resource: { group: "", resource: "" },
         message: "agents alone get certificates: create an agenttoken for one",
@@ -79,5 +86,28 @@ export class AgentCertificates implements Storage<Certificate> {
       spec: { request },
       status: { certificate, expirationTimestamp: formatTime(expires) },
     };
+  }
+}
+
+/** Says which hubs there are. */
+export class AgentHubs implements Storage<ObjectOf<AgentHubContent>> {
+  readonly #hub: Hub;
+
+  constructor(hub: Hub) {
+    this.#hub = hub;
+  }
+
+  list({ params }: Scope): ListResult<ObjectOf<AgentHubContent>> {
+    const [cluster, name] = [params["cluster"] ?? "", params["name"] ?? ""];
+    const items = this.#hub.hubs.reachable.map(({ id, url, ca }) => ({
+      apiVersion: `${AgentHub.group}/${AgentHub.version}`,
+      kind: AgentHub.kind,
+      metadata: { name: id },
+      status: {
+        url: viewURL(url, AGENTS_VIEW, cluster, name),
+        ...(ca !== undefined && { certificateAuthority: ca }),
+      },
+    }));
+    return { items, resourceVersion: "" };
   }
 }

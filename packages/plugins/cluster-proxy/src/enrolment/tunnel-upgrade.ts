@@ -7,7 +7,7 @@ import type { ProxyKey } from "../hub/proxy-key.ts";
 import { HubEnd } from "../tunnel/hub-end.ts";
 import type { AgentCredential } from "./agent-users.ts";
 import { connectionOf, wayOf } from "./tunnel-connection.ts";
-import { EPOCH_HEADER, VERSION_HEADER } from "./wire.ts";
+import { EPOCH_HEADER, HUB_HEADER, VERSION_HEADER } from "./wire.ts";
 
 interface Accepted {
   readonly req: IncomingMessage;
@@ -27,12 +27,18 @@ export async function acceptTunnel({ req, socket, request, credential }: Accepte
   // A client that has left meanwhile.
   if (socket.destroyed) return;
   hub.tunnels.end(key, (tunnel) => tunnel.epoch < epoch);
-  const bytes = await connectionOf[how]({ req, socket, head }, `${EPOCH_HEADER}: ${epoch}`);
+  const bytes = await connectionOf[how]({ req, socket, head }, [
+    `${EPOCH_HEADER}: ${epoch}`,
+    `${HUB_HEADER}: ${hub.hubs.id}`,
+  ]);
   if (bytes === undefined || bytes.destroyed) return;
   const end = new HubEnd(bytes, hub.options.tunnel);
   const { enrolment } = credential.proven.identity;
   hub.tunnels.add(key, { end, epoch, version, enrolment, tokenIssued });
-  const drain = (): void => void end.drain();
+  const drain = (): void => {
+    void end.drain();
+    void hub.hubs.leave();
+  };
   ending.addEventListener("abort", drain, { once: true });
   if (ending.aborted) drain();
   await end.closed;

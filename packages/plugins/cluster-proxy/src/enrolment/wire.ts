@@ -7,5 +7,12 @@ export const TUNNEL_PROTOCOL = "virtual-workspaces-tunnel.v1";
 export const EPOCH_HEADER = "x-virtual-workspaces-epoch";
 /** The agent's version. */
 export const VERSION_HEADER = "x-virtual-workspaces-agent-version";
+/** Which hub it is, in what a hub says to an agent that dials. */
+export const HUB_HEADER = "x-virtual-workspaces-hub";
+/** Where one hub asks another for a connection through a tunnel, below the view of agents, and what that is. */
+export const STREAM_PATH = "/stream";
+export const STREAM_PROTOCOL = "virtual-workspaces-stream.v1";
+/** To which of the agent's targets. */
+export const TARGET_HEADER = "x-virtual-workspaces-target";
 /** What agents call the API server that they are for. */
 export const API_TARGET = "api";

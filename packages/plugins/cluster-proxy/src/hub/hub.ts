@@ -5,20 +5,27 @@ import {
   ExportedObjects,
   exportedKey,
   Related,
+  ROOT_SHARD,
   ShardLocation,
 } from "@virtual-workspaces/kcp";
 import { AgentRecords, isRevoked } from "../enrolment/agent-records.ts";
 import { AgentUsers } from "../enrolment/agent-users.ts";
 import { HubKeys } from "../enrolment/hub-keys.ts";
+import { Hops } from "../hubs/hops.ts";
+import { HubTokens } from "../hubs/hub-token.ts";
+import { Hubs } from "../hubs/hubs.ts";
+import { Arrivals } from "./arrivals.ts";
 import { KnownProxies } from "./known-proxies.ts";
 import type { ClusterProxyOptions } from "./options.ts";
+import type { ProxyKey } from "./proxy-key.ts";
 import { RemoteClusters } from "./remote-clusters.ts";
 import { StatusController } from "./status-controller.ts";
 import { Tunnels } from "./tunnels.ts";
+import type { Way } from "./way.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** What a hub has: the ClusterProxies of a shard, followed, and the tunnels that agents have dialled. */
+/** What a hub has: the ClusterProxies of a shard, followed, the tunnels that agents have dialled, and the other hubs of the shard. */
 export class Hub {
   readonly options: Required<Pick<ClusterProxyOptions, "onError">> & ClusterProxyOptions;
   readonly now: () => Date;
@@ -26,6 +33,9 @@ export class Hub {
   readonly certificateLifetime: number;
   readonly proxies: KnownProxies;
   readonly tunnels: Tunnels;
+  readonly hubs: Hubs;
+  readonly hops: Hops;
+  readonly arrivals: Arrivals;
   readonly remotes: RemoteClusters;
   readonly keys: HubKeys;
   readonly users: AgentUsers;
@@ -38,7 +48,7 @@ export class Hub {
 
   /** @throws Error on options that cannot be used */
   constructor({ onError = warn, ...given }: ClusterProxyOptions) {
-    const { upstream, everywhere = upstream, shard, urls, patience, certificateLifetime = 30 * DAY } = given;
+    const { upstream, everywhere = upstream, shard, urls, address, patience, certificateLifetime = 30 * DAY } = given;
     if (!(certificateLifetime >= 1_000)) throw new Error("certificateLifetime: give milliseconds, a second at least");
     this.options = { ...given, onError };
     this.now = given.now ?? (() => new Date());
@@ -51,13 +61,26 @@ export class Hub {
       changed: (cluster) => this.proxies.pathChanged(cluster),
     });
     this.proxies = new KnownProxies(this.#related);
-    this.tunnels = new Tunnels({
-      changed: (key) => this.#controller?.add(key),
-      ...(patience !== undefined && { patience }),
+    this.arrivals = new Arrivals(patience);
+    this.tunnels = new Tunnels((key) => {
+      this.arrivals.tell(key);
+      this.#controller?.add(key);
     });
-    this.remotes = new RemoteClusters(this.tunnels, onError);
+    this.remotes = new RemoteClusters((key) => this.#waysTo(key), onError);
     this.keys = new HubKeys(everywhereClient, this.now);
-    this.users = new AgentUsers({ keys: this.keys, now: this.now, onError });
+    this.hubs = new Hubs({
+      client: everywhereClient,
+      shard: shard ?? ROOT_SHARD,
+      address,
+      renewEvery: given.renewEvery,
+      now: this.now,
+      changed: () => this.#hubsChanged(),
+      renewed: (id) => this.hops.renewed(id),
+      onError,
+    });
+    const tokens = new HubTokens(this.hubs.id, this.now);
+    this.hops = new Hops({ hubs: this.hubs, keys: this.keys, tokens, onError });
+    this.users = new AgentUsers({ keys: this.keys, tokens, now: this.now, onError });
     this.records = new AgentRecords(this.#client, this.now);
     const [name, kind] = [CLUSTER_PROXY_EXPORT, ClusterProxy];
     this.#objects = new ExportedObjects({ client: this.#client, everywhere: everywhereClient, name, kind, onError });
@@ -74,6 +97,11 @@ export class Hub {
     return this.#objects.synced;
   }
 
+  /** Waits a little for a way to a remote cluster, where there is none. @throws the signal's reason */
+  waitFor(key: ProxyKey, signal: AbortSignal): Promise<void> {
+    return this.arrivals.wait(key, () => this.#waysTo(key).length > 0, signal);
+  }
+
   /** Begins, until what it gives is disposed of. */
   start(): AsyncDisposable {
     const { onError } = this.options;
@@ -84,38 +112,54 @@ export class Hub {
       updated: (proxy) => this.#set(proxy),
       deleted: (_, { key }) => {
         this.proxies.delete(key);
+        this.hops.lost(key, []);
         this.tunnels.end(key, () => true);
       },
     });
     this.#controller = new StatusController({
       informer: objects,
       tunnels: this.tunnels,
+      hubs: this.hubs,
       client: this.#client,
       urls: () => this.#location.get(),
       grace: this.options.grace,
       now: this.now,
       onError,
     });
+    this.hubs.start();
     this.#location.start();
     objects.start();
     return {
       [Symbol.asyncDispose]: async () => {
         await this.#controller?.[Symbol.asyncDispose]();
-        await Promise.all(
-          [this.tunnels, objects, this.#related, this.#location].map((one) => one[Symbol.asyncDispose]()),
-        );
+        const all = [this.hubs, this.hops, this.tunnels, objects, this.#related, this.#location];
+        await Promise.all(all.map((one) => one[Symbol.asyncDispose]()));
       },
     };
+  }
+
+  /** Its own tunnels, the newest first, and then the hubs that have one. */
+  #waysTo(key: ProxyKey): readonly Way[] {
+    const { hubs = [] } = this.proxies.get(key)?.status?.agent ?? {};
+    return [...this.tunnels.of(key).map(({ end }) => end), ...this.hops.of(key, hubs)];
+  }
+
+  #hubsChanged(): void {
+    this.hops.changed();
+    this.#controller?.recheck();
   }
 
   /** Whoever is no agent of it any more has no tunnel either: here, and at the hubs that did not hear of it first. */
   #set(proxy: ClusterProxy): void {
     this.proxies.set(proxy);
-    const { epoch = 0, enrolment } = proxy.status?.agent ?? {};
+    const { epoch = 0, enrolment, hubs = [] } = proxy.status?.agent ?? {};
+    const key = exportedKey(proxy);
+    this.hops.lost(key, hubs);
+    this.arrivals.tell(key);
     const isOver = enrolment !== undefined && isRevoked(proxy, Date.parse(enrolment.time));
     // What is read may be older than the tunnel.
     this.tunnels.end(
-      exportedKey(proxy),
+      key,
       (tunnel) =>
         tunnel.epoch < epoch ||
         tunnel.tokenIssued < (enrolment?.tokenIssued ?? 0) ||

@@ -7,6 +7,8 @@ import {
   IS_MOUNT_ANNOTATION,
   type ServedUrls,
 } from "@virtual-workspaces/kcp";
+import type { Hubs } from "../hubs/hubs.ts";
+import { orElse } from "../hubs/system-namespace.ts";
 import { type ProxyKey, textOf } from "./proxy-key.ts";
 import { HEARTBEAT, statusOf } from "./status.ts";
 import type { Tunnels } from "./tunnels.ts";
@@ -15,6 +17,7 @@ import type { Tunnels } from "./tunnels.ts";
 export interface StatusControllerOptions {
   readonly informer: ExportedObjects<ClusterProxy>;
   readonly tunnels: Tunnels;
+  readonly hubs: Pick<Hubs, "id" | "other" | "reachable" | "synced">;
   /** By which statuses are written. */
   readonly client: Client;
   readonly urls: () => ServedUrls | undefined;
@@ -25,19 +28,14 @@ export interface StatusControllerOptions {
 }
 
 const GRACE = 10_000;
-/** So long after it was last written that an agent was there no other hub has it, ms. */
-const SILENT = 1.5 * HEARTBEAT;
 const WORKERS = 16;
 
 /** Keeps the statuses of ClusterProxies in step with their tunnels. */
 export class StatusController implements AsyncDisposable {
   readonly #options: StatusControllerOptions;
   readonly #controller: Controller<ClusterProxy>;
-  readonly #begun = performance.now();
-  /** Those that have a tunnel here. */
-  readonly #held = new Set<string>();
-  /** When those that had one lost it, by the clock of the process, ms: until that is written. */
-  readonly #left = new Map<string, number>();
+  /** Since when those whose agents have been there are seen to have no tunnel, by the clock of the process, ms. */
+  readonly #missed = new Map<string, number>();
 
   constructor(options: StatusControllerOptions) {
     this.#options = options;
@@ -45,7 +43,10 @@ export class StatusController implements AsyncDisposable {
     this.#controller = controller<ClusterProxy>({
       name: "cluster-proxies",
       sources: [{ informer }],
-      reconcile: ({ cluster, name }, { object, signal }) => this.#reconcile({ cluster, name }, object, signal),
+      reconcile: async ({ cluster, name }, { object, signal }) => {
+        await options.hubs.synced;
+        return this.#reconcile({ cluster, name }, object, signal);
+      },
       workers: WORKERS,
       onError: ({ error }) => onError(error),
     });
@@ -71,42 +72,49 @@ export class StatusController implements AsyncDisposable {
     signal: AbortSignal,
   ): Promise<ReconcileResult | undefined> {
     const { tunnels, urls, client, now } = this.#options;
-    const text = textOf(key);
-    if (proxy !== undefined && isExpired(proxy, now())) tunnels.end(key, () => true);
-    const [tunnel] = tunnels.of(key);
-    this.#note(text, { isHere: tunnel !== undefined, isGone: proxy === undefined });
-    if (proxy === undefined || proxy.metadata.deletionTimestamp !== undefined) return undefined;
-    const wait = tunnel === undefined ? this.#awaited(text, proxy) : 0;
-    const status = statusOf(proxy, { tunnel, isAwaited: wait > 0, urls: urls(), now: now() });
+    if (proxy === undefined || proxy.metadata.deletionTimestamp !== undefined) {
+      this.#missed.delete(textOf(key));
+      return undefined;
+    }
+    if (isExpired(proxy, now())) tunnels.end(key, () => true);
     const place = client.cluster(key.cluster).resource(ClusterProxy);
     const { resourceVersion = "", annotations } = proxy.metadata;
     if (annotations?.[IS_MOUNT_ANNOTATION] === undefined) {
       await place.mergePatch(key.name, { metadata: { annotations: { [IS_MOUNT_ANNOTATION]: "true" } } }, { signal });
       return undefined; // it is told of again
     }
+    const [tunnel] = tunnels.of(key);
+    const hubs = this.#hubsOf(proxy, tunnel !== undefined);
+    const wait = this.#awaited(textOf(key), proxy, hubs);
+    const reachable = this.#options.hubs.reachable.map(({ url }) => url);
+    const status = statusOf(proxy, { tunnel, hubs, reachable, isAwaited: wait > 0, urls: urls(), now: now() });
     if (!isDeepStrictEqual(status, proxy.status))
-      await place.status.mergePatch(key.name, { metadata: { resourceVersion }, status }, { signal });
-    if (wait === 0) this.#left.delete(text);
+      await place.status
+        .mergePatch(key.name, { metadata: { resourceVersion }, status }, { signal })
+        // Another hub was before this one: it is told of that.
+        .catch(orElse<unknown>(409, () => undefined));
     if (tunnel !== undefined) return { requeueAfter: HEARTBEAT };
     return wait > 0 ? { requeueAfter: wait } : expiring(proxy, now());
   }
 
-  #note(text: string, { isHere, isGone }: { readonly isHere: boolean; readonly isGone: boolean }): void {
-    if (isHere) this.#held.add(text);
-    else if (this.#held.delete(text) && !isGone) this.#left.set(text, performance.now());
-    if (isHere || isGone) this.#left.delete(text);
+  /** Which hubs have a tunnel: this one knows of itself, and of others what they have written, while they are there. */
+  #hubsOf({ status }: ClusterProxy, isHere: boolean): readonly string[] {
+    const { id, other } = this.#options.hubs;
+    const others = (status?.agent?.hubs ?? []).filter((one) => other(one) !== undefined);
+    return (isHere ? [...others, id] : others).sort();
   }
 
-  /** How much longer its agent is waited for, ms, by who had its tunnel, or has just begun; another hub may have it, and says so. */
-  #awaited(text: string, { status }: ClusterProxy): number {
-    const { epoch, lastHeartbeatTime = "" } = status?.agent ?? {};
-    if (epoch === undefined) return 0;
-    const { grace = GRACE, now } = this.#options;
+  /** How much longer an agent that no hub has is waited for, ms. */
+  #awaited(text: string, { status }: ClusterProxy, hubs: readonly string[]): number {
+    if (hubs.length > 0 || status?.agent?.epoch === undefined) {
+      this.#missed.delete(text);
+      return 0;
+    }
     const at = performance.now();
-    const left = this.#left.get(text);
-    if (left !== undefined) return Math.max(0, left + grace - at);
-    const heard = Date.parse(lastHeartbeatTime) + SILENT - now().getTime();
-    return Math.max(0, this.#begun + grace - at, Number.isNaN(heard) ? 0 : heard);
+    const missed = this.#missed.get(text) ?? at;
+    this.#missed.set(text, missed);
+    const { grace = GRACE } = this.#options;
+    return Math.max(0, missed + grace - at);
   }
 }
 

@@ -26,9 +26,13 @@ const CLUSTER_PROXY_CONDITIONS = {
 
 /** What a hub knows of a ClusterProxy. */
 export interface Known {
-  /** The newest of its tunnels that can be used. */
-  readonly tunnel: Tunnel | undefined;
-  /** Whether its agent, which has no tunnel, may still be on its way: a hub has just begun, or a tunnel has just ended. */
+  /** The newest of its tunnels at this hub that can be used. */
+  readonly tunnel: Pick<Tunnel, "version"> | undefined;
+  /** Which hubs have any. */
+  readonly hubs: readonly string[];
+  /** Where hubs serve their views, before `/services`. */
+  readonly reachable: readonly string[];
+  /** Whether its agent, which has no tunnel, may still be on its way: a tunnel has just ended, or a hub has just begun. */
   readonly isAwaited: boolean;
   readonly urls: ServedUrls | undefined;
   readonly now: Date;
@@ -46,7 +50,7 @@ interface Problem {
 /** The status of a ClusterProxy: Ready together with its URL, or neither, since controllers of others look at both. */
 export function statusOf(proxy: ClusterProxy, known: Known): ClusterProxyStatus {
   const { status, metadata } = proxy;
-  const { urls, now, tunnel } = known;
+  const { urls, now, tunnel, hubs, reachable } = known;
   const { identity, agent } = CLUSTER_PROXY_CONDITIONS;
   let { conditions } = status ?? {};
   conditions = marked(conditions, { type: identity, problem: identityProblem(proxy, now), now });
@@ -58,17 +62,20 @@ export function statusOf(proxy: ClusterProxy, known: Known): ClusterProxyStatus 
           now,
         )
       : markTrue(conditions, CLUSTER_PROXY_CONDITIONS.urls, now);
-  if (tunnel !== undefined || !known.isAwaited)
-    conditions = marked(conditions, { type: agent, problem: agentProblem(proxy, tunnel), now });
+  if (hubs.length > 0 || !known.isAwaited)
+    conditions = marked(conditions, { type: agent, problem: hubs.length > 0 ? undefined : agentProblem(proxy), now });
   const types = [identity, CLUSTER_PROXY_CONDITIONS.urls, agent];
   conditions = setSummary(conditions, { now, types });
-  const url = urls && viewURL(urls.services, CLUSTER_PROXY_VIEW, clusterOf(proxy), metadata.name ?? "");
+  const at = (services: string): string => viewURL(services, CLUSTER_PROXY_VIEW, clusterOf(proxy), metadata.name ?? "");
+  const others = reachable.length > 0 ? reachable : [urls?.services ?? ""];
   return {
     ...status,
     phase: phaseOf(conditions, urls),
     conditions,
-    ...(url !== undefined && { URL: url, virtualWorkspaces: [{ url }] }),
-    ...(tunnel !== undefined && { agent: { ...status?.agent, ...seen(status, tunnel, now) } }),
+    ...(urls && { URL: at(urls.services), virtualWorkspaces: others.map((services) => ({ url: at(services) })) }),
+    ...((hubs.length > 0 || status?.agent !== undefined) && {
+      agent: { ...status?.agent, hubs: [...hubs], ...(tunnel !== undefined && seen(status, tunnel, now)) },
+    }),
   };
 }
 
@@ -88,8 +95,7 @@ function identityProblem(proxy: ClusterProxy, now: Date): Problem | undefined {
   return undefined;
 }
 
-function agentProblem({ status }: ClusterProxy, tunnel: Tunnel | undefined): Problem | undefined {
-  if (tunnel !== undefined) return undefined;
+function agentProblem({ status }: ClusterProxy): Problem {
   const { enrolment, epoch } = status?.agent ?? {};
   if (enrolment === undefined) return { reason: "NeverEnrolled", message: `no agent was ever enrolled: ${ENROL}` };
   if (epoch === undefined)
@@ -120,10 +126,10 @@ function phaseOf(
   return identity?.status === "True" ? "Connecting" : "Unknown";
 }
 
-/** What its tunnel says of an agent; a time that is not long ago stays, unless another hub had lost it since. */
+/** What its tunnel says of an agent; a time that is not long ago stays, unless it was lost since. */
 function seen(
   status: ClusterProxyStatus | undefined,
-  { version }: Tunnel,
+  { version }: Pick<Tunnel, "version">,
   now: Date,
 ): NonNullable<ClusterProxyStatus["agent"]> {
   const { lastHeartbeatTime } = status?.agent ?? {};

@@ -1,6 +1,7 @@
 import { performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
-import { type Duplex, finished } from "node:stream";
+import type { Duplex } from "node:stream";
 import { SESSION_MEMORY, TunnelEnd, type TunnelEndOptions, type TunnelStats } from "./end.ts";
+import { join } from "./join.ts";
 import { REFUSED, UNREACHABLE } from "./statuses.ts";
 
 /** A target that is connected to: whatever it is, it is joined with the hub's connection. */
@@ -118,19 +119,6 @@ async function dialled(stream: ServerHttp2Stream, { dial }: DialledTarget): Prom
   } finally {
     stream.off("close", ended);
   }
-}
-
-/** What one has said all is told the other; what breaks is broken for both, and never looks like an end. */
-function join(stream: ServerHttp2Stream, socket: Duplex): void {
-  stream.pipe(socket);
-  socket.pipe(stream);
-  finished(socket, (error) => {
-    // Not by its code: Node ends what it has said before that.
-    if (error) stream.destroy(error);
-  });
-  stream.once("close", () => {
-    if (!socket.writableEnded || !socket.readableEnded) socket.destroy();
-  });
 }
 
 function refuse(stream: ServerHttp2Stream, status: number): void {

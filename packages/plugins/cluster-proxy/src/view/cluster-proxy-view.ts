@@ -63,13 +63,14 @@ function verbOf({ verb, upgrade, subresource }: AuthorizeRequest<ProxyKey>): str
 
 /** @throws ApiError 404, 503 */
 async function remoteOf(
-  { proxies, tunnels, remotes }: Hub,
+  hub: Hub,
   { params: { cluster, name }, signal }: RawRequest<ProxyKey>,
 ): Promise<Pick<Relay, "handle" | "upgrade">> {
   const key = { cluster, name };
+  const { proxies, remotes } = hub;
   const proxy = found(proxies.get(key), key);
   // An agent that has been there may be on its way.
-  if (proxy.status?.agent?.epoch !== undefined) await tunnels.wait(key, signal);
+  if (proxy.status?.agent?.epoch !== undefined) await hub.waitFor(key, signal);
   const remote = remotes.of(key);
   if (remote === undefined) throw down(proxy);
   return remote;

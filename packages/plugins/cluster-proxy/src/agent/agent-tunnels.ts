@@ -1,0 +1,209 @@
+import { once } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
+import { isApiError } from "@virtual-workspaces/apimachinery";
+import { Backoff } from "@virtual-workspaces/client";
+import { API_TARGET } from "../enrolment/wire.ts";
+import { AgentEnd } from "../tunnel/agent-end.ts";
+import type { Certificates } from "./certificates.ts";
+import { HubClient } from "./hub-client.ts";
+import type { HubClock } from "./hub-clock.ts";
+import { KnownHubs } from "./known-hubs.ts";
+import type { AgentOptions } from "./options.ts";
+import type { RemoteApi } from "./remote-api.ts";
+
+/** What tunnels are dialled by. */
+export interface AgentTunnelsOptions extends Pick<AgentOptions, "version" | "tunnel" | "hubs" | "onEvent"> {
+  /** The hub that the agent was told of. */
+  readonly hub: HubClient;
+  readonly clock: HubClock;
+  readonly certificates: Certificates;
+  readonly api: RemoteApi;
+}
+
+/** One tunnel after the other, to one hub at a time. */
+interface Lane {
+  readonly who: symbol;
+  /** Where it dials that may be any of them, and the others give way. */
+  readonly isFirst: boolean;
+  readonly backoff: Backoff;
+}
+
+const HUBS = 2;
+/** The waits of an agent that cannot have a tunnel, and of one that has another already, ms. */
+const BACKOFF = { first: 500, most: 30_000 } as const;
+const FURTHER = { first: 500, most: 300_000 } as const;
+/** A tunnel that has stood so long was no failure, ms. */
+const STOOD = 60_000;
+/** How often it is asked which hubs there are, ms, about. */
+const LOOKED_AT = 300_000;
+
+/** The tunnels of an agent: one to the hub that it was told of, which may be any of several behind a balancer, and further ones to others. */
+export class AgentTunnels implements AsyncDisposable {
+  readonly #options: AgentTunnelsOptions;
+  readonly #known = new KnownHubs();
+  readonly #ends = new Map<AgentEnd, symbol>();
+  readonly #first = Promise.withResolvers<void>();
+  #epoch: number | undefined;
+  #draining = false;
+  #look = (): void => undefined;
+
+  /** @throws Error on a number of hubs that is none */
+  constructor(options: AgentTunnelsOptions) {
+    const { hubs = HUBS } = options;
+    if (!(Number.isSafeInteger(hubs) && hubs >= 1)) throw new Error("hubs of an agent: give at least 1");
+    this.#options = options;
+  }
+
+  /** Dials until the signal is aborted. @throws ApiError when another agent has this one's place */
+  async run(signal: AbortSignal): Promise<void> {
+    const { hubs = HUBS } = this.#options;
+    const further = Array.from({ length: hubs - 1 }, () => this.#further(signal));
+    await Promise.all([this.#told(signal), ...(hubs > 1 ? [this.#looking(signal)] : []), ...further]);
+  }
+
+  /** No further ones; resolves when what is under way by those that there are has ended. */
+  async drain(): Promise<void> {
+    this.#draining = true;
+    await Promise.all([...this.#ends.keys()].map((end) => end.drain()));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#draining = true;
+    await Promise.all([...this.#ends.keys()].map((end) => end[Symbol.asyncDispose]()));
+  }
+
+  /** The next one is there before one that is drained ends. */
+  async #told(signal: AbortSignal): Promise<void> {
+    const { hub, certificates } = this.#options;
+    const lane = { who: Symbol("told"), isFirst: true, backoff: new Backoff(BACKOFF) };
+    while (!this.#isOver(signal)) {
+      const tunnel = async (): Promise<AgentEnd> => {
+        await certificates.enrolled(signal);
+        const end = await this.#dial(hub, lane, signal);
+        this.#first.resolve();
+        this.#look();
+        return end;
+      };
+      // The one that it was started with may have been enrolled anew.
+      await this.#standing(tunnel, { lane, signal, isForgiven: (error) => isRefused(error) && certificates.refused() });
+    }
+  }
+
+  async #further(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const lane = { who: Symbol("further"), isFirst: false, backoff: new Backoff(FURTHER) };
+    await Promise.race([this.#first.promise, aborted(signal)]);
+    while (!this.#isOver(signal)) {
+      const { id, hub } = await this.#known.free(lane.who, signal);
+      const client = new HubClient(hub, clock);
+      const leave = (): Promise<void> => client[Symbol.asyncDispose]();
+      const tunnel = async (): Promise<AgentEnd> => {
+        const end = await this.#dial(client, lane, signal).catch(async (error: unknown) => {
+          await leave();
+          throw error;
+        });
+        void end.closed.then(leave);
+        return end;
+      };
+      const failed = await this.#standing(tunnel, { lane, signal, hub: client.url });
+      if (failed) this.#known.failed(id);
+      this.#look();
+    }
+  }
+
+  /** Waits until a tunnel has come and gone, and then a little. @returns whether it could not be had @throws ApiError when another agent has the place */
+  async #standing(
+    tunnel: () => Promise<AgentEnd>,
+    {
+      lane: { who, backoff },
+      signal,
+      isForgiven,
+      hub,
+    }: {
+      readonly lane: Lane;
+      readonly signal: AbortSignal;
+      readonly isForgiven?: (error: unknown) => boolean;
+      readonly hub?: string;
+    },
+  ): Promise<boolean> {
+    const begun = performance.now();
+    try {
+      const end = await tunnel();
+      await Promise.race([end.closed, end.draining]);
+      this.#known.release(who);
+      if (performance.now() - begun > STOOD) backoff.reset();
+      // Whoever ends a tunnel may do so again.
+      if (!signal.aborted) await pause(backoff.next() / 4, undefined, { signal });
+      return false;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isFenced(error)) throw error;
+      this.#known.release(who);
+      if (isForgiven?.(error)) return true;
+      const retryAfter = backoff.next(error);
+      this.#options.onEvent?.({ type: "failed", what: "tunnel", error, retryAfter, ...(hub !== undefined && { hub }) });
+      await pause(retryAfter, undefined, { signal });
+      return true;
+    }
+  }
+
+  async #dial(client: HubClient, lane: Lane, signal: AbortSignal): Promise<AgentEnd> {
+    const { certificates, api, version = "unknown", tunnel, onEvent } = this.#options;
+    const hub = client.url;
+    const asked = { epoch: this.#epoch, version, signal };
+    const { socket, epoch, id } = await client.tunnel(() => certificates.proof(), asked);
+    this.#epoch = epoch;
+    const target = { dial: async () => api.connect() };
+    const end = new AgentEnd(socket, { ...tunnel, targets: (name) => (name === API_TARGET ? target : undefined) });
+    this.#ends.set(end, lane.who);
+    onEvent?.({ type: "connected", epoch, hub });
+    void end.draining.then(() => {
+      if (!this.#isOver(signal)) onEvent?.({ type: "draining", hub });
+    });
+    void end.closed.then((error) => {
+      this.#ends.delete(end);
+      onEvent?.({ type: "disconnected", error, hub });
+    });
+    this.#settle(end, lane, id);
+    return end;
+  }
+
+  /** One tunnel to each hub. */
+  #settle(end: AgentEnd, { who, isFirst }: Lane, id: string): void {
+    const others = this.#known.holders(id, who);
+    this.#known.hold(who, id);
+    if (!isFirst && others.length > 0) void end.drain();
+    else for (const [other, whose] of this.#ends) if (others.includes(whose)) void other.drain();
+  }
+
+  async #looking(signal: AbortSignal): Promise<void> {
+    const { hub, certificates, onEvent } = this.#options;
+    await Promise.race([this.#first.promise, aborted(signal)]);
+    while (!this.#isOver(signal)) {
+      try {
+        if (this.#ends.size > 0) this.#known.learn(await hub.hubs(await certificates.proof(), signal));
+      } catch (error) {
+        signal.throwIfAborted();
+        onEvent?.({ type: "failed", what: "hubs", error });
+      }
+      const woken = new AbortController();
+      this.#look = () => woken.abort();
+      const until = AbortSignal.any([signal, woken.signal]);
+      await pause(LOOKED_AT * (0.75 + Math.random() / 2), undefined, { signal: until }).catch(() => undefined);
+    }
+  }
+
+  #isOver(signal: AbortSignal): boolean {
+    return signal.aborted || this.#draining;
+  }
+}
+
+/** Resolves when it is. */
+export function aborted(signal: AbortSignal): Promise<unknown> {
+  return signal.aborted ? Promise.resolve() : once(signal, "abort");
+}
+
+/** Another agent has its place. */
+const isFenced = (error: unknown): boolean => isApiError(error) && error.code === 409;
+/** It is none of the hub's agents, or none any more. */
+const isRefused = (error: unknown): boolean => isApiError(error) && (error.code === 401 || error.code === 403);

@@ -1,0 +1,188 @@
+import type { Duplex } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
+import { isApiError } from "@virtual-workspaces/apimachinery";
+import { errorOf } from "@virtual-workspaces/client";
+import { isTransportError, isUpgraded, Upstream } from "@virtual-workspaces/transport";
+import type { HubKeys } from "../enrolment/hub-keys.ts";
+import { STREAM_PATH, STREAM_PROTOCOL, TARGET_HEADER } from "../enrolment/wire.ts";
+import { type ProxyKey, textOf } from "../hub/proxy-key.ts";
+import type { Way } from "../hub/way.ts";
+import { TunnelError } from "../tunnel/tunnel-error.ts";
+import { AGENTS_VIEW } from "../view/name.ts";
+import type { HubTokens } from "./hub-token.ts";
+import type { Hubs } from "./hubs.ts";
+import type { HubAddress, HubInfo } from "./lease.ts";
+
+/** By what other hubs are asked. */
+export interface HopsOptions {
+  readonly hubs: Hubs;
+  readonly keys: HubKeys;
+  readonly tokens: HubTokens;
+  readonly onError: (error: unknown) => void;
+}
+
+/** How long there may be no answer, ms: another hub may have one. */
+const DEADLINES = { connect: 2_000, head: 10_000 } as const;
+
+/** How long what is under way by a hub that takes nothing more may take to end, ms: as long as a server that closes waits. */
+const LINGER = 10_000;
+
+/** The ways by other hubs of the shard: connections that they open through tunnels of theirs. They never go on to a third. */
+export class Hops implements AsyncDisposable {
+  readonly #options: HopsOptions;
+  readonly #hops = new Map<string, Hop>();
+
+  constructor(options: HopsOptions) {
+    this.#options = options;
+  }
+
+  /** By those of some hubs that can be asked. */
+  of(key: ProxyKey, ids: readonly string[]): readonly Way[] {
+    return ids.flatMap((id) => {
+      const way = this.#hop(id)?.to(key);
+      return way?.usable === true ? [way] : [];
+    });
+  }
+
+  /** Hubs have come or gone. */
+  changed(): void {
+    for (const [id, hop] of this.#hops) {
+      const { url, ca } = this.#options.hubs.other(id) ?? {};
+      if (url === hop.hub.url && ca === hop.hub.ca) continue;
+      this.#hops.delete(id);
+      this.#options.tokens.forget(id);
+      void hop.end();
+    }
+  }
+
+  /** One has shown that it is there: if it did not answer it is asked again. */
+  renewed(id: string): void {
+    this.#hops.get(id)?.back();
+  }
+
+  /** A hub has no tunnel of it any more. */
+  lost(key: ProxyKey, left: readonly string[]): void {
+    for (const [id, hop] of this.#hops) if (!left.includes(id)) hop.lost(key);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#hops.values()].map((hop) => hop[Symbol.asyncDispose]()));
+  }
+
+  #hop(id: string): Hop | undefined {
+    const known = this.#hops.get(id);
+    if (known !== undefined) return known;
+    const hub = this.#options.hubs.other(id);
+    if (hub?.url === undefined) return undefined;
+    const { url } = hub;
+    const made = new Hop({ ...hub, url }, this.#options);
+    this.#hops.set(id, made);
+    return made;
+  }
+}
+
+/** Another hub. */
+class Hop {
+  readonly hub: HubInfo & HubAddress;
+  readonly #options: HopsOptions;
+  readonly #upstream: Upstream;
+  readonly #ways = new Map<string, HopWay>();
+  #away = false;
+
+  constructor(hub: HubInfo & HubAddress, options: HopsOptions) {
+    const { url, ca } = hub;
+    this.hub = hub;
+    this.#options = options;
+    this.#upstream = new Upstream({ url, deadlines: DEADLINES, ...(ca !== undefined && { tls: { ca } }) });
+  }
+
+  get usable(): boolean {
+    return !this.#away;
+  }
+
+  to(key: ProxyKey): Way {
+    const text = textOf(key);
+    const known = this.#ways.get(text) ?? new HopWay(this, key);
+    this.#ways.set(text, known);
+    return known;
+  }
+
+  back(): void {
+    this.#away = false;
+  }
+
+  lost(key: ProxyKey): void {
+    this.#ways.get(textOf(key))?.end();
+    this.#ways.delete(textOf(key));
+  }
+
+  /** It takes nothing more: watches end, and what else is under way, if it does so soon. */
+  async end(): Promise<void> {
+    for (const way of this.#ways.values()) way.end();
+    await Promise.race([this.#upstream.drain(), pause(LINGER, undefined, { ref: false })]);
+    await this[Symbol.asyncDispose]();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const way of this.#ways.values()) way.end();
+    this.#ways.clear();
+    await this.#upstream[Symbol.asyncDispose]();
+  }
+
+  /** @throws TunnelError; the signal's reason */
+  async open({ cluster, name }: ProxyKey, target: string, signal: AbortSignal): Promise<Duplex> {
+    const { keys, tokens, onError } = this.#options;
+    try {
+      const token = await tokens.for(this.hub.id, await keys.get());
+      const answer = await this.#upstream.upgrade({
+        path: `/services/${AGENTS_VIEW}/${cluster}/${name}${STREAM_PATH}`,
+        protocol: STREAM_PROTOCOL,
+        headers: ["Authorization", `Bearer ${token}`, TARGET_HEADER, target],
+        signal,
+      });
+      if (isUpgraded(answer)) return answer.socket;
+      throw await errorOf(answer, "the other hub");
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isTransportError(error)) this.#away = true;
+      const code = isApiError(error) ? (SAID[error.code] ?? "closed") : "closed";
+      if (code === "closed") onError(error);
+      throw new TunnelError(code, `${target}: another hub cannot have it`, { cause: error });
+    }
+  }
+}
+
+/** What a hub says of its tunnels, by the code of the answer. */
+const SAID: Readonly<Record<number, TunnelError["code"]>> = { 404: "refused", 502: "unreachable", 503: "draining" };
+
+/** One remote cluster, by another hub. */
+class HopWay implements Way {
+  readonly #hop: Hop;
+  readonly #key: ProxyKey;
+  readonly #over = new AbortController();
+  readonly #ended = Promise.withResolvers<void>();
+  readonly draining = this.#ended.promise;
+  readonly closed = this.draining.then(() => pause(LINGER, undefined, { ref: false }));
+
+  constructor(hop: Hop, key: ProxyKey) {
+    this.#hop = hop;
+    this.#key = key;
+  }
+
+  get usable(): boolean {
+    return !this.#over.signal.aborted && this.#hop.usable;
+  }
+
+  get ending(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  open(target: string, { signal }: { readonly signal: AbortSignal }): Promise<Duplex> {
+    return this.#hop.open(this.#key, target, signal);
+  }
+
+  end(): void {
+    this.#over.abort();
+    this.#ended.resolve();
+  }
+}
