@@ -7,7 +7,7 @@ import { Front } from "../cli/support/front.ts";
 import { Start, type StartOptions } from "../cli/support/start.ts";
 import { kubectls, needsKubectl } from "../e2e/support/kubectls.ts";
 import { until } from "../workspace-server/bindings/support/shard.ts";
-import { AgentProgram } from "./support/agent.ts";
+import { AgentProgram, clusterAt } from "./support/agent.ts";
 import { building } from "./support/build.ts";
 import { kubectl, startKubectl } from "./support/kubectl.ts";
 import { MOUNTING, Mounting } from "./support/mounting.ts";
@@ -238,14 +238,3 @@ describe("a remote cluster through a front proxy, by kubectl", function () {
     expect(agent.stderr).not.to.match(/WARN|warn/);
   });
 });
-
-/** A kubeconfig of a cluster by a token of the agent's. */
-function clusterAt(server: string): string {
-  const [name] = ["it"];
-  return JSON.stringify({
-    ...{ apiVersion: "v1", kind: "Config", "current-context": name },
-    clusters: [{ name, cluster: { server } }],
-    users: [{ name, user: { token: "agents-own" } }],
-    contexts: [{ name, context: { cluster: name, user: name } }],
-  });
-}

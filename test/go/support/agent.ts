@@ -14,13 +14,15 @@ export interface AgentFiles {
   readonly allow?: string;
   /** What an agent before it has kept. @default nothing */
   readonly hub?: string;
+  /** How many hubs it dials. @default as many as it does by itself */
+  readonly hubs?: number;
 }
 
 /** A running agent, killed at the end of its `await using` block. */
 export class AgentProgram extends VirtualWorkspaces {
   readonly folder: Tree;
 
-  constructor({ bootstrap, cluster, allow, hub }: AgentFiles) {
+  constructor({ bootstrap, cluster, allow, hub, hubs }: AgentFiles) {
     const folder = tree({ "cluster.kubeconfig": cluster });
     const at = (name: string): string => join(folder.path, name);
     const given = { "bootstrap.kubeconfig": bootstrap, "hub.kubeconfig": hub, "allow.yaml": allow };
@@ -30,6 +32,7 @@ export class AgentProgram extends VirtualWorkspaces {
       ...["--hub-kubeconfig", at("hub.kubeconfig"), "--kubeconfig", at("cluster.kubeconfig")],
       ...(bootstrap === undefined ? [] : ["--bootstrap-kubeconfig", at("bootstrap.kubeconfig")]),
       ...(allow === undefined ? [] : ["--allow-file", at("allow.yaml")]),
+      ...(hubs === undefined ? [] : [`--hubs=${hubs}`]),
     ];
     super(["agent", ...flags], { HOME: folder.path });
     this.folder = folder;
@@ -48,4 +51,15 @@ export class AgentProgram extends VirtualWorkspaces {
     await super[Symbol.asyncDispose]();
     this.folder[Symbol.dispose]();
   }
+}
+
+/** A kubeconfig of a cluster by a token of the agent's. */
+export function clusterAt(server: string): string {
+  const [name] = ["it"];
+  return JSON.stringify({
+    ...{ apiVersion: "v1", kind: "Config", "current-context": name },
+    clusters: [{ name, cluster: { server } }],
+    users: [{ name, user: { token: "agents-own" } }],
+    contexts: [{ name, context: { cluster: name, user: name } }],
+  });
 }

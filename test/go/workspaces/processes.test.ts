@@ -3,110 +3,18 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { issueCertificate } from "@virtual-workspaces/framework";
 import { etcdStore, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
-import { type Tree, tree } from "../../_setup/tree.ts";
-import { Start, type StartOptions } from "../../cli/support/start.ts";
-import { Admin, type Body } from "../../workspace-server/faults/support/admin.ts";
+import { Start } from "../../cli/support/start.ts";
+import type { Admin, Body } from "../../workspace-server/faults/support/admin.ts";
 import { problemsOf } from "../../workspace-server/faults/support/integrity.ts";
 import { settled } from "../../workspace-server/faults/support/rounds.ts";
 import * as make from "../../workspace-server/faults/support/tree.ts";
-import { EtcdCluster, etcdThere } from "../support/etcd.ts";
+import { etcdThere } from "../support/etcd.ts";
+import { BASE, Together } from "../support/together.ts";
 
 const { paths, within } = make;
 const WORKSPACES = within("root", paths.WORKSPACES);
-/** Where a balancer would be. */
-const BASE = "https://kcp.example.com:6443";
-
-/** What one of them has otherwise. */
-interface Given {
-  readonly more?: readonly string[];
-  /** Where clients find it. */
-  readonly base?: string;
-  /** Where it listens. */
-  readonly listen?: readonly string[];
-  readonly address?: string;
-}
-
-/** What all processes have alike, and where each listens. */
-class Together implements AsyncDisposable {
-  readonly #files: Tree;
-  readonly etcd: EtcdCluster;
-  readonly prefix: string;
-  readonly #ca: string;
-
-  private constructor(files: Tree, etcd: EtcdCluster, ca: string) {
-    this.#files = files;
-    this.etcd = etcd;
-    this.prefix = etcd.prefix();
-    this.#ca = ca;
-  }
-
-  static async start(): Promise<Together> {
-    const now = new Date();
-    const subject = { name: "ca", groups: [] };
-    const authority = await issueCertificate({ subject, purpose: { kind: "authority" }, now });
-    const purpose = {
-      kind: "server",
-      hosts: ["localhost"],
-      addresses: ["127.0.0.1", "127.0.0.2", "127.0.0.3"],
-    } as const;
-    const own = await issueCertificate({ subject: { name: "kcp", groups: [] }, purpose, now }, authority);
-    const files = tree({
-      "tls.crt": own.cert + authority.cert,
-      "tls.key": own.key,
-      "ca.crt": authority.cert,
-      "tokens.csv": 'everything,somebody,1,"system:masters"\n',
-    });
-    return new Together(files, await EtcdCluster.start({ version: "3.4" }), authority.cert);
-  }
-
-  get store(): Promise<Store> {
-    return etcdStore({ endpoints: this.etcd.endpoints, prefix: this.prefix });
-  }
-
-  async process(name: string, given: Given = {}): Promise<[Start, Admin]> {
-    const server = new Start(this.options(name, given));
-    const { address = "127.0.0.1" } = given;
-    await server.until("ready", () => server.lines.length > 0, 20_000);
-    // The log says where it listens, its URLs where the balancer would.
-    let port: string | undefined;
-    while (port === undefined && server.running) {
-      port = /Serving securely.*port=(\d+)/.exec(server.stderr)?.[1];
-      await delay(5);
-    }
-    const ca = this.#ca;
-    return [server, new Admin({ url: `https://${address}:${port}`, text: () => ca, token: () => "everything" })];
-  }
-
-  options(name: string, { more = [], base = BASE, listen }: Given = {}): StartOptions {
-    const at = (file: string): string => `${this.#files.path}/${file}`;
-    const flags = [
-      `--etcd-servers=${this.etcd.endpoints.join()}`,
-      `--etcd-prefix=${this.prefix}`,
-      `--shard-base-url=${base}`,
-      `--tls-cert-file=${at("tls.crt")}`,
-      `--tls-private-key-file=${at("tls.key")}`,
-      `--root-ca-file=${at("ca.crt")}`,
-      `--token-auth-file=${at("tokens.csv")}`,
-      `--service-account-signing-key-file=${at("one/sa.key")}`,
-      ...more,
-    ];
-    return {
-      in: this.#files.path,
-      root: name,
-      ...(listen && { at: listen }),
-      flags: name === "one" ? flags.slice(0, -1 - more.length).concat(more) : flags,
-    };
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.etcd[Symbol.asyncDispose]();
-    this.#files[Symbol.dispose]();
-  }
-}
-
 /** A port that is free, as the next one is. */
 async function freePair(): Promise<number> {
   for (;;) {

@@ -19,12 +19,12 @@ const PATIENCE = 60_000;
 
 /** Asks one server, over connections that it keeps. */
 export class Admin implements Disposable {
-  readonly #url: string;
+  readonly url: string;
   readonly #agent: Agent;
   readonly #token: string;
 
   constructor(server: Pick<Start, "url" | "text" | "token">) {
-    this.#url = server.url;
+    this.url = server.url;
     this.#token = server.token("shard-admin");
     this.#agent = new Agent({ keepAlive: true, ca: server.text("apiserver.crt") });
   }
@@ -33,7 +33,7 @@ export class Admin implements Disposable {
   async send(method: string, path: string, body?: object): Promise<Told> {
     const type = method === "PATCH" ? "application/merge-patch+json" : "application/json";
     const headers = { authorization: `Bearer ${this.#token}`, ...(body && { "content-type": type }) };
-    const req = request(this.#url + path, { method, agent: this.#agent, headers });
+    const req = request(this.url + path, { method, agent: this.#agent, headers });
     req.end(body && JSON.stringify(body));
     const [res] = (await once(req, "response")) as [IncomingMessage];
     let text = "";
