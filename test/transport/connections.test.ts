@@ -211,6 +211,22 @@ describe("connections", () => {
     }
   }).timeout(20_000);
 
+  it("by a dial whose connection breaks with an error of its own when TLS ends it: it is told once, and nothing is left over", async () => {
+    await using secure = await startRaw(
+      undefined,
+      Authority.root("right").issue({ name: "localhost", usages: [SERVER_AUTH] }),
+    );
+    const dial = async (): Promise<Duplex> => {
+      const tunnel = new Tunnel(connect(secure.port, "127.0.0.1"));
+      const { destroy } = tunnel;
+      tunnel.destroy = (error) => destroy.call(tunnel, error ?? new Error("ended early"));
+      return tunnel.on("error", () => undefined);
+    };
+    await using wrong = new Upstream({ url: "https://localhost", tls: { ca: Authority.root("other").cert }, dial });
+    expect((await thrown(wrong.send({ path: "/" }))).code).to.equal("tls");
+    await secure.until(() => secure.sockets.size === 0);
+  });
+
   it("by a dial that fails, and one that is too late: what it gives then is destroyed", async () => {
     await using failing = new Upstream({ url: "http://x", dial: () => Promise.reject(new Error("no tunnel")) });
     const error = await thrown(failing.send({ path: "/" }));

@@ -73,7 +73,6 @@ export {
   mountIdentityOf,
   mountTypeOf,
 } from "./mounts/mount.ts";
-export { type NamedSecret, namedSecrets } from "./mounts/named-secrets.ts";
 export { mountNotReady } from "./mounts/not-ready.ts";
 export {
   type MountType,
@@ -122,6 +121,16 @@ export { ACCEPTED_CONDITION, PathMapping, type PathMappingSpec } from "./proxy/p
 export { appliedURLs } from "./publishing/applied-urls.ts";
 export type { PublishedEndpoint, PublishURLsOptions } from "./publishing/options.ts";
 export { PublishedURLs, publishURLs } from "./publishing/publish-urls.ts";
+// Secrets
+export {
+  KINDS_THAT_NAME_SECRETS,
+  type NamedSecret,
+  type NamesSecrets,
+  namedSecrets,
+} from "./secrets/named-secrets.ts";
+export { type RequestCredential, requestCredential } from "./secrets/request-credential.ts";
+export { type SecretPlace, type SecretProblem, secretAt } from "./secrets/secret-at.ts";
+export type { SecretContent } from "./secrets/secret-content.ts";
 // Kinds of tenancy.kcp.io
 export { TypeFault, type TypesOf, typesFrom } from "./tenancy/extended-types.ts";
 export { MOUNT_READY_CONDITION } from "./tenancy/mount.ts";

@@ -146,7 +146,13 @@ async function ready(socket: Duplex, { event, signal }: Awaited): Promise<Duplex
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const ended = (): void => reject(signal.reason);
   const closed = (): void => reject(new Error("closed before it was ready"));
-  socket.once(event, resolve).once("error", reject).once("close", closed);
+  // What is below TLS may break of it, and is told of first, before anybody here hears of either.
+  const errors: unknown[] = [];
+  const failed = (error: unknown): void => {
+    errors.push(error);
+    reject(error);
+  };
+  socket.once(event, resolve).on("error", failed).once("close", closed);
   signal.addEventListener("abort", ended, { once: true });
   if (signal.aborted) ended();
   try {
@@ -154,10 +160,10 @@ async function ready(socket: Duplex, { event, signal }: Awaited): Promise<Duplex
     return socket;
   } catch (error) {
     socket.on("error", ignored).destroy();
-    throw error;
+    throw errors.at(-1) ?? error;
   } finally {
     signal.removeEventListener("abort", ended);
-    socket.off(event, resolve).off("error", reject).off("close", closed);
+    socket.off(event, resolve).off("error", failed).off("close", closed);
   }
 }
 

@@ -15,7 +15,7 @@ import { loopback } from "@virtual-workspaces/workspace-server";
 import { expect } from "chai";
 import { type Answer, type Calls, callsTo, startPlain } from "../../_support/plain.ts";
 import { untilAnswer } from "../../plugins/apiexport/support/provider.ts";
-import type { Target } from "../../plugins/mounts/support/mounted.ts";
+import { secret, type Target } from "../../plugins/mounts/support/mounted.ts";
 import { APIS, bindingOf } from "../../workspace-server/bindings/support/shard.ts";
 import { grant, makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";
 import { startWorkspaces, type Workspaces } from "../../workspace-server/support/workspaces.ts";
@@ -74,6 +74,16 @@ export class TestHub implements AsyncDisposable {
   async change(name: string, patch: object): Promise<void> {
     const changed = await this.server.send(`PATCH /clusters/${this.edge}${PROXIES}/${name}`, patch, MERGE);
     expect(changed.status, changed.text).to.equal(200);
+  }
+
+  /** Makes a Secret in the namespace `default`, or puts another in its place. */
+  async keep(name: string, data: Readonly<Record<string, string>>): Promise<void> {
+    const secrets = `${this.edge}/api/v1/namespaces/default/secrets`;
+    const { resourceVersion } = (await this.server.get(`/clusters/${secrets}/${name}`, root)).body.metadata ?? {};
+    const object = { apiVersion: "v1", kind: "Secret", metadata: { name, resourceVersion }, ...secret(data) };
+    const call = resourceVersion === undefined ? `POST /clusters/${secrets}` : `PUT /clusters/${secrets}/${name}`;
+    const kept = await this.server.send(call as `PUT /${string}`, object, root);
+    expect(kept.status, kept.text).to.be.oneOf([200, 201]);
   }
 
   async remove(name: string): Promise<void> {

@@ -7,6 +7,7 @@ const FLAGS = {
   context: { type: "string" },
   "allow-file": { type: "string" },
   hubs: { type: "string" },
+  "end-to-end": { type: "boolean" },
   "logging-format": { type: "string" },
   expires: { type: "string" },
 } as const;
@@ -27,6 +28,8 @@ The agent of a remote cluster that nobody can dial: it dials the hub that has it
   --kubeconfig <file>, --context <name>   the remote cluster, by a credential that may impersonate users and groups
                                           (default as kubectl; in a pod its service account)
   --allow-file <file>                     what may be asked of it at most: rules as a ClusterRole has them, in YAML (default everything)
+  --end-to-end                            hubs talk TLS with the API server, by a credential that the ClusterProxy names: bytes pass, of the
+                                          kubeconfig the address counts, and nothing can be allowed or refused
   --hubs <number>                         how many hubs it has a tunnel to, where there are so many (default 2)
   --logging-format <format>               text or json, on stderr                      (default text)`,
 

@@ -21,6 +21,7 @@ export interface RunOptions {
   readonly context?: string;
   readonly "allow-file"?: string;
   readonly hubs?: string;
+  readonly "end-to-end"?: boolean;
   readonly "logging-format"?: string;
 }
 
@@ -29,7 +30,11 @@ const DRAINED = 10_000;
 
 /** Runs the agent until it is asked to end, or another has its place. @returns the exit code @throws Failure, UsageError */
 export async function run(options: RunOptions): Promise<number> {
-  const { kubeconfig, context, "allow-file": allowFile } = options;
+  const { kubeconfig, context, "allow-file": allowFile, "end-to-end": endToEnd = false } = options;
+  if (endToEnd && allowFile !== undefined)
+    throw new UsageError(
+      "--allow-file: with --end-to-end nothing of what is asked can be read, and none of it refused",
+    );
   await using stack = new AsyncDisposableStack();
   const interrupt = stack.use(new Interrupt());
   const log = stack.use(logAs(options["logging-format"]));
@@ -49,6 +54,7 @@ export async function run(options: RunOptions): Promise<number> {
           ...(token !== undefined && { token }),
           ...(certificate && { certificate }),
           ...(allow && { allow }),
+          endToEnd,
           ...(options.hubs !== undefined && { hubs: numberOf(options.hubs) }),
           keep: (kept) => writePrivately(file, hubKubeconfig({ hub, token: undefined, certificate: kept })),
           onEvent: (event) => log(recordOf(event)),

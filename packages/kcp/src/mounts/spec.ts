@@ -1,4 +1,4 @@
-import { SECRET_REFERENCE } from "./secret-reference.ts";
+import { SECRET_REFERENCE } from "../secrets/secret-reference.ts";
 
 const REF_RULE = "has(self.ref) && self.ref.kind == 'Secret'";
 const OURS = "self.type in ['URL', 'Cluster']";

@@ -1,7 +1,9 @@
 import { CONDITIONS } from "../conditions/schema.ts";
 import { kcpKind, type ObjectsOf } from "../core/kind.ts";
+import { SECRET_REFERENCE } from "../secrets/secret-reference.ts";
 
 const URL = { type: "string", description: "Where the remote cluster is served. Set by the server." } as const;
+const TLS = { type: "string", enum: ["Agent", "EndToEnd"] } as const;
 const TIME = { type: "string", format: "date-time" } as const;
 
 /**
@@ -20,6 +22,7 @@ export const ClusterProxy = kcpKind({
       type: "date",
       description: "When its agent was last heard of.",
     },
+    TLS: { jsonPath: ".status.tls", priority: 1, description: "Who talks TLS with its API server." },
     URL: { jsonPath: ".status.URL", priority: 1, description: "Where it is served." },
   },
   required: [],
@@ -27,6 +30,16 @@ export const ClusterProxy = kcpKind({
     type: "object",
     default: {},
     description: "How it is reached.",
+    "x-kubernetes-validations": [
+      {
+        rule: "self.tls != 'EndToEnd' || has(self.secretRef)",
+        message: "secretRef: name a Secret with a credential for the remote API server, which tls EndToEnd needs",
+      },
+      {
+        rule: "self.tls == 'EndToEnd' || (!has(self.secretRef) && !has(self.serverName))",
+        message: "secretRef and serverName are for tls EndToEnd: with Agent the agent holds the credential",
+      },
+    ],
     properties: {
       type: {
         type: "string",
@@ -34,6 +47,25 @@ export const ClusterProxy = kcpKind({
         enum: ["passthrough"],
         description:
           "passthrough: requests pass as they are, and the remote cluster decides what callers may do there.",
+      },
+      tls: {
+        ...TLS,
+        default: "Agent",
+        description:
+          "Who talks TLS with the remote API server. Agent: its agent, which holds the credential, knows each request and may refuse it. EndToEnd: the hub, by the credential in secretRef; the agent and other hubs on the way pass bytes that they cannot read.",
+      },
+      secretRef: {
+        ...SECRET_REFERENCE,
+        description:
+          "EndToEnd alone: the Secret with a credential that may impersonate users and groups there: token, or tls.crt and tls.key, or kubeconfig; ca.crt says who certifies the API server. Whoever writes this must be able to get it.",
+      },
+      serverName: {
+        type: "string",
+        minLength: 1,
+        maxLength: 253,
+        pattern: "^[A-Za-z0-9]([A-Za-z0-9.:-]*[A-Za-z0-9])?$",
+        description:
+          "EndToEnd alone: the name or address that the API server's certificate is for. What a kubeconfig in the Secret says, or kubernetes.default.svc, if missing.",
       },
       revokedBefore: {
         ...TIME,
@@ -54,6 +86,7 @@ export const ClusterProxy = kcpKind({
         description: "How it is: it can be used while Ready. Connecting: its agent is waited for.",
       },
       conditions: CONDITIONS,
+      tls: { ...TLS, description: "Who talks TLS with the remote API server." },
       URL,
       virtualWorkspaces: {
         type: "array",
@@ -65,6 +98,7 @@ export const ClusterProxy = kcpKind({
         description: "The agent, as its hubs know it.",
         properties: {
           version: { type: "string", description: "Its version." },
+          tls: { ...TLS, description: "What it is there for, as it was started." },
           lastHeartbeatTime: { ...TIME, description: "When it was last heard of, within a minute or so." },
           hubs: {
             type: "array",

@@ -1,6 +1,6 @@
 import { CONDITIONS } from "../conditions/schema.ts";
 import { kcpKind, type ObjectsOf } from "../core/kind.ts";
-import { SECRET_REFERENCE } from "../mounts/secret-reference.ts";
+import { SECRET_REFERENCE } from "../secrets/secret-reference.ts";
 
 /** Not of dots alone. */
 const WORD = "[A-Za-z0-9._~-]*[A-Za-z0-9_~-][A-Za-z0-9._~-]*";

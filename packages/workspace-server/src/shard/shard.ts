@@ -20,7 +20,7 @@ import { CrdController } from "../crds/controller/controller.ts";
 import { CustomResourceDefinition } from "../kinds/apiextensions/custom-resource-definition.ts";
 import { Namespace } from "../kinds/core/namespace.ts";
 import { Secret } from "../kinds/core/secret.ts";
-import { admitMountSecrets } from "../mounts/secret-access.ts";
+import { admitNamedSecrets } from "../mounts/named-secrets.ts";
 import type { TokenSubresourceOptions } from "../service-accounts/token-request.ts";
 import { rootBound } from "../system-apis/root-bound.ts";
 import { systemKinds } from "../system-apis/system-kinds.ts";
@@ -136,7 +136,7 @@ export class Shard implements AsyncDisposable {
     // policies before the labels of claims (`admitClaims`, the last to change anything), validating ones and ResourceQuota
     // behind them, where the object is as it will be kept.
     const isAllowed = deepAccess(this.authorizer, this.#stop.signal);
-    const admit = admitInOrder(namespaceLifecycle({ objects, state }), limit, admitMountSecrets(isAllowed));
+    const admit = admitInOrder(namespaceLifecycle({ objects, state }), limit, admitNamedSecrets(isAllowed));
     const roles = roleEscalation({ state: known, authorizer: this.authorizer });
     const rules = workspaceAdmissions({ shard: this.context, isAllowed });
     const path = admitPathAnnotation({ state });

@@ -2,14 +2,13 @@ import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import { Backoff } from "@virtual-workspaces/client";
-import { API_TARGET } from "../enrolment/wire.ts";
 import { AgentEnd } from "../tunnel/agent-end.ts";
 import type { Certificates } from "./certificates.ts";
 import { HubClient } from "./hub-client.ts";
 import type { HubClock } from "./hub-clock.ts";
 import { KnownHubs } from "./known-hubs.ts";
 import type { AgentOptions } from "./options.ts";
-import type { RemoteApi } from "./remote-api.ts";
+import type { AgentApi } from "./remote-api.ts";
 
 /** What tunnels are dialled by. */
 export interface AgentTunnelsOptions extends Pick<AgentOptions, "version" | "tunnel" | "hubs" | "onEvent"> {
@@ -17,7 +16,7 @@ export interface AgentTunnelsOptions extends Pick<AgentOptions, "version" | "tun
   readonly hub: HubClient;
   readonly clock: HubClock;
   readonly certificates: Certificates;
-  readonly api: RemoteApi;
+  readonly api: AgentApi;
 }
 
 /** One tunnel after the other, to one hub at a time. */
@@ -150,11 +149,11 @@ export class AgentTunnels implements AsyncDisposable {
   async #dial(client: HubClient, lane: Lane, signal: AbortSignal): Promise<AgentEnd> {
     const { certificates, api, version = "unknown", tunnel, onEvent } = this.#options;
     const hub = client.url;
-    const asked = { epoch: this.#epoch, version, signal };
+    const asked = { epoch: this.#epoch, version, tls: api.tls, signal };
     const { socket, epoch, id } = await client.tunnel(() => certificates.proof(), asked);
     this.#epoch = epoch;
-    const target = { dial: async () => api.connect() };
-    const end = new AgentEnd(socket, { ...tunnel, targets: (name) => (name === API_TARGET ? target : undefined) });
+    const onError = (error: unknown): void => onEvent?.({ type: "failed", what: "api", error });
+    const end = new AgentEnd(socket, { ...tunnel, targets: (name) => api.target(name), onError });
     this.#ends.set(end, lane.who);
     onEvent?.({ type: "connected", epoch, hub });
     void end.draining.then(() => {

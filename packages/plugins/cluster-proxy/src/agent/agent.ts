@@ -1,11 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { Backoff } from "@virtual-workspaces/client";
 import { AgentTunnels, aborted } from "./agent-tunnels.ts";
+import { ByteApi } from "./byte-api.ts";
 import { Certificates } from "./certificates.ts";
 import { HubClient } from "./hub-client.ts";
 import { HubClock } from "./hub-clock.ts";
 import type { AgentOptions } from "./options.ts";
-import { RemoteApi } from "./remote-api.ts";
+import { type AgentApi, RemoteApi } from "./remote-api.ts";
 
 /** The waits of an agent whose certificate is not renewed, ms. */
 const BACKOFF = { first: 500, most: 30_000 } as const;
@@ -25,16 +26,18 @@ export class Agent implements AsyncDisposable {
   readonly #over = new AbortController();
   readonly #hub: HubClient;
   readonly #certificates: Certificates;
-  readonly #api: RemoteApi;
+  readonly #api: AgentApi;
   readonly #tunnels: AgentTunnels;
 
   /** @throws Error on options that cannot be used */
   constructor(options: AgentOptions) {
+    if (options.endToEnd === true && options.allow !== undefined)
+      throw new Error("allow of an agent: with endToEnd nothing of what is asked can be read, and none of it refused");
     this.#options = options;
     const clock = new HubClock(options.now);
     this.#hub = new HubClient(options.hub, clock);
     this.#certificates = new Certificates(this.#hub, clock, options);
-    this.#api = new RemoteApi(options);
+    this.#api = options.endToEnd === true ? new ByteApi(options) : new RemoteApi(options);
     const { version, tunnel, hubs, onEvent } = options;
     this.#tunnels = new AgentTunnels({
       ...{ hub: this.#hub, clock, certificates: this.#certificates, api: this.#api },

@@ -3,7 +3,14 @@ import { isApiError } from "@virtual-workspaces/apimachinery";
 import { Client, errorOf } from "@virtual-workspaces/client";
 import { header, isUpgraded, Upstream } from "@virtual-workspaces/transport";
 import { AgentCertificate, AgentHub } from "../enrolment/kinds.ts";
-import { EPOCH_HEADER, HUB_HEADER, TUNNEL_PATH, TUNNEL_PROTOCOL, VERSION_HEADER } from "../enrolment/wire.ts";
+import {
+  EPOCH_HEADER,
+  HUB_HEADER,
+  TLS_HEADER,
+  TUNNEL_PATH,
+  TUNNEL_PROTOCOL,
+  VERSION_HEADER,
+} from "../enrolment/wire.ts";
 import { type Answered, dialWebSocket } from "./dial-websocket.ts";
 import type { HubClock } from "./hub-clock.ts";
 import type { AgentOptions } from "./options.ts";
@@ -26,6 +33,8 @@ export interface AskedTunnel {
   /** As the hub has said it. */
   readonly epoch: number | undefined;
   readonly version: string;
+  /** Who talks TLS with its API server. */
+  readonly tls: "Agent" | "EndToEnd";
   readonly signal: AbortSignal;
 }
 
@@ -100,10 +109,11 @@ export class HubClient implements AsyncDisposable {
     return { socket, epoch: Number(header(headers, EPOCH_HEADER)), id: header(headers, HUB_HEADER) ?? "" };
   }
 
-  async #asked(bearer: string, { epoch, version, signal }: AskedTunnel): Promise<Answered> {
+  async #asked(bearer: string, { epoch, version, tls, signal }: AskedTunnel): Promise<Answered> {
     const headers = {
       Authorization: `Bearer ${bearer}`,
       [VERSION_HEADER]: version,
+      [TLS_HEADER]: tls,
       ...(epoch !== undefined && { [EPOCH_HEADER]: String(epoch) }),
     };
     const request = { path: TUNNEL_PATH, protocol: TUNNEL_PROTOCOL, signal };

@@ -14,6 +14,11 @@ export interface AgentOptions {
   readonly keep: (certificate: KeyPair) => Promise<void> | void;
   /** The API server of the remote cluster, by a credential that may impersonate users and groups there, and need not do anything else. */
   readonly api: Upstream | UpstreamOptions;
+  /**
+   * Whether hubs talk TLS with the API server themselves, by a credential that is in the Secret of `spec.secretRef`, and bytes alone pass here: of {@link api} the address counts
+   * then, and no credential is needed. Nobody who runs the agent can see what is asked, or refuse any of it. @default false
+   */
+  readonly endToEnd?: boolean;
   /** What may be asked of it, whoever runs the hub: what no rule allows is 403. @default everything */
   readonly allow?: readonly PolicyRule[];
   /** How many hubs it has a tunnel to at once, where there are so many: the one that {@link hub} leads to, and others that that one names. @default 2 */

@@ -1,4 +1,3 @@
-import type { Duplex } from "node:stream";
 import { relay } from "@virtual-workspaces/forwarding";
 import {
   type Authenticator,
@@ -13,7 +12,9 @@ import {
   type Server,
   User,
 } from "@virtual-workspaces/framework";
+import { API_TARGET } from "../enrolment/wire.ts";
 import { crossing } from "../hub/crossing.ts";
+import type { Target } from "../tunnel/agent-end.ts";
 import type { AgentOptions } from "./options.ts";
 
 const WHAT = "the API server of the remote cluster";
@@ -22,11 +23,23 @@ const WHAT = "the API server of the remote cluster";
 const HUB = new User({ name: "system:hub" });
 const THROUGH_TUNNEL: Authenticator = { name: "tunnel", authenticate: () => HUB };
 
+/** What an agent has of its cluster's API server for hubs. */
+export interface AgentApi extends AsyncDisposable {
+  /** Who talks TLS with it. */
+  readonly tls: "Agent" | "EndToEnd";
+  readonly start: () => Promise<void>;
+  /** What hubs can have connections to, by its name; nothing else. */
+  readonly target: (name: string) => Target | undefined;
+  /** Ends watches cleanly, where it can be told what is one, and waits for what else is under way. */
+  readonly close: () => Promise<void>;
+}
+
 /**
  * The remote cluster's API, as far as the agent allows: it ends the hub's requests itself, and asks the API server with a credential that never leaves it, as whom the
  * hub says. Somebody has to be named, and nobody that API servers give rights to by themselves: whoever runs the hub can be none of these.
  */
-export class RemoteApi implements AsyncDisposable {
+export class RemoteApi implements AgentApi {
+  readonly tls = "Agent";
   readonly #server: Server;
   readonly #stack = new AsyncDisposableStack();
 
@@ -58,9 +71,8 @@ export class RemoteApi implements AsyncDisposable {
     return this.#server.start();
   }
 
-  /** A connection to it. */
-  connect(): Duplex {
-    return this.#server.connect();
+  target(name: string): Target | undefined {
+    return name === API_TARGET ? { dial: async () => this.#server.connect() } : undefined;
   }
 
   /** Ends watches cleanly, and waits for what else is under way. */

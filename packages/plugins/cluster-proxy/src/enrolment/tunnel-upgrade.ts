@@ -7,7 +7,7 @@ import type { ProxyKey } from "../hub/proxy-key.ts";
 import { HubEnd } from "../tunnel/hub-end.ts";
 import type { AgentCredential } from "./agent-users.ts";
 import { connectionOf, wayOf } from "./tunnel-connection.ts";
-import { EPOCH_HEADER, HUB_HEADER, VERSION_HEADER } from "./wire.ts";
+import { EPOCH_HEADER, HUB_HEADER, TLS_HEADER, VERSION_HEADER } from "./wire.ts";
 
 interface Accepted {
   readonly req: IncomingMessage;
@@ -21,7 +21,7 @@ export async function acceptTunnel({ req, socket, request, credential }: Accepte
   const { params, head, ending } = request;
   const how = wayOf(req);
   const said = epochOf(req);
-  const version = versionOf(req);
+  const [version, tls] = [versionOf(req), tlsOf(req)];
   const key = { cluster: params.cluster, name: params.name };
   const { epoch, tokenIssued } = await hub.records.admitted(credential, said);
   // A client that has left meanwhile.
@@ -34,7 +34,7 @@ export async function acceptTunnel({ req, socket, request, credential }: Accepte
   if (bytes === undefined || bytes.destroyed) return;
   const end = new HubEnd(bytes, hub.options.tunnel);
   const { enrolment } = credential.proven.identity;
-  hub.tunnels.add(key, { end, epoch, version, enrolment, tokenIssued });
+  hub.tunnels.add(key, { end, epoch, version, tls, enrolment, tokenIssued });
   const drain = (): void => {
     void end.drain();
     void hub.hubs.leave();
@@ -57,4 +57,11 @@ function epochOf({ headers }: IncomingMessage): number | undefined {
 function versionOf({ headers }: IncomingMessage): string {
   const said = headers[VERSION_HEADER];
   return typeof said === "string" && /^[\w.+-]{1,64}$/.test(said) ? said : "unknown";
+}
+
+/** @throws ApiError 400 */
+function tlsOf({ headers }: IncomingMessage): "Agent" | "EndToEnd" {
+  const said = headers[TLS_HEADER] ?? "Agent";
+  if (said === "Agent" || said === "EndToEnd") return said;
+  throw ApiError.badRequest(`${TLS_HEADER}: say Agent or EndToEnd`);
 }

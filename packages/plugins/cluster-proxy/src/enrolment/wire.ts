@@ -14,5 +14,8 @@ export const STREAM_PATH = "/stream";
 export const STREAM_PROTOCOL = "virtual-workspaces-stream.v1";
 /** To which of the agent's targets. */
 export const TARGET_HEADER = "x-virtual-workspaces-target";
-/** What agents call the API server that they are for. */
+/** Who talks TLS with the remote API server, as the agent was started: `Agent`, or `EndToEnd`. */
+export const TLS_HEADER = "x-virtual-workspaces-tls";
+/** What agents call the API server that they are for: as they ask it themselves, and as bytes that a hub talks TLS in. */
 export const API_TARGET = "api";
+export const TLS_TARGET = "tls";

@@ -15,9 +15,10 @@ import { Hops } from "../hubs/hops.ts";
 import { HubTokens } from "../hubs/hub-token.ts";
 import { Hubs } from "../hubs/hubs.ts";
 import { Arrivals } from "./arrivals.ts";
+import { Connections } from "./connections.ts";
 import { KnownProxies } from "./known-proxies.ts";
 import type { ClusterProxyOptions } from "./options.ts";
-import type { ProxyKey } from "./proxy-key.ts";
+import { keyOf, type ProxyKey, textOf } from "./proxy-key.ts";
 import { RemoteClusters } from "./remote-clusters.ts";
 import { StatusController } from "./status-controller.ts";
 import { Tunnels } from "./tunnels.ts";
@@ -37,11 +38,13 @@ export class Hub {
   readonly hops: Hops;
   readonly arrivals: Arrivals;
   readonly remotes: RemoteClusters;
+  readonly connections: Connections;
   readonly keys: HubKeys;
   readonly users: AgentUsers;
   readonly records: AgentRecords;
   readonly #objects: ExportedObjects<ClusterProxy>;
   readonly #related: Related;
+  readonly #secrets: Related;
   readonly #location: ShardLocation;
   readonly #client: Client;
   #controller: StatusController | undefined;
@@ -61,6 +64,8 @@ export class Hub {
       changed: (cluster) => this.proxies.pathChanged(cluster),
     });
     this.proxies = new KnownProxies(this.#related);
+    this.#secrets = new Related({ client: this.#client, onError, changed: (text) => this.#secretChanged(keyOf(text)) });
+    this.connections = new Connections(this.#secrets);
     this.arrivals = new Arrivals(patience);
     this.tunnels = new Tunnels((key) => {
       this.arrivals.tell(key);
@@ -113,6 +118,8 @@ export class Hub {
       deleted: (_, { key }) => {
         this.proxies.delete(key);
         this.hops.lost(key, []);
+        this.connections.forget(textOf(key));
+        this.remotes.changed(key, undefined);
         this.tunnels.end(key, () => true);
       },
     });
@@ -120,6 +127,7 @@ export class Hub {
       informer: objects,
       tunnels: this.tunnels,
       hubs: this.hubs,
+      connections: this.connections,
       client: this.#client,
       urls: () => this.#location.get(),
       grace: this.options.grace,
@@ -132,7 +140,7 @@ export class Hub {
     return {
       [Symbol.asyncDispose]: async () => {
         await this.#controller?.[Symbol.asyncDispose]();
-        const all = [this.hubs, this.hops, this.tunnels, objects, this.#related, this.#location];
+        const all = [this.hubs, this.hops, this.tunnels, objects, this.#related, this.#secrets, this.#location];
         await Promise.all(all.map((one) => one[Symbol.asyncDispose]()));
       },
     };
@@ -142,6 +150,19 @@ export class Hub {
   #waysTo(key: ProxyKey): readonly Way[] {
     const { hubs = [] } = this.proxies.get(key)?.status?.agent ?? {};
     return [...this.tunnels.of(key).map(({ end }) => end), ...this.hops.of(key, hubs)];
+  }
+
+  /** What was open otherwise than it is to be asked now is cut. */
+  #connected(key: ProxyKey, proxy: ClusterProxy): void {
+    const connection = this.connections.of(proxy);
+    this.remotes.changed(key, "reason" in connection ? undefined : connection);
+  }
+
+  #secretChanged(key: ProxyKey): void {
+    const proxy = this.proxies.get(key);
+    if (proxy === undefined) return;
+    this.#connected(key, proxy);
+    this.#controller?.add(key);
   }
 
   #hubsChanged(): void {
@@ -155,6 +176,7 @@ export class Hub {
     const { epoch = 0, enrolment, hubs = [] } = proxy.status?.agent ?? {};
     const key = exportedKey(proxy);
     this.hops.lost(key, hubs);
+    this.#connected(key, proxy);
     this.arrivals.tell(key);
     const isOver = enrolment !== undefined && isRevoked(proxy, Date.parse(enrolment.time));
     // What is read may be older than the tunnel.

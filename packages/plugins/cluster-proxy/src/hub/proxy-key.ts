@@ -7,3 +7,9 @@ export type ProxyKey = Pick<ObjectKey, "cluster" | "name">;
 export function textOf({ cluster, name }: ProxyKey): string {
   return `${cluster}/${name}`;
 }
+
+/** Which one a text is of: names have no slash. */
+export function keyOf(text: string): ProxyKey {
+  const [cluster = "", name = ""] = text.split("/");
+  return { cluster, name };
+}

@@ -9,6 +9,7 @@ import {
 } from "@virtual-workspaces/kcp";
 import type { Hubs } from "../hubs/hubs.ts";
 import { orElse } from "../hubs/system-namespace.ts";
+import type { Connections } from "./connections.ts";
 import { type ProxyKey, textOf } from "./proxy-key.ts";
 import { HEARTBEAT, statusOf } from "./status.ts";
 import type { Tunnels } from "./tunnels.ts";
@@ -18,6 +19,7 @@ export interface StatusControllerOptions {
   readonly informer: ExportedObjects<ClusterProxy>;
   readonly tunnels: Tunnels;
   readonly hubs: Pick<Hubs, "id" | "other" | "reachable" | "synced">;
+  readonly connections: Pick<Connections, "of">;
   /** By which statuses are written. */
   readonly client: Client;
   readonly urls: () => ServedUrls | undefined;
@@ -87,7 +89,9 @@ export class StatusController implements AsyncDisposable {
     const hubs = this.#hubsOf(proxy, tunnel !== undefined);
     const wait = this.#awaited(textOf(key), proxy, hubs);
     const reachable = this.#options.hubs.reachable.map(({ url }) => url);
-    const status = statusOf(proxy, { tunnel, hubs, reachable, isAwaited: wait > 0, urls: urls(), now: now() });
+    const connection = this.#options.connections.of(proxy);
+    const known = { tunnel, hubs, reachable, connection, isAwaited: wait > 0, urls: urls(), now: now() };
+    const status = statusOf(proxy, known);
     if (!isDeepStrictEqual(status, proxy.status))
       await place.status
         .mergePatch(key.name, { metadata: { resourceVersion }, status }, { signal })

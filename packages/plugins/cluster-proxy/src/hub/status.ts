@@ -1,6 +1,7 @@
 import { formatTime } from "@virtual-workspaces/apimachinery";
 import {
   type ClusterProxy,
+  type ClusterProxyAgent,
   type ClusterProxyStatus,
   type Condition,
   clusterOf,
@@ -15,6 +16,7 @@ import {
 } from "@virtual-workspaces/kcp";
 import { isRevoked } from "../enrolment/agent-records.ts";
 import { CLUSTER_PROXY_VIEW } from "../view/name.ts";
+import type { Connection, ConnectionProblem } from "./connections.ts";
 import type { Tunnel } from "./tunnels.ts";
 
 /** The conditions of a ClusterProxy, besides Ready. */
@@ -22,12 +24,15 @@ const CLUSTER_PROXY_CONDITIONS = {
   identity: "IdentityValid",
   urls: "VirtualWorkspaceURLsReady",
   agent: "AgentConnected",
+  /** With `tls: EndToEnd` alone. */
+  credential: "CredentialValid",
 } as const;
 
 /** What a hub knows of a ClusterProxy. */
 export interface Known {
   /** The newest of its tunnels at this hub that can be used. */
-  readonly tunnel: Pick<Tunnel, "version"> | undefined;
+  readonly tunnel: Pick<Tunnel, "version" | "tls"> | undefined;
+  readonly connection: Connection | ConnectionProblem;
   /** Which hubs have any. */
   readonly hubs: readonly string[];
   /** Where hubs serve their views, before `/services`. */
@@ -50,7 +55,9 @@ interface Problem {
 /** The status of a ClusterProxy: Ready together with its URL, or neither, since controllers of others look at both. */
 export function statusOf(proxy: ClusterProxy, known: Known): ClusterProxyStatus {
   const { status, metadata } = proxy;
-  const { urls, now, tunnel, hubs, reachable } = known;
+  const { urls, now, tunnel, hubs, reachable, connection } = known;
+  const { tls = "Agent" } = proxy.spec ?? {};
+  const said = { ...status?.agent, ...(tunnel !== undefined && seen(status, tunnel, now)) };
   const { identity, agent } = CLUSTER_PROXY_CONDITIONS;
   let { conditions } = status ?? {};
   conditions = marked(conditions, { type: identity, problem: identityProblem(proxy, now), now });
@@ -63,8 +70,18 @@ export function statusOf(proxy: ClusterProxy, known: Known): ClusterProxyStatus 
         )
       : markTrue(conditions, CLUSTER_PROXY_CONDITIONS.urls, now);
   if (hubs.length > 0 || !known.isAwaited)
-    conditions = marked(conditions, { type: agent, problem: hubs.length > 0 ? undefined : agentProblem(proxy), now });
-  const types = [identity, CLUSTER_PROXY_CONDITIONS.urls, agent];
+    conditions = marked(conditions, {
+      type: agent,
+      problem: hubs.length > 0 ? modeProblem(said, tls) : agentProblem(proxy),
+      now,
+    });
+  conditions = withCredential(conditions, { tls, connection, now });
+  const types = [
+    identity,
+    CLUSTER_PROXY_CONDITIONS.urls,
+    agent,
+    ...(tls === "EndToEnd" ? [CLUSTER_PROXY_CONDITIONS.credential] : []),
+  ];
   conditions = setSummary(conditions, { now, types });
   const at = (services: string): string => viewURL(services, CLUSTER_PROXY_VIEW, clusterOf(proxy), metadata.name ?? "");
   const others = reachable.length > 0 ? reachable : [urls?.services ?? ""];
@@ -73,9 +90,8 @@ export function statusOf(proxy: ClusterProxy, known: Known): ClusterProxyStatus 
     phase: phaseOf(conditions, urls),
     conditions,
     ...(urls && { URL: at(urls.services), virtualWorkspaces: others.map((services) => ({ url: at(services) })) }),
-    ...((hubs.length > 0 || status?.agent !== undefined) && {
-      agent: { ...status?.agent, hubs: [...hubs], ...(tunnel !== undefined && seen(status, tunnel, now)) },
-    }),
+    tls,
+    ...((hubs.length > 0 || status?.agent !== undefined) && { agent: { ...said, hubs: [...hubs] } }),
   };
 }
 
@@ -93,6 +109,30 @@ function identityProblem(proxy: ClusterProxy, now: Date): Problem | undefined {
       message: `the agent's certificate ended at ${certificateExpires}: ${ENROL}`,
     };
   return undefined;
+}
+
+/** The agent is there, for something else than what is wanted. */
+function modeProblem({ tls: said = "Agent" }: ClusterProxyAgent, tls: ClusterProxyAgent["tls"]): Problem | undefined {
+  if (said === tls) return undefined;
+  const start = tls === "EndToEnd" ? "with --end-to-end" : "without --end-to-end";
+  return {
+    reason: "ModeMismatch",
+    message: `spec.tls is ${tls}, and the agent is not: start it ${start}, or change that`,
+  };
+}
+
+/** Whether the hub has a credential, where it needs one. */
+function withCredential(
+  conditions: Condition[] | undefined,
+  { tls, connection, now }: { readonly tls: ClusterProxyAgent["tls"] } & Pick<Known, "connection" | "now">,
+): Condition[] | undefined {
+  const { credential: type } = CLUSTER_PROXY_CONDITIONS;
+  if (tls !== "EndToEnd") return conditions?.filter((one) => one.type !== type);
+  if (!("reason" in connection)) return markTrue(conditions, type, now);
+  const { reason, message, isUnknown } = connection;
+  return isUnknown
+    ? markUnknown(conditions, { type, reason, message }, now)
+    : markFalse(conditions, { type, severity: "Error", reason, message }, now);
 }
 
 function agentProblem({ status }: ClusterProxy): Problem {
@@ -129,11 +169,11 @@ function phaseOf(
 /** What its tunnel says of an agent; a time that is not long ago stays, unless it was lost since. */
 function seen(
   status: ClusterProxyStatus | undefined,
-  { version }: Pick<Tunnel, "version">,
+  { version, tls }: Pick<Tunnel, "version" | "tls">,
   now: Date,
 ): NonNullable<ClusterProxyStatus["agent"]> {
   const { lastHeartbeatTime } = status?.agent ?? {};
   const isKnown = getCondition(status?.conditions, CLUSTER_PROXY_CONDITIONS.agent)?.status === "True";
   const isRecent = lastHeartbeatTime !== undefined && now.getTime() - Date.parse(lastHeartbeatTime) < HEARTBEAT;
-  return { version, lastHeartbeatTime: isKnown && isRecent ? lastHeartbeatTime : formatTime(now) };
+  return { version, tls, lastHeartbeatTime: isKnown && isRecent ? lastHeartbeatTime : formatTime(now) };
 }

@@ -10,6 +10,8 @@ export interface Tunnel {
   readonly epoch: number;
   /** As the agent says. */
   readonly version: string;
+  /** Who talks TLS with its API server, as the agent says. */
+  readonly tls: "Agent" | "EndToEnd";
   /** By which enrolment the agent was let in, and when the token of that was made, s since 1970. */
   readonly enrolment: string;
   readonly tokenIssued: number;

@@ -67,20 +67,25 @@ async function remoteOf(
   { params: { cluster, name }, signal }: RawRequest<ProxyKey>,
 ): Promise<Pick<Relay, "handle" | "upgrade">> {
   const key = { cluster, name };
-  const { proxies, remotes } = hub;
+  const { proxies, remotes, connections } = hub;
   const proxy = found(proxies.get(key), key);
   // An agent that has been there may be on its way.
   if (proxy.status?.agent?.epoch !== undefined) await hub.waitFor(key, signal);
-  const remote = remotes.of(key);
+  const connection = connections.of(proxy);
+  if ("reason" in connection) throw down(proxy, `: ${connection.message}`);
+  const remote = remotes.of(key, connection);
   if (remote === undefined) throw down(proxy);
   return remote;
 }
 
-/** 503: which ClusterProxy, how it is, since when and why. */
-function down({ metadata, status }: ClusterProxy): ApiError {
+/** 503: which ClusterProxy, and why. */
+function down(proxy: ClusterProxy, why: string = saidBy(proxy)): ApiError {
+  return ApiError.serviceUnavailable(`the ClusterProxy ${quote(proxy.metadata.name ?? "")} cannot be reached${why}`);
+}
+
+/** How it is by its own word, and since when. */
+function saidBy({ metadata, status }: ClusterProxy): string {
   const ready = getCondition(status?.conditions, READY_CONDITION);
-  const since = ready?.lastTransitionTime ?? metadata.creationTimestamp ?? "an unknown time";
-  const isSaid = ready !== undefined && ready.status !== "True";
-  const why = isSaid ? ` since ${since}: ${ready.message}` : ": its agent has just left, and may be back soon";
-  return ApiError.serviceUnavailable(`the ClusterProxy ${quote(metadata.name ?? "")} cannot be reached${why}`);
+  if (ready === undefined || ready.status === "True") return ": its agent has just left, and may be back soon";
+  return ` since ${ready.lastTransitionTime ?? metadata.creationTimestamp ?? "an unknown time"}: ${ready.message}`;
 }

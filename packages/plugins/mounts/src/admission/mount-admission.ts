@@ -27,7 +27,7 @@ const NAME = "mount-admission";
 export const MOUNT_ADMISSION_PATH: string = `/services/${NAME}/apis/${AdmissionReview.group}/${AdmissionReview.version}/${AdmissionReview.plural}`;
 
 /**
- * A webhook for a kcp, which asks it before a Mount is written: whether whoever writes it may get the Secrets that it names, as that
+ * A webhook for a kcp, which asks it before a Mount, or a ClusterProxy, is written: whether whoever writes it may get the Secrets that it names, as that
  * workspace's rules say. The configuration for it is among `mountManifests({ webhook })`. Beside the workspace server nobody needs it,
  * which has the rule itself.
  */

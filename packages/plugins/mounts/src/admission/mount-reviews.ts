@@ -1,6 +1,18 @@
-import { ApiError, isJsonObject, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import {
+  ApiError,
+  isJsonObject,
+  type KindReference,
+  type KubeObject,
+  type ObjectOf,
+} from "@virtual-workspaces/apimachinery";
 import { type Scope, type Storage, User, type WriteOptions } from "@virtual-workspaces/framework";
-import { clusterOf, Mount, type NamedSecret, namedSecrets } from "@virtual-workspaces/kcp";
+import {
+  clusterOf,
+  KINDS_THAT_NAME_SECRETS,
+  type NamedSecret,
+  type NamesSecrets,
+  namedSecrets,
+} from "@virtual-workspaces/kcp";
 import type { AdmissionRequest, AdmissionReviewContent } from "./admission-review.ts";
 
 /** What somebody would do, and in which logical cluster. */
@@ -15,9 +27,10 @@ export type MayGet = (
   who: { readonly user: User; readonly signal: AbortSignal },
 ) => Promise<boolean>;
 
+type Naming = NamesSecrets & Pick<KubeObject, "metadata">;
 type Review = ObjectOf<AdmissionReviewContent>;
 
-/** Answers whether a Mount may be written as an API server asks: by who may get the Secrets that it names. */
+/** Answers whether an object that names Secrets may be written as an API server asks: by who may get them. */
 export class MountReviews implements Storage<Review> {
   /** No review is kept. */
   readonly lifecycle = "storage";
@@ -27,7 +40,7 @@ export class MountReviews implements Storage<Review> {
     this.#mayGet = mayGet;
   }
 
-  /** @throws ApiError 400 on what is no review of a Mount in a workspace; 503 when nobody can be asked: the write is refused then */
+  /** @throws ApiError 400 on what is no review of a Mount or ClusterProxy in a workspace; 503 when nobody can be asked: the write is refused then */
   async create(_: Scope, { apiVersion, kind, request }: Review, { signal }: WriteOptions): Promise<Review> {
     const asked = mountRequest(request);
     const refusal = await this.#refusal(asked, signal);
@@ -36,17 +49,20 @@ export class MountReviews implements Storage<Review> {
     return { apiVersion, kind, metadata: {}, response: { uid, allowed: refusal === undefined, ...status } };
   }
 
-  async #refusal({ object, oldObject, userInfo }: AdmissionRequest, signal: AbortSignal): Promise<string | undefined> {
-    const mount = object as Mount;
-    const before = (oldObject ?? undefined) as Mount | undefined;
+  async #refusal(
+    { object: given, oldObject, userInfo, resource }: AdmissionRequest,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const object = given as Naming;
+    const before = (oldObject ?? undefined) as Naming | undefined;
     // kcp says in which workspace a new object is, whatever its writer says; of a known one what is kept does.
-    const cluster = clusterOf(before ?? mount);
+    const cluster = clusterOf(before ?? object);
     if (cluster === "")
       throw ApiError.badRequest(
         "the object does not say in kcp.io/cluster where it is: this answers kcp, and no other",
       );
     const user = new User({ ...userInfo, name: userInfo.username ?? "" });
-    for (const { access, refusal } of namedSecrets(mount, before))
+    for (const { access, refusal } of namedSecrets(kindOf(resource)?.kind ?? "", object, before))
       if (!(await this.#mayGet({ cluster, access }, { user, signal }))) return refusal;
     return undefined;
   }
@@ -55,18 +71,21 @@ export class MountReviews implements Storage<Review> {
 /** @throws ApiError 400 */
 function mountRequest(request: object | undefined): AdmissionRequest {
   const asked = request as Partial<AdmissionRequest> | undefined;
-  const { group, resource } = asked?.resource ?? {};
-  if (group !== Mount.group || resource !== Mount.plural || asked?.subResource)
-    throw ApiError.badRequest(
-      `request.resource: this answers about ${Mount.plural} of ${Mount.group}, and nothing else`,
-    );
-  if (!isMount(asked?.object) || (asked?.oldObject && !isMount(asked.oldObject)))
+  if (kindOf(asked?.resource) === undefined || asked?.subResource) {
+    const known = KINDS_THAT_NAME_SECRETS.map(({ plural, group }) => `${plural}.${group}`).join(" and ");
+    throw ApiError.badRequest(`request.resource: this answers about ${known}, and nothing else`);
+  }
+  if (!isNaming(asked?.object) || (asked?.oldObject && !isNaming(asked.oldObject)))
     throw ApiError.badRequest("request.object: this answers about what is created or changed: it has to have a spec");
   if (!asked?.uid || !asked.userInfo?.username)
     throw ApiError.badRequest("request.uid and request.userInfo.username are required");
   return asked as AdmissionRequest;
 }
 
-function isMount(object: unknown): boolean {
+function kindOf(asked: AdmissionRequest["resource"] | undefined): KindReference | undefined {
+  return KINDS_THAT_NAME_SECRETS.find(({ group, plural }) => group === asked?.group && plural === asked.resource);
+}
+
+function isNaming(object: unknown): boolean {
   return isJsonObject(object) && isJsonObject(object["spec"]) && isJsonObject(object["metadata"]);
 }

@@ -1,5 +1,5 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
-import { Mount } from "@virtual-workspaces/kcp";
+import { KINDS_THAT_NAME_SECRETS, Mount } from "@virtual-workspaces/kcp";
 import { MOUNT_ADMISSION_PATH } from "./mount-admission.ts";
 
 /** Where a kcp finds `mountAdmission`. */
@@ -13,7 +13,7 @@ export interface MountWebhook {
 const NAME = `secrets.${Mount.plural}.${Mount.group}`;
 
 /**
- * Has a kcp ask `mountAdmission` before a Mount is written. A ValidatingAdmissionPolicy cannot say it: kcp asks its `authorizer` about no
+ * Has a kcp ask `mountAdmission` before a Mount, or a ClusterProxy, is written. A ValidatingAdmissionPolicy cannot say it: kcp asks its `authorizer` about no
  * workspace, and refuses everybody but masters.
  *
  * @throws Error on a URL that is not https, which an API server does not ask
@@ -24,7 +24,7 @@ export function mountWebhook({ url, ca }: MountWebhook): KubeObject {
   const rule = {
     apiGroups: [Mount.group],
     apiVersions: ["*"],
-    resources: [Mount.plural],
+    resources: KINDS_THAT_NAME_SECRETS.map(({ plural }) => plural),
     operations: ["CREATE", "UPDATE"],
   };
   const webhook = {

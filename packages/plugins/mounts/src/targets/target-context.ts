@@ -1,8 +1,8 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { ForeignUpstream, type Relay, relay } from "@virtual-workspaces/forwarding";
 import { proxy, type RawRequest } from "@virtual-workspaces/framework";
-import type { MountIdentity, ProxyTarget, TargetCredential } from "@virtual-workspaces/kcp";
-import type { Credential, Dial } from "@virtual-workspaces/transport";
+import { type MountIdentity, type ProxyTarget, requestCredential } from "@virtual-workspaces/kcp";
+import type { Dial } from "@virtual-workspaces/transport";
 
 /** How a target is reached. */
 export interface TargetContextOptions {
@@ -33,7 +33,7 @@ export class TargetContext implements AsyncDisposable {
   /** @throws Error on an address or certificates that cannot be used */
   constructor({ target, dial, onError }: TargetContextOptions) {
     const { url, ca, serverName, credential, identity } = target;
-    const given = credential && credentialOf(credential);
+    const given = credential && requestCredential(credential);
     this.upstream = new ForeignUpstream({
       url,
       tls: { ...(ca !== undefined && { ca }), ...(serverName !== undefined && { serverName }) },
@@ -64,17 +64,4 @@ function callersToken({ token }: RawRequest<unknown>): readonly string[] {
       message: "this mount asks its target with the caller's own bearer token, and you have brought none",
     });
   return ["Authorization", `Bearer ${token}`];
-}
-
-function credentialOf({ token, basic, cert, key }: TargetCredential): Credential {
-  const said =
-    token !== undefined
-      ? `Bearer ${token}`
-      : basic === undefined
-        ? undefined
-        : `Basic ${Buffer.from(basic).toString("base64")}`;
-  return Object.freeze({
-    ...(said !== undefined && { headers: Object.freeze(["Authorization", said]) }),
-    ...(cert !== undefined && key !== undefined && { cert, key }),
-  });
 }

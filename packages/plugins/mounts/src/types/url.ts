@@ -8,12 +8,13 @@ import {
   mountIdentityOf,
   type NoTarget,
   type RelatedObjects,
+  type SecretContent,
+  type SecretPlace,
+  secretAt,
   type Target,
   type TargetCredential,
 } from "@virtual-workspaces/kcp";
-import { SecretFault } from "./kubeconfig.ts";
 import { none } from "./none.ts";
-import { type SecretContent, secretContent } from "./secret.ts";
 
 type Ref = NonNullable<MountSpec["ref"]>;
 
@@ -40,7 +41,7 @@ function resolve(mount: Mount, related: RelatedObjects): Target | NoTarget {
   const cluster = clusterOf(mount);
   const place = ref.kind === "Secret" ? fromSecret(cluster, ref, related) : fromObject(cluster, ref, related);
   if ("kind" in place) return place;
-  const extra = secretRef === undefined ? {} : secretAt(cluster, { ...secretRef, field: "spec.secretRef" }, related);
+  const extra = secretRef === undefined ? {} : contentOf({ ...secretRef, cluster, field: "spec.secretRef" }, related);
   if ("kind" in extra) return extra;
   const identity = mountIdentityOf(mount);
   const found = { ...place.secret, ...extra };
@@ -83,7 +84,7 @@ function problemOf(
 
 function fromSecret(cluster: string, ref: Ref, related: RelatedObjects): Place | NoTarget {
   const { namespace = "", name, uid } = ref;
-  const secret = secretAt(cluster, { namespace, name, uid, field: "spec.ref" }, related);
+  const secret = contentOf({ cluster, namespace, name, uid, field: "spec.ref" }, related);
   if ("kind" in secret) return secret;
   if (secret.server === undefined)
     return none("Unknown", "SecretInvalid", `Secret ${quote(`${namespace}/${name}`)}: it has no kubeconfig`);
@@ -111,27 +112,8 @@ function fromObject(cluster: string, ref: Ref, related: RelatedObjects): Place |
   return { url, vouched: true };
 }
 
-interface SecretPlace {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid?: string | undefined;
-  readonly field: string;
-}
-
-function secretAt(
-  cluster: string,
-  { namespace, name, uid, field }: SecretPlace,
-  related: RelatedObjects,
-): SecretContent | NoTarget {
-  const about = `Secret ${quote(`${namespace}/${name}`)} (${field})`;
-  const found = related.get({ cluster, apiVersion: "v1", kind: "Secret", namespace, name });
-  if (found.state === "unknown") return none("Initializing", "SecretUnknown", `${about} has not been read yet`);
-  if (found.state !== "found" || (uid !== undefined && found.object.metadata.uid !== uid))
-    return none("Unknown", "SecretNotFound", `${about} not found`);
-  try {
-    return secretContent(found.object);
-  } catch (error) {
-    if (!(error instanceof SecretFault)) throw error;
-    return none("Unknown", "SecretInvalid", `${about}: ${error.message}`);
-  }
+function contentOf(at: SecretPlace, related: RelatedObjects): SecretContent | NoTarget {
+  const found = secretAt(at, related);
+  if (!("reason" in found)) return found;
+  return none(found.isUnknown ? "Initializing" : "Unknown", found.reason, found.message);
 }

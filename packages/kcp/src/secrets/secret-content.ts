@@ -1,6 +1,6 @@
 import { createSecureContext } from "node:tls";
 import { isJsonObject, type KubeObject, memberOf } from "@virtual-workspaces/apimachinery";
-import type { TargetCredential } from "@virtual-workspaces/kcp";
+import type { TargetCredential } from "../mounts/target.ts";
 import { SecretFault, type SecretKubeconfig, secretKubeconfig } from "./kubeconfig.ts";
 
 /** What a Secret has for a target. */

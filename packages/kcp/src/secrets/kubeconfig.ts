@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, memberOf } from "@virtual-workspaces/apimachinery";
-import type { TargetCredential } from "@virtual-workspaces/kcp";
 import { parse } from "yaml";
+import type { TargetCredential } from "../mounts/target.ts";
 
 /** What a kubeconfig in a Secret says. */
 export interface SecretKubeconfig {
