@@ -3,7 +3,7 @@ import { createPrivateKey } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { expect } from "chai";
-import { SignJWT } from "jose";
+import { signed } from "../_support/issuer.ts";
 import { type Answer, outcome } from "../_support/plain.ts";
 import { linesOf, startTarget, type Target } from "../plugins/mounts/support/mounted.ts";
 import { apiOf, conditionOf, isReady, OtherHub, TestHub } from "./support/hub.ts";
@@ -169,40 +169,34 @@ describe("several hubs", function () {
     });
 
     /** A token as hubs have them, but for what is said otherwise. */
-    async function token({
-      audience = `clusterproxy-hub:${id}`,
+    function token({
+      audience: aud = `clusterproxy-hub:${id}`,
       typ = "clusterproxy-hub+jwt",
       ahead = 0,
     }: {
       readonly audience?: string;
       readonly typ?: string;
       readonly ahead?: number;
-    } = {}): Promise<string> {
-      const now = Math.floor(Date.now() / 1000) + ahead;
-      return new SignJWT({})
-        .setProtectedHeader({ alg: "ES256", typ })
-        .setIssuer("test")
-        .setAudience(audience)
-        .setIssuedAt(now)
-        .setExpirationTime(now + 60)
-        .sign(key);
+    } = {}): string {
+      const iat = Math.floor(Date.now() / 1000) + ahead;
+      return signed({ alg: "ES256", typ }, { iss: "test", aud, iat, exp: iat + 60 }, { key, alg: "ES256" });
     }
 
     const asked = (user: string, headers: Readonly<Record<string, string>> = stream) =>
       hub.agentsAt("asked").get("/stream", { user, headers });
 
     it("a token of their key that is for them, now, and nothing else", async () => {
-      expect(outcome(await asked(await token()))).to.deep.equal([
+      expect(outcome(await asked(token()))).to.deep.equal([
         503,
         "ServiceUnavailable",
         "this hub has no tunnel to the agent of this ClusterProxy",
       ]);
       const others = [
-        await token({ audience: `clusterproxy-hub:${await idOf(other.url)}` }),
-        await token({ audience: "clusterproxy" }),
-        await token({ typ: "clusterproxy-join+jwt" }),
-        await token({ ahead: -120 }),
-        await token({ ahead: 120 }),
+        token({ audience: `clusterproxy-hub:${await idOf(other.url)}` }),
+        token({ audience: "clusterproxy" }),
+        token({ typ: "clusterproxy-join+jwt" }),
+        token({ ahead: -120 }),
+        token({ ahead: 120 }),
       ];
       for (const one of others) expect((await asked(one)).status).to.equal(401);
       expect((await asked("alice")).status).to.equal(404);
@@ -211,18 +205,18 @@ describe("several hubs", function () {
 
     it("nobody that they are a hub who is an agent, and no hub that it is anything else", async () => {
       expect(outcome(await asked(await hub.token("asked")))[0]).to.equal(403);
-      const made = await hub.askToken("asked", await token());
+      const made = await hub.askToken("asked", token());
       expect(outcome(made)).to.deep.equal([403, "Forbidden", made.body.message]);
       expect(made.body.message).to.match(/hubs ask one another for connections, and nothing else/);
-      expect((await hub.at("asked").get("/api/v1/pods", { user: await token() })).status).to.equal(401);
-      expect((await asked(await token(), { ...UPGRADE })).status).to.equal(400);
+      expect((await hub.at("asked").get("/api/v1/pods", { user: token() })).status).to.equal(401);
+      expect((await asked(token(), { ...UPGRADE })).status).to.equal(400);
     });
 
     it("no other hub that asks them for what they do not have: they ask no third", async () => {
       await using agent = await hub.agent("asked", { api: apiOf(target), hub: other.agentsAt("asked", hub), hubs: 1 });
       await held("asked", 1);
       expect((await hub.at("asked").get("/api/v1/pods", alice)).status).to.equal(200);
-      expect((await asked(await token())).status).to.equal(503);
+      expect((await asked(token())).status).to.equal(503);
       await agent[Symbol.asyncDispose]();
     });
   });
