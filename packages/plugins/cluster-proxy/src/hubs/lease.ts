@@ -23,6 +23,13 @@ interface LeaseContent {
   };
 }
 
+/** What one is made of. */
+type NewLease = Required<LeaseContent> & {
+  readonly metadata: Readonly<Record<"labels" | "annotations", Readonly<Record<string, string>>>> & {
+    readonly name: string;
+  };
+};
+
 /** By which hubs know of one another. */
 export type HubLease = ObjectOf<LeaseContent>;
 
@@ -47,7 +54,7 @@ export const leaseName = (id: string): string => `clusterproxy-hub-${id}`;
 export function newLease(
   { id, url, ca }: HubInfo,
   { shard, begun, now }: { readonly shard: string; readonly begun: Date; readonly now: Date },
-) {
+): NewLease {
   return {
     metadata: {
       name: leaseName(id),
