@@ -32,11 +32,11 @@ export const ClusterProxy = kcpKind({
     description: "How it is reached.",
     "x-kubernetes-validations": [
       {
-        rule: "self.tls != 'EndToEnd' || has(self.secretRef)",
+        rule: "!has(self.tls) || self.tls != 'EndToEnd' || has(self.secretRef)",
         message: "secretRef: name a Secret with a credential for the remote API server, which tls EndToEnd needs",
       },
       {
-        rule: "self.tls == 'EndToEnd' || (!has(self.secretRef) && !has(self.serverName))",
+        rule: "(has(self.tls) && self.tls == 'EndToEnd') || (!has(self.secretRef) && !has(self.serverName))",
         message: "secretRef and serverName are for tls EndToEnd: with Agent the agent holds the credential",
       },
     ],
