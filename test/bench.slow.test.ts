@@ -7,7 +7,7 @@ import { root } from "../tools/install.mjs";
 import { run } from "../tools/run.mjs";
 
 const NAMES = [
-  ...["apply", "audit", "auth", "bindings", "create", "fairness", "fanout", "forward-fanout", "forward-get"],
+  ...["agents", "apply", "audit", "auth", "bindings", "create", "fairness", "fanout", "forward-fanout", "forward-get"],
   ...[
     "forward-list",
     "front-get",

@@ -80,7 +80,6 @@ export class AgentTunnels implements AsyncDisposable {
         await certificates.enrolled(signal);
         const end = await this.#dial(hub, lane, signal);
         this.#first.resolve();
-        this.#look();
         return end;
       };
       // The one that it was started with may have been enrolled anew.
@@ -150,7 +149,7 @@ export class AgentTunnels implements AsyncDisposable {
     const { certificates, api, version = "unknown", tunnel, onEvent } = this.#options;
     const hub = client.url;
     const asked = { epoch: this.#epoch, version, tls: api.tls, signal };
-    const { socket, epoch, id } = await client.tunnel(() => certificates.proof(), asked);
+    const { socket, epoch, id, others } = await client.tunnel(() => certificates.proof(), asked);
     this.#epoch = epoch;
     const onError = (error: unknown): void => onEvent?.({ type: "failed", what: "api", error });
     const end = new AgentEnd(socket, { ...tunnel, targets: (name) => api.target(name), onError });
@@ -164,6 +163,7 @@ export class AgentTunnels implements AsyncDisposable {
       onEvent?.({ type: "disconnected", error, hub });
     });
     this.#settle(end, lane, id);
+    if (lane.isFirst && others > 0) this.#look();
     return end;
   }
 
@@ -177,18 +177,18 @@ export class AgentTunnels implements AsyncDisposable {
 
   async #looking(signal: AbortSignal): Promise<void> {
     const { hub, certificates, onEvent } = this.#options;
-    await Promise.race([this.#first.promise, aborted(signal)]);
+    let woken = new AbortController();
+    this.#look = () => woken.abort();
     while (!this.#isOver(signal)) {
+      const until = AbortSignal.any([signal, woken.signal]);
+      await pause(LOOKED_AT * (0.75 + Math.random() / 2), undefined, { signal: until }).catch(() => undefined);
+      woken = new AbortController();
       try {
         if (this.#ends.size > 0) this.#known.learn(await hub.hubs(await certificates.proof(), signal));
       } catch (error) {
         signal.throwIfAborted();
         onEvent?.({ type: "failed", what: "hubs", error });
       }
-      const woken = new AbortController();
-      this.#look = () => woken.abort();
-      const until = AbortSignal.any([signal, woken.signal]);
-      await pause(LOOKED_AT * (0.75 + Math.random() / 2), undefined, { signal: until }).catch(() => undefined);
     }
   }
 

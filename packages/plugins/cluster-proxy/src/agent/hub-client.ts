@@ -6,6 +6,7 @@ import { AgentCertificate, AgentHub } from "../enrolment/kinds.ts";
 import {
   EPOCH_HEADER,
   HUB_HEADER,
+  OTHERS_HEADER,
   TLS_HEADER,
   TUNNEL_PATH,
   TUNNEL_PROTOCOL,
@@ -15,11 +16,12 @@ import { type Answered, dialWebSocket } from "./dial-websocket.ts";
 import type { HubClock } from "./hub-clock.ts";
 import type { AgentOptions } from "./options.ts";
 
-/** A connection for a tunnel, which agent the hub takes this one for, and which hub it is. */
+/** A connection for a tunnel, which agent the hub takes this one for, which hub it is, and how many others there are. */
 export interface DialledHub {
   readonly socket: Duplex;
   readonly epoch: number;
   readonly id: string;
+  readonly others: number;
 }
 
 /** A hub that can be dialled. */
@@ -106,7 +108,8 @@ export class HubClient implements AsyncDisposable {
       answer = await this.#asked(await bearer(), asked);
     if ("error" in answer) throw answer.error;
     const { socket, headers } = answer;
-    return { socket, epoch: Number(header(headers, EPOCH_HEADER)), id: header(headers, HUB_HEADER) ?? "" };
+    const [epoch, id, others] = [EPOCH_HEADER, HUB_HEADER, OTHERS_HEADER].map((name) => header(headers, name));
+    return { socket, epoch: Number(epoch), id: id ?? "", others: Number(others ?? 0) };
   }
 
   async #asked(bearer: string, { epoch, version, tls, signal }: AskedTunnel): Promise<Answered> {

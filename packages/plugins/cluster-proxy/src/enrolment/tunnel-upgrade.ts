@@ -7,7 +7,7 @@ import type { ProxyKey } from "../hub/proxy-key.ts";
 import { HubEnd } from "../tunnel/hub-end.ts";
 import type { AgentCredential } from "./agent-users.ts";
 import { connectionOf, wayOf } from "./tunnel-connection.ts";
-import { EPOCH_HEADER, HUB_HEADER, TLS_HEADER, VERSION_HEADER } from "./wire.ts";
+import { EPOCH_HEADER, HUB_HEADER, OTHERS_HEADER, TLS_HEADER, VERSION_HEADER } from "./wire.ts";
 
 interface Accepted {
   readonly req: IncomingMessage;
@@ -30,6 +30,7 @@ export async function acceptTunnel({ req, socket, request, credential }: Accepte
   const bytes = await connectionOf[how]({ req, socket, head }, [
     `${EPOCH_HEADER}: ${epoch}`,
     `${HUB_HEADER}: ${hub.hubs.id}`,
+    `${OTHERS_HEADER}: ${hub.hubs.reachable.filter(({ id }) => id !== hub.hubs.id).length}`,
   ]);
   if (bytes === undefined || bytes.destroyed) return;
   const end = new HubEnd(bytes, hub.options.tunnel);

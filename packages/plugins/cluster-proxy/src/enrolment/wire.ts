@@ -9,6 +9,8 @@ export const EPOCH_HEADER = "x-virtual-workspaces-epoch";
 export const VERSION_HEADER = "x-virtual-workspaces-agent-version";
 /** Which hub it is, in what a hub says to an agent that dials. */
 export const HUB_HEADER = "x-virtual-workspaces-hub";
+/** How many others there are that can be dialled. */
+export const OTHERS_HEADER = "x-virtual-workspaces-other-hubs";
 /** Where one hub asks another for a connection through a tunnel, below the view of agents, and what that is. */
 export const STREAM_PATH = "/stream";
 export const STREAM_PROTOCOL = "virtual-workspaces-stream.v1";
