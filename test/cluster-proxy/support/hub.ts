@@ -50,7 +50,7 @@ export class TestHub implements AsyncDisposable {
     const onError = (error: unknown): void => void errors.push(error);
     const { promise: address, resolve } = Promise.withResolvers<HubAddress>();
     const virtualWorkspaces = clusterProxy({ upstream, allowCache: 0, patience: 300, address, onError, ...options });
-    const server = await startWorkspaces(store, { loopback: own, virtualWorkspaces, users: ["carol"] });
+    const server = await startWorkspaces(store, { loopback: own, virtualWorkspaces, users: ["carol", "dave"] });
     resolve({ url: server.url });
     for (const object of clusterProxyManifests())
       await post(server, `root/apis/${object.apiVersion}/${object.kind.toLowerCase()}s`, object);

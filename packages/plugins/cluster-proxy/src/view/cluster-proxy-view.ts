@@ -1,5 +1,5 @@
+import type { IncomingMessage } from "node:http";
 import { ApiError, quote } from "@virtual-workspaces/apimachinery";
-import type { Relay } from "@virtual-workspaces/forwarding";
 import { subjectAccessReview } from "@virtual-workspaces/forwarding";
 import {
   type AuthorizeRequest,
@@ -11,6 +11,8 @@ import { ClusterProxy, getCondition, READY_CONDITION } from "@virtual-workspaces
 import { found } from "../hub/found.ts";
 import type { Hub } from "../hub/hub.ts";
 import type { ProxyKey } from "../hub/proxy-key.ts";
+import type { Remote } from "../hub/remote-clusters.ts";
+import { Direct } from "./direct.ts";
 import { CLUSTER_PROXY_VIEW } from "./name.ts";
 
 /** How often open watches and upgraded connections are asked about, ms. */
@@ -33,6 +35,9 @@ export function clusterProxyView(hub: Hub): VirtualWorkspace {
       name: request.params.name,
     }),
   });
+  const direct = new Direct(hub);
+  const wayOf = async (req: IncomingMessage, request: RawRequest<ProxyKey>): Promise<Direct | Remote> =>
+    direct.isWanted(req) ? direct : remoteOf(hub, request);
   return defineVirtualWorkspace({
     name: CLUSTER_PROXY_VIEW,
     path: "/:cluster/:name",
@@ -40,8 +45,8 @@ export function clusterProxyView(hub: Hub): VirtualWorkspace {
     authorize: may,
     // Discovery, reviews and OpenAPI are the remote cluster's own.
     handles: () => true,
-    handle: async (req, res, request) => (await remoteOf(hub, request)).handle(req, res, request),
-    upgrade: async (req, socket, request) => (await remoteOf(hub, request)).upgrade(req, socket, request),
+    handle: async (req, res, request) => (await wayOf(req, request)).handle(req, res, request),
+    upgrade: async (req, socket, request) => (await wayOf(req, request)).upgrade(req, socket, request),
     metrics: () => hub.tunnels.families(),
     ready: () => hub.ready(),
     setup: () => {
@@ -49,7 +54,7 @@ export function clusterProxyView(hub: Hub): VirtualWorkspace {
       return {
         [Symbol.asyncDispose]: async () => {
           await running[Symbol.asyncDispose]();
-          await may[Symbol.asyncDispose]();
+          await Promise.all([may[Symbol.asyncDispose](), direct[Symbol.asyncDispose]()]);
         },
       };
     },
@@ -62,10 +67,7 @@ function verbOf({ verb, upgrade, subresource }: AuthorizeRequest<ProxyKey>): str
 }
 
 /** @throws ApiError 404, 503 */
-async function remoteOf(
-  hub: Hub,
-  { params: { cluster, name }, signal }: RawRequest<ProxyKey>,
-): Promise<Pick<Relay, "handle" | "upgrade">> {
+async function remoteOf(hub: Hub, { params: { cluster, name }, signal }: RawRequest<ProxyKey>): Promise<Remote> {
   const key = { cluster, name };
   const { proxies, remotes, connections } = hub;
   const proxy = found(proxies.get(key), key);

@@ -1,0 +1,86 @@
+// The workspace that holds a ClusterProxy, at the URL of that, by a header.
+import { expect } from "chai";
+import { type CallOptions, outcome } from "../_support/plain.ts";
+import { linesOf, startTarget, type Target } from "../plugins/mounts/support/mounted.ts";
+import { grant } from "../workspace-server/support/logical-clusters.ts";
+import { apiOf, isReady, TestHub } from "./support/hub.ts";
+
+const RBAC = "/apis/rbac.authorization.k8s.io/v1";
+const MAPS = "/api/v1/namespaces/default/configmaps";
+
+describe("X-Virtual-Workspaces-Direct", function () {
+  this.timeout(60_000);
+  let hub: TestHub;
+  let target: Target;
+
+  before(async () => {
+    hub = await TestHub.start();
+    target = await startTarget();
+    await hub.make("shop");
+    await hub.until("shop", ({ status }) => status?.virtualWorkspaces !== undefined);
+  });
+  after(async () => {
+    await hub?.[Symbol.asyncDispose]();
+    await target?.[Symbol.asyncDispose]();
+  });
+
+  const direct = (user: string, value = "true"): CallOptions => ({
+    user,
+    headers: { "X-Virtual-Workspaces-Direct": value },
+  });
+  const map = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: { of: "edge" } });
+
+  it("reaches the workspace itself, as who asks, whether or not an agent is there", async () => {
+    const at = hub.at("shop");
+    expect((await at.get(MAPS, { user: "alice" })).status).to.equal(503);
+    expect((await at.send(`POST ${MAPS}`, map("one"), direct("alice"))).status).to.equal(201);
+    const seen = await hub.server.get(`/clusters/${hub.edge}${MAPS}/one`, { user: "root" });
+    expect(seen.body.data).to.deep.equal({ of: "edge" });
+    await using watch = await at.watch(`${MAPS}?watch=true`, direct("alice"));
+    await watch.until(({ object }) => object.metadata.name === "one");
+    expect((await hub.at("shop", "root:edge").get(`${MAPS}/one`, direct("alice"))).status).to.equal(200);
+
+    await using _ = await hub.agent("shop", { api: apiOf(target) });
+    await hub.until("shop", isReady);
+    expect((await at.get(MAPS, { user: "alice" })).text).to.equal(`GET ${MAPS}`);
+    expect(linesOf(target.asked.at(-1) as never).join("\n")).not.to.match(/direct/i);
+    expect((await at.get(`${MAPS}/one`, direct("alice"))).body.data).to.deep.equal({ of: "edge" });
+  });
+
+  it("is for who may use clusterproxies/direct, and lets nobody do what the workspace's rules do not", async () => {
+    // Carol may read everything: the remote cluster, and the workspace at its own URL.
+    expect((await hub.server.get(`/clusters/${hub.edge}${MAPS}`, { user: "carol" })).status).to.equal(200);
+    const refused = await hub.at("shop").get(MAPS, direct("carol"));
+    expect(outcome(refused)).to.deep.equal([
+      403,
+      "Forbidden",
+      'clusterproxies.proxy.kcp.io "shop" is forbidden: User "carol" cannot use resource "clusterproxies/direct" in the workspace of it',
+    ]);
+    const role = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", metadata: { name: "direct" } };
+    const rules = [{ apiGroups: ["proxy.kcp.io"], resources: ["clusterproxies/direct"], verbs: ["use"] }];
+    const subjects = [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "dave" }];
+    const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "direct" };
+    const root = { user: "root" };
+    const roles = `clusters/${hub.edge}${RBAC}`;
+    expect((await hub.server.send(`POST /${roles}/clusterroles`, { ...role, rules }, root)).status).to.equal(201);
+    const binding = { ...role, kind: "ClusterRoleBinding", roleRef, subjects };
+    expect((await hub.server.send(`POST /${roles}/clusterrolebindings`, binding, root)).status).to.equal(201);
+    await grant(hub.server, hub.edge, { user: "dave", verbs: ["get", "list", "watch"] });
+    expect((await hub.at("shop").get(MAPS, direct("dave"))).status).to.equal(200);
+    const write = await hub.at("shop").send("PATCH /api/v1/namespaces/default", {}, direct("dave"));
+    expect(write.status).to.equal(403);
+    // Who may not enter is told nothing, with the header or without.
+    for (const options of [direct("bob"), { user: "bob" }])
+      expect((await hub.at("shop").get(MAPS, options)).status).to.equal(403);
+  });
+
+  it("is true, or nothing; and of nothing it is nothing", async () => {
+    for (const value of ["yes", "TRUE", "", "false"])
+      expect(outcome(await hub.at("shop").get(MAPS, direct("alice", value)))).to.deep.equal([
+        400,
+        "BadRequest",
+        "X-Virtual-Workspaces-Direct: say true, to reach the workspace of the ClusterProxy itself, or leave it out",
+      ]);
+    expect((await hub.at("none").get(MAPS, direct("alice"))).status).to.equal(404);
+  });
+});
