@@ -55,6 +55,14 @@ describe("kubectl ws writes a kubeconfig", () => {
   const server = (name: string): string => `{.clusters[?(@.name=="${name}")].cluster.server}`;
   const context = (name: string): string => `{.contexts[?(@.name=="${name}")].context}`;
 
+  it("with the ClusterProxy that is entered in place of a workspace, and without it from then on", async () => {
+    const through = "https://h:6443/services/clusterproxy/root:other/shop";
+    expect(await goTo(Kubeconfig.read(file, undefined), { path: "root:other", proxy: "shop" })).to.equal(through);
+    expect(seen(server("workspace.kcp.io/current"))).to.equal(through);
+    expect(await goTo(Kubeconfig.read(file, undefined), "root")).to.equal("https://h:6443/clusters/root");
+    expect(await goBack(Kubeconfig.read(file, undefined))).to.equal(through);
+  });
+
   it("with the workspace, the one before, and everything else as it was", async () => {
     expect(await goTo(Kubeconfig.read(file, undefined), "root:other")).to.equal("https://h:6443/clusters/root:other");
     expect(seen("{.current-context}")).to.equal("workspace.kcp.io/current");

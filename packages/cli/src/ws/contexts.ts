@@ -18,9 +18,10 @@ interface Context {
  *
  * @returns the URL @throws Failure
  */
-export async function goTo(kubeconfig: Kubeconfig, path: string): Promise<string> {
+export async function goTo(kubeconfig: Kubeconfig, to: string | Omit<Place, "base">): Promise<string> {
   const here = contextOf(kubeconfig, kubeconfig.context);
-  const url = urlOf({ ...placeIn(here), path });
+  const { base } = placeIn(here);
+  const url = urlOf({ base, ...(typeof to === "string" ? { path: to } : to) });
   remember(kubeconfig, here);
   put(kubeconfig, CURRENT, at(here, url));
   kubeconfig.use(CURRENT);
@@ -59,7 +60,7 @@ export async function writeContext(
   const existed = kubeconfig.find("contexts", name) !== undefined;
   if (existed && !overwrite)
     throw new Failure(`context ${JSON.stringify(name)} already exists in kubeconfig, use --overwrite to update it`);
-  put(kubeconfig, name, path === undefined ? here : at(here, urlOf({ ...placeIn(here), path })));
+  put(kubeconfig, name, path === undefined ? here : at(here, urlOf({ base: placeIn(here).base, path })));
   if (enter) kubeconfig.use(name);
   await kubeconfig.save();
   const switched = enter && kubeconfig.context !== name ? " and switched to it" : "";

@@ -45,6 +45,7 @@ const WITHOUT_EFFECT = {
 /** Those of one command or another. */
 const OWN = {
   workspace: { type: "string", short: "w" },
+  direct: { type: "boolean" },
   short: { type: "boolean" },
   full: { type: "boolean", short: "f" },
   wide: { type: "boolean" },

@@ -32,6 +32,14 @@ export const MOUNTS: KindReference<HeldBy<typeof kcp.Mount>> = {
   scope: "Cluster",
 };
 
+export const CLUSTER_PROXIES: KindReference<HeldBy<typeof kcp.ClusterProxy>> = {
+  group: "proxy.kcp.io",
+  version: "v1alpha1",
+  kind: "ClusterProxy",
+  plural: "clusterproxies",
+  scope: "Cluster",
+};
+
 export const API_EXPORTS: KindReference<HeldBy<typeof kcp.APIExport>> = {
   group: "apis.kcp.io",
   version: "v1alpha2",

@@ -23,6 +23,7 @@ Usage: kubectl ws [command] [flags]
   kubectl ws .                  where one is (--short: its path alone)
   kubectl ws <name>             into a workspace of the current one; a:b or a/b further down
   kubectl ws :root:a:b          to a workspace by its whole path, or by its URL on this server
+  kubectl ws use <name> --direct  the workspace itself, where a ClusterProxy in it has another cluster entered in its place
   kubectl ws ..                 up; ..:.. twice
   kubectl ws -                  back to where one was
   kubectl ws ~                  to one's home workspace, as without anything

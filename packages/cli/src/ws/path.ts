@@ -7,6 +7,8 @@ export interface Place {
   readonly base: string;
   /** A workspace path, or the name of a logical cluster. */
   readonly path: string;
+  /** The ClusterProxy in that workspace whose cluster is asked in its place. @default the workspace itself is */
+  readonly proxy?: string;
 }
 
 /** What somebody wants to go to, as kcp's `kubectl ws` reads it. */
@@ -18,20 +20,31 @@ export type Wanted =
   | { readonly to: "relative" | "absolute"; readonly path: string };
 
 const CLUSTERS = "/clusters/";
+/** Where the view of ClusterProxies serves one. */
+const PROXY = /^(.*)\/services\/clusterproxy\/([^/]+)\/([^/]+)\/?$/;
 
 /** The place that a URL names, `undefined` if it names none (kcp's `ParseClusterURL`: the first `/clusters/` counts). */
 export function placeOf(url: string): Place | undefined {
   if (!URL.canParse(url)) return undefined;
   const { origin, pathname } = new URL(url);
   const at = pathname.indexOf(CLUSTERS);
-  const [segment = ""] = at < 0 ? [] : pathname.slice(at + CLUSTERS.length).split("/");
-  const path = segment.replaceAll(/%3a/gi, ":");
+  if (at < 0) return throughProxy(origin, pathname);
+  const [segment = ""] = pathname.slice(at + CLUSTERS.length).split("/");
+  const path = unescaped(segment);
   return isWorkspacePath(path) ? { base: origin + pathname.slice(0, at), path } : undefined;
 }
 
-export function urlOf({ base, path }: Place): string {
-  return `${base}${CLUSTERS}${path}`;
+export function urlOf({ base, path, proxy }: Place): string {
+  return proxy === undefined ? `${base}${CLUSTERS}${path}` : `${base}/services/clusterproxy/${path}/${proxy}`;
 }
+
+function throughProxy(origin: string, pathname: string): Place | undefined {
+  const [, before = "", segment = "", proxy = ""] = PROXY.exec(pathname) ?? [];
+  const path = unescaped(segment);
+  return isWorkspacePath(path) ? { base: origin + before, path, proxy } : undefined;
+}
+
+const unescaped = (segment: string): string => segment.replaceAll(/%3a/gi, ":");
 
 /**
  * What a word means: `.`, `-`, `:`, `~`, `~:x`, a name, `a:b`, `a/b`, `..`, `:root:a`, or a URL of this server.

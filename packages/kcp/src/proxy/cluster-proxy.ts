@@ -67,6 +67,12 @@ export const ClusterProxy = kcpKind({
         description:
           "EndToEnd alone: the name or address that the API server's certificate is for. What a kubeconfig in the Secret says, or kubernetes.default.svc, if missing.",
       },
+      replacesWorkspace: {
+        type: "boolean",
+        default: false,
+        description:
+          "Whether kubectl ws enters the remote cluster in place of the workspace that holds this; ws use --direct enters the workspace. Of several the oldest counts.",
+      },
       revokedBefore: {
         ...TIME,
         description:

@@ -15,9 +15,12 @@ export function sayWhere(
   url: string,
   { short = false, type }: { readonly short?: boolean; readonly type?: WorkspaceTypeReference | undefined } = {},
 ): void {
-  const path = placeOf(url)?.path;
+  const { path, proxy } = placeOf(url) ?? {};
   if (short) {
     if (path !== undefined) say(path);
   } else if (path === undefined) say(`Current workspace is the URL ${JSON.stringify(url)}.`);
-  else say(`Current workspace is '${path}'${type === undefined ? "" : ` (type ${typeText(type)})`}.`);
+  else {
+    const through = proxy === undefined ? "" : `, through its ClusterProxy ${JSON.stringify(proxy)}`;
+    say(`Current workspace is '${path}'${type === undefined ? "" : ` (type ${typeText(type)})`}${through}.`);
+  }
 }

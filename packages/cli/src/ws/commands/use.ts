@@ -6,6 +6,7 @@ import { goBack, goTo } from "../contexts.ts";
 import { type Entered, enter } from "../enter.ts";
 import { API_BINDINGS, WORKSPACES } from "../kinds.ts";
 import { placeOf, resolved, topOf, type Wanted, wantedBy } from "../path.ts";
+import { replacing } from "../replaced.ts";
 import type { Session } from "../session.ts";
 import { sayWhere } from "./current.ts";
 
@@ -15,16 +16,16 @@ const LEGACY =
   "Note: Using 'root:' to define an absolute path is no longer supported. Instead, use ':root' to specify an absolute path.";
 
 export const use: WsCommand = {
-  usage: "[use] [<workspace> | . | .. | - | ~ | : | <URL>] [--short]",
-  flags: ["short"],
+  usage: "[use] [<workspace> | . | .. | - | ~ | : | <URL>] [--direct] [--short]",
+  flags: ["direct", "short"],
   words: [0, 1],
-  async run(session, [word = ""], { short = false }) {
+  async run(session, [word = ""], { short = false, direct = false }) {
     const name = word === "" ? "~" : absolute(word);
     if (name === ".") {
       sayWhere(session.url, { short });
       return;
     }
-    const { url, type } = await go(session, name);
+    const { url, type } = await go(session, name, direct);
     await warnOfClaims(session, url);
     sayWhere(url, { short, type });
     if (word === "" && !short) note(CD);
@@ -50,17 +51,20 @@ interface Gone extends Partial<Pick<Entered, "type">> {
   readonly url: string;
 }
 
-async function go(session: Session, word: string): Promise<Gone> {
+async function go(session: Session, word: string, direct: boolean): Promise<Gone> {
   if (word === "-") return { url: await goBack(session.kubeconfig) };
   const wanted = wantedBy(word, { base: session.place.base, home: session.home });
   // Neither is looked at, as in kcp: one was there, and the top may be anybody's.
   if (wanted.to === "top") return { url: await goTo(session.kubeconfig, topOf(session.place.path)) };
-  return settle(session, await pathOf(session, wanted, word));
+  return settle(session, await pathOf(session, wanted, word), direct);
 }
 
-async function settle(session: Session, path: string): Promise<Gone> {
+/** @param direct whether the workspace itself is meant where another cluster is in its place */
+async function settle(session: Session, path: string, direct = false): Promise<Gone> {
   const { path: there, type } = await enter(session, path);
-  return { url: await goTo(session.kubeconfig, there), ...(type && { type }) };
+  const proxy = direct ? undefined : await replacing(session, there);
+  const url = await goTo(session.kubeconfig, { path: there, ...(proxy !== undefined && { proxy }) });
+  return { url, ...(type && { type }) };
 }
 
 async function pathOf(session: Session, wanted: Wanted, word: string): Promise<string> {
