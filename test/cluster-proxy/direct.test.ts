@@ -74,6 +74,26 @@ describe("X-Virtual-Workspaces-Direct", function () {
       expect((await hub.at("shop").get(MAPS, options)).status).to.equal(403);
   });
 
+  it("has what is open end with the right to it, and with the ClusterProxy", async () => {
+    await hub.make("left");
+    await hub.until("left", ({ status }) => status?.virtualWorkspaces !== undefined);
+    const open = (user: string) => hub.at("left").watch(`${MAPS}?watch=true`, direct(user));
+    await using daves = await open("dave");
+    const gone = `clusters/${hub.edge}${RBAC}/clusterrolebindings/direct`;
+    expect((await hub.server.send(`DELETE /${gone}`, undefined, { user: "root" })).status).to.equal(200);
+    await daves.rest();
+    await using alices = await open("alice");
+    await hub.remove("left");
+    await alices.rest();
+  });
+
+  it("brings an upgrade to the workspace as well", async () => {
+    const headers = { ...direct("alice").headers, connection: "Upgrade", upgrade: "websocket" };
+    const answer = await hub.at("shop").get(`${MAPS}/one`, { user: "alice", headers });
+    // No kind of the workspace is one to be upgraded: its server says so.
+    expect([answer.status, answer.body.kind]).to.deep.equal([400, "Status"]);
+  });
+
   it("is true, or nothing; and of nothing it is nothing", async () => {
     for (const value of ["yes", "TRUE", "", "false"])
       expect(outcome(await hub.at("shop").get(MAPS, direct("alice", value)))).to.deep.equal([

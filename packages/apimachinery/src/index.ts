@@ -144,6 +144,7 @@ export {
   type StatusReason,
   statusReasons,
 } from "./status.ts";
+export { type DefaultRuleSites, type DefaultRuleSitesOptions, defaultRuleSites } from "./structural/default-sites.ts";
 // Structural schemas
 export { type FieldPathOptions, resolveFieldPath, type SchemaField } from "./structural/field-path.ts";
 export { isRecognizedFormat } from "./structural/formats.ts";

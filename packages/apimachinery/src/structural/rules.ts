@@ -54,11 +54,21 @@ interface Pair {
   readonly old: unknown;
 }
 
+/** What a value was, and where it is: a root is a resource. */
+export interface Walked {
+  readonly old: JsonObject | undefined;
+  readonly place?: Place;
+}
+
 /** The sites of an object, parents first, members in the object's order (apiextensions' cel.Validator). */
-export function* walkRules(root: SchemaNode, object: JsonObject, old: JsonObject | undefined): Generator<RuleSite> {
+export function* walkRules(
+  root: SchemaNode,
+  object: JsonObject,
+  { old, place = Place.root }: Walked,
+): Generator<RuleSite> {
   if (!root.tasks.rules) return;
   const pair = old === undefined ? undefined : { node: root, value: object, old };
-  const start = { value: object, node: root, place: Place.root, oldSelf: old, pair, around: undefined };
+  const start = { value: object, node: root, place, oldSelf: old, pair, around: undefined };
   yield* sitesOf(start, new Unchanged());
 }
 

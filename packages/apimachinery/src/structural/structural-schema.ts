@@ -99,7 +99,7 @@ export class StructuralSchema {
 
   /** Where `x-kubernetes-validations` apply, and to what: parents first, members in the object's order. */
   rules(object: JsonObject, old?: JsonObject): Iterable<RuleSite> {
-    return walkRules(this.#node, object, old);
+    return walkRules(this.#node, object, { old });
   }
 
   /** Lists that had a fault before may keep it, or have another. */

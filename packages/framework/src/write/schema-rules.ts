@@ -3,10 +3,12 @@ import { fileURLToPath } from "node:url";
 import {
   ApiError,
   compileSchema,
+  defaultRuleSites,
   formatCause,
   formatCauses,
   type JsonSchema,
   type KubeObject,
+  type RuleSite,
   ruleSites,
   type StatusCause,
   type StructuralProblemsOptions,
@@ -46,7 +48,7 @@ export class SchemaRules {
     refuse(structuralProblems(schema, { pattern: linearPattern }));
     this.#structural = compileSchema(schema, { pattern: linearPattern });
     this.#rules = this.#structural.hasRules ? shared.engine.compile(schema) : undefined;
-    refuse(this.#rules?.problems ?? []);
+    if (this.#rules !== undefined) refuse(ruleProblems(schema, this.#rules));
   }
 
   prune(object: KubeObject): readonly string[] {
@@ -119,5 +121,32 @@ export function schemaProblems(
 ): readonly StatusCause[] {
   const causes = structuralProblems(schema, { ...options, pattern: linearPattern });
   if (causes.length > 0 || ruleSites(schema).length === 0) return causes;
-  return shared.engine.compile(schema, options).problems;
+  return ruleProblems(schema, shared.engine.compile(schema, options), options);
+}
+
+/** What is wrong with rules, and, when that is nothing, defaults that they refuse. */
+function ruleProblems(
+  schema: JsonSchema,
+  rules: CompiledRules,
+  { path = "schema" }: Pick<StructuralProblemsOptions, "path"> = {},
+): readonly StatusCause[] {
+  if (rules.problems.length > 0) return rules.problems;
+  const sites = [...defaultRuleSites(schema, { path, pattern: linearPattern })];
+  const made = causesAtOnce(
+    rules,
+    sites.flatMap((of) => of.made),
+  );
+  if (made.length > 0) return made;
+  return causesAtOnce(
+    rules,
+    sites.flatMap(({ kept }) => kept),
+  );
+}
+
+/** What rules say in place. What would need a thread of its own is not asked: whoever writes schemas could keep those busy, and no default is as large. */
+function causesAtOnce(rules: CompiledRules, sites: readonly RuleSite[]): readonly StatusCause[] {
+  const found = rules.evaluate(sites, { signal: AbortSignal.abort() });
+  if (!(found instanceof Promise)) return found.causes;
+  found.catch(() => undefined);
+  return [];
 }

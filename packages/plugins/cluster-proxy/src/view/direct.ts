@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { ApiError, quote } from "@virtual-workspaces/apimachinery";
+import { ApiError, isApiError, quote } from "@virtual-workspaces/apimachinery";
 import { type Relay, relay, sameCaller, subjectAccessReview } from "@virtual-workspaces/forwarding";
 import type { RawRequest } from "@virtual-workspaces/framework";
 import { ClusterProxy } from "@virtual-workspaces/kcp";
@@ -11,6 +11,8 @@ import type { ProxyKey } from "../hub/proxy-key.ts";
 /** By which a request at the URL of a ClusterProxy is about the workspace that holds it. */
 const HEADER = "x-virtual-workspaces-direct";
 const NAME = "X-Virtual-Workspaces-Direct";
+/** How often it is looked at whether what is open is still allowed, ms. */
+const EVERY = 1_000;
 const RIGHT = { verb: "use", subresource: "direct" } as const;
 
 /**
@@ -42,14 +44,14 @@ export class Direct implements AsyncDisposable {
 
   /** Passes a request on to the workspace. @throws ApiError 404, 403; as a relay */
   readonly handle = async (req: IncomingMessage, res: ServerResponse, request: RawRequest<ProxyKey>): Promise<void> =>
-    this.#passed.handle(req, res, await this.#within(req, request));
+    this.#passed.handle(req, res, await this.#within(req, res, request));
 
   /** @throws as {@link handle} */
   readonly upgrade = async (
     req: IncomingMessage,
     socket: Duplex,
     request: RawRequest<ProxyKey> & { readonly head: Buffer },
-  ): Promise<void> => this.#passed.upgrade(req, socket, await this.#within(req, request));
+  ): Promise<void> => this.#passed.upgrade(req, socket, await this.#within(req, socket, request));
 
   /** Whether a request wants that. @throws ApiError 400 */
   isWanted({ headers }: IncomingMessage): boolean {
@@ -63,19 +65,40 @@ export class Direct implements AsyncDisposable {
     await this.#may[Symbol.asyncDispose]();
   }
 
-  /** The same in the workspace. @throws ApiError 404, 403 */
-  async #within<R extends RawRequest<ProxyKey>>(req: IncomingMessage, request: R): Promise<R> {
-    const { cluster, name } = request.params;
-    found(this.#hub.proxies.get({ cluster, name }), { name });
+  /** The same in the workspace, as long as it may be there. @throws ApiError 404, 403 */
+  async #within<R extends RawRequest<ProxyKey>>(
+    req: IncomingMessage,
+    open: ServerResponse | Duplex,
+    request: R,
+  ): Promise<R> {
     await this.#check(request);
     // It is for this view, and for nothing behind it.
     req.rawHeaders = req.rawHeaders.filter((_, at, all) => all[at - (at % 2)]?.toLowerCase() !== HEADER);
-    return Object.create(request, { prefix: { value: `/clusters/${cluster}` } });
+    const over = this.#untilWithdrawn(open, request);
+    return Object.create(request, {
+      prefix: { value: `/clusters/${request.params.cluster}` },
+      ending: { get: () => AbortSignal.any([request.ending, over]) },
+    });
   }
 
-  /** @throws ApiError 403 */
+  /** Aborts when it is not allowed any more. That nobody can be asked decides nothing. */
+  #untilWithdrawn(open: ServerResponse | Duplex, request: RawRequest<ProxyKey>): AbortSignal {
+    const over = new AbortController();
+    // Of a client that has left nothing would ever say that it is over.
+    if (open.destroyed) return over.signal;
+    const look = (): void =>
+      void this.#check(request).catch((error: unknown) => {
+        if (isApiError(error) && error.code < 500) over.abort();
+      });
+    const timer = setInterval(look, EVERY).unref();
+    open.once("close", () => clearInterval(timer));
+    return over.signal;
+  }
+
+  /** @throws ApiError 404, 403 */
   async #check({ user, params, signal }: RawRequest<ProxyKey>): Promise<void> {
     const { cluster, name } = params;
+    found(this.#hub.proxies.get({ cluster, name }), { name });
     const asked = { path: "", identity: "", version: "", namespace: "", longRunning: false, upgrade: false, name };
     const { allowed } = await this.#may({
       ...{ ...asked, ...RESOURCE, ...RIGHT, isResource: true },
