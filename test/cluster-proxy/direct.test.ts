@@ -1,9 +1,11 @@
 // The workspace that holds a ClusterProxy, at the URL of that, by a header.
+import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { type CallOptions, outcome } from "../_support/plain.ts";
-import { linesOf, startTarget, type Target } from "../plugins/mounts/support/mounted.ts";
+import { untilAnswer } from "../plugins/apiexport/support/provider.ts";
+import { startTarget, type Target } from "../plugins/mounts/support/mounted.ts";
 import { grant } from "../workspace-server/support/logical-clusters.ts";
-import { apiOf, isReady, TestHub } from "./support/hub.ts";
+import { apiOf, isReady, OtherHub, TestHub } from "./support/hub.ts";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const MAPS = "/api/v1/namespaces/default/configmaps";
@@ -43,7 +45,6 @@ describe("X-Virtual-Workspaces-Direct", function () {
     await using _ = await hub.agent("shop", { api: apiOf(target) });
     await hub.until("shop", isReady);
     expect((await at.get(MAPS, { user: "alice" })).text).to.equal(`GET ${MAPS}`);
-    expect(linesOf(target.asked.at(-1) as never).join("\n")).not.to.match(/direct/i);
     expect((await at.get(`${MAPS}/one`, direct("alice"))).body.data).to.deep.equal({ of: "edge" });
   });
 
@@ -85,6 +86,27 @@ describe("X-Virtual-Workspaces-Direct", function () {
     await using alices = await open("alice");
     await hub.remove("left");
     await alices.rest();
+  });
+
+  it("is for the view: what is behind it is not told of it", async () => {
+    const told: string[] = [];
+    class Recorded extends Upstream {
+      override stream(request: Parameters<Upstream["stream"]>[0]): ReturnType<Upstream["stream"]> {
+        told.push(...(request.headers ?? []));
+        return super.stream(request);
+      }
+    }
+    const credential = { headers: ["Authorization", "Bearer root"] };
+    await using upstream = new Recorded({ url: hub.server.url, credentials: { get: () => credential } });
+    await using other = await OtherHub.start(hub, { upstream });
+    const options = { ...direct("alice"), headers: { ...direct("alice").headers, "x-of-the-client": "stays" } };
+    const answer = await untilAnswer(
+      () => other.at("shop", hub).get(`${MAPS}/one`, options),
+      ({ status }) => status !== 503,
+    );
+    expect(answer.body.data).to.deep.equal({ of: "edge" });
+    expect(told).to.include.members(["x-of-the-client", "Impersonate-User", "alice"]);
+    expect(told.join("\n")).not.to.match(/virtual-workspaces-direct/i);
   });
 
   it("brings an upgrade to the workspace as well", async () => {
