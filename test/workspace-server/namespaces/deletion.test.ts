@@ -1,5 +1,5 @@
 // Namespaces go with all that is in them, and say what keeps them.
-import { memoryStore } from "@virtual-workspaces/store";
+import { memoryStore, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
 import { counted } from "../support/counted.ts";
 import { type Body, ClusterClient } from "../support/objects.ts";
@@ -42,6 +42,36 @@ describe("a namespace that is deleted", () => {
     expect(await client.names(WIDGETS)).to.deep.equal([]);
     expect(await client.names("/api/v1/namespaces/older/configmaps")).to.include("a");
     expect(await other.names(`${NS}/configmaps`)).to.include("a");
+  });
+
+  it("leaves nothing of what was on its way into it when it went", async () => {
+    await using store = memoryStore();
+    const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const written = Promise.withResolvers<void>();
+    const slow: Store = new Proxy(store, {
+      get: (target, name) => {
+        if (name !== "commit") {
+          const value: unknown = Reflect.get(target, name);
+          return typeof value === "function" ? value.bind(target) : value;
+        }
+        return async (transaction: Parameters<Store["commit"]>[0]) => {
+          const isIts = transaction.operations.some(({ key }) => /serviceaccounts.*old\W+default/.test(key));
+          if (!isIts) return target.commit(transaction);
+          held.resolve();
+          await released.promise;
+          return target.commit(transaction).finally(written.resolve);
+        };
+      },
+    });
+    await using server = await startWorkspaces(slow);
+    const client = new ClusterClient(server);
+    await client.create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "old" } });
+    await held.promise;
+    await client.delete(NS);
+    await client.gone(NS);
+    released.resolve();
+    await written.promise;
+    await client.until(`${NS}/serviceaccounts`, ({ body }) => body.items.length === 0);
   });
 
   it("stays while finalizers hold something in it, says so, and goes when they let go", async () => {

@@ -85,4 +85,13 @@ export async function settled(admin: Admin, atRoot = admin): Promise<void> {
       expect(status, JSON.stringify(body)).to.equal(200);
       return body.items.every((one: Body) => one.metadata.deletionTimestamp === undefined && is(one));
     });
+  // What came into a namespace while it went is swept behind it.
+  const { items } = await admin.ok("GET", `/clusters/*${paths.NAMESPACES}`);
+  const there = new Set(items.map(({ metadata }: Body) => `${clusterOf(metadata)}/${metadata.name}`));
+  for (const kept of ["serviceaccounts", "configmaps"])
+    await admin.until(`/clusters/*/api/v1/${kept}`, ({ body }) =>
+      body.items.every(({ metadata }: Body) => there.has(`${clusterOf(metadata)}/${metadata.namespace}`)),
+    );
 }
+
+const clusterOf = ({ annotations }: Body): string => annotations["kcp.io/cluster"];
