@@ -156,6 +156,29 @@ describe("several hubs", function () {
     balancer.close();
   });
 
+  it("are remembered by an agent that is started again, and by one whose first hub is gone", async () => {
+    await hub.make("restarted");
+    const third = await OtherHub.start(hub, { ...OFTEN, grace: 300, certificateLifetime: 4_000 });
+    const first = await hub.agent("restarted", { api: apiOf(target), hub: third.agentsAt("restarted", hub), hubs: 2 });
+    await held("restarted", 2);
+    await first.until(() => first.others.length >= 2);
+    const [certificate, others] = [first.kept.at(-1), first.others];
+    if (certificate === undefined) throw new Error("no certificate was kept");
+    expect(others.map(({ url }) => url)).to.include(hub.agentsAt("restarted").url);
+    await third[Symbol.asyncDispose]();
+    // By another hub, since the one that it was told of answers nothing any more.
+    const renewed = first.kept.length;
+    await first.until(() => first.kept.length > renewed);
+    await first[Symbol.asyncDispose]();
+    const told = third.agentsAt("restarted", hub);
+    const kept = { certificate: first.kept.at(-1) ?? certificate, others };
+    await using again = await hub.agent("restarted", { api: apiOf(target), hub: told, ...kept });
+    const { hub: reached } = await again.seen("connected");
+    expect(others.map(({ url }) => url)).to.include(reached);
+    expect((await hub.at("restarted").get("/api/v1/pods", alice)).status).to.equal(200);
+    expect(again.events.map(({ type }) => type)).not.to.include("disconnected");
+  });
+
   describe("believe", () => {
     const stream = { "x-virtual-workspaces-target": "api", ...UPGRADE };
     let key: ReturnType<typeof createPrivateKey>;

@@ -4,17 +4,20 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { tree } from "../_setup/tree.ts";
 import { kubectls, needsKubectl } from "../e2e/support/kubectls.ts";
+import type { Admin } from "../workspace-server/faults/support/admin.ts";
+import * as make from "../workspace-server/faults/support/tree.ts";
 import { AgentProgram, clusterAt } from "./support/agent.ts";
 import { building } from "./support/build.ts";
 import { etcdThere } from "./support/etcd.ts";
 import { type KubectlHome, kubectl } from "./support/kubectl.ts";
 import { expectStreams, PROTOCOLS } from "./support/streams.ts";
 import { Target } from "./support/target.ts";
-import { Together } from "./support/together.ts";
+import { freePair, Together } from "./support/together.ts";
 import { VirtualWorkspaces } from "./support/virtual-workspaces.ts";
 
 const own = (): string => kubectls()[0] ?? "";
 const HUB = { more: ["--batteries-included=workspace-types,cluster-proxy"] };
+const WORKSPACES = make.within("root", make.paths.WORKSPACES);
 const PROXY = "/clusters/root/apis/proxy.kcp.io/v1alpha1/clusterproxies/pods";
 
 describe("a remote cluster with two hubs, by kubectl", function () {
@@ -36,22 +39,12 @@ describe("a remote cluster with two hubs, by kubectl", function () {
     const [second, two] = await together.process("two", HUB);
     running.use(second);
     const at = (name: string, of: typeof one): string => {
-      const text = together.kubeconfigOf(of);
       const kubeconfig = join(files.path, name);
-      writeFileSync(
-        kubeconfig,
-        text.replace("/clusters/root", name === "two" ? "/services/clusterproxy/root/pods" : "/clusters/root"),
-      );
+      const path = name === "two" ? "/services/clusterproxy/root/pods" : "/clusters/root";
+      writeFileSync(kubeconfig, together.kubeconfigOf(of, path));
       return kubeconfig;
     };
-    const binding = {
-      ...{ apiVersion: "apis.kcp.io/v1alpha2", kind: "APIBinding", metadata: { name: "remote" } },
-      spec: { reference: { export: { path: "root", name: "cluster.proxy.kcp.io" } } },
-    };
-    await one.ok("POST", "/clusters/root/apis/apis.kcp.io/v1alpha2/apibindings", binding);
-    await one.until(PROXY.replace("/pods", ""), ({ status }) => status === 200);
-    const proxy = { apiVersion: "proxy.kcp.io/v1alpha1", kind: "ClusterProxy", metadata: { name: "pods" } };
-    await one.ok("POST", PROXY.replace("/pods", ""), proxy);
+    await proxyIn(one, "root");
     const token = ["agent", "token", "pods", "--kubeconfig", at("one", one)];
     await using program = new VirtualWorkspaces(token, { HOME: files.path });
     expect((await program.ended).code, program.stderr).to.equal(0);
@@ -90,5 +83,75 @@ describe("a remote cluster with two hubs, by kubectl", function () {
     for (let times = 0; times < 5; times++) codes.push(list());
     expect(await Promise.all(codes)).to.deep.equal(codes.map(() => 0));
     expect(await list()).to.equal(0);
+
+    // Started again it is the one that it was told of that is gone: it has kept where the other is.
+    both.signal("SIGTERM");
+    expect((await both.ended).code, both.stderr).to.equal(0);
+    const hub = readFileSync(join(both.folder.path, "hub.kubeconfig"), "utf8");
+    expect(hub).to.include(`"server": "${two.url}/services/clusterproxy-agents/`);
+    const again = running.use(new AgentProgram({ hub, cluster: clusterAt(pods.url) }));
+    await again.said(/connected/);
+    expect(await list()).to.equal(0);
+  });
+
+  it("is on a further shard of both, each of which has a hub at a port of its own", async () => {
+    const together = running.use(await Together.start());
+    const pods = running.use(await Target.start());
+    const files = running.use(tree({}));
+    const port = await freePair();
+    const started = async (name: string, address: string) => {
+      const hub = `--cluster-proxy-hub-url=https://${address}:${port}`;
+      const [server, admin] = await together.process(name, {
+        more: [...HUB.more, "--shards=2", "--external-hostname=kcp.example.com", hub],
+        ...{ address, listen: [`--bind-address=${address}`, `--secure-port=${port}`] },
+      });
+      running.use(server);
+      return running.use(admin);
+    };
+    const one = await started("one", "127.0.0.1");
+    const two = await started("two", "127.0.0.3");
+    const far = { ...make.workspace("far"), spec: { location: { selector: { matchLabels: { name: "shard-1" } } } } };
+    await one.ok("POST", WORKSPACES, far);
+    await one.until(`${WORKSPACES}/far`, ({ body }) => body.status?.phase === "Ready");
+    await proxyIn(one, "root:far");
+    const kubeconfig = join(files.path, "far");
+    const shard = { url: `https://127.0.0.1:${port + 1}` };
+    writeFileSync(kubeconfig, together.kubeconfigOf(shard, "/clusters/root:far"));
+    await using program = new VirtualWorkspaces(["agent", "token", "pods", "--kubeconfig", kubeconfig], {
+      HOME: files.path,
+    });
+    expect((await program.ended).code, program.stderr).to.equal(0);
+    const agent = running.use(
+      new AgentProgram({ bootstrap: program.lines.join("\n"), cluster: clusterAt(pods.url), hubs: 1 }),
+    );
+    await agent.said(/connected/);
+    const { status } = await one.ok("GET", PROXY.replace("root", "root:far"));
+    expect(status.virtualWorkspaces.map(({ url }: { readonly url: string }) => new URL(url).host)).to.have.members([
+      `127.0.0.1:${port + 1}`,
+      `127.0.0.3:${port + 1}`,
+    ]);
+    // The hub of that shard at the other process has no tunnel.
+    writeFileSync(
+      kubeconfig,
+      together.kubeconfigOf({ url: `https://127.0.0.3:${port + 1}` }, "/services/clusterproxy/root:far/pods"),
+    );
+    const home: KubectlHome = { home: files.path, kubeconfig, env: {} };
+    const { code, stderr } = await kubectl(own(), home, ["get", "pods"]);
+    expect(code, stderr).to.equal(0);
+    two[Symbol.dispose]();
   });
 });
+
+/** Has a workspace bind the kind, and makes one. */
+async function proxyIn(admin: Admin, workspace: string): Promise<void> {
+  const binding = {
+    ...{ apiVersion: "apis.kcp.io/v1alpha2", kind: "APIBinding", metadata: { name: "remote" } },
+    spec: { reference: { export: { path: "root", name: "cluster.proxy.kcp.io" } } },
+  };
+  const [, rest = ""] = PROXY.replace("/pods", "").split("/clusters/root");
+  const proxies = make.within(workspace, rest);
+  await admin.ok("POST", make.within(workspace, "/apis/apis.kcp.io/v1alpha2/apibindings"), binding);
+  await admin.until(proxies, ({ status }) => status === 200);
+  const proxy = { apiVersion: "proxy.kcp.io/v1alpha1", kind: "ClusterProxy", metadata: { name: "pods" } };
+  await admin.ok("POST", proxies, proxy);
+}

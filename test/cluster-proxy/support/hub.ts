@@ -7,6 +7,7 @@ import {
   clusterProxy,
   clusterProxyManifests,
   type HubAddress,
+  type KeptByAgent,
 } from "@virtual-workspaces/cluster-proxy";
 import { CLUSTER_PROXY_EXPORT } from "@virtual-workspaces/kcp";
 import { memoryStore, type Store } from "@virtual-workspaces/store";
@@ -176,15 +177,20 @@ export class OtherHub implements AsyncDisposable {
 export class TestAgent implements AsyncDisposable {
   readonly agent: Agent;
   readonly events: AgentEvent[] = [];
-  readonly kept: Parameters<AgentOptions["keep"]>[0][] = [];
+  readonly kept: KeptByAgent["certificate"][] = [];
+  others: KeptByAgent["others"] = [];
   readonly #waiting = new Set<() => void>();
 
   constructor(options: Omit<AgentOptions, "keep"> & Partial<AgentOptions>) {
     this.agent = new Agent({
-      keep: (certificate) => void this.kept.push(certificate),
+      keep: ({ certificate, others }) => {
+        if (certificate !== this.kept.at(-1)) this.kept.push(certificate);
+        this.others = others;
+        this.#look();
+      },
       onEvent: (event) => {
         this.events.push(event);
-        for (const look of this.#waiting) look();
+        this.#look();
       },
       ...options,
     });
@@ -194,15 +200,24 @@ export class TestAgent implements AsyncDisposable {
   async seen<T extends AgentEvent["type"]>(type: T, times = 1): Promise<Extract<AgentEvent, { readonly type: T }>> {
     const all = () =>
       this.events.filter((event): event is Extract<AgentEvent, { readonly type: T }> => event.type === type);
+    await this.until(() => all().length >= times);
+    return all()[times - 1] as Extract<AgentEvent, { readonly type: T }>;
+  }
+
+  /** Waits for something that the agent says, or has kept. */
+  async until(is: () => boolean): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const look = (): void => {
-      if (all().length >= times) resolve();
+      if (is()) resolve();
     };
     this.#waiting.add(look);
     look();
     await promise;
     this.#waiting.delete(look);
-    return all()[times - 1] as Extract<AgentEvent, { readonly type: T }>;
+  }
+
+  #look(): void {
+    for (const look of this.#waiting) look();
   }
 
   [Symbol.asyncDispose](): Promise<void> {

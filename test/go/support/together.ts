@@ -1,4 +1,6 @@
 // Several processes of one shard over one etcd, and where each is reached.
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { issueCertificate } from "@virtual-workspaces/framework";
 import { etcdStore, type Store } from "@virtual-workspaces/store";
@@ -6,6 +8,21 @@ import { type Tree, tree } from "../../_setup/tree.ts";
 import { Start, type StartOptions } from "../../cli/support/start.ts";
 import { Admin } from "../../workspace-server/faults/support/admin.ts";
 import { EtcdCluster } from "./etcd.ts";
+
+/** A port that is free, as the next one is. */
+export async function freePair(): Promise<number> {
+  for (;;) {
+    const one = createServer().listen(0, "127.0.0.1");
+    await once(one, "listening");
+    const { port } = one.address() as AddressInfo;
+    const next = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      next.once("error", () => resolve(false)).listen(port + 1, "127.0.0.1", () => resolve(true));
+    });
+    await Promise.all([one, next].map((server) => new Promise((resolve) => server.close(resolve))));
+    if (isFree) return port;
+  }
+}
 
 /** Where a balancer would be. */
 export const BASE = "https://kcp.example.com:6443";
@@ -93,12 +110,12 @@ export class Together implements AsyncDisposable {
   }
 
   /** By which kubectl, and others, ask one of them as an administrator. */
-  kubeconfigOf({ url }: { readonly url: string }): string {
+  kubeconfigOf({ url }: { readonly url: string }, path = "/clusters/root"): string {
     const [name] = ["together"];
     const data = Buffer.from(this.#ca).toString("base64");
     return JSON.stringify({
       ...{ apiVersion: "v1", kind: "Config", "current-context": name },
-      clusters: [{ name, cluster: { server: `${url}/clusters/root`, "certificate-authority-data": data } }],
+      clusters: [{ name, cluster: { server: `${url}${path}`, "certificate-authority-data": data } }],
       users: [{ name, user: { token: "everything" } }],
       contexts: [{ name, context: { cluster: name, user: name } }],
     });

@@ -1,7 +1,5 @@
 // Several processes of one shard over one etcd: each serves what the others write, all run controllers, and one that is killed
 // is not missed.
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { etcdStore, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
@@ -11,25 +9,10 @@ import { problemsOf } from "../../workspace-server/faults/support/integrity.ts";
 import { settled } from "../../workspace-server/faults/support/rounds.ts";
 import * as make from "../../workspace-server/faults/support/tree.ts";
 import { etcdThere } from "../support/etcd.ts";
-import { BASE, Together } from "../support/together.ts";
+import { BASE, freePair, Together } from "../support/together.ts";
 
 const { paths, within } = make;
 const WORKSPACES = within("root", paths.WORKSPACES);
-/** A port that is free, as the next one is. */
-async function freePair(): Promise<number> {
-  for (;;) {
-    const one = createServer().listen(0, "127.0.0.1");
-    await once(one, "listening");
-    const { port } = one.address() as AddressInfo;
-    const next = createServer();
-    const isFree = await new Promise<boolean>((resolve) => {
-      next.once("error", () => resolve(false)).listen(port + 1, "127.0.0.1", () => resolve(true));
-    });
-    await Promise.all([one, next].map((server) => new Promise((resolve) => server.close(resolve))));
-    if (isFree) return port;
-  }
-}
-
 /** Until nothing is written any more. @returns the revision */
 async function rest(store: Store): Promise<number> {
   for (let before = -1; ; ) {

@@ -1,7 +1,13 @@
+import { isJsonObject } from "@virtual-workspaces/apimachinery";
 import { loadKubeconfig } from "@virtual-workspaces/client";
+import type { NamedHub } from "@virtual-workspaces/cluster-proxy";
 import type { KeyPair } from "@virtual-workspaces/framework";
 import type { UpstreamOptions } from "@virtual-workspaces/transport";
 import { Failure } from "../usage.ts";
+import { KubeconfigFile } from "../ws/kubeconfig/file.ts";
+
+/** What clusters of the file are called that are other hubs. */
+const OTHER = "hub-";
 
 /** A hub, and who somebody is there: a token, or a certificate. */
 export interface HubAccess {
@@ -25,14 +31,21 @@ export async function readHub(file: string): Promise<HubAccess> {
   };
 }
 
-/** A kubeconfig for a hub. */
-export function hubKubeconfig({ hub, token, certificate }: HubAccess): string {
-  const { ca, serverName } = hub.tls ?? {};
-  const cluster = {
-    server: hub.url,
-    ...(ca !== undefined && { "certificate-authority-data": base64(ca) }),
-    ...(serverName !== undefined && { "tls-server-name": serverName }),
-  };
+/** The hubs that an agent has heard of, in what it has kept. @throws Failure */
+export function namedHubs(file: string, text: string): readonly NamedHub[] {
+  const kubeconfig = new KubeconfigFile(file, text);
+  const clusters = kubeconfig.content["clusters"];
+  return (Array.isArray(clusters) ? clusters : []).flatMap((one) => {
+    const name = isJsonObject(one) && typeof one["name"] === "string" ? one["name"] : "";
+    const { server, "certificate-authority-data": ca } = kubeconfig.entry("clusters", name) ?? {};
+    if (!name.startsWith(OTHER) || typeof server !== "string") return [];
+    return [{ id: name.slice(OTHER.length), url: server, ...(typeof ca === "string" && { ca: plain(ca) }) }];
+  });
+}
+
+/** A kubeconfig for a hub; the others are contexts besides. */
+export function hubKubeconfig({ hub, token, certificate }: HubAccess, others: readonly NamedHub[] = []): string {
+  const { url, tls: { ca, serverName } = {} } = hub;
   const user = {
     ...(token !== undefined && { token }),
     ...(certificate && {
@@ -40,13 +53,30 @@ export function hubKubeconfig({ hub, token, certificate }: HubAccess): string {
       "client-key-data": base64(certificate.key),
     }),
   };
+  const clusters = [
+    { name: "hub", cluster: clusterOf({ url, ca, serverName }) },
+    ...others.map((other) => ({ name: `${OTHER}${other.id}`, cluster: clusterOf(other) })),
+  ];
   const content = {
     ...{ apiVersion: "v1", kind: "Config", "current-context": "hub" },
-    clusters: [{ name: "hub", cluster }],
+    clusters,
     users: [{ name: "agent", user }],
-    contexts: [{ name: "hub", context: { cluster: "hub", user: "agent" } }],
+    contexts: clusters.map(({ name }) => ({ name, context: { cluster: name, user: "agent" } })),
   };
   return `${JSON.stringify(content, undefined, 2)}\n`;
 }
 
+interface Reached {
+  readonly url: string;
+  readonly ca?: string | undefined;
+  readonly serverName?: string | undefined;
+}
+
+const clusterOf = ({ url, ca, serverName }: Reached) => ({
+  server: url,
+  ...(ca !== undefined && { "certificate-authority-data": base64(ca) }),
+  ...(serverName !== undefined && { "tls-server-name": serverName }),
+});
+
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
+const plain = (text: string): string => Buffer.from(text, "base64").toString();

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { loadKubeconfig } from "@virtual-workspaces/client";
-import { Agent, type AgentEvent } from "@virtual-workspaces/cluster-proxy";
+import { Agent, type AgentEvent, type NamedHub } from "@virtual-workspaces/cluster-proxy";
 import type { Log } from "@virtual-workspaces/framework";
 import { clusterURL } from "@virtual-workspaces/kcp";
 import { readIfThere, writePrivately } from "../files.ts";
@@ -11,7 +11,7 @@ import { logAs } from "../start/log.ts";
 import { Failure, UsageError } from "../usage.ts";
 import { version } from "../version.ts";
 import { readRules } from "./allow-file.ts";
-import { type HubAccess, hubKubeconfig, readHub } from "./hub-kubeconfig.ts";
+import { type HubAccess, hubKubeconfig, namedHubs, readHub } from "./hub-kubeconfig.ts";
 
 /** What `agent` is told. */
 export interface RunOptions {
@@ -38,7 +38,7 @@ export async function run(options: RunOptions): Promise<number> {
   await using stack = new AsyncDisposableStack();
   const interrupt = stack.use(new Interrupt());
   const log = stack.use(logAs(options["logging-format"]));
-  const { access, file } = await hubOf(options);
+  const { access, others, file } = await hubOf(options);
   const { hub, token, certificate } = access;
   const allow = allowFile === undefined ? undefined : readRules(readFileSync(allowFile, "utf8"), allowFile);
   const { upstream, cluster } = await told(() =>
@@ -50,13 +50,14 @@ export async function run(options: RunOptions): Promise<number> {
     await told(
       () =>
         new Agent({
-          ...{ hub, api, version: version() },
+          ...{ hub, others, api, version: version() },
           ...(token !== undefined && { token }),
           ...(certificate && { certificate }),
           ...(allow && { allow }),
           endToEnd,
           ...(options.hubs !== undefined && { hubs: numberOf(options.hubs) }),
-          keep: (kept) => writePrivately(file, hubKubeconfig({ hub, token: undefined, certificate: kept })),
+          keep: (kept) =>
+            writePrivately(file, hubKubeconfig({ hub, token: undefined, certificate: kept.certificate }, kept.others)),
           onEvent: (event) => log(recordOf(event)),
         }),
     ),
@@ -75,20 +76,29 @@ function numberOf(text: string): number {
   throw new UsageError(`--hubs ${text}: give a number from 1 to 99`);
 }
 
+interface HubFile {
+  readonly file: string;
+  readonly access: HubAccess;
+  readonly others: readonly NamedHub[];
+}
+
 /** By what it is known to the hub: what it has kept, and what it was given. @throws Failure, UsageError */
-async function hubOf(options: RunOptions): Promise<{ readonly access: HubAccess; readonly file: string }> {
+async function hubOf(options: RunOptions): Promise<HubFile> {
   const { "hub-kubeconfig": kept, "bootstrap-kubeconfig": given } = options;
   if (kept === undefined)
     throw new UsageError("--hub-kubeconfig is missing: name the file in which the agent keeps its certificate");
   const file = resolve(kept);
-  const own = readIfThere(file) === undefined ? undefined : await readHub(file);
+  const text = readIfThere(file);
+  const own = text === undefined ? undefined : await readHub(file);
   const bootstrap = given === undefined || readIfThere(given) === undefined ? undefined : await readHub(given);
   const access = bootstrap ?? own;
   if (access === undefined)
     throw new Failure(
       `${file} is not there: the agent has not been enrolled. Give --bootstrap-kubeconfig a file that \`virtual-workspaces agent token\` has printed`,
     );
-  return { file, access: { ...access, token: bootstrap?.token, certificate: own?.certificate } };
+  // What a file that was given says of another hub is not of what was heard of that one.
+  const others = text === undefined || access.hub.url !== own?.hub.url ? [] : namedHubs(file, text);
+  return { file, others, access: { ...access, token: bootstrap?.token, certificate: own?.certificate } };
 }
 
 function recordOf(event: AgentEvent): Parameters<Log>[0] {

@@ -1,5 +1,5 @@
 import type { HubAddress } from "@virtual-workspaces/cluster-proxy";
-import type { VirtualWorkspace } from "@virtual-workspaces/framework";
+import type { Listening, VirtualWorkspace } from "@virtual-workspaces/framework";
 import { ROOT_SHARD } from "@virtual-workspaces/kcp";
 import { type Loopback, loopback } from "@virtual-workspaces/workspace-server";
 import { told } from "./failures.ts";
@@ -11,7 +11,7 @@ import { besides, type Views } from "./views.ts";
 export interface ClusterProxies {
   /** The views, with those of ClusterProxies and their agents; those of further shards come and go with these. */
   readonly views: Views;
-  /** The server listens: other processes over the same store reach the hub of `root` there, and what the views need is written. */
+  /** The server listens: other processes over the same store reach the hub of `root` there, and those of further shards where these are, and what the views need is written. */
   readonly begin: (address: HubAddress) => Promise<void>;
 }
 
@@ -26,19 +26,33 @@ export async function clusterProxiesOf(
   const onError = (error: unknown): void =>
     log({ level: "warn", message: "cluster proxies lack something", error: String(error) });
   const { promise: address, resolve: known } = Promise.withResolvers<HubAddress>();
-  const hubOf = ({ upstream }: Loopback, shard: string): readonly VirtualWorkspace[] =>
-    clusterProxy({ upstream, everywhere: own.upstream, shard, onError, ...(shard === ROOT_SHARD && { address }) });
+  const hubOf = ({ upstream }: Loopback, shard: string, where: Promise<HubAddress>): readonly VirtualWorkspace[] =>
+    clusterProxy({ upstream, everywhere: own.upstream, shard, onError, address: where });
+  const addressOf = async (listening: Promise<Listening>): Promise<HubAddress> => {
+    const [{ port }, { url, ...rest }] = await Promise.all([listening, address]);
+    return { ...rest, url: withPort(url, port) };
+  };
   return {
     views: {
       ...views,
-      virtualWorkspaces: besides(await told(() => hubOf(own, ROOT_SHARD)), views.virtualWorkspaces),
+      virtualWorkspaces: besides(await told(() => hubOf(own, ROOT_SHARD, address)), views.virtualWorkspaces),
       loopback: own,
       ofShard: async (name, context) =>
-        besides(hubOf(context.loopback, name), (await views.ofShard?.(name, context)) ?? []),
+        besides(
+          hubOf(context.loopback, name, addressOf(context.listening)),
+          (await views.ofShard?.(name, context)) ?? [],
+        ),
     },
     begin: (where) => {
       known(where);
       return installExport(own, clusterProxyManifests({ mayBind: [EVERYBODY] }));
     },
   };
+}
+
+/** A further shard is where the process is, at a port of its own. */
+function withPort(url: string, port: number): string {
+  const of = new URL(url);
+  of.port = String(port);
+  return of.origin;
 }

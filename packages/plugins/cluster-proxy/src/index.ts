@@ -6,7 +6,7 @@
 
 // The agent
 export { Agent } from "./agent/agent.ts";
-export type { AgentEvent, AgentOptions } from "./agent/options.ts";
+export type { AgentEvent, AgentOptions, KeptByAgent, NamedHub } from "./agent/options.ts";
 // The hub
 export { clusterProxy } from "./cluster-proxy.ts";
 export {

@@ -18,6 +18,8 @@ export interface ShardViewsContext extends ShardStoreContext {
    * and `root` have started, and is closed with it.
    */
   readonly loopback: Loopback;
+  /** Where the shard listens, once it does; never, if it does not come to that. */
+  readonly listening: Promise<Listening>;
 }
 
 /** The shards that a server runs besides `root`, each with a store and a listener of its own. */

@@ -60,8 +60,9 @@ export class RunningShard implements AsyncDisposable {
       const { audit, ...listeners } = options.listeners;
       const ownAudit = auditOf(audit, name);
       const itself = stack.use(loopback());
+      const { promise, resolve: listens } = Promise.withResolvers<Listening>();
       const virtualWorkspaces =
-        (await shards.virtualWorkspaces?.(name, { own: stack, signal, loopback: itself })) ?? [];
+        (await shards.virtualWorkspaces?.(name, { own: stack, signal, loopback: itself, listening: promise })) ?? [];
       const { documents, mounts } = listeners;
       const served = { shard, clusters: clustersOf(shard), documents, mounts };
       const server = stack.use(
@@ -83,6 +84,7 @@ export class RunningShard implements AsyncDisposable {
       stack.defer(() => services.leave());
       services.serve({ virtualWorkspaces, urls, log, within: server });
       listening = await listenAt(server, placeOf(options));
+      listens(listening);
       if (options.meet !== undefined) others.use(await options.meet({ store, shard: name, urls: urls() }));
       // Before anybody finds it: whoever is put there is told where that is.
       await register(root.context, shard.context);

@@ -4,17 +4,17 @@ import { isApiError } from "@virtual-workspaces/apimachinery";
 import { Backoff } from "@virtual-workspaces/client";
 import { AgentEnd } from "../tunnel/agent-end.ts";
 import type { Certificates } from "./certificates.ts";
-import { HubClient } from "./hub-client.ts";
-import type { HubClock } from "./hub-clock.ts";
+import type { DialledHub, HubClient } from "./hub-client.ts";
 import { KnownHubs } from "./known-hubs.ts";
+import type { Memory } from "./memory.ts";
 import type { AgentOptions } from "./options.ts";
+import type { ReachedHubs } from "./reached-hubs.ts";
 import type { AgentApi } from "./remote-api.ts";
 
 /** What tunnels are dialled by. */
 export interface AgentTunnelsOptions extends Pick<AgentOptions, "version" | "tunnel" | "hubs" | "onEvent"> {
-  /** The hub that the agent was told of. */
-  readonly hub: HubClient;
-  readonly clock: HubClock;
+  readonly reached: ReachedHubs;
+  readonly memory: Memory;
   readonly certificates: Certificates;
   readonly api: AgentApi;
 }
@@ -39,9 +39,11 @@ const LOOKED_AT = 300_000;
 /** The tunnels of an agent: one to the hub that it was told of, which may be any of several behind a balancer, and further ones to others. */
 export class AgentTunnels implements AsyncDisposable {
   readonly #options: AgentTunnelsOptions;
-  readonly #known = new KnownHubs();
+  readonly #known: KnownHubs;
   readonly #ends = new Map<AgentEnd, symbol>();
+  /** There is a tunnel, or the hub that it was told of does not give it one. */
   readonly #first = Promise.withResolvers<void>();
+  #numbered: Promise<unknown> = Promise.resolve();
   #epoch: number | undefined;
   #draining = false;
   #look = (): void => undefined;
@@ -51,6 +53,7 @@ export class AgentTunnels implements AsyncDisposable {
     const { hubs = HUBS } = options;
     if (!(Number.isSafeInteger(hubs) && hubs >= 1)) throw new Error("hubs of an agent: give at least 1");
     this.#options = options;
+    this.#known = new KnownHubs(options.memory.others);
   }
 
   /** Dials until the signal is aborted. @throws ApiError when another agent has this one's place */
@@ -73,14 +76,12 @@ export class AgentTunnels implements AsyncDisposable {
 
   /** The next one is there before one that is drained ends. */
   async #told(signal: AbortSignal): Promise<void> {
-    const { hub, certificates } = this.#options;
+    const { reached, certificates } = this.#options;
     const lane = { who: Symbol("told"), isFirst: true, backoff: new Backoff(BACKOFF) };
     while (!this.#isOver(signal)) {
       const tunnel = async (): Promise<AgentEnd> => {
         await certificates.enrolled(signal);
-        const end = await this.#dial(hub, lane, signal);
-        this.#first.resolve();
-        return end;
+        return this.#dial(reached.told, lane, signal).finally(this.#first.resolve);
       };
       // The one that it was started with may have been enrolled anew.
       await this.#standing(tunnel, { lane, signal, isForgiven: (error) => isRefused(error) && certificates.refused() });
@@ -88,12 +89,12 @@ export class AgentTunnels implements AsyncDisposable {
   }
 
   async #further(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
+    const { told } = this.#options.reached;
     const lane = { who: Symbol("further"), isFirst: false, backoff: new Backoff(FURTHER) };
     await Promise.race([this.#first.promise, aborted(signal)]);
     while (!this.#isOver(signal)) {
-      const { id, hub } = await this.#known.free(lane.who, signal);
-      const client = new HubClient(hub, clock);
+      const place = await this.#known.free(lane.who, signal);
+      const client = told.other(place);
       const leave = (): Promise<void> => client[Symbol.asyncDispose]();
       const tunnel = async (): Promise<AgentEnd> => {
         const end = await this.#dial(client, lane, signal).catch(async (error: unknown) => {
@@ -104,7 +105,7 @@ export class AgentTunnels implements AsyncDisposable {
         return end;
       };
       const failed = await this.#standing(tunnel, { lane, signal, hub: client.url });
-      if (failed) this.#known.failed(id);
+      if (failed) this.#known.failed(place.id);
       this.#look();
     }
   }
@@ -146,11 +147,10 @@ export class AgentTunnels implements AsyncDisposable {
   }
 
   async #dial(client: HubClient, lane: Lane, signal: AbortSignal): Promise<AgentEnd> {
-    const { certificates, api, version = "unknown", tunnel, onEvent } = this.#options;
+    const { api, reached, tunnel, onEvent } = this.#options;
     const hub = client.url;
-    const asked = { epoch: this.#epoch, version, tls: api.tls, signal };
-    const { socket, epoch, id, others } = await client.tunnel(() => certificates.proof(), asked);
-    this.#epoch = epoch;
+    const { socket, epoch, id, others } = await this.#asked(client, signal);
+    reached.add(client);
     const onError = (error: unknown): void => onEvent?.({ type: "failed", what: "api", error });
     const end = new AgentEnd(socket, { ...tunnel, targets: (name) => api.target(name), onError });
     this.#ends.set(end, lane.who);
@@ -160,11 +160,27 @@ export class AgentTunnels implements AsyncDisposable {
     });
     void end.closed.then((error) => {
       this.#ends.delete(end);
+      reached.remove(client);
       onEvent?.({ type: "disconnected", error, hub });
     });
     this.#settle(end, lane, id);
     if (lane.isFirst && others > 0) this.#look();
     return end;
+  }
+
+  /** As long as no hub has said which agent this is one is asked after the other: it would be two. */
+  async #asked(client: HubClient, signal: AbortSignal): Promise<DialledHub> {
+    const { certificates, api, version = "unknown" } = this.#options;
+    const dial = async (): Promise<DialledHub> => {
+      const asked = { epoch: this.#epoch, version, tls: api.tls, signal };
+      const dialled = await client.tunnel(() => certificates.proof(), asked);
+      this.#epoch = dialled.epoch;
+      return dialled;
+    };
+    if (this.#epoch !== undefined) return dial();
+    const dialled = this.#numbered.then(dial);
+    this.#numbered = dialled.catch(() => undefined);
+    return dialled;
   }
 
   /** One tunnel to each hub. */
@@ -176,7 +192,7 @@ export class AgentTunnels implements AsyncDisposable {
   }
 
   async #looking(signal: AbortSignal): Promise<void> {
-    const { hub, certificates, onEvent } = this.#options;
+    const { reached, memory, certificates, onEvent } = this.#options;
     let woken = new AbortController();
     this.#look = () => woken.abort();
     while (!this.#isOver(signal)) {
@@ -184,7 +200,10 @@ export class AgentTunnels implements AsyncDisposable {
       await pause(LOOKED_AT * (0.75 + Math.random() / 2), undefined, { signal: until }).catch(() => undefined);
       woken = new AbortController();
       try {
-        if (this.#ends.size > 0) this.#known.learn(await hub.hubs(await certificates.proof(), signal));
+        if (this.#ends.size === 0) continue;
+        const hubs = await reached.ask(async (hub) => hub.hubs(await certificates.proof(), signal), signal);
+        this.#known.learn(hubs);
+        await memory.heardOf(hubs);
       } catch (error) {
         signal.throwIfAborted();
         onEvent?.({ type: "failed", what: "hubs", error });

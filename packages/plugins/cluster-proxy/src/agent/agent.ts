@@ -5,7 +5,9 @@ import { ByteApi } from "./byte-api.ts";
 import { Certificates } from "./certificates.ts";
 import { HubClient } from "./hub-client.ts";
 import { HubClock } from "./hub-clock.ts";
+import { Memory } from "./memory.ts";
 import type { AgentOptions } from "./options.ts";
+import { ReachedHubs } from "./reached-hubs.ts";
 import { type AgentApi, RemoteApi } from "./remote-api.ts";
 
 /** The waits of an agent whose certificate is not renewed, ms. */
@@ -35,12 +37,14 @@ export class Agent implements AsyncDisposable {
       throw new Error("allow of an agent: with endToEnd nothing of what is asked can be read, and none of it refused");
     this.#options = options;
     const clock = new HubClock(options.now);
+    const memory = new Memory(options);
     this.#hub = new HubClient(options.hub, clock);
-    this.#certificates = new Certificates(this.#hub, clock, options);
+    const reached = new ReachedHubs(this.#hub);
+    this.#certificates = new Certificates(reached, { clock, memory }, options);
     this.#api = options.endToEnd === true ? new ByteApi(options) : new RemoteApi(options);
     const { version, tunnel, hubs, onEvent } = options;
     this.#tunnels = new AgentTunnels({
-      ...{ hub: this.#hub, clock, certificates: this.#certificates, api: this.#api },
+      ...{ reached, memory, certificates: this.#certificates, api: this.#api },
       ...(version !== undefined && { version }),
       ...(tunnel !== undefined && { tunnel }),
       ...(hubs !== undefined && { hubs }),

@@ -1,9 +1,11 @@
 import { X509Certificate } from "node:crypto";
-import { type KeyPair, newSigningRequest } from "@virtual-workspaces/framework";
+import { newSigningRequest } from "@virtual-workspaces/framework";
 import { newProof } from "../enrolment/agent-proof.ts";
 import type { HubClient } from "./hub-client.ts";
 import type { HubClock } from "./hub-clock.ts";
+import type { Memory } from "./memory.ts";
 import type { AgentOptions } from "./options.ts";
+import type { ReachedHubs } from "./reached-hubs.ts";
 
 /** How much of its time a certificate has had when it is renewed, and how much later at most, so that not all agents come at once. */
 const RENEWED_AFTER = 2 / 3;
@@ -13,32 +15,32 @@ const LEEWAY = 60 * 60 * 1000;
 
 /** Who an agent is to its hub: a certificate, got by a token and renewed by itself. */
 export class Certificates {
-  readonly #hub: Pick<HubClient, "certificate">;
+  readonly #hubs: ReachedHubs;
   readonly #clock: HubClock;
-  readonly #options: Pick<AgentOptions, "token" | "certificate" | "keep" | "onEvent">;
-  #pair: KeyPair | undefined;
-  #kept = true;
+  readonly #memory: Memory;
+  readonly #options: Pick<AgentOptions, "token" | "certificate" | "onEvent">;
   #isRefused = false;
   #wasRefused = false;
   readonly #spread = Math.random() * SPREAD;
   readonly #first = Promise.withResolvers<void>();
 
   constructor(
-    hub: Pick<HubClient, "certificate">,
-    clock: HubClock,
-    options: Pick<AgentOptions, "token" | "certificate" | "keep" | "onEvent">,
+    hubs: ReachedHubs,
+    { clock, memory }: { readonly clock: HubClock; readonly memory: Memory },
+    options: Pick<AgentOptions, "token" | "certificate" | "onEvent">,
   ) {
-    this.#hub = hub;
+    this.#hubs = hubs;
     this.#clock = clock;
+    this.#memory = memory;
     this.#options = options;
-    this.#pair = options.certificate;
-    if (this.#pair !== undefined) this.#first.resolve();
+    if (memory.certificate !== undefined) this.#first.resolve();
   }
 
   /** Shows who it is, anew for each request. @throws Error before it has a certificate */
   async proof(): Promise<string> {
-    if (this.#pair === undefined) throw new Error("the agent has no certificate yet");
-    return newProof(this.#pair, this.#clock.now);
+    const { certificate } = this.#memory;
+    if (certificate === undefined) throw new Error("the agent has no certificate yet");
+    return newProof(certificate, this.#clock.now);
   }
 
   /**
@@ -47,17 +49,18 @@ export class Certificates {
    * @throws ApiError, TransportError with what the hub says; Error without a token
    */
   async enrolled(signal: AbortSignal): Promise<void> {
-    if (this.#pair !== undefined && !this.#isRefused) return this.#keep();
+    if (this.#memory.certificate !== undefined && !this.#isRefused) return this.#memory.keep();
     const { token } = this.#options;
     this.#isRefused = false;
     if (token === undefined)
       throw new Error("the agent has no certificate: give it a token of `virtual-workspaces agent token`");
-    await this.#get(token, signal);
+    await this.#get((request) => this.#hubs.told.certificate(request, token, signal));
   }
 
   /** The certificate that it was started with is taken no more: if there is a token it is enrolled by that, once. @returns whether it is */
   refused(): boolean {
-    const isNews = this.#pair !== undefined && this.#pair === this.#options.certificate && !this.#wasRefused;
+    const { certificate } = this.#memory;
+    const isNews = certificate !== undefined && certificate === this.#options.certificate && !this.#wasRefused;
     this.#wasRefused = true;
     this.#isRefused = isNews && this.#options.token !== undefined;
     return this.#isRefused;
@@ -70,36 +73,26 @@ export class Certificates {
 
   /** When it is to be renewed, ms from now. */
   get renewIn(): number {
-    if (this.#pair === undefined) return Number.POSITIVE_INFINITY;
-    const { validFromDate, validToDate } = new X509Certificate(this.#pair.cert);
+    const { certificate } = this.#memory;
+    if (certificate === undefined) return Number.POSITIVE_INFINITY;
+    const { validFromDate, validToDate } = new X509Certificate(certificate.cert);
     const [from, to] = [validFromDate.getTime() + LEEWAY, validToDate.getTime()];
     return from + (to - from) * (RENEWED_AFTER + this.#spread) - this.#clock.now.getTime();
   }
 
   /** Another one, by the one that it has. @throws as {@link enrolled} */
   async renew(signal: AbortSignal): Promise<void> {
-    await this.#get(await this.proof(), signal);
+    const renewed = async (hub: HubClient, request: string) => hub.certificate(request, await this.proof(), signal);
+    await this.#get((request) => this.#hubs.ask((hub) => renewed(hub, request), signal));
   }
 
-  async #get(bearer: string, signal: AbortSignal): Promise<void> {
+  async #get(signed: (request: string) => Promise<string>): Promise<void> {
     const { request, key } = await newSigningRequest({ name: "clusterproxy-agent", groups: [] });
-    const cert = await this.#hub.certificate(request, bearer, signal);
+    const cert = await signed(request);
     const { validToDate } = new X509Certificate(cert);
-    this.#pair = { cert, key };
-    this.#kept = false;
+    const kept = this.#memory.certified({ cert, key });
     this.#first.resolve();
     this.#options.onEvent?.({ type: "certified", expires: validToDate });
-    await this.#keep();
-  }
-
-  async #keep(): Promise<void> {
-    if (this.#kept || this.#pair === undefined) return;
-    try {
-      await this.#options.keep(this.#pair);
-      this.#kept = true;
-    } catch (error) {
-      // It is good all the same, until the agent ends.
-      this.#options.onEvent?.({ type: "failed", what: "keep", error });
-    }
+    await kept;
   }
 }

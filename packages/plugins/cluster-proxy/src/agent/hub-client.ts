@@ -14,7 +14,7 @@ import {
 } from "../enrolment/wire.ts";
 import { type Answered, dialWebSocket } from "./dial-websocket.ts";
 import type { HubClock } from "./hub-clock.ts";
-import type { AgentOptions } from "./options.ts";
+import type { AgentOptions, NamedHub } from "./options.ts";
 
 /** A connection for a tunnel, which agent the hub takes this one for, which hub it is, and how many others there are. */
 export interface DialledHub {
@@ -22,12 +22,6 @@ export interface DialledHub {
   readonly epoch: number;
   readonly id: string;
   readonly others: number;
-}
-
-/** A hub that can be dialled. */
-export interface HubPlace {
-  readonly id: string;
-  readonly hub: AgentOptions["hub"];
 }
 
 /** What is said when a tunnel is asked for. */
@@ -71,15 +65,19 @@ export class HubClient implements AsyncDisposable {
   }
 
   /** Which hubs there are that can be dialled by themselves. @throws ApiError, TransportError */
-  async hubs(bearer: string, signal: AbortSignal): Promise<readonly HubPlace[]> {
+  async hubs(bearer: string, signal: AbortSignal): Promise<readonly NamedHub[]> {
     await using client = this.#client(bearer);
     const { items } = await client.resource(AgentHub).list({ signal });
-    const { tls, ...rest } = this.#hub;
     return items.map(({ metadata, status: { url = "", certificateAuthority: ca } = {} }) => {
-      // Of one that does not say who certifies it that is whoever certifies this one.
-      const trust = ca === undefined ? tls?.ca : ca;
-      return { id: metadata.name ?? "", hub: { ...rest, url, ...(trust !== undefined && { tls: { ca: trust } }) } };
+      return { id: metadata.name ?? "", url, ...(ca !== undefined && { ca }) };
     });
+  }
+
+  /** One that was named, reached as this one is. @throws Error on a URL or authorities that cannot be used */
+  other({ url, ca }: NamedHub): HubClient {
+    const { tls, ...rest } = this.#hub;
+    const trust = ca ?? tls?.ca;
+    return new HubClient({ ...rest, url, ...(trust !== undefined && { tls: { ca: trust } }) }, this.#clock);
   }
 
   /**

@@ -1,17 +1,21 @@
 import { once } from "node:events";
-import type { HubPlace } from "./hub-client.ts";
+import type { NamedHub } from "./options.ts";
 
 /** Which hubs there are, and which of them the agent has a tunnel to, or is dialling. */
 export class KnownHubs {
-  #places: readonly HubPlace[] = [];
+  #places: readonly NamedHub[];
   /** Ids of hubs. */
   readonly #held = new Map<symbol, string>();
   /** Those that could not be dialled, the last one last. */
   readonly #failed = new Set<string>();
   readonly #waiting = new Set<() => void>();
 
+  constructor(places: readonly NamedHub[]) {
+    this.#places = places;
+  }
+
   /** There are these now. */
-  learn(places: readonly HubPlace[]): void {
+  learn(places: readonly NamedHub[]): void {
     this.#places = places;
     this.#tell();
   }
@@ -36,7 +40,7 @@ export class KnownHubs {
   }
 
   /** One that nobody has, which is held from now on; waits for one. @throws the signal's reason */
-  async free(who: symbol, signal: AbortSignal): Promise<HubPlace> {
+  async free(who: symbol, signal: AbortSignal): Promise<NamedHub> {
     for (;;) {
       signal.throwIfAborted();
       const place = this.#choice();
@@ -49,7 +53,7 @@ export class KnownHubs {
   }
 
   /** Any, so that agents spread; of those that failed that of longest ago. */
-  #choice(): HubPlace | undefined {
+  #choice(): NamedHub | undefined {
     const held = new Set(this.#held.values());
     const free = this.#places.filter(({ id }) => !held.has(id));
     const fresh = free.filter(({ id }) => !this.#failed.has(id));

@@ -10,8 +10,10 @@ export interface AgentOptions {
   readonly token?: string;
   /** The certificate that it has been given, and its key. @default none yet */
   readonly certificate?: KeyPair;
-  /** Told each new certificate with its key, to be kept where nobody else reads it. What it throws is told `onEvent`, and it is told again later. */
-  readonly keep: (certificate: KeyPair) => Promise<void> | void;
+  /** Hubs that it has heard of: where {@link hub} does not answer it goes by these. @default none */
+  readonly others?: readonly NamedHub[];
+  /** Told what {@link certificate} and {@link others} are to be from now on, to be kept where nobody else reads it. What it throws is told `onEvent`, and it is told again later. */
+  readonly keep: (kept: KeptByAgent) => Promise<void> | void;
   /** The API server of the remote cluster, by a credential that may impersonate users and groups there, and need not do anything else. */
   readonly api: Upstream | UpstreamOptions;
   /**
@@ -31,6 +33,22 @@ export interface AgentOptions {
   readonly now?: () => Date;
   /** Told what happens. @default nobody */
   readonly onEvent?: (event: AgentEvent) => void;
+}
+
+/** A hub, as another one has named it. */
+export interface NamedHub {
+  readonly id: string;
+  /** As far as the ClusterProxy. */
+  readonly url: string;
+  /** Who certifies it, PEM. @default who certifies the hub that the agent was told of */
+  readonly ca?: string;
+}
+
+/** What an agent is started with the next time. */
+export interface KeptByAgent {
+  /** Secret: by its key anybody is the agent. */
+  readonly certificate: KeyPair;
+  readonly others: readonly NamedHub[];
 }
 
 /** What happens to an agent. Messages and errors have nothing secret in them. */
