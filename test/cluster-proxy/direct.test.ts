@@ -1,4 +1,8 @@
 // The workspace that holds a ClusterProxy, at the URL of that, by a header.
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import { Upstream } from "@virtual-workspaces/transport";
 import { expect } from "chai";
 import { type CallOptions, outcome } from "../_support/plain.ts";
@@ -114,6 +118,54 @@ describe("X-Virtual-Workspaces-Direct", function () {
     const answer = await hub.at("shop").get(`${MAPS}/one`, { user: "alice", headers });
     // No kind of the workspace is one to be upgraded: its server says so.
     expect([answer.status, answer.body.kind]).to.deep.equal([400, "Status"]);
+  });
+
+  it("and what the workspace upgrades, a virtual storage of it for one, has bytes both ways", async () => {
+    const told: IncomingHttpHeaders[] = [];
+    // What stands before the workspace upgrades, and hands on everything else.
+    const before = createServer((req, res) => {
+      const on = request(
+        `${hub.server.url}${req.url}`,
+        { method: req.method ?? "GET", headers: req.headers },
+        (answer) => {
+          res.writeHead(answer.statusCode ?? 500, answer.headers);
+          answer.on("error", () => res.destroy()).pipe(res);
+        },
+      );
+      on.on("error", () => res.destroy());
+      req.pipe(on);
+    });
+    before.on("upgrade", ({ headers }: IncomingMessage, socket: Duplex) => {
+      told.push(headers);
+      socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
+      socket.on("error", () => undefined).pipe(socket);
+    });
+    await once(before.listen(0, "127.0.0.1"), "listening");
+    const url = `http://127.0.0.1:${(before.address() as AddressInfo).port}`;
+    const credential = { headers: ["Authorization", "Bearer root"] };
+    await using upstream = new Upstream({ url, credentials: { get: () => credential } });
+    await using other = await OtherHub.start(hub, { upstream });
+    const { port } = new URL(other.url);
+    await untilAnswer(
+      () => other.at("shop", hub).get(`${MAPS}/one`, direct("alice")),
+      ({ status }) => status === 200,
+    );
+    const head = {
+      ...{ Authorization: "Bearer alice", Connection: "Upgrade", Upgrade: "echo" },
+      "X-Virtual-Workspaces-Direct": "true",
+    };
+    const path = `/services/clusterproxy/${hub.edge}/shop${MAPS}/one/echo`;
+    const asked = request({ host: "127.0.0.1", port, path, headers: head }).end();
+    const [{ statusCode }, socket] = (await once(asked, "upgrade")) as [IncomingMessage, Duplex];
+    expect(statusCode).to.equal(101);
+    socket.write("there");
+    expect(String((await once(socket, "data"))[0])).to.equal("there");
+    expect(told.map((headers) => headers["impersonate-user"])).to.deep.equal(["alice"]);
+    expect(told[0]).not.to.have.property("x-virtual-workspaces-direct");
+    socket.end();
+    await once(socket.resume(), "close");
+    before.closeAllConnections();
+    before.close();
   });
 
   it("is true, or nothing; and of nothing it is nothing", async () => {

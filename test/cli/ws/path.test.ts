@@ -43,6 +43,7 @@ describe("kubectl ws reads", () => {
       [":root:a", { to: "absolute", path: "root:a" }],
       ["/root/a", { to: "absolute", path: "root:a" }],
       ["https://h:6443/clusters/root:a", { to: "absolute", path: "root:a" }],
+      ["https://h:6443/services/clusterproxy/root:a/shop", { to: "proxy", path: "root:a", proxy: "shop" }],
     ] as const;
     for (const [word, wanted] of cases) expect(wantedBy(word, HERE), word).to.deep.equal(wanted);
     expect(wantedBy("/a", { ...HERE, home: "/" })).to.deep.equal({ to: "absolute", path: "a" });

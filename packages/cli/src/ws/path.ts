@@ -17,7 +17,9 @@ export type Wanted =
   /** One's home workspace, or below it. */
   | { readonly to: "home"; readonly below: string }
   /** By its name below the current one, with `.` and `..`. */
-  | { readonly to: "relative" | "absolute"; readonly path: string };
+  | { readonly to: "relative" | "absolute"; readonly path: string }
+  /** That cluster and no other, by its URL. */
+  | { readonly to: "proxy"; readonly path: string; readonly proxy: string };
 
 const CLUSTERS = "/clusters/";
 /** Where the view of ClusterProxies serves one. */
@@ -53,7 +55,7 @@ const unescaped = (segment: string): string => segment.replaceAll(/%3a/gi, ":");
  * @throws Failure on a URL of another server
  */
 export function wantedBy(word: string, { base, home }: { readonly base: string; readonly home: string }): Wanted {
-  if (word.includes("://")) return { to: "absolute", path: ofThisServer(word, base) };
+  if (word.includes("://")) return byUrl(word, base);
   const own = home.length > 1 && (word === home || word.startsWith(`${home}/`));
   const text = (own ? `~${word.slice(home.length)}` : word).replaceAll("/", ":");
   if (text === "." || text === "") return { to: "current" };
@@ -81,12 +83,13 @@ export function topOf(path: string): string {
   return splitWorkspacePath(path)[0] ?? path;
 }
 
-function ofThisServer(url: string, base: string): string {
+function byUrl(url: string, base: string): Wanted {
   const place = placeOf(url);
   if (place === undefined) throw new UsageError(`the URL ${JSON.stringify(url)} does not point to a workspace`);
   if (place.base !== base)
     throw new Failure(
       `${url} is of another server than ${base}: take a kubeconfig of that server, with --kubeconfig or --context`,
     );
-  return place.path;
+  const { path, proxy } = place;
+  return proxy === undefined ? { to: "absolute", path } : { to: "proxy", path, proxy };
 }

@@ -1,5 +1,5 @@
 import { isApiError } from "@virtual-workspaces/apimachinery";
-import { Failure } from "../../usage.ts";
+import { Failure, UsageError } from "../../usage.ts";
 import { unresolvedClaims } from "../claims.ts";
 import { note, type WsCommand } from "../command.ts";
 import { goBack, goTo } from "../contexts.ts";
@@ -21,7 +21,7 @@ export const use: WsCommand = {
   words: [0, 1],
   async run(session, [word = ""], { short = false, direct = false }) {
     const name = word === "" ? "~" : absolute(word);
-    if (name === ".") {
+    if (name === "." && !direct) {
       sayWhere(session.url, { short });
       return;
     }
@@ -52,17 +52,28 @@ interface Gone extends Partial<Pick<Entered, "type">> {
 }
 
 async function go(session: Session, word: string, direct: boolean): Promise<Gone> {
-  if (word === "-") return { url: await goBack(session.kubeconfig) };
   const wanted = wantedBy(word, { base: session.place.base, home: session.home });
   // Neither is looked at, as in kcp: one was there, and the top may be anybody's.
-  if (wanted.to === "top") return { url: await goTo(session.kubeconfig, topOf(session.place.path)) };
-  return settle(session, await pathOf(session, wanted, word), direct);
+  if (wanted.to === "previous" || wanted.to === "top") {
+    if (direct) throw new UsageError(`--direct: name the workspace, ${word} is gone to as it is`);
+    if (wanted.to === "previous") return { url: await goBack(session.kubeconfig) };
+    return { url: await goTo(session.kubeconfig, topOf(session.place.path)) };
+  }
+  if (wanted.to !== "proxy") return settle(session, await pathOf(session, wanted, word), { direct });
+  return settle(session, wanted.path, { direct, through: wanted.proxy });
 }
 
-/** @param direct whether the workspace itself is meant where another cluster is in its place */
-async function settle(session: Session, path: string, direct = false): Promise<Gone> {
+/** How a workspace is meant that may have another cluster in its place. */
+interface Meant {
+  /** It is itself. */
+  readonly direct?: boolean;
+  /** By this ClusterProxy. @default the one that says so */
+  readonly through?: string;
+}
+
+async function settle(session: Session, path: string, { direct = false, through }: Meant = {}): Promise<Gone> {
   const { path: there, type } = await enter(session, path);
-  const proxy = direct ? undefined : await replacing(session, there);
+  const proxy = direct ? undefined : (through ?? (await replacing(session, there)));
   const url = await goTo(session.kubeconfig, { path: there, ...(proxy !== undefined && { proxy }) });
   return { url, ...(type && { type }) };
 }
