@@ -49,6 +49,7 @@ export {
 export type { EndpointSource } from "./endpoints/merged-source.ts";
 export { type EndpointUrlsOptions, endpointUrls, type InvalidEndpoint } from "./endpoints/urls.ts";
 export { errorOf } from "./http/error-of.ts";
+export { orElse } from "./http/or-else.ts";
 export { type CallerHeaders, impersonationHeaders, REMOTE_HEADERS, remoteHeaders } from "./impersonation-headers.ts";
 export { Backoff, type BackoffOptions } from "./informer/backoff.ts";
 export type { InformerEvent, InformerHandlers, LifecycleEvent, RelistReason } from "./informer/events.ts";

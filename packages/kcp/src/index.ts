@@ -21,6 +21,7 @@ export {
   type UnknownCondition,
 } from "./conditions/condition.ts";
 export { getCondition, isConditionFalse, isConditionTrue, isConditionUnknown } from "./conditions/get.ts";
+export { CONDITIONS } from "./conditions/schema.ts";
 export { deleteCondition, markFalse, markTrue, markUnknown, setCondition } from "./conditions/set.ts";
 export { type SummaryOptions, setSummary } from "./conditions/summary.ts";
 // Kinds of core.kcp.io
@@ -121,6 +122,7 @@ export { ACCEPTED_CONDITION, PathMapping, type PathMappingSpec } from "./proxy/p
 export { appliedURLs } from "./publishing/applied-urls.ts";
 export type { PublishedEndpoint, PublishURLsOptions } from "./publishing/options.ts";
 export { PublishedURLs, publishURLs } from "./publishing/publish-urls.ts";
+export { SecretFault, type SecretKubeconfig, secretKubeconfig } from "./secrets/kubeconfig.ts";
 // Secrets
 export {
   KINDS_THAT_NAME_SECRETS,

@@ -1,9 +1,9 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import type { KindReference } from "@virtual-workspaces/apimachinery";
-import type { Client } from "@virtual-workspaces/client";
+import { type Client, orElse } from "@virtual-workspaces/client";
 import { issueCertificate, type KeyPair } from "@virtual-workspaces/framework";
 import { IDENTITY_SECRET_NAMESPACE, ROOT_CLUSTER } from "@virtual-workspaces/kcp";
-import { createInSystem, orElse } from "../hubs/system-namespace.ts";
+import { createInSystem } from "../hubs/system-namespace.ts";
 
 /** By what hubs know agents, and one another. */
 export interface HubAuthority {

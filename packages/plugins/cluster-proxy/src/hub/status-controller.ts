@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Client, type Controller, controller, type ReconcileResult } from "@virtual-workspaces/client";
+import { type Client, type Controller, controller, orElse, type ReconcileResult } from "@virtual-workspaces/client";
 import {
   ClusterProxy,
   type ExportedObjects,
@@ -8,7 +8,6 @@ import {
   type ServedUrls,
 } from "@virtual-workspaces/kcp";
 import type { Hubs } from "../hubs/hubs.ts";
-import { orElse } from "../hubs/system-namespace.ts";
 import type { Connections } from "./connections.ts";
 import { type ProxyKey, textOf } from "./proxy-key.ts";
 import { HEARTBEAT, statusOf } from "./status.ts";

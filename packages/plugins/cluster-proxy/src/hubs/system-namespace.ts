@@ -1,5 +1,5 @@
-import { isApiError, type KindReference, type ObjectOf } from "@virtual-workspaces/apimachinery";
-import type { Client, ResourceClient } from "@virtual-workspaces/client";
+import type { KindReference, ObjectOf } from "@virtual-workspaces/apimachinery";
+import { type Client, orElse, type ResourceClient } from "@virtual-workspaces/client";
 import { IDENTITY_SECRET_NAMESPACE } from "@virtual-workspaces/kcp";
 
 const NAMESPACE: KindReference = {
@@ -22,12 +22,4 @@ export async function createInSystem<T extends object>(
     .create(namespace)
     .catch(orElse<unknown>(409, () => undefined));
   return root.resource(kind).in(IDENTITY_SECRET_NAMESPACE).create(object);
-}
-
-/** What is had instead where a server says that: other errors stay errors. */
-export function orElse<T>(code: number, otherwise: () => T): (error: unknown) => T {
-  return (error) => {
-    if (isApiError(error) && error.code === code) return otherwise();
-    throw error;
-  };
 }

@@ -1,0 +1,36 @@
+/**
+ * Spaces by name, whoever provides them: the kinds, the manager, and what a provider is.
+ *
+ * @module
+ */
+
+// Kinds
+export {
+  type AccessScope,
+  DEFAULT_ANNOTATION,
+  EXTERNAL_NAME_ANNOTATION,
+  namespaceOf,
+  PARENT_ANNOTATION,
+  SPACE_FINALIZER,
+} from "./kinds/names.ts";
+export { Space, type SpaceContent, type SpacePhase, type SpaceStatus } from "./kinds/space.ts";
+export {
+  SpaceProviderDesc,
+  type SpaceProviderDescContent,
+  type SpaceProviderDescStatus,
+} from "./kinds/space-provider-desc.ts";
+// The manager
+export { SpaceManager, type SpaceManagerOptions } from "./manager/space-manager.ts";
+export { spaceManifests } from "./manifests.ts";
+export type {
+  PhysicalSpace,
+  ProviderCall,
+  ProviderChange,
+  ProviderContext,
+  SpaceAccess,
+  SpaceProvider,
+  SpaceProviderType,
+} from "./provider/provider.ts";
+// Providers
+export { kubeconfigsProvider } from "./providers/kubeconfigs.ts";
+export { type WorkspacesProviderOptions, workspacesProvider } from "./providers/workspaces/workspaces-provider.ts";

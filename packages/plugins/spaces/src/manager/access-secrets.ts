@@ -1,0 +1,143 @@
+import { createHash } from "node:crypto";
+import { apiVersionOf, type ObjectOf } from "@virtual-workspaces/apimachinery";
+import { type Client, orElse, type Store } from "@virtual-workspaces/client";
+import {
+  ACCESS_ANNOTATION,
+  type AccessScope,
+  KUBECONFIG_KEY,
+  labelOf,
+  PROVIDER_LABEL,
+  SPACE_LABEL,
+  secretName,
+} from "../kinds/names.ts";
+import { Space, type SpaceStatus } from "../kinds/space.ts";
+import type { SpaceAccess } from "../provider/provider.ts";
+import { SECRET, type SecretContent } from "./kinds.ts";
+
+type Secret = ObjectOf<SecretContent>;
+
+/** There is something else where the Secret would be. */
+export class SecretTaken extends Error {}
+
+const SCOPES: Readonly<Record<NonNullable<Space["spec"]["accessscopetype"]>, readonly AccessScope[]>> = {
+  InCluster: ["incluster"],
+  External: ["external"],
+  Both: ["incluster", "external"],
+};
+
+/** From where a Space is to be reached. */
+export const scopesOf = ({ spec }: Space): readonly AccessScope[] => SCOPES[spec.accessscopetype ?? "Both"];
+
+/** Which of a Space's references is of which scope. */
+export const REFERENCES = { incluster: "inClusterSecretRef", external: "externalSecretRef" } as const;
+
+type References = Pick<SpaceStatus, "inClusterSecretRef" | "externalSecretRef">;
+
+/** What is to be in the Secrets. */
+interface Publication {
+  /** Of the access that they are to have. */
+  readonly version: string;
+  readonly ask: () => Promise<SpaceAccess>;
+  readonly signal: AbortSignal;
+}
+
+/** The Secrets by which Spaces are reached: `incluster-<space>` and `external-<space>`, in the Space's namespace and owned by it. */
+export class AccessSecrets {
+  readonly #client: Client;
+  readonly #known: Store<Secret>;
+
+  constructor(client: Client, known: Store<Secret>) {
+    this.#client = client;
+    this.#known = known;
+  }
+
+  /**
+   * Makes them say how the space is reached, and deletes those that are not wanted. The provider is asked where they do not say it already.
+   *
+   * @param version of the access that they are to have
+   * @returns the references
+   * @throws ApiError, SecretTaken, what `ask` throws
+   */
+  async publish(space: Space, { version, ask, signal }: Publication): Promise<References> {
+    const { name = "", namespace = "" } = space.metadata;
+    const wanted = scopesOf(space);
+    const stale = wanted.filter((scope) => !this.#isCurrent(space, scope, version));
+    if (stale.length > 0) {
+      const access = await ask();
+      for (const scope of stale) {
+        const kubeconfig = access[scope] ?? access.incluster ?? access.external ?? "";
+        await this.#write(secretOf(space, { scope, version, kubeconfig }), signal);
+      }
+    }
+    const unwanted = SCOPES.Both.filter((scope) => !wanted.includes(scope));
+    await this.#delete(space, unwanted, signal);
+    return Object.fromEntries(wanted.map((scope) => [REFERENCES[scope], { name: secretName(scope, name), namespace }]));
+  }
+
+  #isCurrent(space: Space, scope: AccessScope, version: string): boolean {
+    const { name = "", namespace = "" } = space.metadata;
+    const there = this.#known.get({ namespace, name: secretName(scope, name) });
+    const data = there?.data?.[KUBECONFIG_KEY];
+    if (there === undefined || data === undefined) return false;
+    const { ownerReferences: [owner] = [], annotations } = there.metadata;
+    return owner?.uid === space.metadata.uid && annotations?.[ACCESS_ANNOTATION] === `${version} ${digestOf(data)}`;
+  }
+
+  /** Deletes them. */
+  withdraw(space: Space, signal: AbortSignal): Promise<void> {
+    return this.#delete(space, SCOPES.Both, signal);
+  }
+
+  async #write(secret: Secret, signal: AbortSignal): Promise<void> {
+    const { name = "", namespace = "" } = secret.metadata;
+    const secrets = this.#client.resource(SECRET).in(namespace);
+    // What is known may be late: whatever else has written it is told of, and this is done again.
+    const before = this.#known.get({ namespace, name });
+    if (before === undefined) {
+      await secrets.create(secret, { signal });
+      return;
+    }
+    if (before.metadata.labels?.[SPACE_LABEL] !== secret.metadata.labels?.[SPACE_LABEL])
+      throw new SecretTaken(
+        `the Secret ${namespace}/${name} is there already, and not of this Space: delete it, or name the Space otherwise`,
+      );
+    const { resourceVersion = "" } = before.metadata;
+    await secrets.update({ ...secret, metadata: { ...secret.metadata, resourceVersion } }, { signal });
+  }
+
+  async #delete(space: Space, scopes: readonly AccessScope[], signal: AbortSignal): Promise<void> {
+    const { name: of = "", namespace = "" } = space.metadata;
+    for (const scope of scopes) {
+      const name = secretName(scope, of);
+      const there = this.#known.get({ namespace, name });
+      if (there?.metadata.labels?.[SPACE_LABEL] !== labelOf(of)) continue;
+      const { uid = "" } = there.metadata;
+      const gone = this.#client.resource(SECRET).in(namespace).delete(name, { signal, preconditions: { uid } });
+      await gone.catch(orElse<unknown>(404, () => undefined));
+    }
+  }
+}
+
+interface SecretParts {
+  readonly scope: AccessScope;
+  readonly version: string;
+  readonly kubeconfig: string;
+}
+
+function secretOf({ metadata, spec }: Space, { scope, version, kubeconfig }: SecretParts): Secret {
+  const { name = "", namespace = "", uid = "" } = metadata;
+  const { SpaceProviderDescName: provider } = spec;
+  const data = Buffer.from(kubeconfig).toString("base64");
+  return {
+    ...{ apiVersion: "v1", kind: "Secret", type: "Opaque" },
+    metadata: {
+      ...{ name: secretName(scope, name), namespace },
+      labels: { [SPACE_LABEL]: labelOf(name), ...(provider !== undefined && { [PROVIDER_LABEL]: labelOf(provider) }) },
+      annotations: { [ACCESS_ANNOTATION]: `${version} ${digestOf(data)}` },
+      ownerReferences: [{ apiVersion: apiVersionOf(Space), kind: Space.kind, name, uid, controller: true }],
+    },
+    data: { [KUBECONFIG_KEY]: data },
+  };
+}
+
+const digestOf = (data: string): string => createHash("sha256").update(data).digest("hex").slice(0, 32);

@@ -1,0 +1,217 @@
+import { isApiError, nameProblems, type ObjectOf, quote } from "@virtual-workspaces/apimachinery";
+import { type Client, orElse, type Store } from "@virtual-workspaces/client";
+import {
+  DISCOVERED_LABEL,
+  EXTERNAL_NAME_ANNOTATION,
+  labelOf,
+  namespaceOf,
+  PROVIDER_FINALIZER,
+  PROVIDER_LABEL,
+} from "../kinds/names.ts";
+import { Space } from "../kinds/space.ts";
+import { SpaceProviderDesc } from "../kinds/space-provider-desc.ts";
+import type { SpaceProviderType } from "../provider/provider.ts";
+import { NAMESPACE, type SecretContent } from "./kinds.ts";
+import type { KnownSpaces } from "./known-spaces.ts";
+import type { ProviderRun, ProviderRuns } from "./provider-runs.ts";
+import { type ProviderOutcome, providerStatusOf } from "./provider-status.ts";
+
+/** What providers are reconciled by. */
+export interface ProviderReconcilerOptions {
+  readonly client: Client;
+  readonly types: Readonly<Record<string, SpaceProviderType>>;
+  readonly spaces: KnownSpaces;
+  readonly runs: ProviderRuns;
+  readonly secrets: Store<ObjectOf<SecretContent>>;
+  readonly now: () => Date;
+}
+
+/** The longest name of a Space: its Secrets' names are longer. */
+const LONGEST = 253 - "incluster-".length;
+/** Of the names that no Space can have so many are told. */
+const TOLD = 5;
+
+/** Opens providers, makes Spaces of what they have, and takes back what was made for them when they go. */
+export class ProviderReconciler {
+  readonly #options: ProviderReconcilerOptions;
+
+  constructor(options: ProviderReconcilerOptions) {
+    this.#options = options;
+  }
+
+  /** @throws what the management cluster, or the type of provider, throws: it is tried again */
+  async reconcile(name: string, provider: SpaceProviderDesc | undefined, signal: AbortSignal): Promise<void> {
+    if (provider === undefined) return this.#options.runs.close(name);
+    if (provider.metadata.deletionTimestamp !== undefined) return this.#leave(provider, signal);
+    if (provider.metadata.finalizers?.includes(PROVIDER_FINALIZER) !== true) {
+      await this.#finalizers(provider, [...(provider.metadata.finalizers ?? []), PROVIDER_FINALIZER], signal);
+      return; // it is told of again
+    }
+    await this.#namespace(name, signal);
+    const { outcome, run, error } = await this.#open(provider);
+    const unnamed = run === undefined ? [] : await this.#discover(provider, run, signal);
+    await this.#say(provider, unnamed.length === 0 ? outcome : { ...outcome, unnamed: unnamed.slice(0, TOLD) }, signal);
+    if (error !== undefined) throw error;
+  }
+
+  async #open(
+    provider: SpaceProviderDesc,
+  ): Promise<{ readonly outcome: ProviderOutcome; readonly run?: ProviderRun; readonly error?: unknown }> {
+    const { types, secrets, runs } = this.#options;
+    const { name = "", uid = "" } = provider.metadata;
+    const { ProviderType: type, secretRef } = provider.spec;
+    const known = Object.hasOwn(types, type) ? types[type] : undefined;
+    if (known === undefined) {
+      await runs.close(name);
+      const all = Object.keys(types).sort().join(", ");
+      return { outcome: failed("UnknownType", `spec.ProviderType: there is no type ${quote(type)}, but ${all}`) };
+    }
+    if (secretRef === undefined && known.needsSecret === true) {
+      await runs.close(name);
+      return {
+        outcome: failed("SecretMissing", `spec.secretRef: a provider of type ${quote(type)} needs a Secret: name it`),
+      };
+    }
+    const secret = secretRef && secrets.get(secretRef);
+    if (secretRef !== undefined && secret === undefined) {
+      await runs.close(name);
+      return {
+        outcome: failed(
+          "SecretNotFound",
+          `spec.secretRef: the Secret ${secretRef.namespace}/${secretRef.name} is not there`,
+        ),
+      };
+    }
+    const { uid: secretUid = "", resourceVersion = "" } = secret?.metadata ?? {};
+    const data = Object.entries(secret?.data ?? {}).map(([key, value]) => [
+      key,
+      Buffer.from(value, "base64").toString("utf8"),
+    ]);
+    try {
+      const version = `${secretUid} ${resourceVersion}`;
+      const run = await runs.open({ name, uid, type, version, secret: Object.fromEntries(data) });
+      return { outcome: outcomeOf(run), run };
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      return { outcome: failed("OpenFailed", message), error };
+    }
+  }
+
+  /** Makes Spaces of what is there. @returns names that no Space can have */
+  async #discover(
+    { metadata, spec }: SpaceProviderDesc,
+    run: ProviderRun,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    const { name: provider = "" } = metadata;
+    const followed = run.below(undefined);
+    const prefix = spec.SpacePrefixForDiscovery ?? "";
+    const unnamed: string[] = [];
+    for (const name of followed.names) {
+      if (!name.startsWith(prefix)) continue;
+      if (this.#options.spaces.of({ provider, parent: undefined, name }).length > 0) continue;
+      if (nameProblems(name).length > 0 || name.length > LONGEST) unnamed.push(name);
+      else if (!(await this.#make({ provider, name, externalName: followed.get(name)?.externalName }, signal)))
+        unnamed.push(name);
+    }
+    return unnamed;
+  }
+
+  /** @returns whether there is one of that name now that is not somebody else's */
+  async #make(
+    {
+      provider,
+      name,
+      externalName,
+    }: { readonly provider: string; readonly name: string; readonly externalName: string | undefined },
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const spaces = this.#options.client.resource(Space).in(namespaceOf(provider));
+    const metadata = {
+      name,
+      labels: { [DISCOVERED_LABEL]: "true", [PROVIDER_LABEL]: labelOf(provider) },
+      ...(externalName !== undefined && { annotations: { [EXTERNAL_NAME_ANNOTATION]: externalName } }),
+    };
+    const space = { metadata, spec: { SpaceProviderDescName: provider, Type: "unmanaged" } } as const;
+    const made = await spaces.create(space, { signal }).catch(orElse(409, () => undefined));
+    if (made !== undefined) return true;
+    const there = await spaces.get(name, { signal }).catch(orElse(404, () => undefined));
+    return there === undefined || there.spec.SpaceProviderDescName === provider;
+  }
+
+  /** What was discovered goes first, by itself; the namespace too, if there is nothing of anybody's in it. */
+  async #leave(provider: SpaceProviderDesc, signal: AbortSignal): Promise<void> {
+    const { name = "", finalizers = [] } = provider.metadata;
+    const { runs, spaces, client } = this.#options;
+    await runs.close(name);
+    if (!finalizers.includes(PROVIDER_FINALIZER)) return;
+    const left = spaces.ofProvider(name);
+    if (left.some(({ metadata }) => metadata.labels?.[DISCOVERED_LABEL] === "true")) return;
+    const namespace = namespaceOf(name);
+    const isEmpty = (await client.resource(Space).in(namespace).list({ limit: 1, signal })).items.length === 0;
+    const there = await client
+      .resource(NAMESPACE)
+      .get(namespace, { signal })
+      .catch(orElse(404, () => undefined));
+    if (isEmpty && there?.metadata.labels?.[PROVIDER_LABEL] === labelOf(name))
+      await client
+        .resource(NAMESPACE)
+        .delete(namespace, { signal })
+        .catch(orElse<unknown>(404, () => undefined));
+    await this.#finalizers(
+      provider,
+      finalizers.filter((one) => one !== PROVIDER_FINALIZER),
+      signal,
+    );
+  }
+
+  async #namespace(provider: string, signal: AbortSignal): Promise<void> {
+    const namespaces = this.#options.client.resource(NAMESPACE);
+    const metadata = { name: namespaceOf(provider), labels: { [PROVIDER_LABEL]: labelOf(provider) } };
+    const there = await namespaces.get(metadata.name, { signal }).catch(orElse(404, () => undefined));
+    if (there?.metadata.deletionTimestamp !== undefined)
+      throw new Error(`the namespace ${metadata.name} is being deleted`);
+    if (there === undefined) await namespaces.create({ metadata }, { signal });
+  }
+
+  async #finalizers(
+    { metadata }: SpaceProviderDesc,
+    finalizers: readonly string[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { name = "", resourceVersion = "" } = metadata;
+    const patch = { metadata: { resourceVersion, finalizers: [...finalizers] } };
+    await this.#options.client
+      .resource(SpaceProviderDesc)
+      .mergePatch(name, patch, { signal })
+      .catch((error: unknown) => {
+        if (!isApiError(error) || error.code !== 404) throw error;
+      });
+  }
+
+  async #say(provider: SpaceProviderDesc, outcome: ProviderOutcome, signal: AbortSignal): Promise<void> {
+    const status = providerStatusOf(provider, outcome, this.#options.now());
+    if (status === undefined) return;
+    const { name = "", resourceVersion = "" } = provider.metadata;
+    const place = this.#options.client.resource(SpaceProviderDesc).status;
+    await place.mergePatch(name, { metadata: { resourceVersion }, status }, { signal });
+  }
+}
+
+function outcomeOf(run: ProviderRun): ProviderOutcome {
+  const followed = run.below(undefined);
+  const { following } = followed;
+  const spaces = followed.isKnown ? followed.names.length : undefined;
+  if (following.state === "current") return { spaces };
+  if (following.state === "unknown")
+    return {
+      spaces,
+      problem: { reason: "Initializing", message: "it has not said yet which spaces it has", isKnown: false },
+    };
+  return { spaces, problem: { reason: "ProviderUnreachable", message: following.error.message, isKnown: true } };
+}
+
+const failed = (reason: string, message: string): ProviderOutcome => ({
+  spaces: undefined,
+  problem: { reason, message, isKnown: true },
+});

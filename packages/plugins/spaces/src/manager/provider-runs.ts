@@ -1,0 +1,106 @@
+import type { Log } from "@virtual-workspaces/framework";
+import { FollowedSpaces } from "../provider/followed-spaces.ts";
+import type { SpaceProvider, SpaceProviderType } from "../provider/provider.ts";
+import { ProviderCalls } from "../provider/provider-calls.ts";
+
+/** What all providers have in common. */
+export interface ProviderRunsOptions {
+  readonly types: Readonly<Record<string, SpaceProviderType>>;
+  /** ms */
+  readonly pollEvery: number;
+  readonly callTimeout: number;
+  /** A space of a provider has come, gone or changed. */
+  readonly changed: (provider: string, parent: string | undefined, name: string) => void;
+  /** A provider can be asked, or cannot any more, or is another one. */
+  readonly turned: (provider: string) => void;
+  readonly log: Log;
+}
+
+/** What a provider is opened by: where that is another one, it is opened anew. */
+export interface Opening {
+  readonly name: string;
+  /** Of the SpaceProviderDesc: one that is made again is another. */
+  readonly uid: string;
+  readonly type: string;
+  /** Of the Secret. */
+  readonly version: string;
+  readonly secret: Readonly<Record<string, string>>;
+}
+
+/** A provider that is open. */
+export class ProviderRun implements AsyncDisposable {
+  readonly by: Opening;
+  readonly calls: ProviderCalls;
+  readonly #provider: SpaceProvider & Partial<AsyncDisposable>;
+  readonly #options: ProviderRunsOptions;
+  readonly #followed = new Map<string | undefined, FollowedSpaces>();
+
+  constructor(by: Opening, provider: SpaceProvider & Partial<AsyncDisposable>, options: ProviderRunsOptions) {
+    this.by = by;
+    this.#provider = provider;
+    this.#options = options;
+    this.calls = new ProviderCalls(provider, options.callTimeout);
+  }
+
+  /** What it has below a workspace path; followed from the first time on that somebody asks. */
+  below(parent: string | undefined): FollowedSpaces {
+    const known = this.#followed.get(parent);
+    if (known !== undefined) return known;
+    const { pollEvery, changed, turned } = this.#options;
+    const { name } = this.by;
+    const followed = new FollowedSpaces({
+      ...{ calls: this.calls, parent, pollEvery },
+      changed: (space) => changed(name, parent, space),
+      turned: () => turned(name),
+    });
+    this.#followed.set(parent, followed);
+    return followed;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#followed.values()].map((followed) => followed[Symbol.asyncDispose]()));
+    await this.#provider[Symbol.asyncDispose]?.();
+  }
+}
+
+/** The providers that are open, one for each SpaceProviderDesc. */
+export class ProviderRuns implements AsyncDisposable {
+  readonly #options: ProviderRunsOptions;
+  readonly #runs = new Map<string, ProviderRun>();
+
+  constructor(options: ProviderRunsOptions) {
+    this.#options = options;
+  }
+
+  get(provider: string): ProviderRun | undefined {
+    return this.#runs.get(provider);
+  }
+
+  /** Sees to it that it is open. @throws what its type throws on its Secret */
+  async open(by: Opening): Promise<ProviderRun> {
+    const before = this.#runs.get(by.name);
+    const { uid, version, type } = by;
+    if (before !== undefined && before.by.uid === uid && before.by.version === version) return before;
+    const { log } = this.#options;
+    // The one before serves until there is another, unless it was somebody else's.
+    if (before !== undefined && before.by.uid !== uid) await this.close(by.name);
+    const provider = await this.#options.types[type]?.open({ name: by.name, secret: by.secret, log });
+    if (provider === undefined) throw new Error(`there is no provider of type ${type}`);
+    await this.close(by.name);
+    const run = new ProviderRun(by, provider, this.#options);
+    this.#runs.set(by.name, run);
+    run.below(undefined);
+    this.#options.turned(by.name);
+    return run;
+  }
+
+  async close(provider: string): Promise<void> {
+    const run = this.#runs.get(provider);
+    if (!this.#runs.delete(provider)) return;
+    await run?.[Symbol.asyncDispose]();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#runs.keys()].map((provider) => this.close(provider)));
+  }
+}

@@ -1,0 +1,132 @@
+import type { ObjectOf } from "@virtual-workspaces/apimachinery";
+import type { Client, ReconcileResult, Store } from "@virtual-workspaces/client";
+import { DISCOVERED_LABEL, providerOf } from "../kinds/names.ts";
+import { Space } from "../kinds/space.ts";
+import type { FollowedSpaces } from "../provider/followed-spaces.ts";
+import type { PhysicalSpace } from "../provider/provider.ts";
+import { AccessSecrets } from "./access-secrets.ts";
+import { importedAccess } from "./imported.ts";
+import type { SecretContent } from "./kinds.ts";
+import type { KnownProviders } from "./known-providers.ts";
+import { type Behind, behindOf, isHeld, type KnownSpaces } from "./known-spaces.ts";
+import { NO_PROVIDER, obstacleOf } from "./obstacles.ts";
+import type { ProviderRuns } from "./provider-runs.ts";
+import { hasAccess, isProvided, noAccess, notProvided, type Outcome, statusOf } from "./space-status.ts";
+import { rowOf, type Situation } from "./table.ts";
+import { type Found, Work } from "./work.ts";
+
+/** What Spaces are reconciled by. */
+export interface SpaceReconcilerOptions {
+  readonly client: Client;
+  readonly spaces: KnownSpaces;
+  readonly providers: KnownProviders;
+  readonly runs: ProviderRuns;
+  readonly secrets: Store<ObjectOf<SecretContent>>;
+  readonly now: () => Date;
+}
+
+/** Does of one Space at a time what the table says. */
+export class SpaceReconciler {
+  readonly #options: SpaceReconcilerOptions;
+  readonly #access: AccessSecrets;
+
+  constructor(options: SpaceReconcilerOptions) {
+    this.#options = options;
+    this.#access = new AccessSecrets(options.client, options.secrets);
+  }
+
+  /** @throws what the provider, or the management cluster, throws: it is tried again */
+  async reconcile(space: Space, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    if (space.spec.Type === "imported") return this.#import(space, signal);
+    const behind = behindOf(space);
+    if (behind === undefined) return this.#provide(space, signal);
+    const found = await this.#find(space, behind, signal);
+    if (space.metadata.deletionTimestamp === undefined) {
+      const obstacle = obstacleOf(space, this.#options.spaces.ownerOf(behind), found.space);
+      if (obstacle !== undefined) {
+        await this.#say(space, { phase: "NotReady", provided: notProvided(obstacle.reason, obstacle.message) }, signal);
+        return undefined;
+      }
+    }
+    const row = rowOf(this.#situationOf(space, found));
+    const after = await new Work(this.#options.client, this.#access, { space, found, row, signal }).do();
+    if (after.space !== undefined) await this.#say(after.space, after.outcome, signal);
+    if (after.error !== undefined) throw after.error;
+    return after.again === undefined ? undefined : { requeueAfter: after.again };
+  }
+
+  /** As its provider says; where it is not there any more, as that says now: a list may be late. */
+  async #find({ spec, metadata, status }: Space, behind: Behind, signal: AbortSignal): Promise<Found> {
+    const run = this.#options.runs.get(behind.provider);
+    const followed = run?.below(behind.parent);
+    const seen = followed?.get(behind.name);
+    const isMissed = seen === undefined && followed?.isKnown === true && status?.spaceID !== undefined;
+    const isLeaving = metadata.deletionTimestamp !== undefined;
+    const space =
+      isMissed && !isLeaving && spec.Type !== "imported" ? await followed.refresh(behind.name, signal) : seen;
+    return { behind, calls: run?.calls, followed, space };
+  }
+
+  #situationOf(space: Space, { behind, followed, space: seen }: Found): Situation {
+    const { metadata, spec, status } = space;
+    const provider = this.#options.providers.get(behind.provider);
+    return {
+      type: spec.Type ?? "managed",
+      deleting: metadata.deletionTimestamp !== undefined,
+      seen: provider === undefined ? "unprovided" : seenOf(followed, seen),
+      was: status?.spaceID !== undefined,
+      held: isHeld(space),
+      discovered: metadata.labels?.[DISCOVERED_LABEL] === "true",
+      wanted: behind.name.startsWith(provider?.spec.SpacePrefixForDiscovery ?? ""),
+    };
+  }
+
+  /** Says who provides a Space that does not say so itself. */
+  async #provide(space: Space, signal: AbortSignal): Promise<undefined> {
+    const { name = "", namespace = "", deletionTimestamp } = space.metadata;
+    if (deletionTimestamp !== undefined) return undefined;
+    const { providers } = this.#options;
+    const own = providerOf(namespace);
+    const provider = own !== undefined && providers.get(own) !== undefined ? own : providers.default?.metadata.name;
+    if (provider === undefined) {
+      await this.#say(
+        space,
+        { phase: "NotReady", provided: notProvided(NO_PROVIDER.reason, NO_PROVIDER.message) },
+        signal,
+      );
+      return undefined;
+    }
+    const { resourceVersion = "" } = space.metadata;
+    const patch = { metadata: { resourceVersion }, spec: { SpaceProviderDescName: provider } };
+    await this.#options.client.resource(Space).in(namespace).mergePatch(name, patch, { signal });
+    return undefined; // it is told of again
+  }
+
+  async #import(space: Space, signal: AbortSignal): Promise<undefined> {
+    if (space.metadata.deletionTimestamp !== undefined) return undefined;
+    const { references, problem } = importedAccess(space, this.#options.secrets);
+    const access = problem === undefined ? hasAccess : noAccess("AccessMissing", problem);
+    const row = rowOf({
+      ...{ type: "imported", deleting: false, seen: problem === undefined ? "ready" : "absent" },
+      ...{ was: false, held: false, discovered: false, wanted: false },
+    });
+    const id = space.metadata.uid;
+    await this.#say(space, { phase: row.phase, provided: isProvided, access, references, id }, signal);
+    return undefined;
+  }
+
+  async #say(space: Space, outcome: Outcome, signal: AbortSignal): Promise<void> {
+    const status = statusOf(space, outcome, this.#options.now());
+    if (status === undefined) return;
+    const { name = "", namespace = "", resourceVersion = "" } = space.metadata;
+    const place = this.#options.client.resource(Space).in(namespace).status;
+    const { inClusterSecretRef = null, externalSecretRef = null } = status;
+    const patch = { metadata: { resourceVersion }, status: { ...status, inClusterSecretRef, externalSecretRef } };
+    await place.mergePatch(name, patch, { signal });
+  }
+}
+
+function seenOf(followed: FollowedSpaces | undefined, space: PhysicalSpace | undefined): Situation["seen"] {
+  if (space !== undefined) return space.phase === "Ready" ? "ready" : "initializing";
+  return followed?.isKnown === true ? "absent" : "unknown";
+}

@@ -1,0 +1,95 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { checkedAccess, checkedList, checkedSpace } from "./checked.ts";
+import type { PhysicalSpace, ProviderCall, SpaceAccess, SpaceProvider } from "./provider.ts";
+
+/** A provider has too much to do: ask again, ms. */
+export class ProviderBusy extends Error {
+  readonly retryAfter = 500;
+}
+
+/** Calls of one provider that are under way at once: one that hangs is to stop nobody else. */
+const MOST = 16;
+
+/** A provider, as the manager asks it: no call takes longer than it may, whether or not the provider minds the signal, and what it says is checked. */
+export class ProviderCalls {
+  readonly #provider: SpaceProvider;
+  readonly #timeout: number;
+  #running = 0;
+
+  /** @param timeout ms */
+  constructor(provider: SpaceProvider, timeout: number) {
+    this.#provider = provider;
+    this.#timeout = timeout;
+  }
+
+  get canCreate(): boolean {
+    return this.#provider.create !== undefined;
+  }
+
+  get canDelete(): boolean {
+    return this.#provider.delete !== undefined;
+  }
+
+  get watch(): SpaceProvider["watch"] {
+    return this.#provider.watch?.bind(this.#provider);
+  }
+
+  /** @throws Error with what the provider says, or that it does not answer */
+  list(call: ProviderCall): Promise<ReadonlyMap<string, PhysicalSpace>> {
+    return this.#within("list", call, async (within) => checkedList(await this.#provider.list(within)));
+  }
+
+  /** One, at the pace of whoever follows them all. @throws as {@link list} */
+  look(name: string, call: ProviderCall): Promise<PhysicalSpace | undefined> {
+    return this.#within("get", call, (within) => this.#get(name, within));
+  }
+
+  /** @throws as {@link list}; ProviderBusy */
+  get(name: string, call: ProviderCall): Promise<PhysicalSpace | undefined> {
+    return this.#inTurn("get", call, (within) => this.#get(name, within));
+  }
+
+  /** @throws as {@link get} */
+  access(name: string, call: ProviderCall): Promise<SpaceAccess> {
+    return this.#inTurn("access", call, async (within) => checkedAccess(await this.#provider.access(name, within)));
+  }
+
+  /** @throws as {@link get} */
+  create(name: string, call: ProviderCall): Promise<void> {
+    return this.#inTurn("create", call, async (within) => this.#provider.create?.(name, within));
+  }
+
+  /** @throws as {@link get} */
+  delete(name: string, call: ProviderCall): Promise<void> {
+    return this.#inTurn("delete", call, async (within) => this.#provider.delete?.(name, within));
+  }
+
+  async #get(name: string, call: ProviderCall): Promise<PhysicalSpace | undefined> {
+    const space = await this.#provider.get(name, call);
+    return space === undefined ? undefined : checkedSpace({ ...space, name });
+  }
+
+  async #inTurn<T>(what: string, call: ProviderCall, ask: (call: ProviderCall) => Promise<T>): Promise<T> {
+    if (this.#running >= MOST) throw new ProviderBusy(`its provider has ${MOST} calls to answer already`);
+    this.#running += 1;
+    try {
+      return await this.#within(what, call, ask);
+    } finally {
+      this.#running -= 1;
+    }
+  }
+
+  async #within<T>(what: string, call: ProviderCall, ask: (call: ProviderCall) => Promise<T>): Promise<T> {
+    const over = new AbortController();
+    const signal = AbortSignal.any([call.signal, over.signal]);
+    const late = pause(this.#timeout, undefined, { signal }).then(() => {
+      throw new Error(`its provider has not answered ${what} within ${this.#timeout / 1000} s`);
+    });
+    try {
+      return await Promise.race([ask({ ...call, signal }), late]);
+    } finally {
+      over.abort();
+      late.catch(() => undefined);
+    }
+  }
+}

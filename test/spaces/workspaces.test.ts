@@ -1,0 +1,197 @@
+// Spaces that are workspaces: made, found, taken over, reached, rotated and deleted.
+import { Workspace } from "@virtual-workspaces/kcp";
+import { namespaceOf, Space, SpaceProviderDesc, workspacesProvider } from "@virtual-workspaces/spaces";
+import { expect } from "chai";
+import { conditionOf, isReady, MAP, Management, messageOf, NAMESPACE, SECRET } from "./support/management.ts";
+
+const HERE = namespaceOf("here");
+
+describe("spaces that are workspaces", function () {
+  this.timeout(60_000);
+  let management: Management;
+
+  before(async () => {
+    management = await Management.start();
+  });
+  after(() => management?.[Symbol.asyncDispose]());
+
+  const workspaces = () => management.below.resource(Workspace);
+  const names = async (): Promise<readonly (string | undefined)[]> =>
+    (await workspaces().list()).items.map(({ metadata }) => metadata.name);
+
+  it("are made by objects, reached by their Secrets as administrators of them alone, and deleted with the objects", async () => {
+    await using manager = management.manager();
+    await manager.started;
+    await management.provide("here");
+    const provider = await management.untilProvider("here", (one) => one?.status?.Phase === "Ready");
+    expect(conditionOf(provider, "Ready")).to.equal("True");
+    await management.make(HERE, "one");
+    const one = await management.until(HERE, "one", isReady);
+    expect(one?.spec).to.deep.equal({ SpaceProviderDescName: "here", Type: "managed", accessscopetype: "Both" });
+    expect(one?.metadata.finalizers).to.deep.equal(["SpaceFinalizer"]);
+    expect(one?.status?.inClusterSecretRef).to.deep.equal({ name: "incluster-one", namespace: HERE });
+    expect(one?.status?.externalSecretRef).to.deep.equal({ name: "external-one", namespace: HERE });
+    const workspace = await workspaces().get("one");
+    expect(one?.status?.spaceID).to.equal(workspace.spec.cluster);
+    for (const scope of ["inClusterSecretRef", "externalSecretRef"] as const) {
+      const client = await management.reached(one as never, scope);
+      const made = await client
+        .resource(MAP)
+        .in("default")
+        .create({ metadata: { name: scope.toLowerCase() } });
+      expect(made.metadata.name).to.equal(scope.toLowerCase());
+      // Of another workspace it is nobody.
+      const refused = await client
+        .cluster("root:mgmt")
+        .resource(MAP)
+        .in("default")
+        .list()
+        .catch((error) => error);
+      expect(refused.code).to.be.oneOf([401, 403]);
+    }
+    await management.client.resource(Space).in(HERE).delete("one");
+    await management.until(HERE, "one", (space) => space === undefined);
+    expect(await names()).not.to.include("one");
+    const secrets = await management.client.resource(SECRET).in(HERE).list();
+    expect(secrets.items.map(({ metadata }) => metadata.name)).not.to.include.members([
+      "incluster-one",
+      "external-one",
+    ]);
+  });
+
+  it("are found by what their names begin with, come and go with what is behind them, and are taken over and let go", async () => {
+    await using manager = management.manager();
+    await manager.started;
+    await management.provide("found", { SpacePrefixForDiscovery: "f-" });
+    const there = namespaceOf("found");
+    await workspaces().create({ metadata: { name: "f-one" } });
+    await workspaces().create({ metadata: { name: "other" } });
+    const one = await management.until(there, "f-one", isReady);
+    expect(one?.spec).to.include({ Type: "unmanaged", SpaceProviderDescName: "found" });
+    expect(one?.metadata.finalizers).to.equal(undefined);
+    const client = await management.reached(one as never);
+    await client
+      .resource(MAP)
+      .in("default")
+      .create({ metadata: { name: "a" } });
+    // A user deletes the object: what is behind it stays, and the object comes back.
+    const { uid } = one?.metadata ?? {};
+    await management.client.resource(Space).in(there).delete("f-one");
+    const back = await management.until(there, "f-one", (space) => isReady(space) && space?.metadata.uid !== uid);
+    expect(back?.status?.spaceID).to.equal(one?.status?.spaceID);
+    // Taken over, it is deleted with its object; let go, it is not.
+    const spaces = management.client.resource(Space).in(there);
+    await spaces.mergePatch("f-one", { spec: { Type: "managed" } });
+    await management.until(there, "f-one", (space) => space?.metadata.finalizers?.length === 1);
+    await spaces.mergePatch("f-one", { spec: { Type: "unmanaged" } });
+    await management.until(there, "f-one", (space) => space?.metadata.finalizers === undefined);
+    expect(await names()).to.include("f-one");
+    await workspaces().delete("f-one");
+    await management.until(there, "f-one", (space) => space === undefined);
+    const all = await spaces.list();
+    expect(all.items.map(({ metadata }) => metadata.name)).to.deep.equal([]);
+  });
+
+  it("are below other workspaces where Spaces say so", async () => {
+    await using manager = management.manager();
+    await manager.started;
+    await management.provide("deep", { SpacePrefixForDiscovery: "none" });
+    await workspaces().create({ metadata: { name: "team" } });
+    const there = namespaceOf("deep");
+    await management.untilProvider("deep", (one) => one?.status?.Phase === "Ready");
+    await management.make(there, "app", {
+      metadata: { annotations: { "kubestellar.io/space-path": "root:below:team" } },
+    });
+    const app = await management.until(there, "app", isReady);
+    const client = await management.reached(app as never);
+    expect(client.clusterName).to.equal("root:below:team:app");
+    await management.client.resource(Space).in(there).delete("app");
+    await management.until(there, "app", (space) => space === undefined);
+  });
+
+  it("have tokens that are replaced in time", async () => {
+    let clock = Date.now();
+    const now = Date.now;
+    Date.now = () => clock;
+    try {
+      await using manager = management.manager({ types: { workspaces: workspacesProvider({ tokenLifetime: 900 }) } });
+      await manager.started;
+      await management.provide("turning", { SpacePrefixForDiscovery: "none" });
+      const there = namespaceOf("turning");
+      await management.untilProvider("turning", (one) => one?.status?.Phase === "Ready");
+      await management.make(there, "turning");
+      await management.until(there, "turning", isReady);
+      const secrets = management.client.resource(SECRET).in(there);
+      const before = await secrets.get("external-turning");
+      clock += 301_000;
+      await workspaces().mergePatch("turning", { metadata: { labels: { looked: "at" } } });
+      for await (const { type, object } of secrets.watch({ fields: "metadata.name=external-turning" }))
+        if (type !== "BOOKMARK" && object.data?.["kubeconfig"] !== before.data?.["kubeconfig"]) break;
+      await management.client.resource(Space).in(there).delete("turning");
+      await management.until(there, "turning", (space) => space === undefined);
+    } finally {
+      Date.now = now;
+    }
+  });
+
+  it("say what is missing of a provider, and go on when it is there; its end leaves what is managed", async () => {
+    await using manager = management.manager();
+    await manager.started;
+    const providers = management.client.resource(SpaceProviderDesc);
+    const problem = async (name: string): Promise<string> => {
+      const provider = await management.untilProvider(
+        name,
+        (one) => conditionOf(one, "Ready").startsWith("False") && !conditionOf(one, "Ready").endsWith("Initializing"),
+      );
+      return `${conditionOf(provider, "Ready")}: ${messageOf(provider, "Ready")}`;
+    };
+    await providers.create({ metadata: { name: "odd" }, spec: { ProviderType: "odd" } });
+    expect(await problem("odd")).to.equal(
+      'False UnknownType: spec.ProviderType: there is no type "odd", but workspaces',
+    );
+    await providers.create({ metadata: { name: "bare" }, spec: { ProviderType: "workspaces" } });
+    expect(await problem("bare")).to.match(
+      /^False SecretMissing: spec\.secretRef: a provider of type "workspaces" needs/,
+    );
+    const secretRef = { name: "late", namespace: "default" };
+    await providers.create({ metadata: { name: "late" }, spec: { ProviderType: "workspaces", secretRef } });
+    expect(await problem("late")).to.equal(
+      "False SecretNotFound: spec.secretRef: the Secret default/late is not there",
+    );
+    await management.keep("late", { kubeconfig: "}" });
+    await management.untilProvider("late", (one) => conditionOf(one, "Ready") === "False OpenFailed");
+    await management.keep("late", { kubeconfig: management.kubeconfig("root:below", "bob") });
+    await management.untilProvider("late", (one) => conditionOf(one, "Ready") === "False ProviderUnreachable");
+    await management.keep("late", { kubeconfig: management.kubeconfig("root:below") });
+    await management.untilProvider(
+      "late",
+      (one) => one?.status?.Phase === "Ready" && conditionOf(one, "Ready") === "True",
+    );
+
+    const there = namespaceOf("late");
+    await management.make(there, "stays");
+    await management.until(there, "stays", isReady);
+    await workspaces().create({ metadata: { name: "seen" } });
+    await management.until(there, "seen", isReady);
+    await providers.delete("late");
+    await management.untilProvider("late", (one) => one === undefined);
+    await management.until(there, "seen", (space) => space === undefined);
+    const left = await management.until(there, "stays", (space) => space?.status?.Phase === "NotReady");
+    expect(conditionOf(left, "Ready")).to.equal("False ProviderNotFound");
+    expect(await names()).to.include("stays");
+    // Made again it has what it had, and discovers.
+    await providers.create({ metadata: { name: "late" }, spec: { ProviderType: "workspaces", secretRef } });
+    await management.until(there, "stays", isReady);
+    await management.until(there, "seen", isReady);
+    await management.client.resource(Space).in(there).delete("stays");
+    await management.until(there, "stays", (space) => space === undefined);
+    await workspaces().delete("seen");
+    await management.until(there, "seen", (space) => space === undefined);
+    for (const name of ["team", "other"]) await workspaces().delete(name);
+    await management.untilProvider("late", (one) => one?.status?.spaces === 0);
+    await providers.delete("late");
+    await management.untilProvider("late", (one) => one === undefined);
+    const namespaces = management.client.resource(NAMESPACE);
+    for (;;) if ((await namespaces.get(there).catch(({ code }) => code)) === 404) break;
+  });
+});
