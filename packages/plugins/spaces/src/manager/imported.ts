@@ -48,7 +48,7 @@ export function importedSecrets(space: Space): readonly ImportedSecret[] {
 const FIELDS = { incluster: "inClusterSecretName", external: "externalSecretName" } as const;
 
 /** Plain, or in base64 once more, as the reference has it. */
-export function kubeconfigOf(secret: ObjectOf<SecretContent> | undefined): string | undefined {
+function kubeconfigOf(secret: ObjectOf<SecretContent> | undefined): string | undefined {
   const data = secret?.data?.[KUBECONFIG_KEY];
   if (data === undefined || data === "") return undefined;
   const text = Buffer.from(data, "base64").toString("utf8");

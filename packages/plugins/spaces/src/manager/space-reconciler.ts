@@ -56,14 +56,15 @@ export class SpaceReconciler {
   }
 
   /** As its provider says; where it is not there any more, as that says now: a list may be late. */
-  async #find({ spec, metadata, status }: Space, behind: Behind, signal: AbortSignal): Promise<Found> {
+  async #find({ metadata, status }: Space, behind: Behind, signal: AbortSignal): Promise<Found> {
     const run = this.#options.runs.get(behind.provider);
     const followed = run?.below(behind.parent);
     const seen = followed?.get(behind.name);
     const isMissed = seen === undefined && followed?.isKnown === true && status?.spaceID !== undefined;
     const isLeaving = metadata.deletionTimestamp !== undefined;
-    const space =
-      isMissed && !isLeaving && spec.Type !== "imported" ? await followed.refresh(behind.name, signal) : seen;
+    if (!isMissed || isLeaving) return { behind, calls: run?.calls, followed, space: seen };
+    const space = await followed.refresh(behind.name, signal);
+    if (space !== undefined) followed.doubt();
     return { behind, calls: run?.calls, followed, space };
   }
 

@@ -4,9 +4,9 @@ import type { Space, SpaceStatus } from "../kinds/space.ts";
 import type { Row } from "./table.ts";
 
 /** The condition of what is behind a Space. */
-export const PROVIDED = "Provided";
+const PROVIDED = "Provided";
 /** The condition of the Secrets by which it is reached. */
-export const ACCESS_READY = "AccessReady";
+const ACCESS_READY = "AccessReady";
 const TYPES = [PROVIDED, ACCESS_READY] as const;
 
 /** What came of looking at a Space. */

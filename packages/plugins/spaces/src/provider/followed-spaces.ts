@@ -74,6 +74,11 @@ export class FollowedSpaces implements AsyncDisposable {
     return this.#asks(name, await calls.get(name, { parent, signal }));
   }
 
+  /** What was listed last was not so: all are asked for again. */
+  doubt(): void {
+    this.#hear({});
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#over.abort();
     await this.#running;
@@ -175,11 +180,14 @@ export class FollowedSpaces implements AsyncDisposable {
   }
 
   #turned(following: Following): void {
-    const isNews = following.state !== this.#following.state;
+    const isNews = wordsOf(following) !== wordsOf(this.#following);
     this.#following = following;
     if (isNews) this.#options.turned();
   }
 }
+
+const wordsOf = (following: Following): string =>
+  following.state === "unreachable" ? `unreachable: ${following.error.message}` : following.state;
 
 /** Resolves when it is aborted. */
 function pending(signal: AbortSignal): Promise<void> {
