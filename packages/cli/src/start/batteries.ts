@@ -4,13 +4,14 @@ import { UsageError } from "../usage.ts";
 import { DEMO_USERS } from "./demo/place.ts";
 
 const DEFAULT_BATTERIES: readonly string[] = ["admin", "workspace-types"];
-/** kcp's, and `cluster-proxy`, `demo` and `mounts`. */
+/** kcp's, and `cluster-proxy`, `demo`, `mounts` and `spaces`. */
 const BATTERIES: readonly string[] = [
   ...DEFAULT_BATTERIES,
   "cluster-proxy",
   "demo",
   "metrics-viewer",
   "mounts",
+  "spaces",
   "user",
 ];
 

@@ -39,7 +39,8 @@ Where:
 
 Who:
   --batteries-included <names>       admin, workspace-types, user, mounts (the kind Mount and its view),
-                                     cluster-proxy (ClusterProxies, their view and agents), demo; +demo adds one
+                                     cluster-proxy (ClusterProxies, their view and agents), spaces (Spaces in root:spaces),
+                                     demo; +demo adds one
                                      (default admin,workspace-types)
   --token-auth-file <file>           lines of token,user,uid,"group1,group2"
   --home-workspaces-home-creator-groups <groups>  who gets a workspace of their own  (default system:authenticated)

@@ -54,6 +54,8 @@ export interface StartOptions extends StartLog {
   readonly mounts: MountSettings | undefined;
   /** Whether there are ClusterProxies, and agents may dial. */
   readonly clusterProxies: boolean;
+  /** Whether `root:spaces` has Spaces, and somebody who manages them. */
+  readonly spaces: boolean;
   /** At which restricted hosts workspace types may have issuers of tokens. @default they may have none anywhere */
   readonly issuerHosts: readonly string[] | undefined;
   /** Whether views may keep resources of exports. */
@@ -118,6 +120,7 @@ export function startOptions(args: readonly string[], env: NodeJS.ProcessEnv): S
     virtualStorage: gates.virtualStorage,
     mounts: mountSettings(flags, gates, batteries),
     clusterProxies: batteries.has("cluster-proxy"),
+    spaces: batteries.has("spaces"),
     issuerHosts: issuerHosts(flags, gates),
     warnings: [
       ...[...flags.warnings, ...services.warnings],

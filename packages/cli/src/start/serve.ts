@@ -17,6 +17,7 @@ import { RestingMemory } from "./resting-memory.ts";
 import { takeRootDirectory } from "./root-directory.ts";
 import { asShard } from "./services.ts";
 import { shardsOf } from "./shards.ts";
+import { spacesOf } from "./spaces.ts";
 import { type Views, viewsOf } from "./views.ts";
 
 /** Serves workspaces until the process is asked to end. @returns the exit code @throws Failure */
@@ -39,7 +40,8 @@ export async function serve(options: StartOptions): Promise<number> {
     }),
   );
   const remote = await clusterProxiesOf(options, await viewsOf(options, stack));
-  const { views, begin, options: mounted } = await mountsOf(options, remote.views);
+  const spaces = spacesOf(options, remote.views);
+  const { views, begin, options: mounted } = await mountsOf(options, spaces.views);
   const logins = await told(() => loginsOf(options));
   const server = stack.use(await told(() => serverOf(options, { credentials, store, views, mounted, logins })));
   const listening = await Promise.race([started(server, options), interrupt.asked]);
@@ -50,6 +52,7 @@ export async function serve(options: StartOptions): Promise<number> {
   console.log(readyText(options, baseURL, views));
   await remote.begin({ url: hubURL(place, listening.port), ca: credentials.ca });
   const mounts = stack.use(await begin());
+  const managed = stack.use(await spaces.begin({ url: baseURL, ca: credentials.ca }));
   if (options.demo) {
     const names = views.virtualWorkspaces.map(({ name }) => name);
     await Promise.race([shown(options, { url: baseURL, views: names }, stack), interrupt.asked]).catch(
@@ -65,7 +68,7 @@ export async function serve(options: StartOptions): Promise<number> {
   });
   await interrupt.asked;
   log({ level: "info", message: "shutting down" });
-  await mounts[Symbol.asyncDispose]();
+  await Promise.all([mounts, managed].map((one) => one[Symbol.asyncDispose]()));
   await server.close();
   return 0;
 }

@@ -33,4 +33,5 @@ export type {
 } from "./provider/provider.ts";
 // Providers
 export { kubeconfigsProvider } from "./providers/kubeconfigs.ts";
+export type { OwnWorkspaces } from "./providers/workspaces/place.ts";
 export { type WorkspacesProviderOptions, workspacesProvider } from "./providers/workspaces/workspaces-provider.ts";

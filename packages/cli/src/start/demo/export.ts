@@ -7,7 +7,7 @@ import {
   APIResourceSchema,
   exportManifests,
 } from "@virtual-workspaces/kcp";
-import { once } from "./once.ts";
+import { once } from "../once.ts";
 import { DISHES } from "./place.ts";
 
 /** What a workspace exports to others. */

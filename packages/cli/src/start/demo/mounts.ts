@@ -1,7 +1,7 @@
 import type { Client } from "@virtual-workspaces/client";
 import { APIBinding, Mount, Workspace } from "@virtual-workspaces/kcp";
 import { Secret } from "@virtual-workspaces/workspace-server";
-import { once } from "./once.ts";
+import { once } from "../once.ts";
 import { CLUSTER, LAB, LINK, MOVED, SHOP } from "./place.ts";
 
 /** What the mounts are called, and what they lead to. */

@@ -1,9 +1,9 @@
 import { Client } from "@virtual-workspaces/client";
 import { Workspace } from "@virtual-workspaces/kcp";
 import { ClusterRoleBinding, ConfigMap } from "@virtual-workspaces/workspace-server";
+import { once } from "../once.ts";
 import { makeExport } from "./export.ts";
 import { makeMounts } from "./mounts.ts";
-import { once } from "./once.ts";
 import { ACME, LAB, MENU, PUBLISHED, SHOP } from "./place.ts";
 
 /** What of the tree is shown. */

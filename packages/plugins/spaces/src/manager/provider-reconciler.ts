@@ -1,4 +1,4 @@
-import { isApiError, nameProblems, type ObjectOf, quote } from "@virtual-workspaces/apimachinery";
+import { nameProblems, type ObjectOf, quote } from "@virtual-workspaces/apimachinery";
 import { type Client, orElse, type Store } from "@virtual-workspaces/client";
 import {
   DISCOVERED_LABEL,
@@ -184,9 +184,7 @@ export class ProviderReconciler {
     await this.#options.client
       .resource(SpaceProviderDesc)
       .mergePatch(name, patch, { signal })
-      .catch((error: unknown) => {
-        if (!isApiError(error) || error.code !== 404) throw error;
-      });
+      .catch(orElse<unknown>(404, () => undefined));
   }
 
   async #say(provider: SpaceProviderDesc, outcome: ProviderOutcome, signal: AbortSignal): Promise<void> {

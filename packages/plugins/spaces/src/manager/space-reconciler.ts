@@ -1,5 +1,5 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
-import type { Client, ReconcileResult, Store } from "@virtual-workspaces/client";
+import { type Client, orElse, type ReconcileResult, type Store } from "@virtual-workspaces/client";
 import { DISCOVERED_LABEL, providerOf } from "../kinds/names.ts";
 import { Space } from "../kinds/space.ts";
 import type { FollowedSpaces } from "../provider/followed-spaces.ts";
@@ -123,7 +123,7 @@ export class SpaceReconciler {
     const place = this.#options.client.resource(Space).in(namespace).status;
     const { inClusterSecretRef = null, externalSecretRef = null } = status;
     const patch = { metadata: { resourceVersion }, status: { ...status, inClusterSecretRef, externalSecretRef } };
-    await place.mergePatch(name, patch, { signal });
+    await place.mergePatch(name, patch, { signal }).catch(orElse<unknown>(404, () => undefined));
   }
 }
 

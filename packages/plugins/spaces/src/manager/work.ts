@@ -1,5 +1,5 @@
 import { isApiError, quote } from "@virtual-workspaces/apimachinery";
-import { type Client, terminal } from "@virtual-workspaces/client";
+import { type Client, orElse, terminal } from "@virtual-workspaces/client";
 import type { ConditionState } from "@virtual-workspaces/kcp";
 import { EXTERNAL_NAME_ANNOTATION, SPACE_FINALIZER } from "../kinds/names.ts";
 import { Space } from "../kinds/space.ts";
@@ -122,9 +122,7 @@ export class Work {
           .resource(Space)
           .in(namespace)
           .delete(name, { signal: this.#signal, preconditions: { uid } })
-          .catch((error: unknown) => {
-            if (!isApiError(error) || error.code !== 404) throw error;
-          });
+          .catch(orElse<unknown>(404, () => undefined));
         return undefined;
     }
   }
@@ -145,8 +143,10 @@ export class Work {
     const { name = "", namespace = "", resourceVersion = "", finalizers: before = [] } = this.#space.metadata;
     if (isHeld(this.#space) === changed([]).includes(SPACE_FINALIZER)) return;
     const finalizers = [...changed(before)];
-    const place = this.#client.resource(Space).in(namespace);
-    this.#space = await place.mergePatch(name, { metadata: { resourceVersion, finalizers } }, { signal: this.#signal });
+    const patch = { metadata: { resourceVersion, finalizers } };
+    const written = this.#client.resource(Space).in(namespace).mergePatch(name, patch, { signal: this.#signal });
+    // Without the finalizer it may have gone already.
+    this.#space = await written.catch(orElse(404, () => this.#space));
   }
 
   #failed(step: Step, error: unknown): Done {

@@ -1,8 +1,11 @@
 import type { SpaceProviderType } from "../../provider/provider.ts";
+import { type OwnWorkspaces, ownPlace, placeIn } from "./place.ts";
 import { Workspaces } from "./workspaces.ts";
 
 /** What {@link workspacesProvider} is given. */
 export interface WorkspacesProviderOptions {
+  /** Whose workspaces they are where a SpaceProviderDesc names no Secret. @default it must */
+  readonly own?: OwnWorkspaces;
   /** How long the tokens are good by which spaces are reached, s: each is replaced when a third of that is over. @default 86400 */
   readonly tokenLifetime?: number;
   /** The type of the workspaces that are made: `root:universal`. @default the server's */
@@ -23,11 +26,14 @@ const SHORTEST = 600;
  * @throws Error on a lifetime that tokens cannot have
  */
 export function workspacesProvider(options: WorkspacesProviderOptions = {}): SpaceProviderType {
-  const { tokenLifetime = LIFETIME, workspaceType } = options;
+  const { own, tokenLifetime = LIFETIME, workspaceType } = options;
   if (!(tokenLifetime >= SHORTEST && tokenLifetime < 2 ** 31))
     throw new Error(`tokenLifetime of workspacesProvider: give seconds, ${SHORTEST} at least`);
   return {
-    needsSecret: true,
-    open: ({ secret }) => new Workspaces(secret, { tokenLifetime, workspaceType }),
+    needsSecret: own === undefined,
+    open: ({ secret }) => {
+      const isOwn = own !== undefined && Object.keys(secret).length === 0;
+      return new Workspaces(isOwn ? ownPlace(own) : placeIn(secret), { tokenLifetime, workspaceType });
+    },
   };
 }

@@ -1,12 +1,6 @@
 import { joinWorkspacePath, type ObjectOf } from "@virtual-workspaces/apimachinery";
-import { Client, orElse } from "@virtual-workspaces/client";
-import {
-  requestCredential,
-  SecretFault,
-  type SecretKubeconfig,
-  secretKubeconfig,
-  Workspace,
-} from "@virtual-workspaces/kcp";
+import { type Client, orElse } from "@virtual-workspaces/client";
+import { Workspace } from "@virtual-workspaces/kcp";
 import type {
   PhysicalSpace,
   ProviderCall,
@@ -15,7 +9,7 @@ import type {
   SpaceProvider,
 } from "../../provider/provider.ts";
 import { kubeconfigText } from "../kubeconfig.ts";
-import { hostOf } from "./place.ts";
+import type { ServerPlace, WorkspacesPlace } from "./place.ts";
 import { tokenFor } from "./token.ts";
 
 /** What is said of all workspaces of a provider. */
@@ -35,21 +29,13 @@ export class Workspaces implements SpaceProvider, AsyncDisposable {
   readonly #options: WorkspacesOptions;
   readonly #client: Client;
   readonly #root: string;
-  readonly #places: Readonly<Record<keyof SpaceAccess, SecretKubeconfig>>;
+  readonly #place: WorkspacesPlace;
 
-  /** @throws Error that names what is wrong in the Secret */
-  constructor(secret: Readonly<Record<string, string>>, options: WorkspacesOptions) {
+  constructor(place: WorkspacesPlace, options: WorkspacesOptions) {
     this.#options = options;
-    const own = placeIn(secret, "kubeconfig");
-    if (own === undefined)
-      throw new Error("kubeconfig: the Secret has none: give one that leads to the workspace with the spaces");
-    const { server: url, ca, serverName, credential } = own;
-    if (credential === undefined) throw new Error("kubeconfig: it names no user: spaces are made by a credential");
-    const shown = requestCredential(credential);
-    const tls = { ...(ca !== undefined && { ca }), ...(serverName !== undefined && { serverName }) };
-    this.#client = new Client({ upstream: { url, tls, credentials: { get: () => shown } } });
+    this.#place = place;
+    this.#client = place.client;
     this.#root = this.#client.clusterName === "" ? ROOT : this.#client.clusterName;
-    this.#places = { incluster: placeIn(secret, "incluster") ?? own, external: placeIn(secret, "external") ?? own };
   }
 
   async list({ parent, signal }: ProviderCall): Promise<readonly PhysicalSpace[]> {
@@ -74,9 +60,9 @@ export class Workspaces implements SpaceProvider, AsyncDisposable {
   async access(name: string, { parent = this.#root, signal }: ProviderCall): Promise<SpaceAccess> {
     const path = joinWorkspacePath(parent, name);
     const token = await tokenFor(this.#client.cluster(path), { seconds: this.#options.tokenLifetime, signal });
-    const textOf = ({ server, ca, serverName }: SecretKubeconfig): string =>
-      kubeconfigText(name, { server: `${hostOf(server)}/clusters/${path}`, ca, serverName, token });
-    return { incluster: textOf(this.#places.incluster), external: textOf(this.#places.external) };
+    const textOf = ({ url, ...tls }: ServerPlace): string =>
+      kubeconfigText(name, { server: `${url}/clusters/${path}`, ...tls, token });
+    return { incluster: textOf(this.#place.incluster), external: textOf(this.#place.external) };
   }
 
   async create(name: string, { parent, signal }: ProviderCall): Promise<void> {
@@ -96,7 +82,7 @@ export class Workspaces implements SpaceProvider, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#client[Symbol.asyncDispose]();
+    if (this.#place.isOwned) await this.#client[Symbol.asyncDispose]();
   }
 
   #below(parent = this.#root) {
@@ -125,16 +111,5 @@ export class Workspaces implements SpaceProvider, AsyncDisposable {
     let spread = 0;
     for (const char of id) spread = (spread * 31 + char.charCodeAt(0)) % 65_536;
     return String(Math.floor(Date.now() / period + spread / 65_536));
-  }
-}
-
-function placeIn(secret: Readonly<Record<string, string>>, key: string): SecretKubeconfig | undefined {
-  const text = secret[key];
-  if (text === undefined) return undefined;
-  try {
-    return secretKubeconfig(text);
-  } catch (error) {
-    if (error instanceof SecretFault) throw new Error(`${key}: ${error.message}`, { cause: error });
-    throw error;
   }
 }

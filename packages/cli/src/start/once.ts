@@ -1,7 +1,7 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { ResourceClient } from "@virtual-workspaces/client";
 
-/** How long anything of the demonstration may take, ms. */
+/** How long anything may take that is made at the start, ms. */
 const WITHIN = 30_000;
 
 /** What is found in an object, as soon as it is there. @throws ApiError, TransportError, DOMException when it takes too long */
