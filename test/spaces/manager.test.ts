@@ -204,6 +204,9 @@ describe("a manager of spaces", function () {
         (space) => conditionOf(space, "Provided") === "False Initializing",
       );
       expect(begun?.status?.Phase).to.equal("Initializing");
+      kept.set("turns", { message: "no leader yet" });
+      const still = await management.until(HERE, "turns", (space) => messageOf(space, "Ready") === "no leader yet");
+      expect(still?.status?.Phase).to.equal("Initializing");
       kept.set("turns", { phase: "Ready" });
       await management.until(HERE, "turns", isReady);
       kept.set("turns", { phase: "Initializing", message: "no leader" });

@@ -12,11 +12,12 @@ function* situations(): Generator<Situation> {
     for (const seen of ["unprovided", "unknown", "absent", "initializing", "ready"] as const)
       for (const deleting of BOTH)
         for (const was of BOTH)
-          for (const held of BOTH)
-            for (const discovered of BOTH)
-              for (const wanted of BOTH)
-                if (type !== "imported" || ["unknown", "absent", "ready"].includes(seen))
-                  yield { type, seen, deleting, was, held, discovered, wanted };
+          for (const answered of BOTH)
+            for (const held of BOTH)
+              for (const discovered of BOTH)
+                for (const wanted of BOTH)
+                  if (type !== "imported" || ["unknown", "absent", "ready"].includes(seen))
+                    yield { type, seen, deleting, was, answered, held, discovered, wanted };
 }
 
 describe("the table of a Space's states", () => {

@@ -76,6 +76,7 @@ export class SpaceReconciler {
       deleting: metadata.deletionTimestamp !== undefined,
       seen: provider === undefined ? "unprovided" : seenOf(followed, seen),
       was: status?.spaceID !== undefined,
+      answered: (status?.Phase ?? "Initializing") !== "Initializing",
       held: isHeld(space),
       discovered: metadata.labels?.[DISCOVERED_LABEL] === "true",
       wanted: behind.name.startsWith(provider?.spec.SpacePrefixForDiscovery ?? ""),
@@ -109,7 +110,7 @@ export class SpaceReconciler {
     const access = problem === undefined ? hasAccess : noAccess("AccessMissing", problem);
     const row = rowOf({
       ...{ type: "imported", deleting: false, seen: problem === undefined ? "ready" : "absent" },
-      ...{ was: false, held: false, discovered: false, wanted: false },
+      ...{ was: false, answered: false, held: false, discovered: false, wanted: false },
     });
     const id = space.metadata.uid;
     await this.#say(space, { phase: row.phase, provided: isProvided, access, references, id }, signal);

@@ -14,6 +14,8 @@ export interface Situation {
   readonly seen: Seen;
   /** It has been seen before. */
   readonly was: boolean;
+  /** Its phase has been another than `Initializing`. */
+  readonly answered: boolean;
   /** It has the finalizer: what is behind it is made, and deleted, with it. */
   readonly held: boolean;
   /** The manager has made it, of a space that it found. */
@@ -60,7 +62,7 @@ export const TABLE: readonly Row[] = [
   row({ type: "managed", seen: "unknown" }, "Unknown", "keep", []),
   row({ type: "managed", seen: "absent", was: true }, "Vanished", "NotReady", ["hold", "withdraw"]),
   row({ type: "managed", seen: "absent" }, "Creating", "Initializing", ["hold", "create"]),
-  row({ type: "managed", seen: "initializing", was: true }, "NotReady", "NotReady", ["hold"]),
+  row({ type: "managed", seen: "initializing", answered: true }, "NotReady", "NotReady", ["hold"]),
   row({ type: "managed", seen: "initializing" }, "Initializing", "Initializing", ["hold"]),
   row({ type: "managed", seen: "ready" }, "Ready", "Ready", ["hold", "publish"]),
   // Unmanaged: what is behind it comes first.
@@ -72,7 +74,7 @@ export const TABLE: readonly Row[] = [
   row({ type: "unmanaged", seen: "unknown" }, "Unknown", "keep", ["release"]),
   row({ type: "unmanaged", seen: "absent", was: true }, "Vanished", "NotReady", ["release", "withdraw"]),
   row({ type: "unmanaged", seen: "absent" }, "NotFound", "NotReady", ["release"]),
-  row({ type: "unmanaged", seen: "initializing", was: true }, "NotReady", "NotReady", ["release"]),
+  row({ type: "unmanaged", seen: "initializing", answered: true }, "NotReady", "NotReady", ["release"]),
   row({ type: "unmanaged", seen: "initializing" }, "Initializing", "Initializing", ["release"]),
   row({ type: "unmanaged", seen: "ready" }, "Ready", "Ready", ["release", "publish"]),
   // Imported: whoever made the object says how to reach it.
