@@ -13,7 +13,7 @@ export {
   PARENT_ANNOTATION,
   SPACE_FINALIZER,
 } from "./kinds/names.ts";
-export { Space, type SpaceContent, type SpacePhase, type SpaceStatus } from "./kinds/space.ts";
+export { type SecretRef, Space, type SpaceContent, type SpacePhase, type SpaceStatus } from "./kinds/space.ts";
 export {
   SpaceProviderDesc,
   type SpaceProviderDescContent,

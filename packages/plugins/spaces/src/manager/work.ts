@@ -66,7 +66,10 @@ export class Work {
         const stopped = await this.#do(step);
         if (stopped !== undefined) return stopped;
       } catch (error) {
-        if (isApiError(error) && error.code === 409) throw error;
+        if (isApiError(error) && error.code === 409 && !AT_PROVIDER.includes(step)) throw error;
+        // The object has gone meanwhile: nothing may be made for it any more.
+        if (isApiError(error) && error.code === 404 && (step === "hold" || step === "release"))
+          return { space: undefined, outcome: this.#outcome };
         return this.#failed(step, error);
       }
     }
@@ -76,7 +79,7 @@ export class Work {
 
   /** @returns why the next steps are not done yet */
   async #do(step: Step): Promise<Done | undefined> {
-    const { behind, calls, followed } = this.#found;
+    const { behind, calls } = this.#found;
     const { name = "", namespace = "", uid = "" } = this.#space.metadata;
     const call = { parent: behind.parent, signal: this.#signal };
     switch (step) {
@@ -87,19 +90,9 @@ export class Work {
         await this.#finalizers((before) => before.filter((one) => one !== SPACE_FINALIZER));
         return undefined;
       case "create":
-        if (calls === undefined) throw notOpen(behind);
-        if (!calls.canCreate)
-          throw terminal(`its provider ${quote(behind.provider)} makes no spaces: set spec.Type to unmanaged`);
-        await calls.create(behind.name, call);
-        await followed?.refresh(behind.name, this.#signal);
-        return { space: this.#space, outcome: this.#outcome, again: GONE };
+        return this.#create();
       case "remove":
-        if (calls === undefined) throw notOpen(behind);
-        if (!calls.canDelete)
-          throw terminal(`its provider ${quote(behind.provider)} deletes no spaces: set spec.Type to unmanaged`);
-        await calls.delete(behind.name, call);
-        if ((await followed?.refresh(behind.name, this.#signal)) === undefined) return undefined;
-        return { space: this.#space, outcome: this.#outcome, again: GONE };
+        return this.#remove();
       case "publish": {
         const { id = "", accessVersion = "" } = this.#found.space ?? {};
         const references = await this.#access.publish(this.#space, {
@@ -127,6 +120,43 @@ export class Work {
     }
   }
 
+  /** Not in the place of one that has been there. */
+  async #create(): Promise<Done> {
+    const { behind, calls, followed } = this.#found;
+    if (calls === undefined) throw notOpen(behind);
+    if (!calls.canCreate)
+      throw terminal(`its provider ${quote(behind.provider)} makes no spaces: set spec.Type to unmanaged`);
+    const own = await this.#own();
+    if (own === undefined || own.status?.spaceID !== undefined) return { space: undefined, outcome: this.#outcome };
+    await calls.create(behind.name, { parent: behind.parent, signal: this.#signal });
+    await followed?.refresh(behind.name, this.#signal);
+    return { space: this.#space, outcome: this.#outcome, again: GONE };
+  }
+
+  /** Not what somebody has made in the place of one that is gone. */
+  async #remove(): Promise<Done | undefined> {
+    const { behind, calls, followed } = this.#found;
+    if (calls === undefined || followed === undefined) throw notOpen(behind);
+    if (!calls.canDelete)
+      throw terminal(`its provider ${quote(behind.provider)} deletes no spaces: set spec.Type to unmanaged`);
+    const own = await this.#own();
+    if (own === undefined) return { space: undefined, outcome: this.#outcome };
+    const there = await followed.refresh(behind.name, this.#signal);
+    const { spaceID } = own.status ?? {};
+    if (there?.id !== undefined && spaceID !== undefined && there.id !== spaceID) return undefined;
+    await calls.delete(behind.name, { parent: behind.parent, signal: this.#signal });
+    if ((await followed.refresh(behind.name, this.#signal)) === undefined) return undefined;
+    return { space: this.#space, outcome: this.#outcome, again: GONE };
+  }
+
+  /** The object as it is now, while it holds what is behind it: what is known of it may be late, and a provider is told nothing by that. */
+  async #own(): Promise<Space | undefined> {
+    const { name = "", namespace = "", uid } = this.#space.metadata;
+    const spaces = this.#client.resource(Space).in(namespace);
+    const own = await spaces.get(name, { signal: this.#signal }).catch(orElse(404, () => undefined));
+    return own !== undefined && own.metadata.uid === uid && isHeld(own) ? own : undefined;
+  }
+
   /** Clients find it by what its provider calls it. */
   async #name(): Promise<void> {
     const { externalName } = this.#found.space ?? {};
@@ -144,9 +174,7 @@ export class Work {
     if (isHeld(this.#space) === changed([]).includes(SPACE_FINALIZER)) return;
     const finalizers = [...changed(before)];
     const patch = { metadata: { resourceVersion, finalizers } };
-    const written = this.#client.resource(Space).in(namespace).mergePatch(name, patch, { signal: this.#signal });
-    // Without the finalizer it may have gone already.
-    this.#space = await written.catch(orElse(404, () => this.#space));
+    this.#space = await this.#client.resource(Space).in(namespace).mergePatch(name, patch, { signal: this.#signal });
   }
 
   #failed(step: Step, error: unknown): Done {
@@ -161,6 +189,9 @@ export class Work {
     return { space: this.#space, outcome, error };
   }
 }
+
+/** What a provider does, whose conflicts are its own. */
+const AT_PROVIDER: readonly Step[] = ["create", "remove"];
 
 /** What is said of a step that has failed, and is tried again. */
 const FAILED: Partial<Record<Step, readonly [string, "Info" | "Error"]>> = {
