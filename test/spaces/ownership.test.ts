@@ -113,6 +113,21 @@ describe("a manager of spaces has a space", function () {
     expect(await running.secrets("default")).to.include.members(["external-far", "far-too"]);
   });
 
+  it("deleted before its provider goes, if both are deleted at once", async () => {
+    await management.make(HERE, "last");
+    await management.until(HERE, "last", isReady);
+    running.on("delete", (times) => {
+      if (times <= 2) throw new Error("not now");
+    });
+    await management.client.resource(Space).in(HERE).delete("last");
+    await management.client.resource(SpaceProviderDesc).delete("here");
+    // Another manager finds both so.
+    await running.restart();
+    await management.until(HERE, "last", (space) => space === undefined);
+    expect(kept.spaces.has("last")).to.equal(false);
+    await management.untilProvider("here", (one) => one === undefined);
+  });
+
   it("whose fields stay as they are", async () => {
     const spaces = management.client.resource(Space).in(HERE);
     await management.make(HERE, "fixed", { SpaceProviderDescName: "here" });

@@ -16,6 +16,11 @@ export class KnownProviders implements AsyncDisposable {
     return provider?.metadata.deletionTimestamp === undefined ? provider : undefined;
   }
 
+  /** One that is there, though it may be about to go: what is being deleted at it is deleted before. */
+  leaving(name: string): SpaceProviderDesc | undefined {
+    return this.informer.store.get({ name });
+  }
+
   /** The one that Spaces have which name none: that says so, of several the newest, as with StorageClasses; or that of the name `default`. */
   get default(): SpaceProviderDesc | undefined {
     const saying = this.informer.store

@@ -12,7 +12,7 @@ import { Space } from "../kinds/space.ts";
 import { SpaceProviderDesc } from "../kinds/space-provider-desc.ts";
 import type { SpaceProviderType } from "../provider/provider.ts";
 import { NAMESPACE, type SecretContent } from "./kinds.ts";
-import type { KnownSpaces } from "./known-spaces.ts";
+import { isHeld, type KnownSpaces } from "./known-spaces.ts";
 import type { ProviderRun, ProviderRuns } from "./provider-runs.ts";
 import { type ProviderOutcome, providerStatusOf } from "./provider-status.ts";
 
@@ -139,13 +139,20 @@ export class ProviderReconciler {
     return there === undefined || there.spec.SpaceProviderDescName === provider;
   }
 
-  /** What was discovered goes first, by itself; the namespace too, if there is nothing of anybody's in it. */
+  /** What is being deleted goes first, and what was discovered, by itself; the namespace too, if there is nothing of anybody's in it. */
   async #leave(provider: SpaceProviderDesc, signal: AbortSignal): Promise<void> {
     const { name = "", finalizers = [] } = provider.metadata;
     const { runs, spaces, client } = this.#options;
-    await runs.close(name);
-    if (!finalizers.includes(PROVIDER_FINALIZER)) return;
     const left = spaces.ofProvider(name);
+    const isHolding = finalizers.includes(PROVIDER_FINALIZER);
+    if (isHolding && left.some((space) => isHeld(space) && space.metadata.deletionTimestamp !== undefined)) {
+      const { outcome, error } = await this.#open(provider);
+      await this.#say(provider, outcome, signal);
+      if (error !== undefined) throw error;
+      return; // until these are gone
+    }
+    await runs.close(name);
+    if (!isHolding) return;
     if (left.some(({ metadata }) => metadata.labels?.[DISCOVERED_LABEL] === "true")) return;
     const namespace = namespaceOf(name);
     const isEmpty = (await client.resource(Space).in(namespace).list({ limit: 1, signal })).items.length === 0;

@@ -70,10 +70,12 @@ export class SpaceReconciler {
 
   #situationOf(space: Space, { behind, followed, space: seen }: Found): Situation {
     const { metadata, spec, status } = space;
-    const provider = this.#options.providers.get(behind.provider);
+    const { providers } = this.#options;
+    const deleting = metadata.deletionTimestamp !== undefined;
+    const provider = deleting ? providers.leaving(behind.provider) : providers.get(behind.provider);
     return {
       type: spec.Type ?? "managed",
-      deleting: metadata.deletionTimestamp !== undefined,
+      deleting,
       seen: provider === undefined ? "unprovided" : seenOf(followed, seen),
       was: status?.spaceID !== undefined,
       answered: (status?.Phase ?? "Initializing") !== "Initializing",
