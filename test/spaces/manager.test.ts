@@ -1,5 +1,5 @@
 // What the manager makes of what providers do and say, and of what Spaces say.
-import { namespaceOf, Space } from "@virtual-workspaces/spaces";
+import { namespaceOf, Space, SpaceProviderDesc } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
 import { KeptManagement } from "./support/kept-management.ts";
 import { KeptSpaces, kubeconfigOf } from "./support/kept-spaces.ts";
@@ -159,6 +159,21 @@ describe("a manager of spaces", function () {
       }
     });
 
+    it("no name of its own that no namespace can have", async () => {
+      for (const name of ["with.dots", "l".repeat(50)]) {
+        await management.provide(name, { type: "kept" });
+        const provider = await management.untilProvider(
+          name,
+          (one) => conditionOf(one, "Ready") === "False NameInvalid",
+        );
+        expect(messageOf(provider, "Ready")).to.match(
+          /^metadata\.name: its namespace .* cannot be made, .*: make another, of 49/,
+        );
+        await management.client.resource(SpaceProviderDesc).delete(name);
+        await management.untilProvider(name, (one) => one === undefined);
+      }
+    });
+
     it("names that no Space can have, and says so", async () => {
       kept.set("No_Name");
       const provider = await management.untilProvider(
@@ -239,6 +254,36 @@ describe("a manager of spaces", function () {
       const after = await management.until(HERE, "keys", isReady);
       expect(after?.status).not.to.have.property("externalSecretRef");
       expect(await running.secrets(HERE)).to.deep.equal(["incluster-keys"]);
+    });
+
+    it("that it is ready while its access cannot be renewed, by what there is", async () => {
+      await management.make(HERE, "stale");
+      await management.until(HERE, "stale", isReady);
+      running.on("access", () => {
+        throw new Error("no tokens today");
+      });
+      kept.set("stale", { accessVersion: "2" });
+      const stale = await management.until(
+        HERE,
+        "stale",
+        (space) => conditionOf(space, "AccessReady") === "Unknown AccessStale",
+      );
+      expect(messageOf(stale, "AccessReady")).to.equal("no tokens today");
+      expect([stale?.status?.Phase, conditionOf(stale, "Ready")]).to.deep.equal(["Ready", "True"]);
+      expect(await running.secrets(HERE)).to.include("external-stale");
+      kept.before = () => undefined;
+      await management.until(HERE, "stale", (space) => conditionOf(space, "AccessReady") === "True");
+      // One that has none yet is not ready without.
+      running.on("access", () => {
+        throw new Error("no tokens today");
+      });
+      await management.make(HERE, "bare");
+      const bare = await management.until(
+        HERE,
+        "bare",
+        (space) => conditionOf(space, "AccessReady") === "False AccessFailed",
+      );
+      expect(bare?.status?.Phase).to.equal("NotReady");
     });
 
     it("that somebody's Secret is in the way, and leaves that as it is", async () => {

@@ -49,10 +49,10 @@ export async function serve(options: StartOptions): Promise<number> {
   const { baseURL } = urlsAt(place, listening.port);
   lock.serves(baseURL);
   await told(() => credentials.admin?.write({ server: baseURL, ca: credentials.ca }));
+  const managed = stack.use(await spaces.begin({ url: baseURL, ca: credentials.ca }));
   console.log(readyText(options, baseURL, views));
   await remote.begin({ url: hubURL(place, listening.port), ca: credentials.ca });
   const mounts = stack.use(await begin());
-  const managed = stack.use(await spaces.begin({ url: baseURL, ca: credentials.ca }));
   if (options.demo) {
     const names = views.virtualWorkspaces.map(({ name }) => name);
     await Promise.race([shown(options, { url: baseURL, views: names }, stack), interrupt.asked]).catch(

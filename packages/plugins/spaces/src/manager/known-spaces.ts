@@ -28,6 +28,7 @@ export class KnownSpaces implements AsyncDisposable {
         type: ({ spec }) => [spec.Type ?? "managed"],
       },
     });
+    this.informer.on({ deleted: (space) => this.#left(space) });
   }
 
   ofProvider(provider: string): readonly Space[] {
@@ -53,6 +54,12 @@ export class KnownSpaces implements AsyncDisposable {
     if (owner?.metadata.uid === undefined) this.#owners.delete(text);
     else this.#owners.set(text, owner.metadata.uid);
     return owner;
+  }
+
+  #left(space: Space): void {
+    const behind = behindOf(space);
+    if (behind !== undefined && this.#owners.get(textOf(behind)) === space.metadata.uid)
+      this.#owners.delete(textOf(behind));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

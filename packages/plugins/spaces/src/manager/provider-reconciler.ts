@@ -1,4 +1,4 @@
-import { nameProblems, type ObjectOf, quote } from "@virtual-workspaces/apimachinery";
+import { dnsLabelProblems, nameProblems, type ObjectOf, quote } from "@virtual-workspaces/apimachinery";
 import { type Client, orElse, type Store } from "@virtual-workspaces/client";
 import {
   DISCOVERED_LABEL,
@@ -46,6 +46,11 @@ export class ProviderReconciler {
     if (provider.metadata.finalizers?.includes(PROVIDER_FINALIZER) !== true) {
       await this.#finalizers(provider, [...(provider.metadata.finalizers ?? []), PROVIDER_FINALIZER], signal);
       return; // it is told of again
+    }
+    const [problem] = dnsLabelProblems(namespaceOf(name));
+    if (problem !== undefined) {
+      const message = `metadata.name: its namespace ${namespaceOf(name)} cannot be made, ${problem}: make another, of 49 characters at most and without dots`;
+      return this.#say(provider, failed("NameInvalid", message), signal);
     }
     await this.#namespace(name, signal);
     const { outcome, run, error } = await this.#open(provider);

@@ -59,3 +59,8 @@ export function notKnown(reason: string, message: string): ConditionState {
 export function noAccess(reason: string, message: string, severity: "Info" | "Error" = "Error"): ConditionState {
   return { type: ACCESS_READY, status: "False", severity, reason, message };
 }
+
+/** It may not be what it is to be by now. */
+export function staleAccess(message: string): ConditionState {
+  return { type: ACCESS_READY, status: "Unknown", reason: "AccessStale", message };
+}

@@ -8,7 +8,7 @@ import type { PhysicalSpace } from "../provider/provider.ts";
 import { ProviderBusy, type ProviderCalls } from "../provider/provider-calls.ts";
 import { type AccessSecrets, SecretTaken } from "./access-secrets.ts";
 import { type Behind, isHeld } from "./known-spaces.ts";
-import { hasAccess, isProvided, noAccess, notKnown, notProvided, type Outcome } from "./space-status.ts";
+import { hasAccess, isProvided, noAccess, notKnown, notProvided, type Outcome, staleAccess } from "./space-status.ts";
 import type { Reason, Row, Step } from "./table.ts";
 
 /** What is behind a Space, with how it is reached. */
@@ -182,11 +182,19 @@ export class Work {
     const message = error instanceof Error ? error.message : String(error);
     const [reason, severity] = FAILED[step] ?? ["Failed", "Error"];
     const isAccess = step === "publish" || step === "withdraw";
-    const isTaken = error instanceof SecretTaken;
     const outcome: Outcome = isAccess
-      ? { ...this.#outcome, phase: "NotReady", access: noAccess(isTaken ? "SecretTaken" : reason, message) }
+      ? { ...this.#outcome, ...this.#withoutAccess(reason, error, message) }
       : { ...this.#outcome, provided: notProvided(reason, message, severity) };
     return { space: this.#space, outcome, error };
+  }
+
+  /** What the Secrets of a space that is ready say may be good for some time still. */
+  #withoutAccess(reason: string, error: unknown, message: string): Pick<Outcome, "phase" | "access"> {
+    if (error instanceof SecretTaken) return { phase: "NotReady", access: noAccess("SecretTaken", message) };
+    const { Phase, inClusterSecretRef, externalSecretRef } = this.#space.status ?? {};
+    const isThere = Phase === "Ready" && (inClusterSecretRef ?? externalSecretRef) !== undefined;
+    if (isThere) return { phase: "keep", access: staleAccess(message) };
+    return { phase: "NotReady", access: noAccess(reason, message) };
   }
 }
 
