@@ -63,7 +63,7 @@ describe("the conformance suite in a workspace", function () {
       const resources = ({ name }: ConformanceResource): boolean => names.includes(name);
       const report = await reportOn(cluster, { resources, writes: { patchOnly: { token: "bob" }, collects: true } });
       expect(report.resources).to.have.length(names.length);
-      expect(report.results.filter(({ outcome }) => outcome === "failed")).to.deep.equal([]);
+      expect(failures(report)).to.deep.equal([]);
       const skipped = report.results.filter(({ outcome }) => outcome === "skipped");
       expect(skipped.filter(({ id }) => !MAY_SKIP.has(id))).to.deep.equal([]);
       const ofMachines = skipped.filter(({ resource }) => resource?.startsWith("machines."));
@@ -77,7 +77,13 @@ describe("the conformance suite in a workspace", function () {
   it("passes on what others write: workspaces, their types, and what they are made of", async () => {
     const report = await reportOn("root", { resources: ({ name }) => READ.includes(name) });
     expect(report.resources).to.have.length(READ.length);
-    expect(report.results.filter(({ outcome }) => outcome === "failed")).to.deep.equal([]);
+    expect(failures(report)).to.deep.equal([]);
     expect(report.passed).to.be.above(100);
   });
 });
+
+/** A line for each check that failed, to be read where an assertion shortens what it compares. */
+function failures({ results }: ConformanceReport): string[] {
+  const failed = results.filter(({ outcome }) => outcome === "failed");
+  return failed.map(({ id, resource, failure }) => `${id} ${resource}: ${JSON.stringify(failure)}`);
+}
