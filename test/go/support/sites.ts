@@ -1,10 +1,9 @@
 // An export of sites, workspaces that bind it, and the controller that publishes them: test/go/provider.
 
-import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { expect } from "chai";
+import { freePorts } from "../../_support/free-ports.ts";
 import type { Start } from "../../cli/support/start.ts";
 import { goProgram } from "./build.ts";
 import { GoClient } from "./client.ts";
@@ -142,22 +141,7 @@ export async function asked(controller: GoClient, question: string): Promise<str
 /** The first of two ports in a row that nobody listens on: a server that starts again has its shards where they were. */
 export async function twoPorts(): Promise<number> {
   for (;;) {
-    const open: Server[] = [];
-    try {
-      const first = await listen(0, open);
-      await listen(first + 1, open);
-      return first;
-    } catch {
-      // Somebody else is there: another two.
-    } finally {
-      await Promise.all(open.map((server) => new Promise((resolve) => server.close(resolve))));
-    }
+    const [first = 0, second] = await freePorts(2);
+    if (second === first + 1) return first;
   }
-}
-
-async function listen(port: number, open: Server[]): Promise<number> {
-  const server = createServer().listen(port, "127.0.0.1");
-  await once(server, "listening");
-  open.push(server);
-  return (server.address() as { port: number }).port;
 }
