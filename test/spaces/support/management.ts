@@ -74,12 +74,17 @@ export class Management implements AsyncDisposable {
     });
   }
 
+  /** The management cluster, for somebody else. */
+  as(user: string): Client {
+    return clientOf(this.server, "root:mgmt", user);
+  }
+
   /** A kubeconfig of a workspace, by a token. */
-  kubeconfig(workspace: string, token = "root"): string {
-    const [name] = ["it"];
+  kubeconfig(workspace: string, token = "root", url = this.server.url): string {
+    const name = "it";
     return JSON.stringify({
       ...{ apiVersion: "v1", kind: "Config", "current-context": name },
-      clusters: [{ name, cluster: { server: `${this.server.url}/clusters/${workspace}` } }],
+      clusters: [{ name, cluster: { server: `${url}/clusters/${workspace}` } }],
       users: [{ name, user: { token } }],
       contexts: [{ name, context: { cluster: name, user: name } }],
     });
@@ -159,8 +164,8 @@ export function messageOf(object: AnySpace | AnyProvider | undefined, type: stri
   return object?.status?.conditions?.find((one) => one.type === type)?.message ?? "";
 }
 
-function clientOf({ url }: Workspaces, cluster: string): Client {
-  const credential = { headers: ["Authorization", "Bearer root"] };
+function clientOf({ url }: Workspaces, cluster: string, user = "root"): Client {
+  const credential = { headers: ["Authorization", `Bearer ${user}`] };
   return new Client({ upstream: { url, credentials: { get: () => credential } }, cluster });
 }
 

@@ -4,6 +4,21 @@
  * @module
  */
 
+// The client
+export type { SpaceConfig } from "./client/access.ts";
+export type { EngagedSpace } from "./client/engaged-space.ts";
+export type { FailedSpace, SpaceList, SpaceListOptions } from "./client/list.ts";
+export type {
+  SpaceInformerFactories,
+  SpaceInformers,
+  SpaceInformersOptions,
+  SpaceInformersStatus,
+  SpaceSources,
+} from "./client/space-informers.ts";
+export type { SpaceName } from "./client/space-name.ts";
+export type { SpaceInformer, SpaceSource } from "./client/space-source.ts";
+export type { SpaceState } from "./client/space-state.ts";
+export { type FollowSpacesOptions, followSpaces, type SpaceFailure, type Spaces } from "./client/spaces.ts";
 // Kinds
 export {
   type AccessScope,

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { apiVersionOf, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import { type Client, orElse, type Store } from "@virtual-workspaces/client";
+import { SECRET, type SecretContent } from "../kinds/built-in.ts";
 import {
   ACCESS_ANNOTATION,
   type AccessScope,
@@ -12,7 +13,6 @@ import {
 } from "../kinds/names.ts";
 import { Space, type SpaceStatus } from "../kinds/space.ts";
 import type { SpaceAccess } from "../provider/provider.ts";
-import { SECRET, type SecretContent } from "./kinds.ts";
 
 type Secret = ObjectOf<SecretContent>;
 

@@ -2,10 +2,11 @@ import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import { quote } from "@virtual-workspaces/apimachinery";
 import type { Store } from "@virtual-workspaces/client";
 import { SecretFault, secretKubeconfig } from "@virtual-workspaces/kcp";
+import type { SecretContent } from "../kinds/built-in.ts";
+import { kubeconfigIn } from "../kinds/kubeconfig-secret.ts";
 import { type AccessScope, KUBECONFIG_KEY, secretName } from "../kinds/names.ts";
 import type { Space, SpaceStatus } from "../kinds/space.ts";
 import { REFERENCES, scopesOf } from "./access-secrets.ts";
-import type { SecretContent } from "./kinds.ts";
 
 /** What there is of the Secrets that somebody has for an imported Space. */
 export interface ImportedAccess {
@@ -21,7 +22,7 @@ export function importedAccess(space: Space, secrets: Store<ObjectOf<SecretConte
   const problems: string[] = [];
   for (const { scope, field, name } of importedSecrets(space)) {
     const about = `the Secret ${quote(`${namespace}/${name}`)} (spec.${field})`;
-    const text = kubeconfigOf(secrets.get({ namespace, name }));
+    const text = kubeconfigIn(secrets.get({ namespace, name }));
     if (text === undefined) problems.push(`${about} is not there, or has no ${KUBECONFIG_KEY}`);
     else if (faultOf(text) !== undefined) problems.push(`${about}: ${faultOf(text)}`);
     else references[REFERENCES[scope]] = { name, namespace };
@@ -46,14 +47,6 @@ export function importedSecrets(space: Space): readonly ImportedSecret[] {
 }
 
 const FIELDS = { incluster: "inClusterSecretName", external: "externalSecretName" } as const;
-
-/** Plain, or in base64 once more, as the reference has it. */
-function kubeconfigOf(secret: ObjectOf<SecretContent> | undefined): string | undefined {
-  const data = secret?.data?.[KUBECONFIG_KEY];
-  if (data === undefined || data === "") return undefined;
-  const text = Buffer.from(data, "base64").toString("utf8");
-  return /^[A-Za-z0-9+/=\s]+$/.test(text) ? Buffer.from(text, "base64").toString("utf8") : text;
-}
 
 function faultOf(text: string): string | undefined {
   try {

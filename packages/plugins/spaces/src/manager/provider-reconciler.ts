@@ -1,5 +1,6 @@
 import { dnsLabelProblems, nameProblems, type ObjectOf, quote } from "@virtual-workspaces/apimachinery";
 import { type Client, orElse, type Store } from "@virtual-workspaces/client";
+import { NAMESPACE, type SecretContent } from "../kinds/built-in.ts";
 import {
   DISCOVERED_LABEL,
   EXTERNAL_NAME_ANNOTATION,
@@ -11,7 +12,6 @@ import {
 import { Space } from "../kinds/space.ts";
 import { SpaceProviderDesc } from "../kinds/space-provider-desc.ts";
 import type { SpaceProviderType } from "../provider/provider.ts";
-import { NAMESPACE, type SecretContent } from "./kinds.ts";
 import { isHeld, type KnownSpaces } from "./known-spaces.ts";
 import type { ProviderRun, ProviderRuns } from "./provider-runs.ts";
 import { type ProviderOutcome, providerStatusOf } from "./provider-status.ts";

@@ -9,11 +9,11 @@ import {
   related,
 } from "@virtual-workspaces/client";
 import type { Log } from "@virtual-workspaces/framework";
+import { SECRET, type SecretContent } from "../kinds/built-in.ts";
 import { Space } from "../kinds/space.ts";
 import type { SpaceProviderDesc } from "../kinds/space-provider-desc.ts";
 import type { SpaceProviderType } from "../provider/provider.ts";
 import { importedSecrets } from "./imported.ts";
-import { SECRET, type SecretContent } from "./kinds.ts";
 import { KnownProviders } from "./known-providers.ts";
 import { KnownSpaces } from "./known-spaces.ts";
 import { ProviderReconciler } from "./provider-reconciler.ts";

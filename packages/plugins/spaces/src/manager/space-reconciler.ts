@@ -1,12 +1,12 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import { type Client, orElse, type ReconcileResult, type Store } from "@virtual-workspaces/client";
+import type { SecretContent } from "../kinds/built-in.ts";
 import { DISCOVERED_LABEL, providerOf } from "../kinds/names.ts";
 import { Space } from "../kinds/space.ts";
 import type { FollowedSpaces } from "../provider/followed-spaces.ts";
 import type { PhysicalSpace } from "../provider/provider.ts";
 import { AccessSecrets } from "./access-secrets.ts";
 import { importedAccess } from "./imported.ts";
-import type { SecretContent } from "./kinds.ts";
 import type { KnownProviders } from "./known-providers.ts";
 import { type Behind, behindOf, isHeld, type KnownSpaces } from "./known-spaces.ts";
 import { NO_PROVIDER, obstacleOf } from "./obstacles.ts";

@@ -1,0 +1,80 @@
+import { Client } from "@virtual-workspaces/client";
+import { requestCredential } from "@virtual-workspaces/kcp";
+import type { Space } from "../kinds/space.ts";
+import type { Access, SpaceConfig } from "./access.ts";
+import { nameOf, type SpaceName } from "./space-name.ts";
+
+/** A Space that can be used. It is replaced by another one when something of it changes. */
+export interface EngagedSpace {
+  readonly name: SpaceName;
+  /** Which one it is (`status.spaceID`, else the object's uid): one that was deleted and made again has another. */
+  readonly id: string;
+  /** Its object. */
+  readonly space: Space;
+  /** Reaches it, by the credential that counts now; one for as long as the server is the same. */
+  readonly client: Client;
+  /** Secret. */
+  readonly config: SpaceConfig;
+}
+
+export type Usable = Extract<Access, { usable: true }>;
+
+/** Where a URL is reached from here. What throws refuses it. */
+export type Rewrite = (url: string, space: Space) => string;
+
+/** A Space with its connections. */
+export class Engagement implements EngagedSpace, AsyncDisposable {
+  readonly name: SpaceName;
+  readonly id: string;
+  readonly space: Space;
+  readonly client: Client;
+  readonly config: SpaceConfig;
+  readonly digests: Usable["digests"];
+  readonly #credential: Rotating;
+
+  /** @throws Error on a URL that cannot be used, or is refused */
+  constructor({ space, id, config, digests }: Usable, before: Rewrite | Engagement) {
+    this.name = nameOf(space.metadata);
+    this.id = id;
+    this.space = space;
+    this.config = config;
+    this.digests = digests;
+    const { server, ca, serverName, credential } = config;
+    const shown = credential === undefined ? {} : requestCredential(credential);
+    if (before instanceof Engagement) {
+      this.#credential = before.#credential;
+      this.#credential.shown = shown;
+      this.client = before.client;
+      return;
+    }
+    this.#credential = new Rotating(shown);
+    const tls = { ...(ca !== undefined && { ca }), ...(serverName !== undefined && { serverName }) };
+    const upstream = { url: before(server, space), tls, credentials: this.#credential };
+    this.client = new Client({ upstream });
+  }
+
+  /** As it is now: over the same connections, since the server is the same. */
+  renewed(access: Usable): Engagement {
+    return new Engagement(access, this);
+  }
+
+  /** Ends its connections. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.client[Symbol.asyncDispose]();
+  }
+}
+
+type Shown = ReturnType<typeof requestCredential>;
+
+/** Credentials that are rotated under those who use them: streams that are open go on, what begins has the new one. */
+class Rotating {
+  shown: Shown;
+
+  constructor(shown: Shown) {
+    this.shown = shown;
+  }
+
+  get(): Shown {
+    return this.shown;
+  }
+}

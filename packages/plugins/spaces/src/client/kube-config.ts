@@ -1,0 +1,98 @@
+import {
+  type ApiConstructor,
+  type ApiType,
+  type Cluster,
+  type Context,
+  createConfiguration,
+  type HttpMethod,
+  KubeConfig,
+  type RequestContext,
+  ServerConfiguration,
+  type User,
+} from "@kubernetes/client-node";
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import type { EngagedSpace } from "./engaged-space.ts";
+import type { SpaceName } from "./space-name.ts";
+
+/** What picks the Space. */
+export interface Pick {
+  /** The one that is meant now, `undefined`: none. */
+  readonly picked: () => SpaceName | undefined;
+  readonly of: <R>(name: SpaceName, make: (space: EngagedSpace) => R) => R;
+}
+
+/** A KubeConfig that is another one for each Space, as it is when it is asked. */
+export function pickingKubeConfig(pick: Pick): KubeConfig {
+  return new PickingKubeConfig(pick);
+}
+
+class PickingKubeConfig extends KubeConfig {
+  readonly #pick: Pick;
+
+  constructor(pick: Pick) {
+    super();
+    this.#pick = pick;
+  }
+
+  get #own(): KubeConfig {
+    const name = this.#pick.picked();
+    if (name === undefined)
+      throw ApiError.badRequest("no space is picked: call this in spaces.within(<name>, () => …)");
+    return this.#pick.of(name, kubeConfigOf);
+  }
+
+  override getCurrentContext(): string {
+    return this.#own.getCurrentContext();
+  }
+
+  override getContextObject(name: string): Context | null {
+    return this.#own.getContextObject(name);
+  }
+
+  override getCurrentCluster(): Cluster | null {
+    return this.#own.getCurrentCluster();
+  }
+
+  override getCurrentUser(): User | null {
+    return this.#own.getCurrentUser();
+  }
+
+  override applyToHTTPSOptions(...args: Parameters<KubeConfig["applyToHTTPSOptions"]>): Promise<void> {
+    return this.#own.applyToHTTPSOptions(...args);
+  }
+
+  override applySecurityAuthentication(context: RequestContext): Promise<void> {
+    return this.#own.applySecurityAuthentication(context);
+  }
+
+  override makeApiClient<T extends ApiType>(type: ApiConstructor<T>): T {
+    const baseServer = {
+      makeRequestContext: (endpoint: string, method: HttpMethod) =>
+        new ServerConfiguration(this.#own.getCurrentCluster()?.server ?? "", {}).makeRequestContext(endpoint, method),
+    };
+    return new type(createConfiguration({ baseServer, authMethods: { default: this } }));
+  }
+}
+
+function kubeConfigOf({ name, config }: EngagedSpace): KubeConfig {
+  const { server, ca, serverName, credential = {} } = config;
+  const { token, basic, cert, key } = credential;
+  const colon = basic?.indexOf(":") ?? 0;
+  const own = new KubeConfig();
+  own.loadFromClusterAndUser(
+    {
+      ...{ name, server, skipTLSVerify: false },
+      ...(ca !== undefined && { caData: base64(ca) }),
+      ...(serverName !== undefined && { tlsServerName: serverName }),
+    },
+    {
+      name,
+      ...(token !== undefined && { token }),
+      ...(basic !== undefined && { username: basic.slice(0, colon), password: basic.slice(colon + 1) }),
+      ...(cert !== undefined && key !== undefined && { certData: base64(cert), keyData: base64(key) }),
+    },
+  );
+  return own;
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
