@@ -7,8 +7,11 @@ import { Lent, when } from "../support/lent.ts";
 import { isReady, MAP, NAMESPACE } from "../support/management.ts";
 
 const USER = {
-  ...{ group: "authentication.k8s.io", version: "v1", kind: "SelfSubjectReview" },
-  ...{ plural: "selfsubjectreviews", scope: "Cluster" },
+  group: "authentication.k8s.io",
+  version: "v1",
+  kind: "SelfSubjectReview",
+  plural: "selfsubjectreviews",
+  scope: "Cluster",
 } as const;
 
 describe("a client of spaces", function () {
@@ -40,6 +43,8 @@ describe("a client of spaces", function () {
     }
     throw new Error(`there is a space ${name}`);
   };
+  const isReadyNow = (name: string): boolean =>
+    spaces.states.some((one) => one.name === `default/${name}` && one.ready);
   const whoIn = async (name: string): Promise<string> => {
     const { status } = (await spaces.client(name).resource(USER).create({ metadata: {} })) as never as Reviewed;
     return status.userInfo.username;
@@ -59,7 +64,7 @@ describe("a client of spaces", function () {
     expect(fault("default/late")).to.include({ code: 503 });
     expect(fault("default/late").message).to.match(/default\/late cannot be used now: AccessMissing: the Secret/);
     await lent.management.keep("external-late", { kubeconfig: "clusters: [" });
-    await when(spaces, () => spaces.states.some(({ message }) => message.includes("not YAML")));
+    await when(spaces, () => spaces.states.some(({ message }) => message.includes("neither YAML nor JSON")));
     const waited = spaces.when("default/late");
     await lent.management.keep("external-late", { kubeconfig: lent.management.kubeconfig("root:two") });
     expect((await waited).name).to.equal("default/late");
@@ -111,12 +116,12 @@ describe("a client of spaces", function () {
     await follow();
     const client = spaces.client("one");
     await lent.management.client.resource(SECRETS).in("default").delete("external-one");
-    await when(spaces, () => spaces.states[0]?.ready === false);
+    await when(spaces, () => !isReadyNow("one"));
     expect(fault("one")).to.include({ code: 503 });
     expect(spaces.engaged.map(({ name }) => name)).to.eql(["default/two"]);
     expect((await client.resource(NAMESPACE).get("default")).metadata.name).to.equal("default");
     await lent.rotate("one", "root");
-    await when(spaces, () => spaces.states[0]?.ready === true);
+    await when(spaces, () => isReadyNow("one"));
     expect(spaces.client("one")).to.equal(client);
     expect(failures).to.eql([]);
   });
@@ -129,6 +134,7 @@ describe("a client of spaces", function () {
         return address.replace(/^http:\/\/[^/]+/, url);
       },
     });
+    expect(spaces.space("one").config.server).to.equal(`${url}/clusters/root:one`);
     await lent.wires.get("one")?.[Symbol.asyncDispose]();
     expect((await spaces.client("one").resource(NAMESPACE).get("default")).metadata.name).to.equal("default");
     expect(fault("two").message).to.equal("space default/two cannot be used now: Refused: not at such an address");
@@ -229,6 +235,7 @@ describe("a client of spaces", function () {
 
   it("knows the namespace of a provider", async () => {
     await lent.management.provide("made");
+    await lent.management.untilProvider("made", (one) => one?.status?.Phase === "Ready");
     await lent.management.make(namespaceOf("made"), "own");
     await lent.management.until(namespaceOf("made"), "own", isReady);
     await follow({ namespace: namespaceOf("made") });
@@ -246,8 +253,10 @@ const RBAC = { group: "rbac.authorization.k8s.io", version: "v1" } as const;
 const ROLES = { ...RBAC, kind: "Role", plural: "roles", scope: "Namespaced" } as const;
 const BINDINGS = { ...RBAC, kind: "RoleBinding", plural: "rolebindings", scope: "Namespaced" } as const;
 const CLUSTER_BINDINGS = {
-  ...{ ...RBAC, kind: "ClusterRoleBinding" },
-  ...{ plural: "clusterrolebindings", scope: "Cluster" },
+  ...RBAC,
+  kind: "ClusterRoleBinding",
+  plural: "clusterrolebindings",
+  scope: "Cluster",
 } as const;
 
 const tokenOf = ({ config }: { readonly config: { readonly credential?: { readonly token?: string } } }): string =>

@@ -55,7 +55,7 @@ function parsed(text: string): JsonObject {
   try {
     value = text.trimStart().startsWith("{")
       ? JSON.parse(text)
-      : parse(text, { maxAliasCount: 0, uniqueKeys: false, logLevel: "silent", prettyErrors: false });
+      : parse(text, { maxAliasCount: 0, uniqueKeys: false, logLevel: "error", prettyErrors: false });
   } catch {
     throw new SecretFault("kubeconfig: it is neither YAML nor JSON");
   }

@@ -13,7 +13,7 @@ export interface EngagedSpace {
   readonly space: Space;
   /** Reaches it, by the credential that counts now; one for as long as the server is the same. */
   readonly client: Client;
-  /** Secret. */
+  /** Its server is where it is reached from here. Secret. */
   readonly config: SpaceConfig;
 }
 
@@ -37,19 +37,21 @@ export class Engagement implements EngagedSpace, AsyncDisposable {
     this.name = nameOf(space.metadata);
     this.id = id;
     this.space = space;
-    this.config = config;
     this.digests = digests;
-    const { server, ca, serverName, credential } = config;
+    const { ca, serverName, credential } = config;
     const shown = credential === undefined ? {} : requestCredential(credential);
     if (before instanceof Engagement) {
       this.#credential = before.#credential;
       this.#credential.shown = shown;
       this.client = before.client;
+      this.config = { ...config, server: before.config.server };
       return;
     }
+    const server = before(config.server, space);
+    this.config = { ...config, server };
     this.#credential = new Rotating(shown);
     const tls = { ...(ca !== undefined && { ca }), ...(serverName !== undefined && { serverName }) };
-    const upstream = { url: before(server, space), tls, credentials: this.#credential };
+    const upstream = { url: server, tls, credentials: this.#credential };
     this.client = new Client({ upstream });
   }
 
