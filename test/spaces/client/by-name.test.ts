@@ -115,7 +115,7 @@ describe("a client of spaces", function () {
   it("goes on with what it has of a space that is not Ready, and gives it to nobody else", async () => {
     await follow();
     const client = spaces.client("one");
-    await lent.management.client.resource(SECRETS).in("default").delete("external-one");
+    await lent.conceal("one");
     await when(spaces, () => !isReadyNow("one"));
     expect(fault("one")).to.include({ code: 503 });
     expect(spaces.engaged.map(({ name }) => name)).to.eql(["default/two"]);
@@ -248,7 +248,6 @@ interface Reviewed {
   readonly status: { readonly userInfo: { readonly username: string } };
 }
 
-const SECRETS = { group: "", version: "v1", kind: "Secret", plural: "secrets", scope: "Namespaced" } as const;
 const RBAC = { group: "rbac.authorization.k8s.io", version: "v1" } as const;
 const ROLES = { ...RBAC, kind: "Role", plural: "roles", scope: "Namespaced" } as const;
 const BINDINGS = { ...RBAC, kind: "RoleBinding", plural: "rolebindings", scope: "Namespaced" } as const;

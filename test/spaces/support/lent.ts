@@ -1,16 +1,21 @@
 // Workspaces that are lent as imported Spaces, each over a wire of its own that can be cut, by credentials that can be changed.
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { Client } from "@virtual-workspaces/client";
-import { Space, type SpaceManager, type Spaces } from "@virtual-workspaces/spaces";
+import type { SpaceManager, Spaces } from "@virtual-workspaces/spaces";
 import { type Relay, startRelay } from "../../_support/relay.ts";
 import { makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";
-import { isReady, MAP, Management } from "./management.ts";
+import { isReady, MAP, Management, SECRET } from "./management.ts";
 
 export type AnyMap = ObjectOf<{ readonly data?: Readonly<Record<string, string>> }>;
 
 export class Lent implements AsyncDisposable {
   readonly management: Management;
   readonly wires = new Map<string, Relay>();
+  readonly #workspaces = new Set<string>();
+  /** Where wires lead that do not lead to the server. */
+  readonly #astray = new Map<string, number>();
   readonly #stack = new AsyncDisposableStack();
 
   private constructor(management: Management, manager: SpaceManager) {
@@ -30,7 +35,8 @@ export class Lent implements AsyncDisposable {
 
   /** Makes a workspace and a Space, and waits until it is Ready. */
   async lend(name: string): Promise<void> {
-    await makeWorkspace(this.management.server, name);
+    if (!this.#workspaces.has(name)) await makeWorkspace(this.management.server, name);
+    this.#workspaces.add(name);
     await this.show(name);
     await this.management.make("default", name, { Type: "imported" });
     await this.management.until("default", name, isReady);
@@ -38,11 +44,30 @@ export class Lent implements AsyncDisposable {
 
   /** Another way to a Space, beside the one that was: it is what its Secrets say from now on. */
   async show(name: string, token = "root"): Promise<Relay> {
-    const { server } = this.management;
-    const wire = this.#stack.use(await startRelay(Number(new URL(server.url).port)));
+    const port = Number(new URL(this.management.server.url).port);
+    const wire = this.#stack.use(await startRelay(() => this.#astray.get(name) ?? port));
     this.wires.set(name, wire);
     await this.rotate(name, token);
     return wire;
+  }
+
+  /** Its server is away: nobody answers. */
+  down(name: string): void {
+    this.#astray.set(name, NOBODY);
+    this.wires.get(name)?.cut();
+  }
+
+  /** What answers in its place takes connections, and says nothing. */
+  async silence(name: string): Promise<void> {
+    const silent = createServer((socket) => socket.resume().on("error", () => undefined)).listen(0, "127.0.0.1");
+    this.#stack.defer(() => void silent.close());
+    await once(silent, "listening");
+    this.#astray.set(name, (silent.address() as AddressInfo).port);
+    this.wires.get(name)?.cut();
+  }
+
+  up(name: string): void {
+    this.#astray.delete(name);
   }
 
   /** Changes the credential in the Secrets of a Space. */
@@ -69,15 +94,30 @@ export class Lent implements AsyncDisposable {
     await this.inside(space).resource(MAP).in("default").delete(name);
   }
 
-  async remove(space: string): Promise<void> {
-    await this.management.client.resource(Space).in("default").delete(space);
-    await this.management.until("default", space, (one) => one === undefined);
+  /** Takes away what leads to a Space from outside. */
+  async conceal(space: string): Promise<void> {
+    await this.management.client.resource(SECRET).in("default").delete(`external-${space}`);
+  }
+
+  remove(space: string): Promise<void> {
+    return this.management.removeSpace("default", space);
+  }
+
+  /** Nothing is left of what was lent; the workspace is empty. */
+  async giveBack(space: string): Promise<void> {
+    this.up(space);
+    const maps = this.inside(space).resource(MAP).in("default");
+    for (const { metadata } of (await maps.all()).items) await maps.delete(metadata.name ?? "");
+    await this.remove(space);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.#stack.disposeAsync();
   }
 }
+
+/** A port at which nobody listens. */
+const NOBODY = 1;
 
 /** Resolves when the Spaces are so. */
 export async function when(spaces: Spaces, is: () => boolean): Promise<void> {

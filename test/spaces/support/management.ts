@@ -121,6 +121,12 @@ export class Management implements AsyncDisposable {
       .create({ metadata: { name, ...metadata }, spec });
   }
 
+  /** Deletes a Space, until it is gone. */
+  async removeSpace(namespace: string, name: string): Promise<void> {
+    await this.client.resource(Space).in(namespace).delete(name);
+    await this.until(namespace, name, (space) => space === undefined);
+  }
+
   /** A Space, once it is as wanted. */
   until(namespace: string, name: string, is: (space: AnySpace | undefined) => boolean): Promise<AnySpace | undefined> {
     return follow(new Informer({ resource: this.client.resource(Space).in(namespace) }), { namespace, name }, is);

@@ -122,11 +122,11 @@ export class SpaceInformers<F extends SpaceInformerFactories> implements SpaceEn
     const stop = (): void => stopped.reject(signal.reason);
     signal.addEventListener("abort", stop, { once: true });
     try {
-      await Promise.race([synced, stopped.promise]);
+      await Promise.race([stopped.promise, synced]);
       const late = Promise.withResolvers<void>();
       using _ = clock.after(patience, late.resolve);
       const first = Promise.all([...this.#coming.values()].map(({ settled }) => settled));
-      await Promise.race([first, late.promise, stopped.promise]);
+      await Promise.race([stopped.promise, first, late.promise]);
     } finally {
       signal.removeEventListener("abort", stop);
     }

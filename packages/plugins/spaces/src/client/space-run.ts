@@ -12,6 +12,7 @@ export class SpaceRun implements AsyncDisposable {
   readonly settled: Promise<void>;
   /** What went wrong last. */
   failure: unknown;
+  #isOver = false;
   readonly #settle: () => void;
   readonly #ended = Promise.withResolvers<false>();
   readonly #failed: (error: unknown) => void;
@@ -41,6 +42,7 @@ export class SpaceRun implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true;
     this.#ended.resolve(false);
     this.#settle();
     await Promise.all([...this.informers.values()].map((informer) => informer[Symbol.asyncDispose]?.()));
@@ -62,6 +64,7 @@ export class SpaceRun implements AsyncDisposable {
   }
 
   #fail(error: unknown): void {
+    if (this.#isOver) return; // that they are stopped before they are synced is no failure
     this.failure = error;
     this.#settle();
     this.#failed(error);
