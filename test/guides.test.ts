@@ -228,7 +228,8 @@ for (const { file, listings } of inTurn(guides)) {
         const script = commands[0]?.line === "node check.ts";
         const started = commands.some(({ line }) => line.startsWith("virtual-workspaces start"));
         const served = commands[0]?.line.startsWith("virtual-workspaces dev ");
-        using folder = tree({ [script ? "check.ts" : "view.ts"]: module, ...files });
+        const [, named = script ? "check.ts" : "view.ts"] = /^\/\/ (\S+\.ts)\n/.exec(module) ?? [];
+        using folder = tree({ [named]: module, ...files });
         symlinkSync(join(root, "node_modules"), join(folder.path, "node_modules"));
         if (started) await startAndCheck(folder, commands);
         else if (served) await devAndCheck(folder, commands);
