@@ -6,7 +6,7 @@
 
 // The client
 export type { SpaceConfig } from "./client/access.ts";
-export type { EngagedSpace } from "./client/engaged-space.ts";
+export type { EngagedSpace, Rewrite } from "./client/engaged-space.ts";
 export type { FailedSpace, SpaceList, SpaceListOptions } from "./client/list.ts";
 export type {
   SpaceInformerFactories,

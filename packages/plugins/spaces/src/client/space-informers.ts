@@ -4,7 +4,6 @@ import type { EngagedSpace } from "./engaged-space.ts";
 import type { SpaceName } from "./space-name.ts";
 import { SpaceRun } from "./space-run.ts";
 import { type SpaceInformer, SpaceSource } from "./space-source.ts";
-import type { SpaceEngager } from "./spaces.ts";
 
 /** What makes the informer of each kind, started, for a Space. */
 export type SpaceInformerFactories = Readonly<Record<string, (space: EngagedSpace) => SpaceInformer<KubeObject>>>;
@@ -47,7 +46,7 @@ export interface SpaceInformersStatus {
  *
  * @typeParam F what makes the informers, by name
  */
-export class SpaceInformers<F extends SpaceInformerFactories> implements SpaceEngager {
+export class SpaceInformers<F extends SpaceInformerFactories> implements AsyncDisposable {
   /** What controllers are given. */
   readonly sources: SpaceSources<F>;
   /** Resolves when each Space that was there at the beginning is synced, has failed, or took too long; rejects when it is closed before. */

@@ -7,7 +7,9 @@ export interface SpaceInformer<T extends KubeObject>
   extends Pick<Source<T>, "on" | "synced">,
     Partial<AsyncDisposable> {
   readonly store: {
+    /** An object, `undefined` if it is not there. */
     get(key: KeyLike): T | undefined;
+    /** All. */
     list(): Iterable<T>;
   };
 }
