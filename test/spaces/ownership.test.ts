@@ -92,7 +92,7 @@ describe("a manager of spaces has a space", function () {
     );
     await management.keep("external-far", { kubeconfig: "}" });
     await management.until("default", "far", (space) =>
-      /it is none, which begins with kind: Config/.test(messageOf(space, "Ready")),
+      /kubeconfig: it is neither YAML nor JSON/.test(messageOf(space, "Ready")),
     );
     const text = kubeconfigOf("far", "token");
     // Plain, and as the reference has it, in base64 once more.
