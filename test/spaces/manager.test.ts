@@ -23,8 +23,9 @@ describe("a manager of spaces", function () {
   });
   afterEach(() => running[Symbol.asyncDispose]());
 
+  /** What is given up is not done later. */
   const never = (_: number, signal: AbortSignal): Promise<void> =>
-    new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason), { once: true }));
 
   describe("asks a provider", () => {
     it("again that fails to make a space, and says why meanwhile", async () => {
