@@ -9,7 +9,7 @@ export function clusterIn(url: string): string {
   return text === WILDCARD || isWorkspacePath(text) ? text : "";
 }
 
-/** The server and the logical cluster that a URL ends with, apart, so that another one can be asked for. */
+/** The server and the logical cluster that a URL ends with (`/clusters/<name, path or *>`), apart, so that another one can be asked for: "" where it ends with none. */
 export function splitCluster(options: UpstreamOptions): {
   readonly upstream: UpstreamOptions;
   readonly cluster: string;

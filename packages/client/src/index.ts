@@ -5,6 +5,7 @@
  */
 
 export { Client, type ClientOptions, type Impersonation } from "./client.ts";
+export { splitCluster } from "./cluster-url.ts";
 export { type Clock, systemClock } from "./controller/clock.ts";
 export {
   Controller,

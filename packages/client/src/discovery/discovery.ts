@@ -29,6 +29,11 @@ export class Discovery {
     return (this.#known ?? (await this.#load(options))).kinds;
   }
 
+  /** All kinds as they are now: asks again, and servers that give tags answer with a word where nothing has changed. @throws as any request */
+  async refresh(options: CallOptions = {}): Promise<readonly DiscoveredKind[]> {
+    return (await this.#load(options)).kinds;
+  }
+
   /** A kind by group and name, in a version or the preferred one; `undefined` if it is not served. @throws as any request */
   find(
     kind: GroupKind & { readonly version?: string },

@@ -50,3 +50,7 @@ export type {
 export { kubeconfigsProvider } from "./providers/kubeconfigs.ts";
 export type { OwnWorkspaces } from "./providers/workspaces/place.ts";
 export { type WorkspacesProviderOptions, workspacesProvider } from "./providers/workspaces/workspaces-provider.ts";
+// The view
+export type { SpacesViewOptions } from "./view/options.ts";
+export { SPACE_ANNOTATION } from "./view/own-annotations.ts";
+export { spacesView } from "./view/spaces-view.ts";

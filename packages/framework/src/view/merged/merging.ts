@@ -221,7 +221,12 @@ export class Merging {
       const object = decodeObject(source);
       const resourceVersion = processMinter.next();
       const { metadata } = object;
-      metadata.annotations = { ...metadata.annotations, [SOURCE_VERSION_ANNOTATION]: source.resourceVersion };
+      const besides = this.#seats.get(from)?.slot.placed.annotations;
+      metadata.annotations = {
+        ...metadata.annotations,
+        ...besides,
+        [SOURCE_VERSION_ANNOTATION]: source.resourceVersion,
+      };
       if (key.cluster !== "") metadata.annotations[CLUSTER_ANNOTATION] = key.cluster;
       metadata.resourceVersion = resourceVersion;
       const { uid, labels, fields } = source;

@@ -9,6 +9,8 @@ export interface PlacedSource<T extends object = object> {
   readonly source: ViewSource<T>;
   /** The logical cluster that its objects are in here. Who reads another one does not ask this source. */
   readonly cluster: string;
+  /** What each of its objects says in its annotations besides, in place of what the source says there: from where it is. @default nothing */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** One of the sources of {@link Merged}. */

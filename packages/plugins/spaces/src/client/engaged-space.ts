@@ -1,5 +1,7 @@
-import { Client } from "@virtual-workspaces/client";
+import { Client, splitCluster } from "@virtual-workspaces/client";
+import { ForeignUpstream } from "@virtual-workspaces/forwarding";
 import { requestCredential } from "@virtual-workspaces/kcp";
+import type { Dial } from "@virtual-workspaces/transport";
 import type { Space } from "../kinds/space.ts";
 import type { Access, SpaceConfig } from "./access.ts";
 import { nameOf, type SpaceName } from "./space-name.ts";
@@ -22,6 +24,13 @@ export type Usable = Extract<Access, { usable: true }>;
 /** Where a URL is reached from here. What throws refuses it. */
 export type Rewrite = (url: string, space: Space) => string;
 
+/** How Spaces are reached from here. */
+export interface Reach {
+  readonly rewrite: Rewrite;
+  /** By what connections to one are made; `undefined`: as this machine does. */
+  readonly dial: (space: Space) => Dial | undefined;
+}
+
 /** A Space with its connections. */
 export class Engagement implements EngagedSpace, AsyncDisposable {
   readonly name: SpaceName;
@@ -30,10 +39,12 @@ export class Engagement implements EngagedSpace, AsyncDisposable {
   readonly client: Client;
   readonly config: SpaceConfig;
   readonly digests: Usable["digests"];
+  /** What it is asked through; as trustworthy as whoever made the Space. */
+  readonly upstream: ForeignUpstream;
   readonly #credential: Rotating;
 
   /** @throws Error on a URL that cannot be used, or is refused */
-  constructor({ space, id, config, digests }: Usable, before: Rewrite | Engagement) {
+  constructor({ space, id, config, digests }: Usable, before: Reach | Engagement) {
     this.name = nameOf(space.metadata);
     this.id = id;
     this.space = space;
@@ -43,16 +54,20 @@ export class Engagement implements EngagedSpace, AsyncDisposable {
     if (before instanceof Engagement) {
       this.#credential = before.#credential;
       this.#credential.shown = shown;
+      this.upstream = before.upstream;
       this.client = before.client;
       this.config = { ...config, server: before.config.server };
       return;
     }
-    const server = before(config.server, space);
+    const server = before.rewrite(config.server, space);
+    const dial = before.dial(space);
     this.config = { ...config, server };
     this.#credential = new Rotating(shown);
     const tls = { ...(ca !== undefined && { ca }), ...(serverName !== undefined && { serverName }) };
-    const upstream = { url: server, tls, credentials: this.#credential };
-    this.client = new Client({ upstream });
+    const place = splitCluster({ url: server, tls, credentials: this.#credential, ...(dial && { dial }) });
+    const { cluster } = place;
+    this.upstream = new ForeignUpstream({ ...place.upstream, what: `the space ${this.name}` });
+    this.client = new Client({ upstream: this.upstream, ...(cluster !== "" && { cluster }) });
   }
 
   /** As it is now: over the same connections, since the server is the same. */
@@ -62,7 +77,7 @@ export class Engagement implements EngagedSpace, AsyncDisposable {
 
   /** Ends its connections. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.client[Symbol.asyncDispose]();
+    await this.upstream[Symbol.asyncDispose]();
   }
 }
 

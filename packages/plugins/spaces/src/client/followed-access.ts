@@ -57,6 +57,11 @@ export class FollowedAccess implements AsyncDisposable {
     return space && accessOf(space, this.#secrets.store, this.#options.scope);
   }
 
+  /** Its object. */
+  space(name: SpaceName): Space | undefined {
+    return this.#spaces.store.get(partsOf(name));
+  }
+
   /** All Spaces. */
   get names(): SpaceName[] {
     return this.#spaces.store.list().map(({ metadata }) => nameOf(metadata));

@@ -4,7 +4,7 @@ import type { KindReference } from "@virtual-workspaces/apimachinery";
 import type { Client } from "@virtual-workspaces/client";
 import { type AccessScope, DEFAULT_PROVIDER, namespaceOf } from "../kinds/names.ts";
 import type { Space } from "../kinds/space.ts";
-import { type EngagedSpace, Engagement, type Rewrite, type Usable } from "./engaged-space.ts";
+import { type EngagedSpace, Engagement, type Reach, type Rewrite, type Usable } from "./engaged-space.ts";
 import { FollowedAccess } from "./followed-access.ts";
 import { listAcross, type SpaceList, type SpaceListOptions } from "./list.ts";
 import { type SpaceInformerFactories, SpaceInformers, type SpaceInformersOptions } from "./space-informers.ts";
@@ -34,6 +34,11 @@ export interface FollowSpacesOptions {
    * @default everything is reached where it says
    */
   readonly rewrite?: Rewrite;
+  /**
+   * By what connections to a Space are made: one that looks at the addresses which a name resolves to keeps whoever can make imported Spaces
+   * from having this process ask its own network. @default as the machine does
+   */
+  readonly dial?: Reach["dial"];
   /** Told of every failure; of a Space that says itself that it is not Ready, there is none to tell. */
   readonly onError: (failure: SpaceFailure) => void;
   /** Ends everything. */
@@ -46,6 +51,16 @@ export interface SpaceEngager extends AsyncDisposable {
   engage(space: EngagedSpace): Promise<void>;
   /** It is no more: deleted, or only not to be seen any more. Its connections are closed once this resolves. */
   disengage(space: EngagedSpace, how: "deleted" | "gone"): Promise<void>;
+  /** Something of a Space has changed, whether or not it can be used. @default that is of no interest */
+  changed?(name: SpaceName): void;
+}
+
+/** What is known of a Space. */
+export interface KnownSpace {
+  readonly space: Space;
+  readonly state: SpaceState;
+  /** What it was reached by last, though it may not be Ready now. */
+  readonly engaged: Engagement | undefined;
 }
 
 /** Spaces by name, whoever provides them. Made by {@link followSpaces}. */
@@ -165,6 +180,21 @@ export class Spaces implements AsyncDisposable {
     return informers;
   }
 
+  /** @internal */
+  known(name: SpaceName): KnownSpace | undefined {
+    const [space, state] = [this.#access.space(name), this.#stateOf(name)];
+    if (space === undefined || state === undefined) return undefined;
+    return { space, state, engaged: this.#engaged.get(name) };
+  }
+
+  /** @internal Runs for each Space, those that are there first, until it is disposed of. */
+  join(engager: SpaceEngager): Disposable {
+    this.#engagers.add(engager);
+    for (const space of this.#engaged.values()) void engager.engage(space);
+    for (const name of this.#access.names) engager.changed?.(name);
+    return { [Symbol.dispose]: () => void this.#engagers.delete(engager) };
+  }
+
   /** The objects of a kind in all Spaces, each with its Space; those that could not be read are named besides. */
   list<T extends object>(kind: KindReference<T>, options: SpaceListOptions = {}): Promise<SpaceList<T>> {
     const notReady = this.states
@@ -205,6 +235,7 @@ export class Spaces implements AsyncDisposable {
       if (before !== undefined) this.#disengage(before);
     } else if (access.usable) this.#use(access, before);
     // Else: what runs in it goes on. That it is not Ready does not mean that it is not there.
+    for (const engager of [...this.#engagers]) engager.changed?.(name);
     for (const look of [...this.#watchers]) look();
   }
 
@@ -224,9 +255,9 @@ export class Spaces implements AsyncDisposable {
   }
 
   #connected(access: Usable): Engagement | undefined {
-    const { rewrite = (url) => url, onError } = this.#options;
+    const { rewrite = (url) => url, dial = () => undefined, onError } = this.#options;
     try {
-      return new Engagement(access, rewrite);
+      return new Engagement(access, { rewrite, dial });
     } catch (error) {
       const { namespace = "", name = "" } = access.space.metadata;
       const space = `${namespace}/${name}`;

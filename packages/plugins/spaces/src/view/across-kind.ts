@@ -1,0 +1,66 @@
+import type { DiscoveredKind } from "@virtual-workspaces/client";
+import { defineResource, type Resource, type ServedResource, type Verb } from "@virtual-workspaces/framework";
+import { type AcrossOptions, AcrossSpaces } from "./across-spaces.ts";
+import { SPACE_ANNOTATION } from "./own-annotations.ts";
+import type { ServedSpace } from "./served-space.ts";
+
+/** What several Spaces serve of a kind together: what is made is made in one of them. */
+const VERBS: readonly Verb[] = ["delete", "get", "list", "patch", "update", "watch"];
+
+/** A kind, as several Spaces serve it. */
+export class AcrossKind {
+  readonly served: ServedResource;
+  /** Equal for two that are served alike. */
+  readonly text: string;
+  readonly #across: AcrossSpaces;
+  readonly #resource: Resource;
+
+  constructor(kind: DiscoveredKind, options: AcrossOptions) {
+    this.text = textOf(kind);
+    this.#resource = resourceOf(kind);
+    this.#across = new AcrossSpaces(this.#resource, options);
+    const verbs = VERBS.filter((verb) => kind.verbs.includes(verb));
+    this.served = this.#resource.serve(this.#across, { verbs });
+  }
+
+  /** A Space is one of them, as it is now. */
+  place(space: ServedSpace): void {
+    if (space.mayHaveObjects && space.serves(this.#resource)) this.#across.place(space);
+    else this.#across.withdraw(space.name);
+  }
+
+  /** It is not one of them any more. */
+  withdraw(name: string): void {
+    this.#across.withdraw(name);
+  }
+}
+
+/** All that a kind is served by. */
+export const textOf = (kind: DiscoveredKind): string =>
+  JSON.stringify([
+    kind.kind,
+    kind.scope,
+    kind.singular,
+    kind.shortNames,
+    kind.categories,
+    kind.subresources,
+    kind.verbs,
+  ]);
+
+/** What objects are is for their Spaces to say: nothing of them is checked, or left out, here. */
+function resourceOf(kind: DiscoveredKind): Resource {
+  const { group, version, plural, singular, scope, shortNames, categories, subresources } = kind;
+  return defineResource({
+    ...{ group, version, kind: kind.kind, plural, scope, shortNames, categories },
+    ...(singular !== "" && { singular }),
+    schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+    lazySchema: true,
+    columns: {
+      Space: {
+        jsonPath: `.metadata.annotations.${SPACE_ANNOTATION.replaceAll(".", "\\.")}`,
+        description: "In which Space it is.",
+      },
+    },
+    subresources: { status: subresources.includes("status") },
+  }) as Resource;
+}

@@ -1,0 +1,162 @@
+import { ApiError, type KubeObject, type ObjectKey, type ObjectMeta } from "@virtual-workspaces/apimachinery";
+import { impersonated } from "@virtual-workspaces/forwarding";
+import {
+  type CacheLease,
+  type DeleteOptions,
+  type Encoded,
+  groupResourceOf,
+  type Merged,
+  type MergedOptions,
+  merged,
+  type PatchOptions,
+  type PlacedSource,
+  processMinter,
+  type ReadableCache,
+  type Scope,
+  SOURCE_VERSION_ANNOTATION,
+  type Storage,
+  type TypedDefinition,
+  type WriteOptions,
+  type Written,
+} from "@virtual-workspaces/framework";
+import type { SpaceName } from "../client/space-name.ts";
+import { AcrossCache } from "./across-cache.ts";
+import { AcrossWrite } from "./across-write.ts";
+import { OWN_ANNOTATIONS, SPACE_ANNOTATION } from "./own-annotations.ts";
+import { pathTo } from "./place.ts";
+import type { ServedSpace, ServingOptions } from "./served-space.ts";
+
+/** How several Spaces are shown as one. */
+export interface AcrossOptions extends ServingOptions, Pick<MergedOptions<object>, "partial" | "patience"> {}
+
+/** Objects of one kind in several Spaces, read as one collection, and written where they are. Nothing is made here: in which Space, nobody has said. */
+export class AcrossSpaces implements Storage<KubeObject> {
+  readonly resource: TypedDefinition<object>;
+  readonly local = true;
+  readonly lifecycle = "storage";
+  readonly #options: AcrossOptions;
+  readonly #spaces = new Map<SpaceName, ServedSpace>();
+  readonly #caches = new WeakMap<ReadableCache, AcrossCache>();
+  /** Made when somebody asks for objects: of most kinds nobody does. */
+  #merged: Merged<object> | undefined;
+
+  constructor(resource: TypedDefinition<object>, options: AcrossOptions) {
+    this.resource = resource;
+    this.#options = options;
+  }
+
+  /** A Space is to be among them; in the place of another one of its name. */
+  place(space: ServedSpace): void {
+    if (this.#spaces.get(space.name) === space) return;
+    this.#spaces.set(space.name, space);
+    this.#merged?.setSource(space.name, this.#source(space));
+  }
+
+  /** It is not among them any more: its objects are gone from here. */
+  withdraw(name: SpaceName): void {
+    if (this.#spaces.delete(name)) this.#merged?.deleteSource(name);
+  }
+
+  shareKey(scope: Scope): string {
+    return this.#all.shareKey(everywhere(scope));
+  }
+
+  async cache(scope: Scope): Promise<CacheLease> {
+    const lease = await this.#all.cache(everywhere(scope));
+    return Object.assign(Object.create(lease) as CacheLease, {
+      cache: this.#across(lease.cache),
+      [Symbol.dispose]: () => lease[Symbol.dispose](),
+    });
+  }
+
+  ownAnnotations(key: string): boolean {
+    return OWN_ANNOTATIONS.includes(key);
+  }
+
+  /** Of a version that another process gave, or this one before it was started again, the annotations tell the Space's own. */
+  isCurrent(_scope: Scope, sent: ObjectMeta, now: ObjectMeta): boolean {
+    if (processMinter.issued(sent.resourceVersion ?? "")) return false;
+    return [SPACE_ANNOTATION, SOURCE_VERSION_ANNOTATION].every(
+      (key) => sent.annotations?.[key] !== undefined && sent.annotations[key] === now.annotations?.[key],
+    );
+  }
+
+  update(scope: Scope, object: KubeObject, options: WriteOptions): Promise<KubeObject | Encoded> {
+    return this.#write(scope, object.metadata, (write) => write.update(object, options));
+  }
+
+  patch(scope: Scope, key: ObjectKey, patch: PatchOptions): Promise<Written> {
+    return this.#write(scope, key, (write) => write.patch(patch));
+  }
+
+  delete(scope: Scope, key: ObjectKey, options: DeleteOptions): ReturnType<NonNullable<Storage["delete"]>> {
+    return this.#write(scope, key, (write) => write.delete(options));
+  }
+
+  async #write<R>(
+    scope: Scope,
+    { namespace = "", name = "" }: Pick<ObjectMeta, "name" | "namespace">,
+    run: (write: AcrossWrite) => Promise<R>,
+  ): Promise<R> {
+    const lease = await this.#all.cache(everywhere(scope));
+    try {
+      const { space, shown } = this.#found(lease.cache, { cluster: "", namespace, name });
+      if (space === undefined || shown === undefined) throw ApiError.notFound(groupResourceOf(this.resource), name);
+      const objects = space.objects(this.resource);
+      if (objects === undefined) throw ApiError.serviceUnavailable(`the space ${space.name} cannot be reached`);
+      return await run(new AcrossWrite({ lease, shown, objects, scope: { ...scope, cluster: "", namespace } }));
+    } finally {
+      lease[Symbol.dispose]();
+    }
+  }
+
+  get #all(): Merged<object> {
+    this.#merged ??= this.#made();
+    return this.#merged;
+  }
+
+  #made(): Merged<object> {
+    const { identity, partial, patience, history, onError } = this.#options;
+    const spaces = [...this.#spaces.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    return merged({
+      resource: this.resource,
+      sources: Object.fromEntries(spaces.map((space) => [space.name, this.#source(space)])),
+      // As all Spaces are asked.
+      shareKey: ({ identity: caller }) => (identity === "none" ? "" : JSON.stringify(impersonated(caller))),
+      ...(partial && { partial }),
+      ...(patience !== undefined && { patience }),
+      ...(history && { history }),
+      onError: (error, name) => onError(name, error),
+    });
+  }
+
+  #source(space: ServedSpace): PlacedSource {
+    const { name, cluster } = space;
+    return { source: space.source(this.resource), cluster, annotations: { [SPACE_ANNOTATION]: name } };
+  }
+
+  #across(cache: ReadableCache): AcrossCache {
+    const known = this.#caches.get(cache) ?? new AcrossCache(cache, (key) => this.#found(cache, key).shown);
+    this.#caches.set(cache, known);
+    return known;
+  }
+
+  /** In which Space an object of a name is. @throws ApiError 409 where it is in several */
+  #found(cache: ReadableCache, key: ObjectKey): { readonly space?: ServedSpace; readonly shown?: Encoded } {
+    const found = [...this.#spaces.values()].flatMap((space) => {
+      const shown = cache.get({ ...key, cluster: space.cluster });
+      return shown === undefined ? [] : { space, shown };
+    });
+    const [first, ...others] = found;
+    if (others.length === 0) return first ?? {};
+    const places = found.slice(0, TOLD).map(({ space }) => pathTo(space.space));
+    const more = found.length > TOLD ? `, and ${found.length - TOLD} more` : "";
+    const message = `there is one in each of several spaces: say which one is meant by ${places.join(", ")}${more}`;
+    throw ApiError.conflict(groupResourceOf(this.resource), key.name, message);
+  }
+}
+
+/** Of the Spaces that have an object so many are told. */
+const TOLD = 5;
+
+const everywhere = (scope: Scope): Scope => ({ ...scope, cluster: "*" });

@@ -1,0 +1,98 @@
+import type { DiscoveredKind } from "@virtual-workspaces/client";
+import type { ServedResource } from "@virtual-workspaces/framework";
+import type { SpaceName } from "../client/space-name.ts";
+import { AcrossKind, textOf } from "./across-kind.ts";
+import type { AcrossOptions } from "./across-spaces.ts";
+import { isAt, type Place } from "./place.ts";
+import { formOf, kindKey, type ServedSpace } from "./served-space.ts";
+import type { ServedSpaces } from "./served-spaces.ts";
+
+/** Which of several Spaces. */
+export interface Selecting {
+  readonly place: Place;
+  /** In which namespaces; `undefined`: in all. */
+  readonly namespaces: ReadonlySet<string> | undefined;
+}
+
+/** Several Spaces, shown as one API server to all who may see the same of them. */
+export class SelectedSpaces implements AsyncDisposable {
+  readonly #all: ServedSpaces;
+  readonly #selecting: Selecting;
+  readonly #options: AcrossOptions;
+  readonly #listening: Disposable;
+  readonly #members = new Map<SpaceName, ServedSpace>();
+  readonly #kinds = new Map<string, AcrossKind>();
+  #resources: readonly ServedResource[] = [];
+  #isStale = true;
+
+  constructor(all: ServedSpaces, selecting: Selecting, options: AcrossOptions) {
+    this.#all = all;
+    this.#selecting = selecting;
+    this.#options = options;
+    this.#listening = all.listen((name) => this.#changed(name));
+    for (const { name } of all.all) this.#changed(name);
+  }
+
+  /** What they serve together; the same value as long as that is the same. */
+  get resources(): readonly ServedResource[] {
+    if (this.#isStale) this.#unite();
+    return this.#resources;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#listening[Symbol.dispose]();
+  }
+
+  /** A Space comes or goes at once, where its objects are shown; kinds with the next one who asks. */
+  #changed(name: SpaceName): void {
+    const { place, namespaces } = this.#selecting;
+    const space = this.#all.get(name);
+    const isMember =
+      space !== undefined &&
+      isAt(place, space.space) &&
+      (namespaces === undefined || namespaces.has(space.space.metadata.namespace ?? ""));
+    if (!isMember && !this.#members.has(name)) return;
+    if (isMember) this.#members.set(name, space);
+    else this.#members.delete(name);
+    for (const kind of this.#kinds.values()) {
+      if (isMember) kind.place(space);
+      else kind.withdraw(name);
+    }
+    this.#isStale = true;
+  }
+
+  #unite(): void {
+    const united = unionOf(this.#members.values());
+    let isSame = united.size === this.#kinds.size;
+    for (const key of [...this.#kinds.keys()]) if (!united.has(key)) this.#kinds.delete(key);
+    for (const [key, kind] of united) {
+      if (this.#kinds.get(key)?.text === textOf(kind)) continue;
+      isSame = false;
+      const across = new AcrossKind(kind, this.#options);
+      for (const space of this.#members.values()) across.place(space);
+      this.#kinds.set(key, across);
+    }
+    if (!isSame) this.#resources = [...this.#kinds.values()].map(({ served }) => served);
+    this.#isStale = false;
+  }
+}
+
+/** The kinds of Spaces together. Where they differ in what one is, it is what most of them say. */
+function unionOf(spaces: Iterable<ServedSpace>): ReadonlyMap<string, DiscoveredKind> {
+  const said = new Map<string, Map<string, { readonly kind: DiscoveredKind; count: number }>>();
+  const inOrder = [...spaces].sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const { kinds } of inOrder)
+    for (const [key, kind] of kinds ?? []) {
+      const forms = said.get(key) ?? new Map<string, { readonly kind: DiscoveredKind; count: number }>();
+      said.set(key, forms);
+      const form = forms.get(formOf(kind));
+      if (form === undefined) forms.set(formOf(kind), { kind, count: 1 });
+      else form.count += 1;
+    }
+  const most = [...said.values()].flatMap((forms) => {
+    const [first, ...others] = [...forms.values()];
+    const found = first && others.reduce((a, b) => (b.count > a.count ? b : a), first);
+    return found === undefined ? [] : [found.kind];
+  });
+  return new Map(most.map((kind) => [kindKey(kind), kind]));
+}

@@ -1,0 +1,122 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { SpaceName } from "../client/space-name.ts";
+import type { SpaceEngager, Spaces } from "../client/spaces.ts";
+import { ServedSpace, type ServingOptions } from "./served-space.ts";
+
+/** How many Spaces are asked at a time what they serve. */
+const AT_A_TIME = 16;
+/** For each Space between two rounds, ms: a thousand of them are not asked all the time. */
+const EACH = 30;
+
+/** All Spaces, as they are served, and what each of them serves. */
+export class ServedSpaces implements SpaceEngager {
+  readonly #spaces: Spaces;
+  readonly #options: ServingOptions;
+  readonly #every: number;
+  readonly #served = new Map<SpaceName, ServedSpace>();
+  readonly #listeners = new Set<(name: SpaceName) => void>();
+  readonly #ending = new Set<Promise<void>>();
+  readonly #joined: Disposable;
+  /** Those that have not been asked yet. */
+  readonly #first = new Set<Promise<void>>();
+  #asked = Number.NEGATIVE_INFINITY;
+  #round: Promise<void> | undefined;
+
+  /** @param every as `discoverEvery` of the view */
+  constructor(spaces: Spaces, options: ServingOptions, every: number) {
+    this.#spaces = spaces;
+    this.#options = options;
+    this.#every = every;
+    this.#joined = spaces.join(this);
+  }
+
+  get(name: SpaceName): ServedSpace | undefined {
+    return this.#served.get(name);
+  }
+
+  get all(): Iterable<ServedSpace> {
+    return this.#served.values();
+  }
+
+  /** Told of each Space that is another, or gone, now. */
+  listen(changed: (name: SpaceName) => void): Disposable {
+    this.#listeners.add(changed);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(changed) };
+  }
+
+  /** Resolves when all that are there now have said what they serve, or take too long for that, ms. */
+  async known(patience: number, signal: AbortSignal): Promise<void> {
+    if (this.#first.size === 0) return;
+    const over = new AbortController();
+    const late = pause(patience, undefined, { signal: AbortSignal.any([signal, over.signal]) }).catch(() => undefined);
+    await Promise.race([Promise.all(this.#first), late]);
+    over.abort();
+    signal.throwIfAborted();
+  }
+
+  /** Somebody wants to know what is served: it is asked again, if it is time for that, and nobody waits for it. */
+  refresh(): void {
+    const since = performance.now() - this.#asked;
+    if (this.#round !== undefined || since < Math.max(this.#every, this.#served.size * EACH)) return;
+    this.#round = this.#discover().finally(() => {
+      this.#asked = performance.now();
+      this.#round = undefined;
+    });
+  }
+
+  /** @internal */
+  async engage(): Promise<void> {
+    // What it is to be is told by `changed`, which follows.
+  }
+
+  /** @internal */
+  async disengage(): Promise<void> {
+    // `changed` follows at once, by which it ends.
+    await undefined;
+    await Promise.all(this.#ending);
+  }
+
+  /** @internal */
+  changed(name: SpaceName): void {
+    const known = this.#spaces.known(name);
+    const before = this.#served.get(name);
+    if (known === undefined) this.#served.delete(name);
+    else if (before !== undefined && before.engagement?.upstream === known.engaged?.upstream) before.changed(known);
+    else this.#add(new ServedSpace(known, this.#options));
+    for (const changed of [...this.#listeners]) changed(name);
+    if (before !== undefined && before !== this.#served.get(name)) this.#end(before);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#joined[Symbol.dispose]();
+    for (const served of this.#served.values()) this.#end(served);
+    this.#served.clear();
+    await Promise.all([...this.#ending, this.#round]);
+  }
+
+  #add(served: ServedSpace): void {
+    this.#served.set(served.name, served);
+    if (served.engagement === undefined) return;
+    const first = this.#ask(served).finally(() => this.#first.delete(first));
+    this.#first.add(first);
+  }
+
+  async #discover(): Promise<void> {
+    const waiting = [...this.#served.values()].values();
+    const work = async (): Promise<void> => {
+      for (const served of waiting) await this.#ask(served);
+    };
+    await Promise.all(Array.from({ length: AT_A_TIME }, work));
+  }
+
+  async #ask(served: ServedSpace): Promise<void> {
+    const isNews = await served.discover();
+    if (isNews && this.#served.get(served.name) === served)
+      for (const changed of [...this.#listeners]) changed(served.name);
+  }
+
+  #end(served: ServedSpace): void {
+    const ending = served[Symbol.asyncDispose]().finally(() => this.#ending.delete(ending));
+    this.#ending.add(ending);
+  }
+}

@@ -1,0 +1,96 @@
+import { type Client, splitCluster } from "@virtual-workspaces/client";
+import { type SubjectAccessReviewAuthorizer, subjectAccessReview } from "@virtual-workspaces/forwarding";
+import {
+  type AuthorizeRequest,
+  type Decision,
+  deny,
+  pathInfo,
+  type User,
+  type WorkspaceRequest,
+} from "@virtual-workspaces/framework";
+import { Space } from "../kinds/space.ts";
+
+/** What is asked: whether a verb may be used on `spaces/proxy`. */
+interface Question {
+  readonly verb: string;
+  /** "" for all. */
+  readonly namespace: string;
+  /** "" for all. */
+  readonly name: string;
+}
+
+type Asking = Pick<WorkspaceRequest<unknown>, "user" | "signal">;
+
+/** How often open watches and upgraded connections are asked about, ms. */
+export const EVERY = 1_000;
+const INFO = pathInfo("get", "/");
+
+/** Who may use which Spaces: the management cluster says so, of `spaces/proxy`, as of a node's or a service's proxy in Kubernetes. */
+export class SpacesAccess implements AsyncDisposable {
+  readonly #ask: SubjectAccessReviewAuthorizer<Question>;
+
+  constructor({
+    reviews,
+    allowCache,
+    onError,
+  }: {
+    readonly reviews: Client;
+    readonly allowCache: number | undefined;
+    readonly onError: (error: unknown) => void;
+  }) {
+    this.#ask = subjectAccessReview<Question>({
+      upstream: reviews.upstream,
+      cluster: () => (splitCluster(reviews.upstream).cluster === "" ? reviews.clusterName : ""),
+      ...(allowCache !== undefined && { allowCache }),
+      watchesEvery: EVERY,
+      onError,
+      attributes: ({ params }) => ({ ...params, group: Space.group, resource: Space.plural, subresource: "proxy" }),
+    });
+  }
+
+  /** Of one Space. */
+  async one({ metadata: { namespace = "", name = "" } }: Space, request: AuthorizeRequest<unknown>): Promise<Decision> {
+    return this.#decide(request, { verb: verbOf(request), namespace, name });
+  }
+
+  /** Of all that there are, whatever they are called. */
+  async all(request: AuthorizeRequest<unknown>): Promise<Decision> {
+    return this.#decide(request, { verb: verbOf(request), namespace: "", name: "" });
+  }
+
+  /** Of several Spaces, in the namespaces that the caller sees Spaces of. */
+  async several(request: AuthorizeRequest<unknown>, seen: ReadonlySet<string> | undefined): Promise<Decision> {
+    const all = await this.all(request);
+    if (all.allowed || seen === undefined || seen.size === 0) return all;
+    const decisions = [...seen].map((namespace) =>
+      this.#decide(request, { verb: verbOf(request), namespace, name: "" }),
+    );
+    const decided = await Promise.all(decisions);
+    return decided.find(({ allowed }) => !allowed) ?? decided[0] ?? deny("there is no Space that you may use");
+  }
+
+  /** In which of some namespaces somebody sees Spaces, where several are shown; `undefined`: in all that there are or will be. */
+  async seen(asking: Asking, namespaces: Iterable<string>): Promise<ReadonlySet<string> | undefined> {
+    const lists = (namespace: string): Promise<Decision> => this.#decide(asking, { verb: "list", namespace, name: "" });
+    if ((await lists("")).allowed) return undefined;
+    const all = [...namespaces].sort();
+    const decided = await Promise.all(all.map(lists));
+    return new Set(all.filter((_, at) => decided[at]?.allowed === true));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#ask[Symbol.asyncDispose]();
+  }
+
+  async #decide(
+    { user, signal }: { readonly user: User; readonly signal: AbortSignal },
+    params: Question,
+  ): Promise<Decision> {
+    return this.#ask({ ...INFO, user, signal, params });
+  }
+}
+
+/** Terminals and tunnels by WebSocket begin with a GET, and do whatever is typed (KEP-4006). */
+function verbOf({ verb, upgrade, subresource }: AuthorizeRequest<unknown>): string {
+  return upgrade && subresource !== "" ? "create" : verb;
+}
