@@ -72,6 +72,11 @@ describe("discovery", () => {
     kinds = [...kinds, Older.serve(Older.collection())];
     expect(await find()).to.include({ version: "v1beta1" });
     expect(await client.discovery().findResource("fleets")).to.include({ version: "v1" });
+    const [first] = kinds;
+    kinds = first === undefined ? [] : [first];
+    expect(await client.discovery().all()).to.have.length(2);
+    expect(await client.discovery().refresh()).to.have.length(1);
+    expect(await client.discovery().all()).to.have.length(1);
   });
 
   it("goes group by group where servers know no other way, around those that do not answer", async () => {

@@ -99,7 +99,9 @@ describe("several sources", () => {
     const [east, west] = [source(), source()];
     east.objects.in("").set("x", { text: "east" });
     west.objects.in("").set("x", { text: "west" });
-    const all = merged({ sources: { e: { source: east, cluster: "east" }, w: { source: west, cluster: "west" } } });
+    const annotations = { "test.dev/from": "the west" };
+    const placed = { e: { source: east, cluster: "east" }, w: { source: west, cluster: "west", annotations } };
+    const all = merged({ sources: placed });
     await using server = await startPlain(served(all));
     const { body } = await server.get(ALL);
     expect(
@@ -107,6 +109,8 @@ describe("several sources", () => {
         (item: { metadata: { annotations: Record<string, string> } }) => item.metadata.annotations["kcp.io/cluster"],
       ),
     ).to.deep.equal(["east", "west"]);
+    expect(body.items[0].metadata.annotations).to.not.have.property("test.dev/from");
+    expect(body.items[1].metadata.annotations).to.include(annotations);
     const asked = west.asked.confirm;
     expect((await server.get(`${ALL.replace("*", "east")}/x`)).body.spec).to.deep.equal({ text: "east" });
     expect(west.asked.confirm, "another cluster's source is not asked").to.equal(asked);
@@ -303,6 +307,17 @@ describe("of several sources, one that fails", () => {
     b.break("forbidden");
     expect((await server.get(ALL)).status).to.equal(403);
     expect((await server.get(`${ALL}?resourceVersion=0`)).body.items).to.deep.equal([]);
+  });
+
+  it("with all others is asked again by the next who comes, though nothing of any was ever seen", async () => {
+    const { a, b, server } = await start();
+    await using _server = server;
+    a.objects.in("root").set("one", {});
+    a.break("forbidden");
+    b.break("forbidden");
+    expect((await server.get(ALL)).status).to.equal(403);
+    a.mend();
+    expect(await names(server)).to.eql(["one"]);
   });
 
   it("with all others is 503, for a list that may be old too while nothing was ever seen", async () => {

@@ -38,6 +38,7 @@ export class Viewed implements AsyncDisposable {
       reviews: client,
       discoverEvery: 1,
       allowCache: 0,
+      denyCache: 0,
       patience: 2_000,
       onError,
       ...options,
@@ -58,6 +59,7 @@ export class Viewed implements AsyncDisposable {
   /** The names in a list, each with its Space. */
   async names(path: string, at = "*/*", user = "root"): Promise<string[]> {
     const { body } = await this.get(path, at, user);
+    if (body.items === undefined) throw new Error(JSON.stringify(body));
     return (body.items as readonly Listed[]).map(
       ({ metadata: { name, annotations } }) => `${annotations?.[SPACE]} ${name}`,
     );

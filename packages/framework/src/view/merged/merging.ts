@@ -30,6 +30,8 @@ interface Shown extends Encoded {
   readonly from: string;
 }
 
+const NEVER = new AbortController().signal;
+
 export interface MergingOptions {
   readonly plural: string;
   readonly merged: Pick<MergedOptions<object>, "partial" | "history"> & {
@@ -51,6 +53,7 @@ export class Merging {
   /** Who has an object that several have, by its key. */
   readonly #shared = new Map<string, ReadonlySet<string>>();
   #holders = 0;
+  #isBegun = false;
   #idle: NodeJS.Timeout | undefined;
 
   constructor(options: MergingOptions, slots: Iterable<Slot>) {
@@ -116,7 +119,9 @@ export class Merging {
       held = false;
     };
     try {
+      if (this.#isBegun) await this.#askRefused();
       await this.#begun();
+      this.#isBegun = true;
       this.#check(({ joined }) => !joined);
       return {
         cache: this.cache,
@@ -128,6 +133,13 @@ export class Merging {
       release();
       throw error;
     }
+  }
+
+  /** Where none lets its objects be read, one may have changed its mind: they answer, so they can be asked. */
+  async #askRefused(): Promise<void> {
+    const { members } = this;
+    if (members.some(({ joined, state }) => joined || state.reason !== "Forbidden")) return;
+    await Promise.all(members.map((member) => member.confirm(NEVER)));
   }
 
   /** Those that are added meanwhile are waited for as well: there may be no other. */

@@ -29,6 +29,8 @@ export interface SpacesViewOptions {
   readonly history?: HistoryOptions;
   /** How long a yes of the management cluster is remembered, ms: what is withdrawn there goes on for so long. @default 10000 */
   readonly allowCache?: number;
+  /** The same of a no: what is granted there is refused here for so long. @default 1000 */
+  readonly denyCache?: number;
   /** Told what goes wrong with a Space, once for each spell, and with reviews. */
   readonly onError: (failure: SpaceFailure) => void;
 }

@@ -24,7 +24,7 @@ export class Serving implements AsyncDisposable {
   #closed = false;
 
   constructor(options: SpacesViewOptions) {
-    const { identity = "secret", partial, patience = PATIENCE, history, reviews, allowCache, onError } = options;
+    const { identity = "secret", partial, patience = PATIENCE, history, reviews, onError } = options;
     this.#options = options;
     this.#across = {
       identity: identity === "secret" ? "none" : "impersonate",
@@ -32,7 +32,7 @@ export class Serving implements AsyncDisposable {
       ...(partial && { partial }),
       onError: (space, error) => onError({ space, error }),
     };
-    this.#access = new SpacesAccess({ reviews, allowCache, onError: (error) => onError({ error }) });
+    this.#access = new SpacesAccess(reviews, options);
   }
 
   /** Begins, once there are Spaces. */

@@ -9,6 +9,7 @@ import {
   type WorkspaceRequest,
 } from "@virtual-workspaces/framework";
 import { Space } from "../kinds/space.ts";
+import type { SpacesViewOptions } from "./options.ts";
 
 /** What is asked: whether a verb may be used on `spaces/proxy`. */
 interface Question {
@@ -19,6 +20,7 @@ interface Question {
   readonly name: string;
 }
 
+type AccessOptions = Pick<SpacesViewOptions, "allowCache" | "denyCache" | "onError">;
 type Asking = Pick<WorkspaceRequest<unknown>, "user" | "signal">;
 
 /** How often open watches and upgraded connections are asked about, ms. */
@@ -29,21 +31,14 @@ const INFO = pathInfo("get", "/");
 export class SpacesAccess implements AsyncDisposable {
   readonly #ask: SubjectAccessReviewAuthorizer<Question>;
 
-  constructor({
-    reviews,
-    allowCache,
-    onError,
-  }: {
-    readonly reviews: Client;
-    readonly allowCache: number | undefined;
-    readonly onError: (error: unknown) => void;
-  }) {
+  constructor(reviews: Client, { allowCache, denyCache, onError }: AccessOptions) {
     this.#ask = subjectAccessReview<Question>({
       upstream: reviews.upstream,
       cluster: () => (splitCluster(reviews.upstream).cluster === "" ? reviews.clusterName : ""),
       ...(allowCache !== undefined && { allowCache }),
+      ...(denyCache !== undefined && { denyCache }),
       watchesEvery: EVERY,
-      onError,
+      onError: (error) => onError({ error }),
       attributes: ({ params }) => ({ ...params, group: Space.group, resource: Space.plural, subresource: "proxy" }),
     });
   }
