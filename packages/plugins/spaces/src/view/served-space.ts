@@ -147,11 +147,15 @@ export const formOf = ({ kind, scope }: Named): string => `${kind} ${scope}`;
 
 const textOf = (kinds: ReadonlyMap<string, DiscoveredKind>): string => JSON.stringify([...kinds.values()]);
 
-/** Nobody else has it: names of logical clusters are hashes anyway. */
+/** What is left of a name in that of its logical cluster, characters. */
+const READABLE = 46;
+
+/** Told from all others by a hash, and by its name in the order of lists. */
 function clusterFor(name: SpaceName, id: string): string {
-  return newClusterName(
+  const hash = newClusterName(
     createHash("sha256")
       .update(JSON.stringify([name, id]))
       .digest(),
   );
+  return `${name.replaceAll(/[/.]/g, "-").slice(0, READABLE)}-${hash}`;
 }
