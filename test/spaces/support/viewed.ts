@@ -19,11 +19,11 @@ export class Viewed implements AsyncDisposable {
   readonly spaces: Spaces;
   readonly failures: string[];
 
-  private constructor(lent: Lent, server: PlainServer, spaces: Spaces, failures: string[]) {
-    this.lent = lent;
-    this.server = server;
-    this.spaces = spaces;
-    this.failures = failures;
+  private constructor(parts: Pick<Viewed, "lent" | "server" | "spaces" | "failures">) {
+    this.lent = parts.lent;
+    this.server = parts.server;
+    this.spaces = parts.spaces;
+    this.failures = parts.failures;
   }
 
   /** A view of what is lent, once it is ready. */
@@ -45,7 +45,7 @@ export class Viewed implements AsyncDisposable {
     });
     const server = await startPlain([view], { authentication: [staticTokens(USERS)] });
     await spaces.synced;
-    const viewed = new Viewed(lent, server, spaces, failures);
+    const viewed = new Viewed({ lent, server, spaces, failures });
     for (let ready = await viewed.server.get("/readyz/spaces"); ready.status !== 200; )
       ready = await viewed.server.get("/readyz/spaces");
     return viewed;

@@ -114,6 +114,28 @@ describe("a view of spaces", function () {
     await one.rest();
   });
 
+  it("says by itself who somebody is, and what they may do", async () => {
+    const withdraw = await allow("alice", ["list"]);
+    const at = "POST /services/spaces/*/*/apis";
+    const who = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };
+    const review = await viewed.server.send(`${at}/authentication.k8s.io/v1/selfsubjectreviews`, who, {
+      user: "alice",
+    });
+    expect(review.body.status?.userInfo?.username, review.text).to.equal("alice");
+    for (const [verb, allowed] of [
+      ["list", true],
+      ["delete", false],
+    ] as const) {
+      const spec = { resourceAttributes: { verb, version: "v1", resource: "configmaps", namespace: "default" } };
+      const may = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec };
+      const { body } = await viewed.server.send(`${at}/authorization.k8s.io/v1/selfsubjectaccessreviews`, may, {
+        user: "alice",
+      });
+      expect(body.status.allowed, verb).to.equal(allowed);
+    }
+    await withdraw();
+  });
+
   it("asks a Space by the Secret's credential, and tells it of nobody", async () => {
     const { body } = await viewed.server.send(
       "POST /services/spaces/-/one/apis/authentication.k8s.io/v1/selfsubjectreviews",

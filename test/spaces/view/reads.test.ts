@@ -50,6 +50,12 @@ describe("several spaces as one API server", function () {
     expect((await viewed.get("/apis/example.dev/v1/widgets")).status).to.equal(404);
   });
 
+  it("is found by the fields that kubectl asks for", async () => {
+    const about = "involvedObject.kind%3DConfigMap,involvedObject.name%3Dmenu";
+    const { status, body } = await viewed.get(`/api/v1/namespaces/default/events?fieldSelector=${about}`);
+    expect([status, body.items]).to.eql([200, []]);
+  });
+
   it("is read in pages that are of one state", async () => {
     const first = await viewed.get(`${MENUS}&limit=2`);
     expect(first.body.items).to.have.length(2);

@@ -40,7 +40,7 @@ export async function serve(options: StartOptions): Promise<number> {
     }),
   );
   const remote = await clusterProxiesOf(options, await viewsOf(options, stack));
-  const spaces = spacesOf(options, remote.views);
+  const spaces = await spacesOf(options, remote.views);
   const { views, begin, options: mounted } = await mountsOf(options, spaces.views);
   const logins = await told(() => loginsOf(options));
   const server = stack.use(await told(() => serverOf(options, { credentials, store, views, mounted, logins })));

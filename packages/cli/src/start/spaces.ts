@@ -2,10 +2,12 @@ import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { Client } from "@virtual-workspaces/client";
 import type { HubAddress } from "@virtual-workspaces/cluster-proxy";
 import { ROOT_CLUSTER, Workspace } from "@virtual-workspaces/kcp";
+import type { Spaces as FollowedSpaces, SpaceFailure } from "@virtual-workspaces/spaces";
 import { CustomResourceDefinition, type Loopback, loopback } from "@virtual-workspaces/workspace-server";
+import { told } from "./failures.ts";
 import { once } from "./once.ts";
 import type { StartOptions } from "./options.ts";
-import type { Views } from "./views.ts";
+import { besides, type Views } from "./views.ts";
 
 /** The workspace that has the Spaces, and below which the default provider makes them. */
 const NAME = "spaces";
@@ -19,17 +21,55 @@ export interface Spaces {
   readonly begin: (address: HubAddress) => Promise<AsyncDisposable>;
 }
 
-/** A manager of spaces, where there is to be one, with a provider of workspaces below its own. */
-export function spacesOf({ spaces, log }: Pick<StartOptions, "spaces" | "log">, views: Views): Spaces {
+/** A manager of spaces, where there is to be one, with a provider of workspaces below its own, and the view of them. */
+export async function spacesOf(
+  { spaces, mounts, log }: Pick<StartOptions, "spaces" | "mounts" | "log">,
+  views: Views,
+): Promise<Spaces> {
   if (!spaces) return { views, begin: async () => new AsyncDisposableStack() };
+  const { spacesView } = await import("@virtual-workspaces/spaces");
   const own = views.loopback ?? loopback();
-  return { views: { ...views, loopback: own }, begin: (address) => begun(own, address, log) };
+  const client = new Client({ upstream: own.upstream, cluster: PATH });
+  const { promise: followed, resolve } = Promise.withResolvers<FollowedSpaces>();
+  const onError = ({ space, error }: SpaceFailure): void =>
+    log({ level: "warn", message: "a space cannot be served", ...(space && { space }), error: String(error) });
+  const view = spacesView({ spaces: followed, reviews: client, onError });
+  return {
+    views: {
+      ...views,
+      loopback: own,
+      virtualWorkspaces: besides([view], views.virtualWorkspaces),
+      named: [view, ...views.named],
+    },
+    begin: async (address) => {
+      const stack = new AsyncDisposableStack();
+      stack.use(await begun(client, { own, address, log }));
+      resolve(stack.use(await followedIn(client, { allow: mounts?.allow ?? [], onError })));
+      return stack;
+    },
+  };
+}
+
+/** Spaces that somebody has imported lead wherever they say: not into this machine, nor its network, unless mounts may as well. */
+async function followedIn(
+  client: Client,
+  { allow, onError }: { readonly allow: readonly string[]; readonly onError: (failure: SpaceFailure) => void },
+): Promise<FollowedSpaces> {
+  const [{ followSpaces }, { mountedServers }] = await Promise.all([
+    import("@virtual-workspaces/spaces"),
+    import("@virtual-workspaces/mounts"),
+  ]);
+  const { dial } = await told(() => mountedServers({ allow, whose: "imported Spaces" }));
+  return followSpaces({ client, dial: ({ spec }) => (spec.Type === "imported" ? dial : undefined), onError });
 }
 
 async function begun(
-  { upstream }: Loopback,
-  { url, ca }: HubAddress,
-  log: StartOptions["log"],
+  client: Client,
+  {
+    own: { upstream },
+    address: { url, ca },
+    log,
+  }: { readonly own: Loopback; readonly address: HubAddress; readonly log: StartOptions["log"] },
 ): Promise<AsyncDisposable> {
   const { SpaceManager, SpaceProviderDesc, spaceManifests, workspacesProvider } = await import(
     "@virtual-workspaces/spaces"
@@ -38,7 +78,6 @@ async function begun(
   const type = { name: "universal", path: ROOT_CLUSTER };
   await root.resource(Workspace).apply({ metadata: { name: NAME }, spec: { type } }, { force: true });
   await once(root.resource(Workspace), NAME, ({ status }) => (status?.phase === "Ready" ? true : undefined));
-  const client = new Client({ upstream, cluster: PATH });
   const kinds = client.resource(CustomResourceDefinition);
   for (const manifest of spaceManifests()) {
     const { name = "" } = (await kinds.apply(manifest as never, { force: true })).metadata;

@@ -12,8 +12,8 @@ import { SelfReviews } from "./self-reviews.ts";
 
 /**
  * The reviews that each view has besides its own resources, so that clients can ask who they are and what they may do. A
- * view that lists a resource of the same name serves that in its place, and one with a raw handler has none of these:
- * what its resources do not serve is the handler's.
+ * view that lists a resource of the same name serves that in its place, and one with a raw handler has none of these, unless it says what it
+ * handles: what its resources do not serve is the handler's.
  */
 export class Reviews {
   readonly served: readonly ServedResource[];
@@ -21,7 +21,8 @@ export class Reviews {
 
   constructor(subject: ReviewSubject) {
     this.#workspace = subject.workspace;
-    this.served = subject.workspace.handle === undefined ? reviewsOf(new Questions(subject, this)) : [];
+    const { handle, handles } = subject.workspace;
+    this.served = handle === undefined || handles !== undefined ? reviewsOf(new Questions(subject, this)) : [];
   }
 
   /**

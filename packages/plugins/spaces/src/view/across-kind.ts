@@ -2,7 +2,7 @@ import type { DiscoveredKind } from "@virtual-workspaces/client";
 import { defineResource, type Resource, type ServedResource, type Verb } from "@virtual-workspaces/framework";
 import { type AcrossOptions, AcrossSpaces } from "./across-spaces.ts";
 import { SPACE_ANNOTATION } from "./own-annotations.ts";
-import type { ServedSpace } from "./served-space.ts";
+import { kindKey, type ServedSpace } from "./served-space.ts";
 
 /** What several Spaces serve of a kind together: what is made is made in one of them. */
 const VERBS: readonly Verb[] = ["delete", "get", "list", "patch", "update", "watch"];
@@ -35,6 +35,30 @@ export class AcrossKind {
   }
 }
 
+/** What objects of Kubernetes' own kinds are found by besides their names (its field labels): `kubectl describe` looks for events so. */
+const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  "/v1/events": [
+    ...["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"].map(
+      (part) => `.involvedObject.${part}`,
+    ),
+    ...[".reason", ".reportingComponent", ".type"],
+  ],
+  "/v1/namespaces": [".status.phase"],
+  "/v1/nodes": [".spec.unschedulable"],
+  "/v1/pods": [
+    ...[
+      ".spec.nodeName",
+      ".spec.restartPolicy",
+      ".spec.schedulerName",
+      ".spec.serviceAccountName",
+      ".spec.hostNetwork",
+    ],
+    ...[".status.phase", ".status.podIP", ".status.nominatedNodeName"],
+  ],
+  "/v1/secrets": [".type"],
+  "batch/v1/jobs": [".status.successful"],
+};
+
 /** All that a kind is served by. */
 export const textOf = (kind: DiscoveredKind): string =>
   JSON.stringify([
@@ -61,6 +85,7 @@ function resourceOf(kind: DiscoveredKind): Resource {
         description: "In which Space it is.",
       },
     },
+    selectableFields: FIELDS[kindKey(kind)] ?? [],
     subresources: { status: subresources.includes("status") },
   }) as Resource;
 }
