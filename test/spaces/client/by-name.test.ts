@@ -142,6 +142,26 @@ describe("a client of spaces", function () {
     await lent.show("one");
   });
 
+  it("connects to them as it is told to", async () => {
+    const { client } = lent.management;
+    const asked: string[] = [];
+    await using guarded = followSpaces({
+      client,
+      onError: () => undefined,
+      dial: ({ metadata }) => async ({ host, port }) => {
+        asked.push(`${metadata.name} ${host} ${port > 0}`);
+        throw new Error("nobody goes there from here");
+      },
+    });
+    const one = await guarded.when("default/one");
+    const refused = await one.client
+      .resource(MAP)
+      .list({ limit: 1 })
+      .catch((error) => error);
+    expect(String(refused.cause ?? refused)).to.include("nobody goes there from here");
+    expect(new Set(asked)).to.eql(new Set(["one 127.0.0.1 true"]));
+  });
+
   it("needs to read no more than the namespace that it follows", async () => {
     const { client } = lent.management;
     await client

@@ -149,6 +149,7 @@ export class AcrossSpaces implements Storage<KubeObject> {
     });
     const [first, ...others] = found;
     if (others.length === 0) return first ?? {};
+    found.sort((a, b) => (a.space.name < b.space.name ? -1 : 1));
     const places = found.slice(0, TOLD).map(({ space }) => pathTo(space.space));
     const more = found.length > TOLD ? `, and ${found.length - TOLD} more` : "";
     const message = `there is one in each of several spaces: say which one is meant by ${places.join(", ")}${more}`;
