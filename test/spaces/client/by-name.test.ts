@@ -148,10 +148,12 @@ describe("a client of spaces", function () {
     await using guarded = followSpaces({
       client,
       onError: () => undefined,
-      dial: ({ metadata }) => async ({ host, port }) => {
-        asked.push(`${metadata.name} ${host} ${port > 0}`);
-        throw new Error("nobody goes there from here");
-      },
+      dial:
+        ({ metadata }) =>
+        async ({ host, port }) => {
+          asked.push(`${metadata.name} ${host} ${port > 0}`);
+          throw new Error("nobody goes there from here");
+        },
     });
     const one = await guarded.when("default/one");
     const refused = await one.client

@@ -11,7 +11,6 @@ const USERS = {
   alice: { name: "alice" },
   bob: { name: "bob" },
 };
-const root = { user: "root" };
 
 export class Viewed implements AsyncDisposable {
   readonly lent: Lent;
@@ -90,5 +89,3 @@ export interface Listed {
     readonly annotations?: Readonly<Record<string, string>>;
   };
 }
-
-export { root };

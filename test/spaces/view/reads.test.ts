@@ -101,6 +101,15 @@ describe("several spaces as one API server", function () {
     );
   });
 
+  it("has of one the schemas, where kubectl asks for them", async () => {
+    const { body } = await viewed.get("/openapi/v3", "-/two");
+    const { serverRelativeURL } = body.paths["api/v1"];
+    expect(serverRelativeURL).to.match(/^\/clusters\/root:two\/openapi\//);
+    expect((await viewed.get(serverRelativeURL, "-/two")).body.openapi).to.equal("3.0.0");
+    // That is no way around what somebody may do there.
+    expect((await viewed.get("/clusters/root:two/api/v1/configmaps", "-/two")).status).to.equal(404);
+  });
+
   it("are those of a name, or of a provider, where half of it is named", async () => {
     expect(await viewed.names(MENUS, "*/one")).to.eql(["default/one menu"]);
     expect(await viewed.names(MENUS, "-/*")).to.have.length(3);

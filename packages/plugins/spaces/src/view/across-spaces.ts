@@ -1,4 +1,10 @@
-import { ApiError, type KubeObject, type ObjectKey, type ObjectMeta } from "@virtual-workspaces/apimachinery";
+import {
+  ApiError,
+  isApiError,
+  type KubeObject,
+  type ObjectKey,
+  type ObjectMeta,
+} from "@virtual-workspaces/apimachinery";
 import { impersonated } from "@virtual-workspaces/forwarding";
 import {
   type CacheLease,
@@ -37,6 +43,8 @@ export class AcrossSpaces implements Storage<KubeObject> {
   readonly #options: AcrossOptions;
   readonly #spaces = new Map<SpaceName, ServedSpace>();
   readonly #caches = new WeakMap<ReadableCache, AcrossCache>();
+  /** What was told last of each that fails. */
+  readonly #told = new Map<SpaceName, string>();
   /** Made when somebody asks for objects: of most kinds nobody does. */
   #merged: Merged<object> | undefined;
 
@@ -116,7 +124,7 @@ export class AcrossSpaces implements Storage<KubeObject> {
   }
 
   #made(): Merged<object> {
-    const { identity, partial, patience, history, onError } = this.#options;
+    const { identity, partial, patience, history } = this.#options;
     const spaces = [...this.#spaces.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
     return merged({
       resource: this.resource,
@@ -126,8 +134,15 @@ export class AcrossSpaces implements Storage<KubeObject> {
       ...(partial && { partial }),
       ...(patience !== undefined && { patience }),
       ...(history && { history }),
-      onError: (error, name) => onError(name, error),
+      onError: (error, name) => this.#failed(name, error),
     });
+  }
+
+  /** What a Space has said was told by whoever asked it; what it has not is told once. */
+  #failed(name: SpaceName, error: unknown): void {
+    if (isApiError(error) || this.#told.get(name) === String(error)) return;
+    this.#told.set(name, String(error));
+    this.#options.onError(name, error);
   }
 
   #source(space: ServedSpace): PlacedSource {

@@ -15,7 +15,7 @@ const NONE = "-";
 export const isOne = ({ provider, space }: Place): boolean => provider !== ANY && space !== ANY;
 
 /** Where a Space is. */
-export const placeOf = ({ metadata, spec }: Space): Place => ({
+const placeOf = ({ metadata, spec }: Space): Place => ({
   provider: spec.SpaceProviderDescName ?? NONE,
   space: metadata.name ?? "",
 });

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { DiscoveredKind } from "@virtual-workspaces/client";
 import { type Forwarded, forward, type Relay, relay } from "@virtual-workspaces/forwarding";
-import type { HistoryOptions, TypedDefinition, ViewSource } from "@virtual-workspaces/framework";
+import { type HistoryOptions, Spells, type TypedDefinition, type ViewSource } from "@virtual-workspaces/framework";
 import { newClusterName } from "@virtual-workspaces/kcp";
 import type { Engagement } from "../client/engaged-space.ts";
 import { nameOf, type SpaceName } from "../client/space-name.ts";
@@ -33,6 +33,7 @@ export class ServedSpace implements AsyncDisposable {
   readonly #options: ServingOptions;
   readonly #over = new AbortController();
   readonly #forwarded = new Map<string, Forwarded<object>>();
+  readonly #discoveries: Spells;
   #known: KnownSpace;
   #kinds: ReadonlyMap<string, DiscoveredKind> | undefined;
   #relay: Relay | undefined;
@@ -43,6 +44,7 @@ export class ServedSpace implements AsyncDisposable {
     this.engagement = engaged;
     this.cluster = clusterFor(this.name, engaged?.id ?? space.status?.spaceID ?? space.metadata.uid ?? "");
     this.#options = options;
+    this.#discoveries = new Spells((error) => options.onError(this.name, error));
     this.#known = known;
   }
 
@@ -76,7 +78,8 @@ export class ServedSpace implements AsyncDisposable {
     const { identity, onError } = this.#options;
     this.#relay ??= relay({
       ...{ upstream, identity, what: `the space ${this.name}` },
-      path: ({ tail }) => prefix + (tail || "/"),
+      // A server that is below a path itself says where its schemas are from its own root: kubectl asks for them below ours.
+      path: ({ tail }) => (tail.startsWith(`${prefix}/openapi/`) ? tail : prefix + (tail || "/")),
       onError: (error) => onError(this.name, error),
     });
     return this.#relay;
@@ -121,12 +124,13 @@ export class ServedSpace implements AsyncDisposable {
       const all = await this.engagement.client.discovery().refresh({ signal });
       const kinds = all.filter(({ verbs }) => NEEDED.every((verb) => verbs.includes(verb)));
       if (kinds.length > MOST_KINDS) throw new Error(`it says that it serves more than ${MOST_KINDS} kinds`);
+      this.#discoveries.answered("");
       const before = this.#kinds;
       this.#kinds = new Map(kinds.map((kind) => [kindKey(kind), kind]));
       return before === undefined || textOf(before) !== textOf(this.#kinds);
     } catch (error) {
       // What it was last is what is known of it.
-      if (!signal.aborted) this.#options.onError(this.name, error);
+      if (!signal.aborted) this.#discoveries.failed(error, "");
       return false;
     }
   }

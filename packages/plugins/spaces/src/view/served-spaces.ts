@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { SpaceName } from "../client/space-name.ts";
+import { partsOf, type SpaceName } from "../client/space-name.ts";
 import type { SpaceEngager, Spaces } from "../client/spaces.ts";
+import { isAt, isOne, type Place } from "./place.ts";
 import { ServedSpace, type ServingOptions } from "./served-space.ts";
 
 /** How many Spaces are asked at a time what they serve. */
@@ -14,6 +15,8 @@ export class ServedSpaces implements SpaceEngager {
   readonly #options: ServingOptions;
   readonly #every: number;
   readonly #served = new Map<SpaceName, ServedSpace>();
+  /** By what they are called, whoever provides them. */
+  readonly #called = new Map<string, Set<SpaceName>>();
   readonly #listeners = new Set<(name: SpaceName) => void>();
   readonly #ending = new Set<Promise<void>>();
   readonly #joined: Disposable;
@@ -36,6 +39,13 @@ export class ServedSpaces implements SpaceEngager {
 
   get all(): Iterable<ServedSpace> {
     return this.#served.values();
+  }
+
+  /** Those that a URL means, in order of their names. */
+  at(place: Place): ServedSpace[] {
+    const called = isOne(place) ? (this.#called.get(place.space) ?? []) : this.#served.keys();
+    const found = [...called].sort().flatMap((name) => this.#served.get(name) ?? []);
+    return found.filter(({ space }) => isAt(place, space));
   }
 
   /** Told of each Space that is another, or gone, now. */
@@ -80,6 +90,7 @@ export class ServedSpaces implements SpaceEngager {
   changed(name: SpaceName): void {
     const known = this.#spaces.known(name);
     const before = this.#served.get(name);
+    this.#calls(name, known !== undefined);
     if (known === undefined) this.#served.delete(name);
     else if (before !== undefined && before.engagement?.upstream === known.engaged?.upstream) before.changed(known);
     else this.#add(new ServedSpace(known, this.#options));
@@ -92,6 +103,13 @@ export class ServedSpaces implements SpaceEngager {
     for (const served of this.#served.values()) this.#end(served);
     this.#served.clear();
     await Promise.all([...this.#ending, this.#round]);
+  }
+
+  #calls(name: SpaceName, isThere: boolean): void {
+    const called = partsOf(name).name;
+    const names = this.#called.get(called) ?? new Set<SpaceName>();
+    if (isThere) this.#called.set(called, names.add(name));
+    else if (names.delete(name) && names.size === 0) this.#called.delete(called);
   }
 
   #add(served: ServedSpace): void {

@@ -3,7 +3,7 @@ import { type AuthorizeRequest, type Decision, Targets, type WorkspaceRequest } 
 import { Space } from "../kinds/space.ts";
 import type { AcrossOptions } from "./across-spaces.ts";
 import type { SpacesViewOptions } from "./options.ts";
-import { isAt, isOne, type Place, pathTo } from "./place.ts";
+import { isOne, type Place, pathTo } from "./place.ts";
 import { SelectedSpaces } from "./selected-spaces.ts";
 import type { ServedSpace } from "./served-space.ts";
 import { ServedSpaces } from "./served-spaces.ts";
@@ -67,7 +67,7 @@ export class Serving implements AsyncDisposable {
 
   /** The Space that is meant. @throws ApiError 404 where there is none, 409 where there are several of that name at one provider */
   one(place: Place): ServedSpace {
-    const [found, ...others] = this.#at(place);
+    const [found, ...others] = this.#all.at(place);
     if (found === undefined) throw ApiError.notFound({ group: Space.group, resource: Space.plural }, place.space);
     if (others.length === 0) return found;
     const names = [found, ...others].map(({ name }) => name).join(", ");
@@ -77,13 +77,10 @@ export class Serving implements AsyncDisposable {
 
   /** Whether somebody may do something in the Spaces that are meant. */
   async may(request: AuthorizeRequest<Place>): Promise<Decision> {
-    const there = this.#at(request.params);
-    if (isOne(request.params)) {
-      const [one] = there;
-      // That there is none is only told to those who may know.
-      return one === undefined || there.length > 1 ? this.#access.all(request) : this.#access.one(one.space, request);
-    }
-    return this.#access.several(request, await this.#seen(request));
+    if (!isOne(request.params)) return this.#access.several(request, await this.#seen(request));
+    const [one, ...others] = this.#all.at(request.params);
+    // That there is none is only told to those who may know.
+    return one === undefined || others.length > 0 ? this.#access.all(request) : this.#access.one(one.space, request);
   }
 
   /** What somebody sees of several Spaces. */
@@ -98,7 +95,7 @@ export class Serving implements AsyncDisposable {
 
   /** Where one Space is that is meant, for those who have to name one. */
   example(place: Place): string {
-    const [first] = this.#at(place);
+    const [first] = this.#all.at(place);
     return first === undefined ? "/services/spaces/<provider>/<space>" : pathTo(first.space);
   }
 
@@ -114,12 +111,9 @@ export class Serving implements AsyncDisposable {
     return this.#served;
   }
 
-  #at(place: Place): ServedSpace[] {
-    return [...this.#all.all].filter(({ space }) => isAt(place, space)).sort((a, b) => (a.name < b.name ? -1 : 1));
-  }
-
   #seen({ user, signal, params }: WorkspaceRequest<Place>): Promise<ReadonlySet<string> | undefined> {
-    const namespaces = new Set(this.#at(params).map(({ space }) => space.metadata.namespace ?? ""));
+    const namespaces = (): Set<string> =>
+      new Set(this.#all.at(params).map(({ space }) => space.metadata.namespace ?? ""));
     return this.#access.seen({ user, signal }, namespaces);
   }
 }

@@ -65,10 +65,10 @@ export class SpacesAccess implements AsyncDisposable {
   }
 
   /** In which of some namespaces somebody sees Spaces, where several are shown; `undefined`: in all that there are or will be. */
-  async seen(asking: Asking, namespaces: Iterable<string>): Promise<ReadonlySet<string> | undefined> {
+  async seen(asking: Asking, namespaces: () => Iterable<string>): Promise<ReadonlySet<string> | undefined> {
     const lists = (namespace: string): Promise<Decision> => this.#decide(asking, { verb: "list", namespace, name: "" });
     if ((await lists("")).allowed) return undefined;
-    const all = [...namespaces].sort();
+    const all = [...namespaces()].sort();
     const decided = await Promise.all(all.map(lists));
     return new Set(all.filter((_, at) => decided[at]?.allowed === true));
   }
