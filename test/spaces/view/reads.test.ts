@@ -1,7 +1,14 @@
 // What several Spaces are together: one API server, to whoever lists and watches.
 import { expect } from "chai";
+import { crd } from "../../_support/crd.ts";
+import { define } from "../../workspace-server/support/logical-clusters.ts";
 import { Lent } from "../support/lent.ts";
 import { type Listed, MAPS, SPACE, Viewed } from "../support/viewed.ts";
+
+interface Column {
+  readonly name: string;
+  readonly priority: number;
+}
 
 describe("several spaces as one API server", function () {
   this.timeout(60_000);
@@ -38,6 +45,29 @@ describe("several spaces as one API server", function () {
     expect(body.columnDefinitions.map(({ name }: { name: string }) => name)).to.eql(["Name", "Space", "Age"]);
     const rows = body.rows.map(({ cells }: { cells: unknown[] }) => cells.slice(0, 2));
     expect(rows).to.deep.include(["menu", "default/one"]);
+  });
+
+  it("tells in a table of a custom kind what its definition says that can be shown", async () => {
+    const columns = [
+      { name: "Size", type: "integer", jsonPath: ".spec.size" },
+      { name: "Space", type: "string", jsonPath: ".spec.space" },
+      { name: "Wide", type: "string", jsonPath: ".spec.wide", priority: 1, description: "How wide." },
+    ];
+    const spec = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
+    const version = { additionalPrinterColumns: columns };
+    await define(lent.management.server, "root:two", [crd("Barrel", { properties: { spec }, version })]);
+    const barrel = { apiVersion: "example.dev/v1", kind: "Barrel", metadata: { name: "oak" }, spec: { size: 225 } };
+    const path = "/apis/example.dev/v1/namespaces/default/barrels";
+    const made = await viewed.server.send(`POST /services/spaces/-/two${path}`, barrel, { user: "root" });
+    expect(made.status, made.text).to.equal(201);
+    const headers = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
+    const table = () => viewed.server.get(`/services/spaces/*/*${path}`, { user: "root", headers });
+    let answer = await table();
+    // Until it is known that there is such a kind.
+    while (answer.status === 404) answer = await table();
+    const heads = answer.body.columnDefinitions.map(({ name, priority }: Column) => `${name} ${priority}`);
+    expect(heads).to.eql(["Name 0", "Space 0", "Size 0", "Wide 1", "Age 0"]);
+    expect(answer.body.rows[0].cells.slice(0, 3)).to.eql(["oak", "default/two", 225]);
   });
 
   it("serves all that any of them serves, and of that what can be read together", async () => {

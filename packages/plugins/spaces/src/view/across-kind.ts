@@ -1,3 +1,4 @@
+import type { PathColumn } from "@virtual-workspaces/apimachinery";
 import type { DiscoveredKind } from "@virtual-workspaces/client";
 import { defineResource, type Resource, type ServedResource, type Verb } from "@virtual-workspaces/framework";
 import { type AcrossOptions, AcrossSpaces } from "./across-spaces.ts";
@@ -15,9 +16,10 @@ export class AcrossKind {
   readonly #across: AcrossSpaces;
   readonly #resource: Resource;
 
-  constructor(kind: DiscoveredKind, options: AcrossOptions) {
+  /** @param columns what its table has between Space and Age */
+  constructor(kind: DiscoveredKind, columns: readonly PathColumn[], options: AcrossOptions) {
     this.text = textOf(kind);
-    this.#resource = resourceOf(kind);
+    this.#resource = resourceOf(kind, columns);
     this.#across = new AcrossSpaces(this.#resource, options);
     const verbs = VERBS.filter((verb) => kind.verbs.includes(verb));
     this.served = this.#resource.serve(this.#across, { verbs });
@@ -72,7 +74,7 @@ export const textOf = (kind: DiscoveredKind): string =>
   ]);
 
 /** What objects are is for their Spaces to say: nothing of them is checked, or left out, here. */
-function resourceOf(kind: DiscoveredKind): Resource {
+function resourceOf(kind: DiscoveredKind, columns: readonly PathColumn[]): Resource {
   const { group, version, plural, singular, scope, shortNames, categories, subresources } = kind;
   return defineResource({
     ...{ group, version, kind: kind.kind, plural, scope, shortNames, categories },
@@ -84,6 +86,7 @@ function resourceOf(kind: DiscoveredKind): Resource {
         jsonPath: `.metadata.annotations.${SPACE_ANNOTATION.replaceAll(".", "\\.")}`,
         description: "In which Space it is.",
       },
+      ...Object.fromEntries(columns.map(({ name, ...column }) => [name, column])),
     },
     selectableFields: FIELDS[kindKey(kind)] ?? [],
     subresources: { status: subresources.includes("status") },

@@ -4,7 +4,7 @@ import type { SpaceName } from "../client/space-name.ts";
 import { AcrossKind, textOf } from "./across-kind.ts";
 import type { AcrossOptions } from "./across-spaces.ts";
 import { isAt, type Place } from "./place.ts";
-import { formOf, kindKey, type ServedSpace } from "./served-space.ts";
+import { formOf, type ServedSpace } from "./served-space.ts";
 import type { ServedSpaces } from "./served-spaces.ts";
 
 /** Which of several Spaces. */
@@ -24,6 +24,7 @@ export class SelectedSpaces implements AsyncDisposable {
   readonly #kinds = new Map<string, AcrossKind>();
   #resources: readonly ServedResource[] = [];
   #isStale = true;
+  #uniting: Promise<void> | undefined;
 
   constructor(all: ServedSpaces, selecting: Selecting, options: AcrossOptions) {
     this.#all = all;
@@ -34,8 +35,12 @@ export class SelectedSpaces implements AsyncDisposable {
   }
 
   /** What they serve together; the same value as long as that is the same. */
-  get resources(): readonly ServedResource[] {
-    if (this.#isStale) this.#unite();
+  async resources(): Promise<readonly ServedResource[]> {
+    if (this.#isStale)
+      this.#uniting ??= this.#unite().finally(() => {
+        this.#uniting = undefined;
+      });
+    await this.#uniting;
     return this.#resources;
   }
 
@@ -61,38 +66,42 @@ export class SelectedSpaces implements AsyncDisposable {
     this.#isStale = true;
   }
 
-  #unite(): void {
+  async #unite(): Promise<void> {
+    this.#isStale = false;
     const united = unionOf(this.#members.values());
-    let isSame = united.size === this.#kinds.size;
-    for (const key of [...this.#kinds.keys()]) if (!united.has(key)) this.#kinds.delete(key);
-    for (const [key, kind] of united) {
-      if (this.#kinds.get(key)?.text === textOf(kind)) continue;
-      isSame = false;
-      const across = new AcrossKind(kind, this.#options);
+    const fresh = [...united].filter(([key, { kind }]) => this.#kinds.get(key)?.text !== textOf(kind));
+    const made = fresh.map(async ([key, { kind, space }]) => {
+      const across = new AcrossKind(kind, await space.columns(kind), this.#options);
+      return [key, across] as const;
+    });
+    const gone = [...this.#kinds.keys()].filter((key) => !united.has(key));
+    for (const [key, across] of await Promise.all(made)) {
       for (const space of this.#members.values()) across.place(space);
       this.#kinds.set(key, across);
     }
-    if (!isSame) this.#resources = [...this.#kinds.values()].map(({ served }) => served);
-    this.#isStale = false;
+    for (const key of gone) this.#kinds.delete(key);
+    if (fresh.length + gone.length > 0) this.#resources = [...this.#kinds.values()].map(({ served }) => served);
   }
 }
 
+/** A kind, and a Space that has it. */
+interface Said {
+  readonly kind: DiscoveredKind;
+  readonly space: ServedSpace;
+}
+
 /** The kinds of Spaces together. Where they differ in what one is, it is what most of them say. */
-function unionOf(spaces: Iterable<ServedSpace>): ReadonlyMap<string, DiscoveredKind> {
-  const said = new Map<string, Map<string, { readonly kind: DiscoveredKind; count: number }>>();
-  const inOrder = [...spaces].sort((a, b) => (a.name < b.name ? -1 : 1));
-  for (const { kinds } of inOrder)
-    for (const [key, kind] of kinds ?? []) {
-      const forms = said.get(key) ?? new Map<string, { readonly kind: DiscoveredKind; count: number }>();
+function unionOf(spaces: Iterable<ServedSpace>): ReadonlyMap<string, Said> {
+  const said = new Map<string, Map<string, Said & { count: number }>>();
+  for (const space of [...spaces].sort((a, b) => (a.name < b.name ? -1 : 1)))
+    for (const [key, kind] of space.kinds ?? []) {
+      const forms = said.get(key) ?? new Map<string, Said & { count: number }>();
       said.set(key, forms);
       const form = forms.get(formOf(kind));
-      if (form === undefined) forms.set(formOf(kind), { kind, count: 1 });
+      if (form === undefined) forms.set(formOf(kind), { kind, space, count: 1 });
       else form.count += 1;
     }
-  const most = [...said.values()].flatMap((forms) => {
-    const [first, ...others] = [...forms.values()];
-    const found = first && others.reduce((a, b) => (b.count > a.count ? b : a), first);
-    return found === undefined ? [] : [found.kind];
-  });
-  return new Map(most.map((kind) => [kindKey(kind), kind]));
+  return new Map(
+    [...said].map(([key, forms]) => [key, [...forms.values()].reduce((a, b) => (b.count > a.count ? b : a))]),
+  );
 }

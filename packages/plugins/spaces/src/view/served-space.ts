@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { PathColumn } from "@virtual-workspaces/apimachinery";
 import type { DiscoveredKind } from "@virtual-workspaces/client";
 import { type Forwarded, forward, type Relay, relay } from "@virtual-workspaces/forwarding";
 import { type HistoryOptions, Spells, type TypedDefinition, type ViewSource } from "@virtual-workspaces/framework";
@@ -8,6 +9,7 @@ import { nameOf, type SpaceName } from "../client/space-name.ts";
 import { unusableError } from "../client/space-state.ts";
 import type { KnownSpace } from "../client/spaces.ts";
 import type { Space } from "../kinds/space.ts";
+import { columnsOf } from "./columns.ts";
 
 /** How Spaces are asked. */
 export interface ServingOptions {
@@ -33,6 +35,7 @@ export class ServedSpace implements AsyncDisposable {
   readonly #options: ServingOptions;
   readonly #over = new AbortController();
   readonly #forwarded = new Map<string, Forwarded<object>>();
+  readonly #columns = new Map<string, Promise<readonly PathColumn[]>>();
   readonly #discoveries: Spells;
   #known: KnownSpace;
   #kinds: ReadonlyMap<string, DiscoveredKind> | undefined;
@@ -114,6 +117,14 @@ export class ServedSpace implements AsyncDisposable {
   serves(definition: Definition): boolean {
     const own = this.#kinds?.get(kindKey(definition));
     return this.#kinds === undefined || (own !== undefined && formOf(own) === formOf(definition));
+  }
+
+  /** What the table of a custom kind has between name and age, as its definition says; nothing of others, and of those that nobody may read. */
+  columns(kind: DiscoveredKind): Promise<readonly PathColumn[]> {
+    const key = kindKey(kind);
+    const known = this.#columns.get(key) ?? columnsOf(this.engagement?.client, kind, this.#over.signal);
+    this.#columns.set(key, known);
+    return known;
   }
 
   /** Asks what it serves. @returns whether that is something else than before */

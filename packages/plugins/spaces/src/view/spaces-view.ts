@@ -34,7 +34,7 @@ export function spacesView(options: SpacesViewOptions): VirtualWorkspace {
     handles: (request) => isOne(request.params) || isInOne(request),
     handle: (req, res, request) => passedBy(serving, request, req.method).handle(req, res, request),
     upgrade: (req, socket, request) => passedBy(serving, request, req.method).upgrade(req, socket, request),
-    resources: async (request) => (await serving.several(request)).resources,
+    resources: async (request) => (await serving.several(request)).resources(),
     setup: () => {
       serving.start();
       return serving;
