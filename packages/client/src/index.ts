@@ -28,6 +28,7 @@ export { type OwnerKeysOptions, ownerKeys } from "./controller/owner-keys.ts";
 export type { RateLimitOptions } from "./controller/rate-limit.ts";
 export type { Keyed, Source, SourceHandlers, SourceStore } from "./controller/source.ts";
 export { isTerminal, TerminalError, terminal } from "./controller/terminal-error.ts";
+export { Turns } from "./controller/turns.ts";
 export { type AddOptions, WorkQueue, type WorkQueueMetrics, type WorkQueueOptions } from "./controller/work-queue.ts";
 export { Discovery } from "./discovery/discovery.ts";
 export type { DiscoveredKind } from "./discovery/kinds.ts";
@@ -54,6 +55,7 @@ export { orElse } from "./http/or-else.ts";
 export { type CallerHeaders, impersonationHeaders, REMOTE_HEADERS, remoteHeaders } from "./impersonation-headers.ts";
 export { Backoff, type BackoffOptions } from "./informer/backoff.ts";
 export type { InformerEvent, InformerHandlers, LifecycleEvent, RelistReason } from "./informer/events.ts";
+export { type FollowEvent, type FollowOptions, follow, type Slot } from "./informer/follow.ts";
 export { type EventsOptions, Informer } from "./informer/informer.ts";
 export type { InformerMetrics } from "./informer/metrics.ts";
 export {
@@ -89,6 +91,7 @@ export type {
   PatchOptions,
   WriteOptions,
 } from "./options/write.ts";
+export { endable } from "./resource/endable.ts";
 export { keyOf } from "./resource/key.ts";
 export type { ResourceList, WholeList } from "./resource/list.ts";
 export { type Named, SubresourceClient } from "./resource/subresource-client.ts";

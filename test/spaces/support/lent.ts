@@ -125,7 +125,7 @@ export async function when(spaces: Spaces, is: () => boolean): Promise<void> {
   const look = (): void => {
     if (is()) resolve();
   };
-  using _ = spaces.watch(look);
+  using _ = spaces.onChange(look);
   look();
   await promise;
 }

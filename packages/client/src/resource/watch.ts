@@ -12,6 +12,7 @@ import { lines } from "@virtual-workspaces/transport";
 import { malformed } from "../http/body.ts";
 import type { WatchOptions } from "../options/read.ts";
 import type { Requests } from "../requests.ts";
+import { endable } from "./endable.ts";
 import { called } from "./endpoint.ts";
 import { collectionPath, type Place } from "./place.ts";
 
@@ -28,34 +29,12 @@ interface Watched {
   accept(form: "one"): readonly string[];
 }
 
-/** A watch, as a generator that can be ended while it waits: that of the language would wait for the next event. */
+/** A watch, which can be ended while it waits. */
 export function watching<T>(
   target: Watched,
   { signal, ...options }: WatchOptions,
 ): AsyncGenerator<ResourceEvent<T>, void, undefined> {
-  const ended = new AbortController();
-  const abort = (): void => ended.abort(signal?.reason);
-  if (signal?.aborted === true) abort();
-  else signal?.addEventListener("abort", abort, { once: true });
-  let left = false;
-
-  const events = (async function* (): AsyncGenerator<ResourceEvent<T>, void, undefined> {
-    try {
-      yield* received<T>(target, { ...options, signal: ended.signal });
-    } catch (error) {
-      if (!left) throw error;
-    } finally {
-      signal?.removeEventListener("abort", abort);
-    }
-  })();
-  const leave = events.return.bind(events);
-  events.return = (value) => {
-    left = true;
-    signal?.removeEventListener("abort", abort);
-    ended.abort();
-    return leave(value);
-  };
-  return events;
+  return endable(signal, (ended) => received<T>(target, { ...options, signal: ended }));
 }
 
 async function* received<T>(

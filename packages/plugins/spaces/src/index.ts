@@ -7,7 +7,7 @@
 // The client
 export type { SpaceConfig } from "./client/access.ts";
 export type { EngagedSpace, Rewrite } from "./client/engaged-space.ts";
-export type { FailedSpace, SpaceList, SpaceListOptions } from "./client/list.ts";
+export type { FailedSpace, SpaceList, SpaceListOptions, SpaceSelectOptions } from "./client/list.ts";
 export type {
   SpaceInformerFactories,
   SpaceInformers,
@@ -19,6 +19,7 @@ export type { SpaceName } from "./client/space-name.ts";
 export type { SpaceInformer, SpaceSource } from "./client/space-source.ts";
 export type { SpaceState } from "./client/space-state.ts";
 export { type FollowSpacesOptions, followSpaces, type SpaceFailure, type Spaces } from "./client/spaces.ts";
+export type { ResetReason, SpaceEvent, SpaceEventContent, SpaceWatchOptions } from "./client/watch/events.ts";
 // Kinds
 export {
   type AccessScope,

@@ -1,15 +1,18 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { KubeConfig } from "@kubernetes/client-node";
 import type { KindReference } from "@virtual-workspaces/apimachinery";
-import type { Client } from "@virtual-workspaces/client";
+import type { Client, Clock } from "@virtual-workspaces/client";
 import { type AccessScope, DEFAULT_PROVIDER, namespaceOf } from "../kinds/names.ts";
 import type { Space } from "../kinds/space.ts";
 import { type EngagedSpace, Engagement, type Reach, type Rewrite, type Usable } from "./engaged-space.ts";
 import { FollowedAccess } from "./followed-access.ts";
-import { listAcross, type SpaceList, type SpaceListOptions } from "./list.ts";
+import { type Listed, listAcross, type SpaceList, type SpaceListOptions } from "./list.ts";
+import { Slots } from "./slots.ts";
 import { type SpaceInformerFactories, SpaceInformers, type SpaceInformersOptions } from "./space-informers.ts";
 import { type SpaceName, wholeName } from "./space-name.ts";
 import { type SpaceState, unusableError } from "./space-state.ts";
+import type { SpaceEvent, SpaceWatchOptions } from "./watch/events.ts";
+import { watchAcross } from "./watch/watch.ts";
 
 /** Something that went wrong with a Space, or with following them, and is tried again. */
 export interface SpaceFailure {
@@ -43,14 +46,16 @@ export interface FollowSpacesOptions {
   readonly onError: (failure: SpaceFailure) => void;
   /** Ends everything. */
   readonly signal?: AbortSignal;
+  /** @default the machine's */
+  readonly clock?: Clock;
 }
 
 /** What runs for each Space that can be used. */
 export interface SpaceEngager extends AsyncDisposable {
   /** One can be used; or is reached elsewhere now, and how it was reached before is of no more use once this resolves. */
-  engage(space: EngagedSpace): Promise<void>;
+  engage(space: Engagement): Promise<void>;
   /** It is no more: deleted, or only not to be seen any more. Its connections are closed once this resolves. */
-  disengage(space: EngagedSpace, how: "deleted" | "gone"): Promise<void>;
+  disengage(space: Engagement, how: "deleted" | "gone"): Promise<void>;
   /** Something of a Space has changed, whether or not it can be used. @default that is of no interest */
   changed?(name: SpaceName): void;
 }
@@ -77,6 +82,7 @@ export class Spaces implements AsyncDisposable {
   readonly #ending = new Set<Promise<void>>();
   readonly #made = new WeakMap<EngagedSpace, Map<unknown, unknown>>();
   readonly #picked = new AsyncLocalStorage<SpaceName>();
+  readonly #slots: Slots;
   readonly #end: () => void;
   #closed: Promise<void> | undefined;
 
@@ -84,6 +90,7 @@ export class Spaces implements AsyncDisposable {
   constructor(options: FollowSpacesOptions) {
     const { client, scope = "external", namespace, labels, signal } = options;
     this.#options = options;
+    this.#slots = new Slots(options.clock);
     this.#access = new FollowedAccess({
       ...{ client, scope, namespace, labels },
       changed: (name) => this.#look(name),
@@ -154,7 +161,7 @@ export class Spaces implements AsyncDisposable {
   }
 
   /** Calls back after each change of a Space, until it is disposed of. */
-  watch(look: () => void): Disposable {
+  onChange(look: () => void): Disposable {
     const watcher = (): void => look();
     this.#watchers.add(watcher);
     return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };
@@ -170,13 +177,10 @@ export class Spaces implements AsyncDisposable {
     const informers = new SpaceInformers<F>({
       ...options,
       synced: this.synced,
-      failed: (space, error) => {
-        if (this.#stateOf(space)?.ready === true) this.#options.onError({ space, error });
-      },
+      failed: (space, error) => this.#failed(space, error),
       closed: () => void this.#engagers.delete(informers),
     });
-    this.#engagers.add(informers);
-    for (const space of this.#engaged.values()) void informers.engage(space);
+    this.#engage(informers);
     return informers;
   }
 
@@ -189,18 +193,59 @@ export class Spaces implements AsyncDisposable {
 
   /** @internal Runs for each Space, those that are there first, until it is disposed of. */
   join(engager: SpaceEngager): Disposable {
-    this.#engagers.add(engager);
-    for (const space of this.#engaged.values()) void engager.engage(space);
+    const engaged = this.#engage(engager);
     for (const name of this.#access.names) engager.changed?.(name);
-    return { [Symbol.dispose]: () => void this.#engagers.delete(engager) };
+    return engaged;
   }
 
-  /** The objects of a kind in all Spaces, each with its Space; those that could not be read are named besides. */
+  /**
+   * The objects of a kind in all Spaces, each with its Space; those that could not be read are named besides. Sixteen Spaces are read at a time.
+   * With `limit` it is a page, in which those that fit are read.
+   *
+   * Memory: the answer. @throws ApiError 400 on a limit or a `continue` that is none, 410 on a `continue` of another list
+   */
   list<T extends object>(kind: KindReference<T>, options: SpaceListOptions = {}): Promise<SpaceList<T>> {
-    const notReady = this.states
-      .filter(({ ready }) => !ready)
-      .map((state) => ({ space: state.name, error: unusableError(state.name, state) }));
-    return listAcross(kind, { ...options, spaces: this.engaged, notReady });
+    const spaces = this.states.map((state): Listed => {
+      const engaged = state.ready ? this.#engaged.get(state.name) : undefined;
+      return engaged ?? { space: state.name, error: unusableError(state.name, state) };
+    });
+    return listAcross(kind, options, { spaces, slots: this.#slots });
+  }
+
+  /** As {@link list}, page after page. @param options `limit` is of a page; @default 500 */
+  async *pages<T extends object>(
+    kind: KindReference<T>,
+    { limit = 500, ...options }: SpaceListOptions = {},
+  ): AsyncGenerator<SpaceList<T>, void, undefined> {
+    for (let page = await this.list(kind, { ...options, limit }); ; ) {
+      yield page;
+      if (page.continue === undefined) return;
+      page = await this.list(kind, { ...options, limit, continue: page.continue });
+    }
+  }
+
+  /**
+   * What happens in all Spaces, as it does, each with its Space; what is there first, unless a cursor says where to go on. Spaces may come, go, be away and
+   * come back meanwhile: none disturbs another, and whatever cannot be told truthfully is said to be void (`RESET`, `LEFT`). Failures are told by `onError`.
+   * It goes on until the signal aborts, whose reason is thrown, the loop is left, or Spaces are not followed any more.
+   *
+   * Who reads slowly holds back the servers: an event of each Space waits here, and the objects of sixteen Spaces that are being told for the
+   * first time. Whose events wait are served in turn.
+   *
+   * @throws ApiError 400 on what is no cursor, 410 on one that is damaged or of something else: begin without one
+   */
+  watch<T extends object>(
+    kind: KindReference<T>,
+    options: SpaceWatchOptions = {},
+  ): AsyncGenerator<SpaceEvent<T>, void, undefined> {
+    return watchAcross(kind, options, {
+      synced: this.synced,
+      isThere: (space) => this.#access.of(space) !== undefined,
+      slot: (signal) => this.#slots.take(signal),
+      failed: (space, error) => this.#failed(space, error),
+      onChange: (look) => this.onChange(look),
+      engage: (engager) => this.#engage(engager),
+    });
   }
 
   /** Runs something in which {@link kubeConfig} is of a Space. @throws ApiError as {@link space}, what it throws */
@@ -224,6 +269,18 @@ export class Spaces implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
+  }
+
+  #engage(engager: SpaceEngager): Disposable {
+    this.#engagers.add(engager);
+    for (const space of this.#engaged.values()) void engager.engage(space);
+    if (this.#closed !== undefined) void engager[Symbol.asyncDispose]();
+    return { [Symbol.dispose]: () => void this.#engagers.delete(engager) };
+  }
+
+  /** Of one that says itself that it is not Ready there is nothing to tell. */
+  #failed(space: SpaceName, error: unknown): void {
+    if (this.#stateOf(space)?.ready === true) this.#options.onError({ space, error });
   }
 
   #look(name: SpaceName): void {
@@ -290,7 +347,7 @@ export class Spaces implements AsyncDisposable {
 
   async #change(signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    using _ = this.watch(resolve);
+    using _ = this.onChange(resolve);
     signal?.addEventListener("abort", () => resolve(), { once: true });
     await promise;
   }
