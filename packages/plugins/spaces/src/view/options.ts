@@ -21,7 +21,7 @@ export interface SpacesViewOptions {
    * What is answered of several Spaces while one cannot be reached. @default "known": as its objects were last seen; 503 as long as they never were
    */
   readonly partial?: PartialAnswers;
-  /** How long one reader waits for a Space, before it counts as away, ms. @default 3000 */
+  /** How long one reader waits for a Space, before it counts as away, ms. What all of them have is read in that time, too. @default 10000, as of informers across Spaces */
   readonly patience?: number;
   /** How often it is asked what a Space serves, while somebody wants to know of several, ms; 30 ms for each Space at least. @default 10000 */
   readonly discoverEvery?: number;

@@ -10,7 +10,7 @@ import { ServedSpaces } from "./served-spaces.ts";
 import { SpacesAccess } from "./spaces-access.ts";
 
 const EVERY = 10_000;
-const PATIENCE = 3_000;
+const PATIENCE = 10_000;
 
 /** What the view of Spaces answers from, from its start to its end. */
 export class Serving implements AsyncDisposable {
