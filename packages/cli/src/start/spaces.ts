@@ -19,21 +19,23 @@ export interface Spaces {
   readonly begin: (address: HubAddress) => Promise<AsyncDisposable>;
 }
 
+type Options = Pick<StartOptions, "spaces" | "log" | "mounts">;
+
 /** A manager of spaces, where there is to be one, with a provider of workspaces below its own. */
-export function spacesOf({ spaces, log }: Pick<StartOptions, "spaces" | "log">, views: Views): Spaces {
+export function spacesOf({ spaces, ...options }: Options, views: Views): Spaces {
   if (!spaces) return { views, begin: async () => new AsyncDisposableStack() };
   const own = views.loopback ?? loopback();
-  return { views: { ...views, loopback: own }, begin: (address) => begun(own, address, log) };
+  return { views: { ...views, loopback: own }, begin: (address) => begun(own, address, options) };
 }
 
 async function begun(
   { upstream }: Loopback,
   { url, ca }: HubAddress,
-  log: StartOptions["log"],
+  { log, mounts }: Omit<Options, "spaces">,
 ): Promise<AsyncDisposable> {
-  const { SpaceManager, SpaceProviderDesc, spaceManifests, workspacesProvider } = await import(
-    "@virtual-workspaces/spaces"
-  );
+  const plugin = await import("@virtual-workspaces/spaces");
+  const { SpaceManager, SpaceProviderDesc, spaceManifests, workspacesProvider } = plugin;
+  const { mountedServers } = await import("@virtual-workspaces/mounts");
   await using root = new Client({ upstream, cluster: ROOT_CLUSTER });
   const type = { name: "universal", path: ROOT_CLUSTER };
   await root.resource(Workspace).apply({ metadata: { name: NAME }, spec: { type } }, { force: true });
@@ -45,7 +47,13 @@ async function begun(
     await once(kinds, name, (kind) => isEstablished(kind) || undefined);
   }
   const workspaces = workspacesProvider({ own: { client, url, ...(ca !== undefined && { ca }) } });
-  const manager = new SpaceManager({ client, types: { workspaces }, log });
+  const types = {
+    workspaces,
+    kubeconfigs: plugin.kubeconfigsProvider(),
+    // Providers are where mounts may lead: whoever makes one chooses the address.
+    rest: plugin.restProvider(mountedServers({ allow: mounts?.allow ?? [], whose: "space providers" })),
+  };
+  const manager = new SpaceManager({ client, types, log });
   const provider = { metadata: { name: DEFAULT }, spec: { ProviderType: "workspaces" } };
   await client.resource(SpaceProviderDesc).apply(provider, { force: true });
   return manager;
