@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import type { VirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { root } from "../tools/install.mjs";
+import { localNode, root } from "../tools/install.mjs";
 import { run as tool } from "../tools/run.mjs";
 import { inTurn } from "../tools/share.mjs";
 import { type Tree, tree } from "./_setup/tree.ts";
@@ -15,6 +15,7 @@ import { ALICE, type KubeconfigHome, kubeconfigHome, startTls } from "./_support
 import { Dev } from "./cli/support/dev.ts";
 import { Start } from "./cli/support/start.ts";
 import { Serve } from "./cli/support/views-of-workspaces.ts";
+import { Program } from "./go/support/program.ts";
 import { VirtualWorkspaces } from "./go/support/virtual-workspaces.ts";
 
 const run = promisify(execFile);
@@ -134,6 +135,9 @@ async function devAndCheck(folder: Tree, commands: readonly Command[]): Promise<
   }
 }
 
+/** A program of the guide's own, which says when it is there. */
+const PROGRAM = /^node ([\w-]+\.ts) &$/;
+
 /** Starts a workspace server whenever a command says so, until one ends it. */
 async function startAndCheck(folder: Tree, commands: readonly Command[]): Promise<void> {
   const inTerminal = terminal(folder);
@@ -150,8 +154,13 @@ async function startAndCheck(folder: Tree, commands: readonly Command[]): Promis
     const [, flags] = /^virtual-workspaces start ?(.*) &$/.exec(line) ?? [];
     const [, agent] = /^virtual-workspaces (agent --.*) &$/.exec(line) ?? [];
     const [, signal] = /^kill(?: -(9))? %1$/.exec(line) ?? [];
+    const [, program] = PROGRAM.exec(line) ?? [];
     let printed = "";
-    if (flags !== undefined) {
+    if (program !== undefined) {
+      const args = ["--conditions=@virtual-workspaces/source", program];
+      const running = stack.use(new Program(localNode, args, { HOME: folder.path, cwd: folder.path }));
+      printed = await running.until("a line", () => running.lines[0], 30_000);
+    } else if (flags !== undefined) {
       const given = flags.split(" ").filter((flag) => flag !== "");
       const inFolder = given.map((flag) =>
         flag.replace(/=([\w-]+\.(?:crt|csv|ts|yaml))$/, `=${join(folder.path, "$1")}`),
@@ -226,7 +235,7 @@ for (const { file, listings } of inTurn(guides)) {
     for (const { title, module, files, commands } of listings) {
       it(title, async () => {
         const script = commands[0]?.line === "node check.ts";
-        const started = commands.some(({ line }) => line.startsWith("virtual-workspaces start"));
+        const started = commands.some(({ line }) => line.startsWith("virtual-workspaces start") || PROGRAM.test(line));
         const served = commands[0]?.line.startsWith("virtual-workspaces dev ");
         const [, named = script ? "check.ts" : "view.ts"] = /^\/\/ (\S+\.ts)\n/.exec(module) ?? [];
         using folder = tree({ [named]: module, ...files });

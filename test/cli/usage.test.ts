@@ -100,6 +100,12 @@ describe("virtual-workspaces", function () {
     [["conformance", "localhost:6444"], /localhost:6444 is no URL that begins with https:\/\/ or http:\/\//],
     [["conformance", "https://x", "--client-key", "k"], /--client-certificate and --client-key go together/],
     [["conformance", "https://x", "--token-file", "none"], /--token-file none cannot be read: ENOENT/],
+    [["conformance", "https://x", "--parent", "root"], /--parent is about providers: add --space-provider/],
+    [
+      ["conformance", "https://x", "--space-provider", "--resource", "a"],
+      /--resource is about API servers: leave it out/,
+    ],
+    [["conformance", "https://x", "--space-provider", "--ready-within", "soon"], /--ready-within: give seconds/],
   ];
   for (const [args, message] of mistakes) {
     it(`${args.join(" ") || "nothing"} ends with 2 and a remedy`, async () => {

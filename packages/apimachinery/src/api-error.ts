@@ -157,6 +157,11 @@ export class ApiError extends Error {
     return failure("ServiceUnavailable", message, details);
   }
 
+  /** 501: this server has no way to do it, now or later. Kubernetes knows no reason for that. */
+  static notImplemented(message: string): ApiError {
+    return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 501 });
+  }
+
   /** 502: another server answers what is not passed on, or cannot be had by whoever should. Kubernetes knows no reason for that. */
   static badGateway(message: string): ApiError {
     return new ApiError({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, code: 502 });

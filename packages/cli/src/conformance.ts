@@ -1,12 +1,15 @@
 import { readFileSync } from "node:fs";
 import {
+  type ConformanceReport,
   type ConformanceWrites,
   type Credentials,
+  checkSpaceProvider,
   matchResources,
   parseSamples,
   printConformance,
   runConformance,
 } from "@virtual-workspaces/testing";
+import { type SpaceProviderFlags, spaceProviderOptions } from "./conformance-space-provider.ts";
 import { type Command, Failure, parse, UsageError } from "./usage.ts";
 
 export const conformance: Command = {
@@ -28,6 +31,12 @@ Flags:
   --check <id>                    make the check T9.4, or all of T9, only; more than once for several
   --strict                        check too what this project promises beyond Kubernetes
   --json                          the report as JSON
+
+Space providers:
+  --space-provider                the URL is that of a space provider, which /v1/spaces is below; with --write it makes a
+                                  space, whose name begins with conformance-, and deletes it
+  --parent <path>                 look at, and make, spaces below that one
+  --ready-within <seconds>        how long a space may take to be ready, or gone            (default 300)
 
 Writing:
   --write                         make, change and delete objects of each --resource that is named; those it makes have
@@ -57,20 +66,11 @@ Writing:
       collects: { type: "boolean" },
       strict: { type: "boolean" },
       json: { type: "boolean" },
+      "space-provider": { type: "boolean" },
+      parent: { type: "string" },
+      "ready-within": { type: "string" },
     });
-    const { resource = [], check = [], "other-token-file": others = [], strict = false } = values;
-    const writes = writesOf(values);
-    using interrupt = interrupted(writes !== undefined);
-    const report = await runConformance({
-      url: urlOf(positionals),
-      credentials: credentialsOf(values),
-      others: others.map((path) => fromFile("token", path, "--other-token-file")),
-      resources: matchResources(resource),
-      checks: (id) => check.length === 0 || check.some((wanted) => id === wanted || id.startsWith(`${wanted}.`)),
-      strict,
-      signal: interrupt.signal,
-      ...(writes === undefined ? {} : { writes }),
-    });
+    const report = await reportOn(urlOf(positionals), values);
     const text = values.json
       ? `${JSON.stringify(report, null, 2)}\n`
       : printConformance(report, { color: isTerminal() });
@@ -79,11 +79,37 @@ Writing:
   },
 };
 
-/** An interrupt ends the run, which still deletes what it has made; a second one ends the process. */
-function interrupted(writing: boolean): Disposable & { readonly signal: AbortSignal } {
+interface AllFlags extends WritingFlags, Flags, SpaceProviderFlags {
+  readonly check?: readonly string[];
+  readonly strict?: boolean;
+  readonly "other-token-file"?: readonly string[];
+}
+
+async function reportOn(url: string, values: AllFlags): Promise<ConformanceReport> {
+  const { resource = [], check = [], "other-token-file": others = [], strict = false } = values;
+  const provider = spaceProviderOptions(values);
+  const checks = (id: string): boolean =>
+    check.length === 0 || check.some((wanted) => id === wanted || id.startsWith(`${wanted}.`));
+  if (provider !== undefined) {
+    using interrupt = interrupted(provider.write === true ? "is called conformance-…" : undefined);
+    return await checkSpaceProvider({ url, ...credentialsOf(values), ...provider, checks, signal: interrupt.signal });
+  }
+  const writes = writesOf(values);
+  using interrupt = interrupted(writes && "has the label conformance.virtual-workspaces.dev/run");
+  return await runConformance({
+    ...{ url, checks, strict, credentials: credentialsOf(values) },
+    others: others.map((path) => fromFile("token", path, "--other-token-file")),
+    resources: matchResources(resource),
+    signal: interrupt.signal,
+    ...(writes === undefined ? {} : { writes }),
+  });
+}
+
+/** An interrupt ends the run, which still deletes what it has made; a second one ends the process. @param left by what that is found */
+function interrupted(left: string | undefined): Disposable & { readonly signal: AbortSignal } {
   const controller = new AbortController();
-  const left = "what it made and could not delete has the label conformance.virtual-workspaces.dev/run";
-  const abort = (): void => controller.abort(new Failure(writing ? `interrupted; ${left}` : "interrupted"));
+  const what = left === undefined ? "interrupted" : `interrupted; what it made and could not delete ${left}`;
+  const abort = (): void => controller.abort(new Failure(what));
   process.once("SIGINT", abort).once("SIGTERM", abort);
   const dispose = (): void => void process.off("SIGINT", abort).off("SIGTERM", abort);
   return { signal: controller.signal, [Symbol.dispose]: dispose };

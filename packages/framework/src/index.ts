@@ -139,6 +139,7 @@ export { readOnly } from "./authz/read-only.ts";
 export { union } from "./authz/union.ts";
 export type { ProtobufField, ProtobufMessage, ProtobufScalar } from "./body/protobuf/message.ts";
 export { PROTOBUF_METADATA } from "./body/protobuf/meta.ts";
+export { type ReadBodyOptions, readBody } from "./body/read.ts";
 export { clientCertificate, connectionOf } from "./connection.ts";
 export { pathInfo, type RequestInfo, type RequestTarget, requestInfo } from "./request-info.ts";
 export type {

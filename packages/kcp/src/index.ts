@@ -132,7 +132,7 @@ export {
 } from "./secrets/named-secrets.ts";
 export { type RequestCredential, requestCredential } from "./secrets/request-credential.ts";
 export { type SecretPlace, type SecretProblem, secretAt } from "./secrets/secret-at.ts";
-export type { SecretContent } from "./secrets/secret-content.ts";
+export { type SecretContent, secretContent } from "./secrets/secret-content.ts";
 // Kinds of tenancy.kcp.io
 export { TypeFault, type TypesOf, typesFrom } from "./tenancy/extended-types.ts";
 export { MOUNT_READY_CONDITION } from "./tenancy/mount.ts";

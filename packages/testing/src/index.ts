@@ -30,3 +30,6 @@ export {
 export type { Credentials } from "./http/credentials.ts";
 // A server to test a view on
 export { startTestServer, type TestServer, type TestServerOptions } from "./server.ts";
+// Providers of spaces
+export { checkSpaceProvider } from "./space-provider/check-space-provider.ts";
+export type { SpaceProviderCheckOptions, SpaceProviderDeadlines } from "./space-provider/options.ts";

@@ -1,6 +1,6 @@
 // A management cluster, which is a workspace, with a manager of spaces, and a workspace that spaces are made in.
 import type { KindReference, ObjectOf } from "@virtual-workspaces/apimachinery";
-import { Client, Informer } from "@virtual-workspaces/client";
+import { Client, Informer, orElse } from "@virtual-workspaces/client";
 import {
   Space,
   type SpaceContent,
@@ -12,6 +12,7 @@ import {
   workspacesProvider,
 } from "@virtual-workspaces/spaces";
 import type { Store } from "@virtual-workspaces/store";
+import { parse } from "yaml";
 import { define, makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";
 import { startWorkspaces, type Workspaces } from "../../workspace-server/support/workspaces.ts";
 
@@ -127,6 +128,13 @@ export class Management implements AsyncDisposable {
     await this.until(namespace, name, (space) => space === undefined);
   }
 
+  /** Deletes a SpaceProviderDesc, until it is gone. */
+  async removeProvider(name: string): Promise<void> {
+    const providers = this.client.resource(SpaceProviderDesc);
+    await providers.delete(name).catch(orElse<unknown>(404, () => undefined));
+    await this.untilProvider(name, (provider) => provider === undefined);
+  }
+
   /** A Space, once it is as wanted. */
   until(namespace: string, name: string, is: (space: AnySpace | undefined) => boolean): Promise<AnySpace | undefined> {
     return follow(new Informer({ resource: this.client.resource(Space).in(namespace) }), { namespace, name }, is);
@@ -143,7 +151,7 @@ export class Management implements AsyncDisposable {
   ): Promise<Client> {
     const { name = "", namespace = "" } = status?.[scope] ?? {};
     const secret = await this.client.resource(SECRET).in(namespace).get(name);
-    const content = JSON.parse(Buffer.from(secret.data?.["kubeconfig"] ?? "", "base64").toString());
+    const content = parse(Buffer.from(secret.data?.["kubeconfig"] ?? "", "base64").toString());
     return this.#stack.use(await Client.fromKubeconfig({ contents: [{ file: name, content }] }));
   }
 

@@ -39,7 +39,7 @@ async function serve(exchange: Exchange): Promise<void> {
     headers: { ...req.headers, host: url.host },
     authorizations: req.headersDistinct["authorization"] ?? [],
     connection: req.socket,
-    isWatch: url.searchParams.get("watch") === "true",
+    isWatch: ["true", "1"].includes(url.searchParams.get("watch") ?? ""),
     aside: async (path) => {
       const { authorization = "" } = req.headers;
       return (await (await fetch(new URL(path, target), { headers: { authorization } })).json()) as Told["object"];

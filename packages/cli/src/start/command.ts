@@ -28,8 +28,8 @@ Where:
   --feature-gates=CacheAPIs=false    no view keeps a resource of an export (storage.virtual); with these three files views
                                      at other servers may
   --view <file>                      serve a view, or several, over the workspaces; more than once for several files
-  --mount-allow <hosts>              names, addresses and networks that workspaces may be mounted on although they are restricted:
-                                     this machine, its links, where clouds give out credentials; by plain http too (default none)
+  --mount-allow <hosts>              names, addresses and networks that workspaces may be mounted on, and space providers be at, although
+                                     they are restricted: this machine, its links, where clouds give out credentials; by plain http too (default none)
   --mount-ca-file <file>             who certifies what objects of others' kinds lead to     (default as Node trusts)
   --mount-proxy-client-cert-file, --mount-proxy-client-key-file <file>  by which that knows us: then X-Remote-* says who asks
   --mount-caller-hosts <hosts>       who gets callers' own tokens by Mounts that say Caller         (default nobody)

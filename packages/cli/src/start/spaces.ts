@@ -21,11 +21,10 @@ export interface Spaces {
   readonly begin: (address: HubAddress) => Promise<AsyncDisposable>;
 }
 
+type Options = Pick<StartOptions, "spaces" | "mounts" | "log">;
+
 /** A manager of spaces, where there is to be one, with a provider of workspaces below its own, and the view of them. */
-export async function spacesOf(
-  { spaces, mounts, log }: Pick<StartOptions, "spaces" | "mounts" | "log">,
-  views: Views,
-): Promise<Spaces> {
+export async function spacesOf({ spaces, mounts, log }: Options, views: Views): Promise<Spaces> {
   if (!spaces) return { views, begin: async () => new AsyncDisposableStack() };
   const { spacesView } = await import("@virtual-workspaces/spaces");
   const own = views.loopback ?? loopback();
@@ -43,8 +42,9 @@ export async function spacesOf(
     },
     begin: async (address) => {
       const stack = new AsyncDisposableStack();
-      stack.use(await begun(client, { own, address, log }));
-      resolve(stack.use(await followedIn(client, { allow: mounts?.allow ?? [], onError })));
+      const allow = mounts?.allow ?? [];
+      stack.use(await begun(client, { own, address, allow, log }));
+      resolve(stack.use(await followedIn(client, { allow, onError })));
       return stack;
     },
   };
@@ -63,17 +63,20 @@ async function followedIn(
   return followSpaces({ client, dial: ({ spec }) => (spec.Type === "imported" ? dial : undefined), onError });
 }
 
+interface Beginning {
+  readonly own: Loopback;
+  readonly address: HubAddress;
+  readonly allow: readonly string[];
+  readonly log: StartOptions["log"];
+}
+
 async function begun(
   client: Client,
-  {
-    own: { upstream },
-    address: { url, ca },
-    log,
-  }: { readonly own: Loopback; readonly address: HubAddress; readonly log: StartOptions["log"] },
+  { own: { upstream }, address: { url, ca }, allow, log }: Beginning,
 ): Promise<AsyncDisposable> {
-  const { SpaceManager, SpaceProviderDesc, spaceManifests, workspacesProvider } = await import(
-    "@virtual-workspaces/spaces"
-  );
+  const plugin = await import("@virtual-workspaces/spaces");
+  const { SpaceManager, SpaceProviderDesc, spaceManifests, workspacesProvider } = plugin;
+  const { mountedServers } = await import("@virtual-workspaces/mounts");
   await using root = new Client({ upstream, cluster: ROOT_CLUSTER });
   const type = { name: "universal", path: ROOT_CLUSTER };
   await root.resource(Workspace).apply({ metadata: { name: NAME }, spec: { type } }, { force: true });
@@ -84,7 +87,13 @@ async function begun(
     await once(kinds, name, (kind) => isEstablished(kind) || undefined);
   }
   const workspaces = workspacesProvider({ own: { client, url, ...(ca !== undefined && { ca }) } });
-  const manager = new SpaceManager({ client, types: { workspaces }, log });
+  const types = {
+    workspaces,
+    kubeconfigs: plugin.kubeconfigsProvider(),
+    // Providers are where mounts may lead: whoever makes one chooses the address.
+    rest: plugin.restProvider(mountedServers({ allow, whose: "space providers" })),
+  };
+  const manager = new SpaceManager({ client, types, log });
   const provider = { metadata: { name: DEFAULT }, spec: { ProviderType: "workspaces" } };
   await client.resource(SpaceProviderDesc).apply(provider, { force: true });
   return manager;

@@ -3,6 +3,7 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import { MAX_BODY } from "./limits.ts";
 import { closeBehindAnswer } from "./unread.ts";
 
+/** How {@link readBody} reads. */
 export interface ReadBodyOptions {
   /** The response to the request: says that the connection closes when the body is not read to its end. */
   readonly res?: ServerResponse;

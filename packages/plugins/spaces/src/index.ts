@@ -51,6 +51,10 @@ export type {
 export { kubeconfigsProvider } from "./providers/kubeconfigs.ts";
 export type { OwnWorkspaces } from "./providers/workspaces/place.ts";
 export { type WorkspacesProviderOptions, workspacesProvider } from "./providers/workspaces/workspaces-provider.ts";
+// Providers over REST
+export { type RestProviderOptions, restProvider } from "./rest/client/rest-provider.ts";
+export { spaceProviderOpenAPI } from "./rest/document/document.ts";
+export { type SpaceProviderViewOptions, spaceProviderView } from "./rest/server/space-provider-view.ts";
 // The view
 export type { SpacesViewOptions } from "./view/options.ts";
 export { SPACE_ANNOTATION } from "./view/own-annotations.ts";

@@ -2,7 +2,7 @@ import type { ResourceProbe } from "./resource-probe.ts";
 import type { ServerProbe } from "./server-probe.ts";
 
 /** What every check says of itself. */
-interface CheckInfo {
+export interface CheckInfo {
   /** `T1.1`. */
   readonly id: string;
   /** What holds when it passes. */

@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { requestText } from "../http/answer.ts";
 import { HttpClient } from "../http/client.ts";
 import { anonymous, identifies } from "../http/credentials.ts";
 import { TransportError } from "../http/transport-error.ts";
@@ -10,7 +9,8 @@ import { excerpt, expectJson } from "./expect.ts";
 import { textAt } from "./json.ts";
 import { limited, type Slots } from "./limited.ts";
 import type { ConformanceOptions } from "./options.ts";
-import { CheckFailure, CheckSkipped, type FailureDetails } from "./outcome.ts";
+import { CheckSkipped } from "./outcome.ts";
+import { countOf, type Task as Performed, perform } from "./perform.ts";
 import { type CheckResult, type ConformanceReport, type ConformanceResource, resourceName } from "./report.ts";
 import { ResourceProbe } from "./resource-probe.ts";
 import { ServerProbe, type ServerProbeOptions } from "./server-probe.ts";
@@ -60,26 +60,21 @@ export async function runConformance(options: ConformanceOptions): Promise<Confo
     left = await cleanUp(probes, { url, credentials, timeout: limits.answer, slots: limited(AT_ONCE) });
   }
   signal.throwIfAborted();
-  const count = (outcome: CheckResult["outcome"]): number =>
-    results.filter((result) => result.outcome === outcome).length;
   return {
     url,
     serverVersion: await serverVersion(client),
     resources: resources.map(resourceName),
     results,
-    passed: count("passed"),
-    failed: count("failed"),
-    skipped: count("skipped"),
+    ...countOf(results),
     left,
     duration: Math.round(performance.now() - startedAt),
   };
 }
 
 /** What a check runs on, and why it does not. */
-interface Task {
+interface Task extends Performed {
   readonly check: Check;
-  readonly resource: ConformanceResource | undefined;
-  readonly run: () => Promise<void>;
+  readonly on: ConformanceResource | undefined;
 }
 
 /** Checks that only read go side by side; then those that change objects, one after the other for each resource. */
@@ -99,7 +94,7 @@ async function runAll(
   const problems = await Promise.all(probes.map((probe) => slots(() => problemOf(probe))));
   const tasks = wanted.flatMap((check): Task[] =>
     check.scope === "server"
-      ? [{ check, resource: undefined, run: () => check.run(server) }]
+      ? [{ check, on: undefined, resource: undefined, run: () => check.run(server) }]
       : probes.map((probe, index) => taskOf(check, probe, problems[index])),
   );
   const results = new Map<Task, CheckResult>();
@@ -108,7 +103,7 @@ async function runAll(
   await Promise.all(tasks.filter(isReading).map(async (task) => results.set(task, await done(task))));
   const writing = Map.groupBy(
     tasks.filter((task) => !isReading(task)),
-    ({ resource }) => resource,
+    ({ on }) => on,
   );
   await Promise.all(
     Array.from(writing.values(), async (own) => {
@@ -130,7 +125,7 @@ function taskOf(check: ResourceCheck, probe: ResourceProbe, problem: string | un
       throw new CheckSkipped("it changes objects, and the run only reads");
     await check.run(probe);
   };
-  return { check, resource, run };
+  return { check, on: resource, resource: resourceName(resource), run };
 }
 
 /** Why a resource cannot be checked at all; T7.5 tells whether that is a fault. */
@@ -143,42 +138,6 @@ async function problemOf(probe: ResourceProbe): Promise<string | undefined> {
     if (error instanceof TransportError) return `it cannot be listed: ${error.reason}`;
     throw error;
   }
-}
-
-async function perform({ check, resource, run }: Task, { strict = false }: ConformanceOptions): Promise<CheckResult> {
-  const startedAt = performance.now();
-  const { id, title, protects } = check;
-  const about = { id, title, protects, resource: resource === undefined ? undefined : resourceName(resource) };
-  const result = (rest: Pick<CheckResult, "outcome" | "reason" | "failure">): CheckResult => ({
-    ...about,
-    ...rest,
-    duration: Math.round(performance.now() - startedAt),
-  });
-  if (check.strict === true && !strict)
-    return result({ outcome: "skipped", reason: "beyond what Kubernetes does; checked with strict" });
-  try {
-    await run();
-    return result({ outcome: "passed" });
-  } catch (thrown) {
-    const error = firstOf(thrown);
-    if (error instanceof CheckSkipped) return result({ outcome: "skipped", reason: error.message });
-    return result({ outcome: "failed", failure: failureOf(error) });
-  }
-}
-
-/** What went wrong first, where cleaning up after it went wrong too. */
-function firstOf(error: unknown): unknown {
-  return error instanceof Error && error.name === "SuppressedError"
-    ? firstOf((error as SuppressedError).suppressed)
-    : error;
-}
-
-function failureOf(error: unknown): FailureDetails {
-  if (error instanceof CheckFailure) return error.details;
-  if (error instanceof TransportError)
-    return { request: requestText(error.request), expected: "an answer", actual: error.reason };
-  const actual = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return { request: "none", expected: "the check and its mutate hooks to run", actual };
 }
 
 async function serverVersion(client: HttpClient): Promise<string> {

@@ -43,6 +43,21 @@ export class WatchStream implements Disposable {
   }
 
   /**
+   * The next line, as it is, `undefined` once the server has ended the stream as HTTP has it.
+   *
+   * @throws as {@link next}
+   */
+  async line(within: number): Promise<string | undefined> {
+    this.#pending ??= this.#lines.next();
+    const step = await raced(this.#pending, within).catch((error: unknown) => {
+      throw new StreamCut(this.request, error);
+    });
+    if (step === LATE) throw new NothingCame(`nothing came within ${Math.round(within)} ms`);
+    this.#pending = undefined;
+    return step.done === true ? undefined : step.value;
+  }
+
+  /**
    * The next event, `undefined` once the server has ended the stream as HTTP has it.
    *
    * @throws NothingCame after `within` ms; the event is not lost, the next call gets it
@@ -50,13 +65,8 @@ export class WatchStream implements Disposable {
    * @throws TransportError when a line is no event
    */
   async next(within: number): Promise<WatchLine | undefined> {
-    this.#pending ??= this.#lines.next();
-    const step = await raced(this.#pending, within).catch((error: unknown) => {
-      throw new StreamCut(this.request, error);
-    });
-    if (step === LATE) throw new NothingCame(`nothing came within ${Math.round(within)} ms`);
-    this.#pending = undefined;
-    return step.done === true ? undefined : this.#parse(step.value);
+    const line = await this.line(within);
+    return line === undefined ? undefined : this.#parse(line);
   }
 
   [Symbol.dispose](): void {

@@ -2,10 +2,19 @@ import { setTimeout as pause } from "node:timers/promises";
 import { checkedAccess, checkedList, checkedSpace } from "./checked.ts";
 import type { PhysicalSpace, ProviderCall, SpaceAccess, SpaceProvider } from "./provider.ts";
 
-/** A provider has too much to do: ask again, ms. */
+/** A provider has too much to do. */
 export class ProviderBusy extends Error {
-  readonly retryAfter = 500;
+  /** When to ask again, ms. */
+  readonly retryAfter: number;
+
+  constructor(message: string, retryAfter = 500) {
+    super(message);
+    this.retryAfter = retryAfter;
+  }
 }
+
+/** A provider has not answered in time: what it was to do may be done, or not. */
+export class ProviderLate extends Error {}
 
 /** Calls of one provider that are under way at once: one that hangs is to stop nobody else. */
 const MOST = 16;
@@ -83,7 +92,7 @@ export class ProviderCalls {
     const over = new AbortController();
     const signal = AbortSignal.any([call.signal, over.signal]);
     const late = pause(this.#timeout, undefined, { signal }).then(() => {
-      throw new Error(`its provider has not answered ${what} within ${this.#timeout / 1000} s`);
+      throw new ProviderLate(`its provider has not answered ${what} within ${this.#timeout / 1000} s`);
     });
     try {
       return await Promise.race([ask({ ...call, signal }), late]);

@@ -46,6 +46,13 @@ export const GROUPS: Readonly<Record<string, string>> = Object.freeze({
   S: "strangers",
   W: "watches",
   V: "writes",
+  P1: "the provider",
+  P2: "its spaces",
+  P3: "what is not there, and what is wrong",
+  P4: "strangers of it",
+  P5: "kubeconfigs",
+  P6: "what changes",
+  P7: "spaces that come and go",
 });
 
 /** The whole suite, in order. */
@@ -79,9 +86,9 @@ export const checks: readonly Check[] = [
   ...statusChecks,
 ].sort((a, b) => rank(a) - rank(b));
 
-/** The group of a check: `T1` of `T1.4`, `W` of `W2`. */
+/** The group of a check: `T1` of `T1.4`, `P1` of `P1.2`, `W` of `W2`. */
 export function groupOf(id: string): string {
-  return /^(T\d+|[A-Z])/.exec(id)?.[0] ?? "";
+  return /^([TP]\d+|[A-Z])/.exec(id)?.[0] ?? "";
 }
 
 function rank({ id }: Check): number {

@@ -1,0 +1,159 @@
+import { quote } from "@virtual-workspaces/apimachinery";
+import {
+  header,
+  isTransportError,
+  type Outgoing,
+  type StreamedResponse,
+  type Upstream,
+  type WholeResponse,
+} from "@virtual-workspaces/transport";
+import type { Bodies, BodyName } from "../document/bodies.ts";
+import { problemOf } from "../document/schemas.ts";
+import { LIMITS, MEDIA, mediaOf } from "../protocol.ts";
+import { refusalOf } from "./refusal.ts";
+import { jsonIn } from "./said.ts";
+
+/** How a provider is asked. */
+export interface RestCallsOptions {
+  /** It is closed with this. */
+  readonly upstream: Upstream;
+  /** How long an answer may take, ms. */
+  readonly timeout: number;
+  /** How long a watch may say nothing, ms. */
+  readonly silence: number;
+}
+
+/** One question. */
+export interface RestRequest extends Pick<Outgoing, "method" | "path" | "signal"> {
+  /** What is sent: JSON. @default nothing */
+  readonly json?: object;
+  /** The longest answer, bytes. @default 64 KiB */
+  readonly limit?: number;
+}
+
+/** Questions to a provider: bounded in time and length, and answers of the kind that was asked for. What is thrown says nothing of the Secret, whose URL's path may be one. */
+export class RestCalls implements AsyncDisposable {
+  readonly #options: RestCallsOptions;
+  readonly #origin: string;
+
+  constructor(options: RestCallsOptions) {
+    this.#options = options;
+    this.#origin = new URL(options.upstream.url).origin;
+  }
+
+  /** A body of the protocol, and how long it was. @throws Error with what the provider says, or what is wrong with it */
+  async json<Name extends BodyName>(
+    name: Name,
+    request: RestRequest,
+  ): Promise<{ readonly value: Bodies[Name]; readonly length: number }> {
+    const body = await this.#answer(request, { code: 200, type: MEDIA.json });
+    const value = jsonIn(body);
+    const problem = problemOf(name, value);
+    if (problem !== undefined) throw new Error(`${this.#what(request)}: the answer is no ${name}: ${problem}`);
+    return { value: value as Bodies[Name], length: body.length };
+  }
+
+  /** A text of a media type. @throws as {@link json} */
+  async text(request: RestRequest, type: string): Promise<string> {
+    return (await this.#answer(request, { code: 200, type })).toString("utf8");
+  }
+
+  /** Something that is begun. @throws as {@link json} */
+  async begin(request: RestRequest): Promise<void> {
+    await this.#answer(request, { code: 202 });
+  }
+
+  /** What comes piece by piece. @throws as {@link json} */
+  async stream(request: RestRequest, type: string): Promise<StreamedResponse> {
+    const { timeout, silence } = this.#options;
+    const deadlines = { head: timeout, idle: silence };
+    const answer = await this.told(() =>
+      this.#options.upstream.stream({ ...this.#outgoing(request), long: true, deadlines }),
+    );
+    if (answer.status === 200 && typeOf(answer) === type) return answer;
+    const body = await firstOf(answer, LIMITS.answer);
+    throw this.#unwanted(request, { ...answer, body }, { code: 200, type });
+  }
+
+  /** What connections fail with, as it may be told. */
+  async told<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      throw this.failure(error);
+    }
+  }
+
+  /** As {@link told}. */
+  failure(error: unknown): unknown {
+    const isLate = error instanceof DOMException && error.name === "TimeoutError";
+    if (isLate) return new Error(`${this.#origin}: no whole answer within ${this.#options.timeout / 1000} s`);
+    if (!isTransportError(error)) return error;
+    return new Error(error.message.replaceAll(this.#options.upstream.url, this.#origin));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#options.upstream[Symbol.asyncDispose]();
+  }
+
+  async #answer(request: RestRequest, expected: Expected): Promise<Buffer> {
+    const { timeout, upstream } = this.#options;
+    const { limit = LIMITS.answer, signal } = request;
+    const late = AbortSignal.timeout(timeout);
+    const until = signal === undefined ? late : AbortSignal.any([signal, late]);
+    const answer = await this.told(() => upstream.send({ ...this.#outgoing(request), limit, signal: until }));
+    const isWanted = expected.type === undefined || typeOf(answer) === expected.type;
+    if (answer.status === expected.code && isWanted) return answer.body;
+    throw this.#unwanted(request, answer, expected);
+  }
+
+  #outgoing({ method = "GET", path, json, signal }: RestRequest): Outgoing {
+    const accept = ["Accept", [MEDIA.json, MEDIA.kubeconfig, MEDIA.events].join(", ")];
+    return {
+      ...{ method, path },
+      headers: json === undefined ? accept : [...accept, "Content-Type", MEDIA.json],
+      ...(json && { body: JSON.stringify(json) }),
+      ...(signal && { signal }),
+    };
+  }
+
+  #unwanted(request: RestRequest, answer: WholeResponse, { code, type = "" }: Expected): Error {
+    const what = this.#what(request);
+    if (answer.status >= 300) return refusalOf(what, answer);
+    const said = quote(typeOf(answer) || "no content type");
+    return new Error(
+      answer.status === code
+        ? `${what}: answered with ${said} instead of ${type}: is the url that of a space provider?`
+        : `${what}: answered ${answer.status} instead of ${code}`,
+    );
+  }
+
+  #what({ method = "GET", path }: RestRequest): string {
+    return `${method} ${this.#origin}${path.split("?", 1)[0]}`;
+  }
+}
+
+interface Expected {
+  readonly code: number;
+  /** @default any */
+  readonly type?: string;
+}
+
+const typeOf = ({ headers }: Pick<WholeResponse, "headers">): string => mediaOf(header(headers, "content-type"));
+
+/** What has come of an answer that nobody wants, up to a length. Ends it. */
+async function firstOf(answer: StreamedResponse, limit: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const piece of answer.body) {
+      length += piece.length;
+      if (length > limit) break;
+      pieces.push(piece);
+    }
+  } catch {
+    // What there is of it says enough.
+  }
+  await answer[Symbol.asyncDispose]();
+  return Buffer.concat(pieces);
+}

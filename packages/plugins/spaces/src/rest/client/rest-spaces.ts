@@ -1,0 +1,171 @@
+import { quote } from "@virtual-workspaces/apimachinery";
+import { lines, type StreamedResponse } from "@virtual-workspaces/transport";
+import type {
+  PhysicalSpace,
+  ProviderCall,
+  ProviderChange,
+  SpaceAccess,
+  SpaceProvider,
+} from "../../provider/provider.ts";
+import type { Capabilities, SpaceEvent } from "../document/bodies.ts";
+import { isSpaceName, NAME_PROBLEM, problemOf } from "../document/schemas.ts";
+import { LIMITS, MEDIA, PATHS, pathOf, withQuery } from "../protocol.ts";
+import { Refusal } from "./refusal.ts";
+import type { RestCalls } from "./rest-calls.ts";
+import { jsonIn, shown } from "./said.ts";
+
+/** Spaces on a page. */
+const PAGE = 500;
+/** How often a list is begun with that takes longer than its pages can be had. */
+const MOST_LISTS = 3;
+
+/** A provider in another process, which is able to do what it says of itself. */
+export function restSpaces(calls: RestCalls, can: Capabilities): SpaceProvider & AsyncDisposable {
+  const spaces = new RestSpaces(calls, can.hierarchy);
+  return {
+    list: (call) => spaces.list(call),
+    get: (name, call) => spaces.get(name, call),
+    access: (name, call) => spaces.access(name, call),
+    ...(can.create && { create: (name, call) => spaces.create(name, call) }),
+    ...(can.delete && { delete: (name, call) => spaces.delete(name, call) }),
+    ...(can.watch && { watch: (call) => spaces.watch(call) }),
+    [Symbol.asyncDispose]: () => calls[Symbol.asyncDispose](),
+  };
+}
+
+class RestSpaces {
+  readonly #calls: RestCalls;
+  readonly #hasHierarchy: boolean;
+
+  constructor(calls: RestCalls, hasHierarchy: boolean) {
+    this.#calls = calls;
+    this.#hasHierarchy = hasHierarchy;
+  }
+
+  async list(call: ProviderCall): Promise<readonly PhysicalSpace[]> {
+    for (let begun = 1; ; begun++) {
+      const spaces = await this.#pages(call, begun < MOST_LISTS);
+      if (spaces !== undefined) return spaces;
+    }
+  }
+
+  /** One that the provider does not say to be gone in as many words is not taken to be. */
+  async get(name: string, call: ProviderCall): Promise<PhysicalSpace | undefined> {
+    const path = this.#path(pathOf(checked(name)), call);
+    const answer = this.#calls.json("Space", { path, signal: call.signal });
+    const space = await answer.then(({ value }) => value).catch(unlessGone(name));
+    if (space !== undefined && space.name !== name)
+      throw new Error(`it has answered with the space ${quote(space.name)} for the space ${quote(name)}`);
+    return space;
+  }
+
+  async access(name: string, call: ProviderCall): Promise<SpaceAccess> {
+    const of = (scope: string): Promise<string> =>
+      this.#calls.text(
+        {
+          path: this.#path(`${pathOf(checked(name))}/kubeconfig`, call, { scope }),
+          ...{ signal: call.signal, limit: LIMITS.kubeconfig },
+        },
+        MEDIA.kubeconfig,
+      );
+    return { incluster: await of("incluster"), external: await of("external") };
+  }
+
+  async create(name: string, call: ProviderCall): Promise<void> {
+    const path = this.#path(pathOf(checked(name)), call);
+    await this.#calls.begin({ method: "PUT", path, json: {}, signal: call.signal });
+  }
+
+  async delete(name: string, call: ProviderCall): Promise<void> {
+    const path = this.#path(pathOf(checked(name)), call);
+    await this.#calls.begin({ method: "DELETE", path, signal: call.signal }).catch(unlessGone(name));
+  }
+
+  async *watch(call: ProviderCall): AsyncGenerator<ProviderChange, void, undefined> {
+    const path = this.#path(PATHS.spaces, call, { watch: 1 });
+    await using stream = await this.#calls.stream({ path, signal: call.signal }, MEDIA.events);
+    try {
+      let isBegun = false;
+      for await (const event of eventsOf(stream)) {
+        // What has changed before the provider began to say so.
+        if (!isBegun) yield {};
+        isBegun = true;
+        if (event.type === "CHANGED") yield event.name === undefined ? {} : { name: event.name };
+      }
+    } catch (error) {
+      throw this.#calls.failure(error);
+    }
+  }
+
+  /** @returns `undefined`: it has to be begun with again */
+  async #pages(call: ProviderCall, mayBeginAgain: boolean): Promise<PhysicalSpace[] | undefined> {
+    const spaces: PhysicalSpace[] = [];
+    let left: number = LIMITS.list;
+    for (let at: string | undefined; ; ) {
+      const path = this.#path(PATHS.spaces, call, { limit: PAGE, continue: at });
+      const page = this.#calls.json("SpaceList", { path, signal: call.signal, limit: left });
+      const isOld = (error: unknown): undefined => {
+        if (at !== undefined && mayBeginAgain && error instanceof Refusal && error.code === 410) return undefined;
+        throw error;
+      };
+      const answer = await page.catch(isOld);
+      if (answer === undefined) return undefined;
+      const { items, continue: next } = answer.value;
+      for (const space of items) {
+        checkOrder(spaces.at(-1)?.name ?? "", space.name);
+        spaces.push(space);
+      }
+      if (next === undefined) return spaces;
+      if (items.length === 0) throw new Error("it lists a page without spaces, and says that there are more");
+      at = next;
+      left -= answer.length;
+    }
+  }
+
+  #path(
+    path: string,
+    { parent }: ProviderCall,
+    more: Readonly<Record<string, string | number | undefined>> = {},
+  ): string {
+    if (parent !== undefined && !this.#hasHierarchy)
+      throw new Error("it has no spaces below others: leave out the annotation kubestellar.io/space-path");
+    return withQuery(path, { parent, ...more });
+  }
+}
+
+/** @throws Error on a name that no provider has, and that would be another path */
+function checked(name: string): string {
+  if (isSpaceName(name)) return name;
+  throw new Error(`no provider over REST has a space of the name ${quote(name)}: ${NAME_PROBLEM}`);
+}
+
+/** Pages that lead back, or never end, are found out by it. @throws Error */
+function checkOrder(before: string, name: string): void {
+  if (name === before) throw new Error(`it has two spaces of the name ${quote(name)}`);
+  if (name < before)
+    throw new Error(`it lists ${quote(name)} behind ${quote(before)}: spaces come in the order of their names`);
+}
+
+/** What is not there, if the provider says so of this space; all else stays an error. */
+const unlessGone =
+  (name: string) =>
+  (error: unknown): undefined => {
+    if (error instanceof Refusal && error.isAbout(name)) return undefined;
+    throw error;
+  };
+
+async function* eventsOf({ body }: StreamedResponse): AsyncGenerator<SpaceEvent, void, undefined> {
+  for await (const line of lines(body, { limit: LIMITS.line })) {
+    const event = eventIn(line);
+    if (event.type === "ERROR")
+      throw new Error(`its watch has ended: ${shown(event.status?.message ?? "it does not say why")}`);
+    yield event;
+  }
+}
+
+function eventIn(line: Buffer): SpaceEvent {
+  const value = jsonIn(line);
+  const problem = problemOf("SpaceEvent", value);
+  if (problem !== undefined) throw new Error(`a line of its watch is no event: ${problem}`);
+  return value as SpaceEvent;
+}

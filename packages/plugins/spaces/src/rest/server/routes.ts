@@ -1,0 +1,192 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { ApiError, quote } from "@virtual-workspaces/apimachinery";
+import type { RawRequest } from "@virtual-workspaces/framework";
+import type { PhysicalSpace, ProviderCall, SpaceProvider } from "../../provider/provider.ts";
+import { ProviderCalls } from "../../provider/provider-calls.ts";
+import type { Bodies } from "../document/bodies.ts";
+import { spaceProviderOpenAPI } from "../document/document.ts";
+import { isSpaceName, NAME_PROBLEM } from "../document/schemas.ts";
+import { LIMITS, MEDIA } from "../protocol.ts";
+import { answerTo } from "./failure.ts";
+import { Hints } from "./hints.ts";
+import { pageOf } from "./pages.ts";
+import { Parameters, type Subject, subjectOf } from "./question.ts";
+import { readSpaceRequest } from "./request-body.ts";
+import type { SpaceProviderViewOptions } from "./space-provider-view.ts";
+import { answerWatch } from "./watch.ts";
+
+type Options = Required<Omit<SpaceProviderViewOptions, "authorize" | "name" | "prefix">>;
+
+interface RoutesOptions extends Options {
+  readonly provider: SpaceProvider;
+}
+
+/** A request, as far as it has been read. */
+interface Question {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly request: RawRequest<unknown>;
+  readonly parameters: Parameters;
+  readonly call: ProviderCall;
+}
+
+/** By the methods that a path has. */
+type Answers = Readonly<Record<string, (question: Question) => void | Promise<void>>>;
+const CACHED = "no-cache, private";
+const SPACES = { group: "", resource: "spaces" };
+
+/** What there is to ask of a provider, and its answers. */
+export class SpaceRoutes {
+  readonly #options: RoutesOptions;
+  readonly #calls: ProviderCalls;
+  readonly #document = JSON.stringify(spaceProviderOpenAPI);
+
+  constructor(options: RoutesOptions) {
+    this.#options = options;
+    this.#calls = new ProviderCalls(options.provider, options.callTimeout);
+  }
+
+  /** @throws ApiError: the server writes it */
+  async answer(req: IncomingMessage, res: ServerResponse, request: RawRequest<unknown>): Promise<void> {
+    const subject = subjectOf(request.tail);
+    const { method = "" } = req;
+    const answers = this.#answersOf(subject);
+    const run = answers[method];
+    if (run === undefined) {
+      res.setHeader("Allow", Object.keys(answers).join(", "));
+      throw ApiError.methodNotAllowed(SPACES, method);
+    }
+    const parameters = new Parameters(request.search);
+    const parent = parameters.text("parent");
+    if (parent !== undefined && !this.#options.hierarchy)
+      throw ApiError.notImplemented("parent: there are no spaces below others here: leave it out");
+    if (subject.kind !== "document" && subject.kind !== "status") await this.#ready();
+    await run({ req, res, request, parameters, call: { parent, signal: request.signal } });
+  }
+
+  #answersOf(subject: Subject): Answers {
+    switch (subject.kind) {
+      case "document":
+        return { GET: ({ res }) => send(res, MEDIA.json, this.#document) };
+      case "status":
+        return { GET: (question) => this.#status(question) };
+      case "spaces":
+        return { GET: (question) => this.#list(question) };
+      case "kubeconfig":
+        return { GET: (question) => this.#kubeconfig(question, subject.name) };
+      case "space":
+        return {
+          GET: (question) => this.#get(question, subject.name),
+          PUT: (question) => this.#create(question, subject.name),
+          DELETE: (question) => this.#delete(question, subject.name),
+        };
+    }
+  }
+
+  async #status({ res }: Question): Promise<void> {
+    const { create, delete: remove, watch } = this.#options.provider;
+    const capabilities = {
+      ...{ create: create !== undefined, delete: remove !== undefined, watch: watch !== undefined },
+      hierarchy: this.#options.hierarchy,
+    };
+    const problem = await this.#ready().catch((error: ApiError) => error.message.slice(0, 1024));
+    const status: Bodies["ProviderStatus"] = {
+      ...{ ready: problem === undefined, version: this.#options.version, capabilities },
+      ...(problem !== undefined && { message: problem }),
+    };
+    send(res, MEDIA.json, JSON.stringify(status));
+  }
+
+  async #list(question: Question): Promise<void> {
+    const { res, parameters, call } = question;
+    if (parameters.oneOf("watch", ["1", "0"]) === "1") return this.#watch(question);
+    const page = { limit: parameters.number("limit"), continue: parameters.text("continue") };
+    const spaces = await this.#asked(() => this.#calls.list(call));
+    for (const { name } of spaces.values()) told(name);
+    send(res, MEDIA.json, JSON.stringify(pageOf(spaces.values(), page)));
+  }
+
+  async #watch({ res, request, call: { parent } }: Question): Promise<void> {
+    const { heartbeat, onError } = this.#options;
+    const { watch } = this.#calls;
+    if (watch === undefined) throw ApiError.notImplemented("watch: the provider does not say what changes: list again");
+    request.takeTime();
+    const ending = AbortSignal.any([request.signal, request.ending]);
+    using hints = new Hints(watch({ parent, signal: ending }));
+    await answerWatch(res, { hints, heartbeat, ending, onError });
+  }
+
+  async #get({ res, call }: Question, name: string): Promise<void> {
+    send(res, MEDIA.json, JSON.stringify(await this.#there(name, call)));
+  }
+
+  async #create({ req, res, call }: Question, name: string): Promise<void> {
+    if (!this.#calls.canCreate) throw ApiError.notImplemented("the provider makes no spaces");
+    const late = AbortSignal.timeout(this.#options.callTimeout);
+    await readSpaceRequest(req, res, AbortSignal.any([call.signal, late])).catch((error: unknown) => {
+      throw late.aborted ? ApiError.timeout("the body of the request has not come to its end", 1) : error;
+    });
+    await this.#asked(() => this.#calls.create(name, call));
+    begun(res);
+  }
+
+  async #delete({ res, call }: Question, name: string): Promise<void> {
+    if (!this.#calls.canDelete) throw ApiError.notImplemented("the provider deletes no spaces");
+    await this.#asked(() => this.#calls.delete(name, call));
+    begun(res);
+  }
+
+  async #kubeconfig({ res, parameters, call }: Question, name: string): Promise<void> {
+    const scope = parameters.oneOf("scope", ["incluster", "external"]);
+    if (scope === undefined) throw ApiError.badRequest("scope: give incluster or external");
+    const { phase, message = "it is being made" } = await this.#there(name, call);
+    if (phase !== "Ready") throw ApiError.conflict(SPACES, name, `it is not ready: ${message}`);
+    const access = await this.#asked(() => this.#calls.access(name, call));
+    const text = access[scope] ?? access.incluster ?? access.external ?? "";
+    if (Buffer.byteLength(text) > LIMITS.kubeconfig)
+      throw ApiError.internalError(`its kubeconfig is longer than ${LIMITS.kubeconfig} bytes`);
+    send(res, MEDIA.kubeconfig, text);
+  }
+
+  /** @throws ApiError 404 about the space, and what {@link #asked} throws */
+  async #there(name: string, call: ProviderCall): Promise<PhysicalSpace> {
+    const space = await this.#asked(() => this.#calls.look(name, call));
+    if (space === undefined) throw ApiError.notFound(SPACES, name);
+    return space;
+  }
+
+  /** @throws ApiError what is told of what the provider throws */
+  async #asked<T>(ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      const answer = answerTo(error);
+      if (answer !== error && answer.code >= 500) this.#options.onError(error);
+      throw answer;
+    }
+  }
+
+  async #ready(): Promise<void> {
+    try {
+      await this.#options.ready();
+    } catch (error) {
+      throw ApiError.serviceUnavailable(error instanceof Error ? error.message : String(error), 1);
+    }
+  }
+}
+
+/** @throws ApiError 500 on a name that no URL can have */
+function told(name: string): void {
+  if (!isSpaceName(name))
+    throw ApiError.internalError(`the provider has a space of the name ${quote(name)}: ${NAME_PROBLEM}`);
+}
+
+function send(res: ServerResponse, type: string, body: string): void {
+  const cache = type === MEDIA.kubeconfig ? "no-store" : CACHED;
+  const length = Buffer.byteLength(body);
+  res.writeHead(200, { "Cache-Control": cache, "Content-Type": type, "Content-Length": length }).end(body);
+}
+
+function begun(res: ServerResponse): void {
+  res.writeHead(202, { "Cache-Control": CACHED, "Content-Length": 0 }).end();
+}

@@ -1,0 +1,64 @@
+import { compileSchema, formatCause, type JsonSchema, type StructuralSchema } from "@virtual-workspaces/apimachinery";
+import { excerpt, expectCode, expectJson } from "../conformance/expect.ts";
+import { isObject, type JsonObject, textAt } from "../conformance/json.ts";
+import { fail } from "../conformance/outcome.ts";
+import type { Answer, RequestLine } from "../http/answer.ts";
+
+/** A space, as a provider tells of it. */
+export interface ToldSpace {
+  readonly name: string;
+  readonly id?: string;
+  readonly phase: "Initializing" | "Ready";
+}
+
+/** What is read of the protocol's document. */
+export interface ProtocolDocument {
+  readonly paths?: object;
+  readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> };
+}
+
+type BodyName = "Space" | "SpaceList" | "SpaceEvent" | "ProviderStatus" | "Status";
+
+/** The bodies of the protocol, as its document has them. */
+export class Bodies {
+  readonly #schemas: ReadonlyMap<string, StructuralSchema>;
+
+  constructor({ components }: ProtocolDocument) {
+    const schemas = Object.entries(components?.schemas ?? {}) as [string, JsonSchema][];
+    this.#schemas = new Map(schemas.map(([name, schema]) => [name, compileSchema(schema)]));
+  }
+
+  /** A 200 with such a body. @throws CheckFailure */
+  ok(name: BodyName, answer: Answer): JsonObject {
+    expectCode(answer, [200]);
+    return this.body(name, answer);
+  }
+
+  /** @throws CheckFailure */
+  body(name: BodyName, answer: Answer): JsonObject {
+    return this.value(name, answer.request, expectJson(answer));
+  }
+
+  /** @throws CheckFailure */
+  value(name: BodyName, request: RequestLine, value: unknown): JsonObject {
+    if (!isObject(value)) fail(request, `a ${name}`, JSON.stringify(value));
+    const [cause] = this.#schemas.get(name)?.validate(value) ?? [];
+    if (cause !== undefined) fail(request, `a ${name} as the document has it`, formatCause(cause));
+    return value;
+  }
+
+  /** An error: a Status that says the code of its answer. @throws CheckFailure */
+  refusal(answer: Answer, codes: readonly number[], why = ""): JsonObject {
+    expectCode(answer, codes, why);
+    const status = this.body("Status", answer);
+    if (status["code"] !== answer.status) fail(answer.request, `a Status of code ${answer.status}`, excerpt(answer));
+    return status;
+  }
+
+  /** A 404 about a space, in as many words: any other would be taken for a proxy's. @throws CheckFailure */
+  absent(answer: Answer, name: string): void {
+    const status = this.refusal(answer, [404]);
+    if (textAt(status, "details", "kind") !== "spaces" || textAt(status, "details", "name") !== name)
+      fail(answer.request, `details of kind spaces and name ${name}`, excerpt(answer));
+  }
+}

@@ -1,0 +1,303 @@
+// A provider over REST is believed as far as what it says is well-formed; it harms nobody, and nothing is gone that it does not say to be gone.
+import {
+  namespaceOf,
+  type ProviderCall,
+  type RestProviderOptions,
+  restProvider,
+  Space,
+  type SpaceProvider,
+} from "@virtual-workspaces/spaces";
+import { expect } from "chai";
+import { conditionOf, isReady, Management, messageOf } from "../support/management.ts";
+import { body, gone, json, Liar, statusOf, stream } from "./support/liar.ts";
+
+const TOKEN = "managers-token";
+const READY = { name: "a", phase: "Ready" };
+const LIST = "GET /v1/spaces?limit";
+const WATCH = "GET /v1/spaces?watch";
+const NONE = { create: false, delete: false, watch: false, hierarchy: false };
+const call = (): ProviderCall => ({ parent: undefined, signal: new AbortController().signal });
+
+describe("a provider over REST that lies", function () {
+  this.timeout(30_000);
+  let liar: Liar;
+  let provider: SpaceProvider & Partial<AsyncDisposable>;
+  const opened = async (options: RestProviderOptions = {}) =>
+    restProvider(options).open({ name: "here", secret: { url: liar.url, token: TOKEN }, log: () => undefined });
+
+  before(async () => {
+    liar = await Liar.start();
+  });
+  after(() => liar[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    liar.says = {};
+    liar.asked.length = 0;
+    provider = await opened();
+  });
+  afterEach(() => provider[Symbol.asyncDispose]?.());
+
+  /** What an answer comes to. */
+  const told = (asking: Promise<unknown>): Promise<string> =>
+    asking.then(
+      (value) => `it has answered ${JSON.stringify(value)}`,
+      (error: Error) => error.message,
+    );
+  const heard = async (by = provider): Promise<string> => {
+    const names: string[] = [];
+    const listening = async () => {
+      for await (const { name = "any" } of by.watch?.(call()) ?? []) names.push(name);
+    };
+    return told(listening().then(() => names));
+  };
+
+  const LISTS = {
+    "of another type": [
+      body("text/html", "<html>hello</html>"),
+      /"text\/html" instead of application\/json: is the url/,
+    ],
+    "of no type": [body("", "{}"), /"no content type" instead of application\/json/],
+    "that is no JSON": [body("application/json", "{items"), /the answer is no SpaceList: it is no JSON object/],
+    "without items": [json({}), /no SpaceList: items: Required value/],
+    "with one of no phase": [json({ items: [{ name: "a" }] }), /items\[0\]\.phase: Required value/],
+    "with one of another phase": [
+      json({ items: [{ name: "a", phase: "Big" }] }),
+      /items\[0\]\.phase: Unsupported value: "Big"/,
+    ],
+    "with a name that is another path": [
+      json({ items: [{ name: "a/../b", phase: "Ready" }] }),
+      /items\[0\]\.name: Invalid/,
+    ],
+    "with an id that is none": [json({ items: [{ ...READY, id: 7 }] }), /items\[0\]\.id: Invalid value: "integer"/],
+    "with two of one name": [json({ items: [READY, READY] }), /^it has two spaces of the name "a"$/],
+    "in another order": [json({ items: [{ ...READY, name: "b" }, READY] }), /^it lists "a" behind "b"/],
+    "that goes on with nothing": [json({ items: [], continue: "x" }), /lists a page without spaces/],
+    "that leads back": [json({ items: [READY], continue: "x" }), /^it has two spaces of the name "a"$/],
+    "that is too long": [
+      json({ items: [{ ...READY, message: "a".repeat(17 * 1024 * 1024) }] }),
+      /the answer is longer than 16777216 bytes$/,
+    ],
+    "of an error page": [
+      body("text/html", "<html>secret of somebody else</html>", 502),
+      /: 502 without a Status: is the url/,
+    ],
+    "of a Status of another code": [json(statusOf(404, "no"), 500), /: 500 without a Status/],
+    "of a code that was not asked for": [json({ items: [] }, 206), /: answered 206 instead of 200$/],
+  } as const;
+  for (const [what, [says, message]] of Object.entries(LISTS))
+    it(`by a list ${what}`, async () => {
+      liar.says = { [LIST]: says };
+      const said = await told(provider.list(call()));
+      expect(said).to.match(message);
+      expect(said).not.to.include("somebody else");
+    });
+
+  it("by answers that never come, or never end", async () => {
+    await using hasty = (await opened({ timeout: 500 })) as SpaceProvider & AsyncDisposable;
+    liar.says = { [LIST]: () => undefined };
+    expect(await told(hasty.list(call()))).to.match(/no whole answer within 0\.5 s$/);
+    liar.says = {
+      [LIST]: (res) => {
+        res.writeHead(200, { "content-type": "application/json" });
+        const timer = setInterval(() => res.write(" "), 20);
+        res.once("close", () => clearInterval(timer));
+      },
+    };
+    expect(await told(hasty.list(call()))).to.match(/no whole answer within 0\.5 s$/);
+    expect(
+      await told(provider.get("a", { parent: undefined, signal: AbortSignal.abort(new Error("enough")) })),
+    ).to.equal("enough");
+  });
+
+  it("by leading elsewhere: nobody is asked there", async () => {
+    await using elsewhere = await Liar.start();
+    liar.says = {
+      "": (res) => res.writeHead(307, { location: `${elsewhere.url}/v1/spaces` }).end(),
+    };
+    const message = /: 307, a redirect, which is not followed: give the url that it leads to$/;
+    expect(await told(provider.list(call()))).to.match(message);
+    expect(await told(Promise.resolve(provider.delete?.("a", call())))).to.match(message);
+    expect(await heard()).to.match(message);
+    expect(elsewhere.asked).to.deep.equal([]);
+  });
+
+  it("by a space that is another one, or is not said to be gone", async () => {
+    liar.says = { "GET /v1/spaces/a": json({ name: "b", phase: "Ready" }) };
+    expect(await told(provider.get("a", call()))).to.match(/with the space "b" for the space "a"$/);
+    for (const says of [
+      body("text/html", "<html>404</html>", 404),
+      json({}, 404),
+      json(statusOf(404, "the server could not find the requested resource"), 404),
+      json(statusOf(404, 'spaces "b" not found', { kind: "spaces", name: "b" }), 404),
+      json(statusOf(404, 'workspaces "a" not found', { kind: "workspaces", name: "a" }), 404),
+    ]) {
+      liar.says = { "": says };
+      expect(await told(provider.get("a", call()))).to.match(/: 404 /);
+      expect(await told(Promise.resolve(provider.delete?.("a", call())))).to.match(/: 404 /);
+    }
+    liar.says = { "": gone("a") };
+    expect(await provider.get("a", call())).to.equal(undefined);
+    await provider.delete?.("a", call());
+    liar.asked.length = 0;
+    for (const name of ["..", "a/b", "", "a?b", ".a", "a#"])
+      expect(await told(provider.get(name, call()))).to.match(/^no provider over REST has a space of the name /);
+    expect(liar.asked).to.deep.equal([]);
+  });
+
+  it("by saying to have begun what it has not", async () => {
+    for (const [says, message] of [
+      [json({}, 200), /: answered 200 instead of 202$/],
+      [body("text/html", "<html>", 200), /: answered 200 instead of 202$/],
+      [json(statusOf(409, "it is being deleted"), 409), /: 409 it is being deleted$/],
+    ] as const) {
+      liar.says = { "PUT /v1/spaces/a": says, "DELETE /v1/spaces/a": says };
+      expect(await told(Promise.resolve(provider.create?.("a", call())))).to.match(message);
+      expect(await told(Promise.resolve(provider.delete?.("a", call())))).to.match(message);
+    }
+  });
+
+  it("by kubeconfigs that are too long, or something else", async () => {
+    const kubeconfig = "GET /v1/spaces/a/kubeconfig";
+    liar.says = { [kubeconfig]: body("application/yaml", "a".repeat(257 * 1024)) };
+    expect(await told(provider.access("a", call()))).to.match(/longer than 262144 bytes$/);
+    liar.says = { [kubeconfig]: body("text/html", "<html>") };
+    expect(await told(provider.access("a", call()))).to.match(/"text\/html" instead of application\/yaml/);
+    liar.says = { [kubeconfig]: gone("a") };
+    expect(await told(provider.access("a", call()))).to.match(/: 404 spaces "a" not found$/);
+  });
+
+  it("by a list that cannot be had to its end", async () => {
+    let asked = 0;
+    liar.says = {
+      [`${LIST}=500&continue`]: (res) => {
+        asked += 1;
+        if (asked < 3) json(statusOf(410, "the page is too old"), 410)(res);
+        else json({ items: [{ ...READY, name: "b" }] })(res);
+      },
+      [LIST]: json({ items: [READY], continue: "x" }),
+    };
+    expect(await told(provider.list(call()))).to.match(/has answered \[.*"a".*"b"/);
+    expect(liar.asked.filter((one) => one.startsWith(LIST))).to.have.length(6);
+    asked = Number.NEGATIVE_INFINITY;
+    expect(await told(provider.list(call()))).to.match(/: 410 the page is too old$/);
+    liar.says = { [LIST]: json(statusOf(410, "the page is too old"), 410) };
+    expect(await told(provider.list(call()))).to.match(/: 410 /);
+  });
+
+  it("by a watch that is none, or dies", async () => {
+    for (const [says, message] of [
+      [body("text/html", "<html>"), /"text\/html" instead of application\/x-ndjson/],
+      [json({ items: [] }), /"application\/json" instead of application\/x-ndjson/],
+      [json(statusOf(501, "it does not say what changes"), 501), /: 501 it does not say what changes$/],
+      [stream("hello\n"), /^a line of its watch is no event: it is no JSON object$/],
+      [stream('{"type":"ADDED"}\n'), /^a line of its watch is no event: type: Unsupported value: "ADDED"/],
+      [stream('{"type":"CHANGED","name":"../a"}\n'), /^a line of its watch is no event: name: Invalid/],
+      [stream("a".repeat(17 * 1024)), /a line of the body is longer than 16384 bytes$/],
+      [stream('{"type":"ERROR","status":{"code":500}}\n'), /^a line of its watch is no event: status/],
+      [
+        stream(`${JSON.stringify({ type: "ERROR", status: statusOf(500, "it has\u001b[2J\nlost it") })}\n`),
+        /^its watch has ended: it has \[2J lost it$/,
+      ],
+    ] as const) {
+      liar.says = { [WATCH]: says };
+      expect(await heard()).to.match(message);
+    }
+    liar.says = { [WATCH]: stream('{"type":"BOOKMARK"}\n') };
+    await using hasty = (await opened({ silence: 200 })) as SpaceProvider & AsyncDisposable;
+    expect(await heard(hasty)).to.match(/no more of the answer within 200 ms$/);
+    liar.says = {
+      [WATCH]: (res) => {
+        stream('{"type":"BOOKMARK"}\n')(res);
+        setImmediate(() => res.destroy());
+      },
+    };
+    expect(await heard()).to.match(/^GET http:\/\/127\.0\.0\.1:\d+\/v1\/spaces: /);
+    liar.says = {
+      [WATCH]: body("application/x-ndjson", '{"type":"BOOKMARK"}\n{"type":"CHANGED","name":"a"}\n{"type"'),
+    };
+    expect(await heard()).to.equal('it has answered ["any","a"]');
+  });
+
+  it("by too much to do is asked again", async () => {
+    liar.says = {
+      "PUT /v1/spaces/a": (res) => {
+        res.setHeader("retry-after", "3");
+        json(statusOf(429, "ten are being made"), 429)(res);
+      },
+    };
+    const error = await Promise.resolve(provider.create?.("a", call())).catch((failed: unknown) => failed);
+    expect(error).to.include({ retryAfter: 3000 });
+  });
+
+  it("by its status", async () => {
+    await provider[Symbol.asyncDispose]?.();
+    for (const [says, message] of [
+      [json({ ready: true, version: "1" }), /no ProviderStatus: capabilities: Required value/],
+      [json({ ready: "yes", version: "1", capabilities: {} }), /no ProviderStatus: /],
+      [body("text/html", "<html>"), /"text\/html" instead of/],
+      [
+        json({ ready: false, message: "not\u001b\nyet", version: "1", capabilities: NONE }),
+        /^the provider is not ready: not yet$/,
+      ],
+      [body("application/json", JSON.stringify("a".repeat(65 * 1024))), /longer than 65536 bytes/],
+    ] as const) {
+      liar.says = { "GET /v1/status": says };
+      expect(await told(opened())).to.match(message);
+    }
+  });
+
+  describe("to a manager", () => {
+    let management: Management;
+    const HERE = namespaceOf("here");
+    before(async () => {
+      management = await Management.start();
+    });
+    after(() => management?.[Symbol.asyncDispose]());
+
+    it("has its conditions say so, and its Spaces stay as they are", async () => {
+      const types = { rest: restProvider() };
+      await using manager = management.manager({ types });
+      await manager.started;
+      const honest = {
+        "GET /v1/spaces/a/kubeconfig": body("application/yaml", "# how to reach it"),
+        "GET /v1/spaces/a": json(READY),
+        [LIST]: json({ items: [READY] }),
+      };
+      const cuts = Promise.withResolvers<() => void>();
+      liar.says = {
+        ...honest,
+        [WATCH]: (res) => {
+          stream('{"type":"BOOKMARK"}\n')(res);
+          cuts.resolve(() => res.destroy());
+        },
+      };
+      await management.provide("here", { type: "rest", secret: { url: liar.url, token: TOKEN } });
+      const found = await management.until(HERE, "a", isReady);
+      const untilTold = (message: RegExp) =>
+        management.untilProvider("here", (one) => message.test(messageOf(one, "Ready")));
+      // What it is like then is asked for: by a list that fails, and by its name where a proxy answers.
+      liar.says = {
+        "GET /v1/spaces/a": body("text/html", "<html>", 404),
+        [LIST]: json(statusOf(500, "it has lost its list"), 500),
+      };
+      (await cuts.promise)();
+      await untilTold(/: 500 it has lost its list$/);
+      const lies = [
+        [json({ items: [READY, READY] }), /^it has two spaces of the name "a"$/],
+        [json({ items: [{ name: "a" }] }), /items\[0\]\.phase: Required value/],
+      ] as const;
+      for (const [says, message] of lies) {
+        liar.says = { [LIST]: says };
+        await untilTold(message);
+      }
+      // A list that leaves it out, while nobody says that it is not there.
+      liar.says = { [LIST]: json({ items: [] }), "GET /v1/spaces/a": body("text/html", "<html>", 404) };
+      await management.untilProvider("here", (one) => one?.status?.spaces === 0);
+      liar.says = honest;
+      await management.untilProvider("here", (one) => one?.status?.spaces === 1);
+      const space = await management.client.resource(Space).in(HERE).get("a");
+      expect(space.metadata.uid).to.equal(found?.metadata.uid);
+      expect(conditionOf(space, "Ready")).to.equal("True");
+      await management.removeProvider("here");
+    });
+  });
+});
