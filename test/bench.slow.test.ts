@@ -18,6 +18,7 @@ const NAMES = [
     "list",
     "mount-get",
     "mount-stream",
+    "spaces",
     "start-many",
     "start",
     "store-etcd",

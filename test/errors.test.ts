@@ -25,6 +25,7 @@ describe("the texts in docs/errors.md", () => {
   const sections: readonly (readonly [string, number])[] = [
     ["Errors at definition", 10],
     ["Errors of the client", 10],
+    ["Errors of lists and watches across Spaces", 5],
     ["Errors of the workspace server", 10],
     ["Errors of the views of APIExports", 5],
   ];

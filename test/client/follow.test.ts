@@ -1,8 +1,10 @@
 // What there is, and what happens, without a copy: over connections that end, servers that forget, and readers that are slow.
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { Client, type FollowEvent, type FollowOptions, follow, type ResourceClient } from "@virtual-workspaces/client";
 import { expect } from "chai";
 import { faults, startFaulty } from "../_support/faulty.ts";
 import { startRelay } from "../_support/relay.ts";
+import { bookmark, Scripted } from "./informer/scripted.ts";
 import { NOTE, type NoteContent, Notes, QUICK } from "./informer/support.ts";
 
 /** Reads on as soon as it is told to. */
@@ -42,7 +44,9 @@ class Reader implements AsyncDisposable {
 
 const textOf = (event: FollowEvent<NoteContent>): string => {
   if (event.type === "READ") return `READ ${event.reason ?? ""}`.trim();
-  return "object" in event ? `${event.type} ${event.object.metadata.name} ${event.object.spec.text}` : event.type;
+  if (!("object" in event)) return event.type;
+  const { metadata, spec } = event.object as KubeObject & Partial<NoteContent>;
+  return `${event.type} ${metadata.name} ${spec?.text ?? ""}`.trim();
 };
 
 describe("to follow without a copy", () => {
@@ -128,6 +132,42 @@ describe("to follow without a copy", () => {
     expect(await reader.read(3)).to.eql(["READ", "ADDED a 1", "SYNCED"]);
     expect(reader.errors).to.have.length(1);
     expect(reader.errors[0]).to.match(/instead of a list of Note/);
+  });
+
+  it("takes a server that was set back for what it is, once it has stayed so, and tells no older list before", async () => {
+    let isBack = false;
+    await using server = await Scripted.start(({ way, query }, answer) => {
+      if (way === "list") answer.list(isBack ? "5" : "9", { a: isBack ? "5" : "9" });
+      else if (isBack && query.get("resourceVersion") === "9") answer.events(bookmark("5"));
+      else answer.events();
+    });
+    await using reader = new Reader(server.port, { rewindAfter: 100 });
+    expect(await reader.read(3)).to.eql(["READ", "ADDED a", "SYNCED"]);
+    const { version } = reader;
+    await reader.events.return();
+    isBack = true;
+    await using later = new Reader(server.port, { rewindAfter: 100, resourceVersion: version });
+    expect(await later.read(3)).to.eql(["READ rewound", "ADDED a", "SYNCED"]);
+    expect(later.version).to.equal("5");
+    expect(later.errors.length).to.be.above(1);
+    for (const error of later.errors)
+      expect(error).to.match(/^the server (is at 5, and was at 9|gave a list of version 5)/);
+  });
+
+  it("gives up a server that takes connections and never answers, and comes back when it does", async () => {
+    let isSilent = true;
+    await using server = await Scripted.start(({ way }, answer) => {
+      if (way === "list") answer.list("9", {});
+      else if (!isSilent) answer.events(bookmark("10"));
+    });
+    const told = Promise.withResolvers<string>();
+    const onError = ({ message }: Error): void => told.resolve(message);
+    await using reader = new Reader(server.port, { renewEvery: 1, idle: 1_001, onError });
+    await reader.read(2);
+    const next = reader.events.next();
+    expect(await told.promise).to.equal("the server did not begin to answer a watch within 1001 ms");
+    isSilent = false;
+    expect((await next).value).to.eql({ type: "BOOKMARK", version: "10" });
   });
 
   it("ends by its signal, or by being left, while it waits", async () => {

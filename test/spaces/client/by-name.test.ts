@@ -164,6 +164,33 @@ describe("a client of spaces", function () {
     expect(new Set(asked)).to.eql(new Set(["one 127.0.0.1 true"]));
   });
 
+  it("lets others have their turn while spaces come that take long, and lets nobody wait who asks for one", async () => {
+    for (const asks of [false, true]) {
+      let turn = 0;
+      let isOver = false;
+      const count = (): void => {
+        turn += 1;
+        if (!isOver) setImmediate(count);
+      };
+      count();
+      const looked: number[] = [];
+      await follow({
+        rewrite: (url) => {
+          looked.push(turn);
+          // Of the second something has changed as well by then.
+          if (asks && looked.length === 1) queueMicrotask(() => spaces.engaged);
+          for (const end = performance.now() + 15; performance.now() < end; );
+          return url;
+        },
+      });
+      isOver = true;
+      expect(looked).to.have.length(2);
+      expect(looked[0] === looked[1]).to.equal(asks);
+      expect(spaces.engaged.map(({ name }) => name)).to.eql(["default/one", "default/two"]);
+      await spaces[Symbol.asyncDispose]();
+    }
+  });
+
   it("needs to read no more than the namespace that it follows", async () => {
     const { client } = lent.management;
     await client

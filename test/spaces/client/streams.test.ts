@@ -1,7 +1,7 @@
 // Watches across spaces as streams: their pace, their turns, their end, and what is left of them.
 import { followSpaces, type Spaces, type SpaceWatchOptions } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
-import { faults } from "../../_support/faulty.ts";
+import { type FaultyUpstream, faults, type Rule } from "../../_support/faulty.ts";
 import { NOTE, QUICK } from "../../client/informer/support.ts";
 import { ManualClock } from "../../client/support/manual-clock.ts";
 import { until } from "../../client/support/until.ts";
@@ -115,14 +115,18 @@ describe("streams across spaces", function () {
     expect(rest).to.eql(["LEFT default/one gone", "SYNCED default/one"]);
   });
 
-  it("begin with sixteen spaces at a time; those that nobody answers hold up nobody else", async () => {
+  const seventeen = async (): Promise<{ wire: FaultyUpstream; rule: Rule }> => {
     const names = Array.from({ length: 17 }, (_, n) => `z${n}`);
     for (const name of ["one", "two"]) await shops.remove(name);
     await shops.move("all");
     for (const name of names) await shops.alias(name, "all");
     await until("all are there", () => spaces.engaged.length === names.length);
     const wire = shops.wire("all");
-    const rule = wire.fail(faults.hang(), { on: isList });
+    return { wire, rule: wire.fail(faults.hang(), { on: isList }) };
+  };
+
+  it("begin with sixteen spaces at a time; those that nobody answers hold up nobody else", async () => {
+    const { wire, rule } = await seventeen();
     await using reader = watched();
     await wire.until(() => rule.met === 16);
     await arrived();
@@ -133,6 +137,23 @@ describe("streams across spaces", function () {
     expect(reader.lines[0]).to.match(/^SYNCED default\/z/);
     wire.cut();
     await until("the others", () => reader.lines.length === 17);
+  });
+
+  it("are as lists in that", async () => {
+    const { wire, rule } = await seventeen();
+    shops.set("all", "menu", "leek");
+    const list = spaces.list(NOTE, { retries: false });
+    await wire.until(() => rule.met === 16);
+    await arrived();
+    expect(rule.met).to.equal(16);
+    clock.advance(1_000);
+    await wire.until(() => rule.met === 17);
+    wire.cut();
+    const { items, failed } = await list;
+    expect(items).to.eql([]);
+    expect(failed).to.have.length(17);
+    rule[Symbol.dispose]();
+    expect((await spaces.list(NOTE)).failed).to.eql([]);
   });
 
   for (const way of ["the signal", "the end of the loop", "return, while it waits", "the end of Spaces"] as const)

@@ -67,12 +67,12 @@ async function whole<T extends object>(asked: Asked<T>, { spaces, slots }: Liste
     if ("error" in space) return space;
     const all = space.client.resource(kind);
     using _ = await slots.take(select.signal);
-    return (namespace === undefined ? all : all.in(namespace))
-      .all({ ...select, whenExpired: "relist" })
-      .catch((error: unknown) => {
-        select.signal?.throwIfAborted();
-        return { space: space.name, error };
-      });
+    try {
+      return await (namespace === undefined ? all : all.in(namespace)).all({ ...select, whenExpired: "relist" });
+    } catch (error) {
+      select.signal?.throwIfAborted();
+      return { space: space.name, error };
+    }
   });
   const items: SpaceList<T>["items"][number][] = [];
   const failed: FailedSpace[] = [];

@@ -7,6 +7,7 @@ import type { Space } from "../kinds/space.ts";
 import { type EngagedSpace, Engagement, type Reach, type Rewrite, type Usable } from "./engaged-space.ts";
 import { FollowedAccess } from "./followed-access.ts";
 import { type Listed, listAcross, type SpaceList, type SpaceListOptions } from "./list.ts";
+import { Looks } from "./looks.ts";
 import { Slots } from "./slots.ts";
 import { type SpaceInformerFactories, SpaceInformers, type SpaceInformersOptions } from "./space-informers.ts";
 import { type SpaceName, wholeName } from "./space-name.ts";
@@ -83,6 +84,7 @@ export class Spaces implements AsyncDisposable {
   readonly #made = new WeakMap<EngagedSpace, Map<unknown, unknown>>();
   readonly #picked = new AsyncLocalStorage<SpaceName>();
   readonly #slots: Slots;
+  readonly #looks = new Looks((name) => this.#look(name));
   readonly #end: () => void;
   #closed: Promise<void> | undefined;
 
@@ -93,12 +95,12 @@ export class Spaces implements AsyncDisposable {
     this.#slots = new Slots(options.clock);
     this.#access = new FollowedAccess({
       ...{ client, scope, namespace, labels },
-      changed: (name) => this.#look(name),
+      changed: (name) => this.#looks.add(name),
       failed: (error) => options.onError({ error }),
     });
     this.#end = () => void this[Symbol.asyncDispose]();
     signal?.addEventListener("abort", this.#end, { once: true });
-    this.synced = this.#access.start();
+    this.synced = this.#access.start().then(() => this.#looks.done);
     this.synced.catch(() => undefined); // who does not wait for it need not know
     if (signal?.aborted === true) this.#end();
   }
@@ -110,6 +112,7 @@ export class Spaces implements AsyncDisposable {
 
   /** Those that can be used now, in order of their names. */
   get engaged(): EngagedSpace[] {
+    this.#looks.seeAll();
     const usable = [...this.#engaged.values()].filter(({ name }) => this.#stateOf(name)?.ready === true);
     return usable.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
@@ -154,8 +157,9 @@ export class Spaces implements AsyncDisposable {
     for (;;) {
       signal?.throwIfAborted();
       if (this.#closed !== undefined) throw new Error(`space ${whole}: Spaces are not followed any more`);
+      const state = this.#stateOf(whole);
       const engaged = this.#engaged.get(whole);
-      if (engaged !== undefined && this.#stateOf(whole)?.ready === true) return engaged;
+      if (engaged !== undefined && state?.ready === true) return engaged;
       await this.#change(signal);
     }
   }
@@ -337,6 +341,7 @@ export class Spaces implements AsyncDisposable {
   }
 
   #stateOf(name: SpaceName): SpaceState | undefined {
+    this.#looks.see(name);
     const access = this.#access.of(name);
     if (access === undefined) return undefined;
     if (!access.usable) return { name, ready: false, reason: access.reason, message: access.message };

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { ApiError, type KindReference, quote } from "@virtual-workspaces/apimachinery";
+import { ApiError, type KindReference } from "@virtual-workspaces/apimachinery";
 import type { SelectOptions } from "@virtual-workspaces/client";
 import type { Engagement } from "../engaged-space.ts";
 import type { SpaceName } from "../space-name.ts";
@@ -91,7 +91,7 @@ const written = (form: keyof typeof FORMS, value: readonly unknown[]): string =>
 function read(form: keyof typeof FORMS, { text, selection }: { text: string; selection: string }): unknown[] {
   if (!/^[vp]\d+\./.test(text))
     throw ApiError.badRequest(
-      `${FORMS[form]}: ${quote(text.slice(0, 20))} is none: give what a list or a watch across Spaces said, whole`,
+      `${FORMS[form]}: what was given is none: give what a list or a watch across Spaces said, whole`,
     );
   if (!text.startsWith(`${form}.`) || text.length > LONGEST) throw damaged(form);
   const value = jsonOf(text.slice(form.length + 1));

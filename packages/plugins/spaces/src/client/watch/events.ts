@@ -34,7 +34,7 @@ export type SpaceEvent<T> = SpaceEventContent<T> & {
 
 /** What is watched in each Space, and how. */
 export interface SpaceWatchOptions
-  extends SpaceSelectOptions,
+  extends Omit<SpaceSelectOptions, "retries">,
     Pick<FollowOptions, "renewEvery" | "idle" | "pageSize" | "backoff" | "rewindAfter"> {
   /** Where it goes on: what an event said, or a list of the same. @default what is there is told first */
   readonly cursor?: string;

@@ -7,7 +7,7 @@ import type { ResetReason, SpaceWatchOptions } from "./events.ts";
 /** What all feeds of a stream have in common. */
 export interface FeedOptions<T> {
   readonly kind: KindReference<T>;
-  readonly select: Omit<SpaceWatchOptions, "cursor" | "signal" | "retries">;
+  readonly select: Omit<SpaceWatchOptions, "cursor" | "signal">;
   readonly slot: (signal: AbortSignal) => Promise<Slot>;
   readonly failed: (space: string, error: unknown) => void;
   /** It cannot go on, since the program is wrong. */

@@ -125,9 +125,11 @@ export class SpaceStream<T extends object> implements SpaceEngager {
     return standing;
   }
 
-  #drop({ line: { name }, at }: Standing<T>): void {
+  #drop(standing: Standing<T>): void {
+    const { name } = standing.line;
+    if (this.#lines.get(name) !== standing) return; // another one has its name already
     this.#lines.delete(name);
-    this.#free.push(at);
+    this.#free.push(standing.at);
   }
 
   #queue(standing: Standing<T>): void {

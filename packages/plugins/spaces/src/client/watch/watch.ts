@@ -19,7 +19,7 @@ export interface WatchedSpaces extends Pick<FeedOptions<unknown>, "slot" | "fail
 
 export function watchAcross<T extends object>(
   kind: KindReference<T>,
-  { cursor, signal, retries: _, ...select }: SpaceWatchOptions,
+  { cursor, signal, ...select }: SpaceWatchOptions,
   spaces: WatchedSpaces,
 ): AsyncGenerator<SpaceEvent<T>, void, undefined> {
   return endable(signal, async function* (ended) {
