@@ -48,5 +48,6 @@ export type {
 } from "./provider/provider.ts";
 // Providers
 export { kubeconfigsProvider } from "./providers/kubeconfigs.ts";
+export { type ProcessesProviderOptions, processesProvider } from "./providers/processes/processes-provider.ts";
 export type { OwnWorkspaces } from "./providers/workspaces/place.ts";
 export { type WorkspacesProviderOptions, workspacesProvider } from "./providers/workspaces/workspaces-provider.ts";
