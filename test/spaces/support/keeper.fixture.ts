@@ -1,6 +1,7 @@
 // A manager's provider of processes, in a process of its own: makes a space, and waits to be ended.
 import { processesProvider } from "@virtual-workspaces/spaces";
-import { Opened, serverIn } from "./processes.ts";
+import { Opened } from "./processes.ts";
+import { serverIn } from "./server-in.ts";
 
 const [directory = "", keep = ""] = process.argv.slice(2);
 const type = processesProvider({ directory, command: serverIn, checkEvery: 50, keep: keep === "keep" });

@@ -9,21 +9,11 @@ import {
   processesProvider,
   type SpaceProvider,
 } from "@virtual-workspaces/spaces";
-import { localNode, root } from "../../../tools/install.mjs";
+import { localNode } from "../../../tools/install.mjs";
 import { type Tree, tree } from "../../_setup/tree.ts";
+import { serverIn } from "./server-in.ts";
 
 type Provider = SpaceProvider & Partial<AsyncDisposable>;
-
-const SERVER = [localNode, "--conditions=@virtual-workspaces/source", join(root, "packages/cli/src/bin.ts")] as const;
-const ANYWHERE = ["--bind-address=127.0.0.1", "--secure-port=0", "--experimental-bind-free-port"] as const;
-
-/** A server of workspaces in a folder, at any port of this machine. */
-export const serverIn = (folder: string): readonly [string, ...string[]] => [
-  ...SERVER,
-  "start",
-  `--root-directory=${folder}`,
-  ...ANYWHERE,
-];
 
 /** A process that serves nothing. */
 export const idleIn = (folder: string): readonly [string, ...string[]] => [
@@ -167,12 +157,17 @@ export class Opened implements AsyncDisposable {
 
   /** A space, once it is as wanted: asked for whenever something is said of it. */
   async until(name: string, is: (space: PhysicalSpace | undefined) => boolean): Promise<PhysicalSpace | undefined> {
+    if (this.provider.watch === undefined)
+      for (; ; await nextTurn()) {
+        const space = await this.get(name);
+        if (is(space)) return space;
+      }
     const over = new AbortController();
-    const changes = this.provider.watch?.({ parent: undefined, signal: over.signal });
+    const changes = this.provider.watch({ parent: undefined, signal: over.signal });
     try {
       const first = await this.get(name);
       if (is(first)) return first;
-      for await (const change of changes ?? []) {
+      for await (const change of changes) {
         if (change.name !== name) continue;
         const space = await this.get(name);
         if (is(space)) return space;
