@@ -226,6 +226,16 @@ describe("a manager of spaces", function () {
       expect(kept.spaces.has("gone")).to.equal(false);
     });
 
+    it("which it is, later than that it is there, and deletes it all the same", async () => {
+      // Somebody asks for it, and nobody knows which one that is.
+      running.on("create late", () => void kept.spaces.set("late", { name: "late", phase: "Initializing" }));
+      await management.make(HERE, "late");
+      await management.until(HERE, "late", (space) => space?.status?.spaceID === "late");
+      kept.spaces.set("late", { name: "late", id: "late-1", phase: "Ready" });
+      await running.delete(HERE, "late");
+      expect(kept.spaces.has("late")).to.equal(false);
+    });
+
     it("how it is reached, anew when that changes, from where it is wanted, and puts right what others write", async () => {
       await management.make(HERE, "keys", { accessscopetype: "External" });
       await management.until(HERE, "keys", isReady);

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { Client } from "@virtual-workspaces/client";
 import type { HubAddress } from "@virtual-workspaces/cluster-proxy";
@@ -21,10 +22,10 @@ export interface Spaces {
   readonly begin: (address: HubAddress) => Promise<AsyncDisposable>;
 }
 
-type Options = Pick<StartOptions, "spaces" | "mounts" | "log">;
+type Options = Pick<StartOptions, "spaces" | "mounts" | "rootDirectory" | "log">;
 
 /** A manager of spaces, where there is to be one, with a provider of workspaces below its own, and the view of them. */
-export async function spacesOf({ spaces, mounts, log }: Options, views: Views): Promise<Spaces> {
+export async function spacesOf({ spaces, mounts, rootDirectory, log }: Options, views: Views): Promise<Spaces> {
   if (!spaces) return { views, begin: async () => new AsyncDisposableStack() };
   const { spacesView } = await import("@virtual-workspaces/spaces");
   const own = views.loopback ?? loopback();
@@ -43,7 +44,7 @@ export async function spacesOf({ spaces, mounts, log }: Options, views: Views): 
     begin: async (address) => {
       const stack = new AsyncDisposableStack();
       const allow = mounts?.allow ?? [];
-      stack.use(await begun(client, { own, address, allow, log }));
+      stack.use(await begun(client, { own, address, allow, directory: join(rootDirectory, NAME), log }));
       resolve(stack.use(await followedIn(client, { allow, onError })));
       return stack;
     },
@@ -67,12 +68,14 @@ interface Beginning {
   readonly own: Loopback;
   readonly address: HubAddress;
   readonly allow: readonly string[];
+  /** Where spaces that are processes are kept. */
+  readonly directory: string;
   readonly log: StartOptions["log"];
 }
 
 async function begun(
   client: Client,
-  { own: { upstream }, address: { url, ca }, allow, log }: Beginning,
+  { own: { upstream }, address: { url, ca }, allow, directory, log }: Beginning,
 ): Promise<AsyncDisposable> {
   const plugin = await import("@virtual-workspaces/spaces");
   const { SpaceManager, SpaceProviderDesc, spaceManifests, workspacesProvider } = plugin;
@@ -91,12 +94,22 @@ async function begun(
     workspaces,
     kubeconfigs: plugin.kubeconfigsProvider(),
     // Providers are where mounts may lead: whoever makes one chooses the address.
+    kind: plugin.kindProvider(),
+    k3d: plugin.k3dProvider(),
+    // They end with this process, and are started again on their data by the next.
+    processes: plugin.processesProvider({ directory, command: anotherOfThis, keep: false }),
     rest: plugin.restProvider(mountedServers({ allow, whose: "space providers" })),
   };
   const manager = new SpaceManager({ client, types, log });
   const provider = { metadata: { name: DEFAULT }, spec: { ProviderType: "workspaces" } };
   await client.resource(SpaceProviderDesc).apply(provider, { force: true });
   return manager;
+}
+
+/** The same program, over a folder of its own, for this machine alone. */
+function anotherOfThis(folder: string): [string, ...string[]] {
+  const at = ["--bind-address=127.0.0.1", "--secure-port=0", "--experimental-bind-free-port"];
+  return [process.execPath, ...process.execArgv, process.argv[1] ?? "", "start", `--root-directory=${folder}`, ...at];
 }
 
 function isEstablished({ status }: KubeObject): boolean {

@@ -48,7 +48,11 @@ export type {
   SpaceProviderType,
 } from "./provider/provider.ts";
 // Providers
+export type { ClusterArguments } from "./providers/command/clusters.ts";
+export { type CommandProviderOptions, commandProvider } from "./providers/command/command-provider.ts";
+export { k3dProvider, kindProvider, type LocalClustersOptions } from "./providers/command/local-clusters.ts";
 export { kubeconfigsProvider } from "./providers/kubeconfigs.ts";
+export { type ProcessesProviderOptions, processesProvider } from "./providers/processes/processes-provider.ts";
 export type { OwnWorkspaces } from "./providers/workspaces/place.ts";
 export { type WorkspacesProviderOptions, workspacesProvider } from "./providers/workspaces/workspaces-provider.ts";
 // Providers over REST

@@ -142,8 +142,10 @@ export class Work {
     const own = await this.#own();
     if (own === undefined) return { space: undefined, outcome: this.#outcome };
     const there = await followed.refresh(behind.name, this.#signal);
-    const { spaceID } = own.status ?? {};
-    if (there?.id !== undefined && spaceID !== undefined && there.id !== spaceID) return undefined;
+    const { spaceID = behind.name } = own.status ?? {};
+    // Its name is what is noted of one whose provider had not said yet which it is.
+    const isKnown = there?.id !== undefined && spaceID !== behind.name;
+    if (isKnown && there.id !== spaceID) return undefined;
     await calls.delete(behind.name, { parent: behind.parent, signal: this.#signal });
     if ((await followed.refresh(behind.name, this.#signal)) === undefined) return undefined;
     return { space: this.#space, outcome: this.#outcome, again: GONE };

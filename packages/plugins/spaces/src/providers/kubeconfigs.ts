@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { SecretFault, secretKubeconfig } from "@virtual-workspaces/kcp";
 import type { PhysicalSpace, ProviderContext, SpaceProvider, SpaceProviderType } from "../provider/provider.ts";
+import { digestOf } from "./kubeconfig.ts";
 
 /**
  * Clusters that are there already, as a list: the Secret of a SpaceProviderDesc has a kubeconfig of each, by its name. Nothing in a kubeconfig is run, and no file of
@@ -42,5 +42,3 @@ class Kubeconfigs implements SpaceProvider {
     }
   }
 }
-
-const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32);

@@ -1,5 +1,6 @@
 import { Client } from "@virtual-workspaces/client";
 import { requestCredential, SecretFault, type SecretKubeconfig, secretKubeconfig } from "@virtual-workspaces/kcp";
+import { hostOf } from "../kubeconfig.ts";
 
 /** Workspaces of the process itself, or of whatever else a client asks. */
 export interface OwnWorkspaces {
@@ -61,10 +62,4 @@ function kubeconfigAt(secret: Readonly<Record<string, string>>, key: string): Se
     if (error instanceof SecretFault) throw new Error(`${key}: ${error.message}`, { cause: error });
     throw error;
   }
-}
-
-/** A server's URL without the workspace that it leads to. */
-function hostOf(server: string): string {
-  const at = server.indexOf("/clusters/");
-  return (at < 0 ? server : server.slice(0, at)).replace(/\/+$/, "");
 }

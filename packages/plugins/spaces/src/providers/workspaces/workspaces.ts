@@ -61,7 +61,7 @@ export class Workspaces implements SpaceProvider, AsyncDisposable {
     const path = joinWorkspacePath(parent, name);
     const token = await tokenFor(this.#client.cluster(path), { seconds: this.#options.tokenLifetime, signal });
     const textOf = ({ url, ...tls }: ServerPlace): string =>
-      kubeconfigText(name, { server: `${url}/clusters/${path}`, ...tls, token });
+      kubeconfigText(name, { server: `${url}/clusters/${path}`, ...tls, credential: { token } });
     return { incluster: textOf(this.#place.incluster), external: textOf(this.#place.external) };
   }
 

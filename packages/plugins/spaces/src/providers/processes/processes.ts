@@ -1,0 +1,163 @@
+import { mkdirSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import { quote } from "@virtual-workspaces/apimachinery";
+import type {
+  PhysicalSpace,
+  ProviderCall,
+  ProviderChange,
+  SpaceAccess,
+  SpaceProvider,
+} from "../../provider/provider.ts";
+import { Changes } from "../changes.ts";
+import { refuseParent } from "../parent.ts";
+import { SpaceFolder } from "./folder.ts";
+import { Keeper } from "./keeper.ts";
+import { SpaceProcess, type SpaceProcessOptions } from "./space-process.ts";
+
+/** How all of a folder are kept. */
+export interface ProcessesOptions extends Omit<SpaceProcessOptions, "isOurs" | "changed"> {
+  readonly directory: string;
+  readonly most: number;
+  /** Whether processes outlive whoever looks after them. */
+  readonly keep: boolean;
+}
+
+/** Spaces that are processes: what is in a folder decides, whoever wrote it, and one manager at a time acts by it. */
+export class Processes implements SpaceProvider, AsyncDisposable {
+  readonly #options: ProcessesOptions;
+  readonly #keeper: Keeper;
+  readonly #spaces = new Map<string, SpaceProcess>();
+  readonly #changes = new Changes();
+  readonly #over = new AbortController();
+  readonly #stack = new AsyncDisposableStack();
+  readonly #first: Promise<void>;
+  readonly #running: Promise<void>;
+
+  /** @throws Error on a folder that cannot be made */
+  constructor(options: ProcessesOptions) {
+    this.#options = options;
+    const { directory, keep } = options;
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    this.#keeper = new Keeper(directory);
+    const first = Promise.withResolvers<void>();
+    this.#first = first.promise;
+    this.#running = this.#run(first.resolve);
+    if (!keep) this.#stack.adopt(process.on("exit", this.#killAll), () => void process.off("exit", this.#killAll));
+  }
+
+  async list({ parent, signal }: ProviderCall): Promise<readonly PhysicalSpace[]> {
+    if (parent !== undefined) return [];
+    await this.#read();
+    return Promise.all([...this.#spaces.values()].map((space) => space.state(signal)));
+  }
+
+  async get(name: string, { parent, signal }: ProviderCall): Promise<PhysicalSpace | undefined> {
+    if (parent !== undefined) return undefined;
+    await this.#read();
+    return this.#spaces.get(name)?.state(signal);
+  }
+
+  async access(name: string, { parent }: ProviderCall): Promise<SpaceAccess> {
+    refuseParent(parent);
+    const space = this.#spaces.get(name);
+    if (space === undefined) throw new Error(`there is no process of the name ${quote(name)}`);
+    return { external: space.kubeconfig };
+  }
+
+  async create(name: string, { parent }: ProviderCall): Promise<void> {
+    refuseParent(parent);
+    const { directory, most } = this.#options;
+    const there = SpaceFolder.at(directory, name);
+    if (there?.isLeaving)
+      throw new Error("the one of before of this name is being deleted: it is made when that is gone");
+    if (there === undefined && SpaceFolder.in(directory).length >= most)
+      throw new Error(
+        `its provider has ${most} processes, and takes no more: delete others, or set most of the provider higher`,
+      );
+    if (there === undefined) SpaceFolder.make(directory, name);
+    await this.#read();
+  }
+
+  async delete(name: string, { parent, signal }: ProviderCall): Promise<void> {
+    if (parent !== undefined) return;
+    await this.#read();
+    await this.#spaces.get(name)?.leave(signal);
+    await this.#read();
+  }
+
+  watch({ parent, signal }: ProviderCall): AsyncIterable<ProviderChange> {
+    return parent === undefined ? this.#changes.heard(signal) : new Changes().heard(signal);
+  }
+
+  /** Spaces go on where they are to outlive us; otherwise what we keep ends. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#over.abort();
+    await this.#running;
+    const spaces = [...this.#spaces.values()];
+    await Promise.all(spaces.map((space) => space[Symbol.asyncDispose]()));
+    if (!this.#options.keep && this.#keeper.isOurs) await this.#stopAll(spaces);
+    this.#keeper[Symbol.dispose]();
+    await this.#stack.disposeAsync();
+  }
+
+  async #run(first: () => void): Promise<void> {
+    const { directory, checkEvery, log } = this.#options;
+    const { signal } = this.#over;
+    let complaint = "";
+    while (!signal.aborted) {
+      try {
+        const before = this.#keeper.isOurs;
+        if ((await this.#keeper.take()) && !before) SpaceFolder.sweep(directory);
+        await this.#sync();
+        complaint = "";
+      } catch (error) {
+        if (complaint !== String(error))
+          log({ level: "warn", message: "a folder of spaces cannot be kept", error: String(error) });
+        complaint = String(error);
+      }
+      first();
+      await pause(checkEvery, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** As it is now, once it has been read at all. */
+  async #read(): Promise<void> {
+    await this.#first;
+    await this.#sync();
+  }
+
+  /** Looks after what is there, and not any more after what is not. */
+  async #sync(): Promise<void> {
+    const folders = new Map(SpaceFolder.in(this.#options.directory).map((folder) => [folder.name, folder]));
+    const gone = [...this.#spaces.values()].filter(({ folder }) => folders.get(folder.name)?.id !== folder.id);
+    for (const { folder } of gone) this.#spaces.delete(folder.name);
+    if (!this.#over.signal.aborted)
+      for (const folder of folders.values()) if (!this.#spaces.has(folder.name)) this.#add(folder);
+    for (const { folder } of gone) this.#changes.tell({ name: folder.name });
+    await Promise.all(gone.map((space) => space[Symbol.asyncDispose]()));
+    // What somebody has deleted by hand has no process any more.
+    if (this.#keeper.isOurs) for (const space of gone) space.kill();
+  }
+
+  #add(folder: SpaceFolder): void {
+    const { name } = folder;
+    const options = {
+      ...this.#options,
+      isOurs: () => this.#keeper.isOurs,
+      changed: () => this.#changes.tell({ name }),
+    };
+    this.#spaces.set(name, new SpaceProcess(folder, options));
+    this.#changes.tell({ name });
+  }
+
+  async #stopAll(spaces: readonly SpaceProcess[]): Promise<void> {
+    const { log } = this.#options;
+    for (const result of await Promise.allSettled(spaces.map((space) => space.stop())))
+      if (result.status === "rejected")
+        log({ level: "warn", message: "the process of a space goes on", error: String(result.reason) });
+  }
+
+  readonly #killAll = (): void => {
+    for (const space of this.#spaces.values()) space.kill();
+  };
+}
