@@ -16,7 +16,7 @@ const flags = scripts.start
   .map((flag) => flag.replace("--view=", `--view=${root}/`));
 
 describe("npm start: virtual-workspaces start with the demonstration", function () {
-  this.timeout(90_000);
+  this.timeout(120_000);
   before(needsKubectl);
 
   it("says what kubectl answers as well, and says it again when it starts again", async () => {
@@ -29,13 +29,14 @@ describe("npm start: virtual-workspaces start with the demonstration", function 
     for (const view of ["published/clusters/<cluster>", "quotes/clusters/<cluster>"])
       expect(first.lines).to.include(`  ${first.url}/services/${view}`);
     const commands = [...shown.matchAll(/^ {4}\$ kubectl (.*)\n {4}(.*)$/gm)];
-    expect(commands).to.have.length(9);
+    expect(commands).to.have.length(12);
     for (const [, command = "", answer = ""] of commands) {
       const said = await first.kubectl(...command.replaceAll("'", "").split(" "));
       if (answer.startsWith("Error")) expect(said).to.equal(`1 ${answer}`);
-      else expect(said).to.match(/^0 NAME +(DATA|PRICE|AGE).*\n(menu|soup|stew|about) /);
+      else expect(said).to.match(/^0 (?:NAME +(DATA|PRICE|SPACE|AGE)|NAMESPACE).*\n(menu|soup|stew|about|default) /);
     }
     await sees(first, shown);
+    await seesSpaces(first);
     expect(await first.kubectl("--context", "alice", "get", "workspaces")).to.equal("0 No resources found");
     const inAcme = ["--context", "alice", "--server", `${first.url}/clusters/root:acme`];
     expect(await first.kubectl(...inAcme, "get", "workspaces", "-o", "jsonpath={..metadata.name}")).to.equal(
@@ -78,9 +79,31 @@ async function sees(server: Start, shown: string): Promise<void> {
   expect(await server.kubectl(...asAlice(shop), ...back)).to.equal("0 dish.menu.example.dev/soup patched");
 }
 
+const PROVIDERS = "jsonpath={range .items[*]}{.metadata.name} {.spec.ProviderType} {.status.spaces}{'\\n'}{end}";
+
+/** Two providers and their Spaces: what there is, and all as one. */
+async function seesSpaces(server: Start): Promise<void> {
+  const { url } = server;
+  const root = ["--context", "root", "--server"];
+  const inSpaces = (...args: readonly string[]): Promise<string> =>
+    server.kubectl(...root, `${url}/clusters/root:spaces`, ...args);
+  expect(await inSpaces("get", "spaceproviderdescs", "-o", PROVIDERS)).to.equal(
+    "0 default workspaces 3\nlocal processes 2",
+  );
+  expect(await inSpaces("get", "spaces", "-A")).to.match(/^0 NAMESPACE +NAME .*(\ndefault +\S+ .* Ready +\d+\w+){5}$/);
+  const together = [...root, `${url}/services/spaces/*/*`, "get", "configmaps", "--field-selector=metadata.name=about"];
+  const all = await server.kubectl(...together);
+  const names = ["dev", "edge-east", "edge-west", "prod", "staging"];
+  expect(all.match(/default\/\S+/g)).to.deep.equal(names.map((name) => `default/${name}`));
+  // Whoever may enter the workspace of the demonstration may not see Spaces.
+  expect(await server.kubectl("--context", "alice", ...together.slice(2))).to.match(
+    /^1 Error from server \(Forbidden\)/,
+  );
+}
+
 /** What is printed after it is ready. */
 async function told(server: Start): Promise<string> {
   const text = (): string => server.lines.join("\n");
-  await server.until("shown", () => /in one that has not[\s\S]*Error from server/.test(text()), 60_000);
+  await server.until("shown", () => /as one API server\n.*\n {4}\S/.test(text()), 60_000);
   return text().slice(text().indexOf("One object"));
 }

@@ -2,7 +2,16 @@
 import { Workspace } from "@virtual-workspaces/kcp";
 import { namespaceOf, Space, SpaceProviderDesc, workspacesProvider } from "@virtual-workspaces/spaces";
 import { expect } from "chai";
-import { conditionOf, isReady, MAP, Management, messageOf, NAMESPACE, SECRET } from "./support/management.ts";
+import {
+  conditionOf,
+  isReady,
+  MAP,
+  Management,
+  messageOf,
+  NAMESPACE,
+  SECRET,
+  type SecretData,
+} from "./support/management.ts";
 
 const HERE = namespaceOf("here");
 
@@ -133,6 +142,32 @@ describe("spaces that are workspaces", function () {
       Date.now = now;
     }
   });
+
+  it("are reached where the server is now, after a start at another address", async () => {
+    const { url } = management.server;
+    const at = (place: string) => ({
+      workspaces: workspacesProvider({ own: { client: management.below, url: place } }),
+    });
+    const there = namespaceOf("moving");
+    const secrets = management.client.resource(SECRET).in(there);
+    const moved = url.replace("127.0.0.1", "localhost");
+    {
+      await using manager = management.manager({ types: at(url) });
+      await manager.started;
+      const spec = { ProviderType: "workspaces", SpacePrefixForDiscovery: "none" };
+      await management.client.resource(SpaceProviderDesc).create({ metadata: { name: "moving" }, spec });
+      await management.untilProvider("moving", (one) => one?.status?.Phase === "Ready");
+      await management.make(there, "moving");
+      await management.until(there, "moving", isReady);
+    }
+    await using manager = management.manager({ types: at(moved) });
+    await manager.started;
+    const kubeconfig = ({ data }: SecretData): string => Buffer.from(data?.["kubeconfig"] ?? "", "base64").toString();
+    for await (const { type, object } of secrets.watch({ fields: "metadata.name=external-moving" }))
+      if (type !== "BOOKMARK" && kubeconfig(object).includes(`${moved}/clusters/`)) break;
+    await management.removeSpace(there, "moving");
+    await management.removeProvider("moving");
+  }).timeout(10_000);
 
   it("say what is missing of a provider, and go on when it is there; its end leaves what is managed", async () => {
     await using manager = management.manager();

@@ -12,7 +12,7 @@ import { besides, type Views } from "./views.ts";
 
 /** The workspace that has the Spaces, and below which the default provider makes them. */
 const NAME = "spaces";
-const PATH = `${ROOT_CLUSTER}:${NAME}`;
+export const SPACES: string = `${ROOT_CLUSTER}:${NAME}`;
 const DEFAULT = "default";
 
 /** What has spaces in `root:spaces`. */
@@ -29,7 +29,7 @@ export async function spacesOf({ spaces, mounts, rootDirectory, log }: Options, 
   if (!spaces) return { views, begin: async () => new AsyncDisposableStack() };
   const { spacesView } = await import("@virtual-workspaces/spaces");
   const own = views.loopback ?? loopback();
-  const client = new Client({ upstream: own.upstream, cluster: PATH });
+  const client = new Client({ upstream: own.upstream, cluster: SPACES });
   const { promise: followed, resolve } = Promise.withResolvers<FollowedSpaces>();
   const onError = ({ space, error }: SpaceFailure): void =>
     log({ level: "warn", message: "a space cannot be served", ...(space && { space }), error: String(error) });

@@ -15,6 +15,19 @@ export const MENU = "menu";
 /** What is exported, and what the export is called. */
 export const DISHES = "dishes";
 
+/** A provider of Spaces besides the one that is always there: processes of this machine. */
+export const LOCAL = "local";
+/** Which Spaces there are, by who provides them. */
+export const ALL_SPACES = [
+  { provider: "default", name: "dev" },
+  { provider: "default", name: "staging" },
+  { provider: "default", name: "prod" },
+  { provider: LOCAL, name: "edge-east" },
+  { provider: LOCAL, name: "edge-west" },
+] as const;
+/** In each, in the namespace `default`: which one it is. */
+export const ABOUT = "about";
+
 /** The label by which an object is in the view of the demonstration, `examples/over-workspaces/published.ts`. */
 export const PUBLISHED = "published";
 

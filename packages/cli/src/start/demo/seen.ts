@@ -1,7 +1,4 @@
-import { isApiError } from "@virtual-workspaces/apimachinery";
-import { Client, loadKubeconfig } from "@virtual-workspaces/client";
-import { ConfigMap } from "@virtual-workspaces/workspace-server";
-import { shellWord } from "../../shell.ts";
+import { configMap, type Question, rows, type Way } from "./asked.ts";
 import { Dish } from "./export.ts";
 import { ACME, CLUSTER, DISHES, LAB, LINK, MENU, MOVED, SHOP } from "./place.ts";
 import type { Tree } from "./tree.ts";
@@ -17,30 +14,6 @@ export interface DemoPlace {
   /** The names of the views that are served. */
   readonly views: readonly string[];
 }
-
-/** Who asks where, and what is answered. */
-interface Way {
-  readonly who: string;
-  readonly context: string;
-  /** @default that of the context */
-  readonly server?: string;
-}
-
-/** What is asked: as kubectl is told, and as we do. */
-interface Question {
-  readonly get: readonly string[];
-  readonly ask: (client: Client) => Promise<string>;
-}
-
-const configMap = (name: string): Question => ({
-  get: ["configmap", name],
-  ask: async (client) => {
-    const { data = {} } = await client.resource(ConfigMap).in("default").get(name);
-    return Object.entries(data)
-      .map((entry) => entry.join("="))
-      .join(" ");
-  },
-});
 
 const THE_MENU = configMap(MENU);
 
@@ -58,9 +31,8 @@ const ALL_DISHES: Question = {
 /** One object, and what is exported, as they are answered to whom. */
 export async function seen({ kubeconfig, url, views }: DemoPlace, tree: Tree): Promise<string> {
   const through = `${url}/services/${VIEW}/clusters/${tree.shop}`;
-  const rows = (question: Question, ways: readonly Way[]): Promise<string[]> =>
-    Promise.all(ways.map((way) => row(kubeconfig, question, way)));
-  const object = await rows(THE_MENU, [
+  const asked = (question: Question, ways: readonly Way[]): Promise<string[]> => rows(kubeconfig, question, ways);
+  const object = await asked(THE_MENU, [
     { who: "in its workspace, as Alice", context: "alice" },
     ...(views.includes(VIEW) ? [{ who: "through a view, as Alice", context: "alice", server: through }] : []),
     { who: "as Bob, who is refused", context: "bob" },
@@ -68,12 +40,12 @@ export async function seen({ kubeconfig, url, views }: DemoPlace, tree: Tree): P
   const text = ["One object, seen three ways:", ...object, ""].join("\n");
   const { exported } = tree;
   if (exported === undefined) return text;
-  const dishes = await rows(ALL_DISHES, [
+  const dishes = await asked(ALL_DISHES, [
     { who: "in one that has bound it", context: "alice" },
     { who: "through its view, in all that have bound it", context: "alice", server: `${exported}/clusters/*` },
     { who: "in one that has not", context: "alice", server: `${exported}/clusters/${tree.acme}` },
   ]);
-  const mounted = tree.mounts ? await mountedSeen(url, rows) : [];
+  const mounted = tree.mounts ? await mountedSeen(url, asked) : [];
   return [
     text,
     ...mounted,
@@ -86,30 +58,14 @@ export async function seen({ kubeconfig, url, views }: DemoPlace, tree: Tree): P
 /** What is behind mounts, by the paths of the workspaces that are mounted. */
 async function mountedSeen(
   url: string,
-  rows: (question: Question, ways: readonly Way[]) => Promise<string[]>,
+  asked: (question: Question, ways: readonly Way[]) => Promise<string[]>,
 ): Promise<string[]> {
   const at = (name: string): Pick<Way, "server"> => ({ server: `${url}/clusters/${ACME}:${name}` });
-  const cluster = await rows(configMap("about"), [
+  const cluster = await asked(configMap("about"), [
     { who: "a cluster in a process of its own, as Alice", context: "alice", ...at(CLUSTER) },
     { who: "as Bob, whom it lets in as well", context: "bob", ...at(CLUSTER) },
   ]);
-  const link = await rows(THE_MENU, [{ who: `a link to ${SHOP}, as Alice`, context: "alice", ...at(LINK) }]);
+  const link = await asked(THE_MENU, [{ who: `a link to ${SHOP}, as Alice`, context: "alice", ...at(LINK) }]);
   const head = `What is mounted in ${ACME}, besides ${ACME}:${MOVED}, which sends who asks on to ${LAB}:`;
   return [[head, ...cluster, ...link, ""].join("\n")];
-}
-
-async function row(kubeconfig: string, { get, ask }: Question, { who, context, server }: Way): Promise<string> {
-  const at = server === undefined ? [] : ["--server", server];
-  const command = ["kubectl", "--context", context, ...at, "get", ...get].map(shellWord).join(" ");
-  const { upstream, cluster } = await loadKubeconfig({ file: kubeconfig, context });
-  const place =
-    server === undefined ? { upstream, ...(cluster && { cluster }) } : { upstream: { ...upstream, url: server } };
-  await using client = new Client(place);
-  return `  ${who}\n    $ ${command}\n    ${await ask(client).catch(refusal)}`;
-}
-
-/** As kubectl says it. @throws what is no answer */
-function refusal(error: unknown): string {
-  if (!isApiError(error)) throw error;
-  return `Error from server (${error.status.reason}): ${error.message}`;
 }

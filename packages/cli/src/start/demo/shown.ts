@@ -3,7 +3,7 @@ import type { StartOptions } from "../options.ts";
 import type { DemoPlace } from "./seen.ts";
 
 /**
- * Makes the tree, and prints what views and mounts are for. What it starts for that ends with `stack`.
+ * Makes the tree, and prints what views, mounts and Spaces are for. What it starts for that ends with `stack`.
  *
  * @throws ApiError, TransportError, Error
  */
@@ -17,6 +17,10 @@ export async function shown(
   const cluster = place.views.includes("mounts") ? await clusterIn(rootDirectory, stack) : undefined;
   const tree = await makeTree(kubeconfig, { exports: place.views.includes("apiexport"), cluster });
   console.log(`\n${await seen({ kubeconfig, ...place }, tree)}`);
+  if (!place.views.includes("spaces")) return;
+  const { makeSpaces, spacesSeen } = await import("./spaces.ts");
+  await makeSpaces(kubeconfig, place.url);
+  console.log(await spacesSeen(kubeconfig, place.url));
 }
 
 /** @returns its kubeconfig */

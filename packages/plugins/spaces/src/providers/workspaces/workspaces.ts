@@ -8,7 +8,7 @@ import type {
   SpaceAccess,
   SpaceProvider,
 } from "../../provider/provider.ts";
-import { kubeconfigText } from "../kubeconfig.ts";
+import { digestOf, kubeconfigText } from "../kubeconfig.ts";
 import type { ServerPlace, WorkspacesPlace } from "./place.ts";
 import { tokenFor } from "./token.ts";
 
@@ -30,11 +30,14 @@ export class Workspaces implements SpaceProvider, AsyncDisposable {
   readonly #client: Client;
   readonly #root: string;
   readonly #place: WorkspacesPlace;
+  /** Where they are reached: what was said of another place is of no use. */
+  readonly #placed: string;
 
   constructor(place: WorkspacesPlace, options: WorkspacesOptions) {
     this.#options = options;
     this.#place = place;
     this.#client = place.client;
+    this.#placed = digestOf(JSON.stringify([place.incluster, place.external]));
     this.#root = this.#client.clusterName === "" ? ROOT : this.#client.clusterName;
   }
 
@@ -101,7 +104,7 @@ export class Workspaces implements SpaceProvider, AsyncDisposable {
       name,
       ...(cluster !== undefined && { id: cluster, externalName: cluster }),
       ...(isReady ? { phase: "Ready" } : { phase: "Initializing", message }),
-      accessVersion: this.#tokenOf(cluster ?? name),
+      accessVersion: `${this.#tokenOf(cluster ?? name)}-${this.#placed}`,
     };
   }
 
