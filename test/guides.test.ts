@@ -158,7 +158,14 @@ async function startAndCheck(folder: Tree, commands: readonly Command[]): Promis
     let printed = "";
     if (program !== undefined) {
       const args = ["--conditions=@virtual-workspaces/source", program];
-      const running = stack.use(new Program(localNode, args, { HOME: folder.path, cwd: folder.path }));
+      const running = stack.use(
+        new Program(localNode, args, {
+          HOME: folder.path,
+          KUBECONFIG: env.KUBECONFIG,
+          PATH: env.PATH,
+          cwd: folder.path,
+        }),
+      );
       printed = await running.until("a line", () => running.lines[0], 30_000);
     } else if (flags !== undefined) {
       const given = flags.split(" ").filter((flag) => flag !== "");
