@@ -18,13 +18,13 @@ export const DISHES = "dishes";
 /** A provider of Spaces besides the one that is always there: processes of this machine. */
 export const LOCAL = "local";
 /** Which Spaces there are, by who provides them. */
-export const ALL_SPACES = [
+export const ALL_SPACES: readonly { readonly provider: string; readonly name: string }[] = [
   { provider: "default", name: "dev" },
   { provider: "default", name: "staging" },
   { provider: "default", name: "prod" },
   { provider: LOCAL, name: "edge-east" },
   { provider: LOCAL, name: "edge-west" },
-] as const;
+];
 /** In each, in the namespace `default`: which one it is. */
 export const ABOUT = "about";
 
