@@ -4,7 +4,7 @@
  * @module
  */
 
-export type { AccessAttributes, SelectorAttributes } from "./delegated/access-attributes.ts";
+export { type AccessAttributes, proxyVerb, type SelectorAttributes } from "./delegated/access-attributes.ts";
 export {
   type SubjectAccessReviewAuthorizer,
   type SubjectAccessReviewOptions,

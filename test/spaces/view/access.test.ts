@@ -1,5 +1,6 @@
 // Who may use which Spaces through the view, and as whom these are asked.
 import { expect } from "chai";
+import type { Answer } from "../../_support/plain.ts";
 import { grant } from "../../workspace-server/support/logical-clusters.ts";
 import { Lent } from "../support/lent.ts";
 import { MAPS, Viewed } from "../support/viewed.ts";
@@ -27,6 +28,7 @@ describe("a view of spaces", function () {
     for (const scope of ["incluster", "external"]) await lent.management.keep(`${scope}-three`, { kubeconfig }, "team");
     await lent.management.make("team", "three", { Type: "imported" });
     await viewed.engaged(3);
+    await grant(lent.management.server, "root:mgmt", { user: "alice", verbs: ["access"] });
   });
   after(async () => {
     await viewed?.[Symbol.asyncDispose]();
@@ -69,7 +71,6 @@ describe("a view of spaces", function () {
   });
 
   it("shows those of a namespace to whoever may list them there, together and one by one", async () => {
-    await grant(lent.management.server, "root:mgmt", { user: "alice", verbs: ["access"] });
     const withdraw = await allow("alice", ["get", "list", "watch"]);
     expect(await viewed.names(MENUS, "*/*", "alice")).to.eql(["team/three menu"]);
     expect((await viewed.get(MENUS, "-/three", "alice")).status).to.equal(200);
@@ -89,6 +90,19 @@ describe("a view of spaces", function () {
       expect((await viewed.get(`${MENUS}&watch=1`, at, "alice")).status).to.equal(403);
     }
     await withdraw();
+  });
+
+  it("opens no terminal for who may only read: by WebSocket it begins with a GET", async () => {
+    const path = "/services/spaces/-/three/api/v1/namespaces/default/pods/shell/exec?command=sh";
+    const headers = { connection: "Upgrade", upgrade: "websocket" };
+    const asked = async (): Promise<Answer> => viewed.server.get(path, { user: "alice", headers });
+    const withdraw = await allow("alice", ["get", "list", "watch"]);
+    expect((await asked()).body.message).to.match(/^pods "shell" is forbidden: User "alice" cannot /);
+    await withdraw();
+    const writing = await allow("alice", ["create"]);
+    // The workspace is asked, which has no terminals, and says so.
+    expect((await asked()).body.message).to.match(/^virtual workspace clusters does not take upgrades/);
+    await writing();
   });
 
   it("lets who may use one of a name use that, and no list of several", async () => {

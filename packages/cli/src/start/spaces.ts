@@ -56,10 +56,7 @@ async function followedIn(
   client: Client,
   { allow, onError }: { readonly allow: readonly string[]; readonly onError: (failure: SpaceFailure) => void },
 ): Promise<FollowedSpaces> {
-  const [{ followSpaces }, { mountedServers }] = await Promise.all([
-    import("@virtual-workspaces/spaces"),
-    import("@virtual-workspaces/mounts"),
-  ]);
+  const [{ followSpaces }, { mountedServers }] = await plugins();
   const { dial } = await told(() => mountedServers({ allow, whose: "imported Spaces" }));
   return followSpaces({ client, dial: ({ spec }) => (spec.Type === "imported" ? dial : undefined), onError });
 }
@@ -77,9 +74,8 @@ async function begun(
   client: Client,
   { own: { upstream }, address: { url, ca }, allow, directory, log }: Beginning,
 ): Promise<AsyncDisposable> {
-  const plugin = await import("@virtual-workspaces/spaces");
+  const [plugin, { mountedServers }] = await plugins();
   const { SpaceManager, SpaceProviderDesc, spaceManifests, workspacesProvider } = plugin;
-  const { mountedServers } = await import("@virtual-workspaces/mounts");
   await using root = new Client({ upstream, cluster: ROOT_CLUSTER });
   const type = { name: "universal", path: ROOT_CLUSTER };
   await root.resource(Workspace).apply({ metadata: { name: NAME }, spec: { type } }, { force: true });
@@ -105,6 +101,9 @@ async function begun(
   await client.resource(SpaceProviderDesc).apply(provider, { force: true });
   return manager;
 }
+
+/** Who does without starts without them. */
+const plugins = () => Promise.all([import("@virtual-workspaces/spaces"), import("@virtual-workspaces/mounts")]);
 
 /** The same program, over a folder of its own, for this machine alone. */
 function anotherOfThis(folder: string): [string, ...string[]] {

@@ -31,6 +31,14 @@ export function attributesOf(request: RequestInfo): AccessAttributes {
   return isResource ? { verb, group, version, resource, subresource, namespace, name } : { verb, path };
 }
 
+/**
+ * The verb of a request that is passed on whole, for a subresource `proxy` of what it is passed on through: its own, and `create` for terminals and tunnels,
+ * which begin with a GET when they come by WebSocket, and do whatever is typed (KEP-4006). Who may `get` alone gets none.
+ */
+export function proxyVerb({ verb, upgrade, subresource }: RequestInfo): string {
+  return upgrade && subresource !== "" ? "create" : verb;
+}
+
 /** As a review holds it: in one order, so that equal questions are equal texts, and without what is empty. */
 export function questionOf(attributes: AccessAttributes): object {
   const { verb } = attributes;

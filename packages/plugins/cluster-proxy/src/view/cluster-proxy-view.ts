@@ -1,12 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { ApiError, quote } from "@virtual-workspaces/apimachinery";
-import { subjectAccessReview } from "@virtual-workspaces/forwarding";
-import {
-  type AuthorizeRequest,
-  defineVirtualWorkspace,
-  type RawRequest,
-  type VirtualWorkspace,
-} from "@virtual-workspaces/framework";
+import { proxyVerb, subjectAccessReview } from "@virtual-workspaces/forwarding";
+import { defineVirtualWorkspace, type RawRequest, type VirtualWorkspace } from "@virtual-workspaces/framework";
 import { ClusterProxy, getCondition, READY_CONDITION } from "@virtual-workspaces/kcp";
 import { found } from "../hub/found.ts";
 import type { Hub } from "../hub/hub.ts";
@@ -30,7 +25,7 @@ export function clusterProxyView(hub: Hub): VirtualWorkspace {
     watchesEvery: EVERY,
     onError,
     attributes: (request) => ({
-      verb: verbOf(request),
+      verb: proxyVerb(request),
       ...{ group: ClusterProxy.group, resource: ClusterProxy.plural, subresource: "proxy" },
       name: request.params.name,
     }),
@@ -59,11 +54,6 @@ export function clusterProxyView(hub: Hub): VirtualWorkspace {
       };
     },
   });
-}
-
-/** Terminals and tunnels by WebSocket begin with a GET, and do whatever is typed (KEP-4006). */
-function verbOf({ verb, upgrade, subresource }: AuthorizeRequest<ProxyKey>): string {
-  return upgrade && subresource !== "" ? "create" : verb;
 }
 
 /** @throws ApiError 404, 503 */

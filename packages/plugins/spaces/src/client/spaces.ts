@@ -4,10 +4,9 @@ import type { KindReference } from "@virtual-workspaces/apimachinery";
 import type { Client, Clock } from "@virtual-workspaces/client";
 import { type AccessScope, DEFAULT_PROVIDER, namespaceOf } from "../kinds/names.ts";
 import type { Space } from "../kinds/space.ts";
-import { type EngagedSpace, Engagement, type Reach, type Rewrite, type Usable } from "./engaged-space.ts";
-import { FollowedAccess } from "./followed-access.ts";
+import type { EngagedSpace, Engagement, Reach, Rewrite } from "./engaged-space.ts";
+import { Engagements, type SpaceEngager } from "./engagements.ts";
 import { type Listed, listAcross, type SpaceList, type SpaceListOptions } from "./list.ts";
-import { Looks } from "./looks.ts";
 import { Slots } from "./slots.ts";
 import { type SpaceInformerFactories, SpaceInformers, type SpaceInformersOptions } from "./space-informers.ts";
 import { type SpaceName, wholeName } from "./space-name.ts";
@@ -51,16 +50,6 @@ export interface FollowSpacesOptions {
   readonly clock?: Clock;
 }
 
-/** What runs for each Space that can be used. */
-export interface SpaceEngager extends AsyncDisposable {
-  /** One can be used; or is reached elsewhere now, and how it was reached before is of no more use once this resolves. */
-  engage(space: Engagement): Promise<void>;
-  /** It is no more: deleted, or only not to be seen any more. Its connections are closed once this resolves. */
-  disengage(space: Engagement, how: "deleted" | "gone"): Promise<void>;
-  /** Something of a Space has changed, whether or not it can be used. @default that is of no interest */
-  changed?(name: SpaceName): void;
-}
-
 /** What is known of a Space. */
 export interface KnownSpace {
   readonly space: Space;
@@ -74,46 +63,34 @@ export class Spaces implements AsyncDisposable {
   /** Resolves when the Spaces and their Secrets have been read; rejects when it is closed before. */
   readonly synced: Promise<void>;
   readonly #options: FollowSpacesOptions;
-  readonly #access: FollowedAccess;
-  readonly #engaged = new Map<SpaceName, Engagement>();
-  /** Why what can be used is not, by name. */
-  readonly #refused = new Map<SpaceName, string>();
-  readonly #engagers = new Set<SpaceEngager>();
-  readonly #watchers = new Set<() => void>();
-  readonly #ending = new Set<Promise<void>>();
+  readonly #engagements: Engagements;
   readonly #made = new WeakMap<EngagedSpace, Map<unknown, unknown>>();
   readonly #picked = new AsyncLocalStorage<SpaceName>();
   readonly #slots: Slots;
-  readonly #looks = new Looks((name) => this.#look(name));
   readonly #end: () => void;
-  #closed: Promise<void> | undefined;
 
   /** @internal Made by {@link followSpaces}. */
   constructor(options: FollowSpacesOptions) {
-    const { client, scope = "external", namespace, labels, signal } = options;
+    const { client, scope = "external", namespace, labels, signal, onError } = options;
+    const { rewrite = (url) => url, dial = () => undefined } = options;
     this.#options = options;
     this.#slots = new Slots(options.clock);
-    this.#access = new FollowedAccess({
-      ...{ client, scope, namespace, labels },
-      changed: (name) => this.#looks.add(name),
-      failed: (error) => options.onError({ error }),
-    });
+    this.#engagements = new Engagements({ client, scope, namespace, labels, rewrite, dial, onError });
     this.#end = () => void this[Symbol.asyncDispose]();
     signal?.addEventListener("abort", this.#end, { once: true });
-    this.synced = this.#access.start().then(() => this.#looks.done);
+    this.synced = this.#engagements.synced;
     this.synced.catch(() => undefined); // who does not wait for it need not know
     if (signal?.aborted === true) this.#end();
   }
 
   /** How each Space is, in order of their names. */
   get states(): SpaceState[] {
-    return this.#access.names.sort().flatMap((name) => this.#stateOf(name) ?? []);
+    return this.#engagements.names.sort().flatMap((name) => this.#engagements.stateOf(name) ?? []);
   }
 
   /** Those that can be used now, in order of their names. */
   get engaged(): EngagedSpace[] {
-    this.#looks.seeAll();
-    const usable = [...this.#engaged.values()].filter(({ name }) => this.#stateOf(name)?.ready === true);
+    const usable = this.#engagements.all.filter(({ name }) => this.#engagements.stateOf(name)?.ready === true);
     return usable.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
@@ -126,8 +103,8 @@ export class Spaces implements AsyncDisposable {
   space(name: string): EngagedSpace {
     const { namespace = namespaceOf(DEFAULT_PROVIDER) } = this.#options;
     const whole = wholeName(name, namespace);
-    const state = this.#stateOf(whole);
-    const engaged = this.#engaged.get(whole);
+    const state = this.#engagements.stateOf(whole);
+    const engaged = this.#engagements.get(whole);
     if (engaged === undefined || state?.ready !== true) throw unusableError(whole, state);
     return engaged;
   }
@@ -156,9 +133,9 @@ export class Spaces implements AsyncDisposable {
     const whole = wholeName(name, this.#options.namespace ?? namespaceOf(DEFAULT_PROVIDER));
     for (;;) {
       signal?.throwIfAborted();
-      if (this.#closed !== undefined) throw new Error(`space ${whole}: Spaces are not followed any more`);
-      const state = this.#stateOf(whole);
-      const engaged = this.#engaged.get(whole);
+      if (this.#engagements.isClosed) throw new Error(`space ${whole}: Spaces are not followed any more`);
+      const state = this.#engagements.stateOf(whole);
+      const engaged = this.#engagements.get(whole);
       if (engaged !== undefined && state?.ready === true) return engaged;
       await this.#change(signal);
     }
@@ -166,9 +143,7 @@ export class Spaces implements AsyncDisposable {
 
   /** Calls back after each change of a Space, until it is disposed of. */
   onChange(look: () => void): Disposable {
-    const watcher = (): void => look();
-    this.#watchers.add(watcher);
-    return { [Symbol.dispose]: () => void this.#watchers.delete(watcher) };
+    return this.#engagements.onChange(look);
   }
 
   /**
@@ -181,24 +156,24 @@ export class Spaces implements AsyncDisposable {
     const informers = new SpaceInformers<F>({
       ...options,
       synced: this.synced,
-      failed: (space, error) => this.#failed(space, error),
-      closed: () => void this.#engagers.delete(informers),
+      failed: (space, error) => this.#engagements.failed(space, error),
+      closed: () => engaged[Symbol.dispose](),
     });
-    this.#engage(informers);
+    const engaged = this.#engagements.engage(informers);
     return informers;
   }
 
   /** @internal */
   known(name: SpaceName): KnownSpace | undefined {
-    const [space, state] = [this.#access.space(name), this.#stateOf(name)];
+    const [space, state] = [this.#engagements.space(name), this.#engagements.stateOf(name)];
     if (space === undefined || state === undefined) return undefined;
-    return { space, state, engaged: this.#engaged.get(name) };
+    return { space, state, engaged: this.#engagements.get(name) };
   }
 
   /** @internal Runs for each Space, those that are there first, until it is disposed of. */
   join(engager: SpaceEngager): Disposable {
-    const engaged = this.#engage(engager);
-    for (const name of this.#access.names) engager.changed?.(name);
+    const engaged = this.#engagements.engage(engager);
+    for (const name of this.#engagements.names) engager.changed?.(name);
     return engaged;
   }
 
@@ -210,7 +185,7 @@ export class Spaces implements AsyncDisposable {
    */
   list<T extends object>(kind: KindReference<T>, options: SpaceListOptions = {}): Promise<SpaceList<T>> {
     const spaces = this.states.map((state): Listed => {
-      const engaged = state.ready ? this.#engaged.get(state.name) : undefined;
+      const engaged = state.ready ? this.#engagements.get(state.name) : undefined;
       return engaged ?? { space: state.name, error: unusableError(state.name, state) };
     });
     return listAcross(kind, options, { spaces, slots: this.#slots });
@@ -244,11 +219,11 @@ export class Spaces implements AsyncDisposable {
   ): AsyncGenerator<SpaceEvent<T>, void, undefined> {
     return watchAcross(kind, options, {
       synced: this.synced,
-      isThere: (space) => this.#access.of(space) !== undefined,
+      isThere: (space) => this.#engagements.isThere(space),
       slot: (signal) => this.#slots.take(signal),
-      failed: (space, error) => this.#failed(space, error),
+      failed: (space, error) => this.#engagements.failed(space, error),
       onChange: (look) => this.onChange(look),
-      engage: (engager) => this.#engage(engager),
+      engage: (engager) => this.#engagements.engage(engager),
     });
   }
 
@@ -270,84 +245,9 @@ export class Spaces implements AsyncDisposable {
   }
 
   /** Ends all that was made here, and its connections. */
-  [Symbol.asyncDispose](): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
-  }
-
-  #engage(engager: SpaceEngager): Disposable {
-    this.#engagers.add(engager);
-    for (const space of this.#engaged.values()) void engager.engage(space);
-    if (this.#closed !== undefined) void engager[Symbol.asyncDispose]();
-    return { [Symbol.dispose]: () => void this.#engagers.delete(engager) };
-  }
-
-  /** Of one that says itself that it is not Ready there is nothing to tell. */
-  #failed(space: SpaceName, error: unknown): void {
-    if (this.#stateOf(space)?.ready === true) this.#options.onError({ space, error });
-  }
-
-  #look(name: SpaceName): void {
-    if (this.#closed !== undefined) return;
-    const access = this.#access.of(name);
-    const before = this.#engaged.get(name);
-    this.#refused.delete(name);
-    if (access === undefined) {
-      if (before !== undefined) this.#disengage(before);
-    } else if (access.usable) this.#use(access, before);
-    // Else: what runs in it goes on. That it is not Ready does not mean that it is not there.
-    for (const engager of [...this.#engagers]) engager.changed?.(name);
-    for (const look of [...this.#watchers]) look();
-  }
-
-  #use(access: Usable, before: Engagement | undefined): void {
-    const isSame = before?.id === access.id;
-    if (isSame && before.digests.server === access.digests.server) {
-      if (before.space !== access.space || before.digests.config !== access.digests.config)
-        this.#engaged.set(before.name, before.renewed(access));
-      return;
-    }
-    const next = this.#connected(access);
-    if (before !== undefined && !isSame) this.#disengage(before);
-    if (next === undefined) return;
-    this.#engaged.set(next.name, next);
-    const over = Promise.all([...this.#engagers].map((engager) => engager.engage(next)));
-    if (isSame) this.#ends(over, before);
-  }
-
-  #connected(access: Usable): Engagement | undefined {
-    const { rewrite = (url) => url, dial = () => undefined, onError } = this.#options;
-    try {
-      return new Engagement(access, { rewrite, dial });
-    } catch (error) {
-      const { namespace = "", name = "" } = access.space.metadata;
-      const space = `${namespace}/${name}`;
-      this.#refused.set(space, error instanceof Error ? error.message : String(error));
-      onError({ space, error });
-      return undefined;
-    }
-  }
-
-  /** What was in a managed Space is deleted with it; of others nobody knows. */
-  #disengage(space: Engagement): void {
-    this.#engaged.delete(space.name);
-    const how = isManaged(space.space) ? "deleted" : "gone";
-    this.#ends(Promise.all([...this.#engagers].map((engager) => engager.disengage(space, how))), space);
-  }
-
-  #ends(used: Promise<unknown>, space: Engagement): void {
-    const ending = used.then(() => space[Symbol.asyncDispose]()).finally(() => this.#ending.delete(ending));
-    this.#ending.add(ending);
-  }
-
-  #stateOf(name: SpaceName): SpaceState | undefined {
-    this.#looks.see(name);
-    const access = this.#access.of(name);
-    if (access === undefined) return undefined;
-    if (!access.usable) return { name, ready: false, reason: access.reason, message: access.message };
-    const refused = this.#refused.get(name);
-    if (refused !== undefined) return { name, ready: false, reason: "Refused", message: refused };
-    return { name, ready: true, reason: "Ready", message: "" };
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#options.signal?.removeEventListener("abort", this.#end);
+    await this.#engagements[Symbol.asyncDispose]();
   }
 
   async #change(signal: AbortSignal | undefined): Promise<void> {
@@ -356,18 +256,7 @@ export class Spaces implements AsyncDisposable {
     signal?.addEventListener("abort", () => resolve(), { once: true });
     await promise;
   }
-
-  async #close(): Promise<void> {
-    this.#options.signal?.removeEventListener("abort", this.#end);
-    await Promise.all([...this.#engagers].map((engager) => engager[Symbol.asyncDispose]()));
-    for (const look of [...this.#watchers]) look();
-    await this.#access[Symbol.asyncDispose]();
-    await Promise.all(this.#ending);
-    await Promise.all([...this.#engaged.values()].map((space) => space[Symbol.asyncDispose]()));
-  }
 }
-
-const isManaged = ({ spec }: Space): boolean => (spec.Type ?? "managed") === "managed";
 
 /**
  * Follows Spaces and the Secrets that lead to them: gives clients of them by name, informers and lists across them. No provider is asked, ever. Whoever

@@ -62,6 +62,7 @@ export class AcrossSpaces implements Storage<KubeObject> {
 
   /** It is not among them any more: its objects are gone from here. */
   withdraw(name: SpaceName): void {
+    this.#told.delete(name);
     if (this.#spaces.delete(name)) this.#merged?.deleteSource(name);
   }
 

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
+import type { SpaceEngager } from "../client/engagements.ts";
 import { partsOf, type SpaceName } from "../client/space-name.ts";
-import type { SpaceEngager, Spaces } from "../client/spaces.ts";
+import type { Spaces } from "../client/spaces.ts";
 import { isAt, isOne, type Place } from "./place.ts";
 import { ServedSpace, type ServingOptions } from "./served-space.ts";
 

@@ -1,5 +1,5 @@
 import { type Client, splitCluster } from "@virtual-workspaces/client";
-import { type SubjectAccessReviewAuthorizer, subjectAccessReview } from "@virtual-workspaces/forwarding";
+import { proxyVerb, type SubjectAccessReviewAuthorizer, subjectAccessReview } from "@virtual-workspaces/forwarding";
 import {
   type AuthorizeRequest,
   type Decision,
@@ -45,12 +45,12 @@ export class SpacesAccess implements AsyncDisposable {
 
   /** Of one Space. */
   async one({ metadata: { namespace = "", name = "" } }: Space, request: AuthorizeRequest<unknown>): Promise<Decision> {
-    return this.#decide(request, { verb: verbOf(request), namespace, name });
+    return this.#decide(request, { verb: proxyVerb(request), namespace, name });
   }
 
   /** Of all that there are, whatever they are called. */
   async all(request: AuthorizeRequest<unknown>): Promise<Decision> {
-    return this.#decide(request, { verb: verbOf(request), namespace: "", name: "" });
+    return this.#decide(request, { verb: proxyVerb(request), namespace: "", name: "" });
   }
 
   /** Of several Spaces, in the namespaces that the caller sees Spaces of. */
@@ -58,7 +58,7 @@ export class SpacesAccess implements AsyncDisposable {
     const all = await this.all(request);
     if (all.allowed || seen === undefined || seen.size === 0) return all;
     const decisions = [...seen].map((namespace) =>
-      this.#decide(request, { verb: verbOf(request), namespace, name: "" }),
+      this.#decide(request, { verb: proxyVerb(request), namespace, name: "" }),
     );
     const decided = await Promise.all(decisions);
     return decided.find(({ allowed }) => !allowed) ?? decided[0] ?? deny("there is no Space that you may use");
@@ -83,9 +83,4 @@ export class SpacesAccess implements AsyncDisposable {
   ): Promise<Decision> {
     return this.#ask({ ...INFO, user, signal, params });
   }
-}
-
-/** Terminals and tunnels by WebSocket begin with a GET, and do whatever is typed (KEP-4006). */
-function verbOf({ verb, upgrade, subresource }: AuthorizeRequest<unknown>): string {
-  return upgrade && subresource !== "" ? "create" : verb;
 }

@@ -1,7 +1,7 @@
 import { Turns } from "@virtual-workspaces/client";
 import type { Engagement } from "../engaged-space.ts";
+import type { SpaceEngager } from "../engagements.ts";
 import type { SpaceName } from "../space-name.ts";
-import type { SpaceEngager } from "../spaces.ts";
 import { cursorText, type Place } from "./cursor.ts";
 import type { SpaceEvent, SpaceEventContent } from "./events.ts";
 import { Places } from "./places.ts";

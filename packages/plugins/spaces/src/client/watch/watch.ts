@@ -1,7 +1,7 @@
 import type { KindReference } from "@virtual-workspaces/apimachinery";
 import { endable } from "@virtual-workspaces/client";
+import type { SpaceEngager } from "../engagements.ts";
 import type { SpaceName } from "../space-name.ts";
-import type { SpaceEngager } from "../spaces.ts";
 import { placesIn, selectionOf } from "./cursor.ts";
 import type { SpaceEvent, SpaceWatchOptions } from "./events.ts";
 import type { FeedOptions } from "./space-feed.ts";
