@@ -18,12 +18,12 @@ const suiteOf = (file) => {
 };
 
 /**
- * Which tests of `test` take turns where there is little time: those that start the command line, or kubectls, again and again, a
- * quarter of the files' time. The guides, in one file, take turns by themselves.
+ * Which tests of `test` take turns where there is little time: those that start the command line, kubectls or whole servers again and again, half
+ * of the files' time. The guides, in one file, take turns by themselves.
  *
  * @param {string} file
  */
-const isHeavy = (file) => /^test[/\\](cli|e2e)[/\\]/.test(file);
+const isHeavy = (file) => /^test[/\\](cli|cluster-proxy|conformance|e2e|spaces|workspace-server)[/\\]/.test(file);
 
 const [suite = "test", ...args] = process.argv.slice(2);
 const named = args.some((arg) => arg.endsWith(".ts"));

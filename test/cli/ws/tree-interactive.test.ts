@@ -1,6 +1,7 @@
 // `kubectl ws tree -i` at a terminal: what its screen shows, and where one is afterwards.
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { setImmediate as immediate } from "node:timers/promises";
 import { isDeepStrictEqual, promisify } from "node:util";
 import { expect } from "chai";
 import { Admin } from "../../workspace-server/faults/support/admin.ts";
@@ -148,6 +149,8 @@ describe("kubectl ws tree -i", function () {
     await pty.shows(HELP);
     pty.type("j\x1a");
     await pty.shows(() => !pty.isOther);
+    // It gives the terminal back first: what goes on before it has stopped stops then, for good.
+    while (!/\) T /.test(readFileSync(`/proc/${pidOf(pty)}/stat`, "utf8"))) await immediate();
     process.kill(pidOf(pty), "SIGCONT");
     await pty.shows(() => pty.isOther);
     await shows(pty, "  ▼ root", "→   ▶ a", "    ▶ b", "    ▶ c");
