@@ -143,6 +143,20 @@ describe("spaces that are workspaces", function () {
     }
   });
 
+  it("are listed once more when a watch has begun: the list of before may be older than that", async () => {
+    const { log } = console;
+    const type = workspacesProvider({ own: { client: management.below, url: management.server.url } });
+    const provider = await type.open({ name: "it", secret: {}, log });
+    const over = new AbortController();
+    const changes = provider.watch?.({ parent: undefined, signal: over.signal })[Symbol.asyncIterator]();
+    expect((await changes?.next())?.value).to.eql({});
+    const next = changes?.next();
+    await workspaces().create({ metadata: { name: "next" } });
+    expect((await next)?.value).to.eql({ name: "next" });
+    over.abort();
+    await workspaces().delete("next");
+  });
+
   it("are reached where the server is now, after a start at another address", async () => {
     const { url } = management.server;
     const at = (place: string) => ({

@@ -56,6 +56,8 @@ export class Workspaces implements SpaceProvider, AsyncDisposable {
   async *watch({ parent, signal }: ProviderCall): AsyncGenerator<ProviderChange, void, undefined> {
     const workspaces = this.#below(parent);
     const { resourceVersion = "" } = (await workspaces.list({ limit: 1, signal })).metadata;
+    // Whoever lists them meanwhile may have been told what was before.
+    yield {};
     for await (const { type, object } of workspaces.watch({ resourceVersion, signal, ...WATCHED }))
       if (type !== "BOOKMARK" && object.metadata.name !== undefined) yield { name: object.metadata.name };
   }
