@@ -18,7 +18,9 @@ const printing = (text: string): Pick<CommandProviderOptions, "command" | "list"
 async function opened(options: Partial<CommandProviderOptions>): Promise<Opened> {
   const kubeconfig = (): readonly string[] => ["-e", "process.exit(7)"];
   const type = commandProvider({ name: "tool", ...printing("one\n"), kubeconfig, ...options });
-  return new Opened(await type.open({ name: "here", secret: {}, log: () => undefined }));
+  return new Opened(
+    await type.open({ name: "here", secret: {}, log: () => undefined, signal: new AbortController().signal }),
+  );
 }
 
 /** The processes of a stand-in that hangs, once there are any. */

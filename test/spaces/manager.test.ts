@@ -1,5 +1,12 @@
 // What the manager makes of what providers do and say, and of what Spaces say.
-import { namespaceOf, Space, SpaceProviderDesc } from "@virtual-workspaces/spaces";
+import { setImmediate as immediate } from "node:timers/promises";
+import {
+  namespaceOf,
+  type ProviderContext,
+  Space,
+  type SpaceProvider,
+  SpaceProviderDesc,
+} from "@virtual-workspaces/spaces";
 import { expect } from "chai";
 import { KeptManagement } from "./support/kept-management.ts";
 import { KeptSpaces, kubeconfigOf } from "./support/kept-spaces.ts";
@@ -61,6 +68,39 @@ describe("a manager of spaces", function () {
       expect(messageOf(late, "Ready")).to.equal("its provider has not answered create within 0.3 s");
       kept.before = () => undefined;
       for (let n = 0; n < 40; n++) await management.until(HERE, `hangs-${n}`, isReady);
+    });
+
+    it("whether it can be opened for as long as a call may take, and closes one that comes too late", async () => {
+      const [late, closed] = [Promise.withResolvers<SpaceProvider & AsyncDisposable>(), Promise.withResolvers<void>()];
+      const signals: AbortSignal[] = [];
+      const open = ({ signal }: ProviderContext): Promise<SpaceProvider & AsyncDisposable> => {
+        signals.push(signal);
+        return signals.length === 1 ? late.promise : new Promise(() => undefined);
+      };
+      await running.restart({ callTimeout: 300, types: { slow: { open } } });
+      await management.provide("opening", { type: "slow" });
+      const provider = await management.untilProvider(
+        "opening",
+        (one) => conditionOf(one, "Ready") === "False OpenFailed",
+      );
+      expect(messageOf(provider, "Ready")).to.equal(
+        "its provider has not answered whether it can be opened within 0.3 s",
+      );
+      expect(signals[0]?.aborted).to.equal(true);
+      late.resolve({
+        list: async () => [],
+        get: async () => undefined,
+        access: () => Promise.reject(new Error("there is none")),
+        [Symbol.asyncDispose]: async () => closed.resolve(),
+      });
+      await closed.promise;
+      // The end of a manager is one to an opening as well.
+      const before = signals.length;
+      await running.restart({ callTimeout: 60_000, types: { slow: { open } } });
+      while (signals.length === before) await immediate();
+      await running.restart();
+      expect(signals.at(-1)?.aborted).to.equal(true);
+      await management.removeProvider("opening");
     });
 
     it("to delete until it is gone, and holds the object as long", async () => {

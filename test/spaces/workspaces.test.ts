@@ -146,8 +146,8 @@ describe("spaces that are workspaces", function () {
   it("are listed once more when a watch has begun: the list of before may be older than that", async () => {
     const { log } = console;
     const type = workspacesProvider({ own: { client: management.below, url: management.server.url } });
-    const provider = await type.open({ name: "it", secret: {}, log });
     const over = new AbortController();
+    const provider = await type.open({ name: "it", secret: {}, log, signal: over.signal });
     const changes = provider.watch?.({ parent: undefined, signal: over.signal })[Symbol.asyncIterator]();
     expect((await changes?.next())?.value).to.eql({});
     const next = changes?.next();

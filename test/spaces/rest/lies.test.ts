@@ -23,7 +23,12 @@ describe("a provider over REST that lies", function () {
   let liar: Liar;
   let provider: SpaceProvider & Partial<AsyncDisposable>;
   const opened = async (options: RestProviderOptions = {}) =>
-    restProvider(options).open({ name: "here", secret: { url: liar.url, token: TOKEN }, log: () => undefined });
+    restProvider(options).open({
+      name: "here",
+      secret: { url: liar.url, token: TOKEN },
+      log: () => undefined,
+      signal: new AbortController().signal,
+    });
 
   before(async () => {
     liar = await Liar.start();

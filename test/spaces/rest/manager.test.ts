@@ -228,7 +228,8 @@ describe("a manager of spaces that are provided over REST", function () {
     for (const [what, [secret, message]] of Object.entries(wrong))
       it(what, async () => {
         const { open } = restProvider();
-        const opened = async () => open({ name: "here", secret, log: () => undefined });
+        const opened = async () =>
+          open({ name: "here", secret, log: () => undefined, signal: new AbortController().signal });
         const error = await opened().then(
           () => undefined,
           (failed: Error) => failed,
@@ -244,7 +245,7 @@ describe("a manager of spaces that are provided over REST", function () {
     const { url } = stack.use(await serve(kept, { server: { tls: { cert: tls.cert, key: tls.key } } }));
     const open = async (secret: Readonly<Record<string, string>>, options: RestProviderOptions = {}) => {
       await using provider = (await restProvider(options).open({
-        ...{ name: "here", secret, log: () => undefined },
+        ...{ name: "here", secret, log: () => undefined, signal: new AbortController().signal },
       })) as SpaceProvider & AsyncDisposable;
       return await provider.list({ parent: undefined, signal: new AbortController().signal });
     };

@@ -28,7 +28,9 @@ syncBuiltinESMExports();
 const { processesProvider } = await import("@virtual-workspaces/spaces");
 const { idleIn, Opened } = await import("./processes.ts");
 const type = processesProvider({ directory, command: idleIn, checkEvery: 25, keep: true });
-const provider = new Opened(await type.open({ name: "here", secret: {}, log: () => undefined }));
+const provider = new Opened(
+  await type.open({ name: "here", secret: {}, log: () => undefined, signal: new AbortController().signal }),
+);
 await provider.create("shop");
 await provider.until("shop", () => fs.existsSync(`${directory}/shop/process.json`) && !starting());
 await provider.delete("shop");

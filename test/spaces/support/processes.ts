@@ -63,7 +63,12 @@ export class ProcessSpaces implements AsyncDisposable {
   async #open(options: Partial<ProcessesProviderOptions>): Promise<Opened> {
     const log = ({ message, error }: { message: string; error?: unknown }): void =>
       void this.logged.push(`${message} ${error ?? ""}`);
-    const provider = await processesProvider(this.options(options)).open({ name: "here", secret: {}, log });
+    const provider = await processesProvider(this.options(options)).open({
+      name: "here",
+      secret: {},
+      log,
+      signal: new AbortController().signal,
+    });
     return new Opened(provider);
   }
 

@@ -49,7 +49,11 @@ export class StandIn implements AsyncDisposable {
   async open(options: LocalClustersOptions = {}): Promise<Opened> {
     const log = ({ message, error }: { message: string; error?: unknown }): void =>
       void this.logged.push(`${message} ${error ?? ""}`);
-    return this.#stack.use(new Opened(await this.type(options).open({ name: "here", secret: {}, log })));
+    return this.#stack.use(
+      new Opened(
+        await this.type(options).open({ name: "here", secret: {}, log, signal: new AbortController().signal }),
+      ),
+    );
   }
 
   /** What it does wrong from now on. */

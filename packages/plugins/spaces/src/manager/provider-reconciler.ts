@@ -53,7 +53,7 @@ export class ProviderReconciler {
       return this.#say(provider, failed("NameInvalid", message), signal);
     }
     await this.#namespace(name, signal);
-    const { outcome, run, error } = await this.#open(provider);
+    const { outcome, run, error } = await this.#open(provider, signal);
     const unnamed = run === undefined ? [] : await this.#discover(provider, run, signal);
     await this.#say(provider, unnamed.length === 0 ? outcome : { ...outcome, unnamed: unnamed.slice(0, TOLD) }, signal);
     if (error !== undefined) throw error;
@@ -61,6 +61,7 @@ export class ProviderReconciler {
 
   async #open(
     provider: SpaceProviderDesc,
+    signal: AbortSignal,
   ): Promise<{ readonly outcome: ProviderOutcome; readonly run?: ProviderRun; readonly error?: unknown }> {
     const { types, secrets, runs } = this.#options;
     const { name = "", uid = "" } = provider.metadata;
@@ -94,9 +95,10 @@ export class ProviderReconciler {
     ]);
     try {
       const version = `${secretUid} ${resourceVersion}`;
-      const run = await runs.open({ name, uid, type, version, secret: Object.fromEntries(data) });
+      const run = await runs.open({ name, uid, type, version, secret: Object.fromEntries(data) }, signal);
       return { outcome: outcomeOf(run), run };
     } catch (error) {
+      signal.throwIfAborted();
       const message = error instanceof Error ? error.message : String(error);
       return { outcome: failed("OpenFailed", message), error };
     }
@@ -151,7 +153,7 @@ export class ProviderReconciler {
     const left = spaces.ofProvider(name);
     const isHolding = finalizers.includes(PROVIDER_FINALIZER);
     if (isHolding && left.some((space) => isHeld(space) && space.metadata.deletionTimestamp !== undefined)) {
-      const { outcome, error } = await this.#open(provider);
+      const { outcome, error } = await this.#open(provider, signal);
       await this.#say(provider, outcome, signal);
       if (error !== undefined) throw error;
       return; // until these are gone

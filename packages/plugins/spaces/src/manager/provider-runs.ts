@@ -2,6 +2,7 @@ import type { Log } from "@virtual-workspaces/framework";
 import { FollowedSpaces } from "../provider/followed-spaces.ts";
 import type { SpaceProvider, SpaceProviderType } from "../provider/provider.ts";
 import { ProviderCalls } from "../provider/provider-calls.ts";
+import { within } from "../provider/within.ts";
 
 /** What all providers have in common. */
 export interface ProviderRunsOptions {
@@ -27,15 +28,17 @@ export interface Opening {
   readonly secret: Readonly<Record<string, string>>;
 }
 
+type Provider = SpaceProvider & Partial<AsyncDisposable>;
+
 /** A provider that is open. */
 export class ProviderRun implements AsyncDisposable {
   readonly by: Opening;
   readonly calls: ProviderCalls;
-  readonly #provider: SpaceProvider & Partial<AsyncDisposable>;
+  readonly #provider: Provider;
   readonly #options: ProviderRunsOptions;
   readonly #followed = new Map<string | undefined, FollowedSpaces>();
 
-  constructor(by: Opening, provider: SpaceProvider & Partial<AsyncDisposable>, options: ProviderRunsOptions) {
+  constructor(by: Opening, provider: Provider, options: ProviderRunsOptions) {
     this.by = by;
     this.#provider = provider;
     this.#options = options;
@@ -76,22 +79,37 @@ export class ProviderRuns implements AsyncDisposable {
     return this.#runs.get(provider);
   }
 
-  /** Sees to it that it is open. @throws what its type throws on its Secret */
-  async open(by: Opening): Promise<ProviderRun> {
+  /** Sees to it that it is open. @throws what its type throws on its Secret; ProviderLate; the signal's reason */
+  async open(by: Opening, signal: AbortSignal): Promise<ProviderRun> {
     const before = this.#runs.get(by.name);
-    const { uid, version, type } = by;
+    const { uid, version } = by;
     if (before !== undefined && before.by.uid === uid && before.by.version === version) return before;
-    const { log } = this.#options;
     // The one before serves until there is another, unless it was somebody else's.
     if (before !== undefined && before.by.uid !== uid) await this.close(by.name);
-    const provider = await this.#options.types[type]?.open({ name: by.name, secret: by.secret, log });
-    if (provider === undefined) throw new Error(`there is no provider of type ${type}`);
+    const provider = await this.#opened(by, signal);
     await this.close(by.name);
     const run = new ProviderRun(by, provider, this.#options);
     this.#runs.set(by.name, run);
     run.below(undefined);
     this.#options.turned(by.name);
     return run;
+  }
+
+  /** One that comes when nobody waits for it any more is closed. */
+  async #opened({ name, secret, type }: Opening, signal: AbortSignal): Promise<Provider> {
+    const { types, callTimeout: timeout, log } = this.#options;
+    const known = types[type];
+    if (known === undefined) throw new Error(`there is no provider of type ${type}`);
+    let opening: Promise<Provider> | undefined;
+    try {
+      return await within("whether it can be opened", { timeout, signal }, (signal) => {
+        opening = Promise.resolve(known.open({ name, secret, signal, log }));
+        return opening;
+      });
+    } catch (error) {
+      opening?.then((late) => late[Symbol.asyncDispose]?.()).catch(() => undefined);
+      throw error;
+    }
   }
 
   async close(provider: string): Promise<void> {

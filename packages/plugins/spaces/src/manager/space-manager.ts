@@ -43,6 +43,8 @@ export interface SpaceManagerOptions {
 
 /** Work that waits for providers does nothing else: each has its own limit besides. */
 const WORKERS = 256;
+/** How long what is under way may go on when the manager ends, ms: whoever comes after does it again, whatever has come of it. */
+const GRACE = 2_000;
 const FIRST_WAIT = 50;
 
 /**
@@ -104,7 +106,7 @@ export class SpaceManager implements AsyncDisposable {
         related(this.#secrets, (secret) => this.#importing(secret)),
       ],
       reconcile: (_, { object, signal }) => (object === undefined ? undefined : ofSpace.reconcile(object, signal)),
-      workers: WORKERS,
+      ...{ workers: WORKERS, grace: GRACE },
       ...{ rateLimit, onError },
     });
     this.#ofProviders = controller<SpaceProviderDesc>({
@@ -117,7 +119,7 @@ export class SpaceManager implements AsyncDisposable {
         related(this.#secrets, (secret) => this.#opening(secret)),
       ],
       reconcile: ({ name }, { object, signal }) => ofProvider.reconcile(name, object, signal),
-      workers: WORKERS,
+      ...{ workers: WORKERS, grace: GRACE },
       ...{ rateLimit, onError },
     });
     for (const informer of [this.#known.informer, this.#providers.informer, this.#secrets]) {

@@ -1,6 +1,6 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { checkedAccess, checkedList, checkedSpace } from "./checked.ts";
 import type { PhysicalSpace, ProviderCall, SpaceAccess, SpaceProvider } from "./provider.ts";
+import { within } from "./within.ts";
 
 /** A provider has too much to do. */
 export class ProviderBusy extends Error {
@@ -12,9 +12,6 @@ export class ProviderBusy extends Error {
     this.retryAfter = retryAfter;
   }
 }
-
-/** A provider has not answered in time: what it was to do may be done, or not. */
-export class ProviderLate extends Error {}
 
 /** Calls of one provider that are under way at once: one that hangs is to stop nobody else. */
 const MOST = 16;
@@ -45,32 +42,32 @@ export class ProviderCalls {
 
   /** @throws Error with what the provider says, or that it does not answer */
   list(call: ProviderCall): Promise<ReadonlyMap<string, PhysicalSpace>> {
-    return this.#within("list", call, async (within) => checkedList(await this.#provider.list(within)));
+    return this.#within("list", call, async (bounded) => checkedList(await this.#provider.list(bounded)));
   }
 
   /** One, at the pace of whoever follows them all. @throws as {@link list} */
   look(name: string, call: ProviderCall): Promise<PhysicalSpace | undefined> {
-    return this.#within("get", call, (within) => this.#get(name, within));
+    return this.#within("get", call, (bounded) => this.#get(name, bounded));
   }
 
   /** @throws as {@link list}; ProviderBusy */
   get(name: string, call: ProviderCall): Promise<PhysicalSpace | undefined> {
-    return this.#inTurn("get", call, (within) => this.#get(name, within));
+    return this.#inTurn("get", call, (bounded) => this.#get(name, bounded));
   }
 
   /** @throws as {@link get} */
   access(name: string, call: ProviderCall): Promise<SpaceAccess> {
-    return this.#inTurn("access", call, async (within) => checkedAccess(await this.#provider.access(name, within)));
+    return this.#inTurn("access", call, async (bounded) => checkedAccess(await this.#provider.access(name, bounded)));
   }
 
   /** @throws as {@link get} */
   create(name: string, call: ProviderCall): Promise<void> {
-    return this.#inTurn("create", call, async (within) => this.#provider.create?.(name, within));
+    return this.#inTurn("create", call, async (bounded) => this.#provider.create?.(name, bounded));
   }
 
   /** @throws as {@link get} */
   delete(name: string, call: ProviderCall): Promise<void> {
-    return this.#inTurn("delete", call, async (within) => this.#provider.delete?.(name, within));
+    return this.#inTurn("delete", call, async (bounded) => this.#provider.delete?.(name, bounded));
   }
 
   async #get(name: string, call: ProviderCall): Promise<PhysicalSpace | undefined> {
@@ -88,17 +85,8 @@ export class ProviderCalls {
     }
   }
 
-  async #within<T>(what: string, call: ProviderCall, ask: (call: ProviderCall) => Promise<T>): Promise<T> {
-    const over = new AbortController();
-    const signal = AbortSignal.any([call.signal, over.signal]);
-    const late = pause(this.#timeout, undefined, { signal }).then(() => {
-      throw new ProviderLate(`its provider has not answered ${what} within ${this.#timeout / 1000} s`);
-    });
-    try {
-      return await Promise.race([ask({ ...call, signal }), late]);
-    } finally {
-      over.abort();
-      late.catch(() => undefined);
-    }
+  #within<T>(what: string, call: ProviderCall, ask: (call: ProviderCall) => Promise<T>): Promise<T> {
+    const { signal } = call;
+    return within(what, { timeout: this.#timeout, signal }, (bounded) => ask({ ...call, signal: bounded }));
   }
 }

@@ -59,6 +59,8 @@ export interface ProviderContext {
   readonly name: string;
   /** What its Secret has, by key. Empty where it names none. */
   readonly secret: Readonly<Record<string, string>>;
+  /** Aborts when nobody waits for it to be opened any more: {@link SpaceManagerOptions.callTimeout} is over, or the manager ends. */
+  readonly signal: AbortSignal;
   readonly log: Log;
 }
 

@@ -40,11 +40,11 @@ export function restProvider(options: RestProviderOptions = {}): SpaceProviderTy
   const place: PlaceOptions = { rewrite, mayAskPlain };
   return {
     needsSecret: true,
-    open: async ({ name, secret }): Promise<SpaceProvider & AsyncDisposable> => {
+    open: async ({ name, secret, signal }): Promise<SpaceProvider & AsyncDisposable> => {
       const upstream = new Upstream({ ...placeIn(secret, name, place), ...(dial && { dial }) });
       await using opening = new AsyncDisposableStack();
       const calls = opening.use(new RestCalls({ upstream, timeout, silence }));
-      const { value: status } = await calls.json("ProviderStatus", { path: PATHS.status });
+      const { value: status } = await calls.json("ProviderStatus", { path: PATHS.status, signal });
       if (!status.ready)
         throw new Error(`the provider is not ready: ${shown(status.message ?? "it does not say why")}`);
       opening.move();

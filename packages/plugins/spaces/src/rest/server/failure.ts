@@ -1,5 +1,6 @@
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
-import { ProviderBusy, ProviderLate } from "../../provider/provider-calls.ts";
+import { ProviderBusy } from "../../provider/provider-calls.ts";
+import { ProviderLate } from "../../provider/within.ts";
 
 /** What a provider throws on purpose, and clients act upon: its own credentials, and what it asks others for, are nobody's business. */
 const PASSED: ReadonlySet<number> = new Set([400, 409, 429, 503, 504]);
