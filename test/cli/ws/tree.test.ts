@@ -32,6 +32,9 @@ describe("kubectl ws tree", function () {
     await make("root:b", "two", "one");
     await make("root:b:one", "deep");
     await apply("root:b", workspace("mounted", MOUNTED));
+    // What has been asked so far is in the log.
+    await run("get", "--raw", `${server.url}/version?last`);
+    await server.until("the log", () => asked(0).at(-1)?.startsWith("/version") === true);
     session = await Session.open({ file: server.home.kubeconfig, context: undefined, overrides: {}, timeout: 20_000 });
   });
   after(async () => {
