@@ -18,6 +18,7 @@ const NAMES = [
     "list",
     "mount-get",
     "mount-stream",
+    "spaces-view",
     "spaces",
     "start-many",
     "start",

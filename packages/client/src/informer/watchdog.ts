@@ -1,8 +1,10 @@
+import { systemClock } from "../controller/clock.ts";
+
 /** Ends an attempt that does not come on. Its signal is that of the attempt. */
 export class Watchdog implements Disposable {
   readonly #controller = new AbortController();
   readonly #parent: AbortSignal;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Disposable | undefined;
 
   constructor(parent: AbortSignal) {
     this.#parent = parent;
@@ -16,13 +18,13 @@ export class Watchdog implements Disposable {
 
   /** From now on, unless it is told otherwise within `delay` ms, the attempt ends with what `reason` gives. */
   expect(delay: number, reason: () => Error): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#controller.abort(reason()), delay);
+    this.rest();
+    this.#timer = systemClock.after(delay, () => this.#controller.abort(reason()));
   }
 
   /** It may take as long as it takes. */
   rest(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.[Symbol.dispose]();
   }
 
   [Symbol.dispose](): void {

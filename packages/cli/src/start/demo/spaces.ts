@@ -49,11 +49,11 @@ export async function spacesSeen(kubeconfig: string, url: string): Promise<strin
   const as = { context: CONTEXT };
   const there = await rows(kubeconfig, THERE, [{ who: "what there is", ...as, server: `${url}/clusters/${SPACES}` }]);
   const one = `${url}/services/spaces/${LOCAL}/edge-east`;
-  const in1 = await rows(kubeconfig, configMap(ABOUT), [{ who: "in one, a process of its own", ...as, server: one }]);
+  const inOne = await rows(kubeconfig, configMap(ABOUT), [{ who: "in one, a process of its own", ...as, server: one }]);
   const together = { who: "in all of them, as one API server", ...as, server: url + TOGETHER };
   const all = await rows(kubeconfig, EACH, [together]);
   const head = `Spaces of two providers, in ${SPACES}: workspaces below it, and processes that serve as it does:`;
-  return [head, ...there, ...in1, ...all, ""].join("\n");
+  return [head, ...there, ...inOne, ...all, ""].join("\n");
 }
 
 const THERE: Question = {

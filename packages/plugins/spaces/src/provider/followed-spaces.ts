@@ -117,7 +117,7 @@ export class FollowedSpaces implements AsyncDisposable {
       this.#turned({ state: "current" });
       const again = performance.now() + (calls.watch === undefined ? pollEvery : RESYNC);
       while (!this.#isAllStale && performance.now() < again) {
-        await this.#news(again - performance.now(), signal);
+        await this.#news(Math.max(0, again - performance.now()), signal);
         await this.#ask(signal);
       }
     }
