@@ -12,6 +12,7 @@ import { besides, type Views } from "./views.ts";
 
 /** The workspace that has the Spaces, and below which the default provider makes them. */
 const NAME = "spaces";
+/** Its path. */
 export const SPACES: string = `${ROOT_CLUSTER}:${NAME}`;
 const DEFAULT = "default";
 
