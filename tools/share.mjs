@@ -4,13 +4,11 @@
 /**
  * @template T
  * @param {readonly T[]} all sorted
- * @param {(one: T) => boolean} takesTurns the others are run each time
  * @param {NodeJS.ProcessEnv} env
  * @returns {readonly T[]} those whose turn it is
  */
-export function inTurn(all, takesTurns = () => true, { SHARE = "0/1" } = process.env) {
+export function inTurn(all, { SHARE = "0/1" } = process.env) {
   const [turn = 0, of = 1] = SHARE.split("/").map(Number);
   if (!(Number.isInteger(turn) && Number.isInteger(of) && of > 0)) throw new Error(`SHARE=${SHARE}: give <turn>/<of>`);
-  let at = 0;
-  return all.filter((one) => !takesTurns(one) || at++ % of === turn % of);
+  return all.filter((_, at) => at % of === turn % of);
 }

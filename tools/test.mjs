@@ -1,40 +1,72 @@
 // Why: one place says which test files belong to which suite. `test.mjs <suite> [files or mocha options]`: named files run
-// instead of the suite. A slow test's name ends in .slow.test.ts; what drives programs in Go is below test/go. The files
-// of `test`, which measure nothing but their own work, run in as many processes as there are processors; those of
-// `test:go` and `test:slow`, which mostly wait, three at a time.
+// instead of the suite. A file below test/go drives programs in Go; *.slow.test.ts takes minutes; *.e2e.test.ts, and what is
+// below test/e2e, starts processes: the command line, kubectl, several servers. All others are `test`, which everybody runs.
+import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
-import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 // @ts-expect-error mocha has no types for its command line
 import { main } from "mocha/lib/cli/cli.js";
 import { inTurn } from "./share.mjs";
 
-/** Each process of tests takes some 500 MiB. */
-const MOST = 4;
+/**
+ * How many files run at once. Tests wait for sockets, timers and processes more than they compute, so that three fill two
+ * processors; a process of tests takes some 500 MiB.
+ */
+const JOBS = 3;
+const SUITES = ["test", "test:e2e", "test:go", "test:slow"];
 
-/** @param {string} file */
+/** @param {string} file with slashes */
 const suiteOf = (file) => {
   if (file.endsWith(".slow.test.ts")) return "test:slow";
-  return /^test[/\\]go[/\\]/.test(file) ? "test:go" : "test";
+  if (file.startsWith("test/go/")) return "test:go";
+  return file.startsWith("test/e2e/") || file.endsWith(".e2e.test.ts") ? "test:e2e" : "test";
 };
 
-/**
- * Which tests of `test` take turns where there is little time: those that start the command line, kubectls or whole servers again and again, half
- * of the files' time. The guides, in one file, take turns by themselves.
- *
- * @param {string} file
- */
-const isHeavy = (file) => /^test[/\\](cli|cluster-proxy|conformance|e2e|spaces|workspace-server)[/\\]/.test(file);
+/** @param {string} suite */
+function filesOf(suite) {
+  const files = globSync("test/**/*.test.ts").map((file) => file.replaceAll("\\", "/"));
+  return files.filter((file) => suiteOf(file) === suite).sort();
+}
+
+/** Runs every suite in a process of its own, and adds up what they counted. @param {string[]} args */
+async function all(args) {
+  /** @type {string[]} */
+  const failures = [];
+  let [passed, failed] = [0, 0];
+  for (const suite of SUITES) {
+    console.log(`\n=== ${suite}`);
+    const command = [...process.execArgv, fileURLToPath(import.meta.url), suite, ...args];
+    const child = spawn(process.execPath, command, { stdio: ["inherit", "pipe", "inherit"] });
+    let counted = false;
+    let rest = "";
+    for await (const text of child.stdout.setEncoding("utf8")) {
+      process.stdout.write(text);
+      const lines = `${rest}${text}`.split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) {
+        if (line.startsWith("not ok: ")) failures.push(`${suite} ${line}`);
+        const [, passes, fails] = /^test(?::\w+)?: (\d+) passed, (\d+) failed$/.exec(line) ?? [];
+        if (passes === undefined) continue;
+        counted = true;
+        passed += Number(passes);
+        failed += Number(fails);
+      }
+    }
+    if (!counted) failures.push(`${suite} ended before it had counted`);
+    if (!counted) failed++;
+  }
+  console.log(["", ...failures, `test:all: ${passed} passed, ${failed} failed`].join("\n"));
+  process.exitCode = failed === 0 ? 0 : 1;
+}
 
 const [suite = "test", ...args] = process.argv.slice(2);
-const named = args.some((arg) => arg.endsWith(".ts"));
-const own = globSync("test/**/*.test.ts").filter((file) => suiteOf(file) === suite);
-const files = named ? [] : inTurn(own.sort(), suite === "test" ? isHeavy : undefined);
-if (!named && files.length === 0) throw new Error(`no test belongs to the suite ${suite}`);
-process.env["SUITE"] = suite;
-delete process.env["MOCHA_WORKER_ID"]; // of the process that runs a test which runs this
-const whole = [
-  "--forbid-only",
-  ...(suite === "test" ? ["--parallel", `--jobs=${Math.min(availableParallelism(), MOST)}`] : []),
-  ...(suite === "test" ? [] : ["--parallel", "--jobs=3"]),
-];
-main([...args, ...(named ? [] : whole), ...files]);
+if (suite === "test:all") await all(args);
+else {
+  const named = args.some((arg) => arg.endsWith(".ts"));
+  const files = named ? [] : inTurn(filesOf(suite));
+  if (!named && files.length === 0) throw new Error(`no test belongs to the suite ${suite}: ${SUITES.join(", ")}`);
+  process.env["SUITE"] = suite;
+  delete process.env["MOCHA_WORKER_ID"]; // of the process that runs a test which runs this
+  const whole = ["--forbid-only", "--parallel", `--jobs=${JOBS}`];
+  main([...args, ...(named ? [] : whole), ...files]);
+}

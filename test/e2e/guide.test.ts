@@ -6,6 +6,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { root } from "../../tools/install.mjs";
+import { CHILD_ENV } from "../_support/child-env.ts";
 import { Dev } from "../cli/support/dev.ts";
 import { needsKubectl } from "./support/kubectls.ts";
 
@@ -68,7 +69,7 @@ class Shell {
   constructor(dev: Dev) {
     const [, kubeconfig] = /^export KUBECONFIG=(.*)$/m.exec(dev.text) ?? [];
     this.#folder = dev.folder.path;
-    this.#env = { PATH: process.env["PATH"], HOME: dev.folder.path, KUBECONFIG: kubeconfig };
+    this.#env = { ...CHILD_ENV, HOME: dev.folder.path, KUBECONFIG: kubeconfig };
   }
 
   /** Runs a command, to its end or, as Ctrl-C would end it, until it has written so many lines. */

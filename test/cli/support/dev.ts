@@ -9,6 +9,7 @@ import type { Readable } from "node:stream";
 import { localNode, root } from "../../../tools/install.mjs";
 import { run } from "../../../tools/run.mjs";
 import { type Tree, tree } from "../../_setup/tree.ts";
+import { CHILD_ENV } from "../../_support/child-env.ts";
 
 const BINARY = ["--conditions=@virtual-workspaces/source", join(root, "packages/cli/src/bin.ts")];
 
@@ -90,7 +91,12 @@ export class Dev implements AsyncDisposable {
       ? ["npm", "run", "dev", "--silent", "--", ...all]
       : [localNode, ...BINARY, "dev", ...paths, ...all];
     const [program = "", ...args] = options.mounts === undefined ? command : mounting(options.mounts, command);
-    const env = { HOME: this.folder.path, PATH: options.path ?? process.env["PATH"], ...options.env };
+    const env = {
+      ...CHILD_ENV,
+      HOME: this.folder.path,
+      ...(options.path !== undefined && { PATH: options.path }),
+      ...options.env,
+    };
     const cwd = options.npmRunDev ? root : this.folder.path;
     const child = spawn(program, args, { cwd, env, detached: options.terminal ?? false });
     this.pid = child.pid ?? 0;

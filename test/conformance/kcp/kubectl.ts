@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { stringifyJson } from "@virtual-workspaces/apimachinery";
 import { tree } from "../../_setup/tree.ts";
+import { CHILD_ENV } from "../../_support/child-env.ts";
 import { Answers } from "../../differential/answers.ts";
 import { clusterRoleBinding, user, workspace } from "./api.ts";
 import type { Subject } from "./play.ts";
@@ -90,7 +91,7 @@ export class Typist implements Disposable {
     const cwd = this.#folder.path;
     const ca = join(cwd, "ca.crt");
     const at = ["--server", `${url}/clusters/${path}`, "--token", tokens[who], "--certificate-authority", ca];
-    const env = { PATH: process.env["PATH"], HOME: cwd, KUBECONFIG: join(cwd, "none"), KUBERC: "off", TZ: "UTC" };
+    const env = { ...CHILD_ENV, HOME: cwd, KUBECONFIG: join(cwd, "none"), KUBERC: "off", TZ: "UTC" };
     return new Promise((resolve) => {
       execFile(this.#file, [...at, ...command.split(" ")], { cwd, env }, (error, stdout, stderr) =>
         resolve({ code: typeof error?.code === "number" ? error.code : 0, text: stdout + stderr }),

@@ -2,6 +2,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
+import { CHILD_ENV } from "../../_support/child-env.ts";
 
 /** How a program ended. */
 export interface Ended {
@@ -24,7 +25,7 @@ export class Program implements AsyncDisposable {
   #running = true;
 
   constructor(file: string, args: readonly string[], { cwd, ...env }: ProgramOptions = {}) {
-    const child = spawn(file, args, { env: { PATH: process.env["PATH"], ...env }, ...(cwd !== undefined && { cwd }) });
+    const child = spawn(file, args, { env: { ...CHILD_ENV, ...env }, ...(cwd !== undefined && { cwd }) });
     this.#child = child;
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.stderr += text;

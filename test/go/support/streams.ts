@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { expect } from "chai";
+import { CHILD_ENV } from "../../_support/child-env.ts";
 import { type KubectlHome, startKubectl } from "./kubectl.ts";
 import type { Program } from "./program.ts";
 
@@ -28,7 +29,7 @@ export async function piped(
   { home, kubeconfig, env }: KubectlHome,
   { args, input = Buffer.alloc(0) }: { readonly args: readonly string[]; readonly input?: Buffer },
 ): Promise<Piped> {
-  const own = { PATH: process.env["PATH"], HOME: home, KUBECONFIG: kubeconfig, KUBERC: "off", ...env };
+  const own = { ...CHILD_ENV, HOME: home, KUBECONFIG: kubeconfig, KUBERC: "off", ...env };
   const child = spawn(file, args, { env: own });
   child.stdin.on("error", () => undefined).end(input); // it may have had enough
   const read = Promise.all([buffer(child.stdout), buffer(child.stderr)]);

@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { goBack, goTo, writeContext } from "../../../packages/cli/src/ws/contexts.ts";
 import { Kubeconfig } from "../../../packages/cli/src/ws/kubeconfig/kubeconfig.ts";
 import { type Tree, tree } from "../../_setup/tree.ts";
+import { CHILD_ENV } from "../../_support/child-env.ts";
 import { needsKubectl } from "../../e2e/support/kubectls.ts";
 
 const CONFIG = `# mine
@@ -49,7 +50,7 @@ describe("kubectl ws writes a kubeconfig", () => {
   function seen(template: string, files = file): string {
     const args = ["config", "view", "--raw", "-o", `jsonpath=${template}`];
     return execFileSync("kubectl", args, {
-      env: { PATH: process.env["PATH"], KUBECONFIG: files, HOME: folder.path },
+      env: { ...CHILD_ENV, KUBECONFIG: files, HOME: folder.path },
     }).toString();
   }
   const server = (name: string): string => `{.clusters[?(@.name=="${name}")].cluster.server}`;

@@ -1,26 +1,25 @@
 // Why: a guide whose listings do not run misleads more than none. Every listing of these guides is type-checked, and served
 // or run as it stands, and the commands below it are run with the machine's kubectl and curl.
 import { execFile } from "node:child_process";
-import { chmodSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import type { VirtualWorkspace } from "@virtual-workspaces/framework";
 import { expect } from "chai";
-import { localNode, root } from "../tools/install.mjs";
-import { run as tool } from "../tools/run.mjs";
-import { inTurn } from "../tools/share.mjs";
-import { type Tree, tree } from "./_setup/tree.ts";
-import { ALICE, type KubeconfigHome, kubeconfigHome, startTls } from "./_support/server.ts";
-import { Dev } from "./cli/support/dev.ts";
-import { Start } from "./cli/support/start.ts";
-import { Serve } from "./cli/support/views-of-workspaces.ts";
-import { Program } from "./go/support/program.ts";
-import { VirtualWorkspaces } from "./go/support/virtual-workspaces.ts";
+import { localNode, root } from "../../../tools/install.mjs";
+import { type Tree, tree } from "../../_setup/tree.ts";
+import { CHILD_ENV } from "../../_support/child-env.ts";
+import { ALICE, type KubeconfigHome, kubeconfigHome, startTls } from "../../_support/server.ts";
+import { Dev } from "../../cli/support/dev.ts";
+import { Start } from "../../cli/support/start.ts";
+import { Serve } from "../../cli/support/views-of-workspaces.ts";
+import { Program } from "../../go/support/program.ts";
+import { VirtualWorkspaces } from "../../go/support/virtual-workspaces.ts";
 
 const run = promisify(execFile);
 
-interface Listing {
+export interface Listing {
   readonly title: string;
   readonly module: string;
   /** Files besides, whose first lines name them: `# mapping.yaml`. */
@@ -34,7 +33,7 @@ interface Command {
   readonly output: string;
 }
 
-function listings(markdown: string): Listing[] {
+export function listings(markdown: string): Listing[] {
   const pattern = /^## (.+)$|^```(ts|console|yaml)\n([\s\S]*?)^```$/gm;
   const found: Listing[] = [];
   let title = "";
@@ -88,7 +87,13 @@ function terminal(folder: Tree, home?: KubeconfigHome): NodeJS.ProcessEnv {
   );
   writeFileSync(join(bin, "virtual-workspaces"), `#!/bin/sh\nexec node "${root}/packages/cli/src/bin.ts" "$@"\n`);
   for (const name of ["node", "virtual-workspaces"]) chmodSync(join(bin, name), 0o755);
-  return { PATH: `${bin}:${process.env["PATH"]}`, HOME: folder.path, KUBECONFIG: home?.kubeconfig, TOKEN: ALICE.token };
+  return {
+    ...CHILD_ENV,
+    PATH: `${bin}:${process.env["PATH"]}`,
+    HOME: folder.path,
+    KUBECONFIG: home?.kubeconfig,
+    TOKEN: ALICE.token,
+  };
 }
 
 /** What a command prints: its output, or what it complains of. */
@@ -205,52 +210,30 @@ async function serveAndCheck(folder: Tree, commands: readonly Command[]): Promis
   await check(commands, { folder, home, port });
 }
 
-/** All but the one that is run step by step, in test/e2e. */
-const guides = globSync("docs/guides/*.md", { cwd: root })
-  .filter((file) => !file.endsWith("getting-started.md"))
-  .sort()
-  .map((file) => ({ file, listings: listings(readFileSync(join(root, file), "utf8")) }));
+/** Declares the tests of these guides, by their names: docs/guides/<name>.md. */
+export function guideTests(...names: readonly string[]): void {
+  for (const name of names)
+    describe(`docs/guides/${name}.md`, () => {
+      const found = listings(readFileSync(join(root, `docs/guides/${name}.md`), "utf8"));
 
-describe("guides", () => {
-  it("have listings that type-check", async () => {
-    const modules = guides.flatMap(({ file, listings }) =>
-      listings.map(({ module }, at) => [`${basename(file, ".md")}-${at + 1}.ts`, module] as const),
-    );
-    using folder = tree({
-      ...Object.fromEntries(modules),
-      "package.json": JSON.stringify({ type: "module" }),
-      "tsconfig.json": JSON.stringify({
-        extends: join(root, "tsconfig.base.json"),
-        // As in the tsconfig.json of the root.
-        compilerOptions: { noEmit: true, skipLibCheck: true },
-      }),
+      it("has listings with commands below", () => {
+        expect(found.map(({ commands }) => commands.length))
+          .to.have.length.above(1)
+          .and.not.include(0);
+      });
+
+      for (const listing of found) it(listing.title, () => checkListing(listing)).timeout(60_000);
     });
-    symlinkSync(join(root, "node_modules"), join(folder.path, "node_modules"));
-    const { ok, output } = await tool("tsc", ["-p", folder.path]);
-    expect(ok, output).to.equal(true);
-  }).timeout(60_000);
-});
+}
 
-for (const { file, listings } of inTurn(guides)) {
-  describe(file, () => {
-    it("has listings with commands below", () => {
-      expect(listings.map(({ commands }) => commands.length))
-        .to.have.length.above(1)
-        .and.not.include(0);
-    });
-
-    for (const { title, module, files, commands } of listings) {
-      it(title, async () => {
-        const script = commands[0]?.line === "node check.ts";
-        const started = commands.some(({ line }) => line.startsWith("virtual-workspaces start") || PROGRAM.test(line));
-        const served = commands[0]?.line.startsWith("virtual-workspaces dev ");
-        const [, named = script ? "check.ts" : "view.ts"] = /^\/\/ (\S+\.ts)\n/.exec(module) ?? [];
-        using folder = tree({ [named]: module, ...files });
-        symlinkSync(join(root, "node_modules"), join(folder.path, "node_modules"));
-        if (started) await startAndCheck(folder, commands);
-        else if (served) await devAndCheck(folder, commands);
-        else await (script ? check(commands, { folder }) : serveAndCheck(folder, commands));
-      }).timeout(60_000);
-    }
-  });
+async function checkListing({ module, files, commands }: Listing): Promise<void> {
+  const script = commands[0]?.line === "node check.ts";
+  const started = commands.some(({ line }) => line.startsWith("virtual-workspaces start") || PROGRAM.test(line));
+  const served = commands[0]?.line.startsWith("virtual-workspaces dev ");
+  const [, named = script ? "check.ts" : "view.ts"] = /^\/\/ (\S+\.ts)\n/.exec(module) ?? [];
+  using folder = tree({ [named]: module, ...files });
+  symlinkSync(join(root, "node_modules"), join(folder.path, "node_modules"));
+  if (started) await startAndCheck(folder, commands);
+  else if (served) await devAndCheck(folder, commands);
+  else await (script ? check(commands, { folder }) : serveAndCheck(folder, commands));
 }

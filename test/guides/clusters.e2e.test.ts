@@ -1,0 +1,3 @@
+import { guideTests } from "./support/guide.ts";
+
+guideTests("cluster-proxy", "front-proxy", "operating", "scaling-out", "tls");

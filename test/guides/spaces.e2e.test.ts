@@ -1,0 +1,3 @@
+import { guideTests } from "./support/guide.ts";
+
+guideTests("local-spaces", "spaces", "spaces-view");

@@ -1,0 +1,18 @@
+import { guideTests } from "./support/guide.ts";
+
+guideTests(
+  "authorization",
+  "controllers",
+  "delegation",
+  "forwarding",
+  "forwarding-identity",
+  "informers",
+  "proxying",
+  "several-sources",
+  "subresources",
+  "versions",
+  "views-of-workspaces",
+  "writable-views",
+  "writes",
+  "writing-a-view",
+);
