@@ -45,7 +45,8 @@ class Reporter extends Mocha.reporters.Base {
   }
 
   /** @param {Mocha.Runnable} runnable @param {"passes" | "failures" | "skips"} [outcome] */
-  #add({ file = "", duration = 0 }, outcome) {
+  #add({ file, duration = 0 }, outcome) {
+    if (!file) return; // a hook of test/_setup
     if (file !== this.#current) this.#print();
     this.#current = file;
     const tally = this.#files.get(file) ?? { passes: 0, failures: 0, skips: 0, milliseconds: 0 };

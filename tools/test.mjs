@@ -28,6 +28,18 @@ function filesOf(suite) {
   return files.filter((file) => suiteOf(file) === suite).sort();
 }
 
+/** Whether a file of the suite drives programs in Go. @param {readonly string[]} files */
+const needsGo = (files) => files.some((file) => file.startsWith("test/go/"));
+
+/** Builds the programs in Go once, for all processes of the run. */
+async function buildGo() {
+  const began = performance.now();
+  const { buildAll } = await import("../test/go/support/build.ts");
+  const modules = await buildAll();
+  process.env["GO_BUILT"] = modules.join(",");
+  console.log(`Built the programs of ${modules.join(", ")} in ${((performance.now() - began) / 1000).toFixed(1)} s.`);
+}
+
 /** Runs every suite in a process of its own, and adds up what they counted. @param {string[]} args */
 async function all(args) {
   /** @type {string[]} */
@@ -67,6 +79,7 @@ else {
   if (!named && files.length === 0) throw new Error(`no test belongs to the suite ${suite}: ${SUITES.join(", ")}`);
   process.env["SUITE"] = suite;
   delete process.env["MOCHA_WORKER_ID"]; // of the process that runs a test which runs this
+  if (needsGo(files)) await buildGo();
   const whole = ["--forbid-only", "--parallel", `--jobs=${JOBS}`];
   main([...args, ...(named ? [] : whole), ...files]);
 }

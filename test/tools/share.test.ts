@@ -7,16 +7,13 @@ describe("files that are run in turns", () => {
 
   it("are all run in as many turns as there are shares, each once", () => {
     for (const shares of [1, 2, 3, 7]) {
-      const turns = Array.from({ length: shares }, (_, turn) =>
-        inTurn(files, { SHARE: `${1000 + turn}/${shares}` }),
-      );
+      const turns = Array.from({ length: shares }, (_, turn) => inTurn(files, { SHARE: `${1000 + turn}/${shares}` }));
       expect(turns.flat().sort(), `${shares}`).to.deep.equal(files);
     }
   });
 
   it("are all run without a share, and an invalid share is rejected", () => {
     expect(inTurn(files, {})).to.deep.equal(files);
-    for (const SHARE of ["x/2", "1/0", "1/-2", "0.5/2"])
-      expect(() => inTurn(files, { SHARE })).to.throw("<turn>/<of>");
+    for (const SHARE of ["x/2", "1/0", "1/-2", "0.5/2"]) expect(() => inTurn(files, { SHARE })).to.throw("<turn>/<of>");
   });
 });

@@ -1,6 +1,7 @@
-// Builds the programs of a Go module: once in a run, and Go itself does nothing when nothing has changed.
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+// Builds the programs of a Go module, once for all processes of a run: the runner of a whole suite builds before its
+// processes start, and says so in GO_BUILT; a file that is run alone builds what it needs. Go does little when nothing has changed.
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { run } from "../../../tools/run.mjs";
 
 // As go.mod and go.sum say, with the compiler that is there: nothing is fetched that they do not name.
@@ -10,12 +11,20 @@ const builds = new Map<string, Promise<void>>();
 
 /** For `before`: builds all programs of test/go/<module>. Takes minutes where Go's caches are empty. */
 export function building(module: string): (this: Mocha.Context) => Promise<void> {
-  return function () {
+  return async function () {
+    if (process.env["GO_BUILT"]?.split(",").includes(module)) return;
     this.timeout(600_000);
     const building = builds.get(module) ?? build(module);
     builds.set(module, building);
-    return building;
+    await building;
   };
+}
+
+/** Builds the programs of every module, one module after the other: Go uses all processors for each. @returns the modules */
+export async function buildAll(): Promise<readonly string[]> {
+  const modules = globSync("*/go.mod", { cwd: home }).map((file) => basename(dirname(file)));
+  for (const module of modules.sort()) await build(module);
+  return modules;
 }
 
 async function build(module: string): Promise<void> {
