@@ -23,7 +23,8 @@ const suiteOf = (file) => {
  *
  * @param {string} file
  */
-const isHeavy = (file) => /^test[/\\](cli|cluster-proxy|conformance|e2e|spaces|workspace-server)[/\\]/.test(file);
+const isHeavy = (file) =>
+  /^test[/\\](cli|conformance|e2e|plugins[/\\](cluster-proxy|spaces)|workspace-server)[/\\]/.test(file);
 
 const [suite = "test", ...args] = process.argv.slice(2);
 const named = args.some((arg) => arg.endsWith(".ts"));
