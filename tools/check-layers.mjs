@@ -28,7 +28,6 @@ const PENDING = [
   "client",
   "store",
   "forwarding",
-  "kcp",
   "plugins/apiexport",
   "plugins/mounts",
   "plugins/lifecycle",
