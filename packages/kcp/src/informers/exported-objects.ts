@@ -97,7 +97,7 @@ export class ExportedObjects<T extends KubeObject> implements Source<T>, AsyncDi
 
   #informer(identity: string): Informer<T> {
     const { group, version, kind, scope, plural } = this.#options.kind;
-    const reference: KindReference = { ...{ group, version, kind, scope }, plural: `${plural}:${identity}` };
+    const reference: KindReference = { group, version, kind, scope, plural: `${plural}:${identity}` };
     const informer = new Informer({ resource: this.#options.client.resource(reference), backoff: { most: LATEST } });
     informer.on({
       lifecycle: (event) => {

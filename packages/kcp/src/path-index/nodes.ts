@@ -103,7 +103,7 @@ export function removeWorkspaces(node: ClusterNode, list: Workspaces): void {
 }
 
 /** So many of the last that were deleted are remembered, and at most twice as many. */
-export const REMEMBERED = 5000;
+const REMEMBERED = 5000;
 
 /** How a Workspace is called among all that can be deleted: no logical cluster is called so. */
 export const workspaceKey = (cluster: string, name: string): string => `${cluster}\0${name}`;

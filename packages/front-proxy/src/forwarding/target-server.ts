@@ -3,10 +3,10 @@ import type { Duplex } from "node:stream";
 import { type CallerHeaders, remoteHeaders } from "@virtual-workspaces/client";
 import { proxy, type RawRequest, type ReverseProxy, type User } from "@virtual-workspaces/framework";
 import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
-import { isStranger } from "../users/strangers.ts";
+import { isStranger } from "../callers.ts";
 
 /** A server that requests are passed on to. */
-export interface BehindOptions {
+export interface TargetServerOptions {
   readonly upstream: UpstreamOptions;
   /** By which headers it is told who asks. */
   readonly headers: CallerHeaders;
@@ -22,7 +22,7 @@ type Request = RawRequest<unknown>;
  * client certificate of ours. Of whom it is not the bearer token goes on, by which it finds out itself, on connections that show no such
  * certificate: nothing that is said there is believed. As whom callers want to go on (`Impersonate-*`) is for it to allow.
  */
-export class Behind implements AsyncDisposable {
+export class TargetServer implements AsyncDisposable {
   /** By which nobody shows a certificate. */
   readonly unknown: Upstream;
   readonly #known: Upstream;
@@ -31,7 +31,7 @@ export class Behind implements AsyncDisposable {
   readonly #lines = new WeakMap<User, readonly string[]>();
 
   /** @throws Error on options of an upstream that cannot be used */
-  constructor({ upstream: to, headers, ...told }: BehindOptions) {
+  constructor({ upstream: to, headers, ...told }: TargetServerOptions) {
     const { credentials: _, ...bare } = to;
     this.unknown = new Upstream(bare);
     this.#known = new Upstream(to);

@@ -1,6 +1,6 @@
 import type { PathMapping } from "@virtual-workspaces/kcp";
+import type { Routes } from "../forwarding/routes.ts";
 import type { Mapping } from "../mapping/mapping.ts";
-import type { Routes } from "../passing/routes.ts";
 import { type Accepted, type Certificate, caOf, type Verdict } from "./judge.ts";
 
 interface Added {
@@ -33,7 +33,7 @@ export class ObjectRoutes {
     // First all that go: their paths may be those of others now.
     for (const [name, added] of this.#added) {
       const next = accepted.get(name);
-      if (next !== undefined && textOf(next.spec) === added.text) continue;
+      if (next !== undefined && routeKey(next.spec) === added.text) continue;
       this.#added.delete(name);
       void added.route[Symbol.asyncDispose]();
     }
@@ -53,11 +53,11 @@ export class ObjectRoutes {
       ...(caBundle !== undefined && { tls: { ca: caOf(spec) } }),
       ...(secretRef !== undefined && { credentials: { get: () => shown.certificate ?? {} } }),
     };
-    this.#added.set(name, { route: this.#routes.add(mapping), path, text: textOf(spec), shown });
+    this.#added.set(name, { route: this.#routes.add(mapping), path, text: routeKey(spec), shown });
   }
 }
 
 /** All that a route is made of. */
-function textOf({ path, backends, caBundle, secretRef }: PathMapping["spec"]): string {
+function routeKey({ path, backends, caBundle, secretRef }: PathMapping["spec"]): string {
   return JSON.stringify([path, backends, caBundle, secretRef]);
 }

@@ -2,13 +2,24 @@ import { isDeepStrictEqual } from "node:util";
 import type { KindReference } from "@virtual-workspaces/apimachinery";
 import { Client, type Controller, controller, Informer } from "@virtual-workspaces/client";
 import type { Log } from "@virtual-workspaces/framework";
-import { type Holds, PathMapping, ROOT_CLUSTER } from "@virtual-workspaces/kcp";
+import {
+  ACCEPTED_CONDITION,
+  crdManifest,
+  type Holds,
+  type Manifests,
+  markFalse,
+  markTrue,
+  PathMapping,
+  ROOT_CLUSTER,
+} from "@virtual-workspaces/kcp";
 import type { Upstream } from "@virtual-workspaces/transport";
-import type { Routes } from "../passing/routes.ts";
-import { Reading } from "../shards/reading.ts";
+import type { Routes } from "../forwarding/routes.ts";
+import { InformerProgress } from "../informers.ts";
 import { judged, type Verdict } from "./judge.ts";
 import { ObjectRoutes } from "./object-routes.ts";
-import { Statuses } from "./statuses.ts";
+
+/** What must be there in `root` for a front proxy to follow PathMappings: their kind. */
+export const manifests: Manifests = [crdManifest(PathMapping)];
 
 /** Which objects say what is behind paths. */
 export interface PathMappingsOptions {
@@ -31,8 +42,8 @@ export class PathMappings implements AsyncDisposable {
   readonly #mappings: Informer<Mapping>;
   /** Read once an object names one. */
   readonly #secrets: Informer;
-  readonly #ofMappings: Reading;
-  readonly #ofSecrets: Reading;
+  readonly #ofMappings: InformerProgress;
+  readonly #ofSecrets: InformerProgress;
   readonly #statuses: Statuses;
   readonly #controller: Controller<PathMapping>;
   #verdicts: ReadonlyMap<string, Verdict> = new Map();
@@ -45,8 +56,8 @@ export class PathMappings implements AsyncDisposable {
     routes.isRead = false;
     this.#routes = new ObjectRoutes(routes);
     const client = new Client({ upstream: root, cluster: ROOT_CLUSTER });
-    this.#ofMappings = new Reading((error) => this.#failed("PathMappings cannot be read", error));
-    this.#ofSecrets = new Reading((error) => this.#failed("Secrets of PathMappings cannot be read", error));
+    this.#ofMappings = new InformerProgress((error) => this.#failed("PathMappings cannot be read", error));
+    this.#ofSecrets = new InformerProgress((error) => this.#failed("Secrets of PathMappings cannot be read", error));
     this.#statuses = new Statuses(client);
     this.#mappings = new Informer<Mapping>({ resource: client.resource(PathMapping) });
     this.#secrets = new Informer({ resource: client.resource(SECRET), fields: "type=kubernetes.io/tls" });
@@ -81,7 +92,7 @@ export class PathMappings implements AsyncDisposable {
     await Promise.all([this.#mappings.stop(), this.#secrets.stop()]);
   }
 
-  #follow(informer: Informer, reading: Reading): void {
+  #follow(informer: Informer, reading: InformerProgress): void {
     const look = (): void => this.look();
     informer.on({
       added: look,
@@ -119,4 +130,51 @@ export class PathMappings implements AsyncDisposable {
   #failed(message: string, error: unknown): void {
     this.#log({ level: "warn", message, error: String(error) });
   }
+}
+
+/** What is to be told of an object. */
+interface StatusUpdate {
+  /** None: it is gone. */
+  readonly object: PathMapping | undefined;
+  readonly verdict: Verdict | undefined;
+  readonly signal: AbortSignal;
+}
+
+type KnownVerdict = Exclude<Verdict, { readonly kind: "unknown" }>;
+type Conditions = NonNullable<PathMapping["status"]>["conditions"];
+
+/**
+ * Writes what became of objects into their statuses, where that says something else. Once for each verdict: of front proxies that judge
+ * differently, since their mapping files do, none takes back what another one said.
+ */
+class Statuses {
+  readonly #client: Client;
+  readonly #said = new Map<string, string>();
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /** @throws what the write throws, a conflict above all: then it is to be told again */
+  async tell(name: string, { object, verdict, signal }: StatusUpdate): Promise<void> {
+    if (object === undefined) this.#said.delete(name);
+    if (object === undefined || verdict === undefined || verdict.kind === "unknown") return;
+    const { metadata, status } = object;
+    const text = JSON.stringify([metadata.uid, verdict.kind === "accepted" || verdict]);
+    if (this.#said.get(name) === text) return;
+    const conditions = conditionsOf(status?.conditions, verdict);
+    if (!isDeepStrictEqual(conditions, status?.conditions)) {
+      const { resourceVersion = "" } = metadata;
+      const patch = { metadata: { resourceVersion }, status: { conditions } };
+      await this.#client.resource(PathMapping).status.mergePatch(name, patch, { signal });
+    }
+    this.#said.set(name, text);
+  }
+}
+
+function conditionsOf(before: Conditions, verdict: KnownVerdict): NonNullable<Conditions> {
+  const [type, now] = [ACCEPTED_CONDITION, new Date()];
+  if (verdict.kind === "accepted") return markTrue(before, type, now);
+  const { reason, message } = verdict;
+  return markFalse(before, { type, severity: "Error", reason, message }, now);
 }

@@ -1,4 +1,4 @@
-import { type Authenticator, User } from "@virtual-workspaces/framework";
+import { ANONYMOUS, type Authenticator, clientCertificate, UNAUTHENTICATED, User } from "@virtual-workspaces/framework";
 import { MASTERS_GROUP } from "@virtual-workspaces/kcp";
 
 /** Groups that servers behind a front proxy are told of. `*` at the end stands for any text. */
@@ -22,7 +22,7 @@ export const DROPPED_GROUPS: readonly string[] = [
 
 /** The same users, who are in no group that is dropped. */
 export function withoutGroups(filter: GroupFilter): (user: User) => User {
-  const passes = passing(filter);
+  const passes = passesFilter(filter);
   const known = new WeakMap<User, User>();
   return (user) => {
     if (user.groups.every(passes)) return user;
@@ -48,7 +48,7 @@ export function filtered(authenticator: Authenticator, filter: GroupFilter): Aut
   };
 }
 
-function passing({ passOn = [], drop = DROPPED_GROUPS }: GroupFilter): (group: string) => boolean {
+function passesFilter({ passOn = [], drop = DROPPED_GROUPS }: GroupFilter): (group: string) => boolean {
   const dropped = among(drop);
   const passed = passOn.length === 0 ? () => true : among(passOn);
   return (group) => passed(group) && !dropped(group);
@@ -58,4 +58,29 @@ function among(patterns: readonly string[]): (group: string) => boolean {
   const names = new Set(patterns.filter((pattern) => !pattern.endsWith("*")));
   const prefixes = patterns.filter((pattern) => pattern.endsWith("*")).map((pattern) => pattern.slice(0, -1));
   return (group) => names.has(group) || prefixes.some((prefix) => group.startsWith(prefix));
+}
+
+const STRANGER = new User({ name: ANONYMOUS, groups: [UNAUTHENTICATED] });
+
+/**
+ * Lets in who is not known here, and shows no client certificate: the server behind finds out by the token, or says that somebody has to log in.
+ * No certificate gets that far, so that who shows one that nobody knows here is 401, as in kcp. Comes last, behind what a view knows.
+ */
+export const strangers: Authenticator = {
+  name: "strangers",
+  authenticate: (request) => (clientCertificate(request) === undefined ? STRANGER : undefined),
+};
+
+/** Knows nobody: clients do not get past with the headers by which servers behind are told who asks. */
+export function guarded(headers: readonly string[]): Authenticator {
+  return {
+    name: "identity-headers",
+    identityHeaders: headers.map((name) => name.toLowerCase()),
+    authenticate: () => undefined,
+  };
+}
+
+/** Whether the caller is one of these: nothing is said of them. */
+export function isStranger(user: User): boolean {
+  return user === STRANGER;
 }

@@ -1,7 +1,7 @@
 import { createSecureContext } from "node:tls";
 import { isJsonObject, type KubeObject, memberOf } from "@virtual-workspaces/apimachinery";
 import type { PathMapping } from "@virtual-workspaces/kcp";
-import { checkBackend } from "../mapping/backend-url.ts";
+import { checkBackend } from "../mapping/mapping.ts";
 import { overlaps, parseRoutePath, type RoutePath } from "../mapping/route-path.ts";
 
 /** A client certificate and its key, PEM. */
@@ -139,10 +139,10 @@ function dataOf(secret: KubeObject, key: string): string {
 
 /** The older first. Of two of one second that of the lesser name, so that all agree. */
 function byAge({ metadata: one }: PathMapping, { metadata: other }: PathMapping): number {
-  const [a, b] = [textOf(one), textOf(other)];
+  const [a, b] = [ageKey(one), ageKey(other)];
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-function textOf({ creationTimestamp = "", name = "" }: PathMapping["metadata"]): string {
+function ageKey({ creationTimestamp = "", name = "" }: PathMapping["metadata"]): string {
   return `${creationTimestamp} ${name}`;
 }

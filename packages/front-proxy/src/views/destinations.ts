@@ -1,21 +1,21 @@
 import { ApiError, forbiddenFor } from "@virtual-workspaces/apimachinery";
 import type { Located, User } from "@virtual-workspaces/framework";
 import type { FoundMount, Lookup, PathIndex, UnreachableWorkspace } from "@virtual-workspaces/kcp";
-import type { Route } from "../passing/route.ts";
-import type { Routes } from "../passing/routes.ts";
-import type { Behind } from "../passing/server.ts";
-import type { ShardServers } from "../passing/shard-servers.ts";
+import { isStranger } from "../callers.ts";
+import type { Route } from "../forwarding/route.ts";
+import type { Routes } from "../forwarding/routes.ts";
+import type { ShardServers } from "../forwarding/shard-servers.ts";
+import type { TargetServer } from "../forwarding/target-server.ts";
 import type { Shards } from "../shards/shards.ts";
-import { isStranger } from "../users/strangers.ts";
 
 /** Where a request goes, and what its path begins with there. */
-export interface Place {
-  readonly server: Behind | Route;
+export interface Destination {
+  readonly server: TargetServer | Route;
   readonly prefix: string;
 }
 
 /** What finds places. */
-export interface PlacesOptions {
+export interface DestinationsOptions {
   readonly shards: Shards;
   readonly servers: ShardServers;
   readonly routes: Routes;
@@ -29,13 +29,13 @@ const WORKSPACE = /^\/clusters\/([^/]+)(\/.*)?$/;
 type Params = Readonly<Record<string, string>>;
 
 /** Where what is below `/clusters` is: logical clusters on shards, and what workspaces are mounted on. */
-export class Places {
-  readonly #options: PlacesOptions;
+export class Destinations {
+  readonly #options: DestinationsOptions;
   readonly #index: PathIndex;
   /** How many requests were for paths that lead nowhere, by why; what clients are not told of it. */
   readonly refused: Record<UnreachableWorkspace["kind"], number> = { unknown: 0, pending: 0, gone: 0 };
 
-  constructor(options: PlacesOptions) {
+  constructor(options: DestinationsOptions) {
     this.#options = options;
     this.#index = options.shards.index;
   }
@@ -49,7 +49,7 @@ export class Places {
   }
 
   /** Where a request that was located goes. @throws ApiError as {@link locate} does */
-  of(params: Params, user: User): Place {
+  of(params: Params, user: User): Destination {
     const { cluster = "", mount, below = "" } = params;
     if (mount === undefined) return this.#onShard(this.#index.shardOf(cluster), `/clusters/${cluster}`, user);
     const found = this.#found(`${cluster}:${mount}`, user);
@@ -70,7 +70,7 @@ export class Places {
     throw nowhere(user);
   }
 
-  #onShard(shard: string | undefined, prefix: string, user: User): Place {
+  #onShard(shard: string | undefined, prefix: string, user: User): Destination {
     const server = shard === undefined ? undefined : this.#options.servers.of({ shard });
     if (server === undefined) throw nowhere(user);
     return { server, prefix };
@@ -80,13 +80,13 @@ export class Places {
    * A workspace of this installation, or what is behind another path, wherever the URL's host is, as in kcp. Elsewhere the shard asks that has
    * the Workspace: which hosts it may ask, and whom it trusts there, is its own affair.
    */
-  #mounted(found: FoundMount, below: string, user: User): Place {
+  #mounted(found: FoundMount, below: string, user: User): Destination {
     const { cluster, name, shard } = found.workspace;
     const own = below === "" ? this.#within(found.url, user, DEPTH) : undefined;
     return own ?? this.#onShard(shard, `/clusters/${cluster}:${name}${below === "" ? "" : `:${below}`}`, user);
   }
 
-  #within(text: string, user: User, depth: number): Place | undefined {
+  #within(text: string, user: User, depth: number): Destination | undefined {
     const url = URL.canParse(text) ? new URL(text) : undefined;
     if (url === undefined || url.username + url.password !== "") return undefined;
     const path = url.pathname.replace(/\/+$/, "");
@@ -100,7 +100,7 @@ export class Places {
     return this.#within(found.url, user, depth - 1);
   }
 
-  #mapped(path: string): Place | undefined {
+  #mapped(path: string): Destination | undefined {
     const server = this.#options.routes.of(path);
     // What has the rest says nothing of a path in particular.
     return server === undefined || server.segments.length === 0 ? undefined : { server, prefix: path };

@@ -1,5 +1,5 @@
 import type { Log } from "@virtual-workspaces/framework";
-import type { Behind } from "./server.ts";
+import type { TargetServer } from "./target-server.ts";
 
 /** What a backend is one of. */
 export interface BackendOptions {
@@ -18,14 +18,14 @@ const PATIENCE = 2_000;
  * fails there before it ends, so that it gets no new request. One that has no `/readyz` for us, or wants to know who asks, is there all the same.
  */
 export class Backend implements AsyncDisposable {
-  readonly server: Behind;
+  readonly server: TargetServer;
   readonly #options: BackendOptions;
   readonly #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
   #isReady = true;
 
-  constructor(server: Behind, options: BackendOptions) {
+  constructor(server: TargetServer, options: BackendOptions) {
     this.server = server;
     this.#options = options;
     if (!options.isAlone) this.#look();

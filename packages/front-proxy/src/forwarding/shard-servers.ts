@@ -1,10 +1,10 @@
 import { Targets } from "@virtual-workspaces/framework";
 import type { FoundCluster, FoundWorkspace, PathIndex } from "@virtual-workspaces/kcp";
-import { Behind, type BehindOptions } from "./server.ts";
+import { TargetServer, type TargetServerOptions } from "./target-server.ts";
 
 /** How shards are told who asks: all but their URLs. */
-export interface ShardServersOptions extends Pick<BehindOptions, "headers" | "onError"> {
-  readonly upstream: Omit<BehindOptions["upstream"], "url">;
+export interface ShardServersOptions extends Pick<TargetServerOptions, "headers" | "onError"> {
+  readonly upstream: Omit<TargetServerOptions["upstream"], "url">;
 }
 
 const WHAT = "the shard of this workspace";
@@ -15,7 +15,7 @@ const MOST = 10_000;
 export class ShardServers implements AsyncDisposable {
   readonly #options: ShardServersOptions;
   readonly #index: PathIndex;
-  readonly #servers = new Targets<Behind>({ isActive: (server) => server.isActive, most: MOST });
+  readonly #servers = new Targets<TargetServer>({ isActive: (server) => server.isActive, most: MOST });
 
   constructor(options: ShardServersOptions, index: PathIndex) {
     this.#options = options;
@@ -23,14 +23,14 @@ export class ShardServers implements AsyncDisposable {
   }
 
   /** The one that has a logical cluster, or a Workspace object; `undefined` where it is not known any more. */
-  of({ shard }: Pick<FoundCluster | FoundWorkspace, "shard">): Behind | undefined {
+  of({ shard }: Pick<FoundCluster | FoundWorkspace, "shard">): TargetServer | undefined {
     const url = this.#index.shard(shard)?.baseURL;
     if (url === undefined) return undefined;
     const { upstream, headers, onError } = this.#options;
     return this.#servers.of(
       shard,
       url,
-      () => new Behind({ upstream: { ...upstream, url }, headers, onError, what: WHAT }),
+      () => new TargetServer({ upstream: { ...upstream, url }, headers, onError, what: WHAT }),
     );
   }
 

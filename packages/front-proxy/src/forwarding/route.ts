@@ -7,8 +7,7 @@ import type { Log, RawRequest } from "@virtual-workspaces/framework";
 import type { Mapping } from "../mapping/mapping.ts";
 import { clusterAt, parseRoutePath, type RoutePath } from "../mapping/route-path.ts";
 import { Backend } from "./backend.ts";
-import { Behind } from "./server.ts";
-import { UnderWay } from "./under-way.ts";
+import { TargetServer } from "./target-server.ts";
 
 /** How long requests under way may take at a path that leads elsewhere by now, ms: as long as short ones take. */
 const GRACE = 60_000;
@@ -37,7 +36,7 @@ export class Route implements AsyncDisposable {
       const onError = (error: unknown): void =>
         log({ level: "warn", message: "server behind a path cannot be had", path, url, error: String(error) });
       const upstream = { url, ...(tls && { tls }), ...(credentials && { credentials }) };
-      const server = new Behind({ upstream, headers, what: `the server behind ${path}`, onError });
+      const server = new TargetServer({ upstream, headers, what: `the server behind ${path}`, onError });
       return new Backend(server, { isAlone: backends.length === 1, log, path });
     });
   }
@@ -108,5 +107,32 @@ export class Route implements AsyncDisposable {
     const weighed = this.#backends.map((backend) => ({ backend, weight: weight(backend) }));
     weighed.sort((a, b) => Number(b.backend.isReady) - Number(a.backend.isReady) || (a.weight < b.weight ? -1 : 1));
     return weighed.map(({ backend }) => backend);
+  }
+}
+
+/** What is under way somewhere, for whoever waits until it is over. */
+class UnderWay {
+  #count = 0;
+  #over: (() => void) | undefined;
+
+  /** Runs work that counts. @throws what it throws */
+  async run(work: () => Promise<void>): Promise<void> {
+    this.#count += 1;
+    try {
+      await work();
+    } finally {
+      this.#count -= 1;
+      if (this.#count === 0) this.#over?.();
+    }
+  }
+
+  /** Resolves when nothing is, or after so many ms. Asked once. */
+  async over(most: number): Promise<void> {
+    if (this.#count === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#over = resolve;
+    const timer = setTimeout(resolve, most);
+    await promise;
+    clearTimeout(timer);
   }
 }
