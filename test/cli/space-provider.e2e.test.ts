@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { ConformanceReport } from "@virtual-workspaces/testing";
 import { expect } from "chai";
 import { type Tree, tree } from "../_setup/tree.ts";
-import { type Served, STRANGER, serve, TOKEN } from "../spaces/rest/support/served.ts";
-import { KeptSpaces } from "../spaces/support/kept-spaces.ts";
+import { type Served, STRANGER, serve, TOKEN } from "../plugins/spaces/rest/support/served.ts";
+import { KeptSpaces } from "../plugins/spaces/support/kept-spaces.ts";
 import { cli, startCli } from "./support/dev.ts";
 
 describe("virtual-workspaces conformance --space-provider", function () {

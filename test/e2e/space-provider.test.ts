@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Start } from "../cli/support/start.ts";
-import { type Served, serve, TOKEN } from "../spaces/rest/support/served.ts";
-import { KeptSpaces, kubeconfigOf } from "../spaces/support/kept-spaces.ts";
+import { type Served, serve, TOKEN } from "../plugins/spaces/rest/support/served.ts";
+import { KeptSpaces, kubeconfigOf } from "../plugins/spaces/support/kept-spaces.ts";
 import { needsKubectl } from "./support/kubectls.ts";
 
 const READY = "{.status.conditions[?(@.type=='Ready')]";

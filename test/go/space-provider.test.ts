@@ -2,7 +2,7 @@
 import { namespaceOf, restProvider } from "@virtual-workspaces/spaces";
 import { checkSpaceProvider } from "@virtual-workspaces/testing";
 import { expect } from "chai";
-import { isReady, Management } from "../spaces/support/management.ts";
+import { isReady, Management } from "../plugins/spaces/support/management.ts";
 import { building, goProgram } from "./support/build.ts";
 import { Program } from "./support/program.ts";
 

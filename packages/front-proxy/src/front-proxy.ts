@@ -1,19 +1,26 @@
-import { createServer, type Listening, type ListenOptions, metrics, type Server } from "@virtual-workspaces/framework";
-import { type Clusters, clustersOf } from "./clusters.ts";
+import {
+  createServer,
+  type Listening,
+  type ListenOptions,
+  type MetricFamily,
+  metrics,
+  type Server,
+} from "@virtual-workspaces/framework";
+import { filtered, guarded, strangers } from "./callers.ts";
+import { Routes } from "./forwarding/routes.ts";
 import { CLUSTERS_PATH, type Mapping } from "./mapping/mapping.ts";
-import { proxyFamilies } from "./metrics.ts";
-import { PathMappings } from "./objects/path-mappings.ts";
 import type { FrontProxyOptions } from "./options.ts";
-import { Routes } from "./passing/routes.ts";
-import { filtered } from "./users/groups.ts";
-import { guarded, strangers } from "./users/strangers.ts";
+import { PathMappings } from "./path-mappings/path-mappings.ts";
+import type { ShardState } from "./shards/shards.ts";
+import { type ClustersPath, clustersOf } from "./views/clusters-path.ts";
+import type { Destinations } from "./views/destinations.ts";
 import { mappedViews } from "./views/mapped-views.ts";
 
 /** One address for the workspaces of all shards, by path, and for servers of virtual workspaces. Made by {@link createFrontProxy}. */
 export class FrontProxy implements AsyncDisposable {
   readonly #server: Server;
   readonly #routes: Routes;
-  readonly #clusters: Clusters | undefined;
+  readonly #clusters: ClustersPath | undefined;
   readonly #objects: PathMappings | undefined;
   #closed: Promise<void> | undefined;
 
@@ -106,4 +113,51 @@ function headersOf(mapping: readonly Mapping[]): readonly string[] {
     if (headers === undefined) return [];
     return [headers.user, headers.uid, headers.group, `${headers.extraPrefix}*`];
   });
+}
+
+/** How the index stands to the shards (kcp's `kcp_indexed_logicalclusters` among it), and how servers behind paths are. */
+function proxyFamilies(clusters: ClustersPath | undefined, routes: Routes): readonly MetricFamily[] {
+  const indexed = clusters && [...shardFamilies(clusters.shards.states), refusedFamily(clusters.destinations)];
+  return [...(indexed ?? []), backendFamily(routes)];
+}
+
+function refusedFamily({ refused }: Destinations): MetricFamily {
+  return {
+    name: "virtual_workspaces_unreachable_requests_total",
+    type: "counter",
+    help: "Requests for paths that lead nowhere: unknown, not there yet (pending), or deleted (gone).",
+    labelNames: ["kind"],
+    samples: Object.entries(refused).map(([kind, value]) => ({ labels: [kind], value })),
+  };
+}
+
+function shardFamilies(states: readonly ShardState[]): readonly MetricFamily[] {
+  return [
+    {
+      name: "kcp_indexed_logicalclusters",
+      type: "gauge",
+      help: "Logical clusters that are known, by shard.",
+      labelNames: ["shard"],
+      samples: states.map(({ name, logicalClusters }) => ({ labels: [name], value: logicalClusters })),
+    },
+    {
+      name: "virtual_workspaces_index_lag_seconds",
+      type: "gauge",
+      help: "How old what is known of a shard's workspaces may be: since when the shard has given no sign of life.",
+      labelNames: ["shard"],
+      samples: states.map(({ name, lag }) => ({ labels: [name], value: lag })),
+    },
+  ];
+}
+
+function backendFamily(routes: Routes): MetricFamily {
+  return {
+    name: "virtual_workspaces_backend_ready",
+    type: "gauge",
+    help: "Whether a server behind a path is asked, where there are several.",
+    labelNames: ["path", "backend"],
+    samples: routes.all.flatMap(({ path, states }) =>
+      states.map(({ url, isReady }) => ({ labels: [path, url], value: isReady ? 1 : 0 })),
+    ),
+  };
 }

@@ -4,10 +4,10 @@
  * @module
  */
 
+export { DROPPED_GROUPS, type GroupFilter } from "./callers.ts";
 export { createFrontProxy, FrontProxy } from "./front-proxy.ts";
-export { manifests } from "./manifests.ts";
 export type { Mapping } from "./mapping/mapping.ts";
 export { readMapping } from "./mapping/read-mapping.ts";
 export type { FrontProxyOptions } from "./options.ts";
-export { DROPPED_GROUPS, type GroupFilter } from "./users/groups.ts";
+export { manifests } from "./path-mappings/path-mappings.ts";
 export { type MappedServicesOptions, mappedServices } from "./views/mapped-views.ts";

@@ -7,8 +7,8 @@ import type {
   VirtualWorkspace,
 } from "@virtual-workspaces/framework";
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
+import type { GroupFilter } from "./callers.ts";
 import type { Mapping } from "./mapping/mapping.ts";
-import type { GroupFilter } from "./users/groups.ts";
 
 /** What a front proxy is made of. */
 export interface FrontProxyOptions

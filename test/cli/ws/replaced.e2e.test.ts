@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { localNode, root } from "../../../tools/install.mjs";
 import { type Tree, tree } from "../../_setup/tree.ts";
-import { TestHub } from "../../cluster-proxy/support/hub.ts";
+import { TestHub } from "../../plugins/cluster-proxy/support/hub.ts";
 import { Program } from "../../go/support/program.ts";
 import { grant, makeWorkspace } from "../../workspace-server/support/logical-clusters.ts";
 

@@ -8,8 +8,8 @@ import {
   printConformance,
 } from "@virtual-workspaces/testing";
 import { expect } from "chai";
-import { type Served, serve, TOKEN } from "../../spaces/rest/support/served.ts";
-import { KeptSpaces } from "../../spaces/support/kept-spaces.ts";
+import { type Served, serve, TOKEN } from "../../plugins/spaces/rest/support/served.ts";
+import { KeptSpaces } from "../../plugins/spaces/support/kept-spaces.ts";
 import { startBroken } from "../broken/proxy.ts";
 import { breakages } from "./broken.ts";
 

@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileCredentials, REMOTE_HEADERS } from "@virtual-workspaces/client";
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from "yaml";
-import { checkBackend } from "./backend-url.ts";
-import { CLUSTERS_PATH, type Mapping } from "./mapping.ts";
+import { CLUSTERS_PATH, checkBackend, type Mapping } from "./mapping.ts";
 import { parseRoutePath } from "./route-path.ts";
 
 const FILES = ["backend_server_ca", "proxy_client_cert", "proxy_client_key"] as const;
@@ -42,7 +41,7 @@ export function readMapping(file: string): readonly Mapping[] {
   });
 }
 
-interface Place {
+interface EntryPosition {
   /** Of the entry, for what is missing. */
   readonly place: string;
   readonly at: (offset: number) => string;
@@ -52,9 +51,9 @@ interface Place {
 class Entry {
   readonly #texts = new Map<string, { readonly text: string; readonly place: string }>();
   readonly #backends: { readonly text: string; readonly place: string }[] = [];
-  readonly #place: Place;
+  readonly #place: EntryPosition;
 
-  constructor(map: YAMLMap, place: Place) {
+  constructor(map: YAMLMap, place: EntryPosition) {
     this.#place = place;
     for (const { key, value } of map.items) {
       const where = place.at((key as Node).range?.[0] ?? 0);

@@ -1,17 +1,22 @@
+import { CLUSTER_ANNOTATION, isJsonObject, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { Client } from "@virtual-workspaces/client";
 import {
+  authenticatingType,
   type Holds,
   indexedLogicalCluster,
   indexedWorkspace,
   LogicalCluster,
+  PATH_ANNOTATION,
   type PathIndex,
+  WORKSPACE_TYPE_ANNOTATION,
   Workspace,
   type WorkspaceAuthentication,
+  WorkspaceAuthenticationConfiguration,
+  WorkspaceType,
+  workspaceAuthenticators,
 } from "@virtual-workspaces/kcp";
 import type { Upstream } from "@virtual-workspaces/transport";
-import { type AnyKind, FollowedKind } from "./followed-kind.ts";
-import { kept } from "./kept.ts";
-import { followedLogins } from "./logins.ts";
+import { type AnyKind, KindInformer } from "../informers.ts";
 
 /** A shard on which no workspace has Workspaces yet is asked again soon: the first one comes with no event. ms */
 const BACKOFF = { most: 500 };
@@ -39,9 +44,9 @@ export class IndexedShard implements AsyncDisposable {
 
   constructor({ name, upstream, identity, index, logins, onError }: IndexedShardOptions) {
     const client = new Client({ upstream, cluster: "*" });
-    const workspaces = new FollowedKind<Holds<typeof Workspace>>({
+    const workspaces = new KindInformer<Holds<typeof Workspace>>({
       resource: client.resource(Workspace, { identity }),
-      transform: kept,
+      transform: indexedFields,
       backoff: BACKOFF,
       set: (object) => {
         const workspace = indexedWorkspace(object);
@@ -50,9 +55,9 @@ export class IndexedShard implements AsyncDisposable {
       deleted: (key) => index.deleteWorkspace(name, key),
       onError,
     });
-    const clusters = new FollowedKind<Holds<typeof LogicalCluster>>({
+    const clusters = new KindInformer<Holds<typeof LogicalCluster>>({
       resource: client.resource(LogicalCluster),
-      transform: kept,
+      transform: indexedFields,
       backoff: BACKOFF,
       set: (object) => {
         const cluster = indexedLogicalCluster(object);
@@ -84,4 +89,66 @@ export class IndexedShard implements AsyncDisposable {
   get #all(): readonly AnyKind[] {
     return [...this.#indexed, ...this.#logins];
   }
+}
+
+const ANNOTATIONS = [CLUSTER_ANNOTATION, PATH_ANNOTATION, WORKSPACE_TYPE_ANNOTATION];
+
+/** Of a Workspace or LogicalCluster, what the index is told of, and the version: some 400 bytes. */
+function indexedFields<T extends KubeObject>(object: T): T {
+  const { apiVersion, kind, metadata } = object;
+  const { name, uid, resourceVersion, annotations = {} } = metadata;
+  const spec = memberOf(object, "spec");
+  const status = memberOf(object, "status");
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, uid, resourceVersion, annotations: only(annotations, ANNOTATIONS) },
+    spec: { ...only(spec, ["cluster", "URL"]), ...(isJsonObject(spec["mount"]) && { mount: {} }) },
+    status: only(status, ["phase"]),
+  } as unknown as T;
+}
+
+function memberOf(object: object, name: string): Readonly<Record<string, unknown>> {
+  const value = (object as Readonly<Record<string, unknown>>)[name];
+  return isJsonObject(value) ? value : {};
+}
+
+function only(from: Readonly<Record<string, unknown>>, names: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(names.flatMap((name) => (Object.hasOwn(from, name) ? [[name, from[name]]] : [])));
+}
+
+/** A shard whose types are read. */
+interface FollowedLoginsOptions {
+  readonly name: string;
+  /** Of all its logical clusters. */
+  readonly client: Client;
+  /** Of the kinds of `tenancy.kcp.io`. */
+  readonly identity: string;
+  readonly logins: WorkspaceAuthentication;
+  /** Told of failures, each spell once. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** What the types of workspaces of a shard say of who logs in, told as it is and as it changes. */
+function followedLogins(options: FollowedLoginsOptions): readonly AnyKind[] {
+  const { name, client, identity, logins, onError } = options;
+  const types = new KindInformer<Holds<typeof WorkspaceType>>({
+    resource: client.resource(WorkspaceType, { identity }),
+    set: (object) => {
+      const type = authenticatingType(object);
+      if (type !== undefined) logins.setType(name, type);
+    },
+    deleted: (key) => logins.deleteType(name, key),
+    onError,
+  });
+  const configurations = new KindInformer<Holds<typeof WorkspaceAuthenticationConfiguration>>({
+    resource: client.resource(WorkspaceAuthenticationConfiguration, { identity }),
+    set: (object) => {
+      const said = workspaceAuthenticators(object);
+      if (said !== undefined) logins.setConfiguration(name, said);
+    },
+    deleted: (key) => logins.deleteConfiguration(name, key),
+    onError,
+  });
+  return [types, configurations];
 }

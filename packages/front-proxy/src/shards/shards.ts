@@ -8,8 +8,8 @@ import {
   type WorkspaceAuthentication,
 } from "@virtual-workspaces/kcp";
 import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
+import { InformerProgress } from "../informers.ts";
 import { IndexedShard } from "./indexed-shard.ts";
-import { Reading } from "./reading.ts";
 
 /** How shards are found, and read. */
 export interface ShardsOptions {
@@ -23,7 +23,7 @@ export interface ShardsOptions {
   readonly onError: (error: unknown, shard: string | undefined) => void;
 }
 
-interface Known {
+interface KnownShard {
   readonly baseURL: string;
   /** Where users come to its workspaces. */
   externalURL: string;
@@ -46,10 +46,10 @@ export class Shards implements AsyncDisposable {
   /** Resolves when all shards that were there at the start have been read, or could not be. Rejects when it ends before. */
   readonly started: Promise<void>;
   readonly #options: ShardsOptions;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, KnownShard>();
   readonly #closing = new Set<Promise<void>>();
   readonly #informer: Informer<Holds<typeof Shard>>;
-  readonly #reading: Reading;
+  readonly #reading: InformerProgress;
   readonly #stop = new AbortController();
   readonly #changed: (shard: string) => void;
   #identity: string | undefined;
@@ -59,7 +59,7 @@ export class Shards implements AsyncDisposable {
   constructor(options: ShardsOptions, changed: (shard: string) => void) {
     this.#options = options;
     this.#changed = changed;
-    this.#reading = new Reading((error) => options.onError(error, undefined));
+    this.#reading = new InformerProgress((error) => options.onError(error, undefined));
     const client = new Client({ upstream: options.root, cluster: ROOT_CLUSTER });
     this.#informer = new Informer({ resource: client.resource(Shard) });
     this.#informer.on({
@@ -130,8 +130,8 @@ export class Shards implements AsyncDisposable {
     this.#changed(name);
   }
 
-  #add(name: string, urls: Pick<Known, "baseURL" | "externalURL">): void {
-    const added: Known = {
+  #add(name: string, urls: Pick<KnownShard, "baseURL" | "externalURL">): void {
+    const added: KnownShard = {
       ...urls,
       upstream: new Upstream({ ...this.#options.shards, url: urls.baseURL }),
       reading: undefined,
@@ -140,7 +140,7 @@ export class Shards implements AsyncDisposable {
     this.#read(name, added);
   }
 
-  #read(name: string, known: Known): void {
+  #read(name: string, known: KnownShard): void {
     if (this.#identity === undefined || known.reading !== undefined) return;
     known.reading = new IndexedShard({
       name,
@@ -161,14 +161,14 @@ export class Shards implements AsyncDisposable {
     this.#changed(name);
   }
 
-  #leave(known: Known): void {
+  #leave(known: KnownShard): void {
     const over = this.#close(known).then(() => {
       this.#closing.delete(over);
     });
     this.#closing.add(over);
   }
 
-  async #close({ reading, upstream }: Known): Promise<void> {
+  async #close({ reading, upstream }: KnownShard): Promise<void> {
     await reading?.[Symbol.asyncDispose]();
     await upstream[Symbol.asyncDispose]();
   }

@@ -7,10 +7,10 @@ import {
   type RawRequest,
   type VirtualWorkspace,
 } from "@virtual-workspaces/framework";
+import { type GroupFilter, withoutGroups } from "../callers.ts";
+import type { Route } from "../forwarding/route.ts";
+import { Routes } from "../forwarding/routes.ts";
 import type { Mapping } from "../mapping/mapping.ts";
-import type { Route } from "../passing/route.ts";
-import { Routes } from "../passing/routes.ts";
-import { type GroupFilter, withoutGroups } from "../users/groups.ts";
 
 /** Who may come in besides those whom the server knows, by the path. */
 type Logins = (path: string) => readonly Authenticator[];

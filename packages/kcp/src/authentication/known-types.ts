@@ -1,50 +1,50 @@
 import type { JwtAuthenticator } from "@virtual-workspaces/framework";
-import type { AuthenticatingType, ObjectInCluster, WorkspaceAuthenticators } from "./types.ts";
+import type { AuthenticatingType, ObjectInCluster, WorkspaceAuthenticators } from "./configurations.ts";
 
 /** What a shard says. */
-class Said {
+class ShardObjects {
   readonly types = new Map<string, AuthenticatingType>();
   readonly configurations = new Map<string, WorkspaceAuthenticators>();
 }
 
 /** A type, and the shard that says so. */
-interface Named {
+interface TypeOnShard {
   readonly shard: string;
   readonly type: AuthenticatingType;
 }
 
 /** Types and what they name, as shards say it. */
 export class KnownTypes {
-  readonly #shards = new Map<string, Said>();
+  readonly #shards = new Map<string, ShardObjects>();
   /** By `<path>:<name>`; hardly ever more than one. */
-  readonly #named = new Map<string, readonly Named[]>();
+  readonly #named = new Map<string, readonly TypeOnShard[]>();
 
   setType(shard: string, type: AuthenticatingType): void {
     this.deleteType(shard, type);
     // The others, which are most, need not be known.
     if (type.configurations.length === 0) return;
-    this.#of(shard).types.set(textOf(type), type);
-    const key = keyOf(type);
+    this.#of(shard).types.set(objectKey(type), type);
+    const key = typeKey(type);
     this.#named.set(key, [...(this.#named.get(key) ?? []), { shard, type }]);
   }
 
   deleteType(shard: string, at: ObjectInCluster): void {
     const said = this.#shards.get(shard);
-    const type = said?.types.get(textOf(at));
+    const type = said?.types.get(objectKey(at));
     if (said === undefined || type === undefined) return;
-    said.types.delete(textOf(at));
-    const key = keyOf(type);
+    said.types.delete(objectKey(at));
+    const key = typeKey(type);
     const others = (this.#named.get(key) ?? []).filter((one) => one.shard !== shard || one.type !== type);
     if (others.length === 0) this.#named.delete(key);
     else this.#named.set(key, others);
   }
 
   setConfiguration(shard: string, configuration: WorkspaceAuthenticators): void {
-    this.#of(shard).configurations.set(textOf(configuration), configuration);
+    this.#of(shard).configurations.set(objectKey(configuration), configuration);
   }
 
   deleteConfiguration(shard: string, at: ObjectInCluster): void {
-    this.#shards.get(shard)?.configurations.delete(textOf(at));
+    this.#shards.get(shard)?.configurations.delete(objectKey(at));
   }
 
   deleteShard(shard: string): void {
@@ -64,22 +64,22 @@ export class KnownTypes {
     const { cluster, configurations } = first.type;
     const there = this.#shards.get(first.shard)?.configurations;
     return configurations.flatMap((name) => {
-      const found = there?.get(textOf({ cluster, name }));
+      const found = there?.get(objectKey({ cluster, name }));
       return found === undefined ? [] : [found.jwt];
     });
   }
 
-  #of(shard: string): Said {
-    const known = this.#shards.get(shard) ?? new Said();
+  #of(shard: string): ShardObjects {
+    const known = this.#shards.get(shard) ?? new ShardObjects();
     this.#shards.set(shard, known);
     return known;
   }
 }
 
-function keyOf({ path, cluster, name }: AuthenticatingType): string {
+function typeKey({ path, cluster, name }: AuthenticatingType): string {
   return `${path ?? cluster}:${name}`;
 }
 
-function textOf({ cluster, name }: ObjectInCluster): string {
+function objectKey({ cluster, name }: ObjectInCluster): string {
   return `${cluster}/${name}`;
 }

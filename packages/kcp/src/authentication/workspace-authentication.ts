@@ -6,9 +6,9 @@ import {
   type TokenVerdict,
 } from "@virtual-workspaces/framework";
 import type { FoundCluster } from "../path-index/types.ts";
-import { confinedUser, refusalOf } from "./confined-user.ts";
+import { confinedUser, rejectionOf } from "../users/identities.ts";
+import type { AuthenticatingType, ObjectInCluster, WorkspaceAuthenticators } from "./configurations.ts";
 import { KnownTypes } from "./known-types.ts";
-import type { AuthenticatingType, ObjectInCluster, WorkspaceAuthenticators } from "./types.ts";
 
 /**
  * Who may log in to a workspace because its type says so (kcp's per-workspace authentication): fed with what the shards say of
@@ -26,7 +26,7 @@ export class WorkspaceAuthentication {
 
   /** @param settings how tokens are looked at, and where issuers may be */
   constructor(settings: JwtSettings = {}) {
-    this.#tokens = new JwtConfigurations({ ...settings, refuses: refusalOf });
+    this.#tokens = new JwtConfigurations({ ...settings, refuses: rejectionOf });
   }
 
   /** A WorkspaceType appears or changes, as the shard says that it is on. */

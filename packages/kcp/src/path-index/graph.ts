@@ -1,19 +1,20 @@
-import { ByPath } from "./by-path.ts";
-import { Claims } from "./claims.ts";
-import { Deleted, workspaceKey } from "./deleted.ts";
-import { type Link, Links } from "./links.ts";
+import { ByPath, settle, settleBelow } from "./by-path.ts";
 import {
   addWorkspaces,
+  Claims,
   ClusterNode,
+  Deleted,
   type Entry,
+  type Link,
+  Links,
   NOT_YET,
   OddWorkspace,
   removeWorkspaces,
   type ShardNode,
   targetOf,
+  workspaceKey,
   workspacesOn,
-} from "./node.ts";
-import { settle, settleBelow } from "./settle.ts";
+} from "./nodes.ts";
 import { ownCopy, SharedTexts } from "./texts.ts";
 import type { IndexedLogicalCluster, IndexedWorkspace, WorkspaceKey } from "./types.ts";
 

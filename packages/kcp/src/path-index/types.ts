@@ -1,3 +1,6 @@
+import { CLUSTER_ANNOTATION, isJsonObject, type KubeObject } from "@virtual-workspaces/apimachinery";
+import { PATH_ANNOTATION, WORKSPACE_TYPE_ANNOTATION } from "../names/annotations.ts";
+
 /** How a shard is reached. */
 export interface IndexedShard {
   /** `Shard.spec.baseURL`: what paths `/clusters/<name>` are appended to. */
@@ -93,4 +96,42 @@ export interface UnreachableWorkspace {
   readonly kind: "unknown" | "pending" | "gone";
   /** As that of {@link UnavailableWorkspace}: of the part of the path that leads nowhere. */
   readonly reason: string;
+}
+
+const stringMember = (from: unknown, key: string): string | undefined => {
+  const value = isJsonObject(from) ? from[key] : undefined;
+  return typeof value === "string" && value !== "" ? value : undefined;
+};
+
+const memberOf = (from: unknown, key: string): unknown => (isJsonObject(from) ? from[key] : undefined);
+
+/**
+ * What the index needs of a Workspace object, as shards serve it; fields that are not as they should be count as absent.
+ * Undefined without the annotation `kcp.io/cluster` or a name.
+ */
+export function indexedWorkspace(object: KubeObject): IndexedWorkspace | undefined {
+  const cluster = stringMember(object.metadata.annotations, CLUSTER_ANNOTATION);
+  const name = stringMember(object.metadata, "name");
+  if (cluster === undefined || name === undefined) return undefined;
+  const spec = memberOf(object, "spec");
+  const mounted = isJsonObject(memberOf(spec, "mount"));
+  return {
+    cluster,
+    name,
+    target: stringMember(spec, "cluster"),
+    mountURL: mounted ? stringMember(spec, "URL") : undefined,
+    phase: stringMember(memberOf(object, "status"), "phase"),
+  };
+}
+
+/** What the index needs of a LogicalCluster object. Undefined without the annotation `kcp.io/cluster`. */
+export function indexedLogicalCluster(object: KubeObject): IndexedLogicalCluster | undefined {
+  const { annotations } = object.metadata;
+  const name = stringMember(annotations, CLUSTER_ANNOTATION);
+  if (name === undefined) return undefined;
+  return {
+    name,
+    path: stringMember(annotations, PATH_ANNOTATION),
+    type: stringMember(annotations, WORKSPACE_TYPE_ANNOTATION),
+  };
 }

@@ -1,10 +1,8 @@
-import { homeClusterName } from "../names/cluster-names.ts";
-import { HOME_PATH_PREFIX } from "../well-known/names.ts";
+import { HOME_PATH_PREFIX, homeClusterName } from "../names/names.ts";
 import { hashesOf } from "./by-path.ts";
-import { workspaceKey } from "./deleted.ts";
 import type { Graph } from "./graph.ts";
-import type { Link } from "./links.ts";
-import { type ClusterNode, OddWorkspace, targetOf, workspaceIn } from "./node.ts";
+import type { Link } from "./nodes.ts";
+import { type ClusterNode, OddWorkspace, targetOf, workspaceIn, workspaceKey } from "./nodes.ts";
 import type { FoundWorkspace, Lookup, UnreachableWorkspace } from "./types.ts";
 
 const SEPARATOR = ":";
@@ -94,9 +92,9 @@ function outOfOrder(path: string): Lookup {
   return { kind: "unavailable", code: 503, reason: `workspace ${path} is not available: try again later` };
 }
 
-function foundCluster(graph: Graph, node: ClusterNode, asked: string): Lookup {
+function foundCluster(graph: Graph, node: ClusterNode, path: string): Lookup {
   const { name: cluster, shard, type } = node;
-  if (shard?.urls === undefined) return unreachable("pending", asked);
+  if (shard?.urls === undefined) return unreachable("pending", path);
   return { kind: "cluster", cluster, shard: shard.name, ...shard.urls, path: pathOf(graph, node), type: type?.text };
 }
 

@@ -1,6 +1,5 @@
 import type { Identity } from "@virtual-workspaces/framework";
-import { CLUSTER_NAME_EXTRA, WARRANT_EXTRA } from "../well-known/user-extra.ts";
-import { KCP_ADMIN_GROUP, SERVICE_ACCOUNT_PREFIX } from "../well-known/users.ts";
+import { CLUSTER_NAME_EXTRA, KCP_ADMIN_GROUP, SERVICE_ACCOUNT_PREFIX, WARRANT_EXTRA } from "./users.ts";
 
 const NONE: readonly string[] = [];
 

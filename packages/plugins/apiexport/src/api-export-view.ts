@@ -21,7 +21,10 @@ export function apiExportView(options: ApiExportViewOptions): VirtualWorkspace {
   const { model = new ApiModel(options) } = options;
   const access = exportAccess(model, options);
   const resources = new ExportResources({
-    ...{ model, upstream, onError, identity: throughExport(identity) },
+    model,
+    upstream,
+    onError,
+    identity: throughExport(identity),
     kinds: new SchemaKinds(),
     claimable: claimableResources(kinds),
   });

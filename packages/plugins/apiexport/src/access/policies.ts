@@ -67,7 +67,21 @@ function about(request: Request, policyCluster: string): Question {
   const { user, params, signal, isResource, verb, path, group, version, resource, identity } = request;
   const { subresource, namespace, name, longRunning, upgrade } = request;
   return {
-    ...{ user, params, signal, isResource, verb, path, group, version, resource, identity },
-    ...{ subresource, namespace, name, longRunning, upgrade, policyCluster },
+    user,
+    params,
+    signal,
+    isResource,
+    verb,
+    path,
+    group,
+    version,
+    resource,
+    identity,
+    subresource,
+    namespace,
+    name,
+    longRunning,
+    upgrade,
+    policyCluster,
   };
 }

@@ -63,7 +63,11 @@ export class BoundSchemas implements Storage<APIResourceSchema> {
 
   #opened(cluster: string): Consumer {
     return new Consumer({
-      ...{ cluster, model: this.#model, minter: processMinter, shown: this.#shown, linger: LINGER },
+      cluster,
+      model: this.#model,
+      minter: processMinter,
+      shown: this.#shown,
+      linger: LINGER,
       confirm: () => this.#fresh.of(cluster),
       onIdle: () => {
         this.#consumers.delete(cluster);

@@ -69,7 +69,10 @@ export class ExportResources implements AsyncDisposable {
   #live(of: ExportKey, { kind, identity, labels, verbs, claimed }: Part): Live {
     const { upstream, identity: as, onError, model } = this.#options;
     const storage = forward<object>({
-      ...{ resource: kind, upstream, onError, unserved: "empty" },
+      resource: kind,
+      upstream,
+      onError,
+      unserved: "empty",
       ...(as !== undefined && { identity: as }),
       ...(identity !== "" && { resourceIdentity: identity }),
       ...(labels !== undefined && { labels }),

@@ -41,7 +41,8 @@ export function mountAdmission({
     upstream: everywhere,
     attributes: ({ params }) => params.access,
     // Whoever has just been let, or not any more, is asked about again.
-    ...{ allowCache: 0, denyCache: 0 },
+    allowCache: 0,
+    denyCache: 0,
     ...(onError && { onError }),
   });
   const mayGet: MayGet = async (asked, who) => (await review(questionOf(asked, who))).allowed;

@@ -5,9 +5,12 @@ export function slim<T extends KubeObject>({ apiVersion, kind, metadata }: T): T
   const { name, namespace, uid, resourceVersion, annotations } = metadata;
   const cluster = annotations?.[CLUSTER_ANNOTATION];
   return {
-    ...{ apiVersion, kind },
+    apiVersion,
+    kind,
     metadata: {
-      ...{ name, uid, resourceVersion },
+      name,
+      uid,
+      resourceVersion,
       ...(namespace !== undefined && { namespace }),
       ...(cluster !== undefined && { annotations: { [CLUSTER_ANNOTATION]: cluster } }),
     },

@@ -1,0 +1,138 @@
+import { createHash } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { isApiError } from "@virtual-workspaces/apimachinery";
+import { REMOTE_HEADERS } from "@virtual-workspaces/client";
+import type { Log, RawRequest } from "@virtual-workspaces/framework";
+import type { Mapping } from "../mapping/mapping.ts";
+import { clusterAt, parseRoutePath, type RoutePath } from "../mapping/route-path.ts";
+import { Backend } from "./backend.ts";
+import { TargetServer } from "./target-server.ts";
+
+/** How long requests under way may take at a path that leads elsewhere by now, ms: as long as short ones take. */
+const GRACE = 60_000;
+const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+
+type Request = RawRequest<unknown>;
+
+/** A path that servers are behind, and these. */
+export class Route implements AsyncDisposable {
+  readonly path: string;
+  readonly segments: RoutePath;
+  readonly #clusterAt: number | undefined;
+  readonly #backends: readonly Backend[];
+  readonly #underWay = new UnderWay();
+  readonly #leaving = new AbortController();
+
+  /** @throws Error on a path or backends that cannot be used */
+  constructor({ path, backends, tls, credentials, headers = REMOTE_HEADERS }: Mapping, log: Log) {
+    const segments = parseRoutePath(path);
+    if (typeof segments === "string") throw new Error(`mapping of ${path}: ${segments}`);
+    if (backends.length === 0) throw new Error(`mapping of ${path}: give at least one of backends`);
+    this.path = path;
+    this.segments = segments;
+    this.#clusterAt = clusterAt(path);
+    this.#backends = backends.map((url) => {
+      const onError = (error: unknown): void =>
+        log({ level: "warn", message: "server behind a path cannot be had", path, url, error: String(error) });
+      const upstream = { url, ...(tls && { tls }), ...(credentials && { credentials }) };
+      const server = new TargetServer({ upstream, headers, what: `the server behind ${path}`, onError });
+      return new Backend(server, { isAlone: backends.length === 1, log, path });
+    });
+  }
+
+  /** How each of several servers is, by URL. */
+  get states(): readonly { readonly url: string; readonly isReady: boolean }[] {
+    return this.#backends.map(({ server, isReady }) => ({ url: server.unknown.url, isReady }));
+  }
+
+  /** What stands for `{cluster}` in a path below this one, as it came. */
+  clusterIn(path: string): string | undefined {
+    return this.#clusterAt === undefined ? undefined : path.split("/", this.#clusterAt + 2)[this.#clusterAt + 1];
+  }
+
+  /** What cannot be had at one server is asked of the next, where nothing is done twice by that. @throws ApiError as `proxy` does */
+  handle(req: IncomingMessage, res: ServerResponse, request: Request): Promise<void> {
+    return this.#underWay.run(() => this.#handle(req, res, this.#ending(request)));
+  }
+
+  /** @throws ApiError as `proxy` does */
+  upgrade(req: IncomingMessage, socket: Duplex, request: Request & { readonly head: Buffer }): Promise<void> {
+    const [first] = this.#inOrder(request);
+    return this.#underWay.run(() => (first as Backend).server.upgrade(req, socket, request));
+  }
+
+  /** Lets requests under way finish, within a minute; watches end behind an event, for their clients to go on elsewhere. */
+  async leave(): Promise<void> {
+    this.#leaving.abort();
+    await this.#underWay.over(GRACE);
+    await this[Symbol.asyncDispose]();
+  }
+
+  /** Ends what is under way. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#backends.map((backend) => backend[Symbol.asyncDispose]()));
+  }
+
+  async #handle(req: IncomingMessage, res: ServerResponse, request: Request): Promise<void> {
+    const [first, ...others] = this.#inOrder(request);
+    const next = BODILESS.has(req.method ?? "") ? others : [];
+    for (let backend = first as Backend; ; ) {
+      try {
+        return await backend.server.handle(req, res, request);
+      } catch (error) {
+        if (!isApiError(error) || error.code !== 503) throw error;
+        backend.failed();
+        const other = next.shift();
+        if (other === undefined || res.headersSent) throw error;
+        backend = other;
+      }
+    }
+  }
+
+  /** The same request, which is told to end here too. Of the signals one is made for those alone that ask. */
+  #ending(request: Request): Request {
+    const get = (): AbortSignal => AbortSignal.any([request.ending, this.#leaving.signal]);
+    return Object.create(request, { ending: { get, enumerable: true } });
+  }
+
+  /**
+   * Those that are ready first, and of these the one that this caller had before: versions of a view's own are known to whoever
+   * made them, so that a watch goes on where it began (rendezvous hashing, by the user).
+   */
+  #inOrder({ user }: Request): readonly Backend[] {
+    if (this.#backends.length === 1) return this.#backends;
+    const weight = (backend: Backend): string =>
+      createHash("sha1").update(user.name).update("\0").update(backend.server.unknown.url).digest("hex");
+    const weighed = this.#backends.map((backend) => ({ backend, weight: weight(backend) }));
+    weighed.sort((a, b) => Number(b.backend.isReady) - Number(a.backend.isReady) || (a.weight < b.weight ? -1 : 1));
+    return weighed.map(({ backend }) => backend);
+  }
+}
+
+/** What is under way somewhere, for whoever waits until it is over. */
+class UnderWay {
+  #count = 0;
+  #over: (() => void) | undefined;
+
+  /** Runs work that counts. @throws what it throws */
+  async run(work: () => Promise<void>): Promise<void> {
+    this.#count += 1;
+    try {
+      await work();
+    } finally {
+      this.#count -= 1;
+      if (this.#count === 0) this.#over?.();
+    }
+  }
+
+  /** Resolves when nothing is, or after so many ms. Asked once. */
+  async over(most: number): Promise<void> {
+    if (this.#count === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#over = resolve;
+    const timer = setTimeout(resolve, most);
+    await promise;
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,76 @@
+// Controllers across spaces: whose turn it is, and what is left of a space that is not there any more.
+import { type Controller, type ControllerOptions, controller, Informer } from "@virtual-workspaces/client";
+import { followSpaces, type Spaces } from "@virtual-workspaces/spaces";
+import { expect } from "chai";
+import { NOTE, type NoteObject } from "../../../client/informer/support.ts";
+import { until } from "../../../client/support/until.ts";
+import { Shops } from "../support/shops.ts";
+
+describe("controllers across spaces", function () {
+  this.timeout(60_000);
+  let shops: Shops;
+  let spaces: Spaces;
+  let stack: AsyncDisposableStack;
+
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack();
+    shops = stack.use(await Shops.start("one", "two"));
+    spaces = stack.use(
+      followSpaces({ client: shops.management.client, namespace: "default", onError: () => undefined }),
+    );
+  });
+  afterEach(() => stack.disposeAsync());
+
+  const run = async (
+    options: Pick<ControllerOptions<NoteObject>, "reconcile" | "gone">,
+  ): Promise<Controller<NoteObject>> => {
+    const notes = ({ client }: { readonly client: Spaces["engaged"][number]["client"] }) =>
+      new Informer({ resource: client.resource(NOTE) }).start();
+    const informers = stack.use(spaces.informers({ informers: { notes } }));
+    await informers.synced;
+    return stack.use(
+      controller({
+        name: "notes",
+        sources: [{ informer: informers.sources.notes }],
+        workers: 1,
+        onError: () => undefined,
+        ...options,
+      }),
+    );
+  };
+
+  it("serve what is to be done in one within a round, whatever is to be done in another", async () => {
+    for (let n = 0; n < 10_000; n++) shops.set("one", `n${n}`, "");
+    shops.set("two", "menu", "pea");
+    const served: string[] = [];
+    const running = await run({ reconcile: ({ cluster }) => void served.push(cluster) });
+    await until("all of them", () => served.length === 10_001);
+    expect(served.indexOf("default/two")).to.be.within(0, 1);
+    shops.set("two", "menu", "onion");
+    await until("the change", () => served.length === 10_002);
+    expect(running.metrics.queue).to.include({ depth: 0, delayed: 0, working: 0 });
+  });
+
+  it("let go of all that was to be done in a space that has left, what waits for another attempt among it", async () => {
+    for (let n = 0; n < 200; n++) shops.set("one", `n${n}`, "");
+    shops.set("two", "menu", "pea");
+    const failed = new Set<string>();
+    const gone = new Set<string>();
+    const later = new Error("not yet");
+    const running = await run({
+      reconcile: ({ cluster, name }) => {
+        if (cluster === "default/two") return;
+        failed.add(name);
+        throw later;
+      },
+      gone: ({ cluster, name }) => void gone.add(`${cluster} ${name}`),
+    });
+    await until("all have failed", () => failed.size === 200);
+    expect(running.metrics.queue.delayed + running.metrics.queue.depth).to.be.above(0);
+    await shops.remove("one");
+    await until("all are gone", () => gone.size === 200);
+    expect([...gone].every((key) => key.startsWith("default/one "))).to.equal(true);
+    await until("nothing is left", () => running.metrics.queue.working === 0);
+    expect(running.metrics.queue).to.include({ depth: 0, delayed: 0, working: 0 });
+  });
+});

@@ -1,0 +1,199 @@
+// Spaces that are processes of this machine: started, started again, ended, and nothing else with them.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { processesProvider } from "@virtual-workspaces/spaces";
+import { expect } from "chai";
+import { localNode } from "../../../tools/install.mjs";
+import { MAP } from "./support/management.ts";
+import { CALL, ProcessSpaces } from "./support/processes.ts";
+
+/** One that serves nothing, and minds no request to end. */
+const stubborn = (): [string, ...string[]] => [
+  localNode,
+  "-e",
+  'process.on("SIGTERM", () => undefined); setInterval(() => undefined, 1e6)',
+];
+
+/** One that writes a kubeconfig, and serves nothing. */
+const saying = (kubeconfig: object) => (): [string, ...string[]] => {
+  const text = JSON.stringify(JSON.stringify(kubeconfig));
+  return [localNode, "-e", `fs.writeFileSync("admin.kubeconfig", ${text}); setInterval(() => undefined, 1e6)`];
+};
+
+const failure = (error: unknown): string => String((error as Error).message);
+
+describe("spaces that are processes", function () {
+  this.timeout(60_000);
+
+  it("have their data when they are killed, and are started again at another place", async () => {
+    await using spaces = new ProcessSpaces();
+    const provider = await spaces.open();
+    await provider.create("shop");
+    await provider.create("shop");
+    const first = await provider.ready("shop");
+    expect(spaces.started).to.deep.equal([spaces.path("shop", "server")]);
+    await using client = await provider.client("shop");
+    await client
+      .resource(MAP)
+      .in("default")
+      .create({ metadata: { name: "menu" } });
+    spaces.signal("shop", "SIGKILL");
+    const fell = await provider.until("shop", (space) => space?.message?.includes("SIGKILL") === true);
+    expect(fell).to.deep.equal({
+      ...{ name: "shop", id: first?.id, phase: "Initializing", accessVersion: first?.accessVersion },
+      message: "its process was ended by SIGKILL, and is started again: the file log of the space says more",
+    });
+    const refused = await provider.provider.access("shop", CALL).catch(failure);
+    expect(refused).to.equal(fell?.message);
+    const second = await provider.ready("shop");
+    expect(second?.id).to.equal(first?.id);
+    expect(second?.accessVersion).not.to.equal(first?.accessVersion);
+    await using again = await provider.client("shop");
+    expect((await again.resource(MAP).in("default").get("menu")).metadata.name).to.equal("menu");
+    expect(spaces.logged).to.deep.equal(["the process of a space has ended its process was ended by SIGKILL"]);
+    expect(await provider.list()).to.deep.equal([second]);
+  });
+
+  it("are not ready while they hang, and are again", async () => {
+    await using spaces = new ProcessSpaces();
+    const provider = await spaces.open({ answerWithin: 250 });
+    await provider.create("shop");
+    const first = await provider.ready("shop");
+    spaces.signal("shop", "SIGSTOP");
+    const hung = await provider.until("shop", (space) => space?.phase !== "Ready");
+    expect(hung?.message).to.equal("its server does not answer /readyz within 0.25 s");
+    spaces.signal("shop", "SIGCONT");
+    expect(await provider.ready("shop")).to.deep.equal(first);
+    expect(spaces.started).to.have.length(1);
+    spaces.signal("shop", "SIGSTOP");
+    await provider.until("shop", (space) => space?.phase !== "Ready");
+    const pid = spaces.pid("shop");
+    await provider.delete("shop");
+    expect(() => process.kill(pid, 0), "nobody has the number").to.throw("ESRCH");
+    expect(await provider.list()).to.deep.equal([]);
+    expect(spaces.logged).to.deep.equal([]);
+  });
+
+  it("go with all that they had, though they do not want to, and are others when they are made again", async () => {
+    await using spaces = new ProcessSpaces();
+    const provider = await spaces.open({ command: stubborn, grace: 50 });
+    await provider.create("shop");
+    const before = await provider.until("shop", () => spaces.has("shop", "process.json"));
+    const pid = spaces.pid("shop");
+    await provider.delete("shop");
+    expect(() => process.kill(pid, 0)).to.throw("ESRCH");
+    expect(readdirSync(spaces.directory)).to.deep.equal([".keeper"]);
+    await provider.delete("shop");
+    await provider.create("shop");
+    expect((await provider.get("shop"))?.id).not.to.equal(before?.id);
+  });
+
+  it("say why they do not start, and are tried again", async () => {
+    await using spaces = new ProcessSpaces();
+    const provider = await spaces.open({
+      command: (folder) => (folder.includes("none") ? ["/there/is/none"] : [localNode, "-e", "process.exit(3)"]),
+    });
+    await provider.create("none");
+    const none = await provider.until("none", (space) => space?.message?.includes("cannot") === true);
+    expect(none?.message).to.equal("its process cannot be started: ENOENT: see command of the provider");
+    await provider.create("ends");
+    const ends = await provider.until("ends", (space) => space?.message?.includes("exit code") === true);
+    expect(ends?.message).to.equal(
+      "its process ended with exit code 3, and is started again: the file log of the space says more",
+    );
+    await spaces.startedTimes("ends", 3);
+    await provider.delete("none");
+    await provider.delete("ends");
+    expect(await provider.list()).to.deep.equal([]);
+  });
+
+  it("are not reached by what would run programs, read files, or leads to somebody else", async () => {
+    await using spaces = new ProcessSpaces();
+    const config = (cluster: object, user: object): object => ({
+      ...{ "current-context": "it", contexts: [{ name: "it", context: { cluster: "it", user: "it" } }] },
+      ...{ clusters: [{ name: "it", cluster }], users: [{ name: "it", user }] },
+    });
+    const said: readonly (readonly [object, string])[] = [
+      [config({ server: "https://127.0.0.1:1" }, { exec: { command: "touch" } }), "exec of the user is not taken"],
+      [config({ server: "https://127.0.0.1:1" }, { tokenFile: "/etc/passwd" }), "tokenFile of the user is not taken"],
+      [config({ server: "no URL" }, { token: "secret" }), "the server's URL, or its certificate authority"],
+      [config({ server: "http://127.0.0.1:1" }, { token: "secret" }), "its server cannot be reached"],
+    ];
+    for (const [kubeconfig, message] of said) {
+      await using provider = await spaces.open({ command: saying(kubeconfig) });
+      await provider.create("odd");
+      const odd = await provider.until("odd", (space) => space?.message?.includes(message) === true);
+      expect(odd?.phase).to.equal("Initializing");
+      expect(odd?.message).not.to.include("secret");
+      await provider.delete("odd");
+    }
+  });
+
+  it("are in folders for their owner alone, from which no name leads out", async () => {
+    await using spaces = new ProcessSpaces();
+    const provider = await spaces.open({ command: stubborn, grace: 50, most: 2 });
+    await provider.create("one");
+    await provider.until("one", () => spaces.has("one", "process.json"));
+    for (const name of ["", "one", "one/server"])
+      expect(statSync(spaces.path(name)).mode & 0o777, name).to.equal(0o700);
+    for (const name of [".keeper", "one/space.json", "one/process.json", "one/log"])
+      expect(statSync(spaces.path(name)).mode & 0o777, name).to.equal(0o600);
+    for (const name of ["..", "../two", "/two", "a/b", ".two", "", "Two", "a\0b", "-"]) {
+      expect(await provider.create(name).catch(failure), name).to.match(/^metadata.name: no folder is called so, /);
+      await provider.delete(name);
+      expect(await provider.get(name)).to.equal(undefined);
+    }
+    expect(readdirSync(spaces.folder.path)).to.deep.equal(["spaces"]);
+    mkdirSync(spaces.path("mine"));
+    writeFileSync(spaces.path("mine", "letters"), "");
+    symlinkSync(spaces.path("mine"), spaces.path("link"));
+    for (const name of ["mine", "link"])
+      expect(await provider.create(name).catch(failure)).to.equal(
+        `there is a ${name} in the folder of its provider that is no space: move it away`,
+      );
+    await provider.delete("mine");
+    expect(readdirSync(spaces.path("mine"))).to.deep.equal(["letters"]);
+    const below = { ...CALL, parent: "root:there" };
+    expect(await provider.provider.list(below)).to.deep.equal([]);
+    expect(await provider.provider.get("one", below)).to.equal(undefined);
+    await provider.provider.delete?.("one", below);
+    expect(await provider.provider.create?.("two", below).catch(failure)).to.match(/^its provider has no hierarchy: /);
+    await provider.create("two");
+    expect(await provider.create("three").catch(failure)).to.equal(
+      "its provider has 2 processes, and takes no more: delete others, or set most of the provider higher",
+    );
+    expect((await provider.list()).map(({ name }) => name).sort()).to.deep.equal(["one", "two"]);
+  });
+
+  it("never lend their name to a process that has only got the number", async () => {
+    await using spaces = new ProcessSpaces();
+    const innocent = spawn(localNode, ["-e", "setInterval(() => undefined, 1e6)"], { detached: true });
+    await once(innocent, "spawn");
+    {
+      await using provider = await spaces.open({ command: stubborn, grace: 50, keep: false });
+      await provider.create("shop");
+      await provider.until("shop", () => spaces.has("shop", "process.json"));
+    }
+    const noted = { pid: innocent.pid, started: "at another time" };
+    writeFileSync(join(spaces.path("shop"), "process.json"), JSON.stringify(noted));
+    await using provider = await spaces.open({ command: stubborn, grace: 50 });
+    await spaces.startedTimes("shop", 2);
+    await provider.delete("shop");
+    expect([innocent.exitCode, innocent.signalCode]).to.deep.equal([null, null]);
+    innocent.kill();
+    await once(innocent, "exit");
+  });
+
+  it("refuse options that cannot be", () => {
+    const options = { directory: "x", command: stubborn };
+    for (const [bad, message] of [
+      [{ checkEvery: 0 }, "checkEvery of processesProvider: give milliseconds, 1 at least"],
+      [{ grace: Number.NaN }, "grace of processesProvider: give milliseconds, 1 at least"],
+      [{ most: 0.5 }, "most of processesProvider: give a number, 1 at least"],
+      [{ directory: "" }, "directory of processesProvider: name a folder"],
+    ] as const)
+      expect(() => processesProvider({ ...options, ...bad })).to.throw(message);
+  });
+});

@@ -1,0 +1,201 @@
+// Providers of processes over one folder, whose processes are servers of workspaces: what a test starts ends with it.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { Client } from "@virtual-workspaces/client";
+import {
+  type PhysicalSpace,
+  type ProcessesProviderOptions,
+  processesProvider,
+  type SpaceProvider,
+} from "@virtual-workspaces/spaces";
+import { localNode } from "../../../../tools/install.mjs";
+import { type Tree, tree } from "../../../_setup/tree.ts";
+import { serverIn } from "./server-in.ts";
+
+type Provider = SpaceProvider & Partial<AsyncDisposable>;
+
+/** A process that serves nothing. */
+export const idleIn = (folder: string): readonly [string, ...string[]] => [
+  localNode,
+  "-e",
+  "setInterval(() => undefined, 1e6)",
+  folder,
+];
+
+/** Nobody has to wait: what is not told is looked for soon. */
+const QUICK = { checkEvery: 50, answerWithin: 2_000, grace: 2_000 } as const;
+
+/** What a provider is asked with. */
+export const CALL = { parent: undefined, signal: new AbortController().signal } as const;
+
+export class ProcessSpaces implements AsyncDisposable {
+  readonly folder: Tree = tree({});
+  readonly logged: string[] = [];
+  /** The folders of those that were started, in order. */
+  readonly started: string[] = [];
+  #starts: () => void = () => undefined;
+  readonly #stack = new AsyncDisposableStack();
+
+  get directory(): string {
+    return join(this.folder.path, "spaces");
+  }
+
+  options(options: Partial<ProcessesProviderOptions> = {}): ProcessesProviderOptions {
+    const { command = serverIn, ...rest } = options;
+    return {
+      directory: this.directory,
+      ...QUICK,
+      ...rest,
+      command: (folder) => {
+        this.started.push(folder);
+        this.#starts();
+        return command(folder);
+      },
+    };
+  }
+
+  /** Another provider over the folder. */
+  async open(options: Partial<ProcessesProviderOptions> = {}): Promise<Opened> {
+    return this.#stack.use(await this.#open(options));
+  }
+
+  async #open(options: Partial<ProcessesProviderOptions>): Promise<Opened> {
+    const log = ({ message, error }: { message: string; error?: unknown }): void =>
+      void this.logged.push(`${message} ${error ?? ""}`);
+    const provider = await processesProvider(this.options(options)).open({
+      name: "here",
+      secret: {},
+      log,
+      signal: new AbortController().signal,
+    });
+    return new Opened(provider);
+  }
+
+  /** Resolves when so many have been started of a space. */
+  async startedTimes(name: string, times: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#starts = () => {
+      if (this.started.filter((folder) => folder === this.path(name, "server")).length >= times) resolve();
+    };
+    this.#starts();
+    await promise;
+  }
+
+  path(...names: readonly string[]): string {
+    return join(this.directory, ...names);
+  }
+
+  has(...names: readonly string[]): boolean {
+    return existsSync(this.path(...names));
+  }
+
+  /** The process of a space, as it is noted. */
+  pid(name: string): number {
+    return JSON.parse(readFileSync(this.path(name, "process.json"), "utf8")).pid;
+  }
+
+  signal(name: string, signal: NodeJS.Signals): void {
+    process.kill(this.pid(name), signal);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync();
+    using _ = this.folder;
+    // Whatever a test has left running ends here.
+    await using last = await this.#open({ keep: false });
+    for (const name of readdirSync(this.directory)) await last.delete(name);
+  }
+}
+
+/** The processes that serve what is in a folder. */
+export function servingIn(folder: string): readonly number[] {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return pids.map(Number).filter((pid) => argumentsOf(pid).some((one) => one.includes(folder)) && isRunning(pid));
+}
+
+function argumentsOf(pid: number): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
+}
+
+/** Resolves when a process has ended, though it may not be buried yet. */
+export async function gone(pid: number): Promise<void> {
+  while (isRunning(pid)) await nextTurn();
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+/** A provider, asked as a manager would. */
+export class Opened implements AsyncDisposable {
+  readonly provider: Provider;
+  #isOver = false;
+
+  constructor(provider: Provider) {
+    this.provider = provider;
+  }
+
+  async list(): Promise<readonly PhysicalSpace[]> {
+    return this.provider.list(CALL);
+  }
+
+  get(name: string): Promise<PhysicalSpace | undefined> {
+    return this.provider.get(name, CALL);
+  }
+
+  async create(name: string): Promise<void> {
+    await this.provider.create?.(name, CALL);
+  }
+
+  async delete(name: string): Promise<void> {
+    await this.provider.delete?.(name, CALL);
+  }
+
+  /** A space, once it is as wanted: asked for whenever something is said of it. */
+  async until(name: string, is: (space: PhysicalSpace | undefined) => boolean): Promise<PhysicalSpace | undefined> {
+    if (this.provider.watch === undefined)
+      for (; ; await nextTurn()) {
+        const space = await this.get(name);
+        if (is(space)) return space;
+      }
+    const over = new AbortController();
+    const changes = this.provider.watch({ parent: undefined, signal: over.signal });
+    try {
+      const first = await this.get(name);
+      if (is(first)) return first;
+      for await (const change of changes) {
+        if (change.name !== name) continue;
+        const space = await this.get(name);
+        if (is(space)) return space;
+      }
+    } finally {
+      over.abort();
+    }
+    throw new Error(`nothing more is said of ${name}`);
+  }
+
+  ready(name: string): Promise<PhysicalSpace | undefined> {
+    return this.until(name, (space) => space?.phase === "Ready");
+  }
+
+  /** A client by the access to a space, to be closed. */
+  async client(name: string): Promise<Client> {
+    const { external = "" } = await this.provider.access(name, CALL);
+    return Client.fromKubeconfig({ contents: [{ file: name, content: JSON.parse(external) }] });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    await this.provider[Symbol.asyncDispose]?.();
+  }
+}

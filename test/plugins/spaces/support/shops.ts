@@ -1,0 +1,134 @@
+// Spaces of servers of notes: each a server of its own, with a version line and a history of its own, over a wire of its own.
+import { type FaultyUpstream, startFaulty } from "../../../_support/faulty.ts";
+import { type NoteObject, Notes } from "../../../client/informer/support.ts";
+import { isReady, Management, SECRET } from "./management.ts";
+
+/** A server, and the wire to it. */
+interface Shop {
+  readonly notes: Notes;
+  readonly wire: FaultyUpstream;
+}
+
+export interface ShopOptions {
+  /** How many events its server remembers. @default many */
+  readonly history?: number;
+  /** Nobody answers there until its wire is started. @default false */
+  readonly isDown?: boolean;
+}
+
+/** Whether a request is for a list, or a page of one; those for watches are others. */
+export const isList = ({ path }: { readonly path: string }): boolean =>
+  path.includes("/notes?") && !path.includes("watch=");
+
+export class Shops implements AsyncDisposable {
+  readonly management: Management;
+  readonly #shops = new Map<string, Shop>();
+  readonly #stack = new AsyncDisposableStack();
+
+  private constructor(management: Management) {
+    this.management = this.#stack.use(management);
+    this.#stack.use(management.manager());
+  }
+
+  /** A management cluster, and Spaces `default/<name>`. */
+  static async start(...names: readonly string[]): Promise<Shops> {
+    const shops = new Shops(await Management.start());
+    for (const name of names) await shops.open(name);
+    return shops;
+  }
+
+  /** Another server, and a Space of it. */
+  async open(name: string, options: ShopOptions = {}): Promise<void> {
+    await this.move(name, options);
+    await this.found(name);
+  }
+
+  /** A Space of the server that there is. */
+  async found(name: string): Promise<void> {
+    await this.management.make("default", name, { Type: "imported" });
+    await this.management.until("default", name, isReady);
+  }
+
+  /** Another server, at another address. @param from what its notes are to be at first */
+  async move(
+    name: string,
+    { history, isDown = false }: ShopOptions = {},
+    from: ReadonlyMap<string, string> = new Map(),
+  ): Promise<FaultyUpstream> {
+    const notes = this.#stack.use(await Notes.start(history === undefined ? {} : { history: { events: history } }));
+    for (const [note, text] of from) notes.set(note, text);
+    const wire = this.#stack.use(await startFaulty(`http://127.0.0.1:${notes.port}`));
+    this.#shops.set(name, { notes, wire });
+    if (isDown) await wire.stop();
+    await this.rotate(name, "alice");
+    return wire;
+  }
+
+  /** Another Space of a server that there is, in a place of its own there. */
+  async alias(name: string, of: string): Promise<void> {
+    const kubeconfig = this.management.kubeconfig(name, "alice", `${this.wire(of).url}/services/notes`);
+    for (const scope of ["incluster", "external"]) await this.management.keep(`${scope}-${name}`, { kubeconfig });
+    await this.found(name);
+  }
+
+  /** Another credential, at the same address. */
+  async rotate(name: string, token: string): Promise<void> {
+    const url = `${this.wire(name).url}/services/notes`;
+    const kubeconfig = this.management.kubeconfig("root", token, url);
+    for (const scope of ["incluster", "external"]) await this.management.keep(`${scope}-${name}`, { kubeconfig });
+  }
+
+  /** The Space is no more; its server is. */
+  remove(name: string): Promise<void> {
+    return this.management.removeSpace("default", name);
+  }
+
+  /** Takes away what leads to a Space from outside, until it is rotated. */
+  async conceal(name: string): Promise<void> {
+    await this.management.client.resource(SECRET).in("default").delete(`external-${name}`);
+  }
+
+  set(name: string, note: string, text: string): NoteObject {
+    return this.notes(name).set(note, text);
+  }
+
+  delete(name: string, note: string): void {
+    this.notes(name).delete(note);
+  }
+
+  /** What there is: names and texts. */
+  has(name: string): Map<string, string> {
+    const all = this.notes(name).notes.in("root").list() as NoteObject[];
+    return new Map(all.map(({ metadata, spec }) => [metadata.name ?? "", spec.text ?? ""]));
+  }
+
+  /** Its server forgets all but the last few events. */
+  async forget(name: string, events: number): Promise<void> {
+    for (let n = 0; n <= events; n++) {
+      this.set(name, "noise", `${n}`);
+      // Whoever follows it is not to lose what he would not lose otherwise.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    this.delete(name, "noise");
+  }
+
+  /** Its server. */
+  notes(name: string): Notes {
+    return this.#of(name).notes;
+  }
+
+  /** What everything goes through. */
+  wire(name: string): FaultyUpstream {
+    return this.#of(name).wire;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#stack.disposeAsync();
+  }
+
+  #of(name: string): Shop {
+    const shop = this.#shops.get(name);
+    if (shop === undefined) throw new Error(`there is no shop ${name}`);
+    return shop;
+  }
+}

@@ -1,0 +1,87 @@
+// A kind or a k3d that needs no Docker, with all of its clusters ended at the end.
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import {
+  k3dProvider,
+  kindProvider,
+  type LocalClustersOptions,
+  type SpaceProviderType,
+} from "@virtual-workspaces/spaces";
+import { localNode } from "../../../../tools/install.mjs";
+import { tree } from "../../../_setup/tree.ts";
+import { Opened } from "./processes.ts";
+
+const PROGRAM = join(import.meta.dirname, "stand-in.fixture.ts");
+
+export class StandIn implements AsyncDisposable {
+  readonly tool: "kind" | "k3d";
+  readonly logged: string[] = [];
+  readonly #folder = tree({});
+  readonly #stack = new AsyncDisposableStack();
+
+  constructor(tool: "kind" | "k3d") {
+    this.tool = tool;
+    const text = `#!/bin/sh\nexec "${localNode}" --conditions=@virtual-workspaces/source "${PROGRAM}" ${tool} "$@"\n`;
+    writeFileSync(this.command, text);
+    chmodSync(this.command, 0o755);
+  }
+
+  get command(): string {
+    return join(this.#folder.path, this.tool);
+  }
+
+  path(...names: readonly string[]): string {
+    return join(this.#folder.path, ...names);
+  }
+
+  /** With a kubeconfig that is somebody's. */
+  get env(): Readonly<Record<string, string | undefined>> {
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    return { PATH, NODE_COMPILE_CACHE, STAND_IN: this.#folder.path, KUBECONFIG: this.command };
+  }
+
+  type(options: LocalClustersOptions = {}): SpaceProviderType {
+    const all = { command: this.command, env: this.env, ...options };
+    return this.tool === "kind" ? kindProvider(all) : k3dProvider(all);
+  }
+
+  async open(options: LocalClustersOptions = {}): Promise<Opened> {
+    const log = ({ message, error }: { message: string; error?: unknown }): void =>
+      void this.logged.push(`${message} ${error ?? ""}`);
+    return this.#stack.use(
+      new Opened(
+        await this.type(options).open({ name: "here", secret: {}, log, signal: new AbortController().signal }),
+      ),
+    );
+  }
+
+  /** What it does wrong from now on. */
+  faults(faults: Readonly<Record<string, string>>): void {
+    writeFileSync(this.path("faults.json"), JSON.stringify(faults));
+  }
+
+  get calls(): readonly string[] {
+    return existsSync(this.path("calls")) ? readFileSync(this.path("calls"), "utf8").trimEnd().split("\n") : [];
+  }
+
+  get clusters(): readonly string[] {
+    return existsSync(this.path("clusters")) ? readdirSync(this.path("clusters")) : [];
+  }
+
+  /** Resolves when there is something of a cluster. */
+  async appears(cluster: string): Promise<void> {
+    while (!this.clusters.includes(cluster)) await nextTurn();
+  }
+
+  pid(cluster: string): number {
+    return Number(readFileSync(this.path("clusters", cluster, "pid"), "utf8"));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync();
+    for (const cluster of this.clusters)
+      if (existsSync(this.path("clusters", cluster, "pid"))) process.kill(this.pid(cluster), "SIGKILL");
+    this.#folder[Symbol.dispose]();
+  }
+}
