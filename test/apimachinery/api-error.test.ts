@@ -101,7 +101,7 @@ describe("ApiError", () => {
 
 describe("isApiError", () => {
   it("knows an error of another copy of the package", async () => {
-    const copy = new URL("../../packages/apimachinery/src/api-error.ts?copy", import.meta.url).href;
+    const copy = new URL("../../packages/apimachinery/src/meta/api-error.ts?copy", import.meta.url).href;
     const other: { ApiError: typeof ApiError } = await import(copy);
     const error: unknown = other.ApiError.badRequest("m");
     expect(error).not.to.be.instanceOf(ApiError);

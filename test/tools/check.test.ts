@@ -14,10 +14,12 @@ const manifest = (name: string, more: object = {}): string =>
 /** Two packages in their rows: nothing is wrong with them. */
 const healthy = {
   "packages/apimachinery/package.json": manifest(`${scope}apimachinery`),
+  "packages/apimachinery/layers.json": '{ "rows": [["a.ts"], ["index.ts"]] }',
   "packages/apimachinery/src/index.ts": 'export { a } from "./a.ts";\n',
   "packages/apimachinery/src/a.ts":
     '/**\n * import { x } from "@virtual-workspaces/framework";\n */\nexport const a = "from";\n',
   "packages/framework/package.json": manifest(`${scope}framework`, { dependencies: { [`${scope}apimachinery`]: "1" } }),
+  "packages/framework/layers.json": '{ "rows": [["index.ts"]] }',
   "packages/framework/src/index.ts": `import {\n  a,\n} from "${scope}apimachinery";\nimport { createServer } from "node:http";\n`,
 };
 

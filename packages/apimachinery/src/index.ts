@@ -5,6 +5,18 @@
  * @module
  */
 
+// Server-side apply
+export {
+  type ExtractOptions,
+  FieldManager,
+  type FieldManagerOptions,
+  type ManagedApply,
+  type ManagedUpdate,
+} from "./apply/field-manager.ts";
+export { FieldSet, type FieldSetChildren, formatFieldsV1, parseFieldsV1 } from "./apply/field-set.ts";
+export { keepManagedFieldsTimes } from "./apply/managed-object.ts";
+export { managedFieldsOfScale, managedFieldsOfScaled, type ReplicasFields } from "./apply/scale-managers.ts";
+export type { VersionsOptions } from "./apply/versions.ts";
 // Discovery
 export {
   type AggregatedDiscoveryDocument,
@@ -15,31 +27,7 @@ export {
   type ApiSubresourceDiscovery,
   type ApiVersionDiscovery,
   aggregatedDiscoveryDocument,
-} from "./aggregated-discovery.ts";
-// Errors
-export { ApiError, type ForbiddenOptions, type InvalidOptions, isApiError, toApiError } from "./api-error.ts";
-// Objects and their names
-export { parseApiVersion } from "./api-version.ts";
-// Server-side apply
-export {
-  type ExtractOptions,
-  FieldManager,
-  type FieldManagerOptions,
-  type ManagedApply,
-  type ManagedUpdate,
-} from "./apply/field-manager.ts";
-export { FieldSet, type FieldSetChildren } from "./apply/field-set.ts";
-export { formatFieldsV1, parseFieldsV1 } from "./apply/fields-v1.ts";
-export { keepManagedFieldsTimes } from "./apply/managed-object.ts";
-export { managedFieldsOfScale, managedFieldsOfScaled, type ReplicasFields } from "./apply/scale-managers.ts";
-export type { VersionsOptions } from "./apply/versions.ts";
-// Errors
-export { boundedCauses } from "./bounded-causes.ts";
-// Schemas
-export type { CheckedSchema } from "./checked-schema.ts";
-// Lists and watches
-export { type ContinueToken, decodeContinue, encodeContinue } from "./continue-token.ts";
-export type { DiscoveredResource, DiscoveredSubresource, GroupOrder } from "./discovered-resource.ts";
+} from "./discovery/aggregated.ts";
 export {
   type ApiGroup,
   type ApiGroupDocument,
@@ -53,8 +41,29 @@ export {
   apiVersionsDocument,
   type GroupVersionForDiscovery,
   type ServerAddressByClientCidr,
-} from "./discovery.ts";
+} from "./discovery/documents.ts";
 export {
+  compareVersionPriority,
+  type DiscoveredResource,
+  type DiscoveredSubresource,
+  type GroupOrder,
+} from "./discovery/resources.ts";
+// JSON
+export { MAX_JSON_DEPTH, type ParsedJson, parseJson, parseOwnJson, stringifyJson } from "./json/parse.ts";
+export type { JsonLimits } from "./json/scan.ts";
+export { cloneJson, compareUtf8, equalJson, isJsonObject, type JsonObject, memberOf, setMember } from "./json/value.ts";
+// Objects, their names, and errors
+export {
+  ApiError,
+  type ForbiddenOptions,
+  type ForbiddenRequest,
+  forbiddenFor,
+  type InvalidOptions,
+  isApiError,
+  toApiError,
+} from "./meta/api-error.ts";
+export {
+  boundedCauses,
   fieldDuplicate,
   fieldForbidden,
   fieldInvalid,
@@ -66,20 +75,7 @@ export {
   formatCause,
   formatCauses,
   OMITTED_VALUE,
-} from "./field-cause.ts";
-export { type ForbiddenRequest, forbiddenFor } from "./forbidden.ts";
-export type { FromSchema } from "./from-schema.ts";
-// Tables
-export { humanDuration } from "./human-duration.ts";
-// JSON
-export { compareUtf8 } from "./json/order.ts";
-export { MAX_JSON_DEPTH, type ParsedJson, parseJson, parseOwnJson, stringifyJson } from "./json/parse.ts";
-export type { JsonLimits } from "./json/scan.ts";
-export { cloneJson, equalJson, isJsonObject, type JsonObject, memberOf, setMember } from "./json/value.ts";
-export { compileJsonPath } from "./jsonpath.ts";
-export { type ListOptions, parseListOptions, type ResourceVersionMatch, withListDefaults } from "./list-options.ts";
-export { validateListOptions } from "./list-validation.ts";
-// Logical clusters
+} from "./meta/field-cause.ts";
 export {
   baseName,
   CLUSTER_ANNOTATION,
@@ -89,7 +85,37 @@ export {
   parentPath,
   splitWorkspacePath,
   WILDCARD,
-} from "./logical-cluster.ts";
+} from "./meta/logical-cluster.ts";
+export {
+  dnsLabelProblems,
+  labelKeyProblems,
+  labelValueProblems,
+  nameProblems,
+  pathSegmentProblems,
+  pluralOf,
+} from "./meta/names.ts";
+export { normalizeMetadata } from "./meta/normalize.ts";
+export {
+  FOREGROUND_FINALIZER,
+  finalizerWarnings,
+  type ObjectMetaRules,
+  ORPHAN_FINALIZER,
+  objectMetaProblems,
+  objectMetaUpdateProblems,
+  parseApiVersion,
+} from "./meta/object-meta.ts";
+export {
+  type CauseType,
+  isErrorCode,
+  type KnownReason,
+  type Status,
+  type StatusCause,
+  type StatusDetails,
+  type StatusReason,
+  statusFrom,
+  statusReasons,
+  type UnsaidStatus,
+} from "./meta/status.ts";
 export {
   apiVersionOf,
   formatGroupKind,
@@ -107,24 +133,46 @@ export {
   type ObjectMeta,
   type ObjectOf,
   type OwnerReference,
-} from "./meta.ts";
-export {
-  dnsLabelProblems,
-  labelKeyProblems,
-  labelValueProblems,
-  nameProblems,
-  pathSegmentProblems,
-  pluralOf,
-} from "./names.ts";
+} from "./meta/types.ts";
 // Patches
-export { applyJsonPatch } from "./patch/json-patch.ts";
-export { unknownJsonPatchFields } from "./patch/json-patch-operation.ts";
+export { applyJsonPatch, unknownJsonPatchFields } from "./patch/json-patch.ts";
 export { applyMergePatch } from "./patch/merge-patch.ts";
 export { applyStrategicMergePatch } from "./patch/strategic/apply.ts";
-export { hasPatchStrategy } from "./patch/strategic/field.ts";
-export { quote } from "./quote.ts";
-export { compareResourceVersions, isResourceVersion } from "./resource-version.ts";
-export type { JsonSchema, ValidationRule } from "./schema.ts";
+export { hasPatchStrategy } from "./patch/strategic/directives.ts";
+// Options of requests, pages and watches
+export { type ContinueToken, decodeContinue, encodeContinue } from "./requests/continue-token.ts";
+export {
+  type DeleteQuery,
+  type Preconditions,
+  type PropagationPolicy,
+  parseDeleteOptions,
+} from "./requests/delete-options.ts";
+export {
+  type ListOptions,
+  parseListOptions,
+  type ResourceVersionMatch,
+  validateListOptions,
+  withListDefaults,
+} from "./requests/list-options.ts";
+export {
+  type BookmarkOptions,
+  bookmarkObject,
+  compareResourceVersions,
+  INITIAL_EVENTS_END,
+  isResourceVersion,
+  type WatchEvent,
+  type WatchEventType,
+} from "./requests/watch.ts";
+export {
+  type FieldValidation,
+  managerOf,
+  parseWriteOptions,
+  type WriteQuery,
+  type WriteQueryRules,
+} from "./requests/write-options.ts";
+// Schemas
+export type { CheckedSchema, FromSchema, JsonSchema, ValidationRule } from "./schema.ts";
+// Selectors
 export { everyField, type FieldRequirement, FieldSelector, parseFieldSelector } from "./selectors/fields.ts";
 export { type LabelOperator, LabelRequirement } from "./selectors/label-requirement.ts";
 export {
@@ -135,28 +183,27 @@ export {
   labelSelectorFromObject,
   parseLabelSelector,
 } from "./selectors/labels.ts";
-export {
-  type CauseType,
-  type KnownReason,
-  type Status,
-  type StatusCause,
-  type StatusDetails,
-  type StatusReason,
-  statusReasons,
-} from "./status.ts";
-export { type DefaultRuleSites, type DefaultRuleSitesOptions, defaultRuleSites } from "./structural/default-sites.ts";
 // Structural schemas
 export { type FieldPathOptions, resolveFieldPath, type SchemaField } from "./structural/field-path.ts";
-export { isRecognizedFormat } from "./structural/formats.ts";
+export { isRecognizedFormat } from "./structural/formats/formats.ts";
 export type { PatternCompiler } from "./structural/node.ts";
-export { type StructuralProblemsOptions, structuralProblems } from "./structural/problems/structural-problems.ts";
-export { type RuleSite, ruleField } from "./structural/rules.ts";
-export { ruleSites, type StaticRuleSite } from "./structural/static-rules.ts";
+export { type StructuralProblemsOptions, structuralProblems } from "./structural/problems/problems.ts";
+export {
+  type DefaultRuleSites,
+  type DefaultRuleSitesOptions,
+  defaultRuleSites,
+  type RuleSite,
+  ruleField,
+  ruleSites,
+  type StaticRuleSite,
+} from "./structural/rules.ts";
 export {
   type CompileOptions,
   compileSchema,
   StructuralSchema,
 } from "./structural/structural-schema.ts";
+// Tables
+export { compileJsonPath } from "./tables/jsonpath.ts";
 export {
   AGE_COLUMN,
   type ColumnHead,
@@ -167,38 +214,8 @@ export {
   type PathColumn,
   type TableColumn,
   type TableColumnDefinition,
-} from "./table.ts";
-export type { TableColumnType } from "./table-cell.ts";
-export { formatTime } from "./time.ts";
-export { isErrorCode, statusFrom, type UnsaidStatus } from "./told-status.ts";
-export { compareVersionPriority } from "./version-priority.ts";
-export {
-  type BookmarkOptions,
-  bookmarkObject,
-  INITIAL_EVENTS_END,
-  type WatchEvent,
-  type WatchEventType,
-} from "./watch.ts";
-// Writes
-export {
-  type DeleteQuery,
-  type Preconditions,
-  type PropagationPolicy,
-  parseDeleteOptions,
-} from "./write/delete-options.ts";
-export { normalizeMetadata } from "./write/metadata.ts";
-export {
-  FOREGROUND_FINALIZER,
-  finalizerWarnings,
-  type ObjectMetaRules,
-  ORPHAN_FINALIZER,
-  objectMetaProblems,
-  objectMetaUpdateProblems,
-} from "./write/object-meta.ts";
-export {
-  type FieldValidation,
-  managerOf,
-  parseWriteOptions,
-  type WriteQuery,
-  type WriteQueryRules,
-} from "./write/options.ts";
+  type TableColumnType,
+} from "./tables/table.ts";
+// Texts as Go writes them
+export { quote } from "./text/go-format.ts";
+export { formatTime, humanDuration } from "./text/time.ts";

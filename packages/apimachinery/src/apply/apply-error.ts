@@ -1,6 +1,6 @@
-import { ApiError } from "../api-error.ts";
-import { compareUtf8 } from "../json/order.ts";
-import { quote } from "../quote.ts";
+import { compareUtf8 } from "../json/value.ts";
+import { ApiError } from "../meta/api-error.ts";
+import { quote } from "../text/go-format.ts";
 import type { FieldSet } from "./field-set.ts";
 import { type Manager, managerId } from "./managed-fields.ts";
 

@@ -1,9 +1,18 @@
 import { equalJson, type JsonObject, memberOf } from "../json/value.ts";
 import { FieldSet } from "./field-set.ts";
-import { type Form, filledList, filledMap, formOf, memberType } from "./form.ts";
-import { elementOf } from "./list-element.ts";
 import type { ListElement } from "./path-element.ts";
-import { DEDUCED, type ListType, type MapType, type ValueType } from "./value-type.ts";
+import {
+  DEDUCED,
+  elementOf,
+  type Form,
+  filledList,
+  filledMap,
+  formOf,
+  type ListType,
+  type MapType,
+  memberType,
+  type ValueType,
+} from "./value-type.ts";
 
 /** How a field differs; bits, since one and the same may be removed and added (as what it was, as what it is). */
 export const ADDED = 1;

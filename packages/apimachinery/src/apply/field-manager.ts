@@ -1,8 +1,8 @@
-import { ApiError, isApiError } from "../api-error.ts";
 import type { JsonObject } from "../json/value.ts";
-import type { KubeObject } from "../meta.ts";
+import { ApiError, isApiError } from "../meta/api-error.ts";
+import type { KubeObject } from "../meta/types.ts";
 import { applyFailure, type Conflict, conflictError } from "./apply-error.ts";
-import { FieldSet } from "./field-set.ts";
+import { FieldSet, setOfPaths } from "./field-set.ts";
 import { fieldsOfLastApplied, KUBECTL, withLastApplied } from "./last-applied.ts";
 import { isManagedFields, type ManagerKey, type Managers, managerId } from "./managed-fields.ts";
 import {
@@ -13,7 +13,6 @@ import {
   withManagedFields,
   withManagers,
 } from "./managed-object.ts";
-import { setOfPaths } from "./never-owned.ts";
 import { extract } from "./remove.ts";
 import { applyConfig, trackUpdate, type Write } from "./track.ts";
 import { Versions, type VersionsOptions } from "./versions.ts";

@@ -1,6 +1,6 @@
-import { goJson } from "../go-format.ts";
 import { parseJson } from "../json/parse.ts";
 import { isJsonObject, type JsonObject, memberOf, setMember } from "../json/value.ts";
+import { goJson } from "../text/go-format.ts";
 import { ADDED, changed, compare, MODIFIED, REMOVED } from "./compare.ts";
 import { FieldSet } from "./field-set.ts";
 import { fieldsOf } from "./fields-of.ts";

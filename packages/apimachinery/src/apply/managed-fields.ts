@@ -1,11 +1,9 @@
-import { goJson } from "../go-format.ts";
-import { compareUtf8 } from "../json/order.ts";
-import { isJsonObject } from "../json/value.ts";
-import type { ManagedFieldsEntry } from "../meta.ts";
-import { quote } from "../quote.ts";
-import { formatTime, parseTime } from "../time.ts";
+import { compareUtf8, isJsonObject } from "../json/value.ts";
+import type { ManagedFieldsEntry } from "../meta/types.ts";
+import { goJson, quote } from "../text/go-format.ts";
+import { formatTime, parseTime } from "../text/time.ts";
 import type { FieldSet } from "./field-set.ts";
-import { formatFieldsV1, parseFieldsV1 } from "./fields-v1.ts";
+import { formatFieldsV1, parseFieldsV1 } from "./field-set.ts";
 
 /** Who a manager is. For one that applies, the version that it last applied in is no part of this. */
 export interface ManagerKey {

@@ -1,5 +1,5 @@
 import { equalJson, isJsonObject, type JsonObject } from "../json/value.ts";
-import type { KubeObject, ManagedFieldsEntry } from "../meta.ts";
+import type { KubeObject, ManagedFieldsEntry } from "../meta/types.ts";
 import { applyFailure } from "./apply-error.ts";
 import { isManagedFields, isReset, type Managers, readManagers, writeManagers } from "./managed-fields.ts";
 

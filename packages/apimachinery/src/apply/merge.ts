@@ -1,7 +1,15 @@
 import { equalJson, type JsonObject, memberOf, setMember } from "../json/value.ts";
-import { filledList, filledMap, formOf, memberType } from "./form.ts";
-import { elementOf } from "./list-element.ts";
-import { DEDUCED, type ListType, type MapType, type ValueType } from "./value-type.ts";
+import {
+  DEDUCED,
+  elementOf,
+  filledList,
+  filledMap,
+  formOf,
+  type ListType,
+  type MapType,
+  memberType,
+  type ValueType,
+} from "./value-type.ts";
 
 /**
  * Merges an applied value onto the one that is there, by its type: what is atomic is replaced, all else merged. Shares what

@@ -2,8 +2,8 @@ import type { JsonObject } from "../json/value.ts";
 import type { Conflict } from "./apply-error.ts";
 import { ADDED, type Changes, changed, compare, MODIFIED, REMOVED } from "./compare.ts";
 import type { FieldSet } from "./field-set.ts";
+import { reconcile } from "./fields-of.ts";
 import { type Manager, type Managers, withFields } from "./managed-fields.ts";
-import { reconcile } from "./schema-sets.ts";
 import type { Versions } from "./versions.ts";
 
 /** A change of an object, and who managed it before. Both objects are in the versions' own version. */
@@ -18,7 +18,7 @@ export interface Change {
 }
 
 /** What a change does to the managers. */
-export interface Outcome {
+export interface ContestedChange {
   /** What it takes from others. */
   readonly conflicts: readonly Conflict[];
   /** The managers once that is taken; those with nothing left are gone. */
@@ -28,7 +28,7 @@ export interface Outcome {
 }
 
 /** Finds what a change takes from whom. Managers of versions that are gone are forgotten. */
-export function contest(versions: Versions, change: Change): Outcome {
+export function contest(versions: Versions, change: Change): ContestedChange {
   const own = new Difference(versions, change, versions.apiVersion);
   const differences = new Map([[versions.apiVersion, own]]);
   const conflicts: Conflict[] = [];

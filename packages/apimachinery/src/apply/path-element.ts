@@ -1,8 +1,6 @@
-import { compareUtf8, sortedUtf8 } from "../json/order.ts";
 import { parseJson, parseOwnJson } from "../json/parse.ts";
-import { isJsonObject, type JsonObject, memberOf } from "../json/value.ts";
-import { quote } from "../quote.ts";
-import { goValue, iteratorJson } from "./go-text.ts";
+import { compareUtf8, isJsonObject, type JsonObject, memberOf, sortedUtf8 } from "../json/value.ts";
+import { goValue, iteratorJson, quote } from "../text/go-format.ts";
 
 /**
  * The element of a list in a path, as FieldsV1 writes it: `k:{"name":"a"}` by its keys, `v:"a"` by its value, `i:0` by

@@ -1,12 +1,10 @@
-import type { JsonObject } from "../json/value.ts";
+import { isJsonObject, type JsonObject, memberOf, setMember } from "../json/value.ts";
 import { FieldSet } from "./field-set.ts";
-import { fieldsOf } from "./fields-of.ts";
+import { fieldsOf, withNamedFields } from "./fields-of.ts";
 import type { Manager, Managers } from "./managed-fields.ts";
 import { remove } from "./remove.ts";
-import { withNamedFields } from "./schema-sets.ts";
-import type { ValueType } from "./value-type.ts";
+import { DEDUCED, elementOf, formOf, type ListType, type MapType, memberType, type ValueType } from "./value-type.ts";
 import type { Versions } from "./versions.ts";
-import { withRequired } from "./with-required.ts";
 
 /** What is to be pruned. */
 export interface Pruning {
@@ -80,4 +78,39 @@ function allFields(value: JsonObject, type: ValueType): FieldSet {
 /** An object never loses its last member here: apiVersion and kind are nobody's. */
 function object(value: unknown): JsonObject {
   return value as JsonObject;
+}
+
+/**
+ * What is left of `whole`, with the fields that its schema requires of what is left. Conversions between versions are
+ * written for objects that are valid, and may not be asked about others.
+ */
+function withRequired(left: unknown, whole: unknown, type: ValueType): unknown {
+  switch (formOf(type, whole)) {
+    case "scalar":
+      return left ?? whole;
+    case "map":
+      if (type.map === undefined || type.map.atomic || !isJsonObject(whole)) return left ?? whole;
+      return members(isJsonObject(left) ? left : {}, whole, type.map);
+    case "list":
+      if (type.list === undefined || type.list.atomic || !Array.isArray(whole)) return left ?? whole;
+      return Array.isArray(left) ? elements(left, whole, type.list) : [];
+  }
+}
+
+function members(left: JsonObject, whole: JsonObject, type: MapType): JsonObject {
+  const result: JsonObject = {};
+  for (const name of new Set([...Object.keys(left), ...type.required])) {
+    const [is, was] = [memberOf(left, name), memberOf(whole, name)];
+    if (was !== undefined) setMember(result, name, withRequired(is, was, memberType(type, name) ?? DEDUCED));
+    else if (is !== undefined) setMember(result, name, is);
+  }
+  return result;
+}
+
+function elements(left: readonly unknown[], whole: readonly unknown[], type: ListType): unknown[] {
+  const were = new Map(whole.map((item) => [elementOf(type, item), item]));
+  return left.map((item) => {
+    const was = were.get(elementOf(type, item));
+    return was === undefined ? item : withRequired(item, was, type.element);
+  });
 }

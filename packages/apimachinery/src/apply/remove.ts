@@ -1,8 +1,16 @@
 import { type JsonObject, setMember } from "../json/value.ts";
 import type { FieldSet } from "./field-set.ts";
-import { filledList, filledMap, formOf, memberType } from "./form.ts";
-import { elementOf } from "./list-element.ts";
-import { DEDUCED, type ListType, type MapType, type ValueType } from "./value-type.ts";
+import {
+  DEDUCED,
+  elementOf,
+  filledList,
+  filledMap,
+  formOf,
+  type ListType,
+  type MapType,
+  memberType,
+  type ValueType,
+} from "./value-type.ts";
 
 /**
  * A value without the fields of a set. What loses its last member or element becomes null, as in Kubernetes, unless

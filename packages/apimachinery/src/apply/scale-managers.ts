@@ -1,7 +1,7 @@
-import type { ManagedFieldsEntry } from "../meta.ts";
+import type { ManagedFieldsEntry } from "../meta/types.ts";
 import type { FieldSet } from "./field-set.ts";
+import { setOfPaths } from "./field-set.ts";
 import { type Manager, type Managers, managerId, readManagers, withFields, writeManagers } from "./managed-fields.ts";
-import { setOfPaths } from "./never-owned.ts";
 
 /** Where a kind keeps the number of its replicas. */
 export interface ReplicasFields {

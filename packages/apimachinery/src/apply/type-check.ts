@@ -1,9 +1,16 @@
 import { isJsonObject } from "../json/value.ts";
-import { formOf, memberType } from "./form.ts";
-import { goSyntax, goType, goValue } from "./go-text.ts";
-import { elementOf } from "./list-element.ts";
+import { goSyntax, goType, goValue } from "../text/go-format.ts";
 import { formatListElement } from "./path-element.ts";
-import { DEDUCED, type ListType, type MapType, UNTYPED, type ValueType } from "./value-type.ts";
+import {
+  DEDUCED,
+  elementOf,
+  formOf,
+  type ListType,
+  type MapType,
+  memberType,
+  UNTYPED,
+  type ValueType,
+} from "./value-type.ts";
 
 /** How strictly a value is checked. */
 export interface TypeCheckOptions {

@@ -1,4 +1,7 @@
+import { compareUtf8, isJsonObject, type JsonObject, memberOf } from "../json/value.ts";
 import type { JsonSchema } from "../schema.ts";
+import { quote } from "../text/go-format.ts";
+import { keyElement, type ListElement, valueElement } from "./path-element.ts";
 
 /** A list is one field as a whole (atomic), or its elements are fields, told apart by keys or, without any, by value. */
 export interface ListType {
@@ -179,4 +182,64 @@ function structType(fields: Readonly<Record<string, ValueType>>): ValueType {
 
 function atomic({ map }: ValueType): MapType | undefined {
   return map === undefined ? undefined : { ...map, atomic: true };
+}
+
+/** As what a value is treated: what it is, or, if its type does not know such values (null is one), the type's first. */
+export type Form = "map" | "scalar" | "list";
+
+export function formOf(type: ValueType, value: unknown): Form {
+  if (Array.isArray(value)) {
+    if (type.list !== undefined) return "list";
+  } else if (isJsonObject(value)) {
+    if (type.map !== undefined) return "map";
+  } else if (value !== null && value !== undefined && type.scalar !== undefined) return "scalar";
+  if (type.map !== undefined) return "map";
+  return type.scalar === undefined ? "list" : "scalar";
+}
+
+/** The type of a member; undefined if there may be none of that name. */
+export function memberType(type: MapType, name: string): ValueType | undefined {
+  return type.fields?.get(name) ?? type.element;
+}
+
+/** An object that has members; undefined for anything else. */
+export function filledMap(value: unknown): JsonObject | undefined {
+  if (!isJsonObject(value)) return undefined;
+  for (const name in value) if (Object.hasOwn(value, name) && memberOf(value, name) !== undefined) return value;
+  return undefined;
+}
+
+/** A list that has elements; undefined for anything else. */
+export function filledList(value: unknown): readonly unknown[] | undefined {
+  return Array.isArray(value) && value.length > 0 ? value : undefined;
+}
+
+/** What names the element of a list that is a set or has keys; `problem` says in Kubernetes' words why nothing does. */
+export function elementOf(type: ListType, item: unknown): ListElement | { readonly problem: string } {
+  return type.keys.length === 0 ? elementOfSet(item) : elementByKeys(type, item);
+}
+
+function elementOfSet(item: unknown): ListElement | { readonly problem: string } {
+  if (isJsonObject(item)) return { problem: "associative list without keys has an element that's a map type" };
+  if (Array.isArray(item)) return { problem: "not supported: associative list with lists as elements" };
+  if (item === null) return { problem: "associative list without keys has an element that's an explicit null" };
+  return valueElement(item);
+}
+
+function elementByKeys(type: ListType, item: unknown): ListElement | { readonly problem: string } {
+  if (item === null) return { problem: "associative list with keys may not have a null element" };
+  if (!isJsonObject(item)) return { problem: "associative list with keys may not have non-map elements" };
+  const keys: [string, unknown][] = [];
+  for (const name of type.keys) {
+    const given = memberOf(item, name);
+    const value = given === undefined ? type.element.map?.fields?.get(name)?.default : given;
+    if (value !== undefined) keys.push([name, value]);
+  }
+  if (keys.length === 0) {
+    const names = type.keys.map(quote).join(" ");
+    const problem = `associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)`;
+    return { problem };
+  }
+  if (keys.length > 1) keys.sort(([a], [b]) => compareUtf8(a, b));
+  return keyElement(keys);
 }

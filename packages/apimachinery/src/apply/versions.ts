@@ -1,5 +1,5 @@
 import type { JsonObject } from "../json/value.ts";
-import type { KubeObject } from "../meta.ts";
+import type { KubeObject } from "../meta/types.ts";
 import type { JsonSchema } from "../schema.ts";
 import { applyFailure } from "./apply-error.ts";
 import { typeProblem } from "./type-check.ts";

@@ -1,7 +1,6 @@
-import { memberPaths } from "./duplicates.ts";
+import { MOST_TEXT } from "./bounded.ts";
 import { readExact, refuseJson } from "./exact.ts";
-import { type JsonLimits, scanJson } from "./scan.ts";
-import { wellFormed } from "./well-formed.ts";
+import { endOfString, type JsonLimits, nameAt, scanJson } from "./scan.ts";
 
 /** A JSON text, read. */
 export interface ParsedJson {
@@ -58,4 +57,82 @@ export function stringifyJson(value: unknown): string {
 /** ECMAScript's `JSON.rawJSON`, which TypeScript does not know yet. */
 function rawJson(value: bigint): unknown {
   return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(value.toString());
+}
+
+const SURROGATE = /\\u[dD][89a-fA-F]/;
+const PAIR = /\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}/y;
+const HALF = /\\u[dD][89a-fA-F][0-9a-fA-F]{2}/y;
+
+/** JSON whose texts can be written as UTF-8: half a surrogate pair becomes U+FFFD, as when Go reads it. */
+function wellFormed(text: string): string {
+  if (!SURROGATE.test(text)) return text;
+  const pieces: string[] = [];
+  let from = 0;
+  // From one escape sequence to the next, so that none is taken for what begins within another.
+  for (let at = text.indexOf("\\"); at !== -1; at = text.indexOf("\\", at)) {
+    const mayBeSurrogate = text[at + 1] === "u" && (text[at + 2] === "d" || text[at + 2] === "D");
+    if (mayBeSurrogate && matches(PAIR, text, at)) at += 12;
+    else if (mayBeSurrogate && matches(HALF, text, at)) {
+      pieces.push(text.slice(from, at), "\\ufffd");
+      at += 6;
+      from = at;
+    } else at += 2;
+  }
+  return pieces.length === 0 ? text : pieces.join("") + text.slice(from);
+}
+
+function matches(pattern: RegExp, text: string, at: number): boolean {
+  pattern.lastIndex = at;
+  return pattern.test(text);
+}
+
+/** Kubernetes counts no further. */
+const MAX_DUPLICATES = 100;
+
+interface Level {
+  /** Where we are in it: where the name of a member begins and ends, or the index of an element. */
+  from: number;
+  end: number;
+  index: number;
+}
+
+/**
+ * The paths of the members that begin at `places`, as Kubernetes writes them: `spec.ports[0].name`. Each once, a hundred
+ * at most, and fewer when they are very long.
+ */
+function memberPaths(text: string, places: readonly number[]): string[] {
+  const found = new Set<string>();
+  const levels: Level[] = [];
+  let next = 0;
+  let effort = 0;
+  for (let at = 0; at < text.length && next < places.length; at++) {
+    const unit = text[at];
+    const level = levels.at(-1);
+    if (unit === '"') {
+      const end = endOfString(text, at);
+      // A value overwrites its name, which nothing asks for any more.
+      if (level !== undefined && level.index === -1) [level.from, level.end] = [at, end];
+      if (at === places[next]) {
+        next += 1;
+        const path = memberPath(text, levels);
+        found.add(path);
+        effort += path.length + levels.length;
+        if (found.size >= MAX_DUPLICATES || effort >= MOST_TEXT) break;
+      }
+      at = end;
+    } else if (unit === "{") levels.push({ from: at, end: at, index: -1 });
+    else if (unit === "[") levels.push({ from: at, end: at, index: 0 });
+    else if (unit === "}" || unit === "]") levels.pop();
+    else if (unit === "," && level !== undefined && level.index !== -1) level.index += 1;
+  }
+  return [...found];
+}
+
+function memberPath(text: string, levels: readonly Level[]): string {
+  let path = "";
+  for (const { from, end, index } of levels) {
+    if (index !== -1) path += `[${index}]`;
+    else path += path === "" ? nameAt(text, from, end) : `.${nameAt(text, from, end)}`;
+  }
+  return path;
 }

@@ -1,12 +1,16 @@
 import { MAX_JSON_DEPTH } from "../json/parse.ts";
-import { cloneJson } from "../json/value.ts";
-import { type Container, Draft, isContainer } from "./draft.ts";
-import { Effort } from "./effort.ts";
-import { type Operation, readOperations } from "./json-patch-operation.ts";
-import { type Measure, measure } from "./measure.ts";
-import { OperationError, type Pointer, parsePointer } from "./pointer.ts";
-import { inapplicable } from "./refusal.ts";
-import { same } from "./same.ts";
+import { cloneJson, isJsonObject, type JsonObject, memberOf } from "../json/value.ts";
+import { ApiError } from "../meta/api-error.ts";
+import {
+  type Container,
+  isContainer,
+  OperationError,
+  PatchedDocument,
+  type Pointer,
+  parsePointer,
+} from "./document.ts";
+import { Effort, type Measure, measure, same } from "./effort.ts";
+import { cannotUnmarshal, inapplicable, undecodable } from "./errors.ts";
 
 /** How many bytes the `copy` operations of one patch may add, as in Kubernetes (`JSONPatchMaxCopyBytes`). */
 const MAX_COPY_BYTES = 3 * 1024 * 1024;
@@ -39,11 +43,11 @@ export function applyJsonPatch(document: unknown, patch: unknown): unknown {
 /** One patch being applied. Its texts are those of Kubernetes' library. */
 class PatchRun {
   readonly #effort = new Effort();
-  readonly #draft: Draft;
+  readonly #draft: PatchedDocument;
   #copied = 0;
 
   constructor(document: Container) {
-    this.#draft = new Draft(document, this.#effort);
+    this.#draft = new PatchedDocument(document, this.#effort);
   }
 
   get result(): unknown {
@@ -179,4 +183,66 @@ function within<T>(context: string, step: () => T): T {
   } catch (error) {
     throw error instanceof OperationError ? new OperationError(`${context}: ${error.message}`) : error;
   }
+}
+
+/** One operation of a JSON patch, as it is read; whether it can be done is another matter. */
+interface Operation {
+  readonly op: string;
+  readonly path: string | undefined;
+  readonly from: string | undefined;
+  /** `undefined` when there is none. */
+  readonly value: unknown;
+}
+
+/** As many operations as a JSON patch may have in Kubernetes. */
+const MAX_OPERATIONS = 10_000;
+
+/** @throws ApiError 400, 413 */
+function readOperations(patch: unknown): readonly Operation[] {
+  if (patch === null) return [];
+  if (!Array.isArray(patch)) throw undecodable(cannotUnmarshal(patch, "value of type []handlers.jsonPatchOp"));
+  if (patch.length > MAX_OPERATIONS) {
+    const allowed = `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${patch.length}`;
+    throw ApiError.requestEntityTooLarge(allowed);
+  }
+  return patch.map(readOperation);
+}
+
+function readOperation(operation: unknown): Operation {
+  if (operation === null) return { op: "unknown", path: undefined, from: undefined, value: undefined };
+  if (!isJsonObject(operation)) throw undecodable(cannotUnmarshal(operation, "value of type handlers.jsonPatchOp"));
+  const op = stringMember(operation, "op") ?? "unknown";
+  return {
+    op,
+    path: stringMember(operation, "path"),
+    from: stringMember(operation, "from"),
+    value: memberOf(operation, "value"),
+  };
+}
+
+function stringMember(operation: JsonObject, name: string): string | undefined {
+  const text = memberOf(operation, name) ?? undefined;
+  if (text === undefined || typeof text === "string") return text;
+  throw undecodable(cannotUnmarshal(text, `struct field jsonPatchOp.${name} of type string`));
+}
+
+const MEMBERS = new Set(["op", "path", "from", "value"]);
+/** Kubernetes counts no further. */
+const MAX_WARNINGS = 100;
+
+/**
+ * What `fieldValidation` Warn warns of and Strict refuses in a JSON patch: members that no operation has, in Kubernetes'
+ * words (`json patch unknown field "[0].vlaue"`). The first hundred.
+ */
+export function unknownJsonPatchFields(patch: unknown): string[] {
+  const found: string[] = [];
+  if (!Array.isArray(patch)) return found;
+  for (const [at, operation] of patch.entries()) {
+    if (!isJsonObject(operation)) continue;
+    for (const name of Object.keys(operation)) {
+      if (found.length === MAX_WARNINGS) return found;
+      if (!MEMBERS.has(name)) found.push(`json patch unknown field "[${at}].${name}"`);
+    }
+  }
+  return found;
 }

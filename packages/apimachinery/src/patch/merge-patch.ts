@@ -1,6 +1,6 @@
-import { ApiError } from "../api-error.ts";
 import { isJsonObject, type JsonObject, memberOf, setMember } from "../json/value.ts";
-import { cannotUnmarshal, undecodable } from "./refusal.ts";
+import { ApiError } from "../meta/api-error.ts";
+import { cannotUnmarshal, undecodable } from "./errors.ts";
 
 /**
  * Applies a JSON merge patch (RFC 7386) as a Kubernetes API server does: what is null is removed, objects are merged, all

@@ -1,4 +1,4 @@
-import { ApiError } from "../api-error.ts";
+import { ApiError } from "../meta/api-error.ts";
 
 /** One requirement of a field selector. */
 export interface FieldRequirement {

@@ -1,6 +1,6 @@
-import { ApiError } from "../api-error.ts";
-import { fieldInvalid, formatCause, formatCauses } from "../field-cause.ts";
-import { labelKeyProblems } from "../names.ts";
+import { ApiError } from "../meta/api-error.ts";
+import { fieldInvalid, formatCause, formatCauses } from "../meta/field-cause.ts";
+import { labelKeyProblems } from "../meta/names.ts";
 import { type LabelOperator, LabelRequirement, requirementProblems } from "./label-requirement.ts";
 
 /** A token is its own text; the end of the input is "". */

@@ -1,7 +1,7 @@
-import { ApiError } from "../api-error.ts";
-import { fieldInvalid, formatCauses } from "../field-cause.ts";
-import { labelKeyProblems, labelValueProblems } from "../names.ts";
-import type { StatusCause } from "../status.ts";
+import { ApiError } from "../meta/api-error.ts";
+import { fieldInvalid, formatCauses } from "../meta/field-cause.ts";
+import { labelKeyProblems, labelValueProblems } from "../meta/names.ts";
+import type { StatusCause } from "../meta/status.ts";
 
 /** How a label must relate to the values: the tokens of the selector grammar, and `exists`. */
 export type LabelOperator = "=" | "!=" | "in" | "notin" | "exists" | "!" | ">" | "<";

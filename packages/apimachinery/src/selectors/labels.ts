@@ -1,5 +1,5 @@
-import { ApiError } from "../api-error.ts";
-import { quote } from "../quote.ts";
+import { ApiError } from "../meta/api-error.ts";
+import { quote } from "../text/go-format.ts";
 import { parseLabelRequirements } from "./label-grammar.ts";
 import { checkedRequirement, type LabelOperator, type LabelRequirement } from "./label-requirement.ts";
 

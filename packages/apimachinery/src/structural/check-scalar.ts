@@ -1,9 +1,8 @@
-import { OMITTED_VALUE } from "../field-cause.ts";
-import { goDouble, goNumber } from "../go-format.ts";
-import { isListed } from "./enum.ts";
+import { OMITTED_VALUE } from "../meta/field-cause.ts";
+import { goDouble, goNumber } from "../text/go-format.ts";
+import { isJsonInteger, isListed, isMultiple, type Limit, type NumberCheck, type NumberRange } from "./constraints.ts";
 import type { Faults } from "./faults.ts";
 import { ARRAY, INTEGER, NUMBER, OBJECT, type SchemaNode, TEXT } from "./node.ts";
-import { isJsonInteger, isMultiple, type Limit, type NumberCheck, type NumberRange } from "./number.ts";
 
 /** Whether a value that is not null has one of the schema's types; `kind` is its bit. */
 export function checkType(faults: Faults, node: SchemaNode, [value, kind]: readonly [unknown, number]): boolean {

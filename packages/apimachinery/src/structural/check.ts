@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "../json/value.ts";
-import { quote } from "../quote.ts";
-import type { StatusCause } from "../status.ts";
+import type { StatusCause } from "../meta/status.ts";
+import { quote } from "../text/go-format.ts";
 import { checkEnum, checkFormat, checkNumber, checkText, checkType } from "./check-scalar.ts";
 import { OldItems, Unchanged } from "./correlate.ts";
 import { Faults } from "./faults.ts";

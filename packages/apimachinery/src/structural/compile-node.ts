@@ -1,8 +1,8 @@
 import { cloneJson } from "../json/value.ts";
 import type { JsonSchema } from "../schema.ts";
+import { compileEnum, compileNumber } from "./constraints.ts";
 import { tryCoerceEmbedded } from "./embedded.ts";
-import { compileEnum } from "./enum.ts";
-import { formatOf, textFormat } from "./formats.ts";
+import { formatOf, textFormat } from "./formats/formats.ts";
 import {
   ARRAY,
   BOOLEAN,
@@ -14,7 +14,6 @@ import {
   type Tasks,
   TEXT,
 } from "./node.ts";
-import { compileNumber } from "./number.ts";
 import { pruneValue } from "./prune.ts";
 
 /** Nodes are many and most have little: what is empty, and the same for many, is there once. */

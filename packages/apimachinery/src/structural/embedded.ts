@@ -1,17 +1,14 @@
-import { ApiError, isApiError } from "../api-error.ts";
-import { parseApiVersion } from "../api-version.ts";
-import { BoundedCauses, type Causes } from "../bounded-causes.ts";
-import { fieldInvalid, fieldRequired, formatCause } from "../field-cause.ts";
+import { UnknownFields } from "../json/bounded.ts";
 import { cloneJson, isJsonObject, type JsonObject, memberOf } from "../json/value.ts";
-import type { ObjectMeta } from "../meta.ts";
-import { pathSegmentProblems } from "../names.ts";
-import type { StatusCause } from "../status.ts";
-import { UnknownFields } from "../unknown-fields.ts";
-import { normalizeMetadata } from "../write/metadata.ts";
-import { objectMetaProblems } from "../write/object-meta.ts";
+import { ApiError, isApiError } from "../meta/api-error.ts";
+import { BoundedCauses, type Causes, fieldInvalid, fieldRequired, formatCause } from "../meta/field-cause.ts";
+import { pathSegmentProblems } from "../meta/names.ts";
+import { normalizeMetadata } from "../meta/normalize.ts";
+import { objectMetaProblems, parseApiVersion } from "../meta/object-meta.ts";
+import type { StatusCause } from "../meta/status.ts";
+import type { ObjectMeta } from "../meta/types.ts";
 import type { SchemaNode } from "./node.ts";
-import { Place } from "./place.ts";
-import { visitChildren } from "./walk.ts";
+import { FieldPath, visitChildren } from "./walk.ts";
 
 /**
  * Makes the metadata of embedded resources an ObjectMeta, in place, as that of an object is (apiextensions'
@@ -38,18 +35,18 @@ interface Coerced {
 
 function coerce(root: SchemaNode, object: unknown): Coerced {
   const coerced: Coerced = { unknown: new UnknownFields(), malformed: undefined };
-  const visit = (value: unknown, node: SchemaNode, place: Place): void => {
+  const visit = (value: unknown, node: SchemaNode, place: FieldPath): void => {
     if (coerced.malformed !== undefined) return;
     if (node.embedded && isJsonObject(value)) {
       coerced.malformed = unreadableType(value, place) ?? unreadableMetadata(value, place, coerced.unknown);
     }
     visitChildren(value, node, { place, task: "embedded", visit });
   };
-  if (root.tasks.embedded) visit(object, root, Place.root);
+  if (root.tasks.embedded) visit(object, root, FieldPath.root);
   return coerced;
 }
 
-function unreadableType(resource: JsonObject, place: Place): StatusCause | undefined {
+function unreadableType(resource: JsonObject, place: FieldPath): StatusCause | undefined {
   const name = ["apiVersion", "kind"].find((field) => {
     const value = memberOf(resource, field);
     return value !== undefined && typeof value !== "string";
@@ -59,7 +56,7 @@ function unreadableType(resource: JsonObject, place: Place): StatusCause | undef
     : fieldInvalid(place.child(name).toString(), resource[name], "must be a string");
 }
 
-function unreadableMetadata(resource: JsonObject, place: Place, unknown: UnknownFields): StatusCause | undefined {
+function unreadableMetadata(resource: JsonObject, place: FieldPath, unknown: UnknownFields): StatusCause | undefined {
   if (!Object.hasOwn(resource, "metadata")) return undefined;
   try {
     unknown.add(pathsBelow(place, normalizeMetadata(resource)));
@@ -69,11 +66,11 @@ function unreadableMetadata(resource: JsonObject, place: Place, unknown: Unknown
   }
 }
 
-function* pathsBelow(place: Place, paths: readonly string[]): Generator<string, void> {
+function* pathsBelow(place: FieldPath, paths: readonly string[]): Generator<string, void> {
   for (const path of paths) yield place.child(path).toString();
 }
 
-function malformed(resource: JsonObject, place: Place, error: unknown): StatusCause {
+function malformed(resource: JsonObject, place: FieldPath, error: unknown): StatusCause {
   if (!isApiError(error)) throw error;
   return fieldInvalid(place.child("metadata").toString(), resource["metadata"], error.message);
 }
@@ -82,16 +79,16 @@ function malformed(resource: JsonObject, place: Place, error: unknown): StatusCa
 export function checkEmbedded(root: SchemaNode, object: unknown): StatusCause[] {
   const causes = new BoundedCauses();
   if (!root.tasks.embedded) return causes.items;
-  const visit = (value: unknown, node: SchemaNode, place: Place): void => {
+  const visit = (value: unknown, node: SchemaNode, place: FieldPath): void => {
     if (causes.full) return;
     if (node.embedded && isJsonObject(value)) causes.add(resourceProblems(value, place));
     visitChildren(value, node, { place, task: "embedded", visit });
   };
-  visit(object, root, Place.root);
+  visit(object, root, FieldPath.root);
   return causes.items;
 }
 
-function* resourceProblems(resource: JsonObject, place: Place): Causes {
+function* resourceProblems(resource: JsonObject, place: FieldPath): Causes {
   yield* typeProblems(resource, { field: place.child("apiVersion").toString(), name: "apiVersion" }, apiVersionProblem);
   yield* typeProblems(resource, { field: place.child("kind").toString(), name: "kind" }, kindProblem);
   if (Object.hasOwn(resource, "metadata")) yield* metadataProblems(resource, place);
@@ -133,7 +130,7 @@ function kindProblem(kind: string): string | undefined {
 }
 
 /** Names are not asked to be more than a part of a path: of what kind the resource is, is not known. */
-function* metadataProblems(resource: JsonObject, place: Place): Causes {
+function* metadataProblems(resource: JsonObject, place: FieldPath): Causes {
   const copy: JsonObject = { metadata: cloneJson(resource["metadata"]) };
   try {
     normalizeMetadata(copy);

@@ -1,15 +1,15 @@
-import { BoundedCauses } from "../bounded-causes.ts";
 import {
+  BoundedCauses,
   fieldInvalid,
   fieldNotSupported,
   fieldRequired,
   fieldTooLong,
   fieldTooMany,
   fieldTypeInvalid,
-} from "../field-cause.ts";
-import { quote } from "../quote.ts";
-import type { StatusCause } from "../status.ts";
-import type { EnumCheck } from "./enum.ts";
+} from "../meta/field-cause.ts";
+import type { StatusCause } from "../meta/status.ts";
+import { quote } from "../text/go-format.ts";
+import type { EnumCheck } from "./constraints.ts";
 import type { SchemaNode } from "./node.ts";
 
 /**

@@ -1,17 +1,15 @@
-import { BoundedCauses, type Causes } from "../bounded-causes.ts";
-import { fieldDuplicate, fieldInvalid } from "../field-cause.ts";
-import { goJson } from "../go-format.ts";
 import { isJsonObject, type JsonObject, setMember } from "../json/value.ts";
-import type { StatusCause } from "../status.ts";
+import { BoundedCauses, type Causes, fieldDuplicate, fieldInvalid } from "../meta/field-cause.ts";
+import type { StatusCause } from "../meta/status.ts";
+import { goJson } from "../text/go-format.ts";
 import type { SchemaNode } from "./node.ts";
-import { Place } from "./place.ts";
-import { visitChildren } from "./walk.ts";
+import { FieldPath, visitChildren } from "./walk.ts";
 
 /** Items that lists of type set and map have twice (apiextensions' listtype.ValidateListSetsAndMaps). */
 export function checkListTypes(root: SchemaNode, object: unknown): StatusCause[] {
   const causes = new BoundedCauses();
   if (!root.tasks.listTypes) return causes.items;
-  const visit = (value: unknown, node: SchemaNode, place: Place): void => {
+  const visit = (value: unknown, node: SchemaNode, place: FieldPath): void => {
     if (causes.full) return;
     if (Array.isArray(value)) {
       if (node.listType === "set") causes.add(repeatedItems(value, place));
@@ -19,11 +17,11 @@ export function checkListTypes(root: SchemaNode, object: unknown): StatusCause[]
     }
     visitChildren(value, node, { place, task: "listTypes", visit });
   };
-  visit(object, root, Place.root);
+  visit(object, root, FieldPath.root);
   return causes.items;
 }
 
-function* repeatedKeys(list: readonly unknown[], node: SchemaNode, place: Place): Causes {
+function* repeatedKeys(list: readonly unknown[], node: SchemaNode, place: FieldPath): Causes {
   const wrong = list.findIndex((item) => item !== null && !isJsonObject(item));
   if (wrong >= 0) {
     const detail = "must be an object for an array of list-type map";
@@ -35,7 +33,7 @@ function* repeatedKeys(list: readonly unknown[], node: SchemaNode, place: Place)
   for (const at of repetitions(list, identity)) yield fieldDuplicate(place.item(at).toString(), keysOf(list[at], keys));
 }
 
-function* repeatedItems(list: readonly unknown[], place: Place): Causes {
+function* repeatedItems(list: readonly unknown[], place: FieldPath): Causes {
   for (const at of repetitions(list, sameIfEqual)) yield fieldDuplicate(place.item(at).toString(), list[at]);
 }
 

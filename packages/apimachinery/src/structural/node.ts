@@ -1,7 +1,6 @@
 import type { JsonSchema, ValidationRule } from "../schema.ts";
-import type { EnumCheck } from "./enum.ts";
-import type { TextCheck } from "./formats.ts";
-import type { NumberCheck } from "./number.ts";
+import type { EnumCheck, NumberCheck } from "./constraints.ts";
+import type { TextCheck } from "./formats/formats.ts";
 
 /** Makes a test of texts out of a regular expression. */
 export type PatternCompiler = (source: string) => (text: string) => boolean;
@@ -103,3 +102,6 @@ export function kindOf(value: unknown): number {
       return Array.isArray(value) ? ARRAY : OBJECT;
   }
 }
+
+/** The fields that every resource has, whatever its schema says. */
+export const RESOURCE_FIELDS: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);

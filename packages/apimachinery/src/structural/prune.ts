@@ -1,7 +1,6 @@
+import { UnknownFields } from "../json/bounded.ts";
 import { isJsonObject, type JsonObject, memberOf } from "../json/value.ts";
-import { UnknownFields } from "../unknown-fields.ts";
-import { memberNode, type SchemaNode } from "./node.ts";
-import { RESOURCE_FIELDS } from "./resource-fields.ts";
+import { memberNode, RESOURCE_FIELDS, type SchemaNode } from "./node.ts";
 
 /**
  * Removes the fields that a schema does not name, in place (apiextensions' pruning.PruneWithOptions).

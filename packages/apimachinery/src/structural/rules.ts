@@ -1,8 +1,9 @@
 import { isJsonObject, type JsonObject } from "../json/value.ts";
 import type { JsonSchema, ValidationRule } from "../schema.ts";
+import { compileNode } from "./compile-node.ts";
 import { OldItems, Unchanged } from "./correlate.ts";
-import { memberNode, type SchemaNode } from "./node.ts";
-import { Place } from "./place.ts";
+import { memberNode, nativePattern, type PatternCompiler, type SchemaNode } from "./node.ts";
+import { FieldPath } from "./walk.ts";
 
 /**
  * One value of an object, and the `x-kubernetes-validations` that are about it. A CEL evaluator needs no walker of its
@@ -40,7 +41,7 @@ export function ruleField(site: RuleSite, normalized = ""): string {
 interface Visited {
   readonly value: unknown;
   readonly node: SchemaNode;
-  readonly place: Place;
+  readonly place: FieldPath;
   readonly oldSelf: unknown;
   /** What it is compared with for ratcheting; undefined if it cannot be found in the old object. */
   readonly pair: Pair | undefined;
@@ -57,14 +58,14 @@ interface Pair {
 /** What a value was, and where it is: a root is a resource. */
 export interface Walked {
   readonly old: JsonObject | undefined;
-  readonly place?: Place;
+  readonly place?: FieldPath;
 }
 
 /** The sites of an object, parents first, members in the object's order (apiextensions' cel.Validator). */
 export function* walkRules(
   root: SchemaNode,
   object: JsonObject,
-  { old, place = Place.root }: Walked,
+  { old, place = FieldPath.root }: Walked,
 ): Generator<RuleSite> {
   if (!root.tasks.rules) return;
   const pair = old === undefined ? undefined : { node: root, value: object, old };
@@ -95,7 +96,7 @@ function* sitesOf(at: Visited, unchanged: Unchanged): Generator<RuleSite> {
       const place = node.properties?.has(name) ? at.place.child(name) : at.place.key(name);
       const oldSelf = memberOf(at.oldSelf, name) ?? undefined;
       // apiVersion and kind of an object cannot be compared: both objects were converted to the same version.
-      const typeMeta = at.place === Place.root && (name === "apiVersion" || name === "kind");
+      const typeMeta = at.place === FieldPath.root && (name === "apiVersion" || name === "kind");
       const pair =
         typeMeta || at.pair === undefined ? undefined : pairOf(member, value[name], memberOf(at.pair.old, name));
       const next = typeMeta ? { pair: undefined, around: undefined } : below(at, pair);
@@ -122,7 +123,7 @@ class Site implements RuleSite {
   readonly self: unknown;
   readonly oldSelf: unknown;
   readonly resourceRoot: boolean;
-  readonly #place: Place;
+  readonly #place: FieldPath;
   readonly #compared: Pair | undefined;
   readonly #unchanged: Unchanged;
 
@@ -131,7 +132,7 @@ class Site implements RuleSite {
     this.schema = node.schema;
     this.self = value;
     this.oldSelf = oldSelf;
-    this.resourceRoot = node.embedded || place === Place.root;
+    this.resourceRoot = node.embedded || place === FieldPath.root;
     this.#place = place;
     this.#compared = pair ?? around;
     this.#unchanged = unchanged;
@@ -145,4 +146,108 @@ class Site implements RuleSite {
     const pair = this.#compared;
     return pair !== undefined && this.#unchanged.test(pair.node, pair.value, pair.old);
   }
+}
+
+/** How a schema is read. */
+export interface DefaultRuleSitesOptions {
+  /** The field of the schema in problems. @default "schema" */
+  readonly path?: string;
+  /** @default ECMAScript's own */
+  readonly pattern?: PatternCompiler;
+}
+
+/** The sites of one default: as of a value that is made, and as of one that stays as it is, about which rules may speak that use `oldSelf`. */
+export interface DefaultRuleSites {
+  readonly made: readonly RuleSite[];
+  readonly kept: readonly RuleSite[];
+}
+
+/**
+ * Where `x-kubernetes-validations` are about the defaults of a schema: an API server takes no default that its own rules refuse, and
+ * nothing else is set within it before they are asked (apiextensions' defaulting.ValidateDefaults).
+ */
+export function* defaultRuleSites(
+  schema: JsonSchema,
+  { path = "schema", pattern = nativePattern }: DefaultRuleSitesOptions = {},
+): Generator<DefaultRuleSites> {
+  const root = compileNode(schema, { pattern, forDefaults: true });
+  if (root.tasks.rules) yield* defaultSitesBelow(root, path);
+}
+
+function* defaultSitesBelow(node: SchemaNode, path: string): Generator<DefaultRuleSites> {
+  if (node.default !== undefined && node.tasks.rules) {
+    const place = FieldPath.root.child(`${path}.default`);
+    const value = node.default as JsonObject;
+    const sites = (old: JsonObject | undefined): RuleSite[] => [...walkRules(node, value, { old, place })];
+    yield { made: sites(undefined), kept: sites(value) };
+  }
+  if (node.items !== undefined) yield* defaultSitesBelow(node.items, `${path}.items`);
+  for (const [name, property] of node.properties ?? [])
+    yield* defaultSitesBelow(property, `${path}.properties[${name}]`);
+}
+
+/** One place of a schema that has rules, for the estimate of their cost before anything is validated. */
+export interface StaticRuleSite {
+  readonly rules: readonly ValidationRule[];
+  readonly schema: JsonSchema;
+  /** The schema's own path: `properties[spec].properties[ports].items`; "" is the root. */
+  readonly path: string;
+  /** How many values can be there at most, by maxItems and maxProperties of what is around; `undefined` if unbounded. */
+  readonly maxCardinality: number | undefined;
+  readonly resourceRoot: boolean;
+  /**
+   * The path of the nearest list to the root whose items cannot be found in an old object, so that `oldSelf` may not be
+   * used here; `undefined` if there is none.
+   */
+  readonly uncorrelatable: string | undefined;
+}
+
+/** Every place of a schema that has `x-kubernetes-validations`, parents first, properties in the schema's order. */
+export function ruleSites(schema: JsonSchema): StaticRuleSite[] {
+  return [...staticSitesBelow({ schema, path: "", maxCardinality: 1, uncorrelatable: undefined, root: true })];
+}
+
+interface SchemaPosition {
+  readonly schema: JsonSchema;
+  readonly path: string;
+  readonly maxCardinality: number | undefined;
+  readonly uncorrelatable: string | undefined;
+  readonly root?: boolean;
+}
+
+function* staticSitesBelow(place: SchemaPosition): Generator<StaticRuleSite> {
+  const { schema, path, maxCardinality, uncorrelatable } = place;
+  const rules = schema["x-kubernetes-validations"] ?? [];
+  const resourceRoot = place.root === true || schema["x-kubernetes-embedded-resource"] === true;
+  if (rules.length > 0) yield { rules, schema, path, maxCardinality, resourceRoot, uncorrelatable };
+
+  const below = times(maxCardinality, elementsOf(schema));
+  const child = (name: string, member: JsonSchema): SchemaPosition => ({
+    schema: member,
+    path: path === "" ? name : `${path}.${name}`,
+    maxCardinality: below,
+    uncorrelatable,
+  });
+  if (typeof schema.additionalProperties === "object")
+    yield* staticSitesBelow(child("additionalProperties", schema.additionalProperties));
+  for (const [name, member] of Object.entries(schema.properties ?? {}))
+    yield* staticSitesBelow(child(`properties[${name}]`, member));
+  if (schema.items !== undefined) {
+    const lost = schema["x-kubernetes-list-type"] === "map" ? uncorrelatable : (uncorrelatable ?? path);
+    yield* staticSitesBelow({ ...child("items", schema.items), uncorrelatable: lost });
+  }
+}
+
+/** How many values a value can have below it for each of its children's schemas (apiextensions' extractMaxElements). */
+function elementsOf(schema: JsonSchema): number | undefined {
+  if (schema.type === "array") return atLeast0(schema.maxItems);
+  return schema.type === "object" && schema.additionalProperties !== undefined ? atLeast0(schema.maxProperties) : 1;
+}
+
+function atLeast0(value: number | undefined): number | undefined {
+  return value === undefined ? undefined : Math.max(value, 0);
+}
+
+function times(cardinality: number | undefined, elements: number | undefined): number | undefined {
+  return cardinality === undefined || elements === undefined ? undefined : cardinality * elements;
 }

@@ -1,13 +1,12 @@
-import { boundedCauses, type Causes } from "../bounded-causes.ts";
-import type { JsonObject } from "../json/value.ts";
+import { cloneJson, isJsonObject, type JsonObject, setMember } from "../json/value.ts";
+import { boundedCauses, type Causes } from "../meta/field-cause.ts";
+import type { StatusCause } from "../meta/status.ts";
 import type { JsonSchema } from "../schema.ts";
-import type { StatusCause } from "../status.ts";
 import { checkValues } from "./check.ts";
 import { compileNode } from "./compile-node.ts";
-import { setDefaults } from "./defaults.ts";
 import { checkEmbedded, coerceEmbedded } from "./embedded.ts";
 import { checkListTypes } from "./list-types.ts";
-import { nativePattern, type PatternCompiler, type SchemaNode } from "./node.ts";
+import { memberNode, nativePattern, type PatternCompiler, type SchemaNode } from "./node.ts";
 import { pruneNulls, pruneValue } from "./prune.ts";
 import { type RuleSite, walkRules } from "./rules.ts";
 
@@ -106,5 +105,37 @@ export class StructuralSchema {
   #checkLists(object: JsonObject, old: JsonObject | undefined): StatusCause[] {
     const causes = checkListTypes(this.#node, object);
     return causes.length > 0 && old !== undefined && checkListTypes(this.#node, old).length > 0 ? [] : causes;
+  }
+}
+
+/**
+ * Sets what is missing, or null where the schema does not allow it, to the schema's default, in place and at every level,
+ * within defaults too (apiextensions' defaulting.Default). What is set is a copy.
+ */
+function setDefaults(value: unknown, node: SchemaNode): void {
+  if (!node.tasks.defaults) return;
+  if (Array.isArray(value)) {
+    if (node.items !== undefined) setItemDefaults(value, node.items);
+  } else if (isJsonObject(value)) setMemberDefaults(value, node);
+}
+
+function setItemDefaults(list: unknown[], node: SchemaNode): void {
+  for (const [at, item] of list.entries()) {
+    if (item === null && !node.nullable) list[at] = cloneJson(node.default ?? null);
+    setDefaults(list[at], node);
+  }
+}
+
+function setMemberDefaults(object: JsonObject, node: SchemaNode): void {
+  for (const [name, member] of node.defaulted) {
+    const missing = !Object.hasOwn(object, name) || object[name] === undefined;
+    if (missing || (object[name] === null && !member.nullable)) setMember(object, name, cloneJson(member.default));
+  }
+  for (const name of Object.keys(object)) {
+    const member = memberNode(node, name);
+    if (member === undefined) continue;
+    if (object[name] === null && !member.nullable && member.default !== undefined)
+      setMember(object, name, cloneJson(member.default));
+    setDefaults(object[name], member);
   }
 }

@@ -1,9 +1,8 @@
 import type { JsonObject } from "../json/value.ts";
 import type { SchemaNode, Tasks } from "./node.ts";
-import type { Place } from "./place.ts";
 
 /** A value below another, with its schema. */
-export type Visit = (value: unknown, node: SchemaNode, place: Place) => void;
+export type Visit = (value: unknown, node: SchemaNode, place: FieldPath) => void;
 
 /** Visits the members and items of a value whose schemas have something of a task. */
 export function visitChildren(value: unknown, node: SchemaNode, { place, task, visit }: ChildVisit): void {
@@ -22,7 +21,48 @@ export function visitChildren(value: unknown, node: SchemaNode, { place, task, v
 }
 
 export interface ChildVisit {
-  readonly place: Place;
+  readonly place: FieldPath;
   readonly task: keyof Tasks;
   readonly visit: Visit;
+}
+
+/** Where in an object a walk is, as field.Path writes it: `spec.ports[0].name`, `spec.map[key]`. Text is made when asked for. */
+export class FieldPath {
+  static readonly root: FieldPath = new FieldPath(undefined, "");
+
+  readonly #parent: FieldPath | undefined;
+  readonly #step: string | number;
+  readonly #key: boolean;
+
+  constructor(parent: FieldPath | undefined, step: string | number, key = false) {
+    this.#parent = parent;
+    this.#step = step;
+    this.#key = key;
+  }
+
+  /** A property. */
+  child(name: string): FieldPath {
+    return new FieldPath(this, name);
+  }
+
+  /** A value of a map. */
+  key(name: string): FieldPath {
+    return new FieldPath(this, name, true);
+  }
+
+  item(at: number): FieldPath {
+    return new FieldPath(this, at);
+  }
+
+  /** "" at the root. */
+  toString(): string {
+    const steps: string[] = [];
+    let place: FieldPath = this;
+    while (place.#parent !== undefined) {
+      steps.push(place.#key || typeof place.#step === "number" ? `[${place.#step}]` : `.${place.#step}`);
+      place = place.#parent;
+    }
+    const text = steps.reverse().join("");
+    return text.startsWith(".") ? text.slice(1) : text;
+  }
 }

@@ -1,12 +1,18 @@
-import { ApiError } from "../../api-error.ts";
 import { isJsonObject, type JsonObject, memberOf, setMember } from "../../json/value.ts";
+import { ApiError } from "../../meta/api-error.ts";
 import type { JsonSchema } from "../../schema.ts";
-import { cannotUnmarshal } from "../refusal.ts";
-import { asNew, DELETE_FROM_LIST, ELEMENT_ORDER, listOf, PATCH, RETAIN_KEYS, retained } from "./directives.ts";
-import { orderedList } from "./element-order.ts";
-import { below, malformed } from "./fault.ts";
-import { patchField } from "./field.ts";
-import { deleteScalars, mergeLists, type Place, unknownDirective } from "./lists.ts";
+import { below, cannotUnmarshal, malformed } from "../errors.ts";
+import {
+  asNew,
+  DELETE_FROM_LIST,
+  ELEMENT_ORDER,
+  listOf,
+  PATCH,
+  patchField,
+  RETAIN_KEYS,
+  retained,
+} from "./directives.ts";
+import { deleteScalars, mergeLists, orderedList, type SchemaPosition, unknownDirective } from "./lists.ts";
 
 /**
  * Applies a strategic merge patch, Kubernetes' merge patch that knows the lists of the kind: `schema` says by
@@ -24,7 +30,7 @@ export function applyStrategicMergePatch(document: JsonObject, patch: unknown, s
   return mergeObjects(document, patch, { schema, path: "" });
 }
 
-function mergeObjects(original: JsonObject, patch: JsonObject, at: Place): JsonObject {
+function mergeObjects(original: JsonObject, patch: JsonObject, at: SchemaPosition): JsonObject {
   if (Object.hasOwn(patch, PATCH)) return replaced(patch, at);
   const merged = retained(original, patch, at.path);
   const settled = new Set<string>([RETAIN_KEYS]);
@@ -48,7 +54,7 @@ function mergeObjects(original: JsonObject, patch: JsonObject, at: Place): JsonO
   return merged;
 }
 
-function replaced(patch: JsonObject, { path }: Place): JsonObject {
+function replaced(patch: JsonObject, { path }: SchemaPosition): JsonObject {
   const directive = memberOf(patch, PATCH);
   if (directive === "delete") return {};
   if (directive !== "replace") throw unknownDirective(directive, path);
@@ -66,7 +72,10 @@ function deleteFrom(
   else if (Array.isArray(list)) setMember(merged, name, deleteScalars(list, deletions, path));
 }
 
-function mergeMember(merged: JsonObject, { name, value, at }: { name: string; value: unknown; at: Place }): void {
+function mergeMember(
+  merged: JsonObject,
+  { name, value, at }: { name: string; value: unknown; at: SchemaPosition },
+): void {
   if (value === null) {
     delete merged[name];
     return;

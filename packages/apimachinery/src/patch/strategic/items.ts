@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, memberOf } from "../../json/value.ts";
-import { listOfLists, malformed } from "./fault.ts";
+import { listOfLists, malformed } from "../errors.ts";
 
 /** Gives what tells an item from others: its merge key's value, or itself. */
 export type Identity = (item: unknown) => unknown;

@@ -1,18 +1,17 @@
 import { isJsonObject, type JsonObject, memberOf } from "../../json/value.ts";
-import { quote } from "../../quote.ts";
 import type { JsonSchema } from "../../schema.ts";
-import { PATCH } from "./directives.ts";
-import { malformed } from "./fault.ts";
-import type { PatchField } from "./field.ts";
+import { quote } from "../../text/go-format.ts";
+import { malformed } from "../errors.ts";
+import { PATCH, type PatchField, patchField, withoutDirectives } from "./directives.ts";
 import { areObjects, asObjects, byMergeKey, byValue, type Identity, inOrder } from "./items.ts";
 
-type Items = readonly unknown[];
+export type Items = readonly unknown[];
 
 /** How an object is merged into another. */
-export type MergeObjects = (original: JsonObject, patch: JsonObject, at: Place) => JsonObject;
+export type MergeObjects = (original: JsonObject, patch: JsonObject, at: SchemaPosition) => JsonObject;
 
 /** Where a patch is at. */
-export interface Place {
+export interface SchemaPosition {
   readonly schema: JsonSchema | undefined;
   readonly path: string;
 }
@@ -66,7 +65,7 @@ function carriedOut({ original, patch, path }: ListMerge, identity: Identity): {
 }
 
 /** The items that no item of the patch deletes. @throws ApiError 400 */
-export function withoutDeleted(original: Items, patch: Items, identity: Identity): Items {
+function withoutDeleted(original: Items, patch: Items, identity: Identity): Items {
   const deletions = patch.filter((item) => isJsonObject(item) && memberOf(item, PATCH) === "delete");
   const gone = new Set(deletions.map(identity));
   return gone.size === 0 ? original : original.filter((item) => !gone.has(identity(item)));
@@ -88,4 +87,58 @@ function mergeItems({ original, patch, field, path, merge }: ListMerge, identity
     else merged[at] = merge(merged[at] as JsonObject, item, { schema: field.schema?.items, path: `${path}[${at}]` });
   }
   return merged;
+}
+
+/** The list `name` in the order of `$setElementOrder/<name>`, with what the patch says of its items. `undefined`: there is none. */
+export function orderedList(
+  { original, patch, merge }: { original: JsonObject; patch: JsonObject; merge: MergeObjects },
+  { name, order, at }: { name: string; order: unknown; at: SchemaPosition },
+): Items | undefined {
+  const { path } = at;
+  const field = patchField(at.schema, name);
+  const identity = field.mergeKey === undefined ? byValue : byMergeKey(field.mergeKey, path);
+  const items = (value: unknown): Items => {
+    if (Array.isArray(value)) return value;
+    throw malformed("expected a list", path);
+  };
+  const wanted = items(order);
+  const live = Object.hasOwn(original, name) ? items(memberOf(original, name)) : undefined;
+  const patched = Object.hasOwn(patch, name) ? items(memberOf(patch, name)) : undefined;
+  if (live === undefined && patched === undefined) return undefined;
+  checkOrder(patched ?? [], wanted, { identity, path });
+  const merged = combined({ original: live, patch: patched, field, path, merge });
+  if (areObjects([live ?? [], patched ?? []], path) === undefined) return merged;
+  const lived = field.strategy === "merge" ? settledOrder(live ?? [], patched ?? [], identity) : (live ?? []);
+  return inOrder(merged, { order: wanted, live: lived, identity });
+}
+
+/** The order of a live list when the patch has deleted from it: as in Kubernetes, what is new takes the places that are free. */
+function settledOrder(live: Items, patch: Items, identity: Identity): Items {
+  const left = withoutDeleted(live, patch, identity);
+  if (left.length === live.length) return live;
+  const known = new Set(left.map(identity));
+  const added = patch.filter((item) => !isDirective(item) && !known.has(identity(item)));
+  return [...left, ...added].slice(0, live.length);
+}
+
+function combined(
+  list: Omit<ListMerge, "original" | "patch"> & { original: Items | undefined; patch: Items | undefined },
+): Items {
+  const { original, patch, field } = list;
+  if (patch === undefined) return original ?? [];
+  if (original === undefined) return withoutDirectives(patch) as Items;
+  return field.strategy === "merge" ? mergeLists({ ...list, original, patch }) : patch;
+}
+
+/** Whether the patch has its items in the very order that it asks for. @throws ApiError 400 */
+function checkOrder(patch: Items, order: Items, { identity, path }: { identity: Identity; path: string }): void {
+  if (patch.length === 0 || order.length === 0) return;
+  const items = patch.filter((item) => !isDirective(item));
+  let next = 0;
+  for (const item of order) if (next < items.length && identity(items[next]) === identity(item)) next += 1;
+  if (next < items.length) throw malformed("the order in the patch's list does not match $setElementOrder", path);
+}
+
+function isDirective(item: unknown): boolean {
+  return isJsonObject(item) && Object.hasOwn(item, PATCH);
 }

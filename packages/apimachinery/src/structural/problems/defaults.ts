@@ -1,12 +1,12 @@
-import type { Causes } from "../../bounded-causes.ts";
-import { fieldInvalid, formatCauses } from "../../field-cause.ts";
 import { cloneJson, equalJson, isJsonObject, type JsonObject, setMember } from "../../json/value.ts";
-import type { StatusCause } from "../../status.ts";
+import type { Causes } from "../../meta/field-cause.ts";
+import { fieldInvalid, formatCauses } from "../../meta/field-cause.ts";
+import type { StatusCause } from "../../meta/status.ts";
 import { checkValues } from "../check.ts";
 import { checkEmbedded, tryCoerceEmbedded } from "../embedded.ts";
 import type { SchemaNode } from "../node.ts";
+import { RESOURCE_FIELDS } from "../node.ts";
 import { pruneValue } from "../prune.ts";
-import { RESOURCE_FIELDS } from "../resource-fields.ts";
 
 /** A schema on the way, and the resource that it is a part of. */
 interface Visited {

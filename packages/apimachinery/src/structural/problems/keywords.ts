@@ -1,9 +1,7 @@
-import type { Causes } from "../../bounded-causes.ts";
-import { fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from "../../field-cause.ts";
-import type { JsonSchema } from "../../schema.ts";
-import { RESOURCE_FIELDS } from "../resource-fields.ts";
-import { listProblems } from "./lists.ts";
-import { ruleProblems } from "./rules.ts";
+import { type Causes, fieldForbidden, fieldInvalid, fieldNotSupported, fieldRequired } from "../../meta/field-cause.ts";
+import type { JsonSchema, ValidationRule } from "../../schema.ts";
+import { resolveFieldPath } from "../field-path.ts";
+import { RESOURCE_FIELDS } from "../node.ts";
 
 const TYPES = ["array", "boolean", "integer", "number", "object", "string"];
 
@@ -28,10 +26,10 @@ interface Context {
 
 /** What is wrong with the keywords of a schema (apiextensions' ValidateCustomResourceDefinitionOpenAPISchema), CEL aside. */
 export function keywordProblems(schema: JsonSchema, path: string): Causes {
-  return problems(schema, { path, root: true, noDefaults: undefined, insideMeta: false });
+  return allKeywordProblems(schema, { path, root: true, noDefaults: undefined, insideMeta: false });
 }
 
-function* problems(schema: JsonSchema, context: Context): Causes {
+function* allKeywordProblems(schema: JsonSchema, context: Context): Causes {
   const { path } = context;
   yield* standardProblems(schema, context);
   yield* childProblems(schema, { ...context, root: false }, context.root);
@@ -46,7 +44,7 @@ function* childProblems(schema: JsonSchema, context: Context, root: boolean): Ca
   const { path } = context;
   const { additionalProperties: rest, properties = {} } = schema;
   const child = (member: JsonSchema, name: string, own: Partial<Context> = {}): Causes =>
-    problems(member, { ...context, ...own, path: `${path}.${name}` });
+    allKeywordProblems(member, { ...context, ...own, path: `${path}.${name}` });
   if (rest !== undefined && rest !== true && Object.keys(properties).length > 0) {
     const detail = "additionalProperties and properties are mutual exclusive";
     yield fieldForbidden(`${path}.additionalProperties`, detail);
@@ -112,4 +110,139 @@ function* mapTypeProblems(schema: JsonSchema, path: string): Causes {
   else if (type !== "object") yield fieldInvalid(`${path}.type`, type, detail);
   if (mapType !== "atomic" && mapType !== "granular")
     yield fieldNotSupported(`${path}.x-kubernetes-map-type`, mapType, ["atomic", "granular"]);
+}
+
+/**
+ * The keywords that say something: Kubernetes cannot tell null, `false`, "" and empty lists from what is not there, but as
+ * a default.
+ */
+export function keywordsOf(schema: JsonSchema): string[] {
+  return Object.entries(schema)
+    .filter(([keyword, value]) => value !== undefined && value !== null && (keyword === "default" || !isZero(value)))
+    .map(([keyword]) => keyword);
+}
+
+function isZero(value: unknown): boolean {
+  return value === false || value === "" || (Array.isArray(value) && value.length === 0);
+}
+
+/** A property of its own, never one that objects inherit (`constructor`). */
+export function propertyOf({ properties = {} }: JsonSchema, name: string): JsonSchema | undefined {
+  return Object.hasOwn(properties, name) ? properties[name] : undefined;
+}
+
+const REASONS = ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
+const NEW_LINE = /[\n\r]/;
+
+/** What is wrong with `x-kubernetes-validations`, their expressions aside. */
+function* ruleProblems(schema: JsonSchema, path: string): Causes {
+  for (const [at, rule] of (schema["x-kubernetes-validations"] ?? []).entries()) {
+    const field = `${path}.x-kubernetes-validations[${at}]`;
+    yield* textProblems(rule, field);
+    yield* targetProblems(rule, field, schema);
+  }
+}
+
+function* textProblems({ rule, message = "", messageExpression = "" }: ValidationRule, field: string): Causes {
+  const said = message.trim();
+  if (rule.trim() === "") yield fieldRequired(`${field}.rule`, "rule is not specified");
+  else if (message !== "" && said === "")
+    yield fieldInvalid(`${field}.message`, message, "must be non-empty if specified");
+  else if (NEW_LINE.test(said)) yield fieldInvalid(`${field}.message`, message, "must not contain line breaks");
+  else if (NEW_LINE.test(rule.trim()) && said === "")
+    yield fieldRequired(`${field}.message`, "message must be specified if rule contains line breaks");
+  if (messageExpression !== "" && messageExpression.trim() === "")
+    yield fieldRequired(`${field}.messageExpression`, "messageExpression must be non-empty if specified");
+}
+
+function* targetProblems({ reason, fieldPath = "" }: ValidationRule, field: string, schema: JsonSchema): Causes {
+  if (reason !== undefined && !REASONS.includes(reason)) yield fieldNotSupported(`${field}.reason`, reason, REASONS);
+  if (fieldPath === "") return;
+  const where = `${field}.fieldPath`;
+  if (fieldPath.trim() === "") yield fieldInvalid(where, fieldPath, "must be non-empty if specified");
+  if (NEW_LINE.test(fieldPath)) yield fieldInvalid(where, fieldPath, "must not contain line breaks");
+  if (typeof resolveFieldPath(fieldPath, schema) === "string")
+    yield fieldInvalid(where, fieldPath, "must be a valid path");
+}
+
+/** What is wrong with `x-kubernetes-list-type` and `x-kubernetes-list-map-keys`. */
+function* listProblems(schema: JsonSchema, path: string): Causes {
+  const listType = schema["x-kubernetes-list-type"];
+  const keys = schema["x-kubernetes-list-map-keys"] ?? [];
+  if (listType !== undefined) yield* listTypeProblems(schema, listType, path);
+  if (keys.length > 0 && listType !== "map") {
+    const detail = "must be map if x-kubernetes-list-map-keys is non-empty";
+    const field = `${path}.x-kubernetes-list-type`;
+    yield listType === undefined ? fieldRequired(field, detail) : fieldInvalid(field, listType, detail);
+  }
+  if (listType === "map") yield* mapProblems(schema, keys, path);
+  if (listType === "map" || listType === "set") yield* nullProblems(schema, listType, path);
+}
+
+function* listTypeProblems(schema: JsonSchema, listType: string, path: string): Causes {
+  const { type = "" } = schema as { readonly type?: string };
+  const detail = "must be array if x-kubernetes-list-type is specified";
+  if (type === "") yield fieldRequired(`${path}.type`, detail);
+  else if (type !== "array") yield fieldInvalid(`${path}.type`, type, detail);
+  else if (listType === "set") yield* setItemProblems(schema.items, `${path}.items`);
+  if (listType !== "atomic" && listType !== "set" && listType !== "map")
+    yield fieldNotSupported(`${path}.x-kubernetes-list-type`, listType, ["atomic", "set", "map"]);
+}
+
+/** Items of sets are compared as wholes. Kubernetes prints the list type where the map type is wrong. */
+function* setItemProblems(items: JsonSchema | undefined, path: string): Causes {
+  if (items === undefined) return;
+  const listType = items["x-kubernetes-list-type"];
+  const detail = "must be atomic as item of a list with x-kubernetes-list-type=set";
+  if (items.type === "array" && listType !== undefined && listType !== "atomic")
+    yield fieldInvalid(`${path}.x-kubernetes-list-type`, listType, detail);
+  else if (items.type === "object" && items["x-kubernetes-map-type"] !== "atomic")
+    yield fieldInvalid(`${path}.x-kubernetes-map-type`, listType, detail);
+}
+
+function* mapProblems({ items }: JsonSchema, keys: readonly string[], path: string): Causes {
+  const field = `${path}.x-kubernetes-list-map-keys`;
+  if (keys.length === 0) yield fieldRequired(field, "must not be empty if x-kubernetes-list-type is map");
+  if (items === undefined) yield fieldRequired(`${path}.items`, "must have a schema if x-kubernetes-list-type is map");
+  else if (items.type !== "object") {
+    const detail = "must be object if parent array's x-kubernetes-list-type is map";
+    yield fieldInvalid(`${path}.items.type`, items.type ?? "", detail);
+  } else yield* keyProblems({ items, keys }, field, `${path}.items`);
+}
+
+interface Keyed {
+  readonly items: JsonSchema;
+  readonly keys: readonly string[];
+}
+
+function* keyProblems({ items, keys }: Keyed, field: string, path: string): Causes {
+  const seen = new Set<string>();
+  for (const key of keys) {
+    const property = propertyOf(items, key);
+    if (property === undefined) yield fieldInvalid(field, keys, "entries must all be names of item properties");
+    else if (property.type === "array" || property.type === "object") {
+      const detail = "must be a scalar type if parent array's x-kubernetes-list-type is map";
+      yield fieldInvalid(`${path}.properties[${key}].type`, items.type, detail);
+    }
+    if (seen.has(key)) yield fieldInvalid(field, keys, "must not contain duplicate entries");
+    seen.add(key);
+  }
+}
+
+/** Items, and their keys, must be there: neither may be null, and keys are required or have a default. */
+function* nullProblems(schema: JsonSchema, listType: string, path: string): Causes {
+  const { items } = schema;
+  if (items === undefined) return;
+  if (items.nullable === true)
+    yield fieldForbidden(`${path}.items.nullable`, `cannot be nullable when x-kubernetes-list-type is ${listType}`);
+  const required = new Set(items.required);
+  for (const key of listType === "map" ? (schema["x-kubernetes-list-map-keys"] ?? []) : []) {
+    const property = propertyOf(items, key);
+    if (property === undefined) continue;
+    const field = `${path}.items.properties[${key}]`;
+    const because = "this property is in x-kubernetes-list-map-keys, so it";
+    if (!required.has(key) && (property.default ?? undefined) === undefined)
+      yield fieldRequired(`${field}.default`, `${because} must have a default or be a required property`);
+    if (property.nullable === true) yield fieldForbidden(`${field}.nullable`, `${because} cannot be nullable`);
+  }
 }

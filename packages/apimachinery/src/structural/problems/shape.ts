@@ -1,6 +1,6 @@
-import type { Causes } from "../../bounded-causes.ts";
-import { fieldForbidden, fieldInvalid } from "../../field-cause.ts";
 import { isJsonObject } from "../../json/value.ts";
+import type { Causes } from "../../meta/field-cause.ts";
+import { fieldForbidden, fieldInvalid } from "../../meta/field-cause.ts";
 
 /** Schemas stand in one another no deeper than this; what walks them recurs. */
 const MOST_LEVELS = 500;

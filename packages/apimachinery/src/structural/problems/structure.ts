@@ -1,11 +1,7 @@
-import type { Causes } from "../../bounded-causes.ts";
-import { fieldForbidden, fieldInvalid, fieldRequired } from "../../field-cause.ts";
+import { type Causes, fieldForbidden, fieldInvalid, fieldRequired } from "../../meta/field-cause.ts";
 import type { JsonSchema } from "../../schema.ts";
 import type { PatternCompiler } from "../node.ts";
-import { completenessProblems } from "./completeness.ts";
-import { keywordsOf } from "./keywords-of.ts";
-import { NestedProblems } from "./nested.ts";
-import { propertyOf } from "./property-of.ts";
+import { keywordsOf, propertyOf } from "./keywords.ts";
 
 /** Where a schema stands: at the root, as the items of a list, or as the value of a field. */
 type Level = "root" | "item" | "field";
@@ -40,7 +36,7 @@ class Structure {
     if (typeof rest === "object") yield* this.problems(rest, `${path}.additionalProperties`, "field");
     yield* intOrStringProblems(schema, path);
     yield* this.#nested.values(schema, path);
-    yield* typeProblems(schema, path, level);
+    yield* structureTypeProblems(schema, path, level);
     yield* resourceProblems(schema, path, level);
   }
 }
@@ -52,7 +48,7 @@ function* intOrStringProblems(schema: JsonSchema, path: string): Causes {
       yield fieldInvalid(`${path}.${keyword}`, true, "must be false if x-kubernetes-int-or-string is true");
 }
 
-function* typeProblems(schema: JsonSchema, path: string, level: Level): Causes {
+function* structureTypeProblems(schema: JsonSchema, path: string, level: Level): Causes {
   const { type = "" } = schema;
   const field = `${path}.type`;
   const untyped =
@@ -103,4 +99,123 @@ function onlyNames(metadata: JsonSchema): boolean {
   const names = Object.keys(metadata.properties ?? {});
   const others = keywordsOf(metadata).filter((keyword) => !["type", "default", "properties"].includes(keyword));
   return others.length === 0 && names.every((name) => name === "name" || name === "generateName");
+}
+
+/** The schema of a value's structure, if there is one, and where it is. */
+interface Structural {
+  readonly schema: JsonSchema | undefined;
+  readonly path: string;
+}
+
+/** Fields that the root's `allOf`, `anyOf`, `oneOf` or `not` say something about, and that it does not have. */
+function completenessProblems(schema: JsonSchema, path: string): Causes {
+  return insideProblems(schema, path, { schema, path });
+}
+
+function* insideProblems(values: JsonSchema, path: string, structural: Structural): Causes {
+  if (values.not !== undefined) yield* nestedProblems(values.not, `${path}.not`, structural);
+  for (const keyword of ["allOf", "anyOf", "oneOf"] as const)
+    for (const [at, item] of (values[keyword] ?? []).entries())
+      yield* nestedProblems(item, `${path}.${keyword}[${at}]`, structural);
+}
+
+function* nestedProblems(values: JsonSchema, path: string, structural: Structural): Causes {
+  const { schema } = structural;
+  if (schema === undefined) {
+    yield fieldRequired(structural.path, `because it is defined in ${path}`);
+    return;
+  }
+  const below = (name: string): Structural & { readonly values: string } => ({
+    schema: undefined,
+    path: `${structural.path}.${name}`,
+    values: `${path}.${name}`,
+  });
+  yield* insideProblems(values, path, structural);
+  if (values.items !== undefined) {
+    const items = below("items");
+    yield* nestedProblems(values.items, items.values, { ...items, schema: schema.items });
+  }
+  for (const [name, property] of Object.entries(values.properties ?? {})) {
+    const member = below(`properties[${name}]`);
+    yield* nestedProblems(property, member.values, { ...member, schema: propertyOf(schema, name) });
+  }
+}
+
+/** Keywords that give a value its structure, which schemas in `allOf`, `anyOf`, `oneOf` and `not` may not. */
+const STRUCTURAL: Readonly<Record<string, string>> = {
+  type: "must be empty to be structural",
+  additionalProperties: "must be undefined to be structural",
+  default: "must be undefined to be structural",
+  title: "must be empty to be structural",
+  description: "must be empty to be structural",
+  nullable: "must be false to be structural",
+  "x-kubernetes-preserve-unknown-fields": "must be false to be structural",
+  "x-kubernetes-embedded-resource": "must be false to be structural",
+  "x-kubernetes-int-or-string": "must be false to be structural",
+  "x-kubernetes-list-map-keys": "must be empty to be structural",
+  "x-kubernetes-list-type": "must be undefined to be structural",
+  "x-kubernetes-map-type": "must be undefined to be structural",
+  "x-kubernetes-validations": "must be empty to be structural",
+};
+
+/** What is wrong with the part of a schema that only validates. */
+class NestedProblems {
+  readonly #pattern: PatternCompiler;
+
+  constructor(pattern: PatternCompiler) {
+    this.#pattern = pattern;
+  }
+
+  /** Of a schema that may be anywhere. */
+  values(schema: JsonSchema, path: string): Causes {
+    const [first] = schema.allOf ?? [];
+    return this.#values(schema, path, {
+      anyOf: isIntOrString(schema.anyOf),
+      firstAllOf: first !== undefined && isIntOrString(first.anyOf),
+    });
+  }
+
+  *#values(schema: JsonSchema, path: string, typed: Typed): Causes {
+    for (const keyword of ["anyOf", "allOf", "oneOf"] as const) {
+      if (keyword === "anyOf" && typed.anyOf) continue;
+      for (const [at, item] of (schema[keyword] ?? []).entries())
+        yield* this.#nested(item, `${path}.${keyword}[${at}]`, keyword === "allOf" && at === 0 && typed.firstAllOf);
+    }
+    if (schema.not !== undefined) yield* this.#nested(schema.not, `${path}.not`, false);
+    yield* this.#patternProblems(schema.pattern ?? "", `${path}.pattern`);
+  }
+
+  /** Of a schema in one of the four; `typed` says that its `anyOf` is the types of an int-or-string. */
+  *#nested(schema: JsonSchema, path: string, typed: boolean): Causes {
+    yield* this.#values(schema, path, { anyOf: typed, firstAllOf: false });
+    if (schema.items !== undefined) yield* this.#nested(schema.items, `${path}.items`, false);
+    for (const [name, property] of Object.entries(schema.properties ?? {}))
+      yield* this.#nested(property, `${path}.properties[${name}]`, false);
+    for (const keyword of keywordsOf(schema))
+      if (Object.hasOwn(STRUCTURAL, keyword)) yield fieldForbidden(`${path}.${keyword}`, STRUCTURAL[keyword] ?? "");
+    if (propertyOf(schema, "metadata") !== undefined)
+      yield fieldForbidden(`${path}.properties[metadata]`, "must not be specified in a nested context");
+  }
+
+  *#patternProblems(source: string, path: string): Causes {
+    if (source === "") return;
+    try {
+      this.#pattern(source);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      yield fieldInvalid(path, source, `must be a valid regular expression, but isn't: ${why}`);
+    }
+  }
+}
+
+/** Where types may be named all the same: they are those of an int-or-string. */
+interface Typed {
+  readonly anyOf: boolean;
+  readonly firstAllOf: boolean;
+}
+
+/** `[{ type: integer }, { type: string }]`, and nothing else. */
+function isIntOrString(anyOf: readonly JsonSchema[] | undefined): boolean {
+  const types = (anyOf ?? []).map((schema) => (keywordsOf(schema).join() === "type" ? schema.type : undefined));
+  return types.join() === "integer,string";
 }

@@ -1,0 +1,151 @@
+import { apiVersionOf, type GroupVersion } from "../meta/types.ts";
+import {
+  type DiscoveredResource,
+  type GroupOrder,
+  groupNames,
+  resourcesIn,
+  sortedVerbs,
+  subresourcesOf,
+  versionsOf,
+} from "./resources.ts";
+
+/** Which address clients of a network are to use (metav1.ServerAddressByClientCIDR). */
+export interface ServerAddressByClientCidr {
+  readonly clientCIDR: string;
+  readonly serverAddress: string;
+}
+
+/** The document at `/api` (metav1.APIVersions). */
+export interface ApiVersionsDocument {
+  readonly kind: "APIVersions";
+  readonly versions: string[];
+  readonly serverAddressByClientCIDRs: ServerAddressByClientCidr[];
+}
+
+/** A version of a group (metav1.GroupVersionForDiscovery). */
+export interface GroupVersionForDiscovery {
+  readonly groupVersion: string;
+  readonly version: string;
+}
+
+/** One group in the document at `/apis` (metav1.APIGroup). */
+export interface ApiGroup {
+  readonly name: string;
+  /** Preferred first. */
+  readonly versions: GroupVersionForDiscovery[];
+  readonly preferredVersion: GroupVersionForDiscovery;
+}
+
+/** The document at `/apis/<group>` (metav1.APIGroup). */
+export interface ApiGroupDocument extends ApiGroup {
+  readonly kind: "APIGroup";
+  readonly apiVersion: "v1";
+}
+
+/** The document at `/apis` (metav1.APIGroupList). */
+export interface ApiGroupListDocument {
+  readonly kind: "APIGroupList";
+  readonly apiVersion: "v1";
+  readonly groups: ApiGroup[];
+}
+
+/** A resource or subresource (metav1.APIResource). */
+export interface ApiResource {
+  readonly name: string;
+  readonly singularName: string;
+  readonly namespaced: boolean;
+  readonly group?: string;
+  readonly version?: string;
+  readonly kind: string;
+  readonly verbs: string[];
+  readonly shortNames?: string[];
+  readonly categories?: string[];
+  readonly storageVersionHash?: string;
+}
+
+/** The document at `/api/v1` and `/apis/<group>/<version>` (metav1.APIResourceList). */
+export interface ApiResourceListDocument {
+  readonly kind: "APIResourceList";
+  readonly apiVersion: "v1";
+  readonly groupVersion: string;
+  readonly resources: ApiResource[];
+}
+
+/**
+ * The document at `/api`. There is one core version, `v1`.
+ * @param serverAddresses Which address clients should use; none by default: the one they came by.
+ */
+export function apiVersionsDocument(
+  hasCore: boolean,
+  serverAddresses: readonly ServerAddressByClientCidr[] = [],
+): ApiVersionsDocument {
+  return { kind: "APIVersions", versions: hasCore ? ["v1"] : [], serverAddressByClientCIDRs: [...serverAddresses] };
+}
+
+/** The document at `/apis`: every group but the core one. @param order by name by default */
+export function apiGroupListDocument(
+  resources: readonly DiscoveredResource[],
+  order: GroupOrder = "name",
+): ApiGroupListDocument {
+  const groups = groupNames(resources, order).filter((group) => group !== "");
+  return { kind: "APIGroupList", apiVersion: "v1", groups: groups.map((group) => apiGroup(resources, group)) };
+}
+
+/** The document at `/apis/<group>`; undefined when nothing is served in the group. */
+export function apiGroupDocument(
+  resources: readonly DiscoveredResource[],
+  group: string,
+): ApiGroupDocument | undefined {
+  if (!resources.some((resource) => resource.group === group)) return undefined;
+  return { kind: "APIGroup", apiVersion: "v1", ...apiGroup(resources, group) };
+}
+
+/** The document at `/api/v1` or `/apis/<group>/<version>`; undefined when nothing is served there. */
+export function apiResourceListDocument(
+  resources: readonly DiscoveredResource[],
+  gv: GroupVersion,
+): ApiResourceListDocument | undefined {
+  const served = resourcesIn(resources, gv.group, gv.version);
+  if (served.length === 0) return undefined;
+  return {
+    kind: "APIResourceList",
+    apiVersion: "v1",
+    groupVersion: apiVersionOf(gv),
+    resources: served.flatMap((resource) => [apiResource(resource), ...apiSubresources(resource)]),
+  };
+}
+
+function apiGroup(resources: readonly DiscoveredResource[], group: string): ApiGroup {
+  const versions = versionsOf(resources, group).map((version) => ({
+    groupVersion: apiVersionOf({ group, version }),
+    version,
+  }));
+  const [preferredVersion = { groupVersion: "", version: "" }] = versions; // a group has at least one
+  return { name: group, versions, preferredVersion };
+}
+
+function apiResource(resource: DiscoveredResource): ApiResource {
+  const { shortNames, categories, storageVersionHash } = resource;
+  return {
+    name: resource.plural,
+    singularName: resource.singular,
+    namespaced: resource.namespaced,
+    kind: resource.kind,
+    verbs: sortedVerbs(resource),
+    ...(shortNames.length === 0 ? {} : { shortNames: [...shortNames] }),
+    ...(categories.length === 0 ? {} : { categories: [...categories] }),
+    ...(storageVersionHash === undefined ? {} : { storageVersionHash }),
+  };
+}
+
+function apiSubresources(resource: DiscoveredResource): ApiResource[] {
+  return subresourcesOf(resource).map((subresource) => ({
+    name: `${resource.plural}/${subresource.name}`,
+    singularName: "",
+    namespaced: resource.namespaced,
+    ...(subresource.group === undefined ? {} : { group: subresource.group }),
+    ...(subresource.version === undefined ? {} : { version: subresource.version }),
+    kind: subresource.kind,
+    verbs: sortedVerbs(subresource),
+  }));
+}

@@ -1,0 +1,198 @@
+import { equalJson } from "../json/value.ts";
+import { quote } from "../text/go-format.ts";
+import { ApiError } from "./api-error.ts";
+import {
+  boundedCauses,
+  type Causes,
+  fieldForbidden,
+  fieldInvalid,
+  fieldNotSupported,
+  fieldRequired,
+  fieldTooLong,
+} from "./field-cause.ts";
+import { dnsLabelProblems, labelKeyProblems, labelValueProblems } from "./names.ts";
+import type { StatusCause } from "./status.ts";
+import type { GroupVersion, ObjectMeta, OwnerReference } from "./types.ts";
+
+/** What decides whether metadata is valid besides itself. */
+export interface ObjectMetaRules {
+  readonly namespaced: boolean;
+  /** Why a text is no name for this kind; `prefix` says that characters will follow, as behind `generateName`. */
+  readonly name: (text: string, prefix: boolean) => readonly string[];
+}
+
+/** The finalizers by which the garbage collector is asked for more than to delete what depends on an object later. */
+export const ORPHAN_FINALIZER = "orphan";
+/** As {@link ORPHAN_FINALIZER}: dependents are deleted first. */
+export const FOREGROUND_FINALIZER = "foregroundDeletion";
+
+/** What annotations may be long, keys and values together, in bytes. */
+const ANNOTATIONS_BYTES = 256 * 1024;
+
+/** What is wrong with the metadata of an object that is to be kept (apimachinery's ValidateObjectMeta): up to a thousand causes. */
+export function objectMetaProblems(meta: ObjectMeta, rules: ObjectMetaRules): StatusCause[] {
+  return boundedCauses(problemsOf(meta, rules));
+}
+
+function* problemsOf(meta: ObjectMeta, rules: ObjectMetaRules): Causes {
+  yield* identityProblems(meta, rules);
+  yield* labelProblems(meta.labels ?? {});
+  yield* annotationProblems(meta.annotations ?? {});
+  yield* ownerProblems(meta.ownerReferences ?? []);
+  yield* managedFieldsProblems(meta);
+  yield* finalizerProblems(meta.finalizers ?? []);
+}
+
+function* identityProblems(meta: ObjectMeta, rules: ObjectMetaRules): Causes {
+  const { name = "", generateName = "", namespace = "" } = meta;
+  if (generateName !== "") yield* invalid("metadata.generateName", generateName, rules.name(generateName, true));
+  if (name === "") yield fieldRequired("metadata.name", "name or generateName is required");
+  else yield* invalid("metadata.name", name, rules.name(name, false));
+  if (!rules.namespaced) {
+    if (namespace !== "") yield fieldForbidden("metadata.namespace", "not allowed on this type");
+  } else if (namespace === "") yield fieldRequired("metadata.namespace");
+  else yield* invalid("metadata.namespace", namespace, dnsLabelProblems(namespace));
+}
+
+function* invalid(field: string, value: string, problems: readonly string[]): Causes {
+  for (const problem of problems) yield fieldInvalid(field, value, problem);
+}
+
+/** What is wrong with a change of metadata (apimachinery's ValidateObjectMetaUpdate). */
+export function objectMetaUpdateProblems(next: ObjectMeta, before: ObjectMeta): StatusCause[] {
+  const causes: StatusCause[] = [];
+  if (before.deletionTimestamp !== undefined) {
+    const added = [...new Set(next.finalizers).difference(new Set(before.finalizers))].sort();
+    if (added.length > 0)
+      causes.push(
+        fieldForbidden(
+          "metadata.finalizers",
+          `no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map(quote).join(", ")}}`,
+        ),
+      );
+  }
+  for (const name of [
+    "name",
+    "namespace",
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+  ] as const) {
+    if (!equalJson(next[name] ?? null, before[name] ?? null))
+      causes.push(fieldInvalid(`metadata.${name}`, next[name] ?? null, "field is immutable"));
+  }
+  return causes;
+}
+
+function* labelProblems(labels: Readonly<Record<string, string>>): Causes {
+  const field = "metadata.labels";
+  // Of very many members, entries take three times as long as names.
+  for (const key of Object.keys(labels)) {
+    const value = labels[key] ?? "";
+    for (const problem of labelKeyProblems(key)) yield fieldInvalid(field, key, problem);
+    for (const problem of labelValueProblems(value)) yield fieldInvalid(field, value, problem);
+  }
+}
+
+function* annotationProblems(annotations: Readonly<Record<string, string>>): Causes {
+  const field = "metadata.annotations";
+  let units = 0;
+  for (const key of Object.keys(annotations)) {
+    for (const problem of labelKeyProblems(key.toLowerCase())) yield fieldInvalid(field, key, problem);
+    units += key.length + (annotations[key] ?? "").length;
+  }
+  // An UTF-16 unit is one to three bytes.
+  const mayBeLong = units * 3 > ANNOTATIONS_BYTES;
+  if (units > ANNOTATIONS_BYTES || (mayBeLong && utf8Bytes(annotations) > ANNOTATIONS_BYTES))
+    yield fieldTooLong(field, ANNOTATIONS_BYTES);
+}
+
+function utf8Bytes(texts: Readonly<Record<string, string>>): number {
+  return new TextEncoder().encode(Object.entries(texts).flat().join("")).length;
+}
+
+function* ownerProblems(owners: readonly OwnerReference[]): Causes {
+  const field = "metadata.ownerReferences";
+  for (const [at, owner] of owners.entries()) yield* ownerReferenceProblems(owner, `${field}[${at}]`);
+  const controllers = owners.filter(({ controller }) => controller === true);
+  const [first] = controllers;
+  for (const other of controllers.slice(1)) {
+    const names = `${first?.kind}/${first?.name} and ${other.kind}/${other.name}`;
+    yield fieldInvalid(
+      field,
+      owners,
+      `Only one reference can have Controller set to true. Found "true" in references for ${names}`,
+    );
+  }
+}
+
+function* ownerReferenceProblems(owner: OwnerReference, field: string): Causes {
+  if (isBlank(owner.apiVersion)) yield fieldRequired(`${field}.apiVersion`, "must not be empty");
+  else if (!isApiVersion(owner.apiVersion))
+    yield fieldInvalid(`${field}.apiVersion`, owner.apiVersion, "must be <group>/<version> or <version>");
+  for (const name of ["kind", "name", "uid"] as const) {
+    if (isBlank(owner[name])) yield fieldRequired(`${field}.${name}`, "must not be empty");
+  }
+  if (owner.apiVersion === "v1" && owner.kind === "Event")
+    yield fieldInvalid(field, owner, "/v1, Kind=Event is disallowed from being an owner");
+}
+
+function isBlank(text: string | undefined): boolean {
+  return text === undefined || text === "";
+}
+
+function isApiVersion(text: string): boolean {
+  try {
+    return parseApiVersion(text).version !== "";
+  } catch {
+    return false;
+  }
+}
+
+function* finalizerProblems(finalizers: readonly string[]): Causes {
+  const field = "metadata.finalizers";
+  for (const finalizer of finalizers)
+    for (const problem of labelKeyProblems(finalizer)) yield fieldInvalid(field, finalizer, problem);
+  if (finalizers.includes(ORPHAN_FINALIZER) && finalizers.includes(FOREGROUND_FINALIZER)) {
+    const both = `finalizer ${ORPHAN_FINALIZER} and ${FOREGROUND_FINALIZER} cannot be both set`;
+    yield fieldInvalid(field, finalizers, both);
+  }
+}
+
+function* managedFieldsProblems({ managedFields = [] }: ObjectMeta): Causes {
+  for (const [at, { operation, fieldsType = "" }] of managedFields.entries()) {
+    const field = `metadata.managedFields[${at}]`;
+    if (operation === undefined) yield fieldRequired(`${field}.operation`, "must not be empty");
+    else if (operation !== "Apply" && operation !== "Update")
+      yield fieldNotSupported(`${field}.operation`, operation, ["Apply", "Update"]);
+    if (fieldsType !== "" && fieldsType !== "FieldsV1")
+      yield fieldInvalid(`${field}.fieldsType`, fieldsType, "must be `FieldsV1`");
+  }
+}
+
+/** Finalizers that need no domain: their meaning is Kubernetes' own. */
+const STANDARD_FINALIZERS: readonly string[] = ["kubernetes", ORPHAN_FINALIZER, FOREGROUND_FINALIZER];
+
+/** What Kubernetes says of new finalizers whose name could be anybody's. */
+export function finalizerWarnings(next: ObjectMeta, before?: ObjectMeta): string[] {
+  const unqualified = next.finalizers?.filter((finalizer) => !finalizer.includes("/")) ?? [];
+  if (unqualified.length === 0) return [];
+  const known = new Set([...STANDARD_FINALIZERS, ...(before?.finalizers ?? [])]);
+  return [...new Set(unqualified).difference(known)].sort().map((finalizer) => {
+    const remedy = `prefer a domain-qualified finalizer name ${finalizer.includes(".") ? "including a path (/) " : ""}`;
+    return `metadata.finalizers: ${quote(finalizer)}: ${remedy}to avoid accidental conflicts with other finalizer writers`;
+  });
+}
+
+/**
+ * The group and version of an `apiVersion`, as schema.ParseGroupVersion: "" gives empty parts, `v1` is the core group.
+ * @throws ApiError 400 when there is more than one slash.
+ */
+export function parseApiVersion(text: string): GroupVersion {
+  if (text === "" || text === "/") return { group: "", version: "" };
+  const slash = text.indexOf("/");
+  if (slash < 0) return { group: "", version: text };
+  if (text.includes("/", slash + 1)) throw ApiError.badRequest(`unexpected GroupVersion string: ${text}`);
+  return { group: text.slice(0, slash), version: text.slice(slash + 1) };
+}

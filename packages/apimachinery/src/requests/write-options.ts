@@ -1,0 +1,125 @@
+import { ApiError } from "../meta/api-error.ts";
+import {
+  boundedCauses,
+  type Causes,
+  fieldForbidden,
+  fieldInvalid,
+  fieldNotSupported,
+  fieldRequired,
+  fieldTooLong,
+} from "../meta/field-cause.ts";
+import type { StatusCause } from "../meta/status.ts";
+import { queryBoolean } from "./query-values.ts";
+
+/** What is to be done about fields that a kind does not have, and about those given twice. */
+export type FieldValidation = "Ignore" | "Warn" | "Strict";
+
+/** The options of a create, update or patch, as its query has them (metav1.CreateOptions, UpdateOptions, PatchOptions). */
+export interface WriteQuery {
+  /** Do everything but keep the result. */
+  readonly dryRun: boolean;
+  /** Who the fields belong to; "" is not said. */
+  readonly fieldManager: string;
+  /** @default "Warn" */
+  readonly fieldValidation: FieldValidation;
+  /** Take fields over from other managers; only for apply. */
+  readonly force: boolean;
+}
+
+/** The options' kind in errors, and whether it is an apply. */
+export interface WriteQueryRules {
+  readonly kind: "CreateOptions" | "UpdateOptions" | "PatchOptions";
+  readonly apply?: boolean;
+}
+
+const NOTHING_ASKED: WriteQuery = { dryRun: false, fieldManager: "", fieldValidation: "Warn", force: false };
+
+/**
+ * Reads the options of a create, update or patch from its query. What it does not say is as if Kubernetes' defaults had
+ * been asked for.
+ *
+ * @throws ApiError 422 `CreateOptions.meta.k8s.io "" is invalid`, with a cause for each option that is wrong
+ */
+export function parseWriteOptions(query: URLSearchParams, { kind, apply = false }: WriteQueryRules): WriteQuery {
+  if (query.size === 0 && !apply) return NOTHING_ASKED;
+  const dryRun = query.getAll("dryRun");
+  const fieldManager = query.get("fieldManager") ?? "";
+  const fieldValidation = query.get("fieldValidation") ?? "";
+  const force = queryBoolean(query.get("force"));
+  const causes = [
+    ...(apply && fieldManager === "" ? [fieldRequired("fieldManager", "is required for apply patch")] : []),
+    ...(kind === "PatchOptions" && !apply && force !== undefined
+      ? [fieldForbidden("force", "may not be specified for non-apply patch")]
+      : []),
+    ...boundedCauses(fieldManagerProblems(fieldManager)),
+    ...dryRunProblems(dryRun),
+    ...(isFieldValidation(fieldValidation)
+      ? []
+      : [fieldNotSupported("fieldValidation", fieldValidation, ["", "Ignore", "Strict", "Warn"])]),
+  ];
+  refuse(kind, causes);
+  return {
+    dryRun: dryRun.length > 0,
+    fieldManager,
+    fieldValidation: isFieldValidation(fieldValidation) && fieldValidation !== "" ? fieldValidation : "Warn",
+    force: force ?? false,
+  };
+}
+
+/** @throws ApiError 422 that names the options' kind, unless `causes` is empty */
+export function refuse(kind: string, causes: readonly StatusCause[]): void {
+  if (causes.length > 0) throw ApiError.invalid({ kind: { group: "meta.k8s.io", kind }, name: "", causes });
+}
+
+export function dryRunProblems(dryRun: readonly string[]): StatusCause[] {
+  return dryRun.every((value) => value === "All") ? [] : [fieldNotSupported("dryRun", dryRun, ["All"])];
+}
+
+/** The longest name of a manager, in bytes. */
+const MANAGER_BYTES = 128;
+
+function* fieldManagerProblems(manager: string): Causes {
+  const field = "fieldManager";
+  if (new TextEncoder().encode(manager).length > MANAGER_BYTES) yield fieldTooLong(field, MANAGER_BYTES);
+  let bytes = 0;
+  for (const character of manager) {
+    if (!PRINTABLE.test(character))
+      yield fieldInvalid(field, manager, `invalid character ${codePoint(character)} (at position ${bytes})`);
+    bytes += utf8Length(character);
+  }
+}
+
+/** What Go calls printable. */
+const PRINTABLE = /^(?: |[^\p{C}\p{Z}])$/u;
+
+/** As Go's `%#U`: `U+0007`, and the character itself where it can be seen. */
+function codePoint(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+function utf8Length(character: string): number {
+  const point = character.codePointAt(0) ?? 0;
+  if (point < 0x80) return 1;
+  if (point < 0x800) return 2;
+  return point < 0x10000 ? 3 : 4;
+}
+
+function isFieldValidation(text: string): text is FieldValidation | "" {
+  return text === "" || text === "Ignore" || text === "Warn" || text === "Strict";
+}
+
+/**
+ * Who writes, when the request does not say: the program's name out of its `User-Agent`, cut to 128 bytes, as Kubernetes'
+ * managerOrUserAgent; "unknown" when there is none.
+ */
+export function managerOf(fieldManager: string, userAgent: string | undefined): string {
+  if (fieldManager !== "") return fieldManager;
+  const program = (userAgent ?? "").split("/", 1)[0] ?? "";
+  const printable = [...program].filter((character) => PRINTABLE.test(character));
+  let bytes = 0;
+  const kept = printable.filter((character) => {
+    bytes += utf8Length(character);
+    return bytes <= MANAGER_BYTES;
+  });
+  return kept.length === 0 ? "unknown" : kept.join("");
+}

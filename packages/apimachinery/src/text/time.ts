@@ -1,0 +1,64 @@
+/** The last one: a busy server asks for the same second thousands of times. */
+let formatted = { second: Number.NaN, text: "" };
+
+/** A time as Kubernetes writes it (metav1.Time): RFC 3339 in UTC, whole seconds. @throws RangeError on a date that is none */
+export function formatTime(time: Date): string {
+  const second = Math.floor(time.getTime() / 1000);
+  if (second !== formatted.second) formatted = { second, text: `${time.toISOString().slice(0, -".000Z".length)}Z` };
+  return formatted.text;
+}
+
+const RFC_3339 = /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** A time as RFC 3339 writes it, of a day and hour that there was; `undefined` for any other text. */
+export function parseTime(text: string): Date | undefined {
+  const [, date] = RFC_3339.exec(text) ?? [];
+  if (date === undefined || !isDate(date)) return undefined;
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) ? undefined : time;
+}
+
+const SECOND = 1000;
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const YEAR = 365 * DAY;
+
+/**
+ * A span of milliseconds in at most two units, coarser as it grows, as apimachinery's duration.HumanDuration: `90s`,
+ * `5m30s`, `3h`, `2d4h`, `1y20d`. Up to two seconds below zero count as `0s`, since clocks differ; less is `<invalid>`.
+ */
+export function humanDuration(ms: number): string {
+  const seconds = Math.trunc(ms / SECOND);
+  if (seconds < -1) return "<invalid>";
+  if (seconds < 0) return "0s";
+  if (seconds < 2 * MINUTE) return `${seconds}s`;
+  if (seconds < 10 * MINUTE) return twoUnits(seconds, [MINUTE, "m"], [1, "s"]);
+  if (seconds < 3 * HOUR) return `${Math.trunc(seconds / MINUTE)}m`;
+  if (seconds < 8 * HOUR) return twoUnits(seconds, [HOUR, "h"], [MINUTE, "m"]);
+  if (seconds < 2 * DAY) return `${Math.trunc(seconds / HOUR)}h`;
+  if (seconds < 8 * DAY) return twoUnits(seconds, [DAY, "d"], [HOUR, "h"]);
+  if (seconds < 2 * YEAR) return `${Math.trunc(seconds / DAY)}d`;
+  if (seconds < 8 * YEAR) return twoUnits(seconds, [YEAR, "y"], [DAY, "d"]);
+  return `${Math.trunc(seconds / YEAR)}y`;
+}
+
+type Unit = readonly [seconds: number, letter: string];
+
+function twoUnits(seconds: number, [large, first]: Unit, [small, second]: Unit): string {
+  const rest = Math.trunc((seconds % large) / small);
+  return `${Math.trunc(seconds / large)}${first}${rest === 0 ? "" : `${rest}${second}`}`;
+}
+
+/** A date as RFC 3339 writes it: `2006-01-02`, of a day that there was. */
+export function isDate(text: string): boolean {
+  const parts = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text);
+  if (parts === null) return false;
+  const [year, month, day] = parts.slice(1).map(Number) as [number, number, number];
+  return month >= 1 && month <= 12 && day >= 1 && day <= daysOf(year, month);
+}
+
+function daysOf(year: number, month: number): number {
+  if (month !== 2) return [4, 6, 9, 11].includes(month) ? 30 : 31;
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+}
