@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { Following } from "../../../packages/store/src/etcd/following.ts";
+import { Following } from "../../../packages/store/src/etcd/etcd-watch.ts";
 import { Event, KeyValue, WatchResponse } from "../../../packages/store/src/etcd/generated/rpc.ts";
-import { Keys } from "../../../packages/store/src/etcd/keys.ts";
+import { Keys } from "../../../packages/store/src/etcd/conversion.ts";
 import { refused } from "../contract/subject.ts";
 
 const keys = new Keys("/p/");

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import { renew } from "../../../packages/store/src/etcd/leases.ts";
+import { renew } from "../../../packages/store/src/etcd/etcd-leases.ts";
 import { Members } from "../../../packages/store/src/etcd/members.ts";
 import { settings } from "../../../packages/store/src/etcd/options.ts";
 import { refused } from "../contract/subject.ts";

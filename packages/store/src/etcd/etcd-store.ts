@@ -12,14 +12,13 @@ import type {
   WatchOptions,
 } from "../store.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
-import { Keys } from "./keys.ts";
-import { Known } from "./known.ts";
-import { grant, remaining, renew, revoke } from "./leases.ts";
+import { decodeOutcome, encodeTransaction, Keys } from "./conversion.ts";
+import { grant, remaining, renew, revoke } from "./etcd-leases.ts";
 import { Members } from "./members.ts";
 import { compact, txn } from "./methods.ts";
 import { type EtcdOptions, settings } from "./options.ts";
-import { Reader } from "./reading.ts";
-import { decodeOutcome, encodeTransaction } from "./transaction.ts";
+import { Reader } from "./range-reader.ts";
+import { Known } from "./revision-tracker.ts";
 import { Watches } from "./watches.ts";
 
 /** The range that holds no key: for what is asked of etcd itself. */

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isStoreError } from "../store-error.ts";
-import type { Following } from "./following.ts";
-import type { Line } from "./line.ts";
+import type { Following } from "./etcd-watch.ts";
 import type { Member } from "./member.ts";
 import type { Members } from "./members.ts";
 import { status } from "./methods.ts";
-import type { Reader } from "./reading.ts";
+import type { Reader } from "./range-reader.ts";
+import type { Line } from "./watch-stream.ts";
 
 /** From which release of each line on progress notices are sent in order with events. */
 const TRUSTED: readonly (readonly [minor: number, patch: number])[] = [

@@ -1,16 +1,16 @@
 import { checkCount, checkRange } from "../engine/limits.ts";
 import type { KeyRange, Watch, WatchOptions } from "../store.ts";
 import { StoreError } from "../store-error.ts";
+import type { Keys } from "./conversion.ts";
 import { verdict } from "./errors.ts";
-import { Following, type FollowingHost } from "./following.ts";
-import type { Keys } from "./keys.ts";
-import type { Known } from "./known.ts";
-import { Line } from "./line.ts";
+import { Following, type FollowingHost } from "./etcd-watch.ts";
 import type { Member } from "./member.ts";
 import type { Members } from "./members.ts";
 import { watch } from "./methods.ts";
 import { Progress, trusted } from "./progress.ts";
-import type { Reader } from "./reading.ts";
+import type { Reader } from "./range-reader.ts";
+import type { Known } from "./revision-tracker.ts";
+import { Line } from "./watch-stream.ts";
 
 /** The first pause before a broken line is made again, ms; the next ones are longer. */
 const PAUSE = 50;

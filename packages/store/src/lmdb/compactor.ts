@@ -1,9 +1,7 @@
-import type { Draft } from "./draft.ts";
-import { integerKey, NOWHERE, type Place, placeOf, readInteger } from "./place.ts";
-import type { Reader } from "./reader.ts";
-import { isDeleted } from "./record.ts";
-import type { State } from "./state.ts";
-import type { Tables } from "./tables.ts";
+import type { Draft } from "./commit-group.ts";
+import type { Reader } from "./log-reader.ts";
+import { integerKey, isDeleted, NOWHERE, type Place, placeOf, readInteger } from "./log-record.ts";
+import type { State, Tables } from "./tables.ts";
 import type { Writer } from "./writer.ts";
 
 /** So many entries of the log are gone through in one group. */

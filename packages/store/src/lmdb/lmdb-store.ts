@@ -13,12 +13,11 @@ import type {
   WatchOptions,
 } from "../store.ts";
 import { StoreError } from "../store-error.ts";
+import { prepare } from "./commit-group.ts";
 import { Compactor } from "./compactor.ts";
-import { prepare } from "./draft.ts";
 import type { Folder } from "./folder.ts";
-import { leaseNumber, loadLeases } from "./lease-table.ts";
-import { Leases } from "./leases.ts";
-import { Reader } from "./reader.ts";
+import { Leases, leaseNumber, loadLeases } from "./lmdb-leases.ts";
+import { Reader } from "./log-reader.ts";
 import { Writer } from "./writer.ts";
 
 type Cancel = { readonly signal?: AbortSignal };

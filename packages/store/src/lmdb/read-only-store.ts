@@ -1,12 +1,12 @@
 import { checkRange, checkRangeOptions, couldBeKey } from "../engine/limits.ts";
 import type { Batch, Entry, KeyRange, Lease, RangeOptions, RangeResult, Store, Watch } from "../store.ts";
 import { StoreError } from "../store-error.ts";
-import { leaseNotFound } from "./draft.ts";
+import { leaseNotFound } from "./commit-group.ts";
 import { damaged } from "./faults.ts";
 import type { Folder } from "./folder.ts";
-import { remainingIn } from "./lease-table.ts";
-import { Reader } from "./reader.ts";
-import type { State } from "./state.ts";
+import { remainingIn } from "./lmdb-leases.ts";
+import { Reader } from "./log-reader.ts";
+import type { State } from "./tables.ts";
 
 type Cancel = { readonly signal?: AbortSignal };
 

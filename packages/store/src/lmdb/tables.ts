@@ -1,7 +1,29 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { crc32 } from "node:zlib";
 import { type Database, open, type RootDatabase } from "lmdb";
-import { decodeState, encodeState, type State } from "./state.ts";
+import { type Place, readInteger, writeInteger } from "./log-record.ts";
+
+const STATE = Buffer.from("state");
+const BINARY = { encoding: "binary", keyEncoding: "binary" } as const;
+/** Addresses that the file may grow into before it is mapped anew. Where they are limited, asking for too many kills. */
+const ROOM = 2 ** 30;
+const FIELDS = ["revision", "compacted", "swept", "lease"] as const;
+const SIZE = 4 + 8 * FIELDS.length;
+
+/** What holds for the whole store; written with every group of changes. */
+export interface State {
+  /** The newest. */
+  readonly revision: number;
+  /** Below this one the history is gone. */
+  readonly compacted: number;
+  /** Up to here compaction has been through the log. */
+  readonly swept: Place;
+  /** The newest lease's number. */
+  readonly lease: number;
+}
+
+export const FIRST: State = { revision: 1, compacted: 0, swept: 0, lease: 0 };
 
 /** A table: bytes by bytes, in their order. */
 export type Table = Database<Buffer, Buffer>;
@@ -28,12 +50,6 @@ export interface Tables {
   batchSync(work: () => void): void;
   close(): Promise<void>;
 }
-
-const STATE = Buffer.from("state");
-const BINARY = { encoding: "binary", keyEncoding: "binary" } as const;
-
-/** Addresses that the file may grow into before it is mapped anew. Where they are limited, asking for too many kills. */
-const ROOM = 2 ** 30;
 
 /** How the file is opened. */
 export interface TableOptions {
@@ -109,4 +125,22 @@ async function causeOf(error: unknown): Promise<unknown> {
     return cause;
   }
   return error;
+}
+
+function encodeState(state: State): Buffer {
+  const bytes = Buffer.allocUnsafe(SIZE);
+  FIELDS.forEach((field, index) => {
+    writeInteger(bytes, state[field], 4 + 8 * index);
+  });
+  bytes.writeUInt32BE(crc32(bytes.subarray(4)), 0);
+  return bytes;
+}
+
+/** @returns `undefined` when these are not bytes that were written so */
+function decodeState(bytes: Buffer | undefined): State | undefined {
+  if (bytes?.length !== SIZE || crc32(bytes.subarray(4)) !== bytes.readUInt32BE(0)) return undefined;
+  const [revision = 0, compacted = 0, swept = 0, lease = 0] = FIELDS.map((_, index) =>
+    readInteger(bytes, 4 + 8 * index),
+  );
+  return { revision, compacted, swept, lease };
 }

@@ -1,13 +1,12 @@
 import { statfsSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import type { Change } from "../engine/change.ts";
+import type { Change } from "../engine/watch-hub.ts";
 import type { Outcome } from "../store.ts";
 import { StoreError } from "../store-error.ts";
-import { Draft, type Ground, type Prepared } from "./draft.ts";
+import { Draft, type Ground, type Prepared } from "./commit-group.ts";
 import { faultOf, writeFault } from "./faults.ts";
-import type { State } from "./state.ts";
-import type { Tables } from "./tables.ts";
+import type { State, Tables } from "./tables.ts";
 
 /** A group is taken to be full: its writer's turn should not become long. */
 const MOST_TRANSACTIONS = 1024;

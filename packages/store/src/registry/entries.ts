@@ -1,9 +1,10 @@
 import { ApiError, isApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Encoded } from "@virtual-workspaces/framework";
+import type { Take } from "../engine/bytes.ts";
 import type { Entry } from "../store.ts";
 import { isStoreError } from "../store-error.ts";
 import type { Keys } from "./keys.ts";
-import { nameFields, type Records, type Take } from "./record.ts";
+import { nameFields, type Records } from "./record.ts";
 
 /** The most that are remembered of what was told already. */
 const MOST_TOLD = 1000;

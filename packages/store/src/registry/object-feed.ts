@@ -1,7 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
-import { everything } from "../engine/everything.ts";
-import { pages } from "../engine/pages.ts";
+import { everything, pages } from "../engine/pages.ts";
 import type { Entry, Store } from "../store.ts";
 import { isStoreError } from "../store-error.ts";
 import { placeOf } from "./keys.ts";

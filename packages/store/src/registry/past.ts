@@ -10,7 +10,7 @@ import {
 import { pages } from "../engine/pages.ts";
 import type { Batch, StoreEvent } from "../store.ts";
 import { StoreError } from "../store-error.ts";
-import { asAnswer } from "./answers.ts";
+import { asAnswer } from "./api-errors.ts";
 import type { Place } from "./store-keeper.ts";
 
 /** What is told at once: a client that reads it slowly holds on to it. */

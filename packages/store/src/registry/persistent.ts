@@ -14,13 +14,13 @@ import {
 } from "@virtual-workspaces/framework";
 import { pages } from "../engine/pages.ts";
 import type { Store } from "../store.ts";
-import { asAnswer } from "./answers.ts";
+import { asAnswer } from "./api-errors.ts";
 import { Entries } from "./entries.ts";
-import type { RecentHistory } from "./follower.ts";
 import { Keys } from "./keys.ts";
 import { StorePast } from "./past.ts";
 import { Records } from "./record.ts";
-import { SharedFollower } from "./shared-follower.ts";
+import type { RecentHistory } from "./reflector.ts";
+import { SharedFollower } from "./shared-reflector.ts";
 import { type Place, StoreKeeper } from "./store-keeper.ts";
 
 /** How objects are kept in a store. */

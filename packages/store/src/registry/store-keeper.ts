@@ -2,7 +2,7 @@ import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Awaitable, Encoded, Keeper, Swapped, SwapTerms } from "@virtual-workspaces/framework";
 import type { Entry, Lease, Operation, Store } from "../store.ts";
 import { isStoreError } from "../store-error.ts";
-import { answered } from "./answers.ts";
+import { answered } from "./api-errors.ts";
 import type { Entries } from "./entries.ts";
 import type { Keys } from "./keys.ts";
 import type { Draft, Records } from "./record.ts";
