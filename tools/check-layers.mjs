@@ -26,7 +26,6 @@ const PENDING = [
   "transport",
   "framework",
   "client",
-  "store",
   "forwarding",
   "kcp",
   "plugins/apiexport",

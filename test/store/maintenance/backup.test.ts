@@ -1,15 +1,6 @@
 import { copyFile, lstat, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
-import {
-  backup,
-  memoryStore,
-  readBackup,
-  restore,
-  revisionAfter,
-  type Store,
-  type StoreErrorCode,
-} from "@virtual-workspaces/store";
+import { backup, memoryStore, readBackup, restore, revisionAfter, type Store } from "@virtual-workspaces/store";
 import { expect } from "chai";
-import { writing } from "../../../packages/store/src/maintenance/backup-file.ts";
 import { run } from "../../../tools/run.mjs";
 import { put, refused, thrown } from "../contract/subject.ts";
 import { changed, contents, Folder, write } from "./support.ts";
@@ -204,16 +195,5 @@ describe("a backup", () => {
     const isFolder = await refused("Invalid", () => backup(store, folder.file("folder")));
     expect(isFolder.message).to.match(/: it is a folder: name a file$/);
     expect(await folder.names()).to.deep.equal(["folder"]);
-    for (const [code, expected] of Object.entries({
-      ENOSPC: "NoSpace",
-      EDQUOT: "NoSpace",
-      EROFS: "ReadOnly",
-      EACCES: "ReadOnly",
-    })) {
-      const cause = Object.assign(new Error("no"), { code });
-      const error = await refused(expected as StoreErrorCode, () => writing("b", () => Promise.reject(cause)));
-      expect(error.message).to.match(/^the backup b cannot be written: .*elsewhere$/);
-      expect(error.cause).to.equal(cause);
-    }
   });
 });

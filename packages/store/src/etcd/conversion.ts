@@ -22,7 +22,7 @@ export interface Bounds {
 }
 
 /** Between keys of the store and keys of etcd, which begin with the prefix. */
-export class Keys {
+export class EtcdKeys {
   readonly #prefix: Buffer;
 
   /** @param prefix with the slash at its end */
@@ -59,7 +59,7 @@ export class Keys {
 export const after = (key: Buffer): Buffer => Buffer.concat([key, Buffer.of(0)]);
 
 /** @throws StoreError `Invalid` or `TooLarge`, for what no engine takes */
-export function encodeTransaction(transaction: Transaction, keys: Keys): TxnRequest {
+export function encodeTransaction(transaction: Transaction, keys: EtcdKeys): TxnRequest {
   checkTransaction(transaction);
   const { conditions, operations } = transaction;
   const conditioned = conditions.map(({ key }) => keys.encode(key));
@@ -70,7 +70,7 @@ export function encodeTransaction(transaction: Transaction, keys: Keys): TxnRequ
   };
 }
 
-function encodeOperation(operation: Operation, keys: Keys): RequestOp {
+function encodeOperation(operation: Operation, keys: EtcdKeys): RequestOp {
   const key = keys.encode(operation.key);
   if (operation.type === "delete") return { requestDeleteRange: { key } };
   const { value, lease } = operation;
@@ -83,7 +83,7 @@ function compare({ modRevision }: Condition, key: Buffer): Compare {
 }
 
 /** What etcd says of it. */
-export function decodeOutcome({ succeeded, header, responses }: TxnResponse, keys: Keys): Outcome {
+export function decodeOutcome({ succeeded, header, responses }: TxnResponse, keys: EtcdKeys): Outcome {
   const revision = header?.revision ?? 0;
   if (succeeded) return { committed: true, revision };
   const current = responses.map(({ responseRange }): Entry | undefined => {
@@ -94,7 +94,7 @@ export function decodeOutcome({ succeeded, header, responses }: TxnResponse, key
 }
 
 /** What a watch tells of an event of etcd. */
-export function toStoreEvent({ type, kv, prevKv }: Event, keys: Keys): StoreEvent {
+export function toStoreEvent({ type, kv, prevKv }: Event, keys: EtcdKeys): StoreEvent {
   return {
     key: keys.decode(kv?.key ?? keys.none),
     entry: type === DELETE || kv === undefined ? undefined : keys.entry(kv),

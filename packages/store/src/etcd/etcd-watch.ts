@@ -1,6 +1,6 @@
 import type { Batch, KeyRange, Watch, WatchOptions } from "../store.ts";
 import { StoreError } from "../store-error.ts";
-import type { Bounds, Keys } from "./conversion.ts";
+import type { Bounds, EtcdKeys } from "./conversion.ts";
 import { lacksPrevious, sizeOf, toStoreEvent } from "./conversion.ts";
 import type { Event, WatchResponse } from "./generated/rpc.ts";
 
@@ -8,23 +8,23 @@ import type { Event, WatchResponse } from "./generated/rpc.ts";
 const FULL = 4 * 1024 * 1024;
 
 /** What a reader needs done. */
-export interface FollowingHost {
+export interface EtcdWatchHost {
   /** Somebody asks for progress. */
-  wanted(following: Following): void;
+  wanted(watch: EtcdWatch): void;
   /** All that was kept has been read. */
-  drained(following: Following): void;
+  drained(watch: EtcdWatch): void;
   /** What came is not whole: etcd is to send it again, from where it was. */
-  incomplete(following: Following): void;
+  incomplete(watch: EtcdWatch): void;
   /** Nobody reads it any more. */
-  left(following: Following): void;
+  left(watch: EtcdWatch): void;
 }
 
-/** A range being followed by one reader: what has come and is not read yet, and how far it is told of. */
-export class Following implements Watch {
+/** A range being watched by one reader: what has come and is not read yet, and how far it is told of. */
+export class EtcdWatch implements Watch {
   readonly bounds: Bounds;
   readonly previous: boolean;
   /** Every event up to here has been kept for the reader or read. */
-  told: number;
+  reached: number;
   /**
    * As `told`, by the order in which etcd sends events. Only `told` goes on where progress was concluded in another way:
    * this is where to resume, so that an event which contradicts the conclusion is seen.
@@ -38,8 +38,8 @@ export class Following implements Watch {
   again = false;
   /** Whether etcd has refused it to a token of ours once. */
   denied = false;
-  readonly #keys: Keys;
-  readonly #host: FollowingHost;
+  readonly #keys: EtcdKeys;
+  readonly #host: EtcdWatchHost;
   readonly #signal: AbortSignal | undefined;
   readonly #kept: { readonly batch: Batch; readonly size: number }[] = [];
   #size = 0;
@@ -51,11 +51,11 @@ export class Following implements Watch {
   #waiting: PromiseWithResolvers<IteratorResult<Batch, undefined>> | undefined;
   readonly #end = (): void => this.end();
 
-  constructor(range: KeyRange, options: WatchOptions, { keys, host }: { keys: Keys; host: FollowingHost }) {
+  constructor(range: KeyRange, options: WatchOptions, { keys, host }: { keys: EtcdKeys; host: EtcdWatchHost }) {
     this.bounds = keys.bounds(range);
     this.previous = options.previous ?? false;
-    this.told = Math.max(options.after, 1); // nothing happens at 1, etcd's first
-    this.sure = this.told;
+    this.reached = Math.max(options.after, 1); // nothing happens at 1, etcd's first
+    this.sure = this.reached;
     this.#keys = keys;
     this.#host = host;
     this.#signal = options.signal;
@@ -113,17 +113,17 @@ export class Following implements Watch {
     if (this.goal === undefined) return;
     this.goal = goal;
     if (this.shown >= goal) this.#answered();
-    else this.progress(this.told, false);
+    else this.progress(this.reached, false);
   }
 
   /** Nothing further happened up to a revision; `sure` when etcd's order of sending says so. */
   progress(revision: number, sure: boolean): void {
     if (this.over || this.#partial.length > 0) return;
-    this.told = Math.max(this.told, revision);
+    this.reached = Math.max(this.reached, revision);
     if (sure) this.sure = Math.max(this.sure, revision);
-    if (this.goal === undefined || this.told < this.goal) return;
+    if (this.goal === undefined || this.reached < this.goal) return;
     if (this.#kept.at(-1)?.batch.events.length === 0) this.#kept.pop();
-    this.#keep({ revision: this.told, events: [] }, 0);
+    this.#keep({ revision: this.reached, events: [] }, 0);
   }
 
   /** Ends it with an error, after what was kept is read. */
@@ -160,7 +160,7 @@ export class Following implements Watch {
    * lacks it again.
    */
   #isToComeAgain(revision: number, events: readonly Event[]): boolean {
-    const isNew = revision > this.told && revision !== this.#lacking;
+    const isNew = revision > this.reached && revision !== this.#lacking;
     if (!this.previous || !isNew || !events.some(lacksPrevious)) return false;
     this.#lacking = revision;
     this.#partial = [];
@@ -170,16 +170,16 @@ export class Following implements Watch {
 
   #happened(revision: number, events: readonly Event[]): void {
     if (revision === this.sure) return; // etcd was asked to begin there
-    if (revision <= this.told)
-      this.#startOver(`something happened at revision ${revision}, and ${this.told} had been told`);
+    if (revision <= this.reached)
+      this.#startOver(`something happened at revision ${revision}, and ${this.reached} had been told`);
     else if (this.previous && events.some(lacksPrevious))
       this.#startOver(`what stood before revision ${revision} has been compacted`);
     else {
-      this.told = revision;
+      this.reached = revision;
       this.sure = revision;
-      const told = events.map((event) => toStoreEvent(event, this.#keys));
+      const storeEvents = events.map((event) => toStoreEvent(event, this.#keys));
       this.#keep(
-        { revision, events: told },
+        { revision, events: storeEvents },
         events.reduce((sum, event) => sum + sizeOf(event), 0),
       );
     }

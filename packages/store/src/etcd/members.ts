@@ -23,7 +23,7 @@ export interface AskOptions {
 }
 
 /** A call on its way. */
-interface Asking<In, Out> {
+interface PendingCall<In, Out> {
   readonly method: Method<In, Out>;
   readonly bytes: Buffer;
   readonly deadline: number;
@@ -100,7 +100,7 @@ export class Members implements Disposable {
     for (const member of this.#members) member[Symbol.dispose]();
   }
 
-  async #ask<In, Out>(asking: Asking<In, Out>): Promise<Out> {
+  async #ask<In, Out>(asking: PendingCall<In, Out>): Promise<Out> {
     const { deadline, repeatable, signal } = asking;
     let tokens = 0;
     let refusal: StoreError | undefined;
@@ -131,7 +131,7 @@ export class Members implements Disposable {
   }
 
   async #attempt<In, Out>(
-    { method, bytes, deadline, repeatable, signal }: Asking<In, Out>,
+    { method, bytes, deadline, repeatable, signal }: PendingCall<In, Out>,
     member: Member,
   ): Promise<Verdict | { readonly is: "answer"; readonly answer: Out }> {
     let login: Promise<Metadata> | undefined;

@@ -1,11 +1,11 @@
 import { nextPage } from "../engine/pages.ts";
 import type { Entry, KeyRange, RangeOptions, RangeResult } from "../store.ts";
 import { isStoreError } from "../store-error.ts";
-import { after, type Bounds, type Keys } from "./conversion.ts";
+import { after, type Bounds, type EtcdKeys } from "./conversion.ts";
 import { type DeepPartial, type KeyValue, RangeRequest, type RangeResponse } from "./generated/rpc.ts";
 import type { Members } from "./members.ts";
 import { range } from "./methods.ts";
-import type { Known } from "./revision-tracker.ts";
+import type { RevisionTracker } from "./revision-tracker.ts";
 
 /** What one answer should hold, bytes: a long range comes in several, so that neither side has it in memory twice. */
 const PAGE = 8 * 1024 * 1024;
@@ -13,7 +13,7 @@ const PAGE = 8 * 1024 * 1024;
 const FIRST = 16;
 
 /** Where a range is read, and how far. */
-interface Reading {
+interface RangeRead {
   readonly bounds: Bounds;
   /** 0: now. */
   readonly revision: number;
@@ -22,14 +22,14 @@ interface Reading {
 }
 
 /** Reads: each sees all that was acknowledged before it began, whichever member answers. */
-export class Reader {
+export class RangeReader {
   readonly #members: Members;
-  readonly #keys: Keys;
-  readonly #known: Known;
+  readonly #keys: EtcdKeys;
+  readonly #revisions: RevisionTracker;
 
-  constructor(members: Members, keys: Keys, known: Known) {
+  constructor(members: Members, keys: EtcdKeys, revisions: RevisionTracker) {
     this.#members = members;
-    this.#known = known;
+    this.#revisions = revisions;
     this.#keys = keys;
   }
 
@@ -58,15 +58,15 @@ export class Reader {
 
   /** Asks for a range once. */
   async ask(request: DeepPartial<RangeRequest>, signal?: AbortSignal): Promise<RangeResponse> {
-    const heard = this.#known.asking();
+    const heard = this.#revisions.asking();
     const answer = await this.#members.ask(range, RangeRequest.fromPartial(request), { signal });
     heard(answer.header);
     return answer;
   }
 
-  async #pages({ bounds, revision, limit, signal }: Reading): Promise<RangeResult> {
+  async #pages({ bounds, revision, limit, signal }: RangeRead): Promise<RangeResult> {
     const entries: Entry[] = [];
-    const { replaced } = this.#known;
+    const { replaced } = this.#revisions;
     let { key } = bounds;
     let at = revision;
     for (let page = FIRST; ; ) {
@@ -75,7 +75,7 @@ export class Reader {
         { key, rangeEnd: bounds.rangeEnd, revision: at, limit: most },
         signal,
       );
-      if (at > 0 && replaced !== this.#known.replaced) throw this.#known.error();
+      if (at > 0 && replaced !== this.#revisions.replaced) throw this.#revisions.error();
       if (at === 0) at = header?.revision ?? 0;
       for (const entry of kvs) entries.push(this.#keys.entry(entry));
       const last = kvs.at(-1);

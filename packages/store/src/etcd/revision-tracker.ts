@@ -2,12 +2,12 @@ import { StoreError } from "../store-error.ts";
 import type { ResponseHeader } from "./generated/rpc.ts";
 
 /** How far etcd is known to be, and whether it is still the one that it was. */
-export class Known {
+export class RevisionTracker {
   /** The newest revision that etcd has told of. */
   revision = 0;
   /** How often another etcd has taken its place. */
   replaced = 0;
-  /** Told of that: nothing that was read or followed goes on. */
+  /** Called then: nothing that was read or watched goes on. */
   onreplaced: ((error: StoreError) => void) | undefined;
   readonly #name: string;
   #cluster: string | undefined;
@@ -27,12 +27,12 @@ export class Known {
     return (header) => {
       if (this.replaced !== replaced || header === undefined) return;
       if (header.revision < revision) this.#begin(header);
-      else this.told(header);
+      else this.observe(header);
     };
   }
 
   /** A member speaks for itself, and may be behind others. */
-  told(header: ResponseHeader): void {
+  observe(header: ResponseHeader): void {
     const cluster = this.#clusterOf(header);
     if (this.#cluster !== undefined && cluster !== this.#cluster) this.#begin(header);
     this.#cluster = cluster;

@@ -1,18 +1,18 @@
 import type { ClientDuplexStream } from "@grpc/grpc-js";
 import { StoreError } from "../store-error.ts";
-import type { Following } from "./etcd-watch.ts";
+import type { EtcdWatch } from "./etcd-watch.ts";
 import { type ResponseHeader, WatchCreateRequest, type WatchRequest, type WatchResponse } from "./generated/rpc.ts";
 import type { Member } from "./member.ts";
 
-/** How long a slow reader may hold up the others before its watch is taken off the line, ms. */
+/** How long a slow reader may hold up the others before its watch is taken off the stream, ms. */
 const HOLD = 50;
 /** How long a watch that began in the past must have been quiet before etcd has sent the past, ms: etcd takes 100. */
 const SETTLED = 500;
 
-/** A watch as etcd knows it on this line. */
-interface Leg {
+/** A watch as etcd knows it on this stream. */
+interface StreamedWatch {
   readonly id: number;
-  readonly following: Following;
+  readonly watch: EtcdWatch;
   /** Whether etcd was asked to begin at what was told already. */
   readonly exact: boolean;
   /** How many progress requests etcd may answer without knowing of it. */
@@ -23,32 +23,32 @@ interface Leg {
   quietSince: number;
 }
 
-/** What a line tells whoever has opened it. */
-export interface LineEvents {
+/** What a stream tells its opener. */
+export interface WatchStreamEvents {
   /** A watch was denied, which may be for the token's age. */
-  denied(following: Following, reason: string): void;
+  denied(watch: EtcdWatch, reason: string): void;
   /** Whether a member is new enough for its progress notices to be believed. */
   trusted(member: Member): Promise<boolean>;
   /** How far the member is. */
-  told(header: ResponseHeader): void;
+  observed(header: ResponseHeader): void;
   /** The member has begun to send what comes after a revision that it has not got: it lags, or is another etcd's. */
   behind(): void;
 }
 
 /** One stream to a member, with all watches of the store on it. When it breaks, another takes them up. */
-export class Line {
+export class WatchStream {
   readonly member: Member;
   /** Resolves with why it broke. */
   readonly broken: Promise<Error>;
-  /** Whether etcd has said anything on it, and nothing that we do not understand: the next line is made at once. */
+  /** Whether etcd has said anything on it, and nothing that we do not understand: the next stream is opened at once. */
   heard = false;
   readonly #call: ClientDuplexStream<WatchRequest, WatchResponse>;
-  readonly #events: LineEvents;
-  readonly #legs = new Map<number, Leg>();
-  readonly #byFollowing = new Map<Following, Leg>();
+  readonly #events: WatchStreamEvents;
+  readonly #streamed = new Map<number, StreamedWatch>();
+  readonly #byWatch = new Map<EtcdWatch, StreamedWatch>();
   /** Those that etcd has not answered: it does so in their order. */
-  readonly #asked: Leg[] = [];
-  readonly #held = new Set<Following>();
+  readonly #asked: StreamedWatch[] = [];
+  readonly #held = new Set<EtcdWatch>();
   #release: NodeJS.Timeout | undefined;
   #ids = 0;
   #requests = 0;
@@ -57,7 +57,7 @@ export class Line {
   #over = false;
   #notices = 0;
 
-  constructor(call: ClientDuplexStream<WatchRequest, WatchResponse>, member: Member, events: LineEvents) {
+  constructor(call: ClientDuplexStream<WatchRequest, WatchResponse>, member: Member, events: WatchStreamEvents) {
     this.member = member;
     this.#call = call;
     this.#events = events;
@@ -68,50 +68,50 @@ export class Line {
     call.on("data", (response: WatchResponse) => this.#receive(response));
   }
 
-  has(following: Following): boolean {
-    return this.#byFollowing.has(following);
+  has(watch: EtcdWatch): boolean {
+    return this.#byWatch.has(watch);
   }
 
   /** Whether etcd has begun to send what happens. */
-  follows(following: Following): boolean {
-    return this.#byFollowing.get(following)?.began !== undefined;
+  follows(watch: EtcdWatch): boolean {
+    return this.#byWatch.get(watch)?.began !== undefined;
   }
 
   /**
-   * Puts a watch on the line. etcd refuses one that begins before a compaction, and would let pass one that begins at it,
+   * Puts a watch on the stream. etcd refuses one that begins before a compaction, and would let pass one that begins at it,
    * though what was deleted there is gone; so it is asked to begin at what is known already. `exact: false` saves the time
    * that this costs where nothing newer than that is known of; if etcd knows more, it is asked again.
    */
-  add(following: Following, exact: boolean): void {
-    const leg: Leg = { id: ++this.#ids, following, exact, before: 0, began: undefined, quietSince: 0 };
-    this.#legs.set(leg.id, leg);
-    this.#byFollowing.set(following, leg);
-    this.#asked.push(leg);
+  add(watch: EtcdWatch, exact: boolean): void {
+    const streamed: StreamedWatch = { id: ++this.#ids, watch, exact, before: 0, began: undefined, quietSince: 0 };
+    this.#streamed.set(streamed.id, streamed);
+    this.#byWatch.set(watch, streamed);
+    this.#asked.push(streamed);
     const createRequest = WatchCreateRequest.fromPartial({
-      ...following.bounds,
-      startRevision: exact ? following.sure : following.sure + 1,
-      prevKv: following.previous,
-      watchId: leg.id,
+      ...watch.bounds,
+      startRevision: exact ? watch.sure : watch.sure + 1,
+      prevKv: watch.previous,
+      watchId: streamed.id,
       fragment: true,
     });
     this.#write({ createRequest });
   }
 
   /** Has etcd begin a watch again, where it is sure to have come. */
-  again(following: Following): void {
-    this.remove(following);
-    this.add(following, true);
+  again(watch: EtcdWatch): void {
+    this.remove(watch);
+    this.add(watch, true);
   }
 
   /** Takes a watch off. */
-  remove(following: Following): void {
-    const leg = this.#byFollowing.get(following);
-    if (leg === undefined) return;
-    this.#byFollowing.delete(following);
-    this.#legs.delete(leg.id);
-    this.#write({ cancelRequest: { watchId: leg.id } });
-    following.interrupted();
-    this.resume(following);
+  remove(watch: EtcdWatch): void {
+    const streamed = this.#byWatch.get(watch);
+    if (streamed === undefined) return;
+    this.#byWatch.delete(watch);
+    this.#streamed.delete(streamed.id);
+    this.#write({ cancelRequest: { watchId: streamed.id } });
+    watch.interrupted();
+    this.resume(watch);
   }
 
   /**
@@ -133,15 +133,15 @@ export class Line {
   }
 
   /** Whether etcd sends what happens as it happens, or has had the time to send what happened before. */
-  settled(following: Following): boolean {
-    const leg = this.#byFollowing.get(following);
-    if (leg?.began === undefined) return false;
-    return !leg.exact || performance.now() - leg.quietSince > SETTLED;
+  settled(watch: EtcdWatch): boolean {
+    const streamed = this.#byWatch.get(watch);
+    if (streamed?.began === undefined) return false;
+    return !streamed.exact || performance.now() - streamed.quietSince > SETTLED;
   }
 
   /** A reader that was too slow has caught up. */
-  resume(following: Following): void {
-    if (!this.#held.delete(following) || this.#held.size > 0) return;
+  resume(watch: EtcdWatch): void {
+    if (!this.#held.delete(watch) || this.#held.size > 0) return;
     clearTimeout(this.#release);
     this.#call.resume();
   }
@@ -151,9 +151,9 @@ export class Line {
     this.#over = true;
     clearTimeout(this.#release);
     this.#call.cancel();
-    for (const { following } of this.#legs.values()) following.interrupted();
-    this.#legs.clear();
-    this.#byFollowing.clear();
+    for (const { watch } of this.#streamed.values()) watch.interrupted();
+    this.#streamed.clear();
+    this.#byWatch.clear();
     this.#call.resume(); // its end comes after what it still holds
   }
 
@@ -164,52 +164,52 @@ export class Line {
   #receive(response: WatchResponse): void {
     if (this.#over) return;
     this.heard = true;
-    if (response.header !== undefined) this.#events.told(response.header);
-    const leg = response.created ? this.#asked.shift() : this.#legs.get(response.watchId);
-    if (leg !== undefined && this.#legs.get(leg.id) !== leg) return; // taken off meanwhile
-    if (response.created && !response.canceled) this.#begun(leg, response);
-    else if (response.canceled) this.#canceled(leg, response);
+    if (response.header !== undefined) this.#events.observed(response.header);
+    const streamed = response.created ? this.#asked.shift() : this.#streamed.get(response.watchId);
+    if (streamed !== undefined && this.#streamed.get(streamed.id) !== streamed) return; // taken off meanwhile
+    if (response.created && !response.canceled) this.#begun(streamed, response);
+    else if (response.canceled) this.#canceled(streamed, response);
     else if (response.events.length === 0 && !response.fragment) this.#notice(response);
-    else if (leg !== undefined) this.#told(leg, response);
+    else if (streamed !== undefined) this.#told(streamed, response);
   }
 
-  #begun(leg: Leg | undefined, { header }: WatchResponse): void {
-    if (leg === undefined) return;
+  #begun(streamed: StreamedWatch | undefined, { header }: WatchResponse): void {
+    if (streamed === undefined) return;
     const revision = header?.revision ?? 0;
-    if (revision < leg.following.sure) this.#events.behind();
-    if (!leg.exact && revision > leg.following.sure) {
-      this.again(leg.following);
+    if (revision < streamed.watch.sure) this.#events.behind();
+    if (!streamed.exact && revision > streamed.watch.sure) {
+      this.again(streamed.watch);
       return;
     }
-    leg.following.denied = false;
-    leg.began = revision;
-    leg.before = this.#requests;
-    leg.quietSince = performance.now();
+    streamed.watch.denied = false;
+    streamed.began = revision;
+    streamed.before = this.#requests;
+    streamed.quietSince = performance.now();
   }
 
-  #told(leg: Leg, response: WatchResponse): void {
-    const { following } = leg;
-    leg.quietSince = performance.now();
-    following.receive(response);
-    if (!following.full || following.over) return;
+  #told(streamed: StreamedWatch, response: WatchResponse): void {
+    const { watch } = streamed;
+    streamed.quietSince = performance.now();
+    watch.receive(response);
+    if (!watch.full || watch.over) return;
     if (this.#held.size === 0) {
       this.#call.pause();
       this.#release = setTimeout(() => this.#takeOff(), HOLD);
     }
-    this.#held.add(following);
+    this.#held.add(watch);
   }
 
-  /** Who has not caught up is followed again when it has; the others wait no longer. */
+  /** Who has not caught up is watched again when it has; the others wait no longer. */
   #takeOff(): void {
-    for (const following of [...this.#held]) this.remove(following);
+    for (const watch of [...this.#held]) this.remove(watch);
   }
 
-  #canceled(leg: Leg | undefined, { compactRevision, cancelReason }: WatchResponse): void {
-    if (leg === undefined) return;
-    const { following } = leg;
-    this.remove(following); // etcd tells of no progress while it holds one that it has canceled for a compaction
-    if (compactRevision > 0) following.fail(StoreError.compacted(following.sure, compactRevision));
-    else if (/permission|auth|user/.test(cancelReason)) this.#events.denied(following, cancelReason);
+  #canceled(streamed: StreamedWatch | undefined, { compactRevision, cancelReason }: WatchResponse): void {
+    if (streamed === undefined) return;
+    const { watch } = streamed;
+    this.remove(watch); // etcd tells of no progress while it holds one that it has canceled for a compaction
+    if (compactRevision > 0) watch.fail(StoreError.compacted(watch.sure, compactRevision));
+    else if (/permission|auth|user/.test(cancelReason)) this.#events.denied(watch, cancelReason);
     else {
       this.heard = false;
       this.drop(); // for a reason that may pass: all begin anew
@@ -223,7 +223,7 @@ export class Line {
     this.#answer = undefined;
     if (!this.#believed) return;
     const revision = header?.revision ?? 0;
-    for (const { following, began, before } of this.#legs.values())
-      if (began !== undefined && (revision > began || this.#notices > before)) following.progress(revision, true);
+    for (const { watch, began, before } of this.#streamed.values())
+      if (began !== undefined && (revision > began || this.#notices > before)) watch.progress(revision, true);
   }
 }

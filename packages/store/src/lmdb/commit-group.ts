@@ -2,23 +2,23 @@ import { sortable } from "../engine/key-order.ts";
 import { type Change, handOut, type KeptEvent } from "../engine/watch-hub.ts";
 import type { Condition, Entry, Operation, Outcome, Transaction } from "../store.ts";
 import { StoreError } from "../store-error.ts";
-import type { Reader } from "./log-reader.ts";
+import type { LogReader } from "./log-reader.ts";
 import {
   entryOf,
   integerKey,
   isLive,
+  type LogPosition,
   type LogRecord,
+  logPosition,
   NOWHERE,
-  type Place,
-  placeOf,
   prepareRecord,
   revisionOf,
   sealRecord,
 } from "./log-record.ts";
-import type { State, Table, Tables } from "./tables.ts";
+import type { LmdbState, Table, Tables } from "./tables.ts";
 
 /** A transaction whose values nobody else has. */
-export interface Prepared {
+export interface PreparedTransaction {
   readonly conditions: readonly Condition[];
   readonly operations: readonly PreparedOperation[];
   readonly bytes: number;
@@ -31,11 +31,11 @@ interface PreparedOperation {
   readonly bytes: Buffer;
 }
 
-/** What a draft is made on. */
-export interface Ground {
+/** What a group is made on. */
+export interface CommitGroupBase {
   readonly tables: Tables;
-  readonly reader: Reader;
-  readonly state: State;
+  readonly reader: LogReader;
+  readonly state: LmdbState;
   /** The number of a lease that goes on. */
   leaseNumber(id: string): number | undefined;
 }
@@ -43,21 +43,21 @@ export interface Ground {
 type Writable = "keys" | "log" | "leases" | "leased";
 
 /** A group of changes that become durable together, or not at all. Nothing is written before it is applied. */
-export class Draft {
-  readonly #ground: Ground;
+export class CommitGroup {
+  readonly #base: CommitGroupBase;
   readonly #writes: { readonly table: Table; readonly key: Buffer; readonly value: Buffer | undefined }[] = [];
   readonly #newest = new Map<string, LogRecord>();
   readonly #changes: { readonly revision: number; readonly events: KeptEvent[] }[] = [];
   readonly #afterwards: (() => void)[] = [];
-  #state: State;
+  #state: LmdbState;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
-    this.#state = ground.state;
+  constructor(base: CommitGroupBase) {
+    this.#base = base;
+    this.#state = base.state;
   }
 
   /** What holds once it is applied. */
-  get state(): State {
+  get state(): LmdbState {
     return this.#state;
   }
 
@@ -67,15 +67,15 @@ export class Draft {
   }
 
   get isEmpty(): boolean {
-    return this.#writes.length === 0 && this.#state === this.#ground.state;
+    return this.#writes.length === 0 && this.#state === this.#base.state;
   }
 
   /** Bytes are put at a key, or what stands there goes. */
   write(table: Writable, key: Buffer, value?: Buffer): void {
-    this.#writes.push({ table: this.#ground.tables[table], key, value });
+    this.#writes.push({ table: this.#base.tables[table], key, value });
   }
 
-  setState(state: Partial<State>): void {
+  setState(state: Partial<LmdbState>): void {
     this.#state = { ...this.#state, ...state };
   }
 
@@ -90,7 +90,7 @@ export class Draft {
   }
 
   /** Adds a transaction if its conditions hold. @throws StoreError, and nothing is added */
-  add({ conditions, operations }: Prepared): Outcome {
+  add({ conditions, operations }: PreparedTransaction): Outcome {
     const stand = conditions.map(({ key }) => this.#newestOf(key));
     const holds = conditions.every(({ modRevision }, index) => modRevisionOf(stand[index]) === modRevision);
     if (!holds) return { committed: false, revision: this.#state.revision, current: stand.map(copyOf) };
@@ -99,8 +99,8 @@ export class Draft {
     const revision = this.#state.revision + 1;
     const events: KeptEvent[] = [];
     for (const [index, operation] of operations.entries()) {
-      const place = placeOf(revision, events.length);
-      const event = this.#change(operation, { place, before: before[index], lease: leases[index] ?? 0 });
+      const position = logPosition(revision, events.length);
+      const event = this.#change(operation, { position, before: before[index], lease: leases[index] ?? 0 });
       if (event !== undefined) events.push(event);
     }
     if (events.length > 0) {
@@ -115,28 +115,37 @@ export class Draft {
     for (const { table, key, value } of this.#writes) {
       void (value === undefined ? table.remove(key) : table.put(key, value));
     }
-    if (this.#state !== this.#ground.state) this.#ground.tables.setState(this.#state);
+    if (this.#state !== this.#base.state) this.#base.tables.setState(this.#state);
   }
 
   #newestOf(key: string): LogRecord | undefined {
-    return this.#newest.get(key) ?? this.#ground.reader.newest(key);
+    return this.#newest.get(key) ?? this.#base.reader.newest(key);
   }
 
   #leaseOf(id: string | undefined): number {
     if (id === undefined) return 0;
-    const lease = this.#ground.leaseNumber(id);
+    const lease = this.#base.leaseNumber(id);
     if (lease === undefined) throw leaseNotFound(id);
     return lease;
   }
 
   /** @returns `undefined` when it changes nothing */
-  #change({ type, key, bytes }: PreparedOperation, { place, before, lease }: Coming): KeptEvent | undefined {
+  #change(
+    { type, key, bytes }: PreparedOperation,
+    { position, before, lease }: OperationTarget,
+  ): KeptEvent | undefined {
     const live = isLive(before);
     if (type === "delete" && !live) return undefined;
-    const created = live ? before.createRevision : revisionOf(place);
-    const previous = before?.place ?? NOWHERE;
-    const record = sealRecord(bytes, { place, key, previous, lease, createRevision: type === "delete" ? 0 : created });
-    const at = integerKey(place);
+    const created = live ? before.createRevision : revisionOf(position);
+    const previous = before?.position ?? NOWHERE;
+    const record = sealRecord(bytes, {
+      position,
+      key,
+      previous,
+      lease,
+      createRevision: type === "delete" ? 0 : created,
+    });
+    const at = integerKey(position);
     this.write("log", at, bytes);
     this.write("keys", Buffer.from(key), at);
     const leased = live ? before.lease : 0;
@@ -148,14 +157,14 @@ export class Draft {
 }
 
 /** Where an operation comes to stand. */
-interface Coming {
-  readonly place: Place;
+interface OperationTarget {
+  readonly position: LogPosition;
   readonly before: LogRecord | undefined;
   readonly lease: number;
 }
 
 /** Copies the values of a transaction, which are their caller's. */
-export function prepare({ conditions, operations }: Transaction): Prepared {
+export function prepare({ conditions, operations }: Transaction): PreparedTransaction {
   let bytes = 0;
   const prepared = operations.map((operation): PreparedOperation => {
     const put = operation.type === "put" ? operation : undefined;
@@ -176,7 +185,7 @@ function leasedKey(lease: number, key: string): Buffer {
 }
 
 function modRevisionOf(record: LogRecord | undefined): number {
-  return isLive(record) ? revisionOf(record.place) : 0;
+  return isLive(record) ? revisionOf(record.position) : 0;
 }
 
 function copyOf(record: LogRecord | undefined): Entry | undefined {

@@ -2,20 +2,20 @@ import { grantedTtl } from "../engine/limits.ts";
 import { Expiries } from "../engine/timers.ts";
 import type { Lease } from "../store.ts";
 import { isStoreError } from "../store-error.ts";
-import { type Draft, leaseNotFound, prepare } from "./commit-group.ts";
+import { type CommitGroup, leaseNotFound, prepare } from "./commit-group.ts";
 import { damaged } from "./faults.ts";
-import { integerKey, PLACES_OF_REVISION, readInteger, writeInteger } from "./log-record.ts";
+import { integerKey, POSITIONS_PER_REVISION, readInteger, writeInteger } from "./log-record.ts";
 import type { Tables } from "./tables.ts";
 import type { Writer } from "./writer.ts";
 
 /** So many keys of leases go in one group. */
-const SLICE = 8 * PLACES_OF_REVISION;
+const SLICE = 8 * POSITIONS_PER_REVISION;
 /** After an end that failed, ms: a full disk, of which those hear who write. */
 const RETRY = 1000;
 const SIZE = 16;
 
 /** Grants leases and ends them when it is time. While the process lives its own clock counts, which nobody sets. */
-export class Leases implements Disposable {
+export class LmdbLeases implements Disposable {
   readonly #leased: Tables["leased"];
   readonly #table: LeaseTable;
   readonly #writer: Writer;
@@ -43,26 +43,26 @@ export class Leases implements Disposable {
 
   async grant(ttl: number): Promise<Lease> {
     const granted = grantedTtl(ttl);
-    return await this.#writer.join((draft) => {
-      const number = draft.state.lease + 1;
-      draft.setState({ lease: number });
-      return this.#begin(number, granted, draft);
+    return await this.#writer.join((group) => {
+      const number = group.state.lease + 1;
+      group.setState({ lease: number });
+      return this.#begin(number, granted, group);
     });
   }
 
   async renew({ id }: Lease): Promise<Lease> {
-    return await this.#writer.join((draft) => {
+    return await this.#writer.join((group) => {
       const { number, ttl } = this.#find(id);
-      return this.#begin(number, ttl, draft);
+      return this.#begin(number, ttl, group);
     });
   }
 
   async revoke({ id }: Lease): Promise<void> {
     const { number } = this.#find(id);
-    await this.#writer.run((draft) => this.#end(this.#find(id).number, draft, SLICE));
+    await this.#writer.run((group) => this.#end(this.#find(id).number, group, SLICE));
     try {
       while (this.#due.has(number))
-        await this.#writer.run((draft) => this.#due.has(number) && this.#end(number, draft, SLICE));
+        await this.#writer.run((group) => this.#due.has(number) && this.#end(number, group, SLICE));
     } finally {
       this.#wake();
     }
@@ -78,17 +78,17 @@ export class Leases implements Disposable {
     this.#expiries.clear();
   }
 
-  #find(id: string): Held & { readonly number: number } {
+  #find(id: string): HeldLease & { readonly number: number } {
     const number = leaseNumber(this.#table, id);
     const held = number === undefined ? undefined : this.#table.going.get(number);
     if (number === undefined || held === undefined) throw leaseNotFound(id);
     return { ...held, number };
   }
 
-  #begin(number: number, ttl: number, draft: Draft): Lease {
+  #begin(number: number, ttl: number, group: CommitGroup): Lease {
     const held = { ttl, expires: Date.now() + ttl * 1000 };
-    draft.write("leases", integerKey(number), leaseRow(held));
-    draft.whenDurable(() => {
+    group.write("leases", integerKey(number), leaseRow(held));
+    group.whenDurable(() => {
       this.#table.going.set(number, held);
       this.#due.delete(number);
       if (!this.#writer.isOver) this.#expiries.set(String(number), ttl);
@@ -103,7 +103,7 @@ export class Leases implements Disposable {
   /** Ends those that are due, with others between: one group at a time waits for its turn. */
   async #reap(): Promise<void> {
     try {
-      while (this.#due.size > 0) await this.#writer.run((draft) => this.#slice(draft));
+      while (this.#due.size > 0) await this.#writer.run((group) => this.#slice(group));
     } catch (error) {
       const passes = isStoreError(error) && (error.code === "NoSpace" || error.code === "Unavailable");
       if (passes && !this.#writer.isOver) this.#retry = setTimeout(() => this.#wake(), RETRY).unref();
@@ -111,18 +111,18 @@ export class Leases implements Disposable {
     this.#reaping = undefined;
   }
 
-  #slice(draft: Draft): void {
+  #slice(group: CommitGroup): void {
     let room = SLICE;
     for (const number of this.#due) {
-      room -= Math.max(1, this.#endUndamaged(number, draft, room));
+      room -= Math.max(1, this.#endUndamaged(number, group, room));
       if (room <= 0) return;
     }
   }
 
   /** As `#end`, but where keys of it cannot be read it stays: others end all the same. */
-  #endUndamaged(number: number, draft: Draft, most: number): number {
+  #endUndamaged(number: number, group: CommitGroup, most: number): number {
     try {
-      return this.#end(number, draft, most);
+      return this.#end(number, group, most);
     } catch (error) {
       if (!isStoreError(error) || error.code !== "Damaged") throw error;
       this.#due.delete(number);
@@ -131,16 +131,16 @@ export class Leases implements Disposable {
   }
 
   /** Ends a lease with its keys, up to so many: then it is over, though not gone. @returns how many */
-  #end(number: number, draft: Draft, most: number): number {
+  #end(number: number, group: CommitGroup, most: number): number {
     const start = integerKey(number);
     const leased = [...this.#leased.getKeys({ start, end: integerKey(number + 1), limit: most })];
-    for (let from = 0; from < leased.length; from += PLACES_OF_REVISION) {
-      const keys = leased.slice(from, from + PLACES_OF_REVISION).map((key) => key.toString("utf8", start.length));
-      draft.add(prepare({ conditions: [], operations: keys.map((key) => ({ type: "delete", key })) }));
+    for (let from = 0; from < leased.length; from += POSITIONS_PER_REVISION) {
+      const keys = leased.slice(from, from + POSITIONS_PER_REVISION).map((key) => key.toString("utf8", start.length));
+      group.add(prepare({ conditions: [], operations: keys.map((key) => ({ type: "delete", key })) }));
     }
     const isGone = leased.length < most;
-    draft.write("leases", start, isGone ? undefined : leaseRow(OVER));
-    draft.whenDurable(() => {
+    group.write("leases", start, isGone ? undefined : leaseRow(OVER));
+    group.whenDurable(() => {
       this.#table.going.delete(number);
       this.#expiries.delete(String(number));
       if (isGone) this.#due.delete(number);
@@ -151,7 +151,7 @@ export class Leases implements Disposable {
 }
 
 /** What is kept of a lease. */
-interface Held {
+interface HeldLease {
   /** s. */
   readonly ttl: number;
   /** When it is over, ms since 1970: what a restart goes on with. */
@@ -159,18 +159,18 @@ interface Held {
 }
 
 /** A lease of which keys are left only because there are many. */
-const OVER: Held = { ttl: 0, expires: 0 };
+const OVER: HeldLease = { ttl: 0, expires: 0 };
 
 /** The leases of a store, by their numbers. */
 interface LeaseTable {
-  readonly going: Map<number, Held>;
+  readonly going: Map<number, HeldLease>;
   /** They are over, but for their keys. */
   readonly ending: readonly number[];
 }
 
 /** @throws StoreError `Damaged` */
 export function loadLeases({ leases }: Pick<Tables, "leases">, dir: string): LeaseTable {
-  const going = new Map<number, Held>();
+  const going = new Map<number, HeldLease>();
   const ending: number[] = [];
   for (const { key, value } of leases.getRange({})) {
     const held = heldOf(value, dir);
@@ -191,7 +191,7 @@ export function remainingIn({ leases }: Pick<Tables, "leases">, id: string, dir:
 }
 
 /** By the clock of the machine, which may have been set meanwhile: never more than was granted. */
-function secondsLeft({ ttl, expires }: Held): number {
+function secondsLeft({ ttl, expires }: HeldLease): number {
   return Math.min(ttl, Math.max(0, (expires - Date.now()) / 1000));
 }
 
@@ -202,19 +202,19 @@ export function leaseNumber({ going }: LeaseTable, id: string): number | undefin
 }
 
 /** The bytes that are kept of a lease. */
-function leaseRow({ ttl, expires }: Held): Buffer {
+function leaseRow({ ttl, expires }: HeldLease): Buffer {
   const bytes = Buffer.allocUnsafe(SIZE);
   writeInteger(bytes, ttl, 0);
   writeInteger(bytes, expires, 8);
   return bytes;
 }
 
-function heldOf(row: Buffer, dir: string): Held {
+function heldOf(row: Buffer, dir: string): HeldLease {
   if (row.length !== SIZE) throw damaged(dir, "a lease cannot be read");
   return { ttl: readInteger(row, 0), expires: readInteger(row, 8) };
 }
 
-function isOver({ ttl }: Held): boolean {
+function isOver({ ttl }: HeldLease): boolean {
   return ttl === OVER.ttl;
 }
 

@@ -9,15 +9,15 @@ import {
   decodeRecord,
   entryOf,
   integerKey,
+  type LogPosition,
   type LogRecord,
+  logPosition,
   NOWHERE,
-  type Place,
-  placeOf,
   previousOf,
   readInteger,
   revisionOf,
 } from "./log-record.ts";
-import type { State, Table, Tables } from "./tables.ts";
+import type { LmdbState, Table, Tables } from "./tables.ts";
 
 /** As long as others in this process are made to wait: some two milliseconds. */
 const SLICE = 1000;
@@ -31,25 +31,25 @@ interface Row {
   readonly value: Buffer;
 }
 
-export type Reading = Pick<Tables, "keys" | "log">;
+export type LogTables = Pick<Tables, "keys" | "log">;
 
 /** Where a reader reads, and what it may see. */
-export interface Source {
+export interface LogReaderOptions {
   readonly dir: string;
-  readonly tables: Reading;
+  readonly tables: LogTables;
   /** @throws StoreError `Closed` */
   checkOpen(): void;
   /** The newest revision to be seen and the oldest that is whole, now. */
-  bounds(): Pick<State, "revision" | "compacted">;
+  bounds(): Pick<LmdbState, "revision" | "compacted">;
 }
 
 /** Reads the tables. Nothing is held from one turn of the event loop to the next: revisions make a reading whole. */
-export class Reader implements History {
-  readonly #source: Source;
+export class LogReader implements History {
+  readonly #source: LogReaderOptions;
   readonly #keys: Table;
   readonly #log: Table;
 
-  constructor(source: Source) {
+  constructor(source: LogReaderOptions) {
     this.#source = source;
     this.#keys = source.tables.keys;
     this.#log = source.tables.log;
@@ -61,11 +61,11 @@ export class Reader implements History {
 
   /** The newest entry of a key in the log, even if it is not to be seen yet. */
   newest(key: string): LogRecord | undefined {
-    const place = this.#bytes(this.#keys, Buffer.from(key));
-    return place && this.record(place);
+    const position = this.#bytes(this.#keys, Buffer.from(key));
+    return position && this.record(position);
   }
 
-  placeOfKey(key: Buffer): Place {
+  positionOfKey(key: Buffer): LogPosition {
     const bytes = this.#bytes(this.#keys, key);
     return bytes === undefined ? NOWHERE : readInteger(bytes, 0);
   }
@@ -74,9 +74,9 @@ export class Reader implements History {
     const newest = this.#bytes(this.#keys, Buffer.from(key));
     if (newest === undefined) return undefined;
     const { revision } = this.#source.bounds();
-    let place = readInteger(newest, 0);
-    while (revisionOf(place) > revision) place = this.#before(place);
-    return this.#entryAt(place);
+    let position = readInteger(newest, 0);
+    while (revisionOf(position) > revision) position = this.#before(position);
+    return this.#entryAt(position);
   }
 
   async range(range: KeyRange, options: RangeOptions = {}): Promise<RangeResult> {
@@ -97,7 +97,7 @@ export class Reader implements History {
     const { take } = new Slabs();
     const end = bound(range.to);
     let start: Buffer | undefined = bound(range.from);
-    let reached: Place | undefined;
+    let reached: LogPosition | undefined;
     while (start !== undefined && Buffer.compare(start, end) < 0) {
       signal?.throwIfAborted();
       this.check(revision);
@@ -105,17 +105,17 @@ export class Reader implements History {
       start = undefined;
       let [seen, bytes] = [0, 0];
       for (const { key, value } of this.scan(this.#keys, { start: from, end })) {
-        let place: Place = reached ?? readInteger(value, 0);
-        for (; revisionOf(place) > revision && seen < SLICE; seen++) place = this.#before(place);
-        if (revisionOf(place) > revision) {
-          [start, reached] = [key, place];
+        let position: LogPosition = reached ?? readInteger(value, 0);
+        for (; revisionOf(position) > revision && seen < SLICE; seen++) position = this.#before(position);
+        if (revisionOf(position) > revision) {
+          [start, reached] = [key, position];
           break;
         }
         reached = undefined;
-        const entry = this.#entryAt(place, take);
+        const entry = this.#entryAt(position, take);
         if (entry !== undefined) {
           // Steps back are taken unchecked: they must have come to the same key.
-          if (place !== readInteger(value, 0) && !key.equals(Buffer.from(entry.key))) throw this.#astray(place);
+          if (position !== readInteger(value, 0) && !key.equals(Buffer.from(entry.key))) throw this.#astray(position);
           if (entries.length === limit) return { entries, revision, more: true };
           entries.push(entry);
         }
@@ -134,16 +134,16 @@ export class Reader implements History {
   /** A page of what happened, whole revisions. */
   read({ after, upTo, has, previous }: HistoryQuery): HistoryPage {
     const changes: { readonly revision: number; readonly events: KeptEvent[] }[] = [];
-    const range = { start: integerKey(placeOf(after + 1, 0)), end: integerKey(placeOf(upTo + 1, 0)) };
+    const range = { start: integerKey(logPosition(after + 1, 0)), end: integerKey(logPosition(upTo + 1, 0)) };
     let [seen, bytes, through] = [0, 0, after];
     for (const { key, value } of this.scan(this.#log, range)) {
-      const place = readInteger(key, 0);
-      const revision = revisionOf(place);
+      const position = readInteger(key, 0);
+      const revision = revisionOf(position);
       if (revision !== through && (seen >= SLICE || bytes >= SLICE_BYTES)) return { changes, upTo: through };
       seen += 1;
       bytes += value.length;
       through = revision;
-      const record = this.decoded(value, place);
+      const record = this.decoded(value, position);
       const order = sortable(record.key);
       if (!has(order)) continue;
       const before = previous && record.previous !== NOWHERE ? this.record(integerKey(record.previous)) : undefined;
@@ -155,13 +155,13 @@ export class Reader implements History {
     return { changes, upTo };
   }
 
-  /** What stands at the place that these bytes say. @returns `undefined` where compaction has been */
+  /** What stands at the position that these bytes say. @returns `undefined` where compaction has been */
   record(at: Buffer, take: Take = Buffer.allocUnsafeSlow): LogRecord | undefined {
     const bytes = this.#copied(at, take);
-    const place = readInteger(at, 0);
-    if (bytes !== undefined) return this.decoded(bytes, place);
-    if (revisionOf(place) <= this.compacted) return undefined;
-    throw damaged(this.#source.dir, `nothing stands at ${place} in the log`);
+    const position = readInteger(at, 0);
+    if (bytes !== undefined) return this.decoded(bytes, position);
+    if (revisionOf(position) <= this.compacted) return undefined;
+    throw damaged(this.#source.dir, `nothing stands at ${position} in the log`);
   }
 
   /** @throws StoreError `Closed`, `Future` or `Compacted` */
@@ -172,9 +172,9 @@ export class Reader implements History {
     if (revision < compacted) throw StoreError.compacted(revision, compacted);
   }
 
-  decoded(bytes: Buffer, place: Place): LogRecord {
-    const record = decodeRecord(bytes, place);
-    if (record === undefined) throw damaged(this.#source.dir, `the checksum at ${place} in the log does not hold`);
+  decoded(bytes: Buffer, position: LogPosition): LogRecord {
+    const record = decodeRecord(bytes, position);
+    if (record === undefined) throw damaged(this.#source.dir, `the checksum at ${position} in the log does not hold`);
     return record;
   }
 
@@ -195,8 +195,8 @@ export class Reader implements History {
     }
   }
 
-  #entryAt(place: Place, take?: Take): Entry | undefined {
-    return place === NOWHERE ? undefined : entryOf(this.record(integerKey(place), take));
+  #entryAt(position: LogPosition, take?: Take): Entry | undefined {
+    return position === NOWHERE ? undefined : entryOf(this.record(integerKey(position), take));
   }
 
   /** What it reads into is used again by whatever is read next. */
@@ -214,17 +214,17 @@ export class Reader implements History {
   }
 
   /** One step back in the history of a key, which reads no value. */
-  #before(place: Place): Place {
-    const previous = this.#previousAt(integerKey(place));
-    if (previous !== undefined && previous < place) return previous;
-    throw this.#astray(place);
+  #before(position: LogPosition): LogPosition {
+    const previous = this.#previousAt(integerKey(position));
+    if (previous !== undefined && previous < position) return previous;
+    throw this.#astray(position);
   }
 
-  #astray(place: Place): StoreError {
-    return damaged(this.#source.dir, `the history of a key goes astray at ${place} in the log`);
+  #astray(position: LogPosition): StoreError {
+    return damaged(this.#source.dir, `the history of a key goes astray at ${position} in the log`);
   }
 
-  #previousAt(at: Buffer): Place | undefined {
+  #previousAt(at: Buffer): LogPosition | undefined {
     try {
       const bytes = this.#log.getBinaryFast(at);
       return bytes && previousOf(bytes);

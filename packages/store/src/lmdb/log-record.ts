@@ -2,12 +2,12 @@ import { crc32 } from "node:zlib";
 import type { Entry } from "../store.ts";
 
 /** A revision has at most as many changes as a transaction has operations. */
-export const PLACES_OF_REVISION = 128;
+export const POSITIONS_PER_REVISION = 128;
 /** Nowhere: what a key's first entry follows. */
-export const NOWHERE: Place = 0;
+export const NOWHERE: LogPosition = 0;
 const HIGH = 2 ** 32;
 
-// place, previous, createRevision, lease (8 each), length of the key (2), key, value, crc32 of all before (4, the least byte first)
+// position, previous, createRevision, lease (8 each), length of the key (2), key, value, crc32 of all before (4, the least byte first)
 const PLACE = 0;
 
 const PREVIOUS = 8;
@@ -22,22 +22,22 @@ const WHOLE = 0x2144df1c;
 /**
  * Where something stands in the log: a revision and a number within it, as one integer. Its eight bytes sort as it does.
  */
-export type Place = number;
+export type LogPosition = number;
 
-export function placeOf(revision: number, index: number): Place {
-  return revision * PLACES_OF_REVISION + index;
+export function logPosition(revision: number, index: number): LogPosition {
+  return revision * POSITIONS_PER_REVISION + index;
 }
 
-export function revisionOf(place: Place): number {
-  return Math.floor(place / PLACES_OF_REVISION);
+export function revisionOf(position: LogPosition): number {
+  return Math.floor(position / POSITIONS_PER_REVISION);
 }
 
-/** What happened to a key at a place: an entry of the log. */
+/** What happened to a key at a position: an entry of the log. */
 export interface LogRecord {
-  readonly place: Place;
+  readonly position: LogPosition;
   readonly key: string;
   /** The key's entry before this one, `NOWHERE` when there was none. */
-  readonly previous: Place;
+  readonly previous: LogPosition;
   /** 0: it was deleted. */
   readonly createRevision: number;
   /** 0: none. */
@@ -58,23 +58,23 @@ export function prepareRecord(key: string, value: Uint8Array | undefined): Buffe
 
 /** Completes the bytes. */
 export function sealRecord(bytes: Buffer, content: Omit<LogRecord, "value">): LogRecord {
-  writeInteger(bytes, content.place, PLACE);
+  writeInteger(bytes, content.position, PLACE);
   writeInteger(bytes, content.previous, PREVIOUS);
   writeInteger(bytes, content.createRevision, CREATED);
   writeInteger(bytes, content.lease, LEASE);
   const end = bytes.length - TRAILER;
   bytes.writeUInt32LE(crc32(bytes.subarray(0, end)), end);
-  const { place, key, previous, createRevision, lease } = content;
-  return { place, key, previous, createRevision, lease, value: bytes.subarray(valueAt(bytes), end) };
+  const { position, key, previous, createRevision, lease } = content;
+  return { position, key, previous, createRevision, lease, value: bytes.subarray(valueAt(bytes), end) };
 }
 
-/** @returns `undefined` when these are not the bytes that were written for this place */
-export function decodeRecord(bytes: Buffer, place: Place): LogRecord | undefined {
-  if (bytes.length < HEADER + TRAILER || crc32(bytes) !== WHOLE || readInteger(bytes, PLACE) !== place)
+/** @returns `undefined` when these are not the bytes that were written for this position */
+export function decodeRecord(bytes: Buffer, position: LogPosition): LogRecord | undefined {
+  if (bytes.length < HEADER + TRAILER || crc32(bytes) !== WHOLE || readInteger(bytes, PLACE) !== position)
     return undefined;
   const start = valueAt(bytes);
   return {
-    place,
+    position,
     key: bytes.toString("utf8", HEADER, start),
     previous: readInteger(bytes, PREVIOUS),
     createRevision: readInteger(bytes, CREATED),
@@ -84,7 +84,7 @@ export function decodeRecord(bytes: Buffer, place: Place): LogRecord | undefined
 }
 
 /** What a record says of the one before it, unchecked. */
-export function previousOf(bytes: Buffer): Place {
+export function previousOf(bytes: Buffer): LogPosition {
   return readInteger(bytes, PREVIOUS);
 }
 
@@ -100,7 +100,7 @@ export function isLive(record: LogRecord | undefined): record is LogRecord {
 export function entryOf(record: LogRecord | undefined): Entry | undefined {
   if (!isLive(record)) return undefined;
   const { key, value, createRevision, lease } = record;
-  const entry = { key, value, createRevision, modRevision: revisionOf(record.place) };
+  const entry = { key, value, createRevision, modRevision: revisionOf(record.position) };
   return lease === 0 ? entry : { ...entry, lease: String(lease) };
 }
 

@@ -3,7 +3,7 @@ import { checkFirstRevision } from "../engine/limits.ts";
 import type { Store } from "../store.ts";
 import { faultOf } from "./faults.ts";
 
-/** To begin at: a place in the log is an integer with the revision in its upper 46 bits, and half of them are left. */
+/** To begin at: a position in the log is an integer with the revision in its upper 46 bits, and half of them are left. */
 const HIGHEST = 2 ** 45;
 
 /** Where a store on disk is, and how it is opened. */

@@ -3,14 +3,14 @@ import { Expiries } from "../engine/timers.ts";
 import type { Lease } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 
-interface Held {
+interface LeaseWithKeys {
   readonly lease: Lease;
   readonly keys: Set<string>;
 }
 
 /** The leases of a store in memory, with the keys that go with them. */
 export class MemoryLeases {
-  readonly #leases = new Map<string, Held>();
+  readonly #leases = new Map<string, LeaseWithKeys>();
   readonly #expiries: Expiries;
   #lastId = 0;
 
@@ -63,7 +63,7 @@ export class MemoryLeases {
     this.#leases.clear();
   }
 
-  #get(id: string): Held {
+  #get(id: string): LeaseWithKeys {
     const held = this.#leases.get(id);
     if (held === undefined) throw new StoreError("LeaseNotFound", `the lease ${id} is over, or never was`);
     return held;

@@ -11,7 +11,7 @@ const NO_SPACE =
 const TOO_LARGE = "what keeps the objects takes none of this size: make it smaller, or keep the large part elsewhere";
 
 /** What a store gives, its errors as clients are told of them; at once where the store answers at once. */
-export function answered<R>(ask: () => Awaitable<R>): Awaitable<R> {
+export function withApiErrors<R>(ask: () => Awaitable<R>): Awaitable<R> {
   try {
     const answer = ask();
     return answer instanceof Promise ? answer.catch(refuse) : answer;
@@ -21,11 +21,11 @@ export function answered<R>(ask: () => Awaitable<R>): Awaitable<R> {
 }
 
 function refuse(error: unknown): never {
-  throw asAnswer(error);
+  throw apiErrorOf(error);
 }
 
 /** What clients are told of a store's error. Others, and mistakes of ours, stay what they are: a 500 that is logged. */
-export function asAnswer(error: unknown): unknown {
+export function apiErrorOf(error: unknown): unknown {
   if (!isStoreError(error)) return error;
   switch (error.code) {
     case "Compacted":

@@ -9,7 +9,7 @@ const AT_ONCE = 128;
  * Where the objects of a kind are: `<group>/<plural>/<logical cluster>/<namespace>/<name>`, whatever their version, or, in a
  * key space of their own, `@<key space>/<logical cluster>/…`: no group begins so.
  */
-export class Keys {
+export class ObjectKeys {
   readonly #kind: string;
 
   /** @throws RangeError on a key space of another form */
@@ -51,7 +51,7 @@ export class Keys {
 }
 
 /** Where objects are in all key spaces whose names begin alike. */
-export class KeysOfSpaces {
+export class KeySpaceKeys {
   /** All of them. */
   readonly all: KeyRange;
 
@@ -70,24 +70,24 @@ export class KeysOfSpaces {
 }
 
 /** Key spaces whose names begin so. What follows the last of them: names hold nothing beyond ASCII. */
-export function spacesFrom(prefix: string): KeyRange {
+function spacesFrom(prefix: string): KeyRange {
   return { from: `@${prefix}`, to: `@${prefix}\u007f` };
 }
 
 /** What the keys of a key space begin with. @throws RangeError when it is none */
-export function spaceOf(keySpace: string): string {
+function spaceOf(keySpace: string): string {
   if (/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(keySpace)) return `@${keySpace}/`;
   const must = "give up to 253 lower-case letters, digits, dots and dashes, a letter or digit at both ends";
   throw new RangeError(`keySpace is ${JSON.stringify(keySpace)}: ${must}`);
 }
 
 /** Keys that begin with `prefix`, which ends with a slash: "0" is what follows it. */
-export function below(prefix: string): KeyRange {
+function below(prefix: string): KeyRange {
   return { from: prefix, to: `${prefix.slice(0, -1)}0` };
 }
 
-/** What {@link Keys.of} made a key of, and what it begins with; `undefined` of keys that are none of these. */
-export function placeOf(text: string): { readonly space: string; readonly key: ObjectKey } | undefined {
+/** What {@link ObjectKeys.of} made a key of, and what it begins with; `undefined` of keys that are none of these. */
+export function parseStoredKey(text: string): { readonly space: string; readonly key: ObjectKey } | undefined {
   const parts = text.split("/");
   const inSpace = text.startsWith("@");
   if (parts.length !== (inSpace ? 4 : 5)) return undefined;

@@ -4,10 +4,10 @@ import type { Take } from "../engine/bytes.ts";
 import type { Entry, Store } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { Entries } from "./entries.ts";
-import { KeysOfSpaces } from "./keys.ts";
+import { KeySpaceKeys } from "./keys.ts";
 import type { PersistentOptions } from "./persistent.ts";
 import { bodyOf, headOf, indexOf, nameFields } from "./record.ts";
-import { SharedFollower } from "./shared-reflector.ts";
+import { SharedReflector } from "./shared-reflector.ts";
 
 const NOTHING: Readonly<Record<string, string>> = Object.freeze({});
 const [QUOTE, BACKSLASH, OPEN, CLOSE] = [0x22, 0x5c, 0x7b, 0x7d];
@@ -31,7 +31,7 @@ export interface MetadataOptions extends Pick<PersistentOptions, "history" | "li
  */
 export class MetadataCollection<T extends object = object> implements Storage<ObjectOf<T>> {
   readonly resource: TypedDefinition<T>;
-  readonly #follower: SharedFollower;
+  readonly #reflector: SharedReflector;
 
   /**
    * @param resource what clients are told that it is: all but its group and plural is taken as it comes
@@ -42,23 +42,23 @@ export class MetadataCollection<T extends object = object> implements Storage<Ob
     { store, keySpaces, history, linger, progressEvery, onError }: MetadataOptions,
   ) {
     this.resource = resource;
-    const told = (error: unknown): void => {
+    const report = (error: unknown): void => {
       if (onError !== undefined) onError(error, resource);
       else
         process.emitWarning(
           `metadata of ${resource.plural}: ${error instanceof Error ? error.message : String(error)}`,
         );
     };
-    const keys = new KeysOfSpaces(keySpaces);
-    const entries = new Entries(keys, new MetadataRecords(), told);
-    this.#follower = new SharedFollower(
+    const keys = new KeySpaceKeys(keySpaces);
+    const entries = new Entries(keys, new MetadataRecords(), report);
+    this.#reflector = new SharedReflector(
       { store, keys, entries, shown: { of: newest, isAt } },
-      { history, linger, progressEvery, onError: told },
+      { history, linger, progressEvery, onError: report },
     );
   }
 
   cache(): Awaitable<CacheLease> {
-    return this.#follower.lease();
+    return this.#reflector.lease();
   }
 
   /** The same for everybody. */

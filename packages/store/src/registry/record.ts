@@ -26,7 +26,7 @@ const QUOTE = 0x22;
 const NOTHING: Readonly<Record<string, string>> = Object.freeze({});
 
 /** An object as it will be kept, and as it will be answered once its revision is known. */
-export interface Draft {
+export interface PendingObject {
   readonly record: Buffer;
   /** How many bytes the object has. */
   readonly length: number;
@@ -53,7 +53,7 @@ export class Records {
     this.#indexes = new IndexReader(this.#schema);
   }
 
-  draft(key: ObjectKey, object: KubeObject): Draft {
+  prepare(key: ObjectKey, object: KubeObject): PendingObject {
     const encoded = this.#encode(key, object);
     const { uid, labels, bytes } = encoded;
     const head = headLength(object);

@@ -12,7 +12,7 @@ import { delayOf } from "../engine/timers.ts";
 import type { Batch, Entry, Store, Watch } from "../store.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
 import type { Entries } from "./entries.ts";
-import type { Keys } from "./keys.ts";
+import type { ObjectKeys } from "./keys.ts";
 
 /** From how many revisions ago the past is read into the cache. */
 const RECENT = 4096;
@@ -38,18 +38,18 @@ export interface RecentHistory extends HistoryOptions {
   readonly age?: number;
 }
 
-export interface FollowerOptions {
+export interface ReflectorOptions {
   readonly history?: RecentHistory | undefined;
   /** How often the store is asked how far it is, ms. @default 30000 */
   readonly progressEvery?: number | undefined;
-  /** Told of failures of the store; the follower goes on trying. */
+  /** Called with failures of the store; the reflector goes on trying. */
   readonly onError: (error: unknown) => void;
 }
 
-/** The objects of a store that a {@link Follower} follows: those in a range of its keys. */
-export interface Followed {
+/** The objects of a store that a {@link Reflector} watches: those in a range of its keys. */
+export interface ReflectorSource {
   readonly store: Store;
-  readonly keys: Pick<Keys, "all" | "parse">;
+  readonly keys: Pick<ObjectKeys, "all" | "parse">;
   readonly entries: Pick<Entries, "read">;
   /** What is remembered of the time before the cache begins. @default nothing */
   readonly pastOf?: (cache: Pick<ReadableCache, "head">) => Past;
@@ -63,14 +63,14 @@ export interface Followed {
 }
 
 /** Keeps a watch cache in step with the objects of a kind in a store, of all logical clusters, until disposed. */
-export class Follower implements AsyncDisposable {
+export class Reflector implements AsyncDisposable {
   readonly cache: WatchCache;
   /** What was before the cache begins. */
   readonly past: Past | undefined;
-  readonly #followed: Followed;
-  readonly #options: FollowerOptions;
+  readonly #source: ReflectorSource;
+  readonly #options: ReflectorOptions;
   readonly #stop = new AbortController();
-  /** The first failure to follow. */
+  /** The first failure to watch. */
   readonly #trouble = Promise.withResolvers<never>();
   #watch: Watch | undefined;
   /** While it waits before it tries again. */
@@ -78,24 +78,24 @@ export class Follower implements AsyncDisposable {
   #running: Promise<void> = Promise.resolve();
   readonly #ageing: Ageing;
 
-  constructor(followed: Followed, options: FollowerOptions) {
-    this.#followed = followed;
+  constructor(source: ReflectorSource, options: ReflectorOptions) {
+    this.#source = source;
     this.#options = options;
     this.#trouble.promise.catch(() => undefined);
     const { history = {} } = options;
     this.cache = new WatchCache({ version: "0", history });
     this.#ageing = new Ageing(this.cache, history.age ?? AGE);
-    this.past = followed.pastOf?.(this.cache);
+    this.past = source.pastOf?.(this.cache);
   }
 
   /**
-   * Reads all there is, and starts to follow. It begins some revisions ago, so that clients of a server that was started
+   * Reads all there is, and starts to watch. It begins some revisions ago, so that clients of a server that was started
    * anew find what they missed in the cache, all in one place. @throws StoreError
    */
   async start(): Promise<void> {
-    const head = await this.#followed.store.head();
+    const head = await this.#source.store.head();
     await this.#fill(Math.max(1, head - RECENT));
-    this.#running = this.#follow();
+    this.#running = this.#run();
     // However long that takes, it is what was asked for; a store that fails meanwhile is not waited for.
     const arrived = this.cache.reach(String(head), {
       signal: this.#stop.signal,
@@ -111,9 +111,9 @@ export class Follower implements AsyncDisposable {
    */
   async confirm(signal: AbortSignal): Promise<void> {
     const known = this.cache.head;
-    const newest = await this.#followed.store.head({ signal });
+    const newest = await this.#source.store.head({ signal });
     if (newest < Number(known))
-      throw new StoreError("Unavailable", `${this.#followed.store.name} was at revision ${known} and is at ${newest}`);
+      throw new StoreError("Unavailable", `${this.#source.store.name} was at revision ${known} and is at ${newest}`);
     const head = String(newest);
     if (this.cache.reached(head)) return;
     this.#resting?.abort();
@@ -132,7 +132,7 @@ export class Follower implements AsyncDisposable {
     for (let at = wanted; ; ) {
       try {
         const { revision, objects } = await this.#readAll(at);
-        this.cache.reset(this.#followed.shown?.of(objects) ?? objects, String(revision), LOST);
+        this.cache.reset(this.#source.shown?.of(objects) ?? objects, String(revision), LOST);
         return;
       } catch (error) {
         // What is read page by page at one revision may be compacted on the way.
@@ -143,7 +143,7 @@ export class Follower implements AsyncDisposable {
   }
 
   async #readAll(at?: number): Promise<{ readonly revision: number; readonly objects: readonly Encoded[] }> {
-    const { store, keys, entries } = this.#followed;
+    const { store, keys, entries } = this.#source;
     const objects: Encoded[] = [];
     // Those that change later leave a gap: at most all that is read here.
     const { take } = new Slabs();
@@ -155,13 +155,13 @@ export class Follower implements AsyncDisposable {
     return { revision, objects };
   }
 
-  async #follow(): Promise<void> {
+  async #run(): Promise<void> {
     const { signal } = this.#stop;
     for (let wait: number = RETRY.first, lost = false; !signal.aborted; ) {
       const before = this.cache.head;
       try {
-        // One that was replaced while nobody followed it would be followed from a revision that it may never have had.
-        if (lost || (await this.#followed.store.head()) < Number(this.cache.head)) await this.#fill();
+        // One that was replaced while nobody watched it would be watched from a revision that it may never have had.
+        if (lost || (await this.#source.store.head()) < Number(this.cache.head)) await this.#fill();
         lost = false;
         await this.#read();
         return;
@@ -187,7 +187,7 @@ export class Follower implements AsyncDisposable {
 
   /** Follows until the store is closed or we are stopped. @throws StoreError `Compacted` when history is missing */
   async #read(): Promise<void> {
-    const { store, keys } = this.#followed;
+    const { store, keys } = this.#source;
     const watch = store.watch(keys.all, { after: Number(this.cache.head), signal: this.#stop.signal });
     this.#watch = watch;
     watch.requestProgress();
@@ -212,7 +212,7 @@ export class Follower implements AsyncDisposable {
 
   /** What is shown under the same name may be there still. */
   #delete(text: string, version: string): void {
-    const { keys, shown } = this.#followed;
+    const { keys, shown } = this.#source;
     const key = keys.parse(text);
     if (shown !== undefined) {
       const object = this.cache.get(key);
@@ -222,7 +222,7 @@ export class Follower implements AsyncDisposable {
   }
 
   #kept(entry: Entry): Encoded {
-    return this.#followed.entries.read(entry, Buffer.allocUnsafeSlow);
+    return this.#source.entries.read(entry, Buffer.allocUnsafeSlow);
   }
 }
 

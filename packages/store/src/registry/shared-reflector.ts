@@ -1,25 +1,25 @@
 import type { Awaitable, CacheLease } from "@virtual-workspaces/framework";
 import { delayOf } from "../engine/timers.ts";
-import { answered } from "./api-errors.ts";
-import { type Followed, Follower, type FollowerOptions } from "./reflector.ts";
+import { withApiErrors } from "./api-errors.ts";
+import { Reflector, type ReflectorOptions, type ReflectorSource } from "./reflector.ts";
 
 /** How long objects stay in memory when nobody reads them, ms. */
 const LINGER = 60_000;
 
-export interface SharedFollowerOptions extends FollowerOptions {
+export interface SharedReflectorOptions extends ReflectorOptions {
   readonly linger?: number | undefined;
 }
 
-/** One follower for all readers of a kind: it begins with the first and ends some time after the last. */
-export class SharedFollower {
-  readonly #followed: Followed;
-  readonly #options: SharedFollowerOptions;
-  #current: Promise<Follower> | Follower | undefined;
+/** One reflector for all readers of a kind: it begins with the first and ends some time after the last. */
+export class SharedReflector {
+  readonly #source: ReflectorSource;
+  readonly #options: SharedReflectorOptions;
+  #current: Promise<Reflector> | Reflector | undefined;
   #holders = 0;
   #ending: NodeJS.Timeout | undefined;
 
-  constructor(followed: Followed, options: SharedFollowerOptions) {
-    this.#followed = followed;
+  constructor(source: ReflectorSource, options: SharedReflectorOptions) {
+    this.#source = source;
     this.#options = options;
   }
 
@@ -29,43 +29,43 @@ export class SharedFollower {
     clearTimeout(this.#ending);
     this.#current ??= this.#begin();
     return this.#current instanceof Promise
-      ? this.#current.then((follower) => this.#share(follower))
+      ? this.#current.then((reflector) => this.#share(reflector))
       : this.#share(this.#current);
   }
 
-  async #begin(): Promise<Follower> {
-    const follower = new Follower(this.#followed, this.#options);
+  async #begin(): Promise<Reflector> {
+    const reflector = new Reflector(this.#source, this.#options);
     try {
-      await answered(() => follower.start());
-      this.#current = follower;
-      return follower;
+      await withApiErrors(() => reflector.start());
+      this.#current = reflector;
+      return reflector;
     } catch (error) {
       this.#current = undefined;
       this.#holders = 0;
-      await follower[Symbol.asyncDispose]();
+      await reflector[Symbol.asyncDispose]();
       throw error;
     }
   }
 
-  #share(follower: Follower): CacheLease {
+  #share(reflector: Reflector): CacheLease {
     let held = true;
     return {
-      cache: follower.cache,
-      ...(follower.past && { past: follower.past }),
-      confirm: ({ signal }) => answered(() => follower.confirm(signal)),
+      cache: reflector.cache,
+      ...(reflector.past && { past: reflector.past }),
+      confirm: ({ signal }) => withApiErrors(() => reflector.confirm(signal)),
       [Symbol.dispose]: () => {
-        if (held) this.#release(follower);
+        if (held) this.#release(reflector);
         held = false;
       },
     };
   }
 
-  #release(follower: Follower): void {
+  #release(reflector: Reflector): void {
     this.#holders -= 1;
     if (this.#holders > 0) return;
     const end = (): void => {
       this.#current = undefined;
-      void follower[Symbol.asyncDispose]();
+      void reflector[Symbol.asyncDispose]();
     };
     this.#ending = setTimeout(end, delayOf(this.#options.linger ?? LINGER)).unref();
   }

@@ -25,4 +25,12 @@ describe("what etcd says", () => {
       const found = verdict(Object.assign(new Error(`${code}: ${details}`), { code, details }), "etcd");
       expect([found.is, found.error.code]).to.deep.equal([is, means]);
     });
+
+  it("ends with what there is to say", () => {
+    const details = "No connection established. Last error: connect ECONNREFUSED. Resolution note: ";
+    const thrown = Object.assign(new Error(details), { code: status.UNAVAILABLE, details });
+    expect(verdict(thrown, "etcd at a:1").error.message).to.equal(
+      "etcd at a:1: No connection established. Last error: connect ECONNREFUSED",
+    );
+  });
 });
