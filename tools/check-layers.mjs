@@ -26,7 +26,6 @@ const PENDING = [
   "transport",
   "framework",
   "client",
-  "forwarding",
   "kcp",
   "plugins/apiexport",
   "plugins/mounts",

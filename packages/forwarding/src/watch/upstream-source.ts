@@ -13,12 +13,12 @@ import {
   type Versions,
   type WatchCache,
 } from "@virtual-workspaces/framework";
-import { isUnserved, UNSERVED_VERSION } from "../outbound/unserved.ts";
-import type { UpstreamResource } from "../outbound/upstream-resource.ts";
 import { type Show, ShownObject } from "../reads/transformed.ts";
-import { UpstreamPast } from "./past.ts";
+import type { UpstreamResource } from "../upstream/upstream-resource.ts";
+import { isUnserved, UNSERVED_VERSION } from "../upstream/upstream-resource.ts";
 import { readList } from "./read-list.ts";
-import { patienceOf, type Told, watchEvents } from "./watch-events.ts";
+import { UpstreamPast } from "./upstream-past.ts";
+import { patienceOf, type UpstreamEvent, watchEvents } from "./watch-events.ts";
 
 export interface UpstreamSourceOptions {
   readonly resource: UpstreamResource;
@@ -84,13 +84,13 @@ export class UpstreamSource implements FeedSource {
     // That a watch is let in is no good answer yet: it may break at once, each time.
     let answered = false;
     try {
-      for await (const told of this.watch(scope, after, signal)) {
+      for await (const event of this.watch(scope, after, signal)) {
         if (answered) onAnswer(scope);
         answered = true;
-        if (told.type === "BOOKMARK") yield { type: "progress", resourceVersion: told.resourceVersion };
-        else if (told.type !== "DELETED") yield { type: "set", object: told.object };
+        if (event.type === "BOOKMARK") yield { type: "progress", resourceVersion: event.resourceVersion };
+        else if (event.type !== "DELETED") yield { type: "set", object: event.object };
         else {
-          const { key, resourceVersion } = told.object;
+          const { key, resourceVersion } = event.object;
           yield { type: "delete", key, resourceVersion };
         }
       }
@@ -108,10 +108,10 @@ export class UpstreamSource implements FeedSource {
   }
 
   /** What the other server tells after a version, as it is shown. */
-  async *watch(scope: Scope, after: string, signal: AbortSignal): AsyncGenerator<Told, void, undefined> {
+  async *watch(scope: Scope, after: string, signal: AbortSignal): AsyncGenerator<UpstreamEvent, void, undefined> {
     const { resource, renewEvery } = this.#options;
-    for await (const told of watchEvents(resource, { scope, after }, { signal, renewEvery }))
-      yield told.type === "BOOKMARK" ? told : { type: told.type, object: this.#shown(told.object) };
+    for await (const event of watchEvents(resource, { scope, after }, { signal, renewEvery }))
+      yield event.type === "BOOKMARK" ? event : { type: event.type, object: this.#shown(event.object) };
   }
 
   /**

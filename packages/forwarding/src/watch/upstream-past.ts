@@ -7,15 +7,15 @@ import {
   type PastChanges,
   type WatchCache,
 } from "@virtual-workspaces/framework";
-import type { Told } from "./watch-events.ts";
+import type { UpstreamEvent } from "./watch-events.ts";
 
 export interface UpstreamPastOptions {
   readonly cache: WatchCache;
-  readonly watch: (after: string, signal: AbortSignal) => AsyncIterable<Told>;
+  readonly watch: (after: string, signal: AbortSignal) => AsyncIterable<UpstreamEvent>;
 }
 
 /** A question under way, for all who ask it. */
-interface Asked {
+interface PendingChanges {
   readonly answer: Promise<PastChanges>;
   readonly stop: AbortController;
   holders: number;
@@ -36,7 +36,7 @@ const LAG = 1_000;
 export class UpstreamPast implements Past {
   readonly waits = true;
   readonly #options: UpstreamPastOptions;
-  readonly #asked = new Map<string, Asked>();
+  readonly #pending = new Map<string, PendingChanges>();
 
   constructor(options: UpstreamPastOptions) {
     this.#options = options;
@@ -44,30 +44,30 @@ export class UpstreamPast implements Past {
 
   async changes(after: string, { signal }: ChangesOptions): Promise<PastChanges> {
     signal.throwIfAborted();
-    const asked = this.#asked.get(after) ?? this.#ask(after);
-    asked.holders += 1;
+    const pending = this.#pending.get(after) ?? this.#ask(after);
+    pending.holders += 1;
     const left = Promise.withResolvers<never>();
     const leave = (): void => left.reject(signal.reason);
     signal.addEventListener("abort", leave, { once: true });
     try {
-      return await Promise.race([asked.answer, left.promise]);
+      return await Promise.race([pending.answer, left.promise]);
     } finally {
       signal.removeEventListener("abort", leave);
-      asked.holders -= 1;
-      if (asked.holders === 0) asked.stop.abort();
+      pending.holders -= 1;
+      if (pending.holders === 0) pending.stop.abort();
     }
   }
 
-  #ask(after: string): Asked {
+  #ask(after: string): PendingChanges {
     const stop = new AbortController();
     const forget = (): void => {
-      if (this.#asked.get(after) === asked) this.#asked.delete(after);
+      if (this.#pending.get(after) === pending) this.#pending.delete(after);
     };
-    const asked: Asked = { stop, holders: 0, answer: this.#read(after, stop.signal).finally(forget) };
-    asked.answer.catch(() => undefined);
+    const pending: PendingChanges = { stop, holders: 0, answer: this.#read(after, stop.signal).finally(forget) };
+    pending.answer.catch(() => undefined);
     stop.signal.addEventListener("abort", forget, { once: true });
-    this.#asked.set(after, asked);
-    return asked;
+    this.#pending.set(after, pending);
+    return pending;
   }
 
   async #read(after: string, signal: AbortSignal): Promise<PastChanges> {
@@ -133,7 +133,7 @@ async function within<T>(
 }
 
 /** What was there before is not known; which objects are meant, the other server has decided. */
-function pastEvent({ type, object }: Exclude<Told, { type: "BOOKMARK" }>): CacheEvent {
+function pastEvent({ type, object }: Exclude<UpstreamEvent, { type: "BOOKMARK" }>): CacheEvent {
   const { resourceVersion } = object;
   if (type === "DELETED") return new CacheEvent(resourceVersion, undefined, object);
   return new CacheEvent(resourceVersion, object, type === "ADDED" ? undefined : object);

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { isApiError } from "@virtual-workspaces/apimachinery";
 import {
@@ -12,9 +13,8 @@ import {
   type User,
 } from "@virtual-workspaces/framework";
 import { isTransportError, type Upstream } from "@virtual-workspaces/transport";
-import { Relay } from "../relay/relay.ts";
 import { sameCaller } from "../workspaces.ts";
-import { Homes } from "./homes.ts";
+import { Relay } from "./relay.ts";
 
 /** One of the processes that serve the same virtual workspaces as one server. */
 export interface Peer {
@@ -65,7 +65,7 @@ export class PeerGroup {
   /** Those that did not answer, until the members are told anew. */
   readonly #away = new Set<Member>();
   #members: readonly Member[] = [];
-  #homes = new Homes<Member>([]);
+  #hash = new RendezvousHash<Member>([]);
 
   /** @throws Error on authorities that are none */
   constructor({ trust, onError }: PeerGroupOptions) {
@@ -77,7 +77,7 @@ export class PeerGroup {
   set members(peers: readonly Peer[]) {
     this.#members = peers.map((peer) => ({ ...peer, relay: this.#relayTo(peer) }));
     this.#away.clear();
-    this.#homes = new Homes(this.#members);
+    this.#hash = new RendezvousHash(this.#members);
   }
 
   /** Whether a request was made or passed on by a peer. Known once it is authenticated. */
@@ -111,12 +111,12 @@ export class PeerGroup {
 
   #fitting({ virtualWorkspace, minter }: PeerQuestion): Member | undefined {
     const given = minter === undefined ? undefined : this.#members.find((peer) => peer.minter === minter);
-    return given === undefined || this.#away.has(given) ? this.#homes.of(virtualWorkspace) : given;
+    return given === undefined || this.#away.has(given) ? this.#hash.of(virtualWorkspace) : given;
   }
 
   #leaveOut(peer: Member): void {
     this.#away.add(peer);
-    this.#homes = new Homes(this.#members.filter((one) => !this.#away.has(one)));
+    this.#hash = new RendezvousHash(this.#members.filter((one) => !this.#away.has(one)));
   }
 
   #relayTo({ upstream, minter }: Peer): Relay | undefined {
@@ -161,4 +161,29 @@ function meantBy({ headers }: IncomingMessage): number {
 /** Whether there was no answer at all, so that another can be asked. */
 function isGone(error: unknown): boolean {
   return isApiError(error) && isTransportError(error.cause);
+}
+
+/** Who of several answers for what: by rendezvous hashing, so that one who goes moves only what was theirs. */
+class RendezvousHash<P extends { readonly name: string }> {
+  readonly #peers: readonly P[];
+  readonly #known = new Map<string, P | undefined>();
+
+  constructor(peers: readonly P[]) {
+    this.#peers = peers;
+  }
+
+  /** The same for all who know the same peers. `undefined`: there are none. */
+  of(what: string): P | undefined {
+    if (!this.#known.has(what)) this.#known.set(what, this.#heaviest(what));
+    return this.#known.get(what);
+  }
+
+  #heaviest(what: string): P | undefined {
+    const weighed = this.#peers.map((peer) => ({ peer, weight: weightOf(what, peer.name) }));
+    return weighed.sort((one, other) => (one.weight < other.weight ? 1 : -1))[0]?.peer;
+  }
+}
+
+function weightOf(what: string, name: string): string {
+  return createHash("sha256").update(`${what}\0${name}`).digest("hex");
 }

@@ -1,4 +1,8 @@
+import { isWorkspacePath, WILDCARD } from "@virtual-workspaces/apimachinery";
 import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
+
+/** A day, ms: nobody should believe an answer for longer. */
+const LONGEST = 86_400_000;
 
 /** How another server is asked to decide, whatever about. */
 export interface ReviewOptions {
@@ -29,12 +33,17 @@ export function resolved(what: string, options: ReviewOptions): Required<ReviewO
   return { allowCache, denyCache, maximum, timeout, inFlight };
 }
 
-/** A day, ms: nobody should believe an answer for longer. */
-const LONGEST = 86_400_000;
-
 /** An upstream, and how to be rid of it: one made here of options is closed, one that was given is not. */
 export function opened(given: Upstream | UpstreamOptions): { readonly upstream: Upstream } & AsyncDisposable {
   if (given instanceof Upstream) return { upstream: given, [Symbol.asyncDispose]: async () => undefined };
   const upstream = new Upstream(given);
   return { upstream, [Symbol.asyncDispose]: () => upstream[Symbol.asyncDispose]() };
+}
+
+/** Where a logical cluster is below a server's URL; "" is that URL. @throws Error on what is neither a name nor a path */
+export function prefixOf(cluster: string): string {
+  if (cluster === "") return "";
+  if (cluster !== WILDCARD && !isWorkspacePath(cluster))
+    throw new Error(`reviews: ${JSON.stringify(cluster)} is neither a logical cluster's name nor a workspace path`);
+  return `/clusters/${cluster}`;
 }

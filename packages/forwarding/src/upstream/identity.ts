@@ -1,6 +1,24 @@
 import { ApiError, quote } from "@virtual-workspaces/apimachinery";
-import type { Impersonation } from "@virtual-workspaces/client";
-import { ANONYMOUS, AUTHENTICATED, type Identity, type Scope, UNAUTHENTICATED } from "@virtual-workspaces/framework";
+import { type Impersonation, impersonationHeaders } from "@virtual-workspaces/client";
+import {
+  ANONYMOUS,
+  AUTHENTICATED,
+  HOPS_HEADER,
+  type Identity,
+  type Scope,
+  UNAUTHENTICATED,
+} from "@virtual-workspaces/framework";
+
+const SYSTEM = "system:";
+const SERVICE_ACCOUNT = "system:serviceaccount:";
+const SERVICE_ACCOUNTS = "system:serviceaccounts";
+/** Where the service accounts of Kubernetes' own controllers are. */
+const KUBE_SYSTEM = "kube-system";
+const COMMON: ReadonlySet<string> = new Set([AUTHENTICATED, UNAUTHENTICATED, SERVICE_ACCOUNTS]);
+/** Another identity whose rights count too (kcp's warrants). */
+const WARRANT = "authorization.kcp.io/warrant";
+/** Header values lose spaces at their ends, and control characters end them: another user would come out, or several. */
+const CARRIED = /^[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u;
 
 /**
  * As whom the other server is asked. `impersonate`: as {@link impersonated} says, by a credential of ours that may
@@ -25,15 +43,6 @@ export function outboundIdentity(
   if (as !== undefined) checkCarried(as);
   return as;
 }
-
-const SYSTEM = "system:";
-const SERVICE_ACCOUNT = "system:serviceaccount:";
-const SERVICE_ACCOUNTS = "system:serviceaccounts";
-/** Where the service accounts of Kubernetes' own controllers are. */
-const KUBE_SYSTEM = "kube-system";
-const COMMON: ReadonlySet<string> = new Set([AUTHENTICATED, UNAUTHENTICATED, SERVICE_ACCOUNTS]);
-/** Another identity whose rights count too (kcp's warrants). */
-const WARRANT = "authorization.kcp.io/warrant";
 
 /**
  * The caller, as another server may be asked on their behalf: name, uid, groups and extra, without what every API server
@@ -66,9 +75,6 @@ function reserved(name: string): ApiError {
   return ApiError.forbidden({ resource: { group: "", resource: "" }, message });
 }
 
-/** Header values lose spaces at their ends, and control characters end them: another user would come out, or several. */
-const CARRIED = /^[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u;
-
 /** @throws ApiError 403 on what would come out as something else at the other server */
 function checkCarried({ name, uid, groups = [], extra = {} }: Impersonation): void {
   const values = Object.values(extra).flat();
@@ -80,4 +86,23 @@ function checkCarried({ name, uid, groups = [], extra = {} }: Impersonation): vo
   }
   if (Object.hasOwn(extra, "") || Object.keys(extra).some((key) => !key.isWellFormed()))
     throw ApiError.forbidden({ resource: { group: "", resource: "" }, message: "the caller has extra under no name" });
+}
+
+/**
+ * What every request to another server says, as flat pairs: through how many servers it has come, through which, and on
+ * whose behalf. Made anew for each; nothing is taken over from the headers that the caller sent.
+ *
+ * @throws ApiError 403 when it cannot be on behalf of this caller
+ */
+export function outboundHeaders(
+  scope: Pick<Scope, "identity" | "hops" | "via" | "cluster" | "params">,
+  how: OutboundIdentity,
+): string[] {
+  const { hops = 0, via } = scope;
+  const as = outboundIdentity(how, scope.identity, scope);
+  return [
+    ...[HOPS_HEADER, String(hops + 1)],
+    ...(via === undefined ? [] : ["Via", via]),
+    ...(as === undefined ? [] : impersonationHeaders(as)),
+  ];
 }

@@ -1,8 +1,6 @@
 import { causeOfFault, upstreamFailure, upstreamFault } from "@virtual-workspaces/framework";
 import type { Upstream } from "@virtual-workspaces/transport";
-import { checkJson } from "../outbound/answer.ts";
-import { answeredError } from "../outbound/failure.ts";
-import { askedOnce } from "./asked-once.ts";
+import { answeredError, checkJson } from "./answer.ts";
 
 /** How long an answer may take, ms. */
 const PATIENCE = 5_000;
@@ -45,6 +43,17 @@ export class Readiness {
     }
     this.#until = performance.now() + (this.#problem === undefined ? BELIEVED.good : BELIEVED.bad);
   }
+}
+
+/** Asks a question that is not asked again while it is under way: whoever asks meanwhile gets the same answer. */
+function askedOnce<T>(ask: () => Promise<T>): () => Promise<T> {
+  let underWay: Promise<T> | undefined;
+  return () => {
+    underWay ??= ask().finally(() => {
+      underWay = undefined;
+    });
+    return underWay;
+  };
 }
 
 /**

@@ -1,9 +1,9 @@
 import { isApiError, isJsonObject, isResourceVersion, parseOwnJson } from "@virtual-workspaces/apimachinery";
 import { ListSplitter, type Scope, upstreamFailure, upstreamFault } from "@virtual-workspaces/framework";
-import { checkJson, streamedError } from "../outbound/answer.ts";
-import type { Question, UpstreamResource } from "../outbound/upstream-resource.ts";
+import { checkJson, streamedError } from "../upstream/answer.ts";
+import type { ResourceRequest, UpstreamResource } from "../upstream/upstream-resource.ts";
 
-export interface Reading extends Pick<Question, "signal" | "accept"> {
+export interface ListReading extends Pick<ResourceRequest, "signal" | "accept"> {
   readonly limit?: number;
   /** How long the other server may take to begin its answer, and pause within it, ms. */
   readonly patience: number;
@@ -22,7 +22,7 @@ const LARGEST_OF_ONE = 2 ** 25;
 const ITEM_COST = 1024;
 
 /** Reads a whole list item by item. @returns its version @throws ApiError what the other server says, 503 on what is no list */
-export async function readList(resource: UpstreamResource, scope: Scope, reading: Reading): Promise<string> {
+export async function readList(resource: UpstreamResource, scope: Scope, reading: ListReading): Promise<string> {
   let version: string | undefined;
   const taken = { bytes: 0, pages: 0 };
   for (let token: string | undefined; ; ) {
@@ -38,7 +38,7 @@ interface PageMeta {
   readonly continue: string;
 }
 
-interface Page extends Reading {
+interface Page extends ListReading {
   readonly token: string | undefined;
   /** Of the whole list so far. */
   readonly taken: { bytes: number; pages: number };
@@ -76,7 +76,7 @@ async function readPage(
       splitter.push(piece);
     }
     splitter.end();
-    return metadataOf(parseOwnJson(Buffer.concat(around).toString("utf8")), kinds);
+    return listMetadataOf(parseOwnJson(Buffer.concat(around).toString("utf8")), kinds);
   } catch (error) {
     if (signal?.aborted === true) throw signal.reason;
     const failure = upstreamFailure(error, resource);
@@ -87,7 +87,7 @@ async function readPage(
   }
 }
 
-function metadataOf(list: unknown, kinds: readonly string[]): PageMeta {
+function listMetadataOf(list: unknown, kinds: readonly string[]): PageMeta {
   const { kind, metadata } = (isJsonObject(list) ? list : {}) as { kind?: unknown; metadata?: unknown };
   if (!kinds.includes(String(kind))) throw new Error(`a ${String(kind).slice(0, 60)} instead of a ${kinds[0]}`);
   const { resourceVersion, continue: token } = (metadata ?? {}) as { resourceVersion?: unknown; continue?: unknown };

@@ -1,7 +1,7 @@
 import { impersonationHeaders, remoteHeaders } from "@virtual-workspaces/client";
 import { type PassedHandlers, type ProxyOptions, proxy, type ReverseProxy } from "@virtual-workspaces/framework";
 import { Upstream, type UpstreamOptions } from "@virtual-workspaces/transport";
-import { type OutboundIdentity, outboundIdentity } from "../outbound/identity.ts";
+import { type OutboundIdentity, outboundIdentity } from "../upstream/identity.ts";
 
 /** Where requests are passed on to, and as whom. */
 export interface RelayOptions extends Pick<ProxyOptions, "path" | "counts" | "what" | "onError"> {

@@ -1,17 +1,23 @@
-import { isApiError, type LabelSelector } from "@virtual-workspaces/apimachinery";
+import { apiVersionOf, isApiError, type LabelSelector } from "@virtual-workspaces/apimachinery";
 import type { Impersonation } from "@virtual-workspaces/client";
 import {
   causeOfFault,
+  type EncodedList,
   type ResourceDefinition,
   type Scope,
   Spells,
   upstreamFailure,
 } from "@virtual-workspaces/framework";
 import type { Outgoing, StreamedResponse, Upstream, WholeResponse } from "@virtual-workspaces/transport";
-import type { Asked } from "./failure.ts";
-import { outboundHeaders } from "./headers.ts";
-import { type OutboundIdentity, outboundIdentity } from "./identity.ts";
+import type { UpstreamRequest } from "./answer.ts";
+import { type OutboundIdentity, outboundHeaders, outboundIdentity } from "./identity.ts";
 import { pathOf, type Query, searchOf } from "./path.ts";
+
+const SETTLED: unique symbol = Symbol("settled");
+/** All that is asked but watches, and what they begin with. */
+const REQUESTS = "requests";
+/** The version of what the other server does not have: a watch from there begins with whatever there is by then. */
+export const UNSERVED_VERSION = "0";
 
 export interface UpstreamResourceOptions {
   readonly definition: ResourceDefinition;
@@ -27,8 +33,6 @@ export interface UpstreamResourceOptions {
   readonly onError: (error: unknown) => void;
 }
 
-const SETTLED: unique symbol = Symbol("settled");
-
 /** As whom the other server is asked, and where there: what functions of the options have said. */
 interface Settled {
   readonly as: Impersonation | undefined;
@@ -43,7 +47,7 @@ export interface SettledScope extends Scope {
 type AskedScope = Scope & Partial<SettledScope>;
 
 /** What is asked of the other server. */
-export interface Question extends Pick<Outgoing, "signal" | "deadlines" | "long" | "limit"> {
+export interface ResourceRequest extends Pick<Outgoing, "signal" | "deadlines" | "long" | "limit"> {
   readonly scope: AskedScope;
   /** @default "GET" */
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -57,8 +61,8 @@ export interface Question extends Pick<Outgoing, "signal" | "deadlines" | "long"
   readonly body?: Outgoing["body"] | undefined;
 }
 
-/** What was last sent on behalf of somebody. */
-interface Known {
+/** The headers that were last sent on behalf of a user. */
+interface SentHeaders {
   readonly hops: number | undefined;
   readonly via: string | undefined;
   readonly accept: string;
@@ -66,11 +70,8 @@ interface Known {
   readonly lines: readonly string[];
 }
 
-/** All that is asked but watches, and what they begin with. */
-const REQUESTS = "requests";
-
 /** One kind at another API server: where its objects are there, and as whom they are asked for. */
-export class UpstreamResource implements Asked {
+export class UpstreamResource implements UpstreamRequest {
   readonly definition: ResourceDefinition;
   readonly upstream: Upstream;
   /** Which objects there are here. @default all */
@@ -83,7 +84,7 @@ export class UpstreamResource implements Asked {
   readonly origin: string;
   readonly #options: UpstreamResourceOptions;
   readonly #spells: Spells;
-  readonly #known = new WeakMap<Scope["identity"], Known>();
+  readonly #sentHeaders = new WeakMap<Scope["identity"], SentHeaders>();
 
   constructor(options: UpstreamResourceOptions) {
     const { definition, upstream, labels, unserved, resourceIdentity } = options;
@@ -98,12 +99,12 @@ export class UpstreamResource implements Asked {
   }
 
   /** @throws ApiError 503 when no whole answer comes, 504 when a write may have been done all the same; the signal's reason */
-  send(question: Question): Promise<WholeResponse> {
+  send(question: ResourceRequest): Promise<WholeResponse> {
     return this.#asked(question, (outgoing) => this.upstream.send(outgoing));
   }
 
   /** @throws as {@link send} */
-  stream(question: Question): Promise<StreamedResponse> {
+  stream(question: ResourceRequest): Promise<StreamedResponse> {
     return this.#asked(question, (outgoing) => this.upstream.stream(outgoing));
   }
 
@@ -141,7 +142,7 @@ export class UpstreamResource implements Asked {
     return { labelSelector: both.join(","), fieldSelector: fields.toString() };
   }
 
-  async #asked<R>(question: Question, ask: (outgoing: Outgoing) => Promise<R>): Promise<R> {
+  async #asked<R>(question: ResourceRequest, ask: (outgoing: Outgoing) => Promise<R>): Promise<R> {
     const { signal, method = "GET" } = question;
     const outgoing = this.#outgoing(question);
     try {
@@ -152,7 +153,7 @@ export class UpstreamResource implements Asked {
     }
   }
 
-  #outgoing(question: Question): Outgoing {
+  #outgoing(question: ResourceRequest): Outgoing {
     const { scope, name, subresource, query, accept = "application/json", headers = [], body, ...rest } = question;
     const cluster = scope[SETTLED]?.cluster ?? this.#options.cluster(scope);
     const { resourceIdentity } = this.#options;
@@ -172,10 +173,23 @@ export class UpstreamResource implements Asked {
     if (settled !== undefined) return ["Accept", accept, ...outboundHeaders(scope, () => settled.as)];
     const asked = this.#options.identity;
     if (typeof asked === "function") return ["Accept", accept, ...outboundHeaders(scope, asked)];
-    const known = this.#known.get(identity);
+    const known = this.#sentHeaders.get(identity);
     if (known !== undefined && known.hops === hops && known.via === via && known.accept === accept) return known.lines;
     const lines = Object.freeze(["Accept", accept, ...outboundHeaders(scope, asked)]);
-    this.#known.set(identity, { hops, via, accept, lines });
+    this.#sentHeaders.set(identity, { hops, via, accept, lines });
     return lines;
   }
+}
+
+/** What a list of the kind comes to while the other server does not have the kind. @throws the error, where that is refused */
+export function emptyIfUnserved(error: unknown, { definition, isEmptyUnserved }: UpstreamResource): EncodedList {
+  if (!isEmptyUnserved || !isUnserved(error)) throw error;
+  const { listKind: kind } = definition;
+  const metadata = { resourceVersion: UNSERVED_VERSION };
+  return { body: Buffer.from(JSON.stringify({ apiVersion: apiVersionOf(definition), kind, metadata, items: [] })) };
+}
+
+/** Whether the other server says that there is no such kind: a list of one that there is is never missing. */
+export function isUnserved(error: unknown): boolean {
+  return isApiError(error) && error.code === 404;
 }

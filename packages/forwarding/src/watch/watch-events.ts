@@ -17,16 +17,16 @@ import {
   upstreamFault,
 } from "@virtual-workspaces/framework";
 import { lines } from "@virtual-workspaces/transport";
-import { checkJson, streamedError } from "../outbound/answer.ts";
-import type { UpstreamResource } from "../outbound/upstream-resource.ts";
+import { checkJson, streamedError } from "../upstream/answer.ts";
+import type { UpstreamResource } from "../upstream/upstream-resource.ts";
 
 /** One line of a watch. */
-export type Told =
+export type UpstreamEvent =
   | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: Encoded }
   | { readonly type: "BOOKMARK"; readonly resourceVersion: string };
 
 /** How a watch of the other server is asked for. */
-export interface Asking {
+export interface WatchTerms {
   readonly signal: AbortSignal;
   /** ms */
   readonly renewEvery: number;
@@ -52,8 +52,8 @@ export function patienceOf(renewEvery: number): number {
 export async function* watchEvents(
   resource: UpstreamResource,
   { scope, after }: { readonly scope: Scope; readonly after: string },
-  { signal, renewEvery }: Asking,
-): AsyncGenerator<Told, void, undefined> {
+  { signal, renewEvery }: WatchTerms,
+): AsyncGenerator<UpstreamEvent, void, undefined> {
   const { definition } = resource;
   const answer = await resource.stream({
     scope,
@@ -74,15 +74,15 @@ export async function* watchEvents(
     checkJson(answer.headers, resource);
     yield { type: "BOOKMARK", resourceVersion: after };
     for await (const line of lines(answer.body, { limit: LONGEST_LINE })) {
-      const told = readLine(line, { definition, scope });
-      const version = told.type === "BOOKMARK" ? told.resourceVersion : told.object.resourceVersion;
+      const event = readLine(line, { definition, scope });
+      const version = event.type === "BOOKMARK" ? event.resourceVersion : event.object.resourceVersion;
       if (!isResourceVersion(version))
         throw new Error(`an event of the version ${JSON.stringify(version.slice(0, 40))}`);
       // Who goes on from the newer one would never be told of this one.
       if (compareResourceVersions(version, last) < 0)
         throw ApiError.expired(`too old resource version: an event of version ${version} came behind ${last}`);
       last = version;
-      yield told;
+      yield event;
     }
   } catch (error) {
     if (signal.aborted) throw signal.reason;
@@ -98,7 +98,7 @@ const EVENT = /^\{"type":"(ADDED|MODIFIED|DELETED)","object":(?=\{)/;
 const CLOSE = 125;
 
 /** The object of a line as every server writes one is cut out of it; another line is parsed. */
-function readLine(line: Buffer, context: BytesContext): Told {
+function readLine(line: Buffer, context: BytesContext): UpstreamEvent {
   const type = EVENT.exec(line.toString("latin1", 0, Math.min(64, line.length)));
   if (type === null || line.at(-1) !== CLOSE) return parseLine(line, context);
   const bytes = Buffer.allocUnsafeSlow(line.length - type[0].length - 1);
@@ -106,7 +106,7 @@ function readLine(line: Buffer, context: BytesContext): Told {
   return { type: type[1] as "ADDED", object: EncodedBytes.checked(bytes, context) };
 }
 
-function parseLine(line: Buffer, context: BytesContext): Told {
+function parseLine(line: Buffer, context: BytesContext): UpstreamEvent {
   const event = parseOwnJson(line.toString("utf8"));
   const { type, object } = (isJsonObject(event) ? event : {}) as { type?: unknown; object?: unknown };
   if (!isJsonObject(object)) throw new Error("an event without an object");
