@@ -14,14 +14,13 @@ import {
   type ViewSource,
 } from "@virtual-workspaces/framework";
 import { Upstream } from "@virtual-workspaces/transport";
-import { UpstreamSource } from "./feed/source.ts";
 import type { ForwardOptions, Transform } from "./options.ts";
-import { emptyIfUnserved } from "./outbound/unserved.ts";
-import { UpstreamResource } from "./outbound/upstream-resource.ts";
 import { getObject } from "./reads/get.ts";
 import { passList } from "./reads/list.ts";
-import { Readiness } from "./reads/readiness.ts";
 import { type Show, ShownObject, transformedList } from "./reads/transformed.ts";
+import { Readiness } from "./upstream/readiness.ts";
+import { emptyIfUnserved, UpstreamResource } from "./upstream/upstream-resource.ts";
+import { UpstreamSource } from "./watch/upstream-source.ts";
 import { forwardedWrites } from "./writes/forwarded-writes.ts";
 
 /** What a {@link Forwarded} is doing, for metrics. */

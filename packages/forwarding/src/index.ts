@@ -10,14 +10,14 @@ export {
   type SubjectAccessReviewOptions,
   subjectAccessReview,
 } from "./delegated/access-review.ts";
-export type { ReviewOptions } from "./delegated/options.ts";
-export type { ReviewStats } from "./delegated/stats.ts";
+export type { ReviewOptions } from "./delegated/review-options.ts";
 export { type TokenReviewAuthenticator, type TokenReviewOptions, tokenReview } from "./delegated/token-review.ts";
-export { ForeignUpstream, type ForeignUpstreamOptions } from "./foreign/foreign-upstream.ts";
+export type { ReviewStats } from "./delegated/verdicts.ts";
 export { Forwarded, type ForwardedState, forward, type WritableForwarded } from "./forward.ts";
 export type { ForwardOptions, Transform } from "./options.ts";
-export { impersonated, type OutboundIdentity } from "./outbound/identity.ts";
-export { type Peer, PeerGroup, type PeerGroupOptions, peerGroup } from "./peers/peer-group.ts";
-export { reachable } from "./reads/readiness.ts";
-export { Relay, type RelayOptions, relay } from "./relay/relay.ts";
+export { ForeignUpstream, type ForeignUpstreamOptions } from "./proxy/foreign-upstream.ts";
+export { type Peer, PeerGroup, type PeerGroupOptions, peerGroup } from "./proxy/peer-group.ts";
+export { Relay, type RelayOptions, relay } from "./proxy/relay.ts";
+export { impersonated, type OutboundIdentity } from "./upstream/identity.ts";
+export { reachable } from "./upstream/readiness.ts";
 export { sameCaller, type Workspaces } from "./workspaces.ts";

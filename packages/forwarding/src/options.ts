@@ -1,7 +1,7 @@
 import type { LabelSelector, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { HistoryOptions, Scope, TypedDefinition } from "@virtual-workspaces/framework";
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
-import type { OutboundIdentity } from "./outbound/identity.ts";
+import type { OutboundIdentity } from "./upstream/identity.ts";
 
 /** A small change of each object on its way. What decides whether an object is shown at all is a `view()`. */
 export interface Transform<T extends object> {

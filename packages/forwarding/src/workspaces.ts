@@ -1,5 +1,5 @@
 import type { Upstream } from "@virtual-workspaces/transport";
-import type { OutboundIdentity } from "./outbound/identity.ts";
+import type { OutboundIdentity } from "./upstream/identity.ts";
 
 /**
  * The workspaces that a view is over, as whoever loads the view gives them to its function: `virtual-workspaces start --view`

@@ -1,14 +1,12 @@
-export { type BackupOptions, backup } from "./backup/backup.ts";
-export type { BackupInfo } from "./backup/header.ts";
-export { checkRestored, type RestoreOptions, readBackup, restore, revisionAfter } from "./backup/restore.ts";
-export { etcdStore } from "./etcd/open.ts";
+export { etcdStore } from "./etcd/open-etcd.ts";
 export type { EtcdOptions, EtcdTls } from "./etcd/options.ts";
-export { type KeepHistoryOptions, keepHistory } from "./history/keep-history.ts";
-export type { Host } from "./host.ts";
-export { type LmdbStoreOptions, lmdbStore } from "./lmdb/open.ts";
+export { type LmdbStoreOptions, lmdbStore } from "./lmdb/open-lmdb.ts";
+export { type BackupOptions, backup } from "./maintenance/backup.ts";
+export type { BackupInfo } from "./maintenance/backup-file.ts";
+export { type KeepHistoryOptions, keepHistory } from "./maintenance/keep-history.ts";
+export { checkRestored, type RestoreOptions, readBackup, restore, revisionAfter } from "./maintenance/restore.ts";
 export { type MemoryStoreOptions, memoryStore } from "./memory/memory-store.ts";
-export type { RecentHistory } from "./registry/follower.ts";
-export { keySpaces, removeKeySpace } from "./registry/key-spaces.ts";
+export { keySpaces, removeKeySpace } from "./registry/keys.ts";
 export { MetadataCollection, type MetadataOptions } from "./registry/metadata-collection.ts";
 export {
   ObjectFeed,
@@ -24,10 +22,12 @@ export {
   type PersistentOptions,
   persistent,
 } from "./registry/persistent.ts";
+export type { RecentHistory } from "./registry/reflector.ts";
 export type {
   Batch,
   Condition,
   Entry,
+  Host,
   KeyRange,
   Lease,
   Operation,

@@ -154,3 +154,9 @@ export interface Store extends AsyncDisposable {
   /** What is left of the time of the lease with this id, s. @throws StoreError `LeaseNotFound` */
   remaining(id: string): Promise<number>;
 }
+
+/** What a server has for the views that it hosts: `virtual-workspaces dev` calls a module's function with it. */
+export interface Host {
+  /** Where objects can be kept, {@link persistent}ly; which engine it is, the command line says. The host closes it. */
+  readonly store: Store;
+}

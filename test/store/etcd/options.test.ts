@@ -1,7 +1,5 @@
-import { status } from "@grpc/grpc-js";
 import { etcdStore } from "@virtual-workspaces/store";
 import { expect } from "chai";
-import { verdict } from "../../../packages/store/src/etcd/errors.ts";
 import { Authority } from "../../_support/certificates.ts";
 import { refused } from "../contract/subject.ts";
 
@@ -37,15 +35,5 @@ describe("options of a store in etcd", () => {
       const { message } = await refused("Invalid", () => etcdStore({ endpoints: [url] }));
       expect(message).to.match(/without a user and a path$/);
     }
-  });
-});
-
-describe("what etcd's errors say", () => {
-  it("ends with what there is to say", () => {
-    const details = "No connection established. Last error: connect ECONNREFUSED. Resolution note: ";
-    const thrown = Object.assign(new Error(details), { code: status.UNAVAILABLE, details });
-    expect(verdict(thrown, "etcd at a:1").error.message).to.equal(
-      "etcd at a:1: No connection established. Last error: connect ECONNREFUSED",
-    );
   });
 });

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, 
 import { join } from "node:path";
 import { lmdbStore, type Store, type StoreErrorCode } from "@virtual-workspaces/store";
 import { expect } from "chai";
-import { openTables } from "../../../packages/store/src/lmdb/tables.ts";
+import { open } from "lmdb";
 import { type Tree, tree } from "../../_setup/tree.ts";
 import { put, refused } from "../contract/subject.ts";
 
@@ -109,9 +109,10 @@ describe("the folder of a store on lmdb", () => {
 
   it("is let go of when its leases cannot be read, which is damage", async () => {
     using folder = await stored();
-    const tables = await openTables(join(folder.path, "store"), { readOnly: false });
-    await tables.batch(() => void tables.leases.put(Buffer.alloc(8, 1), Buffer.from("no lease")));
-    await tables.close();
+    const binary = { encoding: "binary", keyEncoding: "binary" } as const;
+    const root = open<Buffer, Buffer>({ path: join(folder.path, "store"), noSubdir: false, ...binary });
+    await root.openDB<Buffer, Buffer>({ name: "leases", ...binary }).put(Buffer.alloc(8, 1), Buffer.from("no lease"));
+    await root.close();
     for (let opening = 0; opening < 2; opening++) {
       const { message } = await refused("Damaged", () => lmdbStore({ dir: folder.path }));
       expect(message).to.contain(folder.path).and.contain("restore a backup");

@@ -2,7 +2,7 @@
 import type { Store } from "@virtual-workspaces/store";
 import { StoreError } from "@virtual-workspaces/store";
 import { expect } from "chai";
-import { placeOf } from "../../../packages/store/src/registry/keys.ts";
+import { parseStoredKey } from "../../../packages/store/src/registry/keys.ts";
 import { bodyOf } from "../../../packages/store/src/registry/record.ts";
 import { expectFault } from "../../_setup/faults.ts";
 import { bindingOf, exportOf, schemaOf } from "../bindings/support/shard.ts";
@@ -42,7 +42,7 @@ async function keptIn(store: Store): Promise<Map<string, Body>> {
   const { entries } = await store.range({ from: " ", to: "~" });
   const kept = new Map<string, Body>();
   for (const { key: text, value } of entries) {
-    const [place, body] = [placeOf(text), bodyOf(value)];
+    const [place, body] = [parseStoredKey(text), bodyOf(value)];
     if (place === undefined || body === undefined) continue;
     const { cluster, namespace, name } = place.key;
     const object: Body = JSON.parse(body.toString());

@@ -1,8 +1,9 @@
 import { hash } from "node:crypto";
-import { ApiError, WILDCARD } from "@virtual-workspaces/apimachinery";
+import { ApiError, type JsonObject, WILDCARD } from "@virtual-workspaces/apimachinery";
 import {
   type AuthorizeRequest,
   type Authorizer,
+  allow,
   type Decision,
   deny,
   type Identity,
@@ -10,14 +11,27 @@ import {
 } from "@virtual-workspaces/framework";
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
 import { type AccessAttributes, attributesOf, questionOf } from "./access-attributes.ts";
-import { decisionOf } from "./access-status.ts";
-import { prefixOf } from "./cluster-prefix.ts";
-import { opened, type ReviewOptions, resolved } from "./options.ts";
-import { ReviewFailure } from "./review-failure.ts";
-import { Reviewer } from "./reviewer.ts";
-import type { ReviewStats } from "./stats.ts";
-import { subjectOf } from "./subject.ts";
+import { opened, prefixOf, type ReviewOptions, resolved } from "./review-options.ts";
+import { Reviewer, ReviewFailure } from "./reviewer.ts";
+import type { ReviewStats } from "./verdicts.ts";
 import { Verdicts } from "./verdicts.ts";
+
+/** The longest reason that is shown. */
+const LONGEST = 500;
+const DEEP = ["X-Kcp-Internal-Deep-SubjectAccessReview", "true"] as const;
+
+const REVIEW = {
+  group: "authorization.k8s.io",
+  kind: "SubjectAccessReview",
+  plural: "subjectaccessreviews",
+} as const;
+
+const NO_RULES = Object.freeze({
+  resourceRules: [],
+  nonResourceRules: [],
+  incomplete: true,
+  evaluationError: "another server decides here, which answers single questions only",
+});
 
 /** Who decides, and about what. */
 export interface SubjectAccessReviewOptions<Params = unknown> extends ReviewOptions {
@@ -97,55 +111,61 @@ export function subjectAccessReview<Params = unknown>(
   const { upstream: given } = options;
   const single = typeof given === "function" ? undefined : opened(given);
   const onError = options.onError ?? warn;
-  const asking = new Asking<Params>(options, {
+  const reviewer = new AccessReviewer<Params>(options, {
     upstreamOf:
       single === undefined ? (given as (request: AuthorizeRequest<Params>) => Upstream) : () => single.upstream,
     reviewer: new Reviewer(settings),
     verdicts: new Verdicts({ ...settings, isYes: ({ allowed }) => allowed, onError }),
   });
-  const authorizer = Object.assign((request: AuthorizeRequest<Params>) => asking.decide(request), {
+  const authorizer = Object.assign((request: AuthorizeRequest<Params>) => reviewer.decide(request), {
     rules: () => NO_RULES,
     watchesEvery: every,
     [Symbol.asyncDispose]: async () => single?.[Symbol.asyncDispose](),
   });
-  return Object.defineProperty(authorizer, "stats", { get: () => asking.stats }) as typeof authorizer & {
+  return Object.defineProperty(authorizer, "stats", { get: () => reviewer.stats }) as typeof authorizer & {
     readonly stats: ReviewStats;
   };
 }
-
-const NO_RULES = Object.freeze({
-  resourceRules: [],
-  nonResourceRules: [],
-  incomplete: true,
-  evaluationError: "another server decides here, which answers single questions only",
-});
 
 function warn(error: unknown): void {
   process.emitWarning(`subject access review failed: ${String(error)}`);
 }
 
-interface Means<Params> {
+interface AccessReviewerParts<Params> {
   readonly upstreamOf: (request: AuthorizeRequest<Params>) => Upstream;
   readonly reviewer: Reviewer;
   readonly verdicts: Verdicts<Decision>;
 }
 
+interface AccessQuestion {
+  readonly upstream: Upstream;
+  readonly prefix: string;
+  readonly subject: ReviewSubject;
+  readonly about: object;
+}
+
+/** About whom. */
+interface ReviewSubject {
+  readonly named: object;
+  readonly hash: string;
+}
+
 /** Puts requests as questions. */
-class Asking<Params> {
+class AccessReviewer<Params> {
   readonly #options: SubjectAccessReviewOptions<Params>;
-  readonly #means: Means<Params>;
+  readonly #parts: AccessReviewerParts<Params>;
   /** Users are immutable and shared between requests, and a list of groups is long: each is hashed once. */
-  readonly #subjects = new WeakMap<User, Subject>();
+  readonly #subjects = new WeakMap<User, ReviewSubject>();
   readonly #upstreams = new WeakMap<Upstream, number>();
   #seen = 0;
 
-  constructor(options: SubjectAccessReviewOptions<Params>, means: Means<Params>) {
+  constructor(options: SubjectAccessReviewOptions<Params>, parts: AccessReviewerParts<Params>) {
     this.#options = options;
-    this.#means = means;
+    this.#parts = parts;
   }
 
   get stats(): ReviewStats {
-    return { ...this.#means.verdicts.stats, ...this.#means.reviewer.stats };
+    return { ...this.#parts.verdicts.stats, ...this.#parts.reviewer.stats };
   }
 
   decide(request: AuthorizeRequest<Params>): Decision | Promise<Decision> {
@@ -154,35 +174,35 @@ class Asking<Params> {
     if (cluster === undefined) return deny("nobody decides here about all logical clusters at once");
     const attributes = asked(request);
     if (attributes === undefined) return deny("this is not served here");
-    const { verdicts } = this.#means;
-    const upstream = this.#means.upstreamOf(request);
+    const { verdicts } = this.#parts;
+    const upstream = this.#parts.upstreamOf(request);
     const subject = this.#subject(request.user);
     const question = { upstream, prefix: prefixOf(cluster), subject, about: questionOf(attributes) };
     const key = this.#keyOf(question);
     return verdicts.known(key) ?? this.#find(key, question, request.signal);
   }
 
-  async #find(key: string, question: Question, signal: AbortSignal): Promise<Decision> {
+  async #find(key: string, question: AccessQuestion, signal: AbortSignal): Promise<Decision> {
     try {
-      return await this.#means.verdicts.find(key, (over) => this.#review(question, over), signal);
+      return await this.#parts.verdicts.find(key, (over) => this.#review(question, over), signal);
     } catch (error) {
       if (error instanceof ReviewFailure && error.transient) throw unavailable();
       throw error;
     }
   }
 
-  async #review({ upstream, prefix, subject, about }: Question, signal: AbortSignal): Promise<Decision> {
+  async #review({ upstream, prefix, subject, about }: AccessQuestion, signal: AbortSignal): Promise<Decision> {
     const spec = { ...about, ...subject.named };
     const headers = this.#options.deep === true ? DEEP : [];
-    const status = await this.#means.reviewer.ask({ ...REVIEW, upstream, prefix, spec, headers }, signal);
+    const status = await this.#parts.reviewer.ask({ ...REVIEW, upstream, prefix, spec, headers }, signal);
     return decisionOf(status, { from: upstream.url, showReason: this.#options.showReason ?? false });
   }
 
-  #keyOf({ upstream, prefix, subject, about }: Question): string {
+  #keyOf({ upstream, prefix, subject, about }: AccessQuestion): string {
     return hash("sha256", JSON.stringify([subject.hash, this.#number(upstream), prefix, about]), "base64");
   }
 
-  #subject(user: User): Subject {
+  #subject(user: User): ReviewSubject {
     let subject = this.#subjects.get(user);
     if (subject === undefined) {
       const named = subjectOf(this.#options.subject?.(user) ?? user);
@@ -203,26 +223,35 @@ class Asking<Params> {
   }
 }
 
-interface Question {
-  readonly upstream: Upstream;
-  readonly prefix: string;
-  readonly subject: Subject;
-  readonly about: object;
+/** Somebody, as reviews name them: all in one. What is empty is left out, as Kubernetes does. */
+function subjectOf({ name, uid, groups, extra }: Identity): object {
+  return {
+    user: name,
+    ...(uid === "" ? {} : { uid }),
+    ...(groups.length === 0 ? {} : { groups }),
+    ...(Object.keys(extra).length === 0 ? {} : { extra }),
+  };
 }
 
-/** About whom. */
-interface Subject {
-  readonly named: object;
-  readonly hash: string;
+interface ReadTerms {
+  readonly from: string;
+  readonly showReason: boolean;
 }
 
-const DEEP = ["X-Kcp-Internal-Deep-SubjectAccessReview", "true"] as const;
-
-const REVIEW = {
-  group: "authorization.k8s.io",
-  kind: "SubjectAccessReview",
-  plural: "subjectaccessreviews",
-} as const;
+/** @throws ReviewFailure on a status that says neither yes nor no, or both */
+function decisionOf(status: JsonObject, { from, showReason }: ReadTerms): Decision {
+  const { allowed, denied = false, reason = "" } = status;
+  const failure = (text: string): ReviewFailure =>
+    new ReviewFailure(`${from}: a SubjectAccessReview was answered that decides nothing: ${text}`, {
+      transient: false,
+    });
+  if (typeof allowed !== "boolean") throw failure("allowed is neither true nor false");
+  if (typeof denied !== "boolean") throw failure("denied is neither true nor false");
+  if (allowed && denied) throw failure("it is both allowed and denied");
+  if (allowed) return allow();
+  const text = showReason && typeof reason === "string" ? reason.slice(0, LONGEST) : "";
+  return denied ? { allowed: false, reason: text, final: true } : { allowed: false, reason: text };
+}
 
 function clusterIn({ params }: AuthorizeRequest<unknown>): string | undefined {
   const { cluster = "" } = (params ?? {}) as { readonly cluster?: string };

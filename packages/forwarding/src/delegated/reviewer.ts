@@ -1,8 +1,22 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isJsonObject, type JsonObject, parseOwnJson } from "@virtual-workspaces/apimachinery";
 import { header, isTransportError, type Upstream, type WholeResponse } from "@virtual-workspaces/transport";
-import { Gate } from "./gate.ts";
-import { ReviewFailure } from "./review-failure.ts";
+
+/** How often a review is sent at most, as in Kubernetes. */
+const ATTEMPTS = 5;
+/** Before the second attempt, ms; twice as long before each one after. */
+const BACKOFF = 100;
+/** How many may wait, for each that may be under way: what comes beyond fails at once. */
+const WAITING = 20;
+/** The longest answer, bytes: a user in some ten thousand groups. */
+const LONGEST = 1024 * 1024;
+const RETRIED: ReadonlySet<string> = new Set(["connect", "timeout", "reset"]);
+
+const HINTS: Readonly<Record<number, string>> = {
+  401: ": it does not know the credential that it is asked with",
+  403: ": who asks it needs the ClusterRole system:auth-delegator there, or one like it",
+  404: ": there is no such API",
+};
 
 /** What is asked, and whom. */
 export interface ReviewQuestion {
@@ -17,6 +31,18 @@ export interface ReviewQuestion {
   readonly headers?: readonly string[];
 }
 
+/** A review that came to nothing. The message names the server and the path, and holds nothing of the question or answer. */
+export class ReviewFailure extends Error {
+  override readonly name: string = "ReviewFailure";
+  /** Whether asking again may help: the server was not there, or not able to. */
+  readonly transient: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly transient: boolean }) {
+    super(message, options);
+    this.transient = options.transient;
+  }
+}
+
 export interface ReviewerOptions {
   /** For one review, waiting and all attempts included, ms. */
   readonly timeout: number;
@@ -24,14 +50,9 @@ export interface ReviewerOptions {
   readonly inFlight: number;
 }
 
-/** How often a review is sent at most, as in Kubernetes. */
-const ATTEMPTS = 5;
-/** Before the second attempt, ms; twice as long before each one after. */
-const BACKOFF = 100;
-/** How many may wait, for each that may be under way: what comes beyond fails at once. */
-const WAITING = 20;
-/** The longest answer, bytes: a user in some ten thousand groups. */
-const LONGEST = 1024 * 1024;
+type Attempt =
+  | { readonly status: JsonObject; readonly failure?: never; readonly after?: never }
+  | { readonly status?: never; readonly failure: ReviewFailure; readonly after?: number };
 
 /**
  * Asks other servers to decide: sends reviews (`create` of a `…Review`, of which nothing is kept there), so many at a time,
@@ -39,24 +60,24 @@ const LONGEST = 1024 * 1024;
  */
 export class Reviewer {
   readonly #timeout: number;
-  readonly #gate: Gate;
+  readonly #semaphore: Semaphore;
   readonly #mostWaiting: number;
   #retried = 0;
 
   constructor({ timeout, inFlight }: ReviewerOptions) {
     this.#timeout = timeout;
-    this.#gate = new Gate(inFlight);
+    this.#semaphore = new Semaphore(inFlight);
     this.#mostWaiting = inFlight * WAITING;
   }
 
   get stats(): { readonly inFlight: number; readonly waiting: number; readonly retried: number } {
-    return { inFlight: this.#gate.inside, waiting: this.#gate.waiting, retried: this.#retried };
+    return { inFlight: this.#semaphore.inside, waiting: this.#semaphore.waiting, retried: this.#retried };
   }
 
   /** The status of the answer. @throws ReviewFailure, and the signal's reason */
   async ask(question: ReviewQuestion, signal: AbortSignal): Promise<JsonObject> {
     const what = `POST ${question.upstream.url}${pathOf(question)}`;
-    if (this.#gate.waiting >= this.#mostWaiting)
+    if (this.#semaphore.waiting >= this.#mostWaiting)
       throw new ReviewFailure(`${what}: too many reviews wait already`, { transient: true });
     const over = new AbortController();
     const late = `${what}: no answer within ${this.#timeout} ms`;
@@ -65,7 +86,7 @@ export class Reviewer {
     signal.addEventListener("abort", leave, { once: true });
     try {
       if (signal.aborted) leave();
-      using _place = await this.#gate.enter(over.signal);
+      using _permit = await this.#semaphore.enter(over.signal);
       return await untilAborted(this.#attempts(question, over.signal), over.signal);
     } catch (error) {
       throw over.signal.aborted ? over.signal.reason : error;
@@ -110,11 +131,58 @@ export class Reviewer {
   }
 }
 
-type Attempt =
-  | { readonly status: JsonObject; readonly failure?: never; readonly after?: never }
-  | { readonly status?: never; readonly failure: ReviewFailure; readonly after?: number };
+/** So many at a time; the others wait, in the order in which they came. */
+class Semaphore {
+  readonly #places: number;
+  readonly #queue = new Set<() => void>();
+  #inside = 0;
 
-const RETRIED: ReadonlySet<string> = new Set(["connect", "timeout", "reset"]);
+  constructor(places: number) {
+    this.#places = places;
+  }
+
+  get inside(): number {
+    return this.#inside;
+  }
+
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  /** Resolves inside, with the way out. @throws the signal's reason */
+  async enter(signal: AbortSignal): Promise<Disposable> {
+    signal.throwIfAborted();
+    if (this.#inside >= this.#places) await this.#turn(signal);
+    else this.#inside += 1;
+    return { [Symbol.dispose]: () => this.#leave() };
+  }
+
+  #turn(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const turn = (): void => {
+        signal.removeEventListener("abort", giveUp);
+        resolve();
+      };
+      const giveUp = (): void => {
+        this.#queue.delete(turn);
+        reject(signal.reason);
+      };
+      this.#queue.add(turn);
+      signal.addEventListener("abort", giveUp, { once: true });
+    });
+  }
+
+  /** A place that becomes free is the next one's: nobody who comes now gets in between. */
+  #leave(): void {
+    const [next] = this.#queue;
+    if (next === undefined) {
+      this.#inside -= 1;
+      return;
+    }
+    this.#queue.delete(next);
+    next();
+  }
+}
 
 function pathOf({ prefix, group, plural }: ReviewQuestion): string {
   return `${prefix}/apis/${group}/v1/${plural}`;
@@ -141,12 +209,6 @@ function readAnswer({ status: code, headers, body }: WholeResponse, question: Re
     throw new ReviewFailure(`${what}: the ${kind} that it answered has no status`, { transient: false });
   return { status };
 }
-
-const HINTS: Readonly<Record<number, string>> = {
-  401: ": it does not know the credential that it is asked with",
-  403: ": who asks it needs the ClusterRole system:auth-delegator there, or one like it",
-  404: ": there is no such API",
-};
 
 function parsed(body: Buffer): JsonObject | undefined {
   try {

@@ -1,15 +1,23 @@
 import { hash } from "node:crypto";
-import { ApiError, type JsonObject } from "@virtual-workspaces/apimachinery";
-import { bearerTokens, type TokenAuthenticator, type TokenVerdict } from "@virtual-workspaces/framework";
+import { ApiError, isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
+import {
+  ANONYMOUS,
+  authenticatedUser,
+  bearerTokens,
+  type TokenAuthenticator,
+  type TokenVerdict,
+  UNAUTHENTICATED,
+  type User,
+} from "@virtual-workspaces/framework";
 import type { Upstream, UpstreamOptions } from "@virtual-workspaces/transport";
-import { prefixOf } from "./cluster-prefix.ts";
-import { opened, type ReviewOptions, resolved } from "./options.ts";
-import { ReviewFailure } from "./review-failure.ts";
-import { Reviewer } from "./reviewer.ts";
-import type { ReviewStats } from "./stats.ts";
-import { userOf } from "./subject.ts";
-import { expiryOf } from "./token-expiry.ts";
+import { opened, prefixOf, type ReviewOptions, resolved } from "./review-options.ts";
+import { Reviewer, ReviewFailure } from "./reviewer.ts";
+import type { ReviewStats } from "./verdicts.ts";
 import { Verdicts } from "./verdicts.ts";
+
+/** The longest token that is asked about, bytes: what waits is kept, and a header could be 1 MiB. */
+const LONGEST_TOKEN = 32 * 1024;
+const GROUP = "authentication.k8s.io";
 
 /** Who knows the tokens. */
 export interface TokenReviewOptions extends ReviewOptions {
@@ -42,10 +50,6 @@ export interface TokenReviewAuthenticator extends TokenAuthenticator, AsyncDispo
 interface Verdict {
   readonly found: TokenVerdict | undefined;
 }
-
-/** The longest token that is asked about, bytes: what waits is kept, and a header could be 1 MiB. */
-const LONGEST_TOKEN = 32 * 1024;
-const GROUP = "authentication.k8s.io";
 
 /**
  * Bearer tokens that another API server knows (Kubernetes' delegated authentication, `--authentication-kubeconfig`): its
@@ -109,14 +113,14 @@ function unavailable(error: unknown): unknown {
   return new ApiError(status, { cause: error });
 }
 
-interface Asked {
+interface AskedToken {
   readonly token: string;
   readonly audiences: readonly string[];
   readonly from: string;
 }
 
 /** @throws ReviewFailure on a status that says neither yes nor no, or yes to nobody */
-function verdictOf(status: JsonObject, { token, audiences, from }: Asked): TokenVerdict | undefined {
+function verdictOf(status: JsonObject, { token, audiences, from }: AskedToken): TokenVerdict | undefined {
   const failure = (text: string): ReviewFailure =>
     new ReviewFailure(`${from}: a TokenReview was answered that cannot be used: ${text}`, { transient: false });
   const { authenticated = false, audiences: granted = [], user } = status;
@@ -129,5 +133,45 @@ function verdictOf(status: JsonObject, { token, audiences, from }: Asked): Token
     return { user: userOf(user), ...(expiresAt === undefined ? {} : { expiresAt }) };
   } catch (error) {
     throw failure((error as Error).message);
+  }
+}
+
+/**
+ * Whom a token review names. That somebody is logged in who is called nobody is a contradiction.
+ *
+ * @throws Error on what is no user
+ */
+function userOf(value: unknown): User {
+  if (!isJsonObject(value)) throw new Error("there is no user in it");
+  const { username: name, uid = "", groups = [], extra = {} } = value;
+  if (typeof name !== "string" || name === "") throw new Error("its user has no name");
+  if (typeof uid !== "string") throw new Error("the uid of its user is no text");
+  if (!isTexts(groups)) throw new Error("the groups of its user are no list of texts");
+  if (!isExtra(extra)) throw new Error("the extra of its user is no map of lists of texts");
+  if (name === ANONYMOUS || groups.includes(UNAUTHENTICATED)) throw new Error("its user is nobody who has logged in");
+  return authenticatedUser({ name, uid, groups, extra });
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
+}
+
+function isExtra(value: unknown): value is JsonObject & Readonly<Record<string, readonly string[]>> {
+  return isJsonObject(value) && Object.values(value).every(isTexts);
+}
+
+/**
+ * When a token ends by its own word, ms since 1970, if it is a JSON Web Token and has one. Nobody has checked the signature:
+ * good for nothing but to forget it earlier.
+ */
+function expiryOf(token: string): number | undefined {
+  const parts = token.split(".");
+  if (parts.length !== 3) return undefined;
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(parts[1] ?? "", "base64url").toString("utf8"));
+    const exp = isJsonObject(claims) ? claims["exp"] : undefined;
+    return typeof exp === "number" && Number.isFinite(exp) ? exp * 1_000 : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -1,6 +1,24 @@
-import { Flight } from "./flight.ts";
-import { Remembered } from "./remembered.ts";
-import type { ReviewStats } from "./stats.ts";
+/** What became of questions that another server decides. Counts are since the beginning. */
+export interface ReviewStats {
+  /** Reviews that were begun, however often each had to be sent. */
+  readonly asked: number;
+  /** Questions that were answered from memory. */
+  readonly remembered: number;
+  /** Questions that waited for a review that was under way already. */
+  readonly shared: number;
+  /** Reviews that came to nothing. */
+  readonly failed: number;
+  /** How often a review was sent again. */
+  readonly retried: number;
+  /** How long all reviews together took, ms. */
+  readonly duration: number;
+  /** Reviews that the other server has now. */
+  readonly inFlight: number;
+  /** Reviews that wait for their turn now. */
+  readonly waiting: number;
+  /** Verdicts that are kept now. */
+  readonly kept: number;
+}
 
 export interface VerdictsOptions<V> {
   /** How long a yes is remembered, ms. */
@@ -22,16 +40,16 @@ export interface VerdictsOptions<V> {
  */
 export class Verdicts<V> {
   readonly #options: VerdictsOptions<V>;
-  readonly #yes: Remembered<V>;
-  readonly #no: Remembered<V>;
+  readonly #yes: TtlMap<V>;
+  readonly #no: TtlMap<V>;
   readonly #flights = new Map<string, Flight<V>>();
   readonly #counts = { asked: 0, remembered: 0, shared: 0, failed: 0, duration: 0 };
 
   constructor(options: VerdictsOptions<V>) {
     const { allowCache, denyCache, maximum } = options;
     this.#options = options;
-    this.#yes = new Remembered({ ttl: allowCache, maximum });
-    this.#no = new Remembered({ ttl: denyCache, maximum });
+    this.#yes = new TtlMap({ ttl: allowCache, maximum });
+    this.#no = new TtlMap({ ttl: denyCache, maximum });
   }
 
   get stats(): Pick<ReviewStats, "asked" | "remembered" | "shared" | "failed" | "duration" | "kept"> {
@@ -86,5 +104,92 @@ export class Verdicts<V> {
     } finally {
       this.#counts.duration += performance.now() - began;
     }
+  }
+}
+
+/** One question that is being asked, for everybody who waits for its answer. */
+class Flight<V> {
+  readonly answer: Promise<V>;
+  readonly #over = new AbortController();
+  #waiting = 0;
+
+  constructor(ask: (signal: AbortSignal) => Promise<V>) {
+    this.answer = ask(this.#over.signal);
+    // Those who wait are told; when nobody does any more, nobody need be.
+    this.answer.catch(() => undefined);
+  }
+
+  /** Whether all who waited have left. */
+  get abandoned(): boolean {
+    return this.#over.signal.aborted;
+  }
+
+  /** The answer, for as long as the caller waits. The last to leave ends the asking. @throws the signal's reason */
+  async join(signal: AbortSignal | undefined): Promise<V> {
+    this.#waiting += 1;
+    if (signal === undefined) return this.answer;
+    let leave: () => void = () => undefined;
+    const left = new Promise<never>((_resolve, reject) => {
+      leave = () => {
+        reject(signal.reason);
+        this.#waiting -= 1;
+        if (this.#waiting === 0) this.#over.abort(signal.reason);
+      };
+    });
+    signal.addEventListener("abort", leave, { once: true });
+    if (signal.aborted) leave();
+    try {
+      return await Promise.race([this.answer, left]);
+    } finally {
+      signal.removeEventListener("abort", leave);
+    }
+  }
+}
+
+interface TtlMapOptions {
+  /** How long a value is kept, ms; 0: not at all. */
+  readonly ttl: number;
+  /** The most that are kept at once; the oldest goes first. */
+  readonly maximum: number;
+}
+
+/** Values by key, each for a while. Time is monotonic: a clock that is set back makes nothing live longer. */
+class TtlMap<V> {
+  readonly #options: TtlMapOptions;
+  /** In the order in which they came, which is about the order in which they end. */
+  readonly #entries = new Map<string, { readonly value: V; readonly until: number }>();
+
+  constructor(options: TtlMapOptions) {
+    this.#options = options;
+  }
+
+  /** How many are kept, those included that have ended since the last one came. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: string): V | undefined {
+    const entry = this.#entries.get(key);
+    return entry !== undefined && performance.now() < entry.until ? entry.value : undefined;
+  }
+
+  delete(key: string): void {
+    this.#entries.delete(key);
+  }
+
+  /** @param longest ms, if that is less than others are kept */
+  set(key: string, value: V, longest: number = Number.POSITIVE_INFINITY): void {
+    const { ttl, maximum } = this.#options;
+    const now = performance.now();
+    const entries = this.#entries;
+    entries.delete(key);
+    for (const [old, { until }] of entries) {
+      if (until > now) break;
+      entries.delete(old);
+    }
+    const time = Math.min(ttl, longest);
+    if (time <= 0) return;
+    entries.set(key, { value, until: now + time });
+    if (entries.size > maximum) entries.delete(entries.keys().next().value as string);
   }
 }

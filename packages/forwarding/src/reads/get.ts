@@ -1,17 +1,15 @@
 import { apiVersionOf, isApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { type Encoded, EncodedBytes, type GetOptions, type Scope, upstreamFault } from "@virtual-workspaces/framework";
 import type { WholeResponse } from "@virtual-workspaces/transport";
-import { checkJson, objectOf, passWarnings } from "../outbound/answer.ts";
-import { answeredError } from "../outbound/failure.ts";
-import { isName } from "../outbound/path.ts";
-import { beginsWithKind } from "../outbound/says-kind.ts";
-import type { UpstreamResource } from "../outbound/upstream-resource.ts";
+import { answeredError, beginsWithKind, checkJson, objectOf, passWarnings } from "../upstream/answer.ts";
+import { isName } from "../upstream/path.ts";
+import type { UpstreamResource } from "../upstream/upstream-resource.ts";
 
 /** The largest object that is read, bytes. */
 const LARGEST = 16 * 1024 * 1024;
 
 /** Which object is asked for, and on whose behalf. */
-interface Wanted {
+interface ObjectTarget {
   readonly scope: Scope;
   readonly key: ObjectKey;
 }
@@ -23,7 +21,7 @@ interface Wanted {
  */
 export async function getObject(
   resource: UpstreamResource,
-  at: Wanted,
+  at: ObjectTarget,
   options: GetOptions,
 ): Promise<Encoded | undefined> {
   const object = await readObject(resource, at, options);
@@ -33,7 +31,7 @@ export async function getObject(
 /** The same, whatever its labels. @throws as {@link getObject} */
 export async function readObject(
   resource: UpstreamResource,
-  at: Wanted,
+  at: ObjectTarget,
   options: GetOptions,
 ): Promise<Encoded | undefined> {
   const { resourceVersion, signal, warn } = options;
@@ -46,7 +44,7 @@ export async function readObject(
   return found(resource, at, answer);
 }
 
-function found(resource: UpstreamResource, { scope, key }: Wanted, answer: WholeResponse): Encoded | undefined {
+function found(resource: UpstreamResource, { scope, key }: ObjectTarget, answer: WholeResponse): Encoded | undefined {
   const { origin, definition } = resource;
   if (answer.status !== 200) {
     const error = answeredError(answer, resource);

@@ -6,9 +6,9 @@ import {
   upstreamFault,
 } from "@virtual-workspaces/framework";
 import { header, type StreamedResponse } from "@virtual-workspaces/transport";
-import { checkJson, passWarnings, streamedError } from "../outbound/answer.ts";
-import type { Asked } from "../outbound/failure.ts";
-import type { UpstreamResource } from "../outbound/upstream-resource.ts";
+import type { UpstreamRequest } from "../upstream/answer.ts";
+import { checkJson, passWarnings, streamedError } from "../upstream/answer.ts";
+import type { UpstreamResource } from "../upstream/upstream-resource.ts";
 
 /** Asks for a list, or a page of one. @throws ApiError what the other server says; 503 when that is nothing */
 export async function askList(
@@ -84,7 +84,7 @@ class Rejoined implements AsyncIterableIterator<Buffer> {
   readonly #rest: AsyncIterator<Buffer>;
   readonly #fail: (error: unknown) => never;
 
-  constructor(first: IteratorResult<Buffer>, rest: AsyncIterator<Buffer>, asked: Asked) {
+  constructor(first: IteratorResult<Buffer>, rest: AsyncIterator<Buffer>, asked: UpstreamRequest) {
     this.#first = first;
     this.#rest = rest;
     this.#fail = (error) => {

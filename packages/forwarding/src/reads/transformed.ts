@@ -8,8 +8,8 @@ import {
   upstreamFailure,
   upstreamFault,
 } from "@virtual-workspaces/framework";
-import type { Asked } from "../outbound/failure.ts";
-import type { UpstreamResource } from "../outbound/upstream-resource.ts";
+import type { UpstreamRequest } from "../upstream/answer.ts";
+import type { UpstreamResource } from "../upstream/upstream-resource.ts";
 import { askList } from "./list.ts";
 
 /** What becomes of each object on its way. */
@@ -92,7 +92,11 @@ async function* joined(
   }
 }
 
-async function* rewritten(body: AsyncIterable<Buffer>, asked: Asked, show: Show): AsyncGenerator<Buffer, void> {
+async function* rewritten(
+  body: AsyncIterable<Buffer>,
+  asked: UpstreamRequest,
+  show: Show,
+): AsyncGenerator<Buffer, void> {
   let out: Buffer[] = [];
   const splitter = new ListSplitter({
     around: (bytes) => void out.push(bytes),

@@ -1,28 +1,30 @@
-import type { ObjectKey, ObjectOf, Status } from "@virtual-workspaces/apimachinery";
-import type {
-  DeleteCollectionOptions,
-  DeleteOptions,
-  Encoded,
-  EncodedList,
-  PatchOptions,
-  Scope,
-  SentWrite,
-  Storage,
-  Written,
+import { ApiError, type ObjectKey, type Status } from "@virtual-workspaces/apimachinery";
+import {
+  type DeleteCollectionOptions,
+  type DeleteOptions,
+  type Encoded,
+  type EncodedList,
+  groupResourceOf,
+  type PatchOptions,
+  type RequestOptions,
+  type Scope,
+  type SentWrite,
+  type Written,
 } from "@virtual-workspaces/framework";
 import type { Transform } from "../options.ts";
-import type { UpstreamResource } from "../outbound/upstream-resource.ts";
-import { APPLY, deleteBody, patchQuery, writeQuery } from "./query.ts";
-import { selectedWrites } from "./selected-writes.ts";
-import { type Sent, sendWrite } from "./send-write.ts";
+import { readObject } from "../reads/get.ts";
+import type { UpstreamResource } from "../upstream/upstream-resource.ts";
+import {
+  APPLY,
+  deleteBody,
+  type ForwardedWrites,
+  patchQuery,
+  sendWrite,
+  type WriteAnswer,
+  writeObject,
+  writeQuery,
+} from "./send-write.ts";
 import { transformedWrites } from "./transformed-writes.ts";
-import { written } from "./written.ts";
-
-/** The methods of a storage that write. */
-export type ForwardedWrites<T extends object> = Pick<
-  Storage<ObjectOf<T>>,
-  "create" | "update" | "pass" | "patch" | "delete" | "deleteCollection" | "applies"
-> & { readonly lifecycle: "storage" };
 
 /**
  * Writes that another server does: it checks them, keeps them and says what came of it. What clients send is passed on as
@@ -38,8 +40,8 @@ export function forwardedWrites<T extends object>(
   const writes = {
     lifecycle: "storage",
     pass: (scope, write) => passed(there, scope, write),
-    create: (scope, object, asked) => written(there, { verb: "create", scope, object, options: asked }),
-    update: (scope, object, asked) => written(there, { verb: "update", scope, object, options: asked }),
+    create: (scope, object, asked) => writeObject(there, { verb: "create", scope, object, options: asked }),
+    update: (scope, object, asked) => writeObject(there, { verb: "update", scope, object, options: asked }),
     patch: (scope, key, patch) => patched(there, { scope, key, patch }),
     delete: remove,
     deleteCollection: (scope, asked) => deletedCollection(there, scope, asked),
@@ -64,7 +66,7 @@ async function patched(
   return answered(await sendWrite(there, { method: "PATCH", ...at, options: patch, contentType, body, query }));
 }
 
-function answered({ status, object }: Sent): Written<never> {
+function answered({ status, object }: WriteAnswer): Written<never> {
   return { object, ...(status === 201 && { created: true }) };
 }
 
@@ -91,3 +93,52 @@ async function deletedCollection(
   const { gone, body } = await sendWrite(there, sending);
   return gone ?? { body };
 }
+
+/**
+ * Writes where only some of the other server's objects are to be seen: what is written by its name is looked at before. That
+ * there is another of its name, only a create learns, since it cannot have the name.
+ */
+function selectedWrites<T extends object>(
+  there: UpstreamResource,
+  writes: Required<Omit<ForwardedWrites<T>, "applies">>,
+): ForwardedWrites<T> {
+  const { pass, patch, update, delete: remove } = writes;
+  const notFound = ({ name }: ObjectKey): ApiError => ApiError.notFound(groupResourceOf(there.definition), name);
+  const find = async (scope: Scope, key: ObjectKey, options: RequestOptions): Promise<Found> => {
+    const { user, signal, requestId } = options;
+    // Warnings come with the write.
+    const found = await there.told(
+      readObject(there, { scope, key }, { user, signal, requestId, warn: () => undefined }),
+    );
+    if (found === undefined) return "nothing";
+    return there.labels?.matches(found.labels) === false ? "another" : "it";
+  };
+  const check = async (scope: Scope, key: ObjectKey, options: RequestOptions): Promise<void> => {
+    if ((await find(scope, key, options)) !== "it") throw notFound(key);
+  };
+  return {
+    ...writes,
+    pass: async (scope, write) => {
+      if (write.verb === "update") await check(scope, write.key, write);
+      return pass(scope, write);
+    },
+    update: async (scope, object, options) => {
+      const { namespace = "", name = "" } = object.metadata;
+      await check(scope, { cluster: scope.cluster, namespace, name }, options);
+      return update(scope, object, options);
+    },
+    patch: async (scope, key, options) => {
+      const found = await find(scope, key, options);
+      const creates = options.contentType === APPLY && options.subresource === undefined;
+      if (found === "another" && creates) throw ApiError.alreadyExists(groupResourceOf(there.definition), key.name);
+      if (found !== "it" && !creates) throw notFound(key);
+      return patch(scope, key, options);
+    },
+    delete: async (scope, key, options) => {
+      await check(scope, key, options);
+      return remove(scope, key, options);
+    },
+  };
+}
+
+type Found = "it" | "another" | "nothing";

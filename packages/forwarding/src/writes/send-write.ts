@@ -1,20 +1,50 @@
-import { apiVersionOf, type Status } from "@virtual-workspaces/apimachinery";
 import {
+  apiVersionOf,
+  type KubeObject,
+  type ObjectOf,
+  type Status,
+  stringifyJson,
+} from "@virtual-workspaces/apimachinery";
+import {
+  type DeleteOptions,
+  decodeObject,
+  type Encoded,
   type EncodedBytes,
   lostWrite,
+  type PatchOptions,
   type RequestOptions,
   type ResourceDefinition,
+  type Scope,
+  type Storage,
   upstreamFault,
+  type WriteOptions,
 } from "@virtual-workspaces/framework";
-import { checkJson, objectOf, passWarnings } from "../outbound/answer.ts";
-import { answeredError } from "../outbound/failure.ts";
-import { type ExpectedKind, saysKind } from "../outbound/says-kind.ts";
-import { toldStatus } from "../outbound/told-status.ts";
-import type { Question, UpstreamResource } from "../outbound/upstream-resource.ts";
+import {
+  answeredError,
+  checkJson,
+  type ExpectedKind,
+  objectOf,
+  passWarnings,
+  saysKind,
+  statusIn,
+} from "../upstream/answer.ts";
+import type { Query } from "../upstream/path.ts";
+import type { ResourceRequest, UpstreamResource } from "../upstream/upstream-resource.ts";
+
+/** How applies are sent. */
+export const APPLY = "application/apply-patch+yaml";
+/** The longest Status of a delete, bytes. An object that is still there may be longer. */
+const LONGEST_STATUS = 64 * 1024;
+
+/** The methods of a storage that write. */
+export type ForwardedWrites<T extends object> = Pick<
+  Storage<ObjectOf<T>>,
+  "create" | "update" | "pass" | "patch" | "delete" | "deleteCollection" | "applies"
+> & { readonly lifecycle: "storage" };
 
 /** One request, of those that change something or lead to a change. */
-export interface Sending extends Pick<Question, "scope" | "subresource" | "query" | "body"> {
-  readonly method: NonNullable<Question["method"]>;
+export interface WriteRequest extends Pick<ResourceRequest, "scope" | "subresource" | "query" | "body"> {
+  readonly method: NonNullable<ResourceRequest["method"]>;
   readonly options: RequestOptions;
   /** "" for all of the collection. */
   readonly name: string;
@@ -22,7 +52,7 @@ export interface Sending extends Pick<Question, "scope" | "subresource" | "query
 }
 
 /** What came back. */
-export interface Sent {
+export interface WriteAnswer {
   /** 200, 201 or 202. */
   readonly status: number;
   readonly body: Buffer;
@@ -32,19 +62,16 @@ export interface Sent {
   readonly gone?: Status;
 }
 
-/** The longest Status of a delete, bytes. An object that is still there may be longer. */
-const LONGEST_STATUS = 64 * 1024;
-
 /**
  * Sends a write to another server, once: what it did of one that it did not answer nobody knows.
  *
  * @throws ApiError what the other server said, 403 for a caller who cannot be passed on, 503, 504; the signal's reason
  */
-export function sendWrite(there: UpstreamResource, sending: Sending): Promise<Sent> {
+export function sendWrite(there: UpstreamResource, sending: WriteRequest): Promise<WriteAnswer> {
   return there.told(sent(there, sending));
 }
 
-async function sent(there: UpstreamResource, sending: Sending): Promise<Sent> {
+async function sent(there: UpstreamResource, sending: WriteRequest): Promise<WriteAnswer> {
   const { scope, options, contentType, ...question } = sending;
   const headers = contentType === undefined ? [] : ["Content-Type", contentType];
   const answer = await there.send({ ...question, scope, headers, signal: options.signal });
@@ -56,15 +83,89 @@ async function sent(there: UpstreamResource, sending: Sending): Promise<Sent> {
   checkJson(answer.headers, asked);
   const { definition } = there;
   const object = objectOf(body, { definition, scope });
-  const told = sending.method === "DELETE" && body.length <= LONGEST_STATUS ? toldStatus(body) : undefined;
+  const told = sending.method === "DELETE" && body.length <= LONGEST_STATUS ? statusIn(body) : undefined;
   if (told?.status === "Success") return { status, body, object, gone: told };
   const expected = expectedOf(sending, definition);
   if (saysKind(body, expected)) return { status, body, object };
   throw (asked.writes ? lostWrite : upstreamFault)(asked.origin, `answered something else than a ${expected.kind}`);
 }
 
-function expectedOf({ method, name, subresource }: Sending, resource: ResourceDefinition): ExpectedKind {
+function expectedOf({ method, name, subresource }: WriteRequest, resource: ResourceDefinition): ExpectedKind {
   if (subresource === "scale") return { kind: "Scale", apiVersion: "autoscaling/v1" };
   const isList = method === "DELETE" && name === "";
   return { kind: isList ? resource.listKind : resource.kind, apiVersion: apiVersionOf(resource) };
+}
+
+/** An object to be kept by another server. */
+interface ObjectWrite {
+  readonly verb: "create" | "update";
+  readonly scope: Scope;
+  readonly object: KubeObject;
+  readonly options: WriteOptions;
+}
+
+/**
+ * Creates or replaces an object that was made here, by a view or for an admission hook. Who has a say in what is kept is
+ * asked about what a dry run leads to, since the other server has the last word; the write then insists on the version that
+ * the dry run was about. Costs a second request, where somebody has a say.
+ */
+export async function writeObject(there: UpstreamResource, writing: ObjectWrite): Promise<Encoded> {
+  const { verb, object, options } = writing;
+  const { accept, dryRun } = options;
+  if (accept === undefined) return (await sendObject(there, writing, object)).object;
+  const tried = (await sendObject(there, { ...writing, options: { ...options, dryRun: true } }, object)).object;
+  accept(decodeObject(tried));
+  if (dryRun) return tried;
+  options.signal.throwIfAborted();
+  // A name that was generated is the one that was accepted.
+  const named =
+    verb === "update" ? object : { ...object, metadata: { ...object.metadata, ...nameOf(decodeObject(tried)) } };
+  return (await sendObject(there, { ...writing, options: { ...options, warn: () => undefined } }, named)).object;
+}
+
+function sendObject(
+  there: UpstreamResource,
+  { verb, scope, options }: ObjectWrite,
+  object: KubeObject,
+): Promise<WriteAnswer> {
+  const { namespace = scope.namespace, name = "" } = object.metadata;
+  return sendWrite(there, {
+    ...(verb === "create" ? { method: "POST", name: "" } : { method: "PUT", name, subresource: options.subresource }),
+    scope: { ...scope, namespace },
+    options,
+    query: writeQuery(options),
+    contentType: "application/json",
+    body: stringifyJson(object),
+  });
+}
+
+function nameOf({ metadata: { name } }: KubeObject): { readonly name?: string } {
+  return name === undefined ? {} : { name };
+}
+
+/** The options of a create or update, as its query says them. The manager of fields is the caller's program, not ours. */
+export function writeQuery({ dryRun, fieldManager, fieldValidation }: WriteOptions): Query {
+  return { dryRun: dryRun ? "All" : undefined, fieldManager, fieldValidation };
+}
+
+/** The same of a patch. */
+export function patchQuery(options: PatchOptions, isApply: boolean): Query {
+  return { ...writeQuery(options), force: isApply && options.force ? true : undefined };
+}
+
+/** The options of a delete, as its body says them; nothing when there are none. */
+export function deleteBody(
+  options: DeleteOptions,
+): { readonly contentType: string; readonly body: string } | undefined {
+  const { dryRun, gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions } = options;
+  const said = {
+    ...(dryRun && { dryRun: ["All"] }),
+    ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
+    ...(propagationPolicy !== undefined && { propagationPolicy }),
+    ...(orphanDependents !== undefined && { orphanDependents }),
+    ...(preconditions !== undefined && { preconditions }),
+  };
+  if (Object.keys(said).length === 0) return undefined;
+  const body = JSON.stringify({ kind: "DeleteOptions", apiVersion: "v1", ...said });
+  return { contentType: "application/json", body };
 }

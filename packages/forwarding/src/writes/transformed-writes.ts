@@ -16,10 +16,9 @@ import {
   type WriteOptions,
 } from "@virtual-workspaces/framework";
 import type { Transform } from "../options.ts";
-import type { UpstreamResource } from "../outbound/upstream-resource.ts";
-import type { ForwardedWrites } from "./forwarded-writes.ts";
-import { sendWrite } from "./send-write.ts";
-import { written } from "./written.ts";
+import type { UpstreamResource } from "../upstream/upstream-resource.ts";
+import type { ForwardedWrites } from "./send-write.ts";
+import { sendWrite, writeObject } from "./send-write.ts";
 
 export interface TransformedWritesOptions<T extends object> {
   readonly there: UpstreamResource;
@@ -56,14 +55,14 @@ export function transformedWrites<T extends object>(options: TransformedWritesOp
     applies: false,
     create: async (scope, object, asked) => {
       const writing = { verb: "create", scope, object: kept(object, undefined), options: shownTo(asked) } as const;
-      return shown(await written(there, writing));
+      return shown(await writeObject(there, writing));
     },
     update: async (scope, object, asked) => {
       const current = await read(there, { scope, object, options: asked });
       if (current.metadata.resourceVersion !== object.metadata.resourceVersion)
         throw modified(there.definition, object);
       const next = kept(object, current as ObjectOf<T>);
-      return shown(await written(there, { verb: "update", scope, object: next, options: shownTo(asked) }));
+      return shown(await writeObject(there, { verb: "update", scope, object: next, options: shownTo(asked) }));
     },
   };
 }

@@ -2,7 +2,11 @@ import type { Entry, KeyRange, RangeResult, Store } from "../store.ts";
 
 /** What a page is to weigh, bytes: entries may have megabytes each, or a few bytes. */
 const BYTES = 2 * 1024 * 1024;
+
 const [FIRST, LARGEST] = [16, 1024];
+
+/** All keys there can be: what is above is longer than a key may be. */
+export const everything: KeyRange = { from: "", to: "\u{10FFFF}".repeat(257) };
 
 /** How a range is read page by page. */
 export interface PagesOptions {

@@ -12,14 +12,13 @@ import type {
   WatchOptions,
 } from "../store.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
-import { Keys } from "./keys.ts";
-import { Known } from "./known.ts";
-import { grant, remaining, renew, revoke } from "./leases.ts";
+import { decodeOutcome, EtcdKeys, encodeTransaction } from "./conversion.ts";
+import { grant, remaining, renew, revoke } from "./etcd-leases.ts";
 import { Members } from "./members.ts";
 import { compact, txn } from "./methods.ts";
 import { type EtcdOptions, settings } from "./options.ts";
-import { Reader } from "./reading.ts";
-import { decodeOutcome, encodeTransaction } from "./transaction.ts";
+import { RangeReader } from "./range-reader.ts";
+import { RevisionTracker } from "./revision-tracker.ts";
 import { Watches } from "./watches.ts";
 
 /** The range that holds no key: for what is asked of etcd itself. */
@@ -28,7 +27,7 @@ const NOTHING: KeyRange = { from: "", to: "\0" };
 /** How long etcd may take to say how far it has compacted, ms. */
 const COMPACTED = 2000;
 
-interface Given {
+interface Cancel {
   readonly signal?: AbortSignal;
 }
 
@@ -37,26 +36,26 @@ export class EtcdStore implements Store {
   readonly name: string;
   readonly shared = true;
   readonly #members: Members;
-  readonly #keys: Keys;
-  readonly #known: Known;
-  readonly #reader: Reader;
+  readonly #keys: EtcdKeys;
+  readonly #revisions: RevisionTracker;
+  readonly #reader: RangeReader;
   readonly #watches: Watches;
 
   constructor(options: EtcdOptions) {
     const resolved = settings(options);
     this.name = resolved.name;
     this.#members = new Members(resolved);
-    this.#keys = new Keys(resolved.prefix);
-    this.#known = new Known(resolved.name);
-    this.#reader = new Reader(this.#members, this.#keys, this.#known);
-    this.#watches = new Watches(this.#members, this.#keys, { reader: this.#reader, known: this.#known });
+    this.#keys = new EtcdKeys(resolved.prefix);
+    this.#revisions = new RevisionTracker(resolved.name);
+    this.#reader = new RangeReader(this.#members, this.#keys, this.#revisions);
+    this.#watches = new Watches(this.#members, this.#keys, { reader: this.#reader, revisions: this.#revisions });
   }
 
-  head({ signal }: Given = {}): Promise<number> {
+  head({ signal }: Cancel = {}): Promise<number> {
     return this.#reader.head(signal);
   }
 
-  async get(key: string, { signal }: Given = {}): Promise<Entry | undefined> {
+  async get(key: string, { signal }: Cancel = {}): Promise<Entry | undefined> {
     return couldBeKey(key) ? await this.#reader.get(key, signal) : undefined;
   }
 
@@ -70,16 +69,16 @@ export class EtcdStore implements Store {
     }
   }
 
-  async commit(transaction: Transaction, { signal }: Given = {}): Promise<Outcome> {
+  async commit(transaction: Transaction, { signal }: Cancel = {}): Promise<Outcome> {
     const message = encodeTransaction(transaction, this.#keys);
-    const heard = this.#known.asking();
+    const heard = this.#revisions.asking();
     const answer = await this.#members.ask(txn, message, { repeatable: false, signal });
     heard(answer.header);
     return decodeOutcome(answer, this.#keys);
   }
 
   watch(range: KeyRange, options: WatchOptions): Watch {
-    return this.#watches.follow(range, options);
+    return this.#watches.watch(range, options);
   }
 
   async compact(revision: number): Promise<void> {
@@ -119,10 +118,10 @@ export class EtcdStore implements Store {
     if (error.code !== "Compacted") return error;
     // Only to a watch does etcd say how far it has compacted.
     const watch = this.watch(NOTHING, { after: 0, signal: AbortSignal.timeout(COMPACTED) });
-    const told = await watch[Symbol.asyncIterator]()
+    const refusal = await watch[Symbol.asyncIterator]()
       .next()
-      .catch((told: unknown) => told);
-    const compacted = isStoreError(told) ? told.compacted : undefined;
+      .catch((error: unknown) => error);
+    const compacted = isStoreError(refusal) ? refusal.compacted : undefined;
     return compacted === undefined ? error : StoreError.compacted(asked, compacted);
   }
 }

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ClientDuplexStream, Metadata } from "@grpc/grpc-js";
+import { type ClientDuplexStream, Metadata } from "@grpc/grpc-js";
 import { StoreError } from "../store-error.ts";
-import { unknown, type Verdict, verdict } from "./errors.ts";
-import { Login } from "./login.ts";
+import { Refused, unknown, type Verdict, verdict } from "./errors.ts";
 import { Member } from "./member.ts";
-import type { Method } from "./methods.ts";
+import { authenticate, type Method } from "./methods.ts";
 import type { Settings } from "./options.ts";
 
 /** For how long a call goes from member to member, ms. etcd itself gives a proposal up after 7 s. */
@@ -13,6 +12,8 @@ const DEADLINE = 10_000;
 const ATTEMPT = 4000;
 /** The pause after every member has refused, ms. */
 const PAUSE = 100;
+/** How long etcd may take to check a password, ms: it makes it slow on purpose. */
+const CHECK = 4000;
 
 /** What a call is like. */
 export interface AskOptions {
@@ -22,7 +23,7 @@ export interface AskOptions {
 }
 
 /** A call on its way. */
-interface Asking<In, Out> {
+interface PendingCall<In, Out> {
   readonly method: Method<In, Out>;
   readonly bytes: Buffer;
   readonly deadline: number;
@@ -99,7 +100,7 @@ export class Members implements Disposable {
     for (const member of this.#members) member[Symbol.dispose]();
   }
 
-  async #ask<In, Out>(asking: Asking<In, Out>): Promise<Out> {
+  async #ask<In, Out>(asking: PendingCall<In, Out>): Promise<Out> {
     const { deadline, repeatable, signal } = asking;
     let tokens = 0;
     let refusal: StoreError | undefined;
@@ -130,7 +131,7 @@ export class Members implements Disposable {
   }
 
   async #attempt<In, Out>(
-    { method, bytes, deadline, repeatable, signal }: Asking<In, Out>,
+    { method, bytes, deadline, repeatable, signal }: PendingCall<In, Out>,
     member: Member,
   ): Promise<Verdict | { readonly is: "answer"; readonly answer: Out }> {
     let login: Promise<Metadata> | undefined;
@@ -148,5 +149,48 @@ export class Members implements Disposable {
       if (found.is === "token") this.#login.forget(login);
       return found;
     }
+  }
+}
+
+/** What goes with every call: our token, and that a member without a leader is to say so instead of waiting. */
+class Login {
+  readonly #as: Settings["login"];
+  #metadata: Promise<Metadata> | undefined;
+
+  constructor(as: Settings["login"]) {
+    this.#as = as;
+  }
+
+  /** @throws Refused when a token cannot be had now; `ServiceError` when etcd gives us none */
+  metadata(member: Member): Promise<Metadata> {
+    if (this.#metadata === undefined) {
+      const made = this.#authenticate(member);
+      this.#metadata = made;
+      made.catch(() => this.forget(made));
+    }
+    return this.#metadata;
+  }
+
+  /** Takes a token for used up, so that the next call gets another. */
+  forget(used: Promise<Metadata> | undefined = this.#metadata): void {
+    if (this.#metadata === used) this.#metadata = undefined;
+  }
+
+  async #authenticate(member: Member): Promise<Metadata> {
+    const metadata = new Metadata();
+    metadata.set("hasleader", "true");
+    if (this.#as === undefined) return metadata;
+    const bytes = authenticate.encode(this.#as);
+    const options = { metadata, deadline: performance.now() + CHECK, signal: undefined };
+    try {
+      const { token } = await member.call(authenticate, bytes, options);
+      metadata.set("token", token);
+    } catch (error) {
+      const text = String((error as Error).message);
+      if (/authentication failed|user name/.test(text)) throw error;
+      // etcd without users: whoever can reach it may do everything.
+      if (!/authentication is not enabled/.test(text)) throw new Refused(`login: ${text}`);
+    }
+    return metadata;
   }
 }

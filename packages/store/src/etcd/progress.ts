@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isStoreError } from "../store-error.ts";
-import type { Following } from "./following.ts";
-import type { Line } from "./line.ts";
+import type { EtcdWatch } from "./etcd-watch.ts";
 import type { Member } from "./member.ts";
 import type { Members } from "./members.ts";
 import { status } from "./methods.ts";
-import type { Reader } from "./reading.ts";
+import type { RangeReader } from "./range-reader.ts";
+import type { WatchStream } from "./watch-stream.ts";
 
 /** From which release of each line on progress notices are sent in order with events. */
 const TRUSTED: readonly (readonly [minor: number, patch: number])[] = [
@@ -17,7 +17,7 @@ const TRUSTED: readonly (readonly [minor: number, patch: number])[] = [
 export async function trusted(members: Members, member: Member): Promise<boolean> {
   const { version } = await members.askOne(status, {}, member);
   const [major = 0, minor = 0, patch = 0] = version.split(".").map((part) => Number.parseInt(part, 10));
-  const since = TRUSTED.find(([line]) => line === minor)?.[1];
+  const since = TRUSTED.find(([release]) => release === minor)?.[1];
   return major > 3 || (major === 3 && (since === undefined ? minor > 5 : patch >= since));
 }
 
@@ -36,23 +36,23 @@ const FENCES = 4;
  */
 export class Progress {
   readonly #members: Members;
-  readonly #reader: Reader;
-  readonly #line: () => Line | undefined;
-  readonly #wanting = new Set<Following>();
+  readonly #reader: RangeReader;
+  readonly #stream: () => WatchStream | undefined;
+  readonly #wanting = new Set<EtcdWatch>();
   #running = false;
 
-  constructor(members: Members, reader: Reader, line: () => Line | undefined) {
+  constructor(members: Members, reader: RangeReader, stream: () => WatchStream | undefined) {
     this.#members = members;
     this.#reader = reader;
-    this.#line = line;
+    this.#stream = stream;
   }
 
   /** Sees to it that a watch is told of the revision that etcd has now, or a later one. */
-  want(following: Following): void {
-    if (following.goal === undefined)
-      following.goal = Number.POSITIVE_INFINITY; // until etcd has been asked
-    else following.again = true; // etcd may have been asked already
-    this.#wanting.add(following);
+  want(watch: EtcdWatch): void {
+    if (watch.goal === undefined)
+      watch.goal = Number.POSITIVE_INFINITY; // until etcd has been asked
+    else watch.again = true; // etcd may have been asked already
+    this.#wanting.add(watch);
     if (!this.#running) void this.#run();
   }
 
@@ -60,8 +60,7 @@ export class Progress {
     this.#running = true;
     while (this.#wanting.size > 0 && !this.#members.closed.aborted) {
       await this.#round().catch((error: unknown) => this.#failed(error));
-      for (const following of this.#wanting)
-        if (following.over || following.goal === undefined) this.#wanting.delete(following);
+      for (const watch of this.#wanting) if (watch.over || watch.goal === undefined) this.#wanting.delete(watch);
     }
     this.#running = false;
   }
@@ -69,7 +68,7 @@ export class Progress {
   /** What passes is tried again. */
   async #failed(error: unknown): Promise<void> {
     if (isStoreError(error) && (error.code === "Denied" || error.code === "Invalid"))
-      for (const following of this.#wanting) following.fail(error);
+      for (const watch of this.#wanting) watch.fail(error);
     else await this.#pause(UNANSWERED);
   }
 
@@ -77,51 +76,50 @@ export class Progress {
     const unasked = [...this.#wanting].filter(({ goal }) => goal === Number.POSITIVE_INFINITY);
     if (unasked.length > 0) {
       const head = await this.#reader.head(this.#members.closed);
-      for (const following of unasked) following.aim(head);
+      for (const watch of unasked) watch.aim(head);
     }
-    const line = this.#line();
+    const stream = this.#stream();
     const behind = [...this.#wanting].filter(({ goal }) => goal !== undefined);
     if (behind.length === 0) return;
-    const followed = behind.filter((following) => line?.follows(following));
-    if (line === undefined || followed.length === 0) return this.#pause(AGAIN);
-    if (await line.believed()) return this.#asked(line);
-    await this.#concludeAll(line, followed);
-    if (followed.some(({ goal }) => goal !== undefined)) await this.#pause(AGAIN);
+    const streamed = behind.filter((watch) => stream?.follows(watch));
+    if (stream === undefined || streamed.length === 0) return this.#pause(AGAIN);
+    if (await stream.believed()) return this.#asked(stream);
+    await this.#concludeAll(stream, streamed);
+    if (streamed.some(({ goal }) => goal !== undefined)) await this.#pause(AGAIN);
   }
 
   /** Asks, and waits for the answer, but not for long: there may be none. */
-  async #asked(line: Line): Promise<void> {
+  async #asked(stream: WatchStream): Promise<void> {
     const patience = new AbortController();
-    await Promise.race([line.requestProgress(), this.#pause(UNANSWERED, patience.signal)]);
+    await Promise.race([stream.requestProgress(), this.#pause(UNANSWERED, patience.signal)]);
     patience.abort();
   }
 
-  async #concludeAll(line: Line, behind: readonly Following[]): Promise<void> {
-    const settled = behind.filter((following) => line.settled(following));
-    const told = settled.map((following) => following.told);
-    const quiet = await Promise.all(settled.map((following) => this.#isQuiet(following)));
+  async #concludeAll(stream: WatchStream, behind: readonly EtcdWatch[]): Promise<void> {
+    const settled = behind.filter((watch) => stream.settled(watch));
+    const told = settled.map((watch) => watch.reached);
+    const quiet = await Promise.all(settled.map((watch) => this.#isQuiet(watch)));
     // What is under way comes first, very likely: etcd sends answers beside events, and chooses among them at random.
-    if (quiet.includes(true)) for (let count = 0; count < FENCES; count++) await this.#asked(line);
-    for (const [index, following] of settled.entries())
-      if (quiet[index] && following.told === told[index] && following.goal !== undefined)
-        following.progress(following.goal, false);
+    if (quiet.includes(true)) for (let count = 0; count < FENCES; count++) await this.#asked(stream);
+    for (const [index, watch] of settled.entries())
+      if (quiet[index] && watch.reached === told[index] && watch.goal !== undefined) watch.progress(watch.goal, false);
   }
 
   /** Whether as many keys stand in the range at its goal as when it was told last, and none is newer. */
-  async #isQuiet(following: Following): Promise<boolean> {
-    const { bounds, told, goal } = following;
+  async #isQuiet(watch: EtcdWatch): Promise<boolean> {
+    const { bounds, reached, goal } = watch;
     if (goal === undefined) return false;
     const signal = this.#members.closed;
     try {
-      const newer = { ...bounds, limit: 1, keysOnly: true, minModRevision: told + 1, revision: goal };
+      const newer = { ...bounds, limit: 1, keysOnly: true, minModRevision: reached + 1, revision: goal };
       const [now, then] = await Promise.all([
         this.#reader.ask(newer, signal),
-        this.#reader.ask({ ...bounds, countOnly: true, revision: told }, signal),
+        this.#reader.ask({ ...bounds, countOnly: true, revision: reached }, signal),
       ]);
       return now.kvs.length === 0 && now.count === then.count;
     } catch (error) {
       if (!isStoreError(error) || error.code !== "Compacted") throw error;
-      following.fail(error);
+      watch.fail(error);
       return false;
     }
   }

@@ -1,97 +1,101 @@
 import { checkCount, checkRange } from "../engine/limits.ts";
 import type { KeyRange, Watch, WatchOptions } from "../store.ts";
 import { StoreError } from "../store-error.ts";
+import type { EtcdKeys } from "./conversion.ts";
 import { verdict } from "./errors.ts";
-import { Following, type FollowingHost } from "./following.ts";
-import type { Keys } from "./keys.ts";
-import type { Known } from "./known.ts";
-import { Line } from "./line.ts";
+import { EtcdWatch, type EtcdWatchHost } from "./etcd-watch.ts";
 import type { Member } from "./member.ts";
 import type { Members } from "./members.ts";
-import { watch } from "./methods.ts";
+import { watch as watchMethod } from "./methods.ts";
 import { Progress, trusted } from "./progress.ts";
-import type { Reader } from "./reading.ts";
+import type { RangeReader } from "./range-reader.ts";
+import type { RevisionTracker } from "./revision-tracker.ts";
+import { WatchStream } from "./watch-stream.ts";
 
-/** The first pause before a broken line is made again, ms; the next ones are longer. */
+/** The first pause before a broken stream is opened again, ms; the next ones are longer. */
 const PAUSE = 50;
 const LONGEST_PAUSE = 1000;
 
-/** All watches of a store, on one line as long as there are any. */
-export class Watches implements FollowingHost, Disposable {
+/** All watches of a store, on one stream as long as there are any. */
+export class Watches implements EtcdWatchHost, Disposable {
   readonly #members: Members;
-  readonly #reader: Reader;
-  readonly #known: Known;
-  readonly #keys: Keys;
-  readonly #all = new Set<Following>();
+  readonly #reader: RangeReader;
+  readonly #revisions: RevisionTracker;
+  readonly #keys: EtcdKeys;
+  readonly #all = new Set<EtcdWatch>();
   readonly #progress: Progress;
-  #line: Line | undefined;
+  #stream: WatchStream | undefined;
   #keeping = false;
 
-  constructor(members: Members, keys: Keys, { reader, known }: { readonly reader: Reader; readonly known: Known }) {
+  constructor(
+    members: Members,
+    keys: EtcdKeys,
+    { reader, revisions }: { readonly reader: RangeReader; readonly revisions: RevisionTracker },
+  ) {
     this.#members = members;
     this.#reader = reader;
-    this.#known = known;
+    this.#revisions = revisions;
     this.#keys = keys;
-    this.#progress = new Progress(members, reader, () => this.#line);
+    this.#progress = new Progress(members, reader, () => this.#stream);
     members.onleave = (member) => {
-      if (this.#line?.member === member) this.#line.drop();
+      if (this.#stream?.member === member) this.#stream.drop();
     };
-    known.onreplaced = (error) => {
+    revisions.onreplaced = (error) => {
       this.#failAll(error);
-      this.#line?.drop(); // it may still be held by the former one
+      this.#stream?.drop(); // it may still be held by the former one
     };
   }
 
-  follow(range: KeyRange, options: WatchOptions): Watch {
-    const following = new Following(range, options, { keys: this.#keys, host: this });
+  watch(range: KeyRange, options: WatchOptions): Watch {
+    const watch = new EtcdWatch(range, options, { keys: this.#keys, host: this });
     try {
       this.#check(range, options);
     } catch (error) {
-      following.fail(error as StoreError);
-      return following;
+      watch.fail(error as StoreError);
+      return watch;
     }
-    if (options.signal?.aborted) following.end();
+    if (options.signal?.aborted) watch.end();
     else {
-      this.#all.add(following);
-      if (this.#line === undefined) void this.#keepLine();
-      else this.#add(this.#line, following);
+      this.#all.add(watch);
+      if (this.#stream === undefined) void this.#keepStream();
+      else this.#add(this.#stream, watch);
     }
-    return following;
+    return watch;
   }
 
-  wanted(following: Following): void {
-    this.#progress.want(following);
+  wanted(watch: EtcdWatch): void {
+    this.#progress.want(watch);
   }
 
-  drained(following: Following): void {
-    const line = this.#line;
-    if (line === undefined) return;
-    if (line.has(following)) line.resume(following);
-    else this.#add(line, following);
+  drained(watch: EtcdWatch): void {
+    const stream = this.#stream;
+    if (stream === undefined) return;
+    if (stream.has(watch)) stream.resume(watch);
+    else this.#add(stream, watch);
   }
 
-  incomplete(following: Following): void {
-    if (this.#line?.has(following)) this.#line.again(following);
+  incomplete(watch: EtcdWatch): void {
+    if (this.#stream?.has(watch)) this.#stream.again(watch);
   }
 
-  left(following: Following): void {
-    this.#all.delete(following);
-    this.#line?.remove(following);
+  left(watch: EtcdWatch): void {
+    this.#all.delete(watch);
+    this.#stream?.remove(watch);
   }
 
   [Symbol.dispose](): void {
-    for (const following of [...this.#all]) following.end();
-    this.#line?.drop();
+    for (const watch of [...this.#all]) watch.end();
+    this.#stream?.drop();
   }
 
-  /** One line after the other, while there is something to follow. */
-  async #keepLine(): Promise<void> {
+  /** One stream after the other, while there is something to watch. */
+  async #keepStream(): Promise<void> {
     if (this.#keeping) return;
     this.#keeping = true;
     for (let pause = PAUSE; this.#all.size > 0 && !this.#members.closed.aborted; ) {
       const { current } = this.#members;
-      const line = await this.#open(current);
-      if (line?.heard) pause = PAUSE;
+      const stream = await this.#open(current);
+      if (stream?.heard) pause = PAUSE;
       else this.#members.leave(current);
       if (this.#all.size > 0) await this.#members.pause(pause);
       pause = Math.min(2 * pause, LONGEST_PAUSE);
@@ -99,29 +103,29 @@ export class Watches implements FollowingHost, Disposable {
     this.#keeping = false;
   }
 
-  /** Opens a line, and resolves when it has broken. */
-  async #open(member: Member): Promise<Line | undefined> {
-    let line: Line | undefined;
+  /** Opens a stream, and resolves when it has broken. */
+  async #open(member: Member): Promise<WatchStream | undefined> {
+    let stream: WatchStream | undefined;
     let cause: unknown;
     try {
-      line = new Line(await this.#members.stream(watch, member), member, {
-        denied: (following, reason) => this.#denied(following, reason),
+      stream = new WatchStream(await this.#members.stream(watchMethod, member), member, {
+        denied: (watch, reason) => this.#denied(watch, reason),
         trusted: (asked) => trusted(this.#members, asked),
-        told: (header) => this.#known.told(header),
+        observed: (header) => this.#revisions.observe(header),
         behind: () => void this.#reader.head(this.#members.closed).catch(() => undefined),
       });
-      this.#line = line;
-      for (const following of this.#all) this.#add(line, following);
-      cause = await line.broken;
+      this.#stream = stream;
+      for (const watch of this.#all) this.#add(stream, watch);
+      cause = await stream.broken;
     } catch (error) {
       cause = error;
     }
-    this.#line = undefined;
-    line?.drop();
+    this.#stream = undefined;
+    stream?.drop();
     const found = verdict(cause, member.name);
     if (found.is === "token") this.#members.forgetToken();
     if (found.is === "final") this.#failAll(found.error);
-    return line;
+    return stream;
   }
 
   #check(range: KeyRange, { after }: WatchOptions): void {
@@ -130,21 +134,21 @@ export class Watches implements FollowingHost, Disposable {
     checkCount("the revision to watch after", after, 0);
   }
 
-  #add(line: Line, following: Following): void {
-    line.add(following, following.sure < this.#known.revision);
+  #add(stream: WatchStream, watch: EtcdWatch): void {
+    stream.add(watch, watch.sure < this.#revisions.revision);
   }
 
   #failAll(error: StoreError): void {
-    for (const following of [...this.#all]) following.fail(error);
+    for (const watch of [...this.#all]) watch.fail(error);
   }
 
-  #denied(following: Following, reason: string): void {
-    if (following.denied) {
-      following.fail(new StoreError("Denied", `${this.#members.name}: ${reason}`));
+  #denied(watch: EtcdWatch, reason: string): void {
+    if (watch.denied) {
+      watch.fail(new StoreError("Denied", `${this.#members.name}: ${reason}`));
       return;
     }
-    following.denied = true;
+    watch.denied = true;
     this.#members.forgetToken();
-    this.#line?.drop();
+    this.#stream?.drop();
   }
 }

@@ -1,9 +1,7 @@
-import type { Draft } from "./draft.ts";
-import { integerKey, NOWHERE, type Place, placeOf, readInteger } from "./place.ts";
-import type { Reader } from "./reader.ts";
-import { isDeleted } from "./record.ts";
-import type { State } from "./state.ts";
-import type { Tables } from "./tables.ts";
+import type { CommitGroup } from "./commit-group.ts";
+import type { LogReader } from "./log-reader.ts";
+import { integerKey, isDeleted, type LogPosition, logPosition, NOWHERE, readInteger } from "./log-record.ts";
+import type { LmdbState, Tables } from "./tables.ts";
 import type { Writer } from "./writer.ts";
 
 /** So many entries of the log are gone through in one group. */
@@ -13,10 +11,10 @@ const SLICE_BYTES = 4 * 2 ** 20;
 /** Forgets the history, slice by slice between the groups of others. */
 export class Compactor {
   readonly #tables: Tables;
-  readonly #reader: Reader;
+  readonly #reader: LogReader;
   readonly #writer: Writer;
 
-  constructor({ tables, reader, writer }: { tables: Tables; reader: Reader; writer: Writer }) {
+  constructor({ tables, reader, writer }: { tables: Tables; reader: LogReader; writer: Writer }) {
     this.#tables = tables;
     this.#reader = reader;
     this.#writer = writer;
@@ -28,47 +26,47 @@ export class Compactor {
   }
 
   async compact(revision: number): Promise<void> {
-    await this.#writer.run((draft) => {
-      if (revision > draft.state.compacted) draft.setState({ compacted: revision });
+    await this.#writer.run((group) => {
+      if (revision > group.state.compacted) group.setState({ compacted: revision });
     });
     await this.sweep();
   }
 
   async sweep(): Promise<void> {
-    while (this.isBehind) await this.#writer.run((draft) => this.#slice(draft));
+    while (this.isBehind) await this.#writer.run((group) => this.#slice(group));
   }
 
   /** What was superseded goes with what superseded it; what was deleted goes with the note of it. */
-  #slice(draft: Draft): void {
-    const { compacted, swept } = draft.state;
+  #slice(group: CommitGroup): void {
+    const { compacted, swept } = group.state;
     const end = endOf(compacted);
     let [seen, bytes] = [0, 0];
-    let through: Place = end - 1;
+    let through: LogPosition = end - 1;
     const range = { start: integerKey(swept + 1), end: integerKey(end) };
     for (const { key, value } of this.#reader.scan(this.#tables.log, range)) {
-      const place = readInteger(key, 0);
-      const record = this.#reader.decoded(value, place);
-      if (record.previous !== NOWHERE) draft.write("log", integerKey(record.previous));
+      const position = readInteger(key, 0);
+      const record = this.#reader.decoded(value, position);
+      if (record.previous !== NOWHERE) group.write("log", integerKey(record.previous));
       if (isDeleted(record)) {
-        draft.write("log", integerKey(place));
+        group.write("log", integerKey(position));
         const name = Buffer.from(record.key);
-        if (this.#reader.placeOfKey(name) === place) draft.write("keys", name);
+        if (this.#reader.positionOfKey(name) === position) group.write("keys", name);
       }
       seen += 1;
       bytes += value.length;
       if (seen === SLICE || bytes >= SLICE_BYTES) {
-        through = place;
+        through = position;
         break;
       }
     }
-    draft.setState({ swept: through });
+    group.setState({ swept: through });
   }
 }
 
-function endOf(revision: number): Place {
-  return placeOf(revision + 1, 0);
+function endOf(revision: number): LogPosition {
+  return logPosition(revision + 1, 0);
 }
 
-function isSwept({ compacted, swept }: State): boolean {
+function isSwept({ compacted, swept }: LmdbState): boolean {
   return compacted === 0 || swept >= endOf(compacted) - 1;
 }

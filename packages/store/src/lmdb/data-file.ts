@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import type { StoreError } from "../store-error.ts";
 import { damaged, newerFormat } from "./faults.ts";
-import { PageWalk } from "./page-walk.ts";
 
 // lmdb trusts its file: it reads where a page tells it to, and the process dies when that is nowhere. So the file is
 // looked at before lmdb sees it.
@@ -11,7 +11,7 @@ const META_FLAG = 0x08;
 const META_BYTES = 192;
 
 // Offsets in a page of meta data.
-const FLAGS = 18;
+const PAGE_FLAGS = 18;
 const MAGIC_AT = 24;
 const VERSION_AT = 28;
 const PAGE_SIZE = 48;
@@ -79,7 +79,7 @@ function newest(file: number, dir: string): Meta {
 function readMeta(file: number, offset: number, dir: string): Meta {
   const bytes = Buffer.alloc(META_BYTES);
   if (readSync(file, bytes, 0, META_BYTES, offset) < META_BYTES) throw damaged(dir, "its header is cut off");
-  if (bytes.readUInt32LE(MAGIC_AT) !== MAGIC || (bytes.readUInt16LE(FLAGS) & META_FLAG) === 0) {
+  if (bytes.readUInt32LE(MAGIC_AT) !== MAGIC || (bytes.readUInt16LE(PAGE_FLAGS) & META_FLAG) === 0) {
     throw damaged(dir, "its header is not one");
   }
   const version = bytes.readUInt16LE(VERSION_AT);
@@ -94,4 +94,145 @@ function readMeta(file: number, offset: number, dir: string): Meta {
     freeRoot: Number(bytes.readBigUInt64LE(FREE_ROOT)),
     mainRoot: Number(bytes.readBigUInt64LE(MAIN_ROOT)),
   };
+}
+
+const HEADER = 24;
+const LOWER = 20;
+const UPPER = 22;
+const BRANCH = 0x01;
+const LEAF = 0x02;
+const DIRTY = 0x10;
+
+const NODE_HEADER = 8;
+const NODE_FLAGS = 4;
+const KEY_SIZE = 6;
+const BIG_DATA = 0x01;
+const SUB_DATA = 0x02;
+/** Of a table's record: its root. */
+const TABLE_BYTES = 48;
+const TABLE_ROOT = 40;
+const OVERFLOW_BYTES = 24;
+const OVERFLOW_PAGES = 16;
+
+/** The first pages are the file's headers. */
+const HEADERS = 2;
+
+/** The root of a table without a page. */
+const NO_PAGE = 2 ** 64;
+
+/** What is walked. */
+interface WalkOptions {
+  readonly file: number;
+  /** Bytes. */
+  readonly size: number;
+  readonly meta: Meta;
+  readonly fail: (what: string) => StoreError;
+}
+
+interface Walk {
+  readonly depth: number;
+  /** Whether keys sort as bytes. */
+  readonly ordered: boolean;
+}
+
+/** Follows the pages of lmdb's file from their roots, as lmdb would, and believes none of them. */
+class PageWalk {
+  readonly #options: WalkOptions;
+  /** Whether a page has been claimed, by its number. */
+  readonly #seen: Uint8Array;
+  /** The roots of the tables that the main one names. */
+  readonly #tables: number[] = [];
+  /** The page that is being looked at. */
+  readonly #bytes: Buffer;
+
+  constructor(options: WalkOptions) {
+    const { meta, size, fail } = options;
+    // More pages than the file could ever have had: no reason to make room for a mark on each.
+    if (meta.lastPage > 2 * (size / meta.pageSize) + 2 ** 20) throw fail("it is cut off, or its header makes no sense");
+    this.#options = options;
+    this.#seen = new Uint8Array(meta.lastPage + 1);
+    this.#bytes = Buffer.alloc(meta.pageSize);
+  }
+
+  /** @param depth how many levels below a table's root are looked at @throws what `fail` makes */
+  check(depth: number): void {
+    const { freeRoot, mainRoot } = this.#options.meta;
+    this.#seen.fill(1, 0, HEADERS);
+    this.#table(freeRoot, { depth, ordered: false });
+    this.#table(mainRoot, { depth, ordered: true });
+    for (const root of this.#tables) this.#table(root, { depth, ordered: true });
+  }
+
+  #table(root: number, how: Walk): void {
+    if (root >= NO_PAGE) return;
+    let level = [root];
+    for (let depth = 0; level.length > 0 && depth <= how.depth; depth++) {
+      const below: number[] = [];
+      for (const number of level) this.#page(number, how, below);
+      level = below;
+    }
+  }
+
+  #page(number: number, how: Walk, below: number[]): void {
+    const page = this.#read(number);
+    const kind = page.readUInt16LE(PAGE_FLAGS) & ~DIRTY;
+    const [lower, upper] = [page.readUInt16LE(LOWER), page.readUInt16LE(UPPER)];
+    const room = page.length - HEADER;
+    if ((kind !== BRANCH && kind !== LEAF) || lower === 0 || lower % 2 !== 0 || lower > upper || upper > room) {
+      throw this.#broken(number);
+    }
+    let before = { start: 0, end: 0 };
+    for (let index = 0; index < lower; index += 2) {
+      const offset = page.readUInt16LE(HEADER + index);
+      if (offset < upper || offset + NODE_HEADER > room) throw this.#broken(number);
+      const node = HEADER + offset;
+      const key = { start: node + NODE_HEADER, end: node + NODE_HEADER + page.readUInt16LE(node + KEY_SIZE) };
+      if (key.end > page.length) throw this.#broken(number);
+      // The first key of a branch is empty: it stands for all that are less.
+      const isFirst = index === 0 || (kind === BRANCH && index === 2);
+      if (how.ordered && !isFirst && page.compare(page, key.start, key.end, before.start, before.end) >= 0) {
+        throw this.#broken(number);
+      }
+      before = key;
+      if (kind === BRANCH) below.push(page.readUIntLE(node, 6));
+      else this.#leafNode(number, { node, data: key.end });
+    }
+  }
+
+  #leafNode(number: number, { node, data }: { readonly node: number; readonly data: number }): void {
+    const page = this.#bytes;
+    const size = page.readUInt32LE(node);
+    const flags = page.readUInt16LE(node + NODE_FLAGS);
+    const inPage = (flags & BIG_DATA) !== 0 ? OVERFLOW_BYTES : size;
+    if (flags > (BIG_DATA | SUB_DATA) || data + inPage > page.length) throw this.#broken(number);
+    if ((flags & SUB_DATA) !== 0) {
+      if (size !== TABLE_BYTES) throw this.#broken(number);
+      this.#tables.push(Number(page.readBigUInt64LE(data + TABLE_ROOT)));
+    }
+    if ((flags & BIG_DATA) === 0) return;
+    const first = Number(page.readBigUInt64LE(data));
+    const pages = Number(page.readBigUInt64LE(data + OVERFLOW_PAGES));
+    if (pages * page.length < size + HEADER) throw this.#broken(number);
+    for (let at = first; at < first + pages; at++) this.#claim(at);
+  }
+
+  #read(number: number): Buffer {
+    this.#claim(number);
+    const page = this.#bytes;
+    readSync(this.#options.file, page, 0, page.length, number * page.length);
+    if (Number(page.readBigUInt64LE(0)) !== number) throw this.#broken(number);
+    return page;
+  }
+
+  /** A page is there, and belongs to one only. */
+  #claim(number: number): void {
+    const { meta, size, fail } = this.#options;
+    if (!(number <= meta.lastPage) || this.#seen[number] !== 0) throw this.#broken(number);
+    if ((number + 1) * meta.pageSize > size) throw fail(`it is cut off: page ${number} is missing`);
+    this.#seen[number] = 1;
+  }
+
+  #broken(number: number): StoreError {
+    return this.#options.fail(`page ${number} makes no sense`);
+  }
 }

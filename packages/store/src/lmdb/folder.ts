@@ -14,8 +14,7 @@ import { StoreError } from "../store-error.ts";
 import { checkDataFile, checkSharedFile, type Meta } from "./data-file.ts";
 import { damaged, faultOf, newerFormat } from "./faults.ts";
 import { lock } from "./lock.ts";
-import { FIRST, type State } from "./state.ts";
-import { createTables, openTables, type Tables } from "./tables.ts";
+import { createTables, FIRST, type LmdbState, openTables, type Tables } from "./tables.ts";
 
 /** Of what is in the folder. Raised with each change that older versions of this package cannot read. */
 const FORMAT = 1;
@@ -29,7 +28,7 @@ const MIDDLING_FILE = 256 * 2 ** 20;
 export interface Folder extends AsyncDisposable {
   readonly dir: string;
   readonly tables: Tables;
-  readonly state: State;
+  readonly state: LmdbState;
 }
 
 /** How a folder is opened. */

@@ -13,12 +13,11 @@ import type {
   WatchOptions,
 } from "../store.ts";
 import { StoreError } from "../store-error.ts";
+import { prepare } from "./commit-group.ts";
 import { Compactor } from "./compactor.ts";
-import { prepare } from "./draft.ts";
 import type { Folder } from "./folder.ts";
-import { leaseNumber, loadLeases } from "./lease-table.ts";
-import { Leases } from "./leases.ts";
-import { Reader } from "./reader.ts";
+import { LmdbLeases, leaseNumber, loadLeases } from "./lmdb-leases.ts";
+import { LogReader } from "./log-reader.ts";
 import { Writer } from "./writer.ts";
 
 type Cancel = { readonly signal?: AbortSignal };
@@ -27,9 +26,9 @@ type Cancel = { readonly signal?: AbortSignal };
 export class LmdbStore implements Store {
   readonly name: string;
   readonly #folder: Folder;
-  readonly #reader: Reader;
+  readonly #reader: LogReader;
   readonly #writer: Writer;
-  readonly #leases: Leases;
+  readonly #leases: LmdbLeases;
   readonly #compactor: Compactor;
   readonly #hub: WatchHub;
   #compacted: number;
@@ -40,13 +39,13 @@ export class LmdbStore implements Store {
     this.name = `lmdb at ${dir}`;
     this.#folder = folder;
     this.#compacted = state.compacted;
-    const reader = new Reader({ dir, tables, bounds: () => this.#bounds(), checkOpen: () => this.#checkOpen() });
+    const reader = new LogReader({ dir, tables, bounds: () => this.#bounds(), checkOpen: () => this.#checkOpen() });
     const table = loadLeases(tables, dir);
     const writer = new Writer({
       dir,
       tables,
       state,
-      ground: { reader, leaseNumber: (id) => leaseNumber(table, id) },
+      base: { reader, leaseNumber: (id) => leaseNumber(table, id) },
       committed: (changes) => {
         for (const change of changes) this.#hub.publish(change);
       },
@@ -54,7 +53,7 @@ export class LmdbStore implements Store {
     this.#hub = new WatchHub(reader, { name: this.name, head: state.revision });
     this.#reader = reader;
     this.#writer = writer;
-    this.#leases = new Leases({ tables, table, writer });
+    this.#leases = new LmdbLeases({ tables, table, writer });
     this.#compactor = new Compactor({ tables, reader, writer });
     if (this.#compactor.isBehind) this.#compactor.sweep().catch(() => undefined); // compacting again goes on with it
   }

@@ -20,7 +20,7 @@ interface Claim {
   readonly pid: number;
 }
 
-type Held = Claim & AsyncDisposable;
+type HeldClaim = Claim & AsyncDisposable;
 
 /**
  * Takes a folder for this process until it is disposed or dead. A claim is published first, then the folder is looked
@@ -67,7 +67,7 @@ class ClaimFolder implements Disposable {
     this.#short = long ? `/proc/self/fd/${this.#descriptor}` : dir;
   }
 
-  async claim(): Promise<Held> {
+  async claim(): Promise<HeldClaim> {
     for (;;) {
       const since = Date.now();
       const file = `${since}-${process.pid}-${Math.random().toString(36).slice(2, 10)}`;

@@ -1,12 +1,12 @@
 import { checkRange, checkRangeOptions, couldBeKey } from "../engine/limits.ts";
 import type { Batch, Entry, KeyRange, Lease, RangeOptions, RangeResult, Store, Watch } from "../store.ts";
 import { StoreError } from "../store-error.ts";
-import { leaseNotFound } from "./draft.ts";
+import { leaseNotFound } from "./commit-group.ts";
 import { damaged } from "./faults.ts";
 import type { Folder } from "./folder.ts";
-import { remainingIn } from "./lease-table.ts";
-import { Reader } from "./reader.ts";
-import type { State } from "./state.ts";
+import { remainingIn } from "./lmdb-leases.ts";
+import { LogReader } from "./log-reader.ts";
+import type { LmdbState } from "./tables.ts";
 
 type Cancel = { readonly signal?: AbortSignal };
 
@@ -14,14 +14,14 @@ type Cancel = { readonly signal?: AbortSignal };
 export class ReadOnlyStore implements Store {
   readonly name: string;
   readonly #folder: Folder;
-  readonly #reader: Reader;
+  readonly #reader: LogReader;
   #closing: Promise<void> | undefined;
 
   constructor(folder: Folder) {
     const { dir, tables } = folder;
     this.name = `lmdb at ${dir}, to read`;
     this.#folder = folder;
-    this.#reader = new Reader({ dir, tables, bounds: () => this.#state(), checkOpen: () => this.#checkOpen() });
+    this.#reader = new LogReader({ dir, tables, bounds: () => this.#state(), checkOpen: () => this.#checkOpen() });
   }
 
   async head(options?: Cancel): Promise<number> {
@@ -78,7 +78,7 @@ export class ReadOnlyStore implements Store {
     await this.#closing;
   }
 
-  #state(): State {
+  #state(): LmdbState {
     const { tables, dir } = this.#folder;
     const state = tables.state();
     if (state === undefined) throw damaged(dir, "its state cannot be read");

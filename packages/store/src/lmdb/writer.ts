@@ -1,13 +1,12 @@
 import { statfsSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import type { Change } from "../engine/change.ts";
+import type { Change } from "../engine/watch-hub.ts";
 import type { Outcome } from "../store.ts";
 import { StoreError } from "../store-error.ts";
-import { Draft, type Ground, type Prepared } from "./draft.ts";
+import { CommitGroup, type CommitGroupBase, type PreparedTransaction } from "./commit-group.ts";
 import { faultOf, writeFault } from "./faults.ts";
-import type { State } from "./state.ts";
-import type { Tables } from "./tables.ts";
+import type { LmdbState, Tables } from "./tables.ts";
 
 /** A group is taken to be full: its writer's turn should not become long. */
 const MOST_TRANSACTIONS = 1024;
@@ -20,14 +19,14 @@ const NEARLY_FULL = 4 * MOST_BYTES;
 export interface WriterOptions {
   readonly dir: string;
   readonly tables: Tables;
-  readonly state: State;
-  readonly ground: Omit<Ground, "state" | "tables">;
+  readonly state: LmdbState;
+  readonly base: Omit<CommitGroupBase, "state" | "tables">;
   /** Called when changes are durable, before anybody is answered. */
   readonly committed: (changes: readonly Change[]) => void;
 }
 
-/** Adds to the draft of a group. What it returns is the answer, once the group is durable; what it throws is its own. */
-type Work<T> = (draft: Draft) => T;
+/** Adds to a group. What it returns is the answer, once the group is durable; what it throws is its own. */
+type Work<T> = (group: CommitGroup) => T;
 
 interface Job {
   readonly work: Work<unknown>;
@@ -45,7 +44,7 @@ interface Job {
 export class Writer {
   readonly #options: WriterOptions;
   readonly #queue: Job[] = [];
-  #state: State;
+  #state: LmdbState;
   #running: Promise<void> | undefined;
   /** The last group failed: the next one is written carefully. */
   #careful = false;
@@ -58,7 +57,7 @@ export class Writer {
   }
 
   /** As of the newest durable group. */
-  get state(): State {
+  get state(): LmdbState {
     return this.#state;
   }
 
@@ -67,8 +66,8 @@ export class Writer {
     return (this.#closed ?? this.#broken) !== undefined;
   }
 
-  commit(transaction: Prepared): Promise<Outcome> {
-    return this.#enqueue((draft) => draft.add(transaction), { bytes: transaction.bytes, alone: false });
+  commit(transaction: PreparedTransaction): Promise<Outcome> {
+    return this.#enqueue((group) => group.add(transaction), { bytes: transaction.bytes, alone: false });
   }
 
   /** Work among that of others, that reads no table. */
@@ -99,7 +98,7 @@ export class Writer {
   async #drain(): Promise<void> {
     // Those who come in one turn are of one group.
     await turn();
-    for (let answers: readonly Give[] = []; ; ) {
+    for (let answers: readonly Settle[] = []; ; ) {
       const next = this.#queue.length === 0 ? undefined : this.#group(this.#take());
       // It is on its way to the disk before anybody is answered: they have much to do then.
       if (next !== undefined) await turn();
@@ -123,17 +122,17 @@ export class Writer {
   }
 
   /** @returns what tells each of them, in their order */
-  async #group(jobs: readonly Job[]): Promise<readonly Give[]> {
-    const { dir, tables, ground, committed } = this.#options;
-    const draft = new Draft({ ...ground, tables, state: this.#state });
-    const answers = jobs.map((job) => answerOf(job, draft, dir));
+  async #group(jobs: readonly Job[]): Promise<readonly Settle[]> {
+    const { dir, tables, base, committed } = this.#options;
+    const group = new CommitGroup({ ...base, tables, state: this.#state });
+    const answers = jobs.map((job) => runJob(job, group, dir));
     try {
       if (this.#broken !== undefined) throw this.#broken;
-      if (!draft.isEmpty && !answers.every(({ failed }) => failed)) {
-        await this.#write(draft);
-        this.#state = draft.state;
-        draft.settle();
-        committed(draft.changes);
+      if (!group.isEmpty && !answers.every(({ failed }) => failed)) {
+        await this.#write(group);
+        this.#state = group.state;
+        group.settle();
+        committed(group.changes);
       }
     } catch (error) {
       return jobs.map(
@@ -145,22 +144,22 @@ export class Writer {
     return answers.map(({ give }) => give);
   }
 
-  async #write(draft: Draft): Promise<void> {
+  async #write(group: CommitGroup): Promise<void> {
     const { tables } = this.#options;
     try {
-      if (this.#careful || isNearlyFull(this.#options.dir)) tables.batchSync(() => draft.apply());
-      else await tables.batch(() => draft.apply());
+      if (this.#careful || isNearlyFull(this.#options.dir)) tables.batchSync(() => group.apply());
+      else await tables.batch(() => group.apply());
       this.#careful = false;
     } catch (error) {
       this.#careful = true;
-      this.#settle(draft, error);
+      this.#settle(group, error);
     }
   }
 
   /** A group has failed. Whether it is on disk all the same is what the disk says. */
-  #settle(draft: Draft, error: unknown): void {
+  #settle(group: CommitGroup, error: unknown): void {
     const { dir, tables } = this.#options;
-    let found: State | undefined;
+    let found: LmdbState | undefined;
     try {
       tables.batchSync(() => undefined);
       found = tables.state();
@@ -178,7 +177,7 @@ export class Writer {
         },
       );
     }
-    const done = found !== undefined && isDeepStrictEqual(found, draft.state) && draft.state !== this.#state;
+    const done = found !== undefined && isDeepStrictEqual(found, group.state) && group.state !== this.#state;
     if (!done) throw writeFault(error, dir);
   }
 }
@@ -194,18 +193,18 @@ function isNearlyFull(dir: string): boolean {
 }
 
 /** Tells a caller how its call went. */
-type Give = () => void;
+type Settle = () => void;
 
-interface Answer {
+interface JobResult {
   /** Whether the job has thrown, and so asks for nothing to be written. */
   readonly failed: boolean;
-  readonly give: Give;
+  readonly give: Settle;
 }
 
 /** Does a job's part of the group, and keeps the answer for later. */
-function answerOf({ work, resolve, reject }: Job, draft: Draft, dir: string): Answer {
+function runJob({ work, resolve, reject }: Job, group: CommitGroup, dir: string): JobResult {
   try {
-    const answer = work(draft);
+    const answer = work(group);
     return { failed: false, give: () => resolve(answer as never) };
   } catch (error) {
     return { failed: true, give: () => reject(faultOf(error, dir)) };

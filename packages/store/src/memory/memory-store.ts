@@ -1,5 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { handOut, ownBytes } from "../engine/change.ts";
+import { ownBytes } from "../engine/bytes.ts";
 import { SortableRange, sortable } from "../engine/key-order.ts";
 import {
   checkCount,
@@ -9,7 +9,7 @@ import {
   checkTransaction,
   couldBeKey,
 } from "../engine/limits.ts";
-import { WatchHub } from "../engine/watch-hub.ts";
+import { handOut, WatchHub } from "../engine/watch-hub.ts";
 import type {
   Entry,
   KeyRange,
@@ -24,10 +24,15 @@ import type {
   WatchOptions,
 } from "../store.ts";
 import { StoreError } from "../store-error.ts";
-import { MemoryHistory } from "./history.ts";
-import { MemoryLeases } from "./leases.ts";
-import { emptyTree } from "./tree.ts";
-import { type Version, type VersionChange, type VersionEvent, versionAt } from "./version.ts";
+import { MemoryLeases } from "./memory-leases.ts";
+import {
+  emptyTree,
+  MemoryHistory,
+  type Version,
+  type VersionChange,
+  type VersionEvent,
+  versionAt,
+} from "./versions.ts";
 
 /** To begin at: it leaves as many to go on with. */
 const HIGHEST = 2 ** 52;

@@ -1,25 +1,26 @@
 import { ApiError, isApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Encoded } from "@virtual-workspaces/framework";
+import type { Take } from "../engine/bytes.ts";
 import type { Entry } from "../store.ts";
 import { isStoreError } from "../store-error.ts";
-import type { Keys } from "./keys.ts";
-import { nameFields, type Records, type Take } from "./record.ts";
+import type { ObjectKeys } from "./keys.ts";
+import { nameFields, type Records } from "./record.ts";
 
-/** The most that are remembered of what was told already. */
-const MOST_TOLD = 1000;
+/** The most that are remembered of what was reported already. */
+const MOST_REPORTED = 1000;
 
 /**
  * Entries of a store as objects. One that cannot be read stands for itself: whoever is to be shown it is told so, and
  * nobody else.
  */
 export class Entries {
-  readonly #keys: Pick<Keys, "parse">;
+  readonly #keys: Pick<ObjectKeys, "parse">;
   readonly #records: Pick<Records, "read">;
   readonly #onError: (error: unknown) => void;
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   /** @param onError told once of each entry that cannot be read */
-  constructor(keys: Pick<Keys, "parse">, records: Pick<Records, "read">, onError: (error: unknown) => void) {
+  constructor(keys: Pick<ObjectKeys, "parse">, records: Pick<Records, "read">, onError: (error: unknown) => void) {
     this.#keys = keys;
     this.#records = records;
     this.#onError = onError;
@@ -35,15 +36,15 @@ export class Entries {
     try {
       return this.#records.read(entry, key, take);
     } catch (error) {
-      this.#tell(`${entry.key}@${entry.modRevision}`, error);
+      this.#report(`${entry.key}@${entry.modRevision}`, error);
       return new Unreadable(entry, key, error);
     }
   }
 
-  #tell(which: string, error: unknown): void {
-    if (this.#told.has(which)) return;
-    if (this.#told.size >= MOST_TOLD) this.#told.clear();
-    this.#told.add(which);
+  #report(which: string, error: unknown): void {
+    if (this.#reported.has(which)) return;
+    if (this.#reported.size >= MOST_REPORTED) this.#reported.clear();
+    this.#reported.add(which);
     this.#onError(error);
   }
 }

@@ -1,12 +1,15 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "@virtual-workspaces/framework";
-import type { KeyRange } from "../store.ts";
+import type { KeyRange, Store } from "../store.ts";
+
+/** How many keys go in one transaction: as many as a store takes. */
+const AT_ONCE = 128;
 
 /**
  * Where the objects of a kind are: `<group>/<plural>/<logical cluster>/<namespace>/<name>`, whatever their version, or, in a
  * key space of their own, `@<key space>/<logical cluster>/…`: no group begins so.
  */
-export class Keys {
+export class ObjectKeys {
   readonly #kind: string;
 
   /** @throws RangeError on a key space of another form */
@@ -48,7 +51,7 @@ export class Keys {
 }
 
 /** Where objects are in all key spaces whose names begin alike. */
-export class KeysOfSpaces {
+export class KeySpaceKeys {
   /** All of them. */
   readonly all: KeyRange;
 
@@ -67,28 +70,73 @@ export class KeysOfSpaces {
 }
 
 /** Key spaces whose names begin so. What follows the last of them: names hold nothing beyond ASCII. */
-export function spacesFrom(prefix: string): KeyRange {
+function spacesFrom(prefix: string): KeyRange {
   return { from: `@${prefix}`, to: `@${prefix}\u007f` };
 }
 
 /** What the keys of a key space begin with. @throws RangeError when it is none */
-export function spaceOf(keySpace: string): string {
+function spaceOf(keySpace: string): string {
   if (/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(keySpace)) return `@${keySpace}/`;
   const must = "give up to 253 lower-case letters, digits, dots and dashes, a letter or digit at both ends";
   throw new RangeError(`keySpace is ${JSON.stringify(keySpace)}: ${must}`);
 }
 
 /** Keys that begin with `prefix`, which ends with a slash: "0" is what follows it. */
-export function below(prefix: string): KeyRange {
+function below(prefix: string): KeyRange {
   return { from: prefix, to: `${prefix.slice(0, -1)}0` };
 }
 
-/** What {@link Keys.of} made a key of, and what it begins with; `undefined` of keys that are none of these. */
-export function placeOf(text: string): { readonly space: string; readonly key: ObjectKey } | undefined {
+/** What {@link ObjectKeys.of} made a key of, and what it begins with; `undefined` of keys that are none of these. */
+export function parseStoredKey(text: string): { readonly space: string; readonly key: ObjectKey } | undefined {
   const parts = text.split("/");
   const inSpace = text.startsWith("@");
   if (parts.length !== (inSpace ? 4 : 5)) return undefined;
   const space = parts.splice(0, inSpace ? 1 : 2).join("/");
   const [cluster = "", namespace = "", name = ""] = parts;
   return { space, key: { cluster, namespace, name } };
+}
+
+/**
+ * Forgets all objects of a key space (`PersistentOptions.keySpace`), whatever holds them: nobody is asked and no finalizer
+ * waited for. Watches see them go. What is written meanwhile may stay: see first that nobody writes any more. Doing it
+ * again does nothing.
+ *
+ * @returns how many there were
+ * @throws RangeError on a malformed key space; StoreError
+ */
+export async function removeKeySpace(
+  store: Store,
+  keySpace: string,
+  options: { readonly signal?: AbortSignal } = {},
+): Promise<number> {
+  const range = below(spaceOf(keySpace));
+  for (let removed = 0; ; ) {
+    const { entries, more } = await store.range(range, { ...options, limit: AT_ONCE });
+    if (entries.length === 0) return removed;
+    const operations = entries.map(({ key }) => ({ type: "delete", key }) as const);
+    await store.commit({ conditions: [], operations }, options);
+    removed += entries.length;
+    if (!more) return removed;
+  }
+}
+
+/**
+ * The key spaces that hold anything and whose names begin with `prefix`, in the order of their keys. One read of the store for each.
+ *
+ * @throws StoreError
+ */
+export async function* keySpaces(
+  store: Store,
+  prefix: string,
+  options: { readonly signal?: AbortSignal } = {},
+): AsyncGenerator<string, void, undefined> {
+  const { from: first, to } = spacesFrom(prefix);
+  for (let from = first; ; ) {
+    const { entries } = await store.range({ from, to }, { ...options, limit: 1 });
+    const [entry] = entries;
+    if (entry === undefined) return;
+    const name = entry.key.slice(1, entry.key.indexOf("/"));
+    yield name;
+    from = below(spaceOf(name)).to;
+  }
 }

@@ -1,10 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
-import { everything } from "../engine/everything.ts";
-import { pages } from "../engine/pages.ts";
+import { everything, pages } from "../engine/pages.ts";
 import type { Entry, Store } from "../store.ts";
 import { isStoreError } from "../store-error.ts";
-import { placeOf } from "./keys.ts";
+import { parseStoredKey } from "./keys.ts";
 import { bodyOf } from "./record.ts";
 
 /** Where an object is in a store. */
@@ -134,7 +133,7 @@ export class ObjectFeed implements AsyncDisposable {
   }
 
   #tell(text: string, entry: Entry | undefined): void {
-    const place = placeOf(text);
+    const place = parseStoredKey(text);
     if (place === undefined) return;
     if (entry === undefined) {
       for (const handlers of this.#handlers) handlers.deleted?.(place);

@@ -10,8 +10,8 @@ import {
 import { pages } from "../engine/pages.ts";
 import type { Batch, StoreEvent } from "../store.ts";
 import { StoreError } from "../store-error.ts";
-import { asAnswer } from "./answers.ts";
-import type { Place } from "./store-keeper.ts";
+import { apiErrorOf } from "./api-errors.ts";
+import type { StoredKind } from "./store-keeper.ts";
 
 /** What is told at once: a client that reads it slowly holds on to it. */
 const SLICE = { events: 1000, bytes: 256 * 1024 } as const;
@@ -22,29 +22,29 @@ type Reading = AsyncIterator<Batch>;
 
 /** What a store remembers of the objects of a kind: as much as has not been compacted. */
 export class StorePast implements Past {
-  readonly #place: Place;
+  readonly #kind: StoredKind;
   readonly #cache: Pick<ReadableCache, "head">;
   /** What is being read, by what it comes after: those who ask for the same are given the same. */
   readonly #reading = new Map<string, Promise<PastChanges>>();
   /** What has been read up to a version and no further, oldest first. */
   readonly #paused = new Map<string, { readonly reading: Reading; readonly over: NodeJS.Timeout }>();
 
-  constructor(place: Place, cache: Pick<ReadableCache, "head">) {
-    this.#place = place;
+  constructor(kind: StoredKind, cache: Pick<ReadableCache, "head">) {
+    this.#kind = kind;
     this.#cache = cache;
   }
 
   changes(after: string): Promise<PastChanges> {
-    let told = this.#reading.get(after);
-    if (told === undefined) {
-      told = this.#read(after).finally(() => this.#reading.delete(after));
-      this.#reading.set(after, told);
+    let changes = this.#reading.get(after);
+    if (changes === undefined) {
+      changes = this.#read(after).finally(() => this.#reading.delete(after));
+      this.#reading.set(after, changes);
     }
-    return told;
+    return changes;
   }
 
   async *objects(version: string, range: PastRange, { signal }: ChangesOptions): AsyncGenerator<Encoded> {
-    const { store, keys, entries } = this.#place;
+    const { store, keys, entries } = this.#kind;
     const options = {
       revision: Number(version),
       signal,
@@ -54,7 +54,7 @@ export class StorePast implements Past {
       for await (const page of pages(store, keys.behind(range, range.after), options))
         for (const entry of page.entries) yield entries.read(entry);
     } catch (error) {
-      throw asAnswer(error);
+      throw apiErrorOf(error);
     }
   }
 
@@ -67,7 +67,7 @@ export class StorePast implements Past {
       for (;;) {
         const { done, value } = await reading.next();
         // A watch ends by itself only when the store is closed: what was told is not all.
-        if (done === true) throw StoreError.closed(this.#place.store.name);
+        if (done === true) throw StoreError.closed(this.#kind.store.name);
         const { revision } = value;
         if (revision <= last) for (const event of value.events) events.push(this.#event(event, revision));
         bytes += value.events.reduce((sum, { entry }) => sum + (entry?.value.length ?? 0), 0);
@@ -80,12 +80,12 @@ export class StorePast implements Past {
         return { events, version: String(revision) };
       }
     } catch (error) {
-      throw asAnswer(error);
+      throw apiErrorOf(error);
     }
   }
 
   #begun(after: string): Reading {
-    const { store, keys } = this.#place;
+    const { store, keys } = this.#kind;
     const watch = store.watch(keys.all, { after: Number(after), previous: true });
     watch.requestProgress();
     return watch[Symbol.asyncIterator]();
@@ -113,7 +113,7 @@ export class StorePast implements Past {
   }
 
   #event({ entry, previous }: StoreEvent, revision: number): CacheEvent {
-    const { entries } = this.#place;
+    const { entries } = this.#kind;
     return new CacheEvent(String(revision), entry && entries.read(entry), previous && entries.read(previous));
   }
 }

@@ -14,14 +14,14 @@ import {
 } from "@virtual-workspaces/framework";
 import { pages } from "../engine/pages.ts";
 import type { Store } from "../store.ts";
-import { asAnswer } from "./answers.ts";
+import { apiErrorOf } from "./api-errors.ts";
 import { Entries } from "./entries.ts";
-import type { RecentHistory } from "./follower.ts";
-import { Keys } from "./keys.ts";
+import { ObjectKeys } from "./keys.ts";
 import { StorePast } from "./past.ts";
 import { Records } from "./record.ts";
-import { SharedFollower } from "./shared-follower.ts";
-import { type Place, StoreKeeper } from "./store-keeper.ts";
+import type { RecentHistory } from "./reflector.ts";
+import { SharedReflector } from "./shared-reflector.ts";
+import { type StoredKind, StoreKeeper } from "./store-keeper.ts";
 
 /** How objects are kept in a store. */
 export interface PersistentOptions extends Pick<RegistryOptions, "garbageCollected" | "now"> {
@@ -80,9 +80,9 @@ export class PersistentCollection<T extends object = object>
 {
   /** Unless other processes have the store as well. */
   readonly local: boolean;
-  readonly #place: Place;
+  readonly #kind: StoredKind;
   readonly #keeper: StoreKeeper;
-  readonly #follower: SharedFollower;
+  readonly #reflector: SharedReflector;
 
   /** @throws RangeError on a time to live below a second, a history of no age, or a malformed key space */
   constructor(resource: TypedDefinition<T>, options: PersistentOptions & { readonly store: Store }) {
@@ -91,17 +91,17 @@ export class PersistentCollection<T extends object = object>
     if (history?.age !== undefined && !(history.age > 0))
       throw new RangeError(`history.age is ${history.age}: give seconds, above zero`);
     const versions = new KindVersions(resource);
-    const told = (error: unknown): void => tell(onError, error, resource);
-    const keys = new Keys(resource, keySpace);
+    const report = (error: unknown): void => tell(onError, error, resource);
+    const keys = new ObjectKeys(resource, keySpace);
     const records = new Records(resource, versions);
-    const place: Place = { store, keys, records, entries: new Entries(keys, records, told) };
-    const keeper = new StoreKeeper(place, ttl);
+    const kind: StoredKind = { store, keys, records, entries: new Entries(keys, records, report) };
+    const keeper = new StoreKeeper(kind, ttl);
     super(resource, { ...others, versions, keeper, when: "later" });
     this.local = store.shared !== true;
-    this.#place = place;
+    this.#kind = kind;
     this.#keeper = keeper;
-    this.#follower = new SharedFollower(
-      { ...place, pastOf: (cache) => new StorePast(place, cache) },
+    this.#reflector = new SharedReflector(
+      { ...kind, pastOf: (cache) => new StorePast(kind, cache) },
       { history, linger, progressEvery, onError: (error) => onError(error, resource) },
     );
   }
@@ -111,12 +111,12 @@ export class PersistentCollection<T extends object = object>
   }
 
   cache(): Awaitable<CacheLease> {
-    return this.#follower.lease();
+    return this.#reflector.lease();
   }
 
   /** What the keys of its objects begin with in the store: an `ObjectFeed` names kinds so. */
   get space(): string {
-    return this.#place.keys.space;
+    return this.#kind.keys.space;
   }
 
   /**
@@ -129,12 +129,12 @@ export class PersistentCollection<T extends object = object>
     place: Omit<ObjectKey, "name">,
     options: { readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<Encoded, void, undefined> {
-    const { store, keys, entries } = this.#place;
+    const { store, keys, entries } = this.#kind;
     try {
       for await (const page of pages(store, keys.behind(place, ""), options))
         for (const entry of page.entries) yield entries.read(entry);
     } catch (error) {
-      throw asAnswer(error);
+      throw apiErrorOf(error);
     }
   }
 
@@ -144,7 +144,7 @@ export class PersistentCollection<T extends object = object>
    * @throws ApiError 503 when the store cannot be read
    */
   async readCluster(cluster: string, options: { readonly signal?: AbortSignal } = {}): Promise<ClusterObjects> {
-    const { store, keys, entries } = this.#place;
+    const { store, keys, entries } = this.#kind;
     const objects: Encoded[] = [];
     let revision = 0;
     try {
@@ -153,7 +153,7 @@ export class PersistentCollection<T extends object = object>
         for (const entry of page.entries) objects.push(entries.read(entry));
       }
     } catch (error) {
-      throw asAnswer(error);
+      throw apiErrorOf(error);
     }
     return { revision, objects };
   }
@@ -169,7 +169,7 @@ export class PersistentCollection<T extends object = object>
     readonly after: number;
     readonly signal: AbortSignal;
   }): AsyncGenerator<ObjectChange, void, undefined> {
-    const { store, keys, entries } = this.#place;
+    const { store, keys, entries } = this.#kind;
     for await (const { revision, events } of store.watch(keys.all, options))
       for (const { key, entry } of events)
         yield { key: keys.parse(key), object: entry && entries.read(entry, Buffer.allocUnsafeSlow), revision };

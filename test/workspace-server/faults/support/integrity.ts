@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Store } from "@virtual-workspaces/store";
-import { placeOf } from "../../../../packages/store/src/registry/keys.ts";
+import { parseStoredKey } from "../../../../packages/store/src/registry/keys.ts";
 import { bodyOf } from "../../../../packages/store/src/registry/record.ts";
 import type { Body } from "./admin.ts";
 
@@ -31,7 +31,7 @@ export async function problemsOf(...shards: readonly Store[]): Promise<string[]>
 async function readAll(store: Store, shard: number): Promise<Kept[]> {
   const { entries } = await store.range({ from: " ", to: "~" });
   return entries.flatMap(({ key: text, value }) => {
-    const place = placeOf(text);
+    const place = parseStoredKey(text);
     const body = bodyOf(value);
     if (place === undefined || body === undefined) return [];
     // Each shard has those of the system.

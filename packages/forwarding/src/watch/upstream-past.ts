@@ -1,0 +1,145 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { isApiError } from "@virtual-workspaces/apimachinery";
+import {
+  CacheEvent,
+  type ChangesOptions,
+  type Past,
+  type PastChanges,
+  type WatchCache,
+} from "@virtual-workspaces/framework";
+import type { UpstreamEvent } from "./watch-events.ts";
+
+export interface UpstreamPastOptions {
+  readonly cache: WatchCache;
+  readonly watch: (after: string, signal: AbortSignal) => AsyncIterable<UpstreamEvent>;
+}
+
+/** A question under way, for all who ask it. */
+interface PendingChanges {
+  readonly answer: Promise<PastChanges>;
+  readonly stop: AbortController;
+  holders: number;
+}
+
+/** What is told at once: so many events, so many bytes, and as much as comes without a pause of so long, ms. */
+const MOST = { events: 1_000, bytes: 4 * 2 ** 20, pause: 50 } as const;
+/** Between two attempts, ms. */
+const RETRY = { first: 200, last: 5_000 } as const;
+/** How long the cache may lag behind what is told here, ms. */
+const LAG = 1_000;
+
+/**
+ * What another API server remembers of the time before our cache began: asked by a watch of its own, which goes on until it
+ * has told something that the cache knows too. Only then is it known that nothing is missing in between. One such watch
+ * serves all who ask from the same version. It waits for a server that fails, as open watches do.
+ */
+export class UpstreamPast implements Past {
+  readonly waits = true;
+  readonly #options: UpstreamPastOptions;
+  readonly #pending = new Map<string, PendingChanges>();
+
+  constructor(options: UpstreamPastOptions) {
+    this.#options = options;
+  }
+
+  async changes(after: string, { signal }: ChangesOptions): Promise<PastChanges> {
+    signal.throwIfAborted();
+    const pending = this.#pending.get(after) ?? this.#ask(after);
+    pending.holders += 1;
+    const left = Promise.withResolvers<never>();
+    const leave = (): void => left.reject(signal.reason);
+    signal.addEventListener("abort", leave, { once: true });
+    try {
+      return await Promise.race([pending.answer, left.promise]);
+    } finally {
+      signal.removeEventListener("abort", leave);
+      pending.holders -= 1;
+      if (pending.holders === 0) pending.stop.abort();
+    }
+  }
+
+  #ask(after: string): PendingChanges {
+    const stop = new AbortController();
+    const forget = (): void => {
+      if (this.#pending.get(after) === pending) this.#pending.delete(after);
+    };
+    const pending: PendingChanges = { stop, holders: 0, answer: this.#read(after, stop.signal).finally(forget) };
+    pending.answer.catch(() => undefined);
+    stop.signal.addEventListener("abort", forget, { once: true });
+    this.#pending.set(after, pending);
+    return pending;
+  }
+
+  async #read(after: string, signal: AbortSignal): Promise<PastChanges> {
+    for (let wait: number = RETRY.first; ; wait = Math.min(2 * wait, RETRY.last)) {
+      const began = performance.now();
+      try {
+        const told = await this.#readOnce(after, signal);
+        if (told !== undefined) return told;
+        if (performance.now() - began > RETRY.last) wait = RETRY.first;
+      } catch (error) {
+        if (signal.aborted || !passes(error)) throw error;
+      }
+      await delay(wait * (0.5 + Math.random() / 2), undefined, { signal, ref: false });
+    }
+  }
+
+  /** @returns `undefined` when the other server ended its watch before it told anything */
+  async #readOnce(after: string, signal: AbortSignal): Promise<PastChanges | undefined> {
+    const { cache, watch } = this.#options;
+    const stop = new AbortController();
+    const iterator = watch(after, AbortSignal.any([signal, stop.signal]))[Symbol.asyncIterator]();
+    const events: CacheEvent[] = [];
+    let version = after;
+    let bytes = 0;
+    try {
+      for (;;) {
+        const step = await within(iterator.next(), events.length === 0 ? undefined : MOST.pause, events);
+        if (step === undefined || step.done === true) break;
+        const told = step.value;
+        version = told.type === "BOOKMARK" ? told.resourceVersion : told.object.resourceVersion;
+        if (told.type !== "BOOKMARK") {
+          events.push(pastEvent(told));
+          bytes += told.object.bytes.length;
+        }
+        if (cache.position(version) === "ahead")
+          await cache.reach(version, { signal, timeout: LAG }).catch(() => undefined);
+        if (typeof cache.position(version) === "number") break;
+        if (events.length >= MOST.events || bytes >= MOST.bytes) break;
+      }
+    } finally {
+      stop.abort();
+    }
+    return version === after ? undefined : { events, version };
+  }
+}
+
+/** The next step; `undefined` when it does not come in time, or fails behind what was told already. */
+async function within<T>(
+  step: Promise<T>,
+  pause: number | undefined,
+  events: readonly unknown[],
+): Promise<T | undefined> {
+  if (pause === undefined) return step;
+  const patience = new AbortController();
+  const late = delay(pause, undefined, { signal: patience.signal }).catch(() => undefined);
+  const tolerant = step.catch((error: unknown) => {
+    if (events.length === 0) throw error;
+    return undefined;
+  });
+  const first = await Promise.race([tolerant, late]);
+  patience.abort();
+  return first;
+}
+
+/** What was there before is not known; which objects are meant, the other server has decided. */
+function pastEvent({ type, object }: Exclude<UpstreamEvent, { type: "BOOKMARK" }>): CacheEvent {
+  const { resourceVersion } = object;
+  if (type === "DELETED") return new CacheEvent(resourceVersion, undefined, object);
+  return new CacheEvent(resourceVersion, object, type === "ADDED" ? undefined : object);
+}
+
+/** Whether an error passes by itself: one that the other server means does not. */
+function passes(error: unknown): boolean {
+  return !isApiError(error) || error.code >= 500 || error.code === 429;
+}

@@ -1,0 +1,120 @@
+import {
+  ApiError,
+  compareResourceVersions,
+  isApiError,
+  isJsonObject,
+  isResourceVersion,
+  parseOwnJson,
+  statusFrom,
+  stringifyJson,
+} from "@virtual-workspaces/apimachinery";
+import {
+  type BytesContext,
+  type Encoded,
+  EncodedBytes,
+  type Scope,
+  upstreamFailure,
+  upstreamFault,
+} from "@virtual-workspaces/framework";
+import { lines } from "@virtual-workspaces/transport";
+import { checkJson, streamedError } from "../upstream/answer.ts";
+import type { UpstreamResource } from "../upstream/upstream-resource.ts";
+
+/** One line of a watch. */
+export type UpstreamEvent =
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED"; readonly object: Encoded }
+  | { readonly type: "BOOKMARK"; readonly resourceVersion: string };
+
+/** How a watch of the other server is asked for. */
+export interface WatchTerms {
+  readonly signal: AbortSignal;
+  /** ms */
+  readonly renewEvery: number;
+}
+
+/** The longest line of a watch, bytes: Kubernetes' objects have at most 3 MiB. */
+const LONGEST_LINE = 16 * 1024 * 1024;
+/** How much later than it should a watch may end before it is taken for dead, ms. */
+const GRACE = 3_000;
+
+/** How long the other server may be silent before the connection to it is taken for dead, ms. */
+export function patienceOf(renewEvery: number): number {
+  return renewEvery + GRACE;
+}
+
+/**
+ * What the other server tells after a version, until it ends the watch; first, that it lets us watch, as a bookmark of that
+ * version.
+ *
+ * @throws ApiError what it says, 410 when it does not know that any more or tells an older version behind a newer one, 503
+ *   when it breaks off or is silent for longer than it may; Error on what is no event
+ */
+export async function* watchEvents(
+  resource: UpstreamResource,
+  { scope, after }: { readonly scope: Scope; readonly after: string },
+  { signal, renewEvery }: WatchTerms,
+): AsyncGenerator<UpstreamEvent, void, undefined> {
+  const { definition } = resource;
+  const answer = await resource.stream({
+    scope,
+    signal,
+    long: true,
+    deadlines: { head: patienceOf(renewEvery), idle: patienceOf(renewEvery) },
+    query: {
+      ...resource.selectorsOf(scope),
+      watch: true,
+      allowWatchBookmarks: true,
+      resourceVersion: after,
+      timeoutSeconds: Math.max(1, Math.ceil(renewEvery / 1000)),
+    },
+  });
+  if (answer.status !== 200) throw await streamedError(answer, resource);
+  let last = "0";
+  try {
+    checkJson(answer.headers, resource);
+    yield { type: "BOOKMARK", resourceVersion: after };
+    for await (const line of lines(answer.body, { limit: LONGEST_LINE })) {
+      const event = readLine(line, { definition, scope });
+      const version = event.type === "BOOKMARK" ? event.resourceVersion : event.object.resourceVersion;
+      if (!isResourceVersion(version))
+        throw new Error(`an event of the version ${JSON.stringify(version.slice(0, 40))}`);
+      // Who goes on from the newer one would never be told of this one.
+      if (compareResourceVersions(version, last) < 0)
+        throw ApiError.expired(`too old resource version: an event of version ${version} came behind ${last}`);
+      last = version;
+      yield event;
+    }
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    const failure = upstreamFailure(error, resource);
+    if (isApiError(failure)) throw failure;
+    throw upstreamFault(resource.origin, `told what is no watch: ${(error as Error).message}`, { cause: error });
+  } finally {
+    await answer[Symbol.asyncDispose]();
+  }
+}
+
+const EVENT = /^\{"type":"(ADDED|MODIFIED|DELETED)","object":(?=\{)/;
+const CLOSE = 125;
+
+/** The object of a line as every server writes one is cut out of it; another line is parsed. */
+function readLine(line: Buffer, context: BytesContext): UpstreamEvent {
+  const type = EVENT.exec(line.toString("latin1", 0, Math.min(64, line.length)));
+  if (type === null || line.at(-1) !== CLOSE) return parseLine(line, context);
+  const bytes = Buffer.allocUnsafeSlow(line.length - type[0].length - 1);
+  line.copy(bytes, 0, type[0].length, line.length - 1);
+  return { type: type[1] as "ADDED", object: EncodedBytes.checked(bytes, context) };
+}
+
+function parseLine(line: Buffer, context: BytesContext): UpstreamEvent {
+  const event = parseOwnJson(line.toString("utf8"));
+  const { type, object } = (isJsonObject(event) ? event : {}) as { type?: unknown; object?: unknown };
+  if (!isJsonObject(object)) throw new Error("an event without an object");
+  if (type === "ERROR") throw new ApiError(statusFrom(object));
+  if (type === "BOOKMARK") {
+    const { resourceVersion } = (object["metadata"] ?? {}) as { resourceVersion?: unknown };
+    return { type, resourceVersion: String(resourceVersion ?? "") };
+  }
+  if (type !== "ADDED" && type !== "MODIFIED" && type !== "DELETED") throw new Error("an event of no known type");
+  return { type, object: EncodedBytes.checked(Buffer.from(stringifyJson(object)), context) };
+}

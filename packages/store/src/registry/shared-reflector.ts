@@ -1,0 +1,72 @@
+import type { Awaitable, CacheLease } from "@virtual-workspaces/framework";
+import { delayOf } from "../engine/timers.ts";
+import { withApiErrors } from "./api-errors.ts";
+import { Reflector, type ReflectorOptions, type ReflectorSource } from "./reflector.ts";
+
+/** How long objects stay in memory when nobody reads them, ms. */
+const LINGER = 60_000;
+
+export interface SharedReflectorOptions extends ReflectorOptions {
+  readonly linger?: number | undefined;
+}
+
+/** One reflector for all readers of a kind: it begins with the first and ends some time after the last. */
+export class SharedReflector {
+  readonly #source: ReflectorSource;
+  readonly #options: SharedReflectorOptions;
+  #current: Promise<Reflector> | Reflector | undefined;
+  #holders = 0;
+  #ending: NodeJS.Timeout | undefined;
+
+  constructor(source: ReflectorSource, options: SharedReflectorOptions) {
+    this.#source = source;
+    this.#options = options;
+  }
+
+  /** @throws ApiError 503 when the store cannot be read */
+  lease(): Awaitable<CacheLease> {
+    this.#holders += 1;
+    clearTimeout(this.#ending);
+    this.#current ??= this.#begin();
+    return this.#current instanceof Promise
+      ? this.#current.then((reflector) => this.#share(reflector))
+      : this.#share(this.#current);
+  }
+
+  async #begin(): Promise<Reflector> {
+    const reflector = new Reflector(this.#source, this.#options);
+    try {
+      await withApiErrors(() => reflector.start());
+      this.#current = reflector;
+      return reflector;
+    } catch (error) {
+      this.#current = undefined;
+      this.#holders = 0;
+      await reflector[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  #share(reflector: Reflector): CacheLease {
+    let held = true;
+    return {
+      cache: reflector.cache,
+      ...(reflector.past && { past: reflector.past }),
+      confirm: ({ signal }) => withApiErrors(() => reflector.confirm(signal)),
+      [Symbol.dispose]: () => {
+        if (held) this.#release(reflector);
+        held = false;
+      },
+    };
+  }
+
+  #release(reflector: Reflector): void {
+    this.#holders -= 1;
+    if (this.#holders > 0) return;
+    const end = (): void => {
+      this.#current = undefined;
+      void reflector[Symbol.asyncDispose]();
+    };
+    this.#ending = setTimeout(end, delayOf(this.#options.linger ?? LINGER)).unref();
+  }
+}

@@ -1,0 +1,20 @@
+import type { StoreErrorCode } from "@virtual-workspaces/store";
+import { expect } from "chai";
+import { writing } from "../../../packages/store/src/maintenance/backup-file.ts";
+import { refused } from "../contract/subject.ts";
+
+describe("an error while a backup's file is written", () => {
+  it("names the remedy", async () => {
+    for (const [code, expected] of Object.entries({
+      ENOSPC: "NoSpace",
+      EDQUOT: "NoSpace",
+      EROFS: "ReadOnly",
+      EACCES: "ReadOnly",
+    })) {
+      const cause = Object.assign(new Error("no"), { code });
+      const error = await refused(expected as StoreErrorCode, () => writing("b", () => Promise.reject(cause)));
+      expect(error.message).to.match(/^the backup b cannot be written: .*elsewhere$/);
+      expect(error.cause).to.equal(cause);
+    }
+  });
+});
