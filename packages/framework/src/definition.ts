@@ -1,6 +1,6 @@
 import type { GroupResource, JsonSchema, TableColumn } from "@virtual-workspaces/apimachinery";
 import type { ProtobufMessage } from "./body/protobuf/message.ts";
-import type { SelectableField } from "./encoded.ts";
+import type { SelectableField } from "./watch/cache/encoded.ts";
 import type { Strategy } from "./strategy.ts";
 
 /** A kind as it is served: names, schema, columns. Immutable; `hash` is equal exactly when all of it is. */

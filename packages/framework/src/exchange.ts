@@ -1,20 +1,20 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ApiError } from "@virtual-workspaces/apimachinery";
-import type { Origin } from "./audit/origin.ts";
-import type { AuditRecord } from "./audit/record.ts";
-import type { Decision } from "./authorization.ts";
-import { connectionOf } from "./connection.ts";
+import type { Origin } from "./observe/audit/origin.ts";
+import type { AuditRecord } from "./observe/audit/record.ts";
+import type { Decision } from "./authz/authorization.ts";
+import { connectionOf } from "./listener/connection.ts";
 import type { ServerCore } from "./core.ts";
 import { Warnings } from "./encode/warnings.ts";
 import type { Seat } from "./fairness/seat.ts";
-import { viaOf } from "./hops.ts";
-import type { LogRecord } from "./log.ts";
+import { viaOf } from "./request/hops.ts";
+import type { LogRecord } from "./observe/log/log.ts";
 import type { Mounted } from "./mounted.ts";
-import type { RequestInfo } from "./request-info.ts";
-import type { ServedResource } from "./served.ts";
-import { parseTraceParent, type TraceParent } from "./tracing/trace-parent.ts";
-import type { User } from "./user.ts";
+import type { RequestInfo } from "./request/request-info.ts";
+import type { ServedResource } from "./resource/served.ts";
+import { parseTraceParent, type TraceParent } from "./observe/tracing/trace-parent.ts";
+import type { User } from "./request/user.ts";
 
 /** Why signals abort, made once: an error with its stack for every request that ends costs more than a GET. */
 const OVER = new DOMException("the request is over", "AbortError");

@@ -6,8 +6,8 @@ import type { Express } from "express";
 import { type CoreOptions, ServerCore } from "./core.ts";
 import { respondStatus } from "./encode/respond.ts";
 import { type Handlers, handlers } from "./handlers.ts";
-import type { Log } from "./log.ts";
-import { problem } from "./malformed.ts";
+import type { Log } from "./observe/log/log.ts";
+import { problem } from "./listener/malformed.ts";
 
 /** Express is loaded only where it is used: it would double the time that a server takes to start. */
 export function loadExpress(): () => Express {

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { boundRest } from "./body/unread.ts";
+import { boundRest } from "./listener/unread.ts";
 import type { ServerCore } from "./core.ts";
 import { Exchange } from "./exchange.ts";
-import { isPlain } from "./h2c.ts";
-import { ignore, responseOn } from "./malformed.ts";
+import { isPlain } from "./listener/h2c.ts";
+import { ignore, responseOn } from "./listener/malformed.ts";
 import { observe } from "./observe/observer.ts";
 import { run } from "./pipeline.ts";
 

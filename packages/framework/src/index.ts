@@ -1,10 +1,10 @@
 // What a view is written with.
 
 export { CLUSTER_ANNOTATION, type ObjectOf } from "@virtual-workspaces/apimachinery";
-export type { ObjectDetails } from "./collection/authored.ts";
-export { Collection, type CollectionOptions } from "./collection/collection.ts";
-export type { CollectionPart, SetValue } from "./collection/part.ts";
-export { Converted, type ConvertedOptions, converted } from "./convert/converted.ts";
+export type { ObjectDetails } from "./resource/collection/authored.ts";
+export { Collection, type CollectionOptions } from "./resource/collection/collection.ts";
+export type { CollectionPart, SetValue } from "./resource/collection/part.ts";
+export { Converted, type ConvertedOptions, converted } from "./view/converted/converted.ts";
 export {
   groupResourceOf,
   type ResourceDefinition,
@@ -13,8 +13,8 @@ export {
   type TypedDefinition,
 } from "./definition.ts";
 export type { MetadataForm } from "./encode/partial.ts";
-export type { DiscoveredVerbs, PassedHandlers, PassOptions } from "./passed.ts";
-export type { PathParams } from "./path.ts";
+export type { DiscoveredVerbs, PassedHandlers, PassOptions } from "./resource/passed.ts";
+export type { PathParams } from "./request/path.ts";
 export {
   type ColumnSpec,
   type ContentOf,
@@ -24,9 +24,9 @@ export {
   Resource,
   type ResourceOptions,
 } from "./resource.ts";
-export type { ServedResource, ServeOptions, Verb } from "./served.ts";
+export type { ServedResource, ServeOptions, Verb } from "./resource/served.ts";
 export type { Strategy } from "./strategy.ts";
-export type { AdvertisedSubresource } from "./subresource/advertised.ts";
+export type { AdvertisedSubresource } from "./resource/advertised.ts";
 export type {
   ConnectMethod,
   ConnectSubresource,
@@ -35,7 +35,7 @@ export type {
   SubresourceAnswer,
   SubresourceRequest,
   SubresourceWrite,
-} from "./subresource/named.ts";
+} from "./resource/named.ts";
 export { SOURCE_VERSION_ANNOTATION } from "./view/annotations.ts";
 export { Merged, merged } from "./view/merged/merged.ts";
 export type {
@@ -115,7 +115,7 @@ export {
   type ResourceRule,
   type Rules,
   type RulesRequest,
-} from "./authorization.ts";
+} from "./authz/authorization.ts";
 export { authenticated } from "./authz/authenticated.ts";
 export { groups } from "./authz/groups.ts";
 export { grantedRules } from "./authz/rbac/granted-rules.ts";
@@ -140,8 +140,8 @@ export { union } from "./authz/union.ts";
 export type { ProtobufField, ProtobufMessage, ProtobufScalar } from "./body/protobuf/message.ts";
 export { PROTOBUF_METADATA } from "./body/protobuf/meta.ts";
 export { type ReadBodyOptions, readBody } from "./body/read.ts";
-export { clientCertificate, connectionOf } from "./connection.ts";
-export { pathInfo, type RequestInfo, type RequestTarget, requestInfo } from "./request-info.ts";
+export { clientCertificate, connectionOf } from "./listener/connection.ts";
+export { pathInfo, type RequestInfo, type RequestTarget, requestInfo } from "./request/request-info.ts";
 export type {
   AccessContent,
   AccessStatus,
@@ -152,7 +152,7 @@ export type {
   SubjectAccessSpec,
   TokenReviewContent,
   TokenReviewStatus,
-} from "./reviews/content.ts";
+} from "./authz/reviews/content.ts";
 export {
   LocalSubjectAccessReview,
   SelfSubjectAccessReview,
@@ -160,26 +160,26 @@ export {
   SelfSubjectRulesReview,
   SubjectAccessReview,
   TokenReview,
-} from "./reviews/kinds.ts";
-export { reviewedUser, SelfReviews } from "./reviews/self-reviews.ts";
-export { ANONYMOUS, AUTHENTICATED, authenticatedUser, type Identity, UNAUTHENTICATED, User } from "./user.ts";
+} from "./authz/reviews/kinds.ts";
+export { reviewedUser, SelfReviews } from "./authz/reviews/self-reviews.ts";
+export { ANONYMOUS, AUTHENTICATED, authenticatedUser, type Identity, UNAUTHENTICATED, User } from "./request/user.ts";
 
 // Where it is served.
 
-export type { RequestRecord } from "./access.ts";
-export { type Audit, type AuditOptions, audit } from "./audit/audit.ts";
-export type { AuditLevel, AuditPolicy, AuditResources, AuditRule, AuditStage } from "./audit/policy.ts";
+export type { RequestRecord } from "./observe/access.ts";
+export { type Audit, type AuditOptions, audit } from "./observe/audit/audit.ts";
+export type { AuditLevel, AuditPolicy, AuditResources, AuditRule, AuditStage } from "./observe/audit/policy.ts";
 export type { CoreOptions, ReadyCheck } from "./core.ts";
 export { type VirtualWorkspacesMiddleware, virtualWorkspaces } from "./express.ts";
 export type { RequestLimits } from "./fairness/request-limits.ts";
 export type { StrangerLimits } from "./fairness/strangers.ts";
-export { type JsonLog, type JsonLogOptions, jsonLog } from "./json-log.ts";
-export type { LogFileOptions } from "./lines/log-file.ts";
-export type { LineTarget } from "./lines/target.ts";
-export type { Log, LogRecord } from "./log.ts";
-export type { MetricDistribution, MetricFamily, MetricSample } from "./metrics/family.ts";
-export { type Metrics, type MetricsOptions, metrics } from "./metrics/metrics.ts";
-export type { PassOn, PeerQuestion, Peers } from "./peers.ts";
+export { type JsonLog, type JsonLogOptions, jsonLog } from "./observe/log/json-log.ts";
+export type { LogFileOptions } from "./observe/log/log-file.ts";
+export type { LineTarget } from "./observe/log/target.ts";
+export type { Log, LogRecord } from "./observe/log/log.ts";
+export type { MetricDistribution, MetricFamily, MetricSample } from "./observe/metrics/family.ts";
+export { type Metrics, type MetricsOptions, metrics } from "./observe/metrics/metrics.ts";
+export type { PassOn, PeerQuestion, Peers } from "./request/peers.ts";
 export {
   createServer,
   type Listening,
@@ -194,16 +194,16 @@ export type {
   KeyPair,
   Purpose,
   ServerPurpose,
-} from "./tls/generated/certificates.ts";
+} from "./listener/tls/generated/certificates.ts";
 export {
   type GeneratedTls,
   type GeneratedTlsOptions,
   generatedTls,
   type UserCertificate,
-} from "./tls/generated/generated.ts";
-export { issue as issueCertificate } from "./tls/generated/issue.ts";
-export { type NewSigningRequest, newSigningRequest, signRequest } from "./tls/generated/signing-request.ts";
-export type { SniCertificate, TlsCertificate, TlsOptions } from "./tls/options.ts";
+} from "./listener/tls/generated/generated.ts";
+export { issue as issueCertificate } from "./listener/tls/generated/issue.ts";
+export { type NewSigningRequest, newSigningRequest, signRequest } from "./listener/tls/generated/signing-request.ts";
+export type { SniCertificate, TlsCertificate, TlsOptions } from "./listener/tls/options.ts";
 
 // Requests passed on.
 
@@ -216,12 +216,12 @@ export { Targets, type TargetsOptions } from "./proxy/targets.ts";
 
 // Storages of one's own.
 
-export { type BytesContext, EncodedBytes } from "./bytes/encoded-bytes.ts";
-export { type ListParts, ListSplitter, type SplitterLimits } from "./bytes/list-splitter.ts";
-export type { Keeper, Swapped, SwapTerms } from "./collection/keeper.ts";
-export { type Answer, Registry, type RegistryOptions, type Timing } from "./collection/registry.ts";
-export { decodeObject, type Encoded, encodeObject, type SelectableField } from "./encoded.ts";
-export { HOPS_HEADER, MOST_HOPS } from "./hops.ts";
+export { type BytesContext, EncodedBytes } from "./encode/encoded-bytes.ts";
+export { type ListParts, ListSplitter, type SplitterLimits } from "./encode/list-splitter.ts";
+export type { Keeper, Swapped, SwapTerms } from "./resource/collection/keeper.ts";
+export { type Answer, Registry, type RegistryOptions, type Timing } from "./resource/collection/registry.ts";
+export { decodeObject, type Encoded, encodeObject, type SelectableField } from "./watch/cache/encoded.ts";
+export { HOPS_HEADER, MOST_HOPS } from "./request/hops.ts";
 export type {
   Awaitable,
   EncodedList,
@@ -249,12 +249,12 @@ export {
   type Position,
   type Snapshot,
   WatchCache,
-} from "./watch/cache.ts";
-export { CacheEvent, type EventType } from "./watch/event.ts";
+} from "./watch/cache/cache.ts";
+export { CacheEvent, type EventType } from "./watch/cache/event.ts";
 export { SourceFeeds, type SourceFeedsOptions } from "./watch/feeds.ts";
-export { Minter, processMinter } from "./watch/minter.ts";
-export type { Objects } from "./watch/objects.ts";
-export type { ReadableCache } from "./watch/readable-cache.ts";
+export { Minter, processMinter } from "./watch/cache/minter.ts";
+export type { Objects } from "./watch/cache/objects.ts";
+export type { ReadableCache } from "./watch/cache/readable-cache.ts";
 export type { FeedSource, Versions } from "./watch/source.ts";
 export { asDefined } from "./write/as-defined.ts";
 export { type KindVersion, KindVersions } from "./write/kind-versions.ts";

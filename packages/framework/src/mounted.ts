@@ -1,9 +1,9 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import type { Authorizer } from "./authorization.ts";
-import type { Log } from "./log.ts";
-import type { Matchable } from "./path.ts";
-import { Reviews } from "./reviews/reviews.ts";
-import { ResourceIndexes } from "./serve/resources.ts";
+import type { Authorizer } from "./authz/authorization.ts";
+import type { Log } from "./observe/log/log.ts";
+import type { Matchable } from "./request/path.ts";
+import { Reviews } from "./authz/reviews/reviews.ts";
+import { ResourceIndexes } from "./hooks/resources.ts";
 import type { VirtualWorkspace } from "./virtual-workspace.ts";
 
 /** How long a verdict about readiness is good for, ms. */

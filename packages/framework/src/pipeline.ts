@@ -15,7 +15,7 @@ import { info } from "./stages/info.ts";
 import { locate } from "./stages/locate.ts";
 import { match } from "./stages/match.ts";
 import { ready } from "./stages/ready.ts";
-import { serve } from "./stages/serve.ts";
+import { serve } from "./serve/serve.ts";
 import { bounded } from "./stages/strangers.ts";
 
 /** One step of a request. It adds to the exchange, answers it, or throws an ApiError. Not async where it need not be. */

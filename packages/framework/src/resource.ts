@@ -13,16 +13,16 @@ import {
   type TableColumn,
 } from "@virtual-workspaces/apimachinery";
 import type { ProtobufMessage } from "./body/protobuf/message.ts";
-import { Collection, type CollectionOptions } from "./collection/collection.ts";
+import { Collection, type CollectionOptions } from "./resource/collection/collection.ts";
 import type { ScalePaths, Subresources, TypedDefinition } from "./definition.ts";
-import type { SelectableField } from "./encoded.ts";
-import { type PassedHandlers, type PassOptions, passedResource } from "./passed.ts";
+import type { SelectableField } from "./watch/cache/encoded.ts";
+import { type PassedHandlers, type PassOptions, passedResource } from "./resource/passed.ts";
 import { objectSchema } from "./resource-schema.ts";
-import { type ServedResource, type ServeOptions, serveStorage } from "./served.ts";
+import { type ServedResource, type ServeOptions, serveStorage } from "./resource/served.ts";
 import type { Storage } from "./storage.ts";
 import type { Strategy } from "./strategy.ts";
-import { scaleFields } from "./subresource/scale-fields.ts";
-import { checkScaled } from "./subresource/scale-schema.ts";
+import { scaleFields } from "./resource/scale/scale-fields.ts";
+import { checkScaled } from "./resource/scale/scale-schema.ts";
 
 /**
  * A printer column: a JSON path, or one with its own type, description and priority (1 shows with `-o wide` only), or what

@@ -1,8 +1,8 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Encoded } from "./encoded.ts";
+import type { Encoded } from "./watch/cache/encoded.ts";
 import type { Awaitable, RequestOptions, Storage } from "./storage.ts";
-import type { CacheEvent } from "./watch/event.ts";
-import type { ReadableCache } from "./watch/readable-cache.ts";
+import type { CacheEvent } from "./watch/cache/event.ts";
+import type { ReadableCache } from "./watch/cache/readable-cache.ts";
 
 /**
  * One step of a source. Versions must increase from change to change; the first is above the one

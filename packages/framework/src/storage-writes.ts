@@ -6,7 +6,7 @@ import type {
   PropagationPolicy,
   Status,
 } from "@virtual-workspaces/apimachinery";
-import type { Encoded } from "./encoded.ts";
+import type { Encoded } from "./watch/cache/encoded.ts";
 import type { ListRequest, RequestOptions, Storage } from "./storage.ts";
 
 /** What a create or an update is to do, and on whose behalf (Kubernetes' `CreateOptions`, `UpdateOptions`). */

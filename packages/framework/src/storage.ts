@@ -8,7 +8,7 @@ import type {
   Status,
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "./definition.ts";
-import type { Encoded } from "./encoded.ts";
+import type { Encoded } from "./watch/cache/encoded.ts";
 import type { CacheLease, Change, ChangesOptions } from "./storage-changes.ts";
 import type {
   DeleteCollectionOptions,
@@ -18,7 +18,7 @@ import type {
   WriteOptions,
   Written,
 } from "./storage-writes.ts";
-import type { Identity, User } from "./user.ts";
+import type { Identity, User } from "./request/user.ts";
 import type { KindVersions } from "./write/kind-versions.ts";
 
 /** Now or later. What answers at once keeps the request synchronous, and cheaper. */

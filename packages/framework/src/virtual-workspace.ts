@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { GroupOrder } from "@virtual-workspaces/apimachinery";
 import type { Authenticator } from "./authn/authenticator.ts";
-import type { AuthorizeRequest, Authorizer } from "./authorization.ts";
-import type { Log } from "./log.ts";
-import type { MetricFamily } from "./metrics/family.ts";
-import { checkPrefix, type PathParams, parsePattern } from "./path.ts";
-import type { ServedResource } from "./served.ts";
+import type { AuthorizeRequest, Authorizer } from "./authz/authorization.ts";
+import type { Log } from "./observe/log/log.ts";
+import type { MetricFamily } from "./observe/metrics/family.ts";
+import { checkPrefix, type PathParams, parsePattern } from "./request/path.ts";
+import type { ServedResource } from "./resource/served.ts";
 import type { Awaitable } from "./storage.ts";
-import type { User } from "./user.ts";
+import type { User } from "./request/user.ts";
 
 /** What hooks of a virtual workspace are told of a request. */
 export interface WorkspaceRequest<Params> {

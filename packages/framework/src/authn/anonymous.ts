@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { clientCertificate } from "../connection.ts";
-import { ANONYMOUS, UNAUTHENTICATED, User } from "../user.ts";
+import { clientCertificate } from "../listener/connection.ts";
+import { ANONYMOUS, UNAUTHENTICATED, User } from "../request/user.ts";
 import type { Authenticator } from "./authenticator.ts";
 import { bearerToken } from "./bearer-token.ts";
 

@@ -1,6 +1,6 @@
-import { whole } from "../numbers.ts";
+import { whole } from "../util/numbers.ts";
 import type { Awaitable } from "../storage.ts";
-import type { User } from "../user.ts";
+import type { User } from "../request/user.ts";
 import type { Authenticator } from "./authenticator.ts";
 import { bearerToken } from "./bearer-token.ts";
 import { Verdicts } from "./verdicts.ts";

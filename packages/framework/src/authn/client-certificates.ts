@@ -1,4 +1,4 @@
-import { authenticatedUser } from "../user.ts";
+import { authenticatedUser } from "../request/user.ts";
 import type { Authenticator } from "./authenticator.ts";
 import { type CaSource, handshakeTrust } from "./authorities.ts";
 import { Peers } from "./peers.ts";

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { clientCertificate } from "../connection.ts";
-import { KnownNames } from "../known-names.ts";
+import { clientCertificate } from "../listener/connection.ts";
+import { KnownNames } from "../util/known-names.ts";
 import { SUBPROTOCOL } from "./bearer-token.ts";
 import { HeaderNames } from "./headers.ts";
 

@@ -1,6 +1,6 @@
 import { ApiError, dnsLabelProblems, nameProblems } from "@virtual-workspaces/apimachinery";
-import type { RequestInfo } from "../request-info.ts";
-import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User } from "../user.ts";
+import type { RequestInfo } from "../request/request-info.ts";
+import { ANONYMOUS, AUTHENTICATED, UNAUTHENTICATED, User } from "../request/user.ts";
 import { extraTexts, headerLine, headerText, headerTexts } from "./headers.ts";
 
 /** As whom a caller wants to be taken, and what has to be allowed for that, one question for each part that differs. */

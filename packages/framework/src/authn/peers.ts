@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
-import { connectionOf } from "../connection.ts";
+import { connectionOf } from "../listener/connection.ts";
 import type { ConnectionFacts } from "./authenticator.ts";
 import { Authorities, type CaSource } from "./authorities.ts";
 

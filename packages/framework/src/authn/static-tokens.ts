@@ -1,4 +1,4 @@
-import { authenticatedUser, type Identity } from "../user.ts";
+import { authenticatedUser, type Identity } from "../request/user.ts";
 import { bearerTokens, type TokenAuthenticator, type TokenVerdict } from "./bearer-tokens.ts";
 
 /** Who a token stands for. */

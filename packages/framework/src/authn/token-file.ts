@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type * as Csv from "csv-parse/sync";
-import { authenticatedUser } from "../user.ts";
+import { authenticatedUser } from "../request/user.ts";
 import { bearerTokens, type TokenAuthenticator, type TokenVerdict } from "./bearer-tokens.ts";
 
 /**

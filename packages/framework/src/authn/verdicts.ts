@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { User } from "../user.ts";
+import type { User } from "../request/user.ts";
 import type { TokenVerdict, TokenVerifier } from "./bearer-tokens.ts";
 
 /** The most that are remembered at once, unless somebody says otherwise; the oldest goes first. */

@@ -1,5 +1,5 @@
-import type { Authorizer } from "../authorization.ts";
-import { AUTHENTICATED } from "../user.ts";
+import type { Authorizer } from "./authorization.ts";
+import { AUTHENTICATED } from "../request/user.ts";
 import { authorizerBy } from "./everything.ts";
 
 /** Lets everybody do everything whose credentials were accepted. */

@@ -1,4 +1,4 @@
-import type { RequestInfo } from "../request-info.ts";
+import type { RequestInfo } from "../request/request-info.ts";
 
 /** By which subresources of core resources a connection leads into a container, a pod or a node. */
 const WAYS_IN: ReadonlySet<string> = new Set([

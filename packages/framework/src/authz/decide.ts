@@ -1,4 +1,4 @@
-import type { AuthorizeRequest, Authorizer, Decision } from "../authorization.ts";
+import type { AuthorizeRequest, Authorizer, Decision } from "./authorization.ts";
 
 /**
  * Asks an authorizer: the one place that does. Synchronous where it is.

@@ -1,5 +1,5 @@
-import { type Authorizer, allow, deny, type Rules } from "../authorization.ts";
-import type { User } from "../user.ts";
+import { type Authorizer, allow, deny, type Rules } from "./authorization.ts";
+import type { User } from "../request/user.ts";
 
 /** One that lets some users do everything, and others nothing. */
 export function authorizerBy(mayDoAll: (user: User) => boolean, reason: string): Authorizer<unknown> {

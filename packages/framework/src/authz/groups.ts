@@ -1,4 +1,4 @@
-import type { Authorizer } from "../authorization.ts";
+import type { Authorizer } from "./authorization.ts";
 import { authorizerBy } from "./everything.ts";
 
 /**

@@ -1,5 +1,5 @@
-import { type AuthorizeRequest, type Authorizer, deny } from "../authorization.ts";
-import type { RequestInfo } from "../request-info.ts";
+import { type AuthorizeRequest, type Authorizer, deny } from "./authorization.ts";
+import type { RequestInfo } from "../request/request-info.ts";
 import { authenticated } from "./authenticated.ts";
 
 /**

@@ -6,7 +6,7 @@ import {
   deny,
   type Rules,
   type RulesRequest,
-} from "../authorization.ts";
+} from "./authorization.ts";
 import { decide } from "./decide.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { ApiError, parseJson } from "@virtual-workspaces/apimachinery";
 import type { Awaitable } from "../storage.ts";
-import { BODY_LIMITS } from "./limits.ts";
+import { BODY_LIMITS } from "../util/limits.ts";
 import { isPatch, isYaml, mediaTypeOf, OBJECT_MEDIA_TYPES } from "./media-types.ts";
 import { PROTOBUF, ProtobufFault, type ProtobufMessage } from "./protobuf/message.ts";
 import { readProtobuf } from "./protobuf/reader.ts";

@@ -7,9 +7,9 @@ import {
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
 import type { Awaitable } from "../storage.ts";
-import { WorkerError } from "../worker/error.ts";
-import { siblingModule } from "../worker/module.ts";
-import { WorkerPool } from "../worker/pool.ts";
+import { WorkerError } from "../util/worker/error.ts";
+import { siblingModule } from "../util/worker/module.ts";
+import { WorkerPool } from "../util/worker/pool.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import { causeOf, exhausted } from "./findings.ts";
 import { placeProblems, schemaBudget } from "./problems.ts";

@@ -1,4 +1,4 @@
-import { answerMessages } from "../worker/answer.ts";
+import { answerMessages } from "../util/worker/answer.ts";
 import type { CompiledRule, Finding } from "./compiled-rule.ts";
 import { RuleCompiler, type RulePlace } from "./site-rules.ts";
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { DiscoveredResource, DiscoveredSubresource } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
-import type { Advertised } from "../served.ts";
-import type { AdvertisedSubresource } from "../subresource/advertised.ts";
+import type { Advertised } from "../resource/served.ts";
+import type { AdvertisedSubresource } from "../resource/advertised.ts";
 
 /** What discovery tells of a served resource: its own verbs, so that it cannot differ from what is routed. */
 export function discovered({ definition, verbs, subresources, storedAs = definition }: Advertised): DiscoveredResource {

@@ -9,10 +9,10 @@ import {
   type GroupOrder,
   type GroupVersion,
 } from "@virtual-workspaces/apimachinery";
-import { BoundedCache } from "../bounded-cache.ts";
-import { keptBytes } from "../bytes/kept-bytes.ts";
+import { BoundedCache } from "../util/bounded-cache.ts";
+import { keptBytes } from "../encode/kept-bytes.ts";
 import { yamlOf } from "../encode/yaml.ts";
-import type { Advertised } from "../served.ts";
+import type { Advertised } from "../resource/served.ts";
 import { contentKey, discovered } from "./discovered.ts";
 import { etagOf } from "./etag.ts";
 import {

@@ -1,5 +1,5 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { accepts, type MediaRange, parseAccept } from "../discovery/accept.ts";
+import { accepts, type MediaRange, parseAccept } from "./accept.ts";
 
 /** What a client wants its answer to be. */
 export interface Wanted {

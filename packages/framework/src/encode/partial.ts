@@ -1,5 +1,5 @@
 import { bookmarkObject, type KubeObject, type ObjectMeta } from "@virtual-workspaces/apimachinery";
-import { decodeObject, type Encoded } from "../encoded.ts";
+import { decodeObject, type Encoded } from "../watch/cache/encoded.ts";
 import { listFrame, stringify } from "./json.ts";
 import type { Representation } from "./representation.ts";
 

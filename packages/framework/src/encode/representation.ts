@@ -1,5 +1,5 @@
-import type { Encoded } from "../encoded.ts";
-import type { EventType } from "../watch/event.ts";
+import type { Encoded } from "../watch/cache/encoded.ts";
+import type { EventType } from "../watch/cache/event.ts";
 
 /** How an object, a list or an event is written for a client: plain JSON, Table, PartialObjectMetadata. */
 export interface Representation {

@@ -1,5 +1,5 @@
 import type { ResourceDefinition } from "../definition.ts";
-import type { ServedResource } from "../served.ts";
+import type { ServedResource } from "../resource/served.ts";
 import { jsonRepresentation } from "./json.ts";
 import type { Wanted } from "./negotiate.ts";
 import { partialRepresentation } from "./partial.ts";

@@ -8,7 +8,7 @@ import {
   quote,
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
-import { decodeObject, type Encoded } from "../encoded.ts";
+import { decodeObject, type Encoded } from "../watch/cache/encoded.ts";
 import { listFrame, stringify } from "./json.ts";
 import type { ListMetadata, Representation } from "./representation.ts";
 

@@ -1,7 +1,7 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
-import { delayOf } from "../numbers.ts";
-import type { User } from "../user.ts";
+import { delayOf } from "../util/numbers.ts";
+import type { User } from "../request/user.ts";
 import { LongRunning } from "./long-running.ts";
 import { FairQueue } from "./queue.ts";
 import { type RefusalReason, Refusals } from "./refusals.ts";

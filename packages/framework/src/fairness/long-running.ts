@@ -1,7 +1,7 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
 import { streamOf } from "../observe/observer.ts";
-import type { User } from "../user.ts";
+import type { User } from "../request/user.ts";
 import type { ResolvedLimits } from "./request-limits.ts";
 
 /** Made once: a flood of refusals should cost as little as it can. */

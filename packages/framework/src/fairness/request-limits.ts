@@ -1,4 +1,4 @@
-import { whole } from "../numbers.ts";
+import { whole } from "../util/numbers.ts";
 
 /**
  * How much a server does at a time, and who waits (Kubernetes' API Priority and Fairness). Numbers are whole; `Infinity`

@@ -2,7 +2,7 @@ import { BlockList, isIP } from "node:net";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { IdentityHeaders } from "../authn/identity-headers.ts";
 import type { Exchange } from "../exchange.ts";
-import { whole } from "../numbers.ts";
+import { whole } from "../util/numbers.ts";
 import { networkOf } from "./address.ts";
 
 /**

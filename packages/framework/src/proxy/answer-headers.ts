@@ -1,5 +1,5 @@
 import type { ResponseHeaders } from "@virtual-workspaces/transport";
-import { HOPS_HEADER } from "../hops.ts";
+import { HOPS_HEADER } from "../request/hops.ts";
 
 /** What is about the connection to the other server, and not about its answer. */
 const CONNECTION: ReadonlySet<string> = new Set([

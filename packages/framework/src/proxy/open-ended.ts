@@ -1,4 +1,4 @@
-import { requestInfo } from "../request-info.ts";
+import { requestInfo } from "../request/request-info.ts";
 
 /** Where the part of a path begins that says what a request is about. */
 const API = /\/apis?\/(?!.*\/clusters\/)/;

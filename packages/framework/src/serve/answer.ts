@@ -2,7 +2,7 @@ import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { negotiate, type Wanted } from "../encode/negotiate.ts";
 import type { Presented } from "../encode/representations.ts";
 import { respond, respondDocument } from "../encode/respond.ts";
-import { type Encoded, encodeObject, isEncoded } from "../encoded.ts";
+import { type Encoded, encodeObject, isEncoded } from "../watch/cache/encoded.ts";
 import type { Exchange } from "../exchange.ts";
 
 /** How an object is to be answered. */

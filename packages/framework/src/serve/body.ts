@@ -8,7 +8,7 @@ import {
   quote,
 } from "@virtual-workspaces/apimachinery";
 import { type DecodedBody, type DecodeOptions, decodeBody } from "../body/decode.ts";
-import { hasBody } from "../body/has-body.ts";
+import { hasBody } from "../listener/has-body.ts";
 import { PROTOBUF_DELETE_OPTIONS } from "../body/protobuf/meta.ts";
 import { readBody } from "../body/read.ts";
 import type { ResourceDefinition } from "../definition.ts";

@@ -1,7 +1,7 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
-import type { AnyConnect } from "../subresource/check-named.ts";
+import type { ServedResource } from "../resource/served.ts";
+import type { AnyConnect } from "../resource/check-named.ts";
 import { handOver } from "./raw.ts";
 import { subresourceRequest } from "./subresource-request.ts";
 

@@ -1,5 +1,5 @@
 import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
+import type { ServedResource } from "../resource/served.ts";
 import { checkPlace } from "../write/identity.ts";
 import { answerObject, wantedObject } from "./answer.ts";
 import { reporter, sentObject } from "./body.ts";

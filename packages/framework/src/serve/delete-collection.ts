@@ -2,7 +2,7 @@ import { type DeleteQuery, isApiError } from "@virtual-workspaces/apimachinery";
 import { negotiate, type Wanted } from "../encode/negotiate.ts";
 import { respondSuccess } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
+import type { ServedResource } from "../resource/served.ts";
 import type { Storage } from "../storage.ts";
 import { isStatus } from "../storage-writes.ts";
 import { Turns } from "../write/turns.ts";

@@ -5,9 +5,9 @@ import {
   type StatusDetails,
 } from "@virtual-workspaces/apimachinery";
 import { respondSuccess } from "../encode/respond.ts";
-import { type Encoded, isEncoded } from "../encoded.ts";
+import { type Encoded, isEncoded } from "../watch/cache/encoded.ts";
 import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
+import type { ServedResource } from "../resource/served.ts";
 import { isStatus } from "../storage-writes.ts";
 import { answerObject, wantedObject } from "./answer.ts";
 import { sentOptions } from "./body.ts";

@@ -5,13 +5,13 @@ import {
   type ListOptions,
   parseOwnJson,
 } from "@virtual-workspaces/apimachinery";
-import { EncodedBytes } from "../bytes/encoded-bytes.ts";
-import { ListSplitter } from "../bytes/list-splitter.ts";
+import { EncodedBytes } from "../encode/encoded-bytes.ts";
+import { ListSplitter } from "../encode/list-splitter.ts";
 import { decoded } from "../encode/content-encoding.ts";
 import type { Wanted } from "../encode/negotiate.ts";
-import { clusterOf, type Encoded, encodeObject, isEncoded } from "../encoded.ts";
+import { clusterOf, type Encoded, encodeObject, isEncoded } from "../watch/cache/encoded.ts";
 import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
+import type { ServedResource } from "../resource/served.ts";
 import { type EncodedList, type ItemList, isEncodedList, type ListRequest, type ListResult } from "../storage.ts";
 import type { Selection } from "../watch/selection.ts";
 import { type Page, writeList } from "./list-body.ts";

@@ -1,8 +1,8 @@
 import { decodeContinue } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
-import type { PassOn } from "../peers.ts";
-import type { ServedResource } from "../served.ts";
-import { Minter } from "../watch/minter.ts";
+import type { PassOn } from "../request/peers.ts";
+import type { ServedResource } from "../resource/served.ts";
+import { Minter } from "../watch/cache/minter.ts";
 import { rawRequest } from "./raw.ts";
 
 /** Has another process answer that has what is asked for. `undefined`: this one has it. */

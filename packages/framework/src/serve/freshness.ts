@@ -1,7 +1,7 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
 import type { CacheLease } from "../storage-changes.ts";
-import type { ReadableCache } from "../watch/readable-cache.ts";
+import type { ReadableCache } from "../watch/cache/readable-cache.ts";
 
 /** How long a read waits for a version that has not come yet, ms (Kubernetes' watch cache: 3 s). */
 const PATIENCE = 3_000;

@@ -1,8 +1,8 @@
 import { ApiError, type KubeObject, type ObjectKey, parseListOptions } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
-import type { Encoded } from "../encoded.ts";
+import type { Encoded } from "../watch/cache/encoded.ts";
 import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
+import type { ServedResource } from "../resource/served.ts";
 import type { CacheLease } from "../storage-changes.ts";
 import { answerObject, wantedObject } from "./answer.ts";
 import { freshen } from "./freshness.ts";

@@ -2,9 +2,9 @@ import type { Wanted } from "../encode/negotiate.ts";
 import { PieceWriter } from "../encode/pieces.ts";
 import type { ListMetadata, Representation } from "../encode/representation.ts";
 import { respondDocument, startStream } from "../encode/respond.ts";
-import type { Encoded } from "../encoded.ts";
+import type { Encoded } from "../watch/cache/encoded.ts";
 import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
+import type { ServedResource } from "../resource/served.ts";
 
 /** What is to be written of a list. */
 export interface Page {

@@ -8,12 +8,12 @@ import {
   validateListOptions,
 } from "@virtual-workspaces/apimachinery";
 import { negotiate } from "../encode/negotiate.ts";
-import type { Encoded } from "../encoded.ts";
+import type { Encoded } from "../watch/cache/encoded.ts";
 import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
+import type { ServedResource } from "../resource/served.ts";
 import type { CacheLease, Past } from "../storage-changes.ts";
-import type { Snapshot } from "../watch/cache.ts";
-import { cacheKey, visitIn } from "../watch/objects.ts";
+import type { Snapshot } from "../watch/cache/cache.ts";
+import { cacheKey, visitIn } from "../watch/cache/objects.ts";
 import { Selection } from "../watch/selection.ts";
 import { directPage, type PageRequest, serveDirectList } from "./direct-list.ts";
 import { FOREIGN, freshen } from "./freshness.ts";

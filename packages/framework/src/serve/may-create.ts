@@ -1,7 +1,7 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
 import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
+import type { ServedResource } from "../resource/served.ts";
 import { authorizeAs } from "../stages/authorize.ts";
 import type { Awaitable } from "../storage.ts";
 

@@ -1,11 +1,11 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
-import { parseAccept } from "../discovery/accept.ts";
+import { parseAccept } from "../encode/accept.ts";
 import { negotiate } from "../encode/negotiate.ts";
 import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
+import type { ServedResource } from "../resource/served.ts";
 import type { Awaitable } from "../storage.ts";
 import type { AskedResource, VirtualWorkspace } from "../virtual-workspace.ts";
-import { type Asker, HookRequest } from "./hook-request.ts";
+import { type Asker, HookRequest } from "../hooks/hook-request.ts";
 
 const FORMS = { list: "PartialObjectMetadataList", watch: "PartialObjectMetadata" } as const;
 const KINDS = { list: "list", watch: "stream" } as const;

@@ -2,7 +2,7 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import { etagMatches } from "../discovery/etag.ts";
 import { respond } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
-import type { Advertised } from "../served.ts";
+import type { Advertised } from "../resource/served.ts";
 import { rawRequest } from "./raw.ts";
 
 /** Answers what is about no object: discovery, OpenAPI, version and health. @returns whether there is such a thing */

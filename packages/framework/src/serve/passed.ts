@@ -1,9 +1,9 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { isAggregated } from "../discovery/negotiation.ts";
 import type { Exchange } from "../exchange.ts";
-import { type PassedHandlers, withVerbs } from "../passed.ts";
-import type { Advertised, ServedResource } from "../served.ts";
-import { HookRequest } from "./hook-request.ts";
+import { type PassedHandlers, withVerbs } from "../resource/passed.ts";
+import type { Advertised, ServedResource } from "../resource/served.ts";
+import { HookRequest } from "../hooks/hook-request.ts";
 import { handOver, rawRequest, takeRaw } from "./raw.ts";
 import { refuseUnknown } from "./scope.ts";
 

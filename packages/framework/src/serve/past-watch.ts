@@ -2,7 +2,7 @@ import { type ApiError, isApiError, toApiError } from "@virtual-workspaces/apima
 import { PieceWriter } from "../encode/pieces.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Past } from "../storage-changes.ts";
-import type { CacheEvent } from "../watch/event.ts";
+import type { CacheEvent } from "../watch/cache/event.ts";
 import type { Lane } from "../watch/lane.ts";
 import type { Subscriber } from "../watch/subscriber.ts";
 import { tooOld } from "./freshness.ts";

@@ -1,6 +1,6 @@
 import { readBody } from "../body/read.ts";
 import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
+import type { ServedResource } from "../resource/served.ts";
 import type { Awaitable } from "../storage.ts";
 import type { Written } from "../storage-writes.ts";
 import { readKept } from "../write/read.ts";

@@ -7,7 +7,7 @@ import { impersonationLines } from "../authn/impersonation.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Mounted } from "../mounted.ts";
 import type { Awaitable } from "../storage.ts";
-import type { User } from "../user.ts";
+import type { User } from "../request/user.ts";
 import type { RawRequest } from "../virtual-workspace.ts";
 
 /** Hands the request over to the view's raw handler. */

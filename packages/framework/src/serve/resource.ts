@@ -1,8 +1,8 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
 import type { Exchange } from "../exchange.ts";
-import type { RequestInfo } from "../request-info.ts";
-import type { ServedResource, Verb } from "../served.ts";
+import type { RequestInfo } from "../request/request-info.ts";
+import type { ServedResource, Verb } from "../resource/served.ts";
 import { serveCreate } from "./create.ts";
 import { serveDelete } from "./delete.ts";
 import { serveDeleteCollection } from "./delete-collection.ts";

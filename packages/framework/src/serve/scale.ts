@@ -1,11 +1,11 @@
 import { apiVersionOf, cloneJson, FieldManager, type KubeObject } from "@virtual-workspaces/apimachinery";
 import { readBody } from "../body/read.ts";
-import { parsed } from "../encoded.ts";
+import { parsed } from "../watch/cache/encoded.ts";
 import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
-import { normalizeScale } from "../subresource/scale-form.ts";
-import { SCALE } from "../subresource/scale-kind.ts";
-import type { Scaling } from "../subresource/scaling.ts";
+import type { ServedResource } from "../resource/served.ts";
+import { normalizeScale } from "../resource/scale/scale-form.ts";
+import { SCALE } from "../resource/scale/scale-kind.ts";
+import type { Scaling } from "../resource/scale/scaling.ts";
 import { checkKind, checkPlace } from "../write/identity.ts";
 import type { Change, Draft, WriteRequest } from "../write/request.ts";
 import { checkUid } from "../write/update.ts";

@@ -1,9 +1,9 @@
 import { ApiError, type GroupResource, WILDCARD } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
 import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
+import type { ServedResource } from "../resource/served.ts";
 import type { RequestOptions, Scope } from "../storage.ts";
-import type { User } from "../user.ts";
+import type { User } from "../request/user.ts";
 import { everything } from "../watch/selection.ts";
 
 /** What a storage is told of this request's place, with nothing selected. */

@@ -1,5 +1,5 @@
 import { ApiError, type FieldSelector } from "@virtual-workspaces/apimachinery";
-import type { ServedResource } from "../served.ts";
+import type { ServedResource } from "../resource/served.ts";
 
 /**
  * Refuses a selector on fields that objects of this kind cannot be selected by, as Kubernetes does for custom kinds: a

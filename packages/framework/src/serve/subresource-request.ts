@@ -1,9 +1,9 @@
 import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
 import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
-import type { AnyNamed } from "../subresource/check-named.ts";
-import type { SubresourceRequest } from "../subresource/named.ts";
+import type { ServedResource } from "../resource/served.ts";
+import type { AnyNamed } from "../resource/check-named.ts";
+import type { SubresourceRequest } from "../resource/named.ts";
 import { readKept } from "../write/read.ts";
 import { keyOf } from "./key.ts";
 import { rawRequest } from "./raw.ts";

@@ -1,8 +1,8 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
 import type { Exchange } from "../exchange.ts";
-import { METHOD_VERBS } from "../request-info.ts";
-import type { ServedResource, Verb } from "../served.ts";
+import { METHOD_VERBS } from "../request/request-info.ts";
+import type { ServedResource, Verb } from "../resource/served.ts";
 import { serveConnect } from "./connect.ts";
 import { serveGet } from "./get.ts";
 import { serveKind } from "./kind-subresource.ts";

@@ -1,7 +1,7 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import { cloneJson } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
+import type { ServedResource } from "../resource/served.ts";
 import { checkPlace } from "../write/identity.ts";
 import type { Draft } from "../write/request.ts";
 import { answerObject, wantedObject } from "./answer.ts";

@@ -6,7 +6,7 @@ import {
   type WriteQueryRules,
 } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
-import type { ServedResource } from "../served.ts";
+import type { ServedResource } from "../resource/served.ts";
 import type { WriteOptions } from "../storage-writes.ts";
 import type { WriteRequest } from "../write/request.ts";
 import type { Part } from "../write/update.ts";

@@ -1,8 +1,8 @@
 import { type IncomingMessage, METHODS, type ServerResponse } from "node:http";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
-import { mayBeShortened } from "../limits.ts";
-import { problem } from "../malformed.ts";
+import { mayBeShortened } from "../listener/limits.ts";
+import { problem } from "../listener/malformed.ts";
 
 /** Of a query: no client of Kubernetes comes near. Node reads as many in a millisecond, and more in quadratic time. */
 const MOST_PARAMETERS = 1000;

@@ -2,7 +2,7 @@ import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import type { Authenticator } from "../authn/authenticator.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Mounted } from "../mounted.ts";
-import { isUser, type User } from "../user.ts";
+import { isUser, type User } from "../request/user.ts";
 
 type Verdict = User | undefined;
 

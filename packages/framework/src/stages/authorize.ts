@@ -1,13 +1,13 @@
 import { forbiddenFor } from "@virtual-workspaces/apimachinery";
-import type { Decision } from "../authorization.ts";
+import type { Decision } from "../authz/authorization.ts";
 import { connecting } from "../authz/connecting.ts";
 import { decide } from "../authz/decide.ts";
 import type { Exchange } from "../exchange.ts";
-import { checkInterpreted } from "../path.ts";
-import type { RequestInfo } from "../request-info.ts";
-import { isReview, mayReview } from "../reviews/basic-user.ts";
-import { AuthorizeQuestion } from "../serve/hook-request.ts";
-import type { User } from "../user.ts";
+import { checkInterpreted } from "../request/path.ts";
+import type { RequestInfo } from "../request/request-info.ts";
+import { isReview, mayReview } from "../authz/reviews/basic-user.ts";
+import { AuthorizeQuestion } from "../hooks/hook-request.ts";
+import type { User } from "../request/user.ts";
 
 /** Asks the virtual workspace. A no is 403; a throw is 500 and says nothing of why; a tail is 400 that a view with `handles` leaves to us, and that other views refuse. */
 export function authorize(exchange: Exchange): void | Promise<void> {

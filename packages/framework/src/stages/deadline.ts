@@ -1,8 +1,8 @@
 import { ApiError, quote } from "@virtual-workspaces/apimachinery";
-import { closeBehindAnswer } from "../body/unread.ts";
+import { closeBehindAnswer } from "../listener/unread.ts";
 import { respondStatus } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
-import { delayOf } from "../numbers.ts";
+import { delayOf } from "../util/numbers.ts";
 
 /**
  * Bounds how long a request may take (Kubernetes' request timeout), to less if the client says so by `timeout`: from

@@ -1,9 +1,9 @@
 import { type Impersonation, impersonationOf } from "../authn/impersonation.ts";
 import { decide } from "../authz/decide.ts";
 import type { Exchange } from "../exchange.ts";
-import { AuthorizeQuestion } from "../serve/hook-request.ts";
+import { AuthorizeQuestion } from "../hooks/hook-request.ts";
 import type { Awaitable } from "../storage.ts";
-import type { User } from "../user.ts";
+import type { User } from "../request/user.ts";
 import { enforce } from "./authorize.ts";
 
 /** Goes on as somebody else, if the server's rule allows the caller every part of that; who passes that on asks nobody. */

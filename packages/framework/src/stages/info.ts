@@ -1,5 +1,5 @@
 import type { Exchange } from "../exchange.ts";
-import { requestInfo } from "../request-info.ts";
+import { requestInfo } from "../request/request-info.ts";
 
 /** Says what the request is about. */
 export function info(exchange: Exchange): void {

@@ -1,6 +1,6 @@
 import { isClusterName, WILDCARD } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
-import { HookRequest } from "../serve/hook-request.ts";
+import { HookRequest } from "../hooks/hook-request.ts";
 import type { Located } from "../virtual-workspace.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { Exchange } from "../exchange.ts";
-import { METRICS_PATH } from "../metrics/metrics.ts";
+import { METRICS_PATH } from "../observe/metrics/metrics.ts";
 
 /** Finds the virtual workspace. A malformed URL is refused here; an unknown one after authentication. */
 export function match(exchange: Exchange): void {

@@ -1,8 +1,8 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import { cloneJson, type KubeObject } from "@virtual-workspaces/apimachinery";
-import { decodeObject, type Encoded, isEncoded, parsed } from "../encoded.ts";
+import { decodeObject, type Encoded, isEncoded, parsed } from "../watch/cache/encoded.ts";
 import type { RequestOptions } from "../storage.ts";
-import { cacheKey } from "../watch/objects.ts";
+import { cacheKey } from "../watch/cache/objects.ts";
 import type { Before, Lens } from "./lens.ts";
 
 /**

@@ -8,7 +8,7 @@ import {
   stringifyJson,
 } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
-import { type Encoded, isEncoded, keyIn } from "../encoded.ts";
+import { type Encoded, isEncoded, keyIn } from "../watch/cache/encoded.ts";
 import type { DeleteOptions, WriteOptions } from "../storage-writes.ts";
 import { modified } from "../write/update.ts";
 import type { Before, Lens } from "./lens.ts";

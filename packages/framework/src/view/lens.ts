@@ -1,6 +1,6 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
-import type { Encoded } from "../encoded.ts";
+import type { Encoded } from "../watch/cache/encoded.ts";
 import type { Scope } from "../storage.ts";
 import type { Below } from "../write/below.ts";
 import type { KeptAnnotations } from "./annotations.ts";

@@ -3,7 +3,7 @@ import type { TypedDefinition } from "../definition.ts";
 import type { Awaitable, Scope, Storage } from "../storage.ts";
 import type { CacheLease } from "../storage-changes.ts";
 import type { WriteOptions } from "../storage-writes.ts";
-import type { HistoryOptions } from "../watch/cache.ts";
+import type { HistoryOptions } from "../watch/cache/cache.ts";
 import type { Reader } from "./reader.ts";
 
 /** What a view can be made from: a collection, another view, any storage with a kind that keeps its own history. */

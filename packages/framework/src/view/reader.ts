@@ -1,7 +1,7 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
-import { decodeObject, type Encoded } from "../encoded.ts";
-import { objectsIn } from "../watch/objects.ts";
-import type { ReadableCache } from "../watch/readable-cache.ts";
+import { decodeObject, type Encoded } from "../watch/cache/encoded.ts";
+import { objectsIn } from "../watch/cache/objects.ts";
+import type { ReadableCache } from "../watch/cache/readable-cache.ts";
 
 /** A source as `select` and `map` read it: parsed once per version, never to be changed. */
 export interface Reader<T extends object> {

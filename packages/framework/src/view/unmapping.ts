@@ -1,6 +1,6 @@
 import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import { apiVersionOf, cloneJson, equalJson, type KubeObject, type ObjectMeta } from "@virtual-workspaces/apimachinery";
-import { contentOf, decodeObject } from "../encoded.ts";
+import { contentOf, decodeObject } from "../watch/cache/encoded.ts";
 import type { WriteOptions } from "../storage-writes.ts";
 import { lasting } from "../write/race.ts";
 import type { Draft } from "../write/request.ts";

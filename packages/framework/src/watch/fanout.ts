@@ -1,9 +1,9 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Representation } from "../encode/representation.ts";
-import type { CacheListener } from "./cache.ts";
-import type { CacheEvent } from "./event.ts";
+import type { CacheListener } from "./cache/cache.ts";
+import type { CacheEvent } from "./cache/event.ts";
 import { type FanoutStats, Lane, type SentCount } from "./lane.ts";
-import type { ReadableCache } from "./readable-cache.ts";
+import type { ReadableCache } from "./cache/readable-cache.ts";
 import type { Selection } from "./selection.ts";
 import type { Subscriber } from "./subscriber.ts";
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { compareResourceVersions, isApiError } from "@virtual-workspaces/apimachinery";
 import type { Past } from "../storage-changes.ts";
 import { askedAfterNow } from "./after-now.ts";
-import { type HistoryOptions, WatchCache } from "./cache.ts";
+import { type HistoryOptions, WatchCache } from "./cache/cache.ts";
 import { Refusal } from "./refusal.ts";
 import { SourceReader, type SourceReaderOptions } from "./source-reader.ts";
 import { StreamWriter } from "./stream-writer.ts";

@@ -1,9 +1,9 @@
 import { type ApiError, toApiError } from "@virtual-workspaces/apimachinery";
-import { keptBytes } from "../bytes/kept-bytes.ts";
+import { keptBytes } from "../encode/kept-bytes.ts";
 import { Chunk } from "../encode/chunk.ts";
 import { eventBytes, eventPieces, type Representation } from "../encode/representation.ts";
-import type { CacheEvent } from "./event.ts";
-import type { ReadableCache } from "./readable-cache.ts";
+import type { CacheEvent } from "./cache/event.ts";
+import type { ReadableCache } from "./cache/readable-cache.ts";
 import type { Selection } from "./selection.ts";
 import type { Subscriber } from "./subscriber.ts";
 

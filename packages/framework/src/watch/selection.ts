@@ -4,9 +4,9 @@ import {
   parseFieldSelector,
   parseLabelSelector,
 } from "@virtual-workspaces/apimachinery";
-import type { Encoded } from "../encoded.ts";
+import type { Encoded } from "./cache/encoded.ts";
 import type { Scope } from "../storage.ts";
-import type { CacheEvent, EventType } from "./event.ts";
+import type { CacheEvent, EventType } from "./cache/event.ts";
 
 /** Which objects of a cache a request wants: by logical cluster, namespace and selectors. */
 export class Selection {

@@ -1,9 +1,9 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
-import { clusterOf, type Encoded, encodeObject, isEncoded } from "../encoded.ts";
+import { clusterOf, type Encoded, encodeObject, isEncoded } from "./cache/encoded.ts";
 import { isEncodedList, type Scope } from "../storage.ts";
 import type { Change } from "../storage-changes.ts";
-import { User } from "../user.ts";
+import { User } from "../request/user.ts";
 import type { FeedSource, Versions } from "./source.ts";
 
 /** What is read of which source. */

@@ -1,7 +1,7 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Awaitable, Scope, Storage } from "../storage.ts";
 import type { ChangesOptions, Past } from "../storage-changes.ts";
-import type { WatchCache } from "./cache.ts";
+import type { WatchCache } from "./cache/cache.ts";
 
 /** Which objects there are, and no more of them than their versions. */
 export interface Versions {

@@ -1,6 +1,6 @@
 import { compareResourceVersions, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import type { Change } from "../storage-changes.ts";
-import type { WatchCache } from "./cache.ts";
+import type { WatchCache } from "./cache/cache.ts";
 import type { SourceReader, SourceReaderOptions } from "./source-reader.ts";
 
 /** Where {@link StreamWriter} writes, and what it knows of the source. */

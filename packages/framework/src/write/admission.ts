@@ -1,7 +1,7 @@
 import type { DeleteQuery, KubeObject } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
 import type { Awaitable } from "../storage.ts";
-import type { User } from "../user.ts";
+import type { User } from "../request/user.ts";
 
 /** What is about to be done to an object (Kubernetes' admission attributes). */
 export interface AdmitRequest<T extends KubeObject = KubeObject> {

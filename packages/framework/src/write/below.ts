@@ -9,7 +9,7 @@ import {
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
-import type { Encoded } from "../encoded.ts";
+import type { Encoded } from "../watch/cache/encoded.ts";
 import type { Scope, Storage } from "../storage.ts";
 import type { DeleteOptions, WriteOptions } from "../storage-writes.ts";
 import type { Deleted } from "./keeping.ts";

@@ -6,7 +6,7 @@ import {
   type ObjectKey,
 } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, type ResourceDefinition } from "../definition.ts";
-import { type Encoded, isEncoded } from "../encoded.ts";
+import { type Encoded, isEncoded } from "../watch/cache/encoded.ts";
 import type { Storage } from "../storage.ts";
 import { isStatus } from "../storage-writes.ts";
 import { inCluster } from "./own-annotations.ts";

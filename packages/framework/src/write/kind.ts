@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { apiVersionOf, type JsonSchema, type KubeObject, type StatusCause } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
 import type { Awaitable } from "../storage.ts";
-import { scaleFields, scaleProblems } from "../subresource/scale-fields.ts";
+import { scaleFields, scaleProblems } from "../resource/scale/scale-fields.ts";
 import { fieldOwners } from "./field-owners.ts";
 import type { KindVersions } from "./kind-versions.ts";
 import type { KindRules } from "./rules.ts";

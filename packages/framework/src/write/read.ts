@@ -1,5 +1,5 @@
 import { cloneJson, type KubeObject, type ObjectKey } from "@virtual-workspaces/apimachinery";
-import { decodeObject, type Encoded, isEncoded } from "../encoded.ts";
+import { decodeObject, type Encoded, isEncoded } from "../watch/cache/encoded.ts";
 import type { RequestOptions, Scope, Storage } from "../storage.ts";
 
 /** An object as a storage keeps it. Bytes are parsed once: a clone takes a third of the time. */

@@ -11,7 +11,7 @@ import {
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
-import type { Encoded } from "../encoded.ts";
+import type { Encoded } from "../watch/cache/encoded.ts";
 import type { Storage } from "../storage.ts";
 import type { Written } from "../storage-writes.ts";
 import type { AdmitCheck, AdmitRequest } from "./admission.ts";

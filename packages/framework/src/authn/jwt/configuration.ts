@@ -9,7 +9,7 @@ import {
   type JsonObject,
   type JsonSchema,
 } from "@virtual-workspaces/apimachinery";
-import { siblingModule } from "../../worker/module.ts";
+import { siblingModule } from "../../util/worker/module.ts";
 import { anonymous as anonymousCallers } from "../anonymous.ts";
 import type { Authenticator } from "../authenticator.ts";
 import { CONFIGURATION_SCHEMA } from "./configuration-schema.ts";

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
-import { BoundedCache } from "../../bounded-cache.ts";
-import { type Log, warningLog } from "../../log.ts";
-import type { User } from "../../user.ts";
+import { BoundedCache } from "../../util/bounded-cache.ts";
+import { type Log, warningLog } from "../../observe/log/log.ts";
+import type { User } from "../../request/user.ts";
 import { Verdicts } from "../verdicts.ts";
 import { jwtVerifier, UNKNOWN_ISSUER } from "./jwt.ts";
 import type { JwtAuthenticator, JwtSettings } from "./options.ts";

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { fieldInvalid, type StatusCause } from "@virtual-workspaces/apimachinery";
 import type { Expression, ExpressionCompiler } from "../../cel/expression.ts";
-import { siblingModule } from "../../worker/module.ts";
+import { siblingModule } from "../../util/worker/module.ts";
 
 const TEXT = { type: "string" } as const;
 const TEXTS = { type: "array", items: TEXT } as const;

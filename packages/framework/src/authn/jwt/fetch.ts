@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { type ConnectionOptions, connect } from "node:tls";
 import { type Dial, hostOf } from "@virtual-workspaces/transport";
-import { delayOf } from "../../numbers.ts";
+import { delayOf } from "../../util/numbers.ts";
 
 /** The longest answer that is read of an issuer, bytes. */
 const LONGEST_ANSWER = 1024 * 1024;

@@ -1,6 +1,6 @@
 import { fieldDuplicate, fieldTooMany, formatCauses, type StatusCause } from "@virtual-workspaces/apimachinery";
-import { type Log, warningLog } from "../../log.ts";
-import { whole } from "../../numbers.ts";
+import { type Log, warningLog } from "../../observe/log/log.ts";
+import { whole } from "../../util/numbers.ts";
 import { bearerTokens, type TokenAuthenticator, type TokenVerdict, type TokenVerifier } from "../bearer-tokens.ts";
 import { MappingCompiler } from "./compiled.ts";
 import { Issuer } from "./issuer.ts";

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
-import type { Log } from "../../log.ts";
-import { whole } from "../../numbers.ts";
+import type { Log } from "../../observe/log/log.ts";
+import { whole } from "../../util/numbers.ts";
 import type { Awaitable } from "../../storage.ts";
 import { fetchText } from "./fetch.ts";
 import { type KeySet, keySetOf, keySetOfPem } from "./key-set.ts";

@@ -1,5 +1,5 @@
 import { type JsonObject, memberOf } from "@virtual-workspaces/apimachinery";
-import { authenticatedUser, type Identity, type User } from "../../user.ts";
+import { authenticatedUser, type Identity, type User } from "../../request/user.ts";
 import type { CompiledExpressions, PlacedExpression } from "./compiled.ts";
 import { isExpressionError } from "./expressions.ts";
 import type { JwtAuthenticator } from "./options.ts";

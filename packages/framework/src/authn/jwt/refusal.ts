@@ -1,4 +1,4 @@
-import type { Log } from "../../log.ts";
+import type { Log } from "../../observe/log/log.ts";
 
 /** Why a token is refused, in words that hold nothing of it. */
 export class Refusal extends Error {

@@ -1,4 +1,4 @@
-import type { Rules } from "../../authorization.ts";
+import type { Rules } from "../authorization.ts";
 import type { PolicyRule } from "./objects.ts";
 import type { Grant } from "./policy.ts";
 

@@ -1,4 +1,4 @@
-import type { RequestInfo } from "../../request-info.ts";
+import type { RequestInfo } from "../../request/request-info.ts";
 import type { PolicyRule } from "./objects.ts";
 
 const ALL = "*";

@@ -6,7 +6,7 @@ import {
   deny,
   type Rules,
   type RulesRequest,
-} from "../../authorization.ts";
+} from "../authorization.ts";
 import type { Awaitable } from "../../storage.ts";
 import { readObjects } from "./files.ts";
 import { aggregate, grantedRules } from "./granted-rules.ts";

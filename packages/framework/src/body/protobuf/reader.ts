@@ -1,4 +1,4 @@
-import { BODY_LIMITS } from "../limits.ts";
+import { BODY_LIMITS } from "../../util/limits.ts";
 import { ProtobufFault, type ProtobufField, type ProtobufMessage } from "./message.ts";
 import { emptyOf, isEmptyScalar, scalarOf } from "./values.ts";
 import { fieldsOf, WIRE, type WireField } from "./wire.ts";

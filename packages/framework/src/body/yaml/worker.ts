@@ -1,6 +1,6 @@
 // Run by the threads of YamlReaders.
 import { stringifyJson } from "@virtual-workspaces/apimachinery";
-import { answerMessages } from "../../worker/answer.ts";
+import { answerMessages } from "../../util/worker/answer.ts";
 import { YamlFault } from "./fault.ts";
 import { parseYaml } from "./parse.ts";
 

@@ -12,7 +12,7 @@ import {
   type UpstreamOptions,
 } from "@virtual-workspaces/transport";
 import httpProxy from "http-proxy";
-import { pipe as connection } from "../../pipe.ts";
+import { pipe as connection } from "../../listener/pipe.ts";
 import type { ProxyEngine } from "../engine.ts";
 import { Sending } from "./sending.ts";
 

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Encoded } from "../../encoded.ts";
+import type { Encoded } from "../../watch/cache/encoded.ts";
 import type { Awaitable, Scope } from "../../storage.ts";
 import type { CacheLease } from "../../storage-changes.ts";
 import { askedAfterNow } from "../../watch/after-now.ts";
-import { cacheKey, keyOfText, objectsIn } from "../../watch/objects.ts";
+import { cacheKey, keyOfText, objectsIn } from "../../watch/cache/objects.ts";
 import type { ViewSource } from "../options.ts";
 import { Late, type MemberState, stateAfter } from "./member-state.ts";
 import type { Turns } from "./turns.ts";

@@ -1,0 +1,72 @@
+import type { Exchange } from "../exchange.ts";
+import { codeOf, type Observer } from "./observer.ts";
+import type { RequestInfo } from "../request/request-info.ts";
+import type { Awaitable } from "../storage.ts";
+
+/** What an access log is told of a request. Never holds credentials, the query, headers or bodies. */
+export interface RequestRecord {
+  /**
+   * Kubernetes' audit stages. Every request ends with `ResponseComplete`; one that is long-running (a watch, an upgrade)
+   * and still open when its answer has begun is told of then too, as `ResponseStarted`.
+   */
+  readonly stage: "ResponseStarted" | "ResponseComplete";
+  /** The answer's `Audit-Id`. */
+  readonly requestId: string;
+  readonly method: string;
+  /** Kubernetes' verb (`list`, `watch`), "" when the request was refused before it was known. */
+  readonly verb: string;
+  /** The path of the request target as it came. */
+  readonly path: string;
+  /** The logical cluster, `*` for all of them; "" where the path names none, or it was not known yet which one it leads to. */
+  readonly cluster: string;
+  /** The user's name, `undefined` when the request was refused before it was known. */
+  readonly user: string | undefined;
+  /** Who logged in, where they go on as `user` (Kubernetes' impersonation). */
+  readonly impersonator: string | undefined;
+  /** HTTP status, 0 when the client left before there was one. */
+  readonly code: number;
+  /** Since the head of the request was read, ms. */
+  readonly duration: number;
+  /** Of the trace that the request is a part of (W3C Trace Context). */
+  readonly traceId: string | undefined;
+}
+
+/** Tells `tell` of requests. */
+export function accessLog(tell: (record: RequestRecord) => Awaitable<void>): Observer {
+  const report = (exchange: Exchange, stage: RequestRecord["stage"]): void => {
+    const failed = (error: unknown): void =>
+      exchange.log({ level: "error", message: "onRequest failed", error: String(error) });
+    try {
+      const told = tell(recordOf(exchange, stage));
+      if (told !== undefined) Promise.resolve(told).catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+  };
+  return {
+    started: (exchange) => report(exchange, "ResponseStarted"),
+    ended: (exchange) => report(exchange, "ResponseComplete"),
+  };
+}
+
+function recordOf(exchange: Exchange, stage: RequestRecord["stage"]): RequestRecord {
+  const { requestId, method, path, startedAt } = exchange;
+  return {
+    stage,
+    requestId,
+    method,
+    verb: infoOf(exchange)?.verb ?? "",
+    path,
+    cluster: exchange.knownCluster,
+    user: exchange.user?.name,
+    impersonator: exchange.impersonator?.name,
+    code: codeOf(exchange),
+    duration: performance.now() - startedAt,
+    traceId: exchange.traceId,
+  };
+}
+
+/** Refusals come before the stage that sets it, and so do probes. */
+function infoOf(exchange: Exchange): RequestInfo | undefined {
+  return exchange.info;
+}

@@ -1,0 +1,191 @@
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import type { Exchange } from "../../exchange.ts";
+import { LineQueue } from "../log/line-queue.ts";
+import { type LineWriter, writerTo } from "../log/target.ts";
+import type { Log } from "../log/log.ts";
+import { delayOf } from "../../util/numbers.ts";
+import type { Observer } from "../observer.ts";
+import type { Audit } from "./audit.ts";
+import { eventLine } from "./event.ts";
+import { originOf } from "./origin.ts";
+import type { AuditStage } from "./policy.ts";
+import { AuditRecord } from "./record.ts";
+import { AuditRules } from "./rules.ts";
+
+/** How long events wait to be put into words together, and then to be written together, ms. */
+const DELAY = 20;
+/** What an event comes to, roughly, bytes, besides its URL. */
+const TYPICAL = 1024;
+/** How much waits to be put into words: one at a time, between the stages of requests, that takes three times as long. */
+const TOGETHER = 64 * TYPICAL;
+/** How often lost events are told of, ms. */
+const TELL_EVERY = 10_000;
+
+/** An event to be. */
+interface Pending {
+  readonly exchange: Exchange;
+  readonly record: AuditRecord;
+  readonly stage: AuditStage;
+  readonly moment: number;
+}
+
+export interface AuditorOptions {
+  readonly audit: Audit;
+  readonly log: Log;
+  /** How long a request waits for room, ms. */
+  readonly patience: number;
+}
+
+/** Writes the audit events of a server. */
+export class Auditor implements Observer, AsyncDisposable {
+  /** Events, and those of them that were lost. */
+  readonly stats = { events: 0, lost: 0, rejected: 0 };
+  readonly #audit: Audit;
+  readonly #log: Log;
+  readonly #patience: number;
+  readonly #rules: AuditRules;
+  readonly #writer: LineWriter;
+  readonly #queue: LineQueue;
+  #pending: Pending[] = [];
+  /** What they will come to, roughly, bytes. */
+  #pendingSize = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #untold = 0;
+  #why = "";
+  #toldAt = Number.NEGATIVE_INFINITY;
+
+  constructor({ audit, log, patience }: AuditorOptions) {
+    this.#audit = audit;
+    this.#log = log;
+    this.#patience = patience;
+    this.#rules = new AuditRules(audit.policy);
+    this.#writer = writerTo(audit.to, (error) =>
+      log({ level: "warn", message: "audit log not begun anew", error: String(error) }),
+    );
+    const onLost = (count: number, error: unknown): void => this.#lost(count, String(error));
+    this.#queue = new LineQueue({ writer: this.#writer, limit: audit.maxPending, delay: DELAY, onLost });
+  }
+
+  /** @throws Error when the file cannot be written */
+  async open(): Promise<void> {
+    try {
+      await this.#writer.open();
+    } catch (error) {
+      throw new Error(`audit: ${(error as Error).message}`, { cause: error });
+    }
+  }
+
+  began(exchange: Exchange): void {
+    exchange.origin = originOf(exchange);
+  }
+
+  /** The caller is known, and nothing is done yet. A promise holds the request back until there is room for its events. */
+  received(exchange: Exchange): void | Promise<void> {
+    const record = this.#record(exchange);
+    exchange.audited = record;
+    if (record.decision.level === "None") return undefined;
+    if (this.#audit.whenFull === "drop") return this.#write(exchange, record, "RequestReceived");
+    if (!this.#full) return this.#admit(exchange, record);
+    return this.#wait(exchange).then(() => this.#admit(exchange, record));
+  }
+
+  started(exchange: Exchange): void {
+    if (exchange.audited !== undefined) this.#write(exchange, exchange.audited, "ResponseStarted");
+  }
+
+  ended(exchange: Exchange): void {
+    exchange.audited ??= this.#record(exchange);
+    this.#write(exchange, exchange.audited, exchange.failed ? "Panic" : "ResponseComplete");
+  }
+
+  /** Writes what waits. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#render();
+    await this.#queue[Symbol.asyncDispose]();
+    this.#toldAt = Number.NEGATIVE_INFINITY;
+    if (this.#untold > 0) this.#tell();
+  }
+
+  #record(exchange: Exchange): AuditRecord {
+    const decision = this.#rules.decide(exchange, exchange.impersonator ?? exchange.user);
+    return new AuditRecord(exchange, decision, this.#audit.maxObject);
+  }
+
+  get #full(): boolean {
+    return this.#queue.isFullWith(this.#pendingSize);
+  }
+
+  /** From now on nothing is done that is not written, whatever comes meanwhile. */
+  #admit(exchange: Exchange, record: AuditRecord): void {
+    record.admitted = true;
+    this.#write(exchange, record, "RequestReceived");
+  }
+
+  #write(exchange: Exchange, record: AuditRecord, stage: AuditStage): void {
+    const { level, omitStages } = record.decision;
+    if (level === "None" || omitStages.has(stage)) return;
+    this.stats.events += 1;
+    // Probes and what is refused early were not held back: anybody sends those, so that they must not fill the memory.
+    if (!record.admitted && this.#full) this.#lost(1, "more wait to be written than may");
+    else
+      this.#add({
+        exchange,
+        record,
+        stage,
+        moment: stage === "RequestReceived" ? exchange.startedAt : performance.now(),
+      });
+  }
+
+  #add(event: Pending): void {
+    const { path, search } = event.exchange;
+    this.#pending.push(event);
+    this.#pendingSize += TYPICAL + path.length + search.length;
+    // Whole objects are not kept longer than they must be.
+    if (this.#pendingSize >= TOGETHER || event.record.decision.response) this.#render();
+    else this.#timer ??= setTimeout(() => this.#render(), DELAY).unref();
+  }
+
+  #render(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const events = this.#pending;
+    this.#pending = [];
+    this.#pendingSize = 0;
+    for (const { exchange, ...event } of events) this.#queue.add(eventLine(exchange, event));
+  }
+
+  async #wait(exchange: Exchange): Promise<void> {
+    const { signal } = exchange;
+    signal.throwIfAborted();
+    this.#render();
+    const { promise, reject } = Promise.withResolvers<never>();
+    const late = setTimeout(() => {
+      this.stats.rejected += 1;
+      reject(ApiError.serviceUnavailable("the audit log cannot be written fast enough; try again", 1));
+    }, delayOf(this.#patience));
+    const leave = (): void => reject(signal.reason);
+    signal.addEventListener("abort", leave, { once: true });
+    try {
+      await Promise.race([this.#queue.room(), promise]);
+    } finally {
+      clearTimeout(late);
+      signal.removeEventListener("abort", leave);
+    }
+  }
+
+  #lost(count: number, why: string): void {
+    this.stats.lost += count;
+    this.#untold += count;
+    this.#why = why;
+    this.#tell();
+  }
+
+  /** Not once for each event: a full disk would fill the log too. */
+  #tell(): void {
+    const now = performance.now();
+    if (now - this.#toldAt < TELL_EVERY) return;
+    this.#toldAt = now;
+    this.#log({ level: "error", message: "audit events lost", count: this.#untold, error: this.#why });
+    this.#untold = 0;
+  }
+}

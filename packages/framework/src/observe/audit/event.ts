@@ -1,0 +1,166 @@
+import { bearerToken } from "../../authn/bearer-token.ts";
+import { utf8 } from "../../authn/headers.ts";
+import type { Decision } from "../../authz/authorization.ts";
+import { clientCertificate } from "../../listener/connection.ts";
+import { statusOf } from "../../encode/respond.ts";
+import type { Exchange } from "../../exchange.ts";
+import { microTime } from "../clock.ts";
+import { codeOf } from "../observer.ts";
+import type { RequestInfo } from "../../request/request-info.ts";
+import type { User } from "../../request/user.ts";
+import { sourceIps } from "./origin.ts";
+import type { AuditStage } from "./policy.ts";
+import type { AuditRecord } from "./record.ts";
+import { verbOf } from "./rules.ts";
+import { shownUri } from "./shown-uri.ts";
+
+// Events are written as text rather than as objects to be stringified: there are two for every request, and most of what
+// they say is said of the one before too.
+
+/** A stage that a request has come to. */
+export interface AuditMoment {
+  readonly record: AuditRecord;
+  readonly stage: AuditStage;
+  /** Of `performance.now()`. */
+  readonly moment: number;
+}
+
+/** One `audit.k8s.io/v1` Event as a line of JSON. It may be asked for later: only what was known at its stage is said. */
+export function eventLine(exchange: Exchange, { record, stage, moment }: AuditMoment): string {
+  record.head ??= headOf(exchange, record);
+  const line = `${record.head},"stage":"${stage}","stageTimestamp":"${microTime(moment)}"`;
+  const info = exchange.info as RequestInfo | undefined;
+  if (stage === "RequestReceived")
+    return `${line}${info?.isResource === true ? objectRef(info, undefined) : ""}${annotations(exchange, "", stage)}}`;
+  const impersonated = exchange.impersonator === undefined ? "" : `,"impersonatedUser":${userJson(exchange.user)}`;
+  const about = info?.isResource === true ? objectRef(info, record.metadata) : "";
+  const sent = record.requestObject === undefined ? "" : `,"requestObject":${record.requestObject}`;
+  const answered = stage === "ResponseComplete" ? record.responseObject(exchange) : undefined;
+  const answer = answered === undefined ? "" : `,"responseObject":${answered}`;
+  const status = `,"responseStatus":${responseStatus(exchange, stage)}`;
+  return `${line}${impersonated}${about}${status}${sent}${answer}${annotations(exchange, verdict(exchange, record), stage)}}`;
+}
+
+/** Nothing is read from the request, into which a handler may write. */
+function headOf(exchange: Exchange, { decision }: AuditRecord): string {
+  const { path, search, requestId, startedAt, user, impersonator, origin } = exchange;
+  const addresses = origin === undefined ? [] : sourceIps(origin);
+  const agent = origin?.agent;
+  return (
+    `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${decision.level}","auditID":"${requestId}"` +
+    `,"requestURI":${JSON.stringify(shownUri(path, search))},"verb":${JSON.stringify(verbOf(exchange))}` +
+    `,"user":${userJson(impersonator ?? user)}` +
+    `${addresses.length === 0 ? "" : `,"sourceIPs":${JSON.stringify(addresses)}`}` +
+    `${agent === undefined ? "" : `,"userAgent":${agentJson(agent)}`}` +
+    `,"requestReceivedTimestamp":"${microTime(startedAt)}"`
+  );
+}
+
+/** Kubernetes' own limit. */
+const LONGEST_AGENT = 1024;
+
+/** Most requests come from a few programs. */
+const agents = new Map<string, string>();
+const MOST_AGENTS = 100;
+
+function agentJson(agent: string): string {
+  let json = agents.get(agent);
+  if (json === undefined) {
+    const text = utf8(agent) ?? agent;
+    json = JSON.stringify(text.length > LONGEST_AGENT ? `${text.slice(0, LONGEST_AGENT)}...TRUNCATED` : text);
+    if (agents.size >= MOST_AGENTS) agents.clear();
+    if (agent.length <= LONGEST_AGENT) agents.set(agent, json);
+  }
+  return json;
+}
+
+/** Users are shared by the requests of their tokens and connections. */
+const users = new WeakMap<User, string>();
+
+function userJson(user: User | undefined): string {
+  if (user === undefined) return "{}";
+  let json = users.get(user);
+  if (json === undefined) {
+    const { name, uid, groups, extra } = user;
+    json = JSON.stringify({
+      username: name,
+      ...(uid === "" ? {} : { uid }),
+      ...(groups.length === 0 ? {} : { groups }),
+      ...(Object.keys(extra).length === 0 ? {} : { extra }),
+    });
+    users.set(user, json);
+  }
+  return json;
+}
+
+function objectRef(info: RequestInfo, metadata: AuditRecord["metadata"]): string {
+  const { resource, subresource, group, version } = info;
+  const namespace = info.namespace === "" ? metadata?.namespace : info.namespace;
+  const name = info.name === "" ? metadata?.name : info.name;
+  return (
+    `,"objectRef":{"resource":${JSON.stringify(resource)}${member("namespace", namespace)}${member("name", name)}` +
+    `${member("uid", metadata?.uid)}${member("apiGroup", group)}${member("apiVersion", version)}` +
+    `${member("resourceVersion", metadata?.resourceVersion)}${member("subresource", subresource)}}`
+  );
+}
+
+/** Nothing for what is not there. */
+function member(name: string, value: string | undefined): string {
+  return value === undefined || value === "" ? "" : `,"${name}":${JSON.stringify(value)}`;
+}
+
+function responseStatus(exchange: Exchange, stage: AuditStage): string {
+  const code = codeOf(exchange);
+  if (stage === "Panic" && code < 500)
+    return '{"metadata":{},"status":"Failure","message":"the answer had begun, and was cut","reason":"InternalError","code":500}';
+  if (code === 0) return '{"metadata":{},"status":"Failure","message":"Connection closed early","code":0}';
+  const answered = statusOf(exchange.res);
+  if (answered === undefined) return `{"metadata":{},"code":${code}}`;
+  const { status, reason, details } = answered;
+  const message = code === 401 && exchange.user === undefined ? attempted(exchange) : answered.message;
+  return JSON.stringify({ metadata: {}, status, message, reason, details, code });
+}
+
+/** Which kinds of credentials did not help, as Kubernetes tells; never the credentials. */
+function attempted({ req }: Exchange): string {
+  const scheme = /^\s*(\S+)\s/.exec(req.headers.authorization ?? "")?.[1]?.toLowerCase();
+  const methods = [
+    ...(scheme === "basic" ? ["basic"] : []),
+    ...(scheme === "bearer" || bearerToken(req) !== undefined ? ["bearer"] : []),
+    ...(clientCertificate(req) !== undefined ? ["x509"] : []),
+  ];
+  return methods.length > 0
+    ? `Authentication failed, attempted: ${methods.join(", ")}`
+    : "Authentication failed, no credentials provided";
+}
+
+/** The logical cluster under kcp's name for it. */
+const WORKSPACE = "tenancy.kcp.io/workspace";
+const TRACE = "virtual-workspaces.dev/trace-id";
+const OMITTED = "virtual-workspaces.dev/omitted";
+
+/** Where a path leads is found out behind the first stage, whenever that is written. */
+function annotations(exchange: Exchange, known: string, stage: AuditStage): string {
+  const cluster = stage === "RequestReceived" && exchange.located ? "" : exchange.knownCluster;
+  const written = known + member(WORKSPACE, cluster) + member(TRACE, exchange.traceId);
+  return written === "" ? "" : `,"annotations":{${written.slice(1)}}`;
+}
+
+/** What is known once there is an answer. */
+function verdict({ decision }: Exchange, { omitted }: AuditRecord): string {
+  const cut = omitted === undefined ? "" : `,"audit.k8s.io/truncated":"true"${member(OMITTED, omitted)}`;
+  if (decision === undefined) return cut;
+  const more = decided(decision);
+  if (decision.allowed === true) return cut === "" && more === "" ? ALLOWED : ALLOWED + more + cut;
+  const reason = JSON.stringify(String(decision.reason ?? ""));
+  return `,"authorization.k8s.io/decision":"forbid","authorization.k8s.io/reason":${reason}${more}${cut}`;
+}
+
+/** What the rule says besides, without what would contradict us. */
+function decided({ annotations }: Decision): string {
+  if (annotations === undefined) return "";
+  const own = Object.entries(annotations).filter(([key]) => !/^(authorization|audit)\.k8s\.io\//.test(key));
+  return own.map(([key, value]) => `,${JSON.stringify(key)}:${JSON.stringify(String(value))}`).join("");
+}
+
+const ALLOWED = ',"authorization.k8s.io/decision":"allow","authorization.k8s.io/reason":""';

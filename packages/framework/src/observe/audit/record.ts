@@ -1,0 +1,123 @@
+import {
+  isJsonObject,
+  type JsonObject,
+  type ObjectMeta,
+  parseJson,
+  parseOwnJson,
+  stringifyJson,
+} from "@virtual-workspaces/apimachinery";
+import { jsonOf } from "../../encode/respond.ts";
+import type { Exchange } from "../../exchange.ts";
+import { Capture } from "./capture.ts";
+import { decompressed } from "./decompressed.ts";
+import type { AuditDecision } from "./rules.ts";
+
+/** What is kept of one request for its audit events. */
+export class AuditRecord {
+  readonly decision: AuditDecision;
+  /** Whether the request was let in with the promise that its events are written, whatever waits. */
+  admitted = false;
+  /** The beginning of each of its events, once there is one. */
+  head: string | undefined;
+  /** Of the object that was sent: it may have a name that the URL does not say. */
+  metadata: Partial<ObjectMeta> | undefined;
+  /** JSON. */
+  requestObject: string | undefined;
+  /** What is left out of the events, because it is too long or no JSON. */
+  omitted: string | undefined;
+  readonly #limit: number;
+  readonly #answer: Capture | undefined;
+
+  /** @param limit characters of a recorded object */
+  constructor(exchange: Exchange, decision: AuditDecision, limit: number) {
+    this.decision = decision;
+    this.#limit = limit;
+    const { isResource = false, longRunning = true } = exchange.info ?? {};
+    if (decision.response && isResource && !longRunning) this.#answer = new Capture(exchange.res, limit);
+  }
+
+  /** What came as a body, decoded; before anything is changed in it. */
+  sent(value: unknown): void {
+    if (!isJsonObject(value)) return;
+    const { metadata } = value as { readonly metadata?: unknown };
+    if (isJsonObject(metadata)) this.metadata = identityOf(metadata);
+    if (this.decision.request) this.requestObject = this.#bounded("requestObject", stringifyJson(this.#shown(value)));
+  }
+
+  /** What came as a patch: as JSON if it is, else as its text. */
+  sentPatch(body: Buffer): void {
+    if (!this.decision.request) return;
+    if (body.length > this.#limit) this.#omit("requestObject");
+    else this.requestObject = this.#bounded("requestObject", patchJson(body.toString("utf8")));
+  }
+
+  /** JSON of what was answered, once it has been. */
+  responseObject({ res }: Exchange): string | undefined {
+    const written = this.#answer?.bytes;
+    if (this.#answer === undefined || written?.length === 0) return undefined;
+    const bytes = jsonOf(res) ?? (written && decompressed(written, res.getHeader("content-encoding"), this.#limit));
+    const json = bytes === undefined ? undefined : this.#encoded(bytes.toString("utf8"));
+    if (json === undefined) this.#omit("responseObject");
+    return json === undefined ? undefined : this.#bounded("responseObject", json);
+  }
+
+  #omit(what: string): void {
+    this.omitted = this.omitted === undefined || this.omitted === what ? what : `${this.omitted},${what}`;
+  }
+
+  #encoded(text: string): string | undefined {
+    try {
+      JSON.parse(text); // a storage's or handler's own bytes may be anything
+      const line = text.trim();
+      const asItIs = !this.decision.omitManagedFields && !/[\r\n\u2028\u2029]/.test(line);
+      return asItIs ? line : stringifyJson(this.#shown(parseOwnJson(line)));
+    } catch {
+      return undefined;
+    }
+  }
+
+  #shown(value: unknown): unknown {
+    return this.decision.omitManagedFields ? withoutManagedFields(value) : value;
+  }
+
+  #bounded(what: string, json: string): string | undefined {
+    if (json.length <= this.#limit) return json;
+    this.#omit(what);
+    return undefined;
+  }
+}
+
+function identityOf({ name, namespace, uid, resourceVersion }: JsonObject): Partial<ObjectMeta> {
+  const texts = Object.entries({ name, namespace, uid, resourceVersion }).filter(
+    ([, text]) => typeof text === "string",
+  );
+  return Object.fromEntries(texts);
+}
+
+function patchJson(text: string): string {
+  try {
+    return stringifyJson(parseJson(text).value);
+  } catch {
+    return JSON.stringify(text); // YAML, or malformed
+  }
+}
+
+/** An object, the items of a list, and what the rows of a table are of. */
+function withoutManagedFields(value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  const { metadata, items, rows } = value as Record<string, unknown>;
+  const bare = isJsonObject(metadata) ? { ...metadata } : metadata;
+  if (isJsonObject(bare)) delete (bare as { managedFields?: unknown }).managedFields;
+  return {
+    ...value,
+    ...(bare === undefined ? {} : { metadata: bare }),
+    ...(Array.isArray(items) ? { items: items.map(withoutManagedFields) } : {}),
+    ...(Array.isArray(rows) ? { rows: rows.map(withoutRowFields) } : {}),
+  };
+}
+
+function withoutRowFields(row: unknown): unknown {
+  if (!isJsonObject(row)) return row;
+  const { object } = row as { readonly object?: unknown };
+  return { ...row, object: withoutManagedFields(object) };
+}

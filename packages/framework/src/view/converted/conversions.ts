@@ -1,0 +1,111 @@
+import type { KubeObject } from "@virtual-workspaces/apimachinery";
+import { decodeObject, type Encoded, encodeObject, type SelectableField } from "../../watch/cache/encoded.ts";
+
+export interface ConversionsOptions {
+  readonly convert: (object: KubeObject) => KubeObject;
+  /** Of the version that is made. */
+  readonly selectableFields: readonly SelectableField[];
+  /** The most that converted objects may weigh which are kept to be shown again, bytes. */
+  readonly capacity: number;
+  /** Told when something more is kept. */
+  readonly onKept: () => void;
+}
+
+/**
+ * Encoded objects in another version. What is made is shared by all who read it and kept as long as there is room, the
+ * least recently used forgotten first: it can be made again.
+ */
+export class Conversions {
+  readonly #options: ConversionsOptions;
+  /** In the order of use. */
+  readonly #made = new Map<Encoded, Encoded>();
+  readonly #stands = new WeakMap<Encoded, Encoded>();
+  #weight = 0;
+
+  constructor(options: ConversionsOptions) {
+    this.#options = options;
+  }
+
+  /** What stands for an object in the other version, and is converted when something is read of it. */
+  of(source: Encoded): Encoded {
+    let stand = this.#stands.get(source);
+    if (stand === undefined) {
+      stand = new Converting(source, this);
+      this.#stands.set(source, stand);
+    }
+    return stand;
+  }
+
+  /** The object converted. @throws ApiError when it cannot be */
+  made(source: Encoded): Encoded {
+    const known = this.#made.get(source);
+    if (known !== undefined) {
+      this.#made.delete(source);
+      this.#made.set(source, known);
+      return known;
+    }
+    const { convert, selectableFields, capacity, onKept } = this.#options;
+    const made = encodeObject(convert(decodeObject(source)), source.key.cluster, selectableFields);
+    if (made.bytes.length > capacity) return made;
+    this.#made.set(source, made);
+    this.#weight += made.bytes.length;
+    this.#shed();
+    onKept();
+    return made;
+  }
+
+  /** Nobody reads any more. */
+  forget(): void {
+    this.#made.clear();
+    this.#weight = 0;
+  }
+
+  #shed(): void {
+    for (const [source, { bytes }] of this.#made) {
+      if (this.#weight <= this.#options.capacity) return;
+      this.#made.delete(source);
+      this.#weight -= bytes.length;
+    }
+  }
+}
+
+/** An object that is converted when it is read: what a list skips, and who only counts, costs nothing. */
+class Converting implements Encoded {
+  readonly key: Encoded["key"];
+  readonly resourceVersion: string;
+  readonly uid: string;
+  readonly #source: Encoded;
+  readonly #conversions: Conversions;
+  /** Outlasts what is made: it tells as well that it can be made. */
+  #length: number | undefined;
+
+  constructor(source: Encoded, conversions: Conversions) {
+    this.key = source.key;
+    this.resourceVersion = source.resourceVersion;
+    this.uid = source.uid;
+    this.#source = source;
+    this.#conversions = conversions;
+  }
+
+  get labels(): Encoded["labels"] {
+    return this.#made().labels;
+  }
+
+  get fields(): Encoded["fields"] {
+    return this.#made().fields;
+  }
+
+  get bytes(): Buffer {
+    return this.#made().bytes;
+  }
+
+  get length(): number {
+    return this.#length ?? this.#made().bytes.length;
+  }
+
+  #made(): Encoded {
+    const made = this.#conversions.made(this.#source);
+    this.#length = made.bytes.length;
+    return made;
+  }
+}

@@ -1,0 +1,230 @@
+import { ApiError, compareResourceVersions, type ObjectKey } from "@virtual-workspaces/apimachinery";
+import SortedBTree from "sorted-btree";
+import type { Encoded } from "./encoded.ts";
+import { CacheEvent } from "./event.ts";
+import type { Minter } from "./minter.ts";
+import { cacheKey, type Objects } from "./objects.ts";
+import type { ReadableCache } from "./readable-cache.ts";
+import { Ring } from "./ring.ts";
+
+/** The tree behind it: a copy of one costs nothing until either side changes. */
+interface Tree extends Objects {
+  set(key: string, object: Encoded): unknown;
+  delete(key: string): boolean;
+  clone(): Tree;
+}
+
+// The package is CommonJS: its class arrives as a property of the default export under Node, as that export elsewhere.
+const module = SortedBTree as unknown as { readonly default?: unknown };
+const BTree = (module.default ?? module) as new () => Tree;
+
+/** Hears of every change at once, in order, before the next one is applied. Must not throw. */
+export interface CacheListener {
+  /** A change, already applied. */
+  event(event: CacheEvent): void;
+  /** The cache has lost track of its source: nothing that was told before can be continued. */
+  expired(message: string): void;
+  /** No changes up to a new version (a source's progress). */
+  advanced?(): void;
+  /** The events before this position are about to be forgotten: the last moment to read them. */
+  forgetting?(before: number): void;
+}
+
+/** What a cache begins with. */
+export interface CacheOptions {
+  /** The version of the initial, empty state. */
+  readonly version: string;
+  /** Set where versions are minted here rather than by a source: a version of another minter is then expired. */
+  readonly minter?: Minter;
+  readonly history?: HistoryOptions;
+}
+
+/** Bounds of the history that resumed watches and exact lists read. */
+export interface HistoryOptions {
+  /** @default 4096 */
+  readonly events?: number;
+  /** Bytes of superseded objects held by the history alone. @default 16 MiB */
+  readonly bytes?: number;
+}
+
+/** What the objects were at a version. `next` is where a watch goes on from there. */
+export interface Snapshot {
+  readonly version: string;
+  readonly next: number;
+  readonly objects: Objects;
+}
+
+/** Where a version stands: a position to go on from, too old to know, or not yet come. */
+export type Position = number | "expired" | "ahead";
+
+/**
+ * The state of one stream of objects, its version, and a bounded history (Kubernetes' watch cache). Memory is the
+ * encoded objects plus the history. A collection writes one, the hub fills one from a source, a view derives one.
+ */
+export class WatchCache implements ReadableCache {
+  readonly #ring: Ring;
+  readonly #minter: Minter | undefined;
+  readonly #listeners = new Set<CacheListener>();
+  readonly #waiters = new Set<() => void>();
+  #objects: Tree = new BTree();
+  #head: string;
+
+  constructor(options: CacheOptions) {
+    this.#head = options.version;
+    this.#minter = options.minter;
+    this.#ring = new Ring(options.version, options.history ?? {});
+  }
+
+  /** The version of the current state. */
+  get head(): string {
+    return this.#head;
+  }
+
+  /** How many objects there are. */
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  /** The object under a key, now. */
+  get(key: ObjectKey): Encoded | undefined {
+    return this.#objects.get(cacheKey(key));
+  }
+
+  /** The current state, unchanging. */
+  snapshot(): Snapshot {
+    return { version: this.#head, next: this.#ring.next, objects: this.#objects.clone() };
+  }
+
+  /** The state at `version`: undone from the history, so it lasts as long as the history does. */
+  at(version: string): Snapshot | "expired" | "ahead" {
+    const next = this.position(version);
+    if (typeof next === "string") return next;
+    const objects = this.#objects.clone();
+    for (let index = this.#ring.next - 1; index >= next; index--) {
+      const { key, previous } = this.#ring.event(index);
+      if (previous === undefined) objects.delete(cacheKey(key));
+      else objects.set(cacheKey(key), previous);
+    }
+    return { version, next, objects };
+  }
+
+  /** Whether a version was given by another minter, so that it says nothing about this cache. */
+  isForeign(version: string): boolean {
+    return this.#minter !== undefined && !this.#minter.issued(version);
+  }
+
+  /** Where a watch from `version` goes on. */
+  position(version: string): Position {
+    if (this.isForeign(version)) return "expired";
+    const next = this.#ring.position(version);
+    if (next === this.#ring.next && !this.reached(version)) return "ahead";
+    return next ?? "expired";
+  }
+
+  /** Whether the state is at least as new as `version`. */
+  reached(version: string): boolean {
+    return compareResourceVersions(version, this.#head) <= 0 || this.#minter?.issued(version) === true;
+  }
+
+  /** Resolves once `version` is reached. @throws ApiError 504 `ResourceVersionTooLarge` after `timeout` ms. */
+  async reach(version: string, options: { readonly signal: AbortSignal; readonly timeout: number }): Promise<void> {
+    if (this.reached(version)) return;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const check = (): void => {
+      if (this.reached(version)) resolve();
+    };
+    const late = setTimeout(() => reject(ApiError.tooLargeResourceVersion(version, this.#head)), options.timeout);
+    const abort = (): void => reject(options.signal.reason);
+    options.signal.addEventListener("abort", abort, { once: true });
+    this.#waiters.add(check);
+    try {
+      await promise;
+    } finally {
+      clearTimeout(late);
+      options.signal.removeEventListener("abort", abort);
+      this.#waiters.delete(check);
+    }
+  }
+
+  /** The oldest and the coming position of the history. */
+  get first(): number {
+    return this.#ring.first;
+  }
+
+  /** The position that the next event will have. */
+  get next(): number {
+    return this.#ring.next;
+  }
+
+  /** The event at a position that the history holds. */
+  event(position: number): CacheEvent {
+    return this.#ring.event(position);
+  }
+
+  /** Puts an object under its key. @param version of the change, above the head */
+  set(object: Encoded, version: string = object.resourceVersion): void {
+    const key = cacheKey(object.key);
+    const previous = this.#objects.get(key);
+    this.#objects.set(key, object);
+    this.#push(new CacheEvent(version, object, previous));
+  }
+
+  /** Does nothing but advance when the object is not there. */
+  delete(key: ObjectKey, version: string): void {
+    const text = cacheKey(key);
+    const previous = this.#objects.get(text);
+    if (previous === undefined) {
+      this.advance(version);
+      return;
+    }
+    this.#objects.delete(text);
+    this.#push(new CacheEvent(version, undefined, previous));
+  }
+
+  /** The source has nothing to tell up to `version`. */
+  advance(version: string): void {
+    if (compareResourceVersions(version, this.#head) <= 0) return;
+    this.#head = version;
+    for (const listener of this.#listeners) listener.advanced?.();
+    this.#wake();
+  }
+
+  /** A new state of which nobody knows how it came about: the history is void, open watches end with 410. */
+  reset(objects: Iterable<Encoded>, version: string, message: string): void {
+    this.#objects = new BTree();
+    for (const object of objects) this.#objects.set(cacheKey(object.key), object);
+    this.#head = version;
+    this.#ring.clear(version);
+    for (const listener of [...this.#listeners]) listener.expired(message);
+    this.#wake();
+  }
+
+  /** Forgets what came before a position, but for the last `kept` events. */
+  forget(before: number, kept: number): void {
+    this.#forget(Math.min(before, this.#ring.next - kept));
+  }
+
+  /** Tells a listener of everything from now on, until the result is disposed. */
+  listen(listener: CacheListener): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  #push(event: CacheEvent): void {
+    this.#head = event.version;
+    this.#ring.push(event);
+    for (const listener of this.#listeners) listener.event(event);
+    this.#forget(this.#ring.surplus);
+    this.#wake();
+  }
+
+  #forget(before: number): void {
+    if (before <= this.#ring.first) return;
+    for (const listener of this.#listeners) listener.forgetting?.(before);
+    this.#ring.forget(before);
+  }
+
+  #wake(): void {
+    for (const check of this.#waiters) check();
+  }
+}
