@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { contentHash } from "../../packages/framework/src/discovery/etag.ts";
+import { contentHash } from "../../packages/framework/src/discovery/documents.ts";
 import {
   type OpenApiAnswer,
   type OpenApiDocument,

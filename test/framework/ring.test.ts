@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import type { Encoded } from "../../packages/framework/src/watch/cache/encoded.ts";
 import { CacheEvent } from "../../packages/framework/src/watch/cache/event.ts";
-import { Ring } from "../../packages/framework/src/watch/cache/ring.ts";
+import { Ring } from "../../packages/framework/src/watch/cache/cache.ts";
 
 /** An object whose bytes are shorter once somebody has read them. */
 function shrinking(version: string): Encoded & { read: boolean } {

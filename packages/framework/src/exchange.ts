@@ -13,7 +13,7 @@ import type { LogRecord } from "./observe/log/log.ts";
 import type { Mounted } from "./mounted.ts";
 import type { RequestInfo } from "./request/request-info.ts";
 import type { ServedResource } from "./resource/served.ts";
-import { parseTraceParent, type TraceParent } from "./observe/tracing/trace-parent.ts";
+import { parseTraceParent, type TraceParent } from "./request/trace-parent.ts";
 import type { User } from "./request/user.ts";
 
 /** Why signals abort, made once: an error with its stack for every request that ends costs more than a GET. */

@@ -5,7 +5,7 @@ import { isApiError, toApiError } from "@virtual-workspaces/apimachinery";
 import type { Express } from "express";
 import { type CoreOptions, ServerCore } from "./core.ts";
 import { respondStatus } from "./encode/respond.ts";
-import { type Handlers, handlers } from "./handlers.ts";
+import { type Handlers, handlers } from "./pipeline.ts";
 import type { Log } from "./observe/log/log.ts";
 import { problem } from "./listener/malformed.ts";
 

@@ -12,8 +12,8 @@ export {
   type Subresources,
   type TypedDefinition,
 } from "./definition.ts";
-export type { MetadataForm } from "./encode/partial.ts";
-export type { DiscoveredVerbs, PassedHandlers, PassOptions } from "./resource/passed.ts";
+export type { MetadataForm } from "./encode/representation.ts";
+export type { DiscoveredVerbs, PassedHandlers, PassOptions } from "./resource/served.ts";
 export type { PathParams } from "./request/path.ts";
 export {
   type ColumnSpec,
@@ -25,8 +25,8 @@ export {
   type ResourceOptions,
 } from "./resource.ts";
 export type { ServedResource, ServeOptions, Verb } from "./resource/served.ts";
-export type { Strategy } from "./strategy.ts";
-export type { AdvertisedSubresource } from "./resource/advertised.ts";
+export type { Strategy } from "./definition.ts";
+export type { AdvertisedSubresource } from "./resource/named.ts";
 export type {
   ConnectMethod,
   ConnectSubresource,
@@ -57,7 +57,7 @@ export type {
   WritableSource,
   WritableViewOptions,
 } from "./view/options.ts";
-export type { Reader, ReaderPlace } from "./view/reader.ts";
+export type { Reader, ReaderPlace } from "./view/options.ts";
 export { View, view } from "./view/view.ts";
 export { WritableView } from "./view/writable-view.ts";
 export {
@@ -70,7 +70,7 @@ export {
   type VirtualWorkspace,
   type WorkspaceRequest,
 } from "./virtual-workspace.ts";
-export type { Admit, AdmitCheck, AdmitRequest } from "./write/admission.ts";
+export type { Admit, AdmitCheck, AdmitRequest } from "./write/request.ts";
 
 // Who may do what.
 
@@ -78,7 +78,7 @@ export { type AnonymousOptions, anonymous } from "./authn/anonymous.ts";
 export type { Authenticator, ConnectionFacts } from "./authn/authenticator.ts";
 export type { CaSource } from "./authn/authorities.ts";
 export { bearerTokens, type TokenAuthenticator, type TokenVerdict, type TokenVerifier } from "./authn/bearer-tokens.ts";
-export { callersTokenHeaders } from "./authn/callers-token.ts";
+export { callersTokenHeaders } from "./authn/headers.ts";
 export { type ClientCertificateOptions, clientCertificates } from "./authn/client-certificates.ts";
 export {
   type AnonymousConfiguration,
@@ -100,7 +100,7 @@ export type {
   UserValidationRule,
 } from "./authn/jwt/options.ts";
 export { type RequestHeaderOptions, requestHeader } from "./authn/request-header.ts";
-export { staticTokens, type TokenUser } from "./authn/static-tokens.ts";
+export { staticTokens, type TokenUser } from "./authn/bearer-tokens.ts";
 export { tokenFile } from "./authn/token-file.ts";
 export {
   type AuthorizeRequest,
@@ -116,9 +116,9 @@ export {
   type Rules,
   type RulesRequest,
 } from "./authz/authorization.ts";
-export { authenticated } from "./authz/authenticated.ts";
+export { authenticated } from "./authz/groups.ts";
 export { groups } from "./authz/groups.ts";
-export { grantedRules } from "./authz/rbac/granted-rules.ts";
+export { grantedRules } from "./authz/rbac/matches.ts";
 export { type RuleQuestion, ruleAllows } from "./authz/rbac/matches.ts";
 export type {
   ClusterRole,
@@ -135,7 +135,7 @@ export type {
 export { type Grant, RbacPolicy } from "./authz/rbac/policy.ts";
 export { type PolicyRequest, type RbacSource, rbac } from "./authz/rbac/rbac.ts";
 export { type Named, subjectOf } from "./authz/rbac/subjects.ts";
-export { readOnly } from "./authz/read-only.ts";
+export { readOnly } from "./authz/groups.ts";
 export { union } from "./authz/union.ts";
 export type { ProtobufField, ProtobufMessage, ProtobufScalar } from "./body/protobuf/message.ts";
 export { PROTOBUF_METADATA } from "./body/protobuf/meta.ts";
@@ -161,14 +161,14 @@ export {
   SubjectAccessReview,
   TokenReview,
 } from "./authz/reviews/kinds.ts";
-export { reviewedUser, SelfReviews } from "./authz/reviews/self-reviews.ts";
+export { reviewedUser, SelfReviews } from "./authz/reviews/access-reviews.ts";
 export { ANONYMOUS, AUTHENTICATED, authenticatedUser, type Identity, UNAUTHENTICATED, User } from "./request/user.ts";
 
 // Where it is served.
 
 export type { RequestRecord } from "./observe/access.ts";
 export { type Audit, type AuditOptions, audit } from "./observe/audit/audit.ts";
-export type { AuditLevel, AuditPolicy, AuditResources, AuditRule, AuditStage } from "./observe/audit/policy.ts";
+export type { AuditLevel, AuditPolicy, AuditResources, AuditRule, AuditStage } from "./observe/audit/check-policy.ts";
 export type { CoreOptions, ReadyCheck } from "./core.ts";
 export { type VirtualWorkspacesMiddleware, virtualWorkspaces } from "./express.ts";
 export type { RequestLimits } from "./fairness/request-limits.ts";
@@ -201,13 +201,13 @@ export {
   generatedTls,
   type UserCertificate,
 } from "./listener/tls/generated/generated.ts";
-export { issue as issueCertificate } from "./listener/tls/generated/issue.ts";
-export { type NewSigningRequest, newSigningRequest, signRequest } from "./listener/tls/generated/signing-request.ts";
+export { issue as issueCertificate } from "./listener/tls/generated/certify.ts";
+export { type NewSigningRequest, newSigningRequest, signRequest } from "./listener/tls/generated/certify.ts";
 export type { SniCertificate, TlsCertificate, TlsOptions } from "./listener/tls/options.ts";
 
 // Requests passed on.
 
-export type { ProxyEngine } from "./proxy/engine.ts";
+export type { ProxyEngine } from "./proxy/options.ts";
 export { type AskedUpstream, causeOfFault, lostWrite, upstreamFailure, upstreamFault } from "./proxy/failure.ts";
 export type { ProxyOptions } from "./proxy/options.ts";
 export { proxy, ReverseProxy } from "./proxy/proxy.ts";
@@ -218,7 +218,7 @@ export { Targets, type TargetsOptions } from "./proxy/targets.ts";
 
 export { type BytesContext, EncodedBytes } from "./encode/encoded-bytes.ts";
 export { type ListParts, ListSplitter, type SplitterLimits } from "./encode/list-splitter.ts";
-export type { Keeper, Swapped, SwapTerms } from "./resource/collection/keeper.ts";
+export type { Keeper, Swapped, SwapTerms } from "./resource/collection/cache-keeper.ts";
 export { type Answer, Registry, type RegistryOptions, type Timing } from "./resource/collection/registry.ts";
 export { decodeObject, type Encoded, encodeObject, type SelectableField } from "./watch/cache/encoded.ts";
 export { HOPS_HEADER, MOST_HOPS } from "./request/hops.ts";
@@ -233,7 +233,7 @@ export type {
   Scope,
   Storage,
 } from "./storage.ts";
-export type { CacheLease, Change, ChangesOptions, Past, PastChanges, PastRange } from "./storage-changes.ts";
+export type { CacheLease, Change, ChangesOptions, Past, PastChanges, PastRange } from "./storage.ts";
 export type {
   DeleteCollectionOptions,
   DeleteOptions,
@@ -241,7 +241,7 @@ export type {
   SentWrite,
   WriteOptions,
   Written,
-} from "./storage-writes.ts";
+} from "./storage.ts";
 export {
   type CacheListener,
   type CacheOptions,
@@ -256,6 +256,6 @@ export { Minter, processMinter } from "./watch/cache/minter.ts";
 export type { Objects } from "./watch/cache/objects.ts";
 export type { ReadableCache } from "./watch/cache/readable-cache.ts";
 export type { FeedSource, Versions } from "./watch/source.ts";
-export { asDefined } from "./write/as-defined.ts";
-export { type KindVersion, KindVersions } from "./write/kind-versions.ts";
+export { asDefined } from "./write/kind.ts";
+export { type KindVersion, KindVersions } from "./definition.ts";
 export { schemaProblems } from "./write/schema-rules.ts";

@@ -1,22 +1,18 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
+import type { ServerCore } from "./core.ts";
 import { respondStatus } from "./encode/respond.ts";
-import type { Exchange } from "./exchange.ts";
-import { noteStarted, streamOf } from "./observe/observer.ts";
-import { accept } from "./stages/accept.ts";
-import { audit } from "./stages/audit.ts";
-import { authenticate } from "./stages/authenticate.ts";
-import { authorize } from "./stages/authorize.ts";
-import { deadline } from "./stages/deadline.ts";
-import { fairness } from "./stages/fairness.ts";
-import { health } from "./stages/health.ts";
-import { hops } from "./stages/hops.ts";
-import { impersonate } from "./stages/impersonate.ts";
-import { info } from "./stages/info.ts";
-import { locate } from "./stages/locate.ts";
-import { match } from "./stages/match.ts";
-import { ready } from "./stages/ready.ts";
+import { Exchange } from "./exchange.ts";
+import { isPlain } from "./listener/h2c.ts";
+import { ignore, responseOn } from "./listener/malformed.ts";
+import { boundRest } from "./listener/unread.ts";
+import { noteStarted, observe, streamOf } from "./observe/observer.ts";
 import { serve } from "./serve/serve.ts";
-import { bounded } from "./stages/strangers.ts";
+import { accept, deadline, health, info, match } from "./stages/accept.ts";
+import { audit, authenticate, bounded, impersonate } from "./stages/authenticate.ts";
+import { authorize, fairness, hops, locate, ready } from "./stages/authorize.ts";
 
 /** One step of a request. It adds to the exchange, answers it, or throws an ApiError. Not async where it need not be. */
 export type Stage = (exchange: Exchange) => void | Promise<void>;
@@ -93,4 +89,41 @@ function tell(exchange: Exchange, error: ApiError): void {
 /** Of what went wrong a client is told where to look: the same id as in `Audit-Id`. */
 function unexpected({ requestId }: Exchange): ApiError {
   return ApiError.internalError(`request ${requestId} failed, and the server's log says why`);
+}
+
+/** What a Node server's events are connected to. */
+export interface Handlers {
+  request(req: IncomingMessage, res: ServerResponse): void;
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+}
+
+/** The pipeline as handlers of a Node server. */
+export function handlers(core: ServerCore): Handlers {
+  const { observers, tracing } = core;
+  const handle = (exchange: Exchange): void => {
+    if (observers.length > 0) observe(exchange, observers);
+    void tracing.run(exchange, run);
+  };
+  const request = (req: IncomingMessage, res: ServerResponse): void => {
+    res.on("error", ignore);
+    // Somebody in front of a middleware took their time, and the client has left.
+    if (res.destroyed) return;
+    boundRest(req, res);
+    core.retarget(req);
+    handle(new Exchange(core, { req, res }));
+  };
+  return {
+    request,
+    upgrade: (req, socket, head) => {
+      socket.on("error", ignore);
+      // Node makes no response for upgrades; ours is there to refuse with.
+      const res = responseOn(socket as Socket, req);
+      if (res === undefined) return;
+      if (isPlain(req)) request(req, res);
+      else {
+        core.retarget(req);
+        handle(new Exchange(core, { req, res, head }));
+      }
+    },
+  };
 }

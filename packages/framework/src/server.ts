@@ -10,7 +10,7 @@ import { type CoreOptions, ServerCore } from "./core.ts";
 import { respondStatus } from "./encode/respond.ts";
 import { loadExpress, route } from "./express.ts";
 import { isServed } from "./listener/h2c.ts";
-import { type Handlers, handlers } from "./handlers.ts";
+import { type Handlers, handlers } from "./pipeline.ts";
 import { LISTENER_LIMITS } from "./listener/limits.ts";
 import { createListener } from "./listener/listener.ts";
 import { METRICS_PATH, type Metrics } from "./observe/metrics/metrics.ts";

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { clientCertificate } from "../listener/connection.ts";
 import { ANONYMOUS, UNAUTHENTICATED, User } from "../request/user.ts";
 import type { Authenticator } from "./authenticator.ts";
-import { bearerToken } from "./bearer-token.ts";
+import { bearerToken } from "./headers.ts";
 
 /** For which requests nobody need log in. */
 export interface AnonymousOptions {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { clientCertificate } from "../listener/connection.ts";
 import { KnownNames } from "../util/known-names.ts";
-import { SUBPROTOCOL } from "./bearer-token.ts";
+import { SUBPROTOCOL } from "./headers.ts";
 import { HeaderNames } from "./headers.ts";
 
 /** Those that Kubernetes, kcp and their proxies believe; the rest is the authenticators' to name. */

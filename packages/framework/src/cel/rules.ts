@@ -7,8 +7,8 @@ import {
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
 import type { Awaitable } from "../storage.ts";
-import { WorkerError } from "../util/worker/error.ts";
-import { siblingModule } from "../util/worker/module.ts";
+import { WorkerError } from "../util/worker/pool.ts";
+import { siblingModule } from "../util/worker/pool.ts";
 import { WorkerPool } from "../util/worker/pool.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import { causeOf, exhausted } from "./findings.ts";

@@ -1,5 +1,18 @@
-import type { Encoded } from "../watch/cache/encoded.ts";
+import {
+  ApiError,
+  apiVersionOf,
+  bookmarkObject,
+  compileTable,
+  type KubeObject,
+  type ObjectMeta,
+  quote,
+  stringifyJson,
+} from "@virtual-workspaces/apimachinery";
+import type { ResourceDefinition } from "../definition.ts";
+import type { ServedResource } from "../resource/served.ts";
+import { decodeObject, type Encoded } from "../watch/cache/encoded.ts";
 import type { EventType } from "../watch/cache/event.ts";
+import type { Wanted } from "./negotiate.ts";
 
 /** How an object, a list or an event is written for a client: plain JSON, Table, PartialObjectMetadata. */
 export interface Representation {
@@ -41,4 +54,160 @@ export function eventPieces(type: EventType | "BOOKMARK" | "ERROR", object: Buff
 
 export function eventBytes(type: EventType | "BOOKMARK" | "ERROR", object: Buffer): Buffer {
   return Buffer.concat(eventPieces(type, object));
+}
+
+/** Objects as they are: their own bytes. */
+export function jsonRepresentation(definition: ResourceDefinition): Representation {
+  const apiVersion = apiVersionOf(definition);
+  return {
+    key: "json",
+    contentType: "application/json",
+    verbatim: true,
+    object: (encoded) => encoded.bytes,
+    item: (encoded) => encoded.bytes,
+    list: (meta) => listFrame({ kind: definition.listKind, apiVersion }, meta, "items"),
+    bookmark: (resourceVersion, initialEventsEnd) =>
+      Buffer.from(
+        JSON.stringify(bookmarkObject({ apiVersion, kind: definition.kind, resourceVersion, initialEventsEnd })),
+      ),
+  };
+}
+
+/** What stands around the items of a list document whose other fields are `fields`. */
+export function listFrame(
+  fields: object,
+  meta: ListMetadata,
+  items: string,
+): { readonly head: Buffer; readonly tail: Buffer } {
+  const open = JSON.stringify({ ...fields, metadata: meta }).slice(0, -1);
+  return { head: Buffer.from(`${open},${JSON.stringify(items)}:[`), tail: LIST_TAIL };
+}
+
+const LIST_TAIL = Buffer.from("]}\n");
+
+/** A document for one object, from its parsed form. */
+export function stringify(document: object): Buffer {
+  return Buffer.from(stringifyJson(document));
+}
+
+const META = { apiVersion: "meta.k8s.io/v1", kind: "PartialObjectMetadata" } as const;
+
+/** What is told of an object to those who ask for its metadata alone. */
+export interface MetadataForm {
+  /** Equal names, equal results for an object: what is written to one watch is written to others by it. */
+  readonly name: string;
+  /** Given a copy, which it may change. */
+  readonly of: (object: KubeObject) => ObjectMeta;
+}
+
+/** Metadata alone (Kubernetes' PartialObjectMetadata): what garbage collectors and metadata informers read. */
+export function partialRepresentation(form: MetadataForm | undefined): Representation {
+  const partial = (encoded: Encoded): Buffer => stringify(partialObject(decodeObject(encoded), form));
+  return {
+    key: form === undefined ? "partial" : `partial ${form.name}`,
+    contentType: "application/json",
+    verbatim: false,
+    object: partial,
+    item: partial,
+    list: (meta) => listFrame({ kind: "PartialObjectMetadataList", apiVersion: META.apiVersion }, meta, "items"),
+    bookmark: (resourceVersion, initialEventsEnd) =>
+      stringify(bookmarkObject({ ...META, resourceVersion, initialEventsEnd })),
+  };
+}
+
+/** The object's metadata under the kind of its own. */
+function partialObject(object: KubeObject, form: MetadataForm | undefined): object {
+  const metadata = form === undefined ? object.metadata : form.of(object);
+  return { kind: META.kind, apiVersion: META.apiVersion, metadata };
+}
+
+/** How much of the object a Table row carries (`includeObject`). */
+type IncludeObject = "None" | "Metadata" | "Object";
+
+/**
+ * Reads the `includeObject` parameter.
+ *
+ * @throws ApiError 400 on anything but the three values.
+ */
+export function includeObject(query: URLSearchParams): IncludeObject {
+  const text = query.get("includeObject") || "Metadata";
+  if (text === "None" || text === "Metadata" || text === "Object") return text;
+  throw ApiError.badRequest(
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${quote(text)}: must be 'Metadata', 'Object', 'None', or empty`,
+  );
+}
+
+/** What `kubectl get` prints: rows of the kind's columns (Kubernetes' meta.k8s.io/v1 Table). */
+export function tableRepresentation(definition: ResourceDefinition, include: IncludeObject): Representation {
+  const { definitions, cells } = compileTable(definition.columns);
+  const frame = (meta: ListMetadata): { readonly head: Buffer; readonly tail: Buffer } =>
+    listFrame({ kind: "Table", apiVersion: "meta.k8s.io/v1", columnDefinitions: definitions }, meta, "rows");
+  const row = (object: KubeObject, included = include): object => ({
+    cells: cells(object, new Date()),
+    ...rowObject(object, included),
+  });
+  const one = (object: KubeObject, included = include): Buffer => {
+    const { head, tail } = frame({ resourceVersion: object.metadata.resourceVersion ?? "" });
+    return Buffer.concat([head, stringify(row(object, included)), tail.subarray(0, -1)]);
+  };
+  // A bookmark says what it has to say in its object's metadata, so it has that whatever was asked for.
+  const bookmarked = include === "None" ? "Metadata" : include;
+  return {
+    key: `table ${include}`,
+    contentType: "application/json",
+    verbatim: false,
+    object: (encoded) => one(decodeObject(encoded)),
+    item: (encoded: Encoded) => stringify(row(decodeObject(encoded))),
+    list: frame,
+    bookmark: (resourceVersion, initialEventsEnd) =>
+      one(
+        bookmarkObject({
+          apiVersion: apiVersionOf(definition),
+          kind: definition.kind,
+          resourceVersion,
+          initialEventsEnd,
+        }),
+        bookmarked,
+      ),
+  };
+}
+
+function rowObject(object: KubeObject, include: IncludeObject): object {
+  if (include === "Object") return { object };
+  if (include === "None") return { object: null };
+  return {
+    object: {
+      kind: "PartialObjectMetadata",
+      apiVersion: "meta.k8s.io/v1",
+      metadata: object.metadata satisfies ObjectMeta,
+    },
+  };
+}
+
+/** What is to be shown. */
+export type Presented = Pick<ServedResource, "definition"> & Partial<Pick<ServedResource, "metadata">>;
+
+/** The representations of the kinds a server knows, each made once. */
+export class Representations {
+  readonly #made = new WeakMap<ResourceDefinition, Map<string, Representation>>();
+
+  /** @throws ApiError 400 on a malformed `includeObject` */
+  of(
+    { definition, metadata }: Presented,
+    wanted: Wanted,
+    request: { readonly query: URLSearchParams },
+  ): Representation {
+    const include = wanted.as === "Table" ? includeObject(request.query) : "None";
+    const key = `${wanted.as ?? ""} ${include} ${metadata?.name ?? ""}`;
+    const made = this.#made.get(definition) ?? new Map<string, Representation>();
+    this.#made.set(definition, made);
+    let representation = made.get(key);
+    if (representation === undefined) {
+      if (wanted.as === undefined) representation = jsonRepresentation(definition);
+      else if (wanted.as === "Table") representation = tableRepresentation(definition, include);
+      else representation = partialRepresentation(metadata);
+      made.set(key, representation);
+    }
+    return representation;
+  }
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
-import type { ApiError, Status, StatusDetails } from "@virtual-workspaces/apimachinery";
-import { yamlOf } from "./yaml.ts";
+import { createRequire } from "node:module";
+import { type ApiError, parseOwnJson, type Status, type StatusDetails } from "@virtual-workspaces/apimachinery";
 
 /** A body to be written whole. */
 export interface Answer {
@@ -82,4 +82,14 @@ export function startStream(res: ServerResponse, contentType: string, length?: n
   const size = length === undefined ? {} : { "Content-Length": length };
   res.writeHead(200, { ...UNCACHED, "Content-Type": contentType, ...size });
   if (length === undefined) res.flushHeaders();
+}
+
+/** Go's YAML reads `yes` and `012` as YAML 1.1 does: texts like these must be quoted for it. */
+const STYLE = { aliasDuplicateObjects: false, lineWidth: 0, version: "1.1" } as const;
+
+/** YAML of a JSON document, as Kubernetes' own serializer writes it: keys in their order, no anchors, no folding. */
+export function yamlOf(json: Buffer): Buffer {
+  // Loaded when first asked for: most servers never are.
+  const { stringify } = createRequire(import.meta.url)("yaml") as typeof import("yaml");
+  return Buffer.from(stringify(parseOwnJson(json.toString("utf8")), STYLE));
 }

@@ -1,5 +1,3 @@
-import { BACKSLASH, CLOSE_ARRAY, CLOSE_OBJECT, COLON, COMMA, OPEN_ARRAY, OPEN_OBJECT, QUOTE } from "./json-bytes.ts";
-
 /** Where things stand in the bytes of an object, which are otherwise not read. */
 export interface Skimmed {
   /** The text of `kind` and `apiVersion`, "" where there is none. */
@@ -155,3 +153,14 @@ class Skimmer {
 }
 
 const SCALAR = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
+
+// What gives JSON its form, as bytes.
+
+export const QUOTE = 34;
+export const BACKSLASH = 92;
+export const OPEN_OBJECT = 123;
+export const CLOSE_OBJECT = 125;
+export const OPEN_ARRAY = 91;
+export const CLOSE_ARRAY = 93;
+const COLON = 58;
+export const COMMA = 44;

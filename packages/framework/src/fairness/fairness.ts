@@ -2,13 +2,13 @@ import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
 import { delayOf } from "../util/numbers.ts";
 import type { User } from "../request/user.ts";
-import { LongRunning } from "./long-running.ts";
+import { LongRunning } from "./request-limits.ts";
 import { FairQueue } from "./queue.ts";
-import { type RefusalReason, Refusals } from "./refusals.ts";
+import { type RefusalReason, Refusals } from "./request-limits.ts";
 import type { ResolvedLimits } from "./request-limits.ts";
 import { Seat, type Seating } from "./seat.ts";
 import { type Bounds, partOf, type Share } from "./share.ts";
-import { Turn } from "./turn.ts";
+import { Turn } from "./seat.ts";
 
 /** What changes nothing. */
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);

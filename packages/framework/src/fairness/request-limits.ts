@@ -1,3 +1,7 @@
+import { ApiError } from "@virtual-workspaces/apimachinery";
+import type { Exchange } from "../exchange.ts";
+import { streamOf } from "../observe/observer.ts";
+import type { User } from "../request/user.ts";
 import { whole } from "../util/numbers.ts";
 
 /**
@@ -67,4 +71,82 @@ export function resolveLimits(limits: RequestLimits, virtualWorkspaces: number):
 function part(name: string, value: number): number {
   if (value > 0 && value <= 1) return value;
   throw new Error(`limits.${name} must be a part: above 0, at most 1; it is ${value}`);
+}
+
+/** Made once: a flood of refusals should cost as little as it can. */
+const TOO_MANY = ApiError.tooManyRequests(
+  "too many watches and other long-running requests are open; close some, or try again later",
+  1,
+);
+
+/** The long-running requests that are open: they do nothing most of the time, but each keeps memory. */
+export class LongRunning {
+  readonly #limits: ResolvedLimits;
+  readonly #users = new Map<string, number>();
+  #open = 0;
+
+  constructor(limits: ResolvedLimits) {
+    this.#limits = limits;
+  }
+
+  get open(): number {
+    return this.#open;
+  }
+
+  /** Counts a request until it is over. @returns why not, 429, when there are too many */
+  take(exchange: Exchange): ApiError | undefined {
+    const { longRunning, longRunningPerUser } = this.#limits;
+    const { name } = exchange.user as User;
+    if (this.#open >= longRunning || (this.#users.get(name) ?? 0) >= longRunningPerUser) return TOO_MANY;
+    const stream = streamOf(exchange);
+    if (stream.destroyed) return undefined;
+    this.#open += 1;
+    this.#users.set(name, (this.#users.get(name) ?? 0) + 1);
+    stream.once("close", () => this.#closed(name));
+    return undefined;
+  }
+
+  #closed(name: string): void {
+    this.#open -= 1;
+    const left = (this.#users.get(name) ?? 1) - 1;
+    if (left === 0) this.#users.delete(name);
+    else this.#users.set(name, left);
+  }
+}
+
+/** How long a refusal is held back, ms: about what `Retry-After` asks of a client, at random, so that a burst does not come again as one. */
+const HELD = { least: 500, more: 1000 } as const;
+/** Refusals that are held back at a time; each keeps its request. The others are answered at once. */
+const MOST = 5000;
+
+/** In metrics, as far as Kubernetes has a word for it in its own. */
+export type RefusalReason = "queue-full" | "time-out" | "concurrency-limit" | "failed-authentications";
+
+/**
+ * Answers 429 about a second late. Clients that do what `Retry-After` says lose nothing worth telling; one that comes again at
+ * once would cost as much as if it were served, and take the event loop from all others.
+ */
+export class Refusals {
+  readonly #held = new Set<() => void>();
+
+  /** Counts it under `reason`, and rejects with `error`: after a while, or when the client has left or the server stops. */
+  later(exchange: Exchange, error: ApiError, reason: RefusalReason): Promise<never> {
+    exchange.core.meters.rejected.add(reason);
+    if (this.#held.size >= MOST) return Promise.reject(error);
+    return new Promise((_resolve, reject) => {
+      const refuse = (): void => {
+        clearTimeout(timer);
+        this.#held.delete(refuse);
+        reject(error);
+      };
+      const timer = setTimeout(refuse, HELD.least + HELD.more * Math.random()).unref();
+      this.#held.add(refuse);
+      exchange.res.once("close", refuse);
+    });
+  }
+
+  /** Answers all that are held back. */
+  drain(): void {
+    for (const refuse of this.#held) refuse();
+  }
 }

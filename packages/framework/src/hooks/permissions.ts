@@ -1,6 +1,6 @@
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import type { Authorizer } from "../authz/authorization.ts";
-import { connecting } from "../authz/connecting.ts";
+import { connecting } from "../authz/decide.ts";
 import { decide } from "../authz/decide.ts";
 import type { Exchange } from "../exchange.ts";
 import type { Log } from "../observe/log/log.ts";

@@ -7,8 +7,8 @@ import type { ServedResource } from "../resource/served.ts";
 import type { User } from "../request/user.ts";
 import type { AskedResource } from "../virtual-workspace.ts";
 import type { Asker } from "./hook-request.ts";
-import { viewMetadata } from "../serve/metadata-only.ts";
-import { resourcesOf } from "./resources.ts";
+import { viewMetadata } from "../serve/serve.ts";
+import { resourcesOf } from "./hook-request.ts";
 
 /** How often discovery hooks are asked again while watches depend on them, ms: half of the second that is promised. */
 const EVERY = 500;

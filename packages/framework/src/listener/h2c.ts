@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { hasBody } from "./has-body.ts";
+import { hasBody } from "./malformed.ts";
 
 const HTTP_2 = /^\s*h2c\s*(?:,\s*h2c\s*)*$/i;
 

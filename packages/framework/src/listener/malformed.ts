@@ -1,8 +1,8 @@
 import type { EventEmitter } from "node:events";
 import { IncomingMessage, type Server, ServerResponse } from "node:http";
+import type { ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import { ApiError, type Status } from "@virtual-workspaces/apimachinery";
-import { hasBody } from "./has-body.ts";
 import { respondStatus } from "../encode/respond.ts";
 
 /** How long a refused client may take to read why before its connection is cut, ms. */
@@ -111,3 +111,10 @@ export function linger(socket: Socket): void {
 
 /** A client that resets its connection is no error of ours; the stream ends and `close` cleans up. */
 export function ignore(): void {}
+
+/** Whether a body follows the head, which may be empty all the same. HTTP/2 need not say how long it is. */
+export function hasBody(req: IncomingMessage): boolean {
+  const { stream } = req as { readonly stream?: ServerHttp2Stream };
+  if (stream !== undefined) return !stream.endAfterHeaders;
+  return req.headers["transfer-encoding"] !== undefined || Number(req.headers["content-length"] ?? 0) > 0;
+}

@@ -1,9 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { FieldValidation, ObjectKey, ObjectMeta, ObjectOf } from "@virtual-workspaces/apimachinery";
-import type { TypedDefinition } from "../definition.ts";
+import {
+  dnsLabelProblems,
+  type FieldValidation,
+  type ObjectKey,
+  type ObjectMeta,
+  type ObjectOf,
+} from "@virtual-workspaces/apimachinery";
+import type { ResourceDefinition, TypedDefinition } from "../definition.ts";
+import { METHOD_VERBS } from "../request/request-info.ts";
 import type { Awaitable } from "../storage.ts";
 import type { RawRequest } from "../virtual-workspace.ts";
+import { SCALE } from "./scale/scale-kind.ts";
+import type { Verb } from "./served.ts";
 
 /** A method that a {@link ConnectSubresource} may take. */
 export type ConnectMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -101,3 +110,107 @@ export interface KindSubresource<Target, Content> {
 export type NamedSubresource<T, Content = object> =
   | ({ readonly object?: "required" } & (ConnectSubresource<T> | KindSubresource<T, Content>))
   | ({ readonly object: "unread" } & (ConnectSubresource<undefined> | KindSubresource<undefined, Content>));
+
+/** Subresources of one's own, whatever their types. */
+export type AnyConnect = ConnectSubresource<unknown> & Reading;
+export type AnyKind = KindSubresource<unknown, object> & Reading;
+export type AnyNamed = AnyConnect | AnyKind;
+
+interface Reading {
+  readonly object?: "required" | "unread";
+}
+
+/**
+ * Refuses what could not be served.
+ *
+ * @param reads whether the storage can tell what there is
+ * @throws Error that names the subresource and the remedy
+ */
+export function checkNamed(
+  definition: ResourceDefinition,
+  named: Readonly<Record<string, AnyNamed>>,
+  { reads }: { readonly reads: boolean },
+): void {
+  for (const [name, subresource] of Object.entries(named)) {
+    const problem = nameProblem(name, definition) ?? formProblem(subresource, reads);
+    if (problem !== undefined) throw new Error(`subresource ${definition.plural}/${name}: ${problem}`);
+  }
+}
+
+function nameProblem(name: string, { plural }: ResourceDefinition): string | undefined {
+  if (name === "status" || name === "scale")
+    return "this one is the framework's: ask for it by `subresources` of defineResource";
+  // `namespaces/<name>/<more>` is how paths into a namespace begin; Kubernetes makes this one exception.
+  if (plural === "namespaces" && name !== "finalize")
+    return "its path is one into the namespace; only `finalize` can be served";
+  const [first] = dnsLabelProblems(name);
+  return first === undefined ? undefined : `its name cannot stand in a path: ${first}`;
+}
+
+function formProblem(subresource: AnyNamed, reads: boolean): string | undefined {
+  if (!reads && subresource.object !== "unread")
+    return 'the storage cannot tell whether there is such an object: give it `get`, or say `object: "unread"`';
+  const { kind, connect, upgrade } = subresource;
+  if (kind !== undefined) {
+    if (connect !== undefined || upgrade !== undefined)
+      return "it has a kind, so it cannot have `connect` or `upgrade`";
+    const { get, create, update } = subresource;
+    if (get === undefined && create === undefined && update === undefined)
+      return "it does nothing: give it `get`, `create` or `update`";
+    return undefined;
+  }
+  if (connect === undefined && upgrade === undefined)
+    return "it does nothing: give it `connect`, `upgrade`, or a `kind` and what to do with it";
+  return subresource.methods?.length === 0 ? "it takes no method: leave `methods` out for GET" : undefined;
+}
+
+/** What discovery and OpenAPI tell of a subresource. */
+export interface AdvertisedSubresource {
+  readonly name: string;
+  /** Alphabetical. What discovery advertises and what is answered; anything else is 405. */
+  readonly verbs: readonly Verb[];
+  /** Whose objects it takes and answers; of one that connects, the resource's own. */
+  readonly kind: ResourceDefinition;
+  readonly form: "status" | "scale" | "kind" | "connect";
+}
+
+/** The verbs of those parts of an object that are read and written as it is. */
+const PART_VERBS: readonly Verb[] = ["get", "patch", "update"];
+
+/** What else decides which subresources there are. */
+interface OwnSubresources {
+  readonly named: Readonly<Record<string, AnyNamed>>;
+  /** Whether the storage takes whole objects: a Scale is nothing that it could patch. */
+  readonly updates: boolean;
+  /** Of `/status`. */
+  readonly statusVerbs: readonly Verb[];
+}
+
+/** The subresources of a resource that is served with these verbs, by name. */
+export function advertisedSubresources(
+  definition: ResourceDefinition,
+  verbs: readonly Verb[],
+  { named, updates, statusVerbs }: OwnSubresources,
+): readonly AdvertisedSubresource[] {
+  const { status, scale } = definition.subresources;
+  const part = PART_VERBS.filter((verb) => verbs.includes(verb));
+  const all: AdvertisedSubresource[] = Object.entries(named).map(([name, one]) => ({
+    name,
+    verbs: verbsOf(one),
+    kind: one.kind ?? definition,
+    form: one.kind === undefined ? "connect" : "kind",
+  }));
+  const told = PART_VERBS.filter((verb) => statusVerbs.includes(verb));
+  if (status && told.length > 0) all.push({ name: "status", verbs: told, kind: definition, form: "status" });
+  const scaled = part.filter((verb) => verb === "get" || updates);
+  if (scale !== undefined && scaled.length > 0) all.push({ name: "scale", verbs: scaled, kind: SCALE, form: "scale" });
+  return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function verbsOf(subresource: AnyNamed): readonly Verb[] {
+  if (subresource.kind !== undefined) return KIND_VERBS.filter((verb) => subresource[verb] !== undefined);
+  const { methods = ["GET"] } = subresource;
+  return [...new Set(methods.flatMap((method) => METHOD_VERBS.get(method) ?? []))].sort();
+}
+
+const KIND_VERBS = ["create", "get", "update"] as const;

@@ -8,12 +8,12 @@ import {
   quote,
 } from "@virtual-workspaces/apimachinery";
 import { type DecodedBody, type DecodeOptions, decodeBody } from "../body/decode.ts";
-import { hasBody } from "../listener/has-body.ts";
+import { hasBody } from "../listener/malformed.ts";
 import { PROTOBUF_DELETE_OPTIONS } from "../body/protobuf/meta.ts";
 import { readBody } from "../body/read.ts";
 import type { ResourceDefinition } from "../definition.ts";
 import type { Exchange } from "../exchange.ts";
-import type { WriteOptions } from "../storage-writes.ts";
+import type { WriteOptions } from "../storage.ts";
 import { checkType } from "../write/identity.ts";
 import { type Findings, once, reportFindings } from "../write/strict.ts";
 

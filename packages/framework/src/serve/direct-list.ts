@@ -1,3 +1,5 @@
+import { pipeline, Readable, type Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import {
   ApiError,
   isApiError,
@@ -7,15 +9,14 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { EncodedBytes } from "../encode/encoded-bytes.ts";
 import { ListSplitter } from "../encode/list-splitter.ts";
-import { decoded } from "../encode/content-encoding.ts";
 import type { Wanted } from "../encode/negotiate.ts";
-import { clusterOf, type Encoded, encodeObject, isEncoded } from "../watch/cache/encoded.ts";
+import { startStream } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import { type EncodedList, type ItemList, isEncodedList, type ListRequest, type ListResult } from "../storage.ts";
+import { clusterOf, type Encoded, encodeObject, isEncoded } from "../watch/cache/encoded.ts";
 import type { Selection } from "../watch/selection.ts";
-import { type Page, writeList } from "./list-body.ts";
-import { passThrough } from "./pass-through.ts";
+import { type Page, writeList } from "./answer.ts";
 import { requestOptions, scopeOf } from "./scope.ts";
 
 /** What a client asks to see of a list. */
@@ -133,4 +134,70 @@ function encode(
   if (isEncoded(item)) return item;
   const { exchange, resource } = context;
   return encodeObject(item, clusterOf(item, exchange), resource.definition.selectableFields);
+}
+
+/**
+ * Answers a list with the storage's own bytes, at the client's pace; without their encoding for a client that does not
+ * take it. One that breaks off cuts the connection: a shorter list must not pass for the whole.
+ */
+async function passThrough(exchange: Exchange, list: EncodedList): Promise<void> {
+  const { req, res } = exchange;
+  const { contentEncoding, contentType = "application/json" } = list;
+  const asItIs = contentEncoding === undefined || acceptsEncoding(req.headers["accept-encoding"], contentEncoding);
+  const body = asItIs ? list.body : decoded(list);
+  exchange.answered = true;
+  if (contentEncoding !== undefined) res.setHeader("Vary", "Accept-Encoding");
+  if (contentEncoding !== undefined && asItIs) res.setHeader("Content-Encoding", contentEncoding);
+  const length = body instanceof Uint8Array ? body.length : asItIs ? list.length : undefined;
+  startStream(res, contentType, length);
+  if (body instanceof Uint8Array) {
+    res.end(body);
+    return;
+  }
+  // Cuts the body off too when the client leaves: an iterator that is left is ended.
+  const left = whenClosed(exchange);
+  for await (const piece of body) {
+    if (!res.write(piece) && (await left.drained())) break;
+  }
+  if (!res.destroyed) res.end();
+}
+
+/** Waits for room, or for the client to leave, with one listener each however often. */
+function whenClosed({ res }: Exchange): { drained(): Promise<boolean> } {
+  let goOn: ((left: boolean) => void) | undefined;
+  res.on("drain", () => goOn?.(false));
+  res.once("close", () => goOn?.(true));
+  return {
+    drained: () =>
+      new Promise((resolve) => {
+        if (res.destroyed) resolve(true);
+        else goOn = resolve;
+      }),
+  };
+}
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  br: createBrotliDecompress,
+  deflate: createInflate,
+  gzip: createGunzip,
+};
+
+/** Whether an `Accept-Encoding` header names `encoding`. As in Kubernetes, no header means no encoding. */
+function acceptsEncoding(header: string | string[] | undefined, encoding: string): boolean {
+  return String(header ?? "")
+    .split(",")
+    .some((part) => {
+      const [name = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase());
+      return (name === encoding || name === "*") && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+    });
+}
+
+/** The bytes of a list without its `contentEncoding`. @throws Error on an encoding that Node cannot decode */
+function decoded({ body, contentEncoding }: EncodedList): EncodedList["body"] {
+  if (contentEncoding === undefined) return body;
+  const decoder = DECODERS[contentEncoding]?.();
+  if (decoder === undefined) throw new Error(`cannot decode a list encoded as ${contentEncoding}`);
+  // Errors of either end come out of the iteration.
+  pipeline(Readable.from(body instanceof Uint8Array ? [body] : body), decoder, () => undefined);
+  return decoder;
 }

@@ -3,9 +3,9 @@ import { groupResourceOf } from "../definition.ts";
 import type { Encoded } from "../watch/cache/encoded.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
-import type { CacheLease } from "../storage-changes.ts";
+import type { CacheLease } from "../storage.ts";
 import { answerObject, wantedObject } from "./answer.ts";
-import { freshen } from "./freshness.ts";
+import { freshen } from "./scope.ts";
 import { isCached, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 
 /** Answers a GET of one object. Synchronous as long as the storage is. */

@@ -8,7 +8,7 @@ import type { SubresourceAnswer, SubresourceWrite } from "../resource/named.ts";
 import { checkKind, checkPlace } from "../write/identity.ts";
 import { answerObject, wantedObject } from "./answer.ts";
 import { reporter, sentObject } from "./body.ts";
-import { keyOf } from "./key.ts";
+import { keyOf } from "./scope.ts";
 import { subresourceRequest } from "./subresource-request.ts";
 import { writeOptions, writeQuery } from "./write-request.ts";
 

@@ -11,15 +11,15 @@ import { negotiate } from "../encode/negotiate.ts";
 import type { Encoded } from "../watch/cache/encoded.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
-import type { CacheLease, Past } from "../storage-changes.ts";
+import type { CacheLease, Past } from "../storage.ts";
 import type { Snapshot } from "../watch/cache/cache.ts";
 import { cacheKey, visitIn } from "../watch/cache/objects.ts";
 import { Selection } from "../watch/selection.ts";
 import { directPage, type PageRequest, serveDirectList } from "./direct-list.ts";
-import { FOREIGN, freshen } from "./freshness.ts";
-import { type Page, writeList } from "./list-body.ts";
+import { FOREIGN, freshen } from "./scope.ts";
+import { type Page, writeList } from "./answer.ts";
 import { isCached, scopeOf } from "./scope.ts";
-import { checkSelectable } from "./selectable.ts";
+import { checkSelectable } from "./scope.ts";
 
 /** Answers a LIST. */
 export async function serveList(exchange: Exchange, resource: ServedResource): Promise<void> {

@@ -6,13 +6,13 @@ import { bytesOf } from "../watch/cache/encoded.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import type { Storage } from "../storage.ts";
-import type { PatchOptions, SentWrite, Written } from "../storage-writes.ts";
+import type { PatchOptions, SentWrite, Written } from "../storage.ts";
 import { SCALE } from "../resource/scale/scale-kind.ts";
-import { readKept } from "../write/read.ts";
+import { readKept } from "../write/keeping.ts";
 import type { WriteRequest } from "../write/request.ts";
 import { answerObject, wantedObject } from "./answer.ts";
-import { keyOf } from "./key.ts";
-import { mayCreate, unlessThere } from "./may-create.ts";
+import { keyOf } from "./scope.ts";
+import { mayCreate, unlessThere } from "./write-request.ts";
 import { writeQuery, writeRequest } from "./write-request.ts";
 
 /** Whether writes go to the storage as they came, since nobody here has a say in them. */

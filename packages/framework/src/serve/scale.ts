@@ -12,9 +12,9 @@ import { checkUid } from "../write/update.ts";
 import { answerObject, wantedObject } from "./answer.ts";
 import { reporter, sentObject } from "./body.ts";
 import { readObject } from "./get.ts";
-import { keyOf } from "./key.ts";
+import { keyOf } from "./scope.ts";
 import { handPatch, passes, passWrite } from "./passing.ts";
-import { PATCH_MEDIA_TYPES, patchTypeOf } from "./patch-types.ts";
+import { PATCH_MEDIA_TYPES, patchTypeOf } from "./patching.ts";
 import { applying, patching } from "./patching.ts";
 import { writeQuery, writeRequest } from "./write-request.ts";
 

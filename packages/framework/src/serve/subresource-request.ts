@@ -1,13 +1,11 @@
 import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
 import type { Exchange } from "../exchange.ts";
+import type { AnyConnect, AnyNamed, SubresourceRequest } from "../resource/named.ts";
 import type { ServedResource } from "../resource/served.ts";
-import type { AnyNamed } from "../resource/check-named.ts";
-import type { SubresourceRequest } from "../resource/named.ts";
-import { readKept } from "../write/read.ts";
-import { keyOf } from "./key.ts";
-import { rawRequest } from "./raw.ts";
-import { refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
+import { readKept } from "../write/keeping.ts";
+import { handOver, rawRequest } from "./raw.ts";
+import { keyOf, refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
 
 /** What the handler of a subresource is told; reads the object if there must be one. @throws ApiError 404, 405 for `*` */
 export async function subresourceRequest(
@@ -34,4 +32,24 @@ function tailOf({ tail, info }: Exchange, { definition }: ServedResource): strin
   const place = definition.scope === "Namespaced" ? 2 : 0;
   const rest = tail.split("/").slice(1 + root + place + 3);
   return rest.length === 0 ? "" : `/${rest.join("/")}`;
+}
+
+/** Hands a request about an object, or its connection, over to the handler of the subresource. */
+export async function serveConnect(exchange: Exchange, resource: ServedResource, handlers: AnyConnect): Promise<void> {
+  const { connect, upgrade, longRunning } = handlers;
+  const { core, req, res, upgradeHead: head } = exchange;
+  if (longRunning === true) exchange.takeTime();
+  if (head !== undefined && upgrade !== undefined) {
+    const request = await subresourceRequest(exchange, resource, handlers);
+    return handOver(exchange, (socket) => upgrade(req, socket, { ...request, head }));
+  }
+  if (connect === undefined) {
+    const name = `${resource.definition.plural}/${exchange.info.subresource}`;
+    throw ApiError.badRequest(`Upgrade request required: ${name} takes connections to be upgraded, and nothing else`);
+  }
+  const request = await subresourceRequest(exchange, resource, handlers);
+  exchange.answered = true;
+  core.identityHeaders.drop(req);
+  if (longRunning === true) exchange.leaveSeat();
+  await connect(req, res, request);
 }

@@ -1,15 +1,13 @@
-import type { KubeObject } from "@virtual-workspaces/apimachinery";
-import { cloneJson } from "@virtual-workspaces/apimachinery";
+import { cloneJson, type KubeObject } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import { checkPlace } from "../write/identity.ts";
 import type { Draft } from "../write/request.ts";
 import { answerObject, wantedObject } from "./answer.ts";
 import { reporter, sentObject } from "./body.ts";
-import { keyOf } from "./key.ts";
-import { mayCreate } from "./may-create.ts";
 import { passes, passWrite } from "./passing.ts";
-import { writeQuery, writeRequest } from "./write-request.ts";
+import { keyOf } from "./scope.ts";
+import { mayCreate, writeQuery, writeRequest } from "./write-request.ts";
 
 /** Answers an UPDATE of an object, or of one of the parts that are written by themselves. */
 export async function serveUpdate(exchange: Exchange, resource: ServedResource): Promise<void> {
@@ -34,4 +32,17 @@ export async function serveUpdate(exchange: Exchange, resource: ServedResource):
 
 function shallow(object: KubeObject): KubeObject {
   return { ...object, metadata: { ...object.metadata } };
+}
+
+/** Answers a CREATE. */
+export async function serveCreate(exchange: Exchange, resource: ServedResource): Promise<void> {
+  if (passes(resource)) return passWrite(exchange, resource, "create");
+  const { definition, writer } = resource;
+  const wanted = wantedObject(exchange);
+  const query = writeQuery(exchange, resource, { kind: "CreateOptions" });
+  const { object, findings } = await sentObject(exchange, definition);
+  checkPlace(object, { namespace: exchange.info.namespace, name: "" });
+  const request = writeRequest(exchange, resource, query);
+  const unknown = reporter(findings, definition, request.options);
+  answerObject(exchange, resource, { object: await writer.create(object, { ...request, unknown }), code: 201, wanted });
 }

@@ -3,6 +3,7 @@ import {
   isApiError,
   type ListOptions,
   parseListOptions,
+  toApiError,
   validateListOptions,
   withListDefaults,
 } from "@virtual-workspaces/apimachinery";
@@ -11,21 +12,17 @@ import { PieceWriter } from "../encode/pieces.ts";
 import { eventBytes } from "../encode/representation.ts";
 import { startStream } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
-import { delayOf } from "../util/numbers.ts";
 import type { ServedResource } from "../resource/served.ts";
-import type { Scope } from "../storage.ts";
-import type { CacheLease, Past } from "../storage-changes.ts";
+import type { CacheLease, Past, Scope } from "../storage.ts";
+import { delayOf } from "../util/numbers.ts";
 import type { Snapshot } from "../watch/cache/cache.ts";
-import type { Fanout } from "../watch/fanout.ts";
-import type { Lane } from "../watch/lane.ts";
+import type { CacheEvent } from "../watch/cache/event.ts";
 import { objectsIn } from "../watch/cache/objects.ts";
 import type { ReadableCache } from "../watch/cache/readable-cache.ts";
+import type { Fanout } from "../watch/fanout.ts";
+import { type Lane, Subscriber } from "../watch/lane.ts";
 import { everything, Selection } from "../watch/selection.ts";
-import { Subscriber } from "../watch/subscriber.ts";
-import { FOREIGN, freshen, tooOld } from "./freshness.ts";
-import { writePast } from "./past-watch.ts";
-import { scopeOf } from "./scope.ts";
-import { checkSelectable } from "./selectable.ts";
+import { checkSelectable, FOREIGN, freshen, scopeOf, tooOld } from "./scope.ts";
 
 /** Answers a WATCH. Returns when the stream has begun; the hub writes the rest. */
 export async function serveWatch(exchange: Exchange, resource: ServedResource): Promise<void> {
@@ -157,4 +154,63 @@ function* initialEvents(snapshot: Snapshot, lane: Lane, bookmark: boolean): Gene
     yield eventBytes("ADDED", representation.object(object));
   }
   if (bookmark) yield lane.bookmarkBytes(snapshot.version, true);
+}
+
+/** A watch that asks for more than its cache remembers. */
+interface Resuming {
+  readonly subscriber: Subscriber;
+  readonly lane: Lane;
+  readonly past: Past;
+}
+
+/**
+ * Writes what the storage remembers and the cache does not, some of it at a time, so that a client that does not read costs
+ * no more than that. @returns where the cache goes on, or why nothing does
+ * @throws what writing throws, when the client has left
+ */
+async function writePast(
+  exchange: Exchange,
+  { subscriber, lane, past }: Resuming,
+  version: string,
+): Promise<number | ApiError> {
+  const { cache } = lane;
+  subscriber.hold();
+  for (let reached = version; ; ) {
+    const told = await past.changes(reached, exchange).catch((error: unknown) => refusal(exchange, error));
+    if (told === undefined) return tooOld(version, cache);
+    if ("status" in told) return told;
+    const writer = new PieceWriter(exchange.res, exchange.core.pieces);
+    let refused: ApiError | undefined;
+    for (const event of told.events) {
+      const pieces = shown(lane, event);
+      if ("status" in pieces) refused = pieces;
+      if ("status" in pieces || subscriber.ending) break;
+      await writer.addAll(pieces);
+    }
+    await writer.finish();
+    if (refused !== undefined) return refused;
+    // Where it ends is for the client to say: what it has seen last.
+    if (subscriber.ending) return cache.next;
+    reached = told.version;
+    // A slow reader takes so long that the cache has forgotten again what it knew.
+    const position = cache.position(reached);
+    if (typeof position === "number") return position;
+  }
+}
+
+/** What clients see of an event, or why it cannot be shown. */
+function shown(lane: Lane, event: CacheEvent): readonly Buffer[] | ApiError {
+  try {
+    return lane.pieces(event);
+  } catch (error) {
+    return toApiError(error);
+  }
+}
+
+/** `undefined`: it is not known any more. */
+function refusal(exchange: Exchange, error: unknown): ApiError | undefined {
+  if (exchange.signal.aborted) throw error;
+  if (isApiError(error)) return error.code === 410 ? undefined : error;
+  exchange.log({ level: "error", message: "the past of a watch cannot be read", error: String(error) });
+  return toApiError(error);
 }

@@ -1,13 +1,16 @@
 import {
+  ApiError,
   type DeleteQuery,
   managerOf,
   parseWriteOptions,
   type WriteQuery,
   type WriteQueryRules,
 } from "@virtual-workspaces/apimachinery";
+import { groupResourceOf } from "../definition.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
-import type { WriteOptions } from "../storage-writes.ts";
+import { authorizeAs } from "../stages/authorize.ts";
+import type { Awaitable, WriteOptions } from "../storage.ts";
 import type { WriteRequest } from "../write/request.ts";
 import type { Part } from "../write/update.ts";
 import { refuseWildcard, requestOptions, scopeOf } from "./scope.ts";
@@ -42,4 +45,28 @@ export function writeOptions(exchange: Exchange, query: Asked): WriteOptions {
 
 function partOf({ info: { subresource } }: Exchange): Part {
   return subresource === "status" || subresource === "scale" ? subresource : "";
+}
+
+/** An apply or an update that creates is a create, and must be allowed as one. @throws ApiError 403, 404 */
+export function mayCreate(exchange: Exchange, { verbs, definition }: ServedResource): void | Promise<void> {
+  if (!verbs.includes("create")) throw ApiError.notFound(groupResourceOf(definition), exchange.info.name);
+  return authorizeAs(exchange, { ...exchange.info, verb: "create" });
+}
+
+/**
+ * For storages that create by themselves what is not there. Who may not create may still change what is there: only then
+ * is it looked for. @throws what `mayCreate` throws
+ */
+export async function unlessThere(
+  exchange: Exchange,
+  { mayCreate, read }: { readonly mayCreate: () => Awaitable<void>; readonly read: () => Promise<unknown> },
+): Promise<void> {
+  const { decision } = exchange;
+  try {
+    await mayCreate();
+  } catch (error) {
+    if ((await read()) === undefined) throw error;
+  } finally {
+    exchange.decision = decision; // of what was asked for
+  }
 }

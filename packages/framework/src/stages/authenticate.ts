@@ -1,8 +1,14 @@
 import { ApiError, isApiError } from "@virtual-workspaces/apimachinery";
 import type { Authenticator } from "../authn/authenticator.ts";
+import { type Impersonation, impersonationOf } from "../authn/impersonation.ts";
+import { decide } from "../authz/decide.ts";
 import type { Exchange } from "../exchange.ts";
+import { AuthorizeQuestion } from "../hooks/hook-request.ts";
 import type { Mounted } from "../mounted.ts";
+import type { Stage } from "../pipeline.ts";
 import { isUser, type User } from "../request/user.ts";
+import type { Awaitable } from "../storage.ts";
+import { enforce } from "./authorize.ts";
 
 type Verdict = User | undefined;
 
@@ -88,4 +94,59 @@ function nobody({ unauthenticated }: Exchange): ApiError {
 function accepted(exchange: Exchange, user: User): void {
   exchange.user = user;
   if (exchange.unknown !== undefined) throw exchange.unknown;
+}
+
+/**
+ * Authentication, as much of it as the client's address may use up.
+ *
+ * Rejects with 429 before any authenticator is asked, when too many have failed or are under way.
+ */
+export function bounded(authenticate: Stage): Stage {
+  return (exchange) => {
+    const { core } = exchange;
+    const refusal = core.strangers.refusal(exchange);
+    if (refusal !== undefined) return core.fairness.refusals.later(exchange, refusal, "failed-authentications");
+    try {
+      const pending = authenticate(exchange);
+      return pending && core.strangers.during(exchange, pending).catch((error: unknown) => failed(exchange, error));
+    } catch (error) {
+      return failed(exchange, error);
+    }
+  };
+}
+
+function failed(exchange: Exchange, error: unknown): never {
+  const { core, user } = exchange;
+  if (user === undefined && isApiError(error) && error.code === 401) core.strangers.failed(exchange);
+  throw error;
+}
+
+/** The first audit event, once it is known who asks. Holds the request back when events cannot be written fast enough. */
+export function audit(exchange: Exchange): void | Promise<void> {
+  return exchange.core.auditor?.received(exchange);
+}
+
+/** Goes on as somebody else, if the server's rule allows the caller every part of that; who passes that on asks nobody. */
+export function impersonate(exchange: Exchange): void | Promise<void> {
+  if (exchange.mounted.workspace.passesImpersonation === true) return;
+  const wanted = impersonationOf(exchange.req.rawHeaders);
+  if (wanted !== undefined) return become(exchange, wanted);
+}
+
+async function become(exchange: Exchange, { user, questions }: Impersonation): Promise<void> {
+  const { impersonation } = exchange.core;
+  const settled = await confined(exchange, user);
+  for (const question of questions)
+    enforce(exchange, question, await decide(impersonation, new AuthorizeQuestion(exchange, question)));
+  exchange.decision = undefined; // of who may be whom, not yet of what they want
+  exchange.impersonator = exchange.user as User;
+  exchange.user = settled;
+}
+
+/** Who the rule makes of whom the headers name. */
+function confined(exchange: Exchange, impersonated: User): Awaitable<User> {
+  const { become } = exchange.core.impersonation;
+  if (become === undefined) return impersonated;
+  const { params, signal } = exchange;
+  return become({ user: exchange.user as User, impersonated, params, signal });
 }

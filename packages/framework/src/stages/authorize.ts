@@ -1,13 +1,14 @@
-import { forbiddenFor } from "@virtual-workspaces/apimachinery";
+import { forbiddenFor, isClusterName, WILDCARD } from "@virtual-workspaces/apimachinery";
 import type { Decision } from "../authz/authorization.ts";
-import { connecting } from "../authz/connecting.ts";
-import { decide } from "../authz/decide.ts";
+import { connecting, decide } from "../authz/decide.ts";
+import { isReview, mayReview } from "../authz/reviews/basic-user.ts";
 import type { Exchange } from "../exchange.ts";
+import { AuthorizeQuestion, HookRequest } from "../hooks/hook-request.ts";
+import { hopsOf, MOST_HOPS, tooManyHops } from "../request/hops.ts";
 import { checkInterpreted } from "../request/path.ts";
 import type { RequestInfo } from "../request/request-info.ts";
-import { isReview, mayReview } from "../authz/reviews/basic-user.ts";
-import { AuthorizeQuestion } from "../hooks/hook-request.ts";
 import type { User } from "../request/user.ts";
+import type { Located } from "../virtual-workspace.ts";
 
 /** Asks the virtual workspace. A no is 403; a throw is 500 and says nothing of why; a tail is 400 that a view with `handles` leaves to us, and that other views refuse. */
 export function authorize(exchange: Exchange): void | Promise<void> {
@@ -59,4 +60,57 @@ export function enforce(exchange: Exchange, info: RequestInfo, decision: Decisio
 /** A view at a prefix of its own is a server of its own, as each of kcp's logical clusters is: it says what it was asked for. */
 function shownPath({ prefix, mounted }: Exchange, { path }: RequestInfo): string {
   return mounted.prefix === undefined ? `${prefix}${path}` : path;
+}
+
+/** Ends requests that are passed on in a circle. Whoever says so without having been passed on hurts nobody else. */
+export function hops(exchange: Exchange): void {
+  exchange.hops = hopsOf(exchange.req.headers);
+  if (exchange.hops >= MOST_HOPS) throw tooManyHops(exchange.via);
+}
+
+/** A virtual workspace that is not ready yet says so, rather than that something is not there. */
+export function ready(exchange: Exchange): void {
+  const problem = exchange.mounted.problem();
+  if (problem !== undefined) throw problem;
+}
+
+/**
+ * Has the virtual workspace say which logical cluster is meant: from here on that is the one that the request is about.
+ *
+ * @throws ApiError what the hook answers; Error when that is no name of a logical cluster
+ */
+export function locate(exchange: Exchange): void | Promise<void> {
+  const { locate } = exchange.mounted.workspace;
+  if (locate === undefined) return undefined;
+  const said = exchange.cluster;
+  if (said === WILDCARD) return found(exchange, said);
+  const place = locate(said, new HookRequest(exchange));
+  if (place instanceof Promise) return place.then((late) => checked(exchange, late));
+  return checked(exchange, place);
+}
+
+/** All clusters at once is nothing that one of them could turn out to be. */
+function checked(exchange: Exchange, place: string | Located): void {
+  const isNamed = typeof place === "string";
+  const name = isNamed ? place : place?.cluster;
+  if (typeof name !== "string" || !isClusterName(name))
+    throw new Error(`locate must return the name of a logical cluster: it returned ${JSON.stringify(place)}`);
+  if (!isNamed) exchange.params = { ...place.params, ...exchange.params };
+  found(exchange, name);
+}
+
+function found(exchange: Exchange, name: string): void {
+  exchange.located = true;
+  if (name === exchange.cluster) return;
+  // Anew: whoever was asked before may have kept the other.
+  exchange.params = { ...exchange.params, cluster: name };
+}
+
+/**
+ * Lets a request in, or has it wait until it is its user's turn.
+ *
+ * @throws ApiError 429 when too many wait already, or it has waited too long
+ */
+export function fairness(exchange: Exchange): void | Promise<void> {
+  return exchange.core.fairness.enter(exchange);
 }

@@ -19,7 +19,7 @@ import {
   SOURCE_VERSION_ANNOTATION,
 } from "./annotations.ts";
 import type { InputReaders, Mapped, ViewContext, ViewOptions } from "./options.ts";
-import type { ReaderPlace } from "./reader.ts";
+import type { ReaderPlace } from "./options.ts";
 
 export interface ComputationOptions<In extends object, Out extends object, By, Inputs> {
   readonly view: ViewOptions<In, Out, By, Inputs>;

@@ -3,14 +3,14 @@ import type { TypedDefinition } from "../definition.ts";
 import { decodeObject, type Encoded, encodeObject } from "../watch/cache/encoded.ts";
 import { delayOf } from "../util/numbers.ts";
 import type { Scope } from "../storage.ts";
-import type { CacheLease } from "../storage-changes.ts";
+import type { CacheLease } from "../storage.ts";
 import { type CacheListener, WatchCache } from "../watch/cache/cache.ts";
 import type { CacheEvent } from "../watch/cache/event.ts";
 import { processMinter } from "../watch/cache/minter.ts";
 import { cacheKey, objectsIn } from "../watch/cache/objects.ts";
 import { Computation } from "./computation.ts";
 import type { FollowedDependency, InputReaders, ViewOptions, ViewSource } from "./options.ts";
-import { CacheReader } from "./reader.ts";
+import { CacheReader } from "./options.ts";
 
 export interface DerivedOptions<In extends object, Out extends object, By, Inputs> {
   readonly view: ViewOptions<In, Out, By, Inputs>;

@@ -1,13 +1,18 @@
-import type { ObjectOf } from "@virtual-workspaces/apimachinery";
-import { apiVersionOf, cloneJson, equalJson, type KubeObject, type ObjectMeta } from "@virtual-workspaces/apimachinery";
+import {
+  apiVersionOf,
+  cloneJson,
+  equalJson,
+  type KubeObject,
+  type ObjectMeta,
+  type ObjectOf,
+} from "@virtual-workspaces/apimachinery";
+import type { WriteOptions } from "../storage.ts";
 import { contentOf, decodeObject } from "../watch/cache/encoded.ts";
-import type { WriteOptions } from "../storage-writes.ts";
 import { lasting } from "../write/race.ts";
 import type { Draft } from "../write/request.ts";
 import { LAST_APPLIED, SOURCE_VERSION_ANNOTATION, writeOwners } from "./annotations.ts";
-import { carriedOver } from "./carry-over.ts";
 import { isPlain } from "./computation.ts";
-import type { Before, Lens } from "./lens.ts";
+import type { Before, Lens } from "./lens-write.ts";
 import type { Mapped } from "./options.ts";
 
 /** What a client wants of an object of the view, and the object of the source that it is about. */
@@ -135,4 +140,16 @@ function bare<T extends KubeObject>(object: T): T {
 function without<T extends object, K extends keyof T>(object: T, name: K): Omit<T, K> {
   const { [name]: _, ...rest } = object;
   return rest;
+}
+
+type Texts = Readonly<Record<string, string>> | undefined;
+
+/** What a map of the source becomes when the map that the view shows of it is changed: the same changes, and no others. */
+function carriedOver(source: Texts, before: Texts, after: Texts): Record<string, string> {
+  const was = new Map(Object.entries(before ?? {}));
+  const is = new Map(Object.entries(after ?? {}));
+  const result = new Map(Object.entries(source ?? {}));
+  for (const key of was.keys()) if (!is.has(key)) result.delete(key);
+  for (const [key, value] of is) if (was.get(key) !== value) result.set(key, value);
+  return Object.fromEntries(result);
 }

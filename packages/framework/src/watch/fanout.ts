@@ -5,7 +5,7 @@ import type { CacheEvent } from "./cache/event.ts";
 import { type FanoutStats, Lane, type SentCount } from "./lane.ts";
 import type { ReadableCache } from "./cache/readable-cache.ts";
 import type { Selection } from "./selection.ts";
-import type { Subscriber } from "./subscriber.ts";
+import type { Subscriber } from "./lane.ts";
 
 /** How many events may come while one waits for the end of the turn; a larger burst is written in pieces of this. */
 const BURST = 256;

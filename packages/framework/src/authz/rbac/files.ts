@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isJsonObject } from "@virtual-workspaces/apimachinery";
-import { siblingModule } from "../../util/worker/module.ts";
+import { siblingModule } from "../../util/worker/pool.ts";
 import { checkedObject } from "./check.ts";
 import type { RbacObject } from "./objects.ts";
 

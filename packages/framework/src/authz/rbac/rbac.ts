@@ -9,7 +9,7 @@ import {
 } from "../authorization.ts";
 import type { Awaitable } from "../../storage.ts";
 import { readObjects } from "./files.ts";
-import { aggregate, grantedRules } from "./granted-rules.ts";
+import { aggregate, grantedRules } from "./matches.ts";
 import { ruleAllows } from "./matches.ts";
 import type { RbacObject } from "./objects.ts";
 import { RbacPolicy } from "./policy.ts";

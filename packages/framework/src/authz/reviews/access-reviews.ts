@@ -1,10 +1,17 @@
-import type { ObjectOf } from "@virtual-workspaces/apimachinery";
-import { ApiError, fieldInvalid, OMITTED_VALUE, type StatusCause } from "@virtual-workspaces/apimachinery";
+import {
+  ApiError,
+  fieldInvalid,
+  formatTime,
+  type KubeObject,
+  type ObjectOf,
+  OMITTED_VALUE,
+  type StatusCause,
+} from "@virtual-workspaces/apimachinery";
 import { pathInfo, type RequestInfo } from "../../request/request-info.ts";
+import type { User } from "../../request/user.ts";
 import type { ServedResource } from "../../resource/served.ts";
-import type { RequestOptions, Scope, Storage } from "../../storage.ts";
-import type { WriteOptions } from "../../storage-writes.ts";
-import type { AccessContent, AccessStatus } from "./content.ts";
+import type { RequestOptions, Scope, Storage, WriteOptions } from "../../storage.ts";
+import type { AccessContent, AccessStatus, ReviewedUser } from "./content.ts";
 import { SelfSubjectAccessReview } from "./kinds.ts";
 import { askerOf, type Questions, resourceInfo } from "./questions.ts";
 
@@ -71,4 +78,29 @@ function problemsOf({ metadata, spec = {} }: Review): readonly StatusCause[] {
   const { managedFields: _, ...given } = metadata;
   if (Object.keys(given).length > 0) found.push(fieldInvalid("metadata", OMITTED_VALUE, "must be empty"));
   return found;
+}
+
+/**
+ * The storage of `SelfSubjectReview`: says who somebody is, as the request goes on as. For views that serve the reviews
+ * themselves, so that their own rule decides who may ask.
+ */
+export class SelfReviews implements Storage {
+  /** No review is kept. */
+  readonly lifecycle = "storage";
+
+  /** Whom the request is from, all extras included. */
+  create(_scope: Scope, { apiVersion, kind }: KubeObject, { user }: WriteOptions): KubeObject {
+    const metadata = { creationTimestamp: formatTime(new Date()) };
+    return { apiVersion, kind, metadata, status: { userInfo: reviewedUser(user) } };
+  }
+}
+
+/** Somebody as reviews tell of them (Kubernetes' `UserInfo`): what is empty is left out. */
+export function reviewedUser({ name, uid, groups, extra }: User): ReviewedUser {
+  return {
+    username: name,
+    ...(uid === "" ? {} : { uid }),
+    ...(groups.length === 0 ? {} : { groups }),
+    ...(Object.keys(extra).length === 0 ? {} : { extra }),
+  };
 }

@@ -4,7 +4,7 @@ import { decide } from "../decide.ts";
 import type { Log } from "../../observe/log/log.ts";
 import { isLongRunning, type RequestInfo } from "../../request/request-info.ts";
 import { type Asker, AuthorizeQuestion } from "../../hooks/hook-request.ts";
-import { advertised, viewResources } from "../../hooks/resources.ts";
+import { advertised, viewResources } from "../../hooks/hook-request.ts";
 import type { ServedResource } from "../../resource/served.ts";
 import type { RequestOptions, Scope } from "../../storage.ts";
 import type { User } from "../../request/user.ts";

@@ -1,10 +1,13 @@
-import type { NonResourceRule, ResourceRule, Rules } from "../authorization.ts";
-import { pathInfo, type RequestInfo } from "../../request/request-info.ts";
+import { ApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { Asker } from "../../hooks/hook-request.ts";
-import type { ServedResource } from "../../resource/served.ts";
+import { pathInfo, type RequestInfo } from "../../request/request-info.ts";
 import type { User } from "../../request/user.ts";
+import type { ServedResource } from "../../resource/served.ts";
+import type { RequestOptions, Scope, Storage, WriteOptions } from "../../storage.ts";
+import type { NonResourceRule, ResourceRule, Rules } from "../authorization.ts";
 import { mayReview } from "./basic-user.ts";
-import { type Questions, resourceInfo } from "./questions.ts";
+import type { RulesContent } from "./content.ts";
+import { askerOf, type Questions, resourceInfo } from "./questions.ts";
 
 /** What a survey is about. */
 export interface Surveyed {
@@ -147,4 +150,36 @@ function paths(methods: ReadonlyMap<string, readonly string[]>): readonly NonRes
     else rule.nonResourceURLs.push(path);
   }
   return [...rules.values()];
+}
+
+type Review = ObjectOf<RulesContent>;
+
+/** Says what somebody may do: what the view's rule lists, or, where it cannot, what it says of all that is served. */
+export class RulesReviews implements Storage<Review> {
+  readonly lifecycle = "storage";
+  readonly #questions: Questions;
+
+  constructor(questions: Questions) {
+    this.#questions = questions;
+  }
+
+  async create(scope: Scope, { apiVersion, kind, spec }: Review, options: WriteOptions): Promise<Review> {
+    const namespace = spec?.namespace ?? "";
+    if (namespace === "") throw ApiError.badRequest("no namespace on request");
+    const status = await this.#rules(askerOf(scope, options), namespace, options);
+    return { apiVersion, kind, metadata: {}, spec: {}, status: status };
+  }
+
+  async #rules(asker: Asker, namespace: string, options: RequestOptions): Promise<Rules> {
+    try {
+      const list = await this.#questions.served(asker);
+      const survey = new RuleSurvey(this.#questions, { asker, list, namespace });
+      const listed = await this.#questions.rules(asker, namespace);
+      const rules = listed ?? (await survey.everything((error) => this.#questions.failure(error, options)));
+      return { ...rules, resourceRules: [...survey.reviews(), ...rules.resourceRules] };
+    } catch (error) {
+      const evaluationError = this.#questions.failure(error, options);
+      return { resourceRules: [], nonResourceRules: [], incomplete: true, evaluationError };
+    }
+  }
 }

@@ -1,6 +1,6 @@
 import { LineCounter, parseDocument, type YAMLParseError } from "yaml";
-import { TOO_DEEP, YamlFault } from "./fault.ts";
-import { kubernetesTags } from "./scalars.ts";
+import { TOO_DEEP, YamlFault } from "./value.ts";
+import { kubernetesTags } from "./value.ts";
 import { YamlTree } from "./value.ts";
 
 /** A YAML text, read. */

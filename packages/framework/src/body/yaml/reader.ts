@@ -1,9 +1,9 @@
 import { ApiError, parseJson } from "@virtual-workspaces/apimachinery";
-import { WorkerError } from "../../util/worker/error.ts";
-import { siblingModule } from "../../util/worker/module.ts";
+import { WorkerError } from "../../util/worker/pool.ts";
+import { siblingModule } from "../../util/worker/pool.ts";
 import { WorkerPool, type WorkerPoolOptions } from "../../util/worker/pool.ts";
 import { BODY_LIMITS, MAX_BODY } from "../../util/limits.ts";
-import { YamlFault } from "./fault.ts";
+import { YamlFault } from "./value.ts";
 import type { ParsedYaml } from "./parse.ts";
 import type { YamlReply, YamlTask } from "./worker.ts";
 

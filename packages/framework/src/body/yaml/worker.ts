@@ -1,7 +1,7 @@
 // Run by the threads of YamlReaders.
 import { stringifyJson } from "@virtual-workspaces/apimachinery";
 import { answerMessages } from "../../util/worker/answer.ts";
-import { YamlFault } from "./fault.ts";
+import { YamlFault } from "./value.ts";
 import { parseYaml } from "./parse.ts";
 
 export interface YamlTask {

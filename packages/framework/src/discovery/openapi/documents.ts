@@ -1,8 +1,8 @@
 import { BoundedCache } from "../../util/bounded-cache.ts";
 import { keptBytes } from "../../encode/kept-bytes.ts";
-import { accepts, parseAccept } from "../../encode/accept.ts";
-import { contentKey } from "../discovered.ts";
-import { contentHash } from "../etag.ts";
+import { accepts, parseAccept } from "../../encode/negotiate.ts";
+import { contentKey } from "../documents.ts";
+import { contentHash } from "../documents.ts";
 import type { Advertised } from "../../resource/served.ts";
 import { swaggerDocument } from "./v2.ts";
 import { encodeSwagger } from "./v2-protobuf.ts";

@@ -1,6 +1,6 @@
 import type { OpenAPIV3 } from "openapi-types";
 import type { ResourceDefinition } from "../../definition.ts";
-import { patchTypes } from "../../serve/patch-types.ts";
+import { patchTypes } from "../../serve/patching.ts";
 import type { Verb } from "../../resource/served.ts";
 import { kindName } from "./kind-schemas.ts";
 import { metaName } from "./meta-object-schemas.ts";

@@ -1,7 +1,9 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type * as Yaml from "yaml";
 import type { LineTarget } from "../log/target.ts";
+import type { AuditPolicy } from "./check-policy.ts";
 import { checkPolicy } from "./check-policy.ts";
-import type { AuditPolicy } from "./policy.ts";
-import { readPolicyFile } from "./policy-file.ts";
 
 /** What is audited, and where that is written. */
 export interface AuditOptions {
@@ -42,4 +44,14 @@ export function audit(options: AuditOptions): Audit {
   const { policy, to, whenFull = "wait", maxPending = 8 * 2 ** 20, maxObject = 2 ** 20 } = options;
   const checked = checkPolicy(typeof policy === "string" ? readPolicyFile(policy) : policy);
   return Object.freeze({ policy: checked, to, whenFull, maxPending, maxObject });
+}
+
+/** What a file of YAML or JSON says. @throws Error that names the file, and the line that is no YAML */
+function readPolicyFile(path: string): unknown {
+  // Loaded when first needed: most servers read no YAML.
+  const { parseDocument } = createRequire(import.meta.url)("yaml") as typeof Yaml;
+  const document = parseDocument(readFileSync(path, "utf8"), { version: "1.1", prettyErrors: true });
+  const [problem] = document.errors;
+  if (problem !== undefined) throw new Error(`audit policy: ${path}: ${problem.message}`);
+  return document.toJS();
 }

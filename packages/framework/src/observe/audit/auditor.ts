@@ -8,7 +8,7 @@ import type { Observer } from "../observer.ts";
 import type { Audit } from "./audit.ts";
 import { eventLine } from "./event.ts";
 import { originOf } from "./origin.ts";
-import type { AuditStage } from "./policy.ts";
+import type { AuditStage } from "./check-policy.ts";
 import { AuditRecord } from "./record.ts";
 import { AuditRules } from "./rules.ts";
 

@@ -1,3 +1,5 @@
+import type { ServerResponse } from "node:http";
+import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
 import {
   isJsonObject,
   type JsonObject,
@@ -8,8 +10,6 @@ import {
 } from "@virtual-workspaces/apimachinery";
 import { jsonOf } from "../../encode/respond.ts";
 import type { Exchange } from "../../exchange.ts";
-import { Capture } from "./capture.ts";
-import { decompressed } from "./decompressed.ts";
 import type { AuditDecision } from "./rules.ts";
 
 /** What is kept of one request for its audit events. */
@@ -120,4 +120,78 @@ function withoutRowFields(row: unknown): unknown {
   if (!isJsonObject(row)) return row;
   const { object } = row as { readonly object?: unknown };
   return { ...row, object: withoutManagedFields(object) };
+}
+
+type Write = (chunk?: unknown, ...rest: unknown[]) => unknown;
+
+/** Keeps what a response writes, up to a limit: beyond it nothing at all. */
+class Capture {
+  readonly #limit: number;
+  #pieces: Buffer[] = [];
+  #length = 0;
+  /** HTTP/2's `end` calls `write`. */
+  #ending = false;
+
+  constructor(res: ServerResponse, limit: number) {
+    this.#limit = limit;
+    const { write, end } = res as unknown as { readonly write: Write; readonly end: Write };
+    const take = (chunk: unknown): void => this.#take(chunk);
+    const tapped: { readonly write: Write; readonly end: Write } = {
+      write: (...written) => {
+        if (!this.#ending) take(written[0]);
+        return write.apply(res, written);
+      },
+      end: (...written) => {
+        if (!this.#ending) take(written[0]);
+        this.#ending = true;
+        return end.apply(res, written);
+      },
+    };
+    Object.assign(res, tapped);
+  }
+
+  /** All that was written; `undefined` when that was too much. */
+  get bytes(): Buffer | undefined {
+    return this.#length > this.#limit ? undefined : Buffer.concat(this.#pieces, this.#length);
+  }
+
+  #take(chunk: unknown): void {
+    if (typeof chunk !== "string" && !(chunk instanceof Uint8Array)) return;
+    this.#length += chunk.length;
+    if (this.#length > this.#limit) this.#pieces = [];
+    // A copy: writers use their buffers again.
+    else this.#pieces.push(Buffer.from(chunk as Uint8Array));
+    if (typeof chunk === "string") this.#length += (this.#pieces.at(-1)?.length ?? chunk.length) - chunk.length;
+  }
+}
+
+type Decoder = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Buffer;
+
+const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
+  ["br", brotliDecompressSync],
+  ["deflate", inflateSync],
+  ["gzip", gunzipSync],
+  ["x-gzip", gunzipSync],
+  ["zstd", zstdDecompressSync],
+]);
+
+/** What was answered, without its `Content-Encoding`; `undefined` when that is more than `limit` bytes, or unknown. */
+function decompressed(
+  bytes: Buffer,
+  encoding: number | string | string[] | undefined,
+  limit: number,
+): Buffer | undefined {
+  const codings = String(encoding ?? "identity")
+    .split(",")
+    .map((coding) => coding.trim().toLowerCase()); // the last one outermost
+  return codings.reduceRight<Buffer | undefined>((inner, coding) => inner && decoded(inner, coding, limit), bytes);
+}
+
+function decoded(bytes: Buffer, coding: string, limit: number): Buffer | undefined {
+  if (coding === "identity") return bytes;
+  try {
+    return DECODERS.get(coding)?.(bytes, { maxOutputLength: limit });
+  } catch {
+    return undefined; // more than that, or damaged
+  }
 }

@@ -8,7 +8,7 @@ import {
   type AuditRule,
   type AuditStage,
   LEVELS,
-} from "./policy.ts";
+} from "./check-policy.ts";
 
 /** What a policy makes of one request. */
 export interface AuditDecision {

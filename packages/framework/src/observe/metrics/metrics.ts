@@ -1,16 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Authorizer, deny } from "../../authz/authorization.ts";
 import type { ServerCore } from "../../core.ts";
-import { parseAccept } from "../../encode/accept.ts";
+import { parseAccept } from "../../encode/negotiate.ts";
 import { respond } from "../../encode/respond.ts";
 import { problem } from "../../listener/malformed.ts";
 import { defineVirtualWorkspace, type VirtualWorkspace } from "../../virtual-workspace.ts";
-import { CONTENT_TYPES, type Exposition, expose } from "./exposition.ts";
 import type { MetricFamily } from "./family.ts";
-import { processFamilies, watchProcess } from "./process-families.ts";
 import { RequestMeter } from "./request-meter.ts";
-import { serverFamilies } from "./server-families.ts";
-import { viewFamilies } from "./view-families.ts";
+import { processFamilies, serverFamilies, viewFamilies, watchProcess } from "./server-families.ts";
 
 /** Who sees the metrics, and which. */
 export interface MetricsOptions {
@@ -89,4 +86,73 @@ function formatOf(accept: string | undefined): Exposition {
     if (type === "text" || type === "*") return "text";
   }
   return "text";
+}
+
+/** The formats that scrapers ask for. */
+type Exposition = "text" | "openmetrics";
+
+const CONTENT_TYPES: Readonly<Record<Exposition, string>> = {
+  text: "text/plain; version=0.0.4; charset=utf-8",
+  openmetrics: "application/openmetrics-text; version=1.0.0; charset=utf-8",
+};
+
+/** Metrics as scrapers read them: Prometheus' text format 0.0.4, or OpenMetrics 1.0. */
+function expose(families: readonly MetricFamily[], format: Exposition): string {
+  const lines = families.flatMap((family) => linesOf(family, format));
+  if (format === "openmetrics") lines.push("# EOF");
+  return `${lines.join("\n")}\n`;
+}
+
+function linesOf(family: MetricFamily, format: Exposition): string[] {
+  const { type, help } = family;
+  const open = format === "openmetrics";
+  // A counter's name ends with _total in OpenMetrics, and the family's does not.
+  const name = open && type === "counter" ? family.name.replace(/_total$/, "") : family.name;
+  const head = [`# HELP ${name} ${escaped(help, open)}`, `# TYPE ${name} ${type}`];
+  if (family.type === "histogram") return [...head, ...histogramLines(family)];
+  const sampled = open && type === "counter" ? `${name}_total` : name;
+  const names = family.labelNames;
+  return [
+    ...head,
+    ...family.samples.map(({ labels, value }) => `${sampled}${labelled(names, labels)} ${number(value)}`),
+  ];
+}
+
+function histogramLines({
+  name,
+  bounds,
+  labelNames,
+  samples,
+}: MetricFamily & { readonly type: "histogram" }): string[] {
+  const names = [...labelNames, "le"];
+  return samples.flatMap(({ labels, counts, count, sum }) => {
+    let below = 0;
+    const buckets = bounds.map((bound, at) => {
+      below += counts[at] ?? 0;
+      return `${name}_bucket${labelled(names, [...labels, number(bound)])} ${below}`;
+    });
+    const own = labelled(labelNames, labels);
+    return [
+      ...buckets,
+      `${name}_bucket${labelled(names, [...labels, "+Inf"])} ${count}`,
+      `${name}_sum${own} ${number(sum)}`,
+      `${name}_count${own} ${count}`,
+    ];
+  });
+}
+
+function labelled(names: readonly string[], values: readonly string[]): string {
+  if (names.length === 0) return "";
+  return `{${names.map((name, at) => `${name}="${escaped(values[at] ?? "", true)}"`).join(",")}}`;
+}
+
+function escaped(text: string, quotes: boolean): string {
+  const plain = text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
+  return quotes ? plain.replaceAll('"', '\\"') : plain;
+}
+
+function number(value: number): string {
+  if (Number.isNaN(value)) return "NaN";
+  if (Number.isFinite(value)) return String(value);
+  return value > 0 ? "+Inf" : "-Inf";
 }

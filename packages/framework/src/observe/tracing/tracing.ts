@@ -4,7 +4,7 @@ import type { Exchange } from "../../exchange.ts";
 import { codeOf, streamOf } from "../observer.ts";
 import { prefixOf } from "../../request/path.ts";
 import type { RequestInfo } from "../../request/request-info.ts";
-import { parseTraceState } from "./trace-parent.ts";
+import { parseTraceState } from "../../request/trace-parent.ts";
 
 /** Where every copy of OpenTelemetry's API, version 1, keeps what has been registered. */
 const REGISTERED = Symbol.for("opentelemetry.js.api.1");

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import type { ObjectOf } from "@virtual-workspaces/apimachinery";
 import {
   ApiError,
   CLUSTER_ANNOTATION,
@@ -9,22 +8,20 @@ import {
   type KubeObject,
   nameProblems,
   type ObjectKey,
+  type ObjectOf,
 } from "@virtual-workspaces/apimachinery";
+import { groupResourceOf, KindVersions, type TypedDefinition } from "../../definition.ts";
+import type { Awaitable, DeleteOptions, Scope } from "../../storage.ts";
 import { MAX_BODY } from "../../util/limits.ts";
-import { groupResourceOf, type TypedDefinition } from "../../definition.ts";
 import { decodeObject, type Encoded, keyIn } from "../../watch/cache/encoded.ts";
-import type { Scope } from "../../storage.ts";
-import type { DeleteOptions } from "../../storage-writes.ts";
 import { type Deletion, decideDeletion, isReleased } from "../../write/deletion.ts";
 import { fieldOwners } from "../../write/field-owners.ts";
-import { KindVersions } from "../../write/kind-versions.ts";
 import { inCluster } from "../../write/own-annotations.ts";
 import type { FieldOwners } from "../../write/rules.ts";
 import { modified } from "../../write/update.ts";
 import { comparable, described, type ObjectDetails, specOf, stamped } from "./authored.ts";
-import type { Keeper } from "./keeper.ts";
+import type { Keeper } from "./cache-keeper.ts";
 import { CollectionPart } from "./part.ts";
-import { ask, run, type Steps } from "./steps.ts";
 
 /** Whether a registry answers its author at once, as one in memory can, or later. */
 export type Timing = "now" | "later";
@@ -282,4 +279,38 @@ function unlimited(before: KubeObject | undefined): { readonly version: string; 
 
 function tooLarge(length: number): ApiError {
   return ApiError.requestEntityTooLarge(`the object would have ${length} bytes: limit is ${MAX_BODY}`);
+}
+
+/** Work that waits only for answers which are promises: where all come at once, so does its result. */
+type Steps<R> = Generator<unknown, R, unknown>;
+
+/** The answer, when it is there: `const it = yield* ask(storage.get(key))`. */
+function* ask<A>(answer: Awaitable<A>): Steps<A> {
+  return (yield answer) as A;
+}
+
+/** Does the work, at once as far as it can. */
+function run<R>(steps: Steps<R>): Awaitable<R> {
+  let step = steps.next();
+  while (!step.done) {
+    if (step.value instanceof Promise) return finish(steps, step.value);
+    step = steps.next(step.value);
+  }
+  return step.value;
+}
+
+async function finish<R>(steps: Steps<R>, pending: unknown): Promise<R> {
+  let step: IteratorResult<unknown, R> = { done: false, value: pending };
+  while (!step.done) step = await answered(steps, step.value);
+  return step.value;
+}
+
+async function answered<R>(steps: Steps<R>, pending: unknown): Promise<IteratorResult<unknown, R>> {
+  let answer: unknown;
+  try {
+    answer = await pending;
+  } catch (error) {
+    return steps.throw(error);
+  }
+  return steps.next(answer);
 }

@@ -10,8 +10,8 @@ import {
   type ReplicasFields,
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition, ScalePaths } from "../../definition.ts";
-import { type KindVersions, perVersions } from "../../write/kind-versions.ts";
-import { ScaleFieldError } from "./scale-field.ts";
+import { type KindVersions, perVersions } from "../../definition.ts";
+import { ScaleFieldError } from "./scale-fields.ts";
 import { type ScaleFields, scaleFields } from "./scale-fields.ts";
 import { SCALE } from "./scale-kind.ts";
 

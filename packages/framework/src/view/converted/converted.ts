@@ -9,19 +9,19 @@ import {
 import type { ResourceDefinition, TypedDefinition } from "../../definition.ts";
 import { type Encoded, isEncoded, keyIn } from "../../watch/cache/encoded.ts";
 import type { Awaitable, Scope, Storage } from "../../storage.ts";
-import type { CacheLease } from "../../storage-changes.ts";
-import type { DeleteOptions, WriteOptions } from "../../storage-writes.ts";
+import type { CacheLease } from "../../storage.ts";
+import type { DeleteOptions, WriteOptions } from "../../storage.ts";
 import type { Mapped, WritableSource } from "../options.ts";
 import type { ReadableCache } from "../../watch/cache/readable-cache.ts";
-import { shareOf } from "../../watch/share.ts";
+import { shareOf } from "../../watch/selection.ts";
 import { Below } from "../../write/below.ts";
-import { KindVersions } from "../../write/kind-versions.ts";
+import { KindVersions } from "../../definition.ts";
 import type { Draft } from "../../write/request.ts";
 import { modified } from "../../write/update.ts";
-import { conversion } from "./conversion.ts";
+import { conversion } from "./conversions.ts";
 import { Conversions } from "./conversions.ts";
 import { ConvertedCache } from "./converted-cache.ts";
-import { ConvertedEvents } from "./converted-events.ts";
+import { ConvertedEvents } from "./converted-cache.ts";
 
 /** Another version of a kind, and the way there and back. */
 export interface ConvertedOptions<In extends object, Out extends object> {

@@ -2,13 +2,13 @@ import { ApiError, CLUSTER_ANNOTATION } from "@virtual-workspaces/apimachinery";
 import { decodeObject, type Encoded, encodeObject } from "../../watch/cache/encoded.ts";
 import { delayOf } from "../../util/numbers.ts";
 import type { Scope } from "../../storage.ts";
-import type { CacheLease } from "../../storage-changes.ts";
+import type { CacheLease } from "../../storage.ts";
 import { WatchCache } from "../../watch/cache/cache.ts";
 import { processMinter } from "../../watch/cache/minter.ts";
 import { keyOfText } from "../../watch/cache/objects.ts";
 import { SOURCE_VERSION_ANNOTATION } from "../annotations.ts";
 import { Member } from "./member.ts";
-import { warnings } from "./member-state.ts";
+import { warnings } from "./options.ts";
 import type { MergedOptions, PlacedSource } from "./options.ts";
 import type { Turns } from "./turns.ts";
 

@@ -1,6 +1,5 @@
-import { createPrivateKey, webcrypto } from "node:crypto";
 import type * as X509 from "@peculiar/x509";
-
+import { createPrivateKey, webcrypto } from "node:crypto";
 import type { CertificateRequest, CertifiedSubject, KeyPair, Purpose } from "./certificates.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -104,4 +103,64 @@ function extensionsFor(purpose: Purpose, x509: typeof X509): X509.Extension[] {
     ...purpose.addresses.map((value) => ({ type: "ip" as const, value })),
   ];
   return [...leaf, new x509.ExtendedKeyUsageExtension([serverAuth]), new x509.SubjectAlternativeNameExtension(names)];
+}
+
+/**
+ * A certificate with a new key, with what strict verifiers ask for: key identifiers, usages, constraints. Good for a year,
+ * an authority's for ten. Nothing is kept: that is for the caller, whose secret the key is.
+ *
+ * @param authority who signs, by a key of either kind; without one the certificate signs itself
+ * @throws Error when the authority's certificate or key cannot be read
+ */
+export async function issue(request: CertificateRequest, authority?: KeyPair): Promise<KeyPair> {
+  const { key = "P-256" } = request;
+  const { PemConverter } = await loadX509();
+  const { publicKey, privateKey } = await newKeys(key);
+  const own = { signingKey: privateKey, signingAlgorithm: key === "P-256" ? P_256 : RSA_2048 };
+  const signing = authority === undefined ? own : await signingBy(authority);
+  const cert = await certify(request, { publicKey, signing, issuer: authority?.cert });
+  const der = await webcrypto.subtle.exportKey("pkcs8", privateKey);
+  return { cert, key: `${PemConverter.encode(der, "PRIVATE KEY")}\n` };
+}
+
+/** A request for a certificate (PKCS #10) and the key that it is for, which stays with whoever asks; PEM. */
+export interface NewSigningRequest {
+  readonly request: string;
+  readonly key: string;
+}
+
+/** Makes a new key, P-256, and asks for a certificate of it. Whoever signs it may name somebody else. */
+export async function newSigningRequest(subject: CertifiedSubject): Promise<NewSigningRequest> {
+  const x509 = await loadX509();
+  const keys = await newKeys("P-256");
+  const request = await x509.Pkcs10CertificateRequestGenerator.create({ name: new x509.Name(nameOf(subject)), keys, signingAlgorithm: P_256 });
+  const der = await webcrypto.subtle.exportKey("pkcs8", keys.privateKey);
+  return { request: `${request.toString("pem")}\n`, key: `${x509.PemConverter.encode(der, "PRIVATE KEY")}\n` };
+}
+
+/**
+ * Certifies the key of a request. What the request says of its subject is not looked at: the caller says who it is for.
+ *
+ * @returns PEM; `undefined`: it is no request, or was not signed by the key that it is for, which is P-256
+ * @throws Error when the authority's certificate or key cannot be read
+ */
+export async function signRequest(
+  pem: string,
+  terms: Omit<CertificateRequest, "key">,
+  authority: KeyPair,
+): Promise<string | undefined> {
+  const publicKey = await requestedKey(pem);
+  if (publicKey === undefined) return undefined;
+  return certify(terms, { publicKey, signing: await signingBy(authority), issuer: authority.cert });
+}
+
+async function requestedKey(pem: string): Promise<webcrypto.CryptoKey | undefined> {
+  const x509 = await loadX509();
+  try {
+    const request = new x509.Pkcs10CertificateRequest(pem);
+    if (!(await request.verify())) return undefined;
+    return (await request.publicKey.export(P_256, ["verify"])) as webcrypto.CryptoKey;
+  } catch {
+    return undefined;
+  }
 }

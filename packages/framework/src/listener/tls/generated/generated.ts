@@ -1,11 +1,10 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { join } from "node:path";
-import { checkName } from "../server-names.ts";
+import { checkName } from "../pair.ts";
 import { isGood } from "./check.ts";
-import { keepPrivately, kept } from "./files.ts";
 import type { CertificateRequest, CertifiedSubject, KeyPair, ServerPurpose } from "./certificates.ts";
-import { issue } from "./issue.ts";
+import { issue } from "./certify.ts";
 
 /** A user with the certificate that says so, PEM: what a kubeconfig holds. */
 export interface UserCertificate extends CertifiedSubject, KeyPair {}
@@ -107,4 +106,21 @@ async function ensure(file: File, { isGood: isStillGood, make }: Recipe): Promis
   keepPrivately(file("key"), made.key);
   keepPrivately(file("crt"), made.cert);
   return made;
+}
+
+/** Writes a file so that a reader sees the old one or the new one, never a part. Readable by its owner alone. */
+function keepPrivately(path: string, text: string): void {
+  const beside = `${path}.${process.pid}.new`;
+  writeFileSync(beside, text, { mode: 0o600 });
+  renameSync(beside, path);
+}
+
+/** The text of a file, `undefined` when there is none. */
+function kept(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
 }
