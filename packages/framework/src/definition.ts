@@ -7,7 +7,6 @@ import {
   type TableColumn,
 } from "@virtual-workspaces/apimachinery";
 import type { ProtobufMessage } from "./body/protobuf/message.ts";
-import type { SelectableField } from "./watch/cache/encoded.ts";
 
 /** A kind as it is served: names, schema, columns. Immutable; `hash` is equal exactly when all of it is. */
 export interface ResourceDefinition {
@@ -172,4 +171,15 @@ export class KindVersions {
     const version = this.#others.get(apiVersion);
     return version === undefined ? kept : version.read(this.#made(kept, apiVersionOf(version.of)));
   }
+}
+
+/** A verb on objects, by Kubernetes' name. */
+export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch";
+
+/** A field that selectors may name besides `metadata.name` and `metadata.namespace`. */
+export interface SelectableField {
+  /** As clients write it, without the leading dot: `spec.author`. */
+  readonly name: string;
+  /** The field's values in an object, the first of which counts. */
+  readonly read: (object: unknown) => readonly unknown[];
 }

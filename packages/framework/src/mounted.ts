@@ -3,7 +3,7 @@ import type { Authorizer } from "./authz/authorization.ts";
 import type { Log } from "./observe/log/log.ts";
 import type { Matchable } from "./request/path.ts";
 import { Reviews } from "./authz/reviews/reviews.ts";
-import { ResourceIndexes } from "./hooks/hook-request.ts";
+import { ResourceIndexes } from "./hooks/hooks.ts";
 import type { VirtualWorkspace } from "./virtual-workspace.ts";
 
 /** How long a verdict about readiness is good for, ms. */

@@ -14,7 +14,7 @@ import {
   type TableColumn,
 } from "@virtual-workspaces/apimachinery";
 import type { ProtobufMessage } from "./body/protobuf/message.ts";
-import type { ScalePaths, Strategy, Subresources, TypedDefinition } from "./definition.ts";
+import type { ScalePaths, SelectableField, Strategy, Subresources, TypedDefinition } from "./definition.ts";
 import { Collection, type CollectionOptions } from "./resource/collection/collection.ts";
 import { checkScaled, scaleFields } from "./resource/scale/scale-fields.ts";
 import {
@@ -26,7 +26,6 @@ import {
   serveStorage,
 } from "./resource/served.ts";
 import type { Storage } from "./storage.ts";
-import type { SelectableField } from "./watch/cache/encoded.ts";
 
 /**
  * A printer column: a JSON path, or one with its own type, description and priority (1 shows with `-o wide` only), or what

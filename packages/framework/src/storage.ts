@@ -12,12 +12,10 @@ import type {
 } from "@virtual-workspaces/apimachinery";
 import type { KindVersions, ResourceDefinition } from "./definition.ts";
 import type { Identity, User } from "./request/user.ts";
+import type { Awaitable } from "./util/awaitable.ts";
 import type { Encoded } from "./watch/cache/encoded.ts";
 import type { CacheEvent } from "./watch/cache/event.ts";
 import type { ReadableCache } from "./watch/cache/readable-cache.ts";
-
-/** Now or later. What answers at once keeps the request synchronous, and cheaper. */
-export type Awaitable<T> = T | Promise<T>;
 
 /**
  * All that a stream may know and keep after the request that opened it is gone. What belongs to one

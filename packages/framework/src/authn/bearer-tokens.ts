@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { authenticatedUser, type Identity, type User } from "../request/user.ts";
-import type { Awaitable } from "../storage.ts";
+import type { Awaitable } from "../util/awaitable.ts";
 import { whole } from "../util/numbers.ts";
 import type { Authenticator } from "./authenticator.ts";
 import { bearerToken } from "./headers.ts";

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { ApiError, parseJson } from "@virtual-workspaces/apimachinery";
-import type { Awaitable } from "../storage.ts";
+import type { Awaitable } from "../util/awaitable.ts";
 import { BODY_LIMITS } from "../util/limits.ts";
 import { PROTOBUF, ProtobufFault, type ProtobufMessage } from "./protobuf/message.ts";
 import { readProtobuf } from "./protobuf/reader.ts";

@@ -6,10 +6,8 @@ import {
   type StaticRuleSite,
   type StatusCause,
 } from "@virtual-workspaces/apimachinery";
-import type { Awaitable } from "../storage.ts";
-import { WorkerError } from "../util/worker/pool.ts";
-import { siblingModule } from "../util/worker/pool.ts";
-import { WorkerPool } from "../util/worker/pool.ts";
+import type { Awaitable } from "../util/awaitable.ts";
+import { siblingModule, WorkerError, WorkerPool } from "../util/worker/pool.ts";
 import type { CompiledRule } from "./compiled-rule.ts";
 import { causeOf, exhausted } from "./findings.ts";
 import { placeProblems, schemaBudget } from "./problems.ts";

@@ -1,14 +1,12 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { Exchange } from "../exchange.ts";
-import { delayOf } from "../util/numbers.ts";
 import type { User } from "../request/user.ts";
-import { LongRunning } from "./request-limits.ts";
+import { delayOf } from "../util/numbers.ts";
 import { FairQueue } from "./queue.ts";
-import { type RefusalReason, Refusals } from "./request-limits.ts";
 import type { ResolvedLimits } from "./request-limits.ts";
-import { Seat, type Seating } from "./seat.ts";
+import { LongRunning, type RefusalReason, Refusals } from "./request-limits.ts";
+import { Seat, type Seating, Turn } from "./seat.ts";
 import { type Bounds, partOf, type Share } from "./share.ts";
-import { Turn } from "./seat.ts";
 
 /** What changes nothing. */
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
@@ -222,4 +220,10 @@ export class Fairness implements Seating {
     // A tick comes behind all microtasks, and so behind all that the request does until it waits for something.
     queueMicrotask(() => process.nextTick(this.#sliceDone));
   }
+}
+
+/** The refusal of a request that comes, or whose turn would come, after the server began to drain. */
+export function shuttingDown({ res }: Exchange): ApiError {
+  res.setHeader("Connection", "close");
+  return ApiError.serviceUnavailable("the server is shutting down; try again", 1);
 }

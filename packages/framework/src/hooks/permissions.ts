@@ -7,7 +7,7 @@ import type { Log } from "../observe/log/log.ts";
 import { delayOf } from "../util/numbers.ts";
 import type { RequestInfo } from "../request/request-info.ts";
 import type { User } from "../request/user.ts";
-import { type Asker, AuthorizeQuestion } from "./hook-request.ts";
+import { type Asker, AuthorizeQuestion } from "./hooks.ts";
 
 /** The shortest that a rule may ask for, ms: one that says 0 would be asked without end. */
 const SHORTEST = 100;

@@ -1,14 +1,13 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import type { ServerCore } from "../core.ts";
 import type { Exchange } from "../exchange.ts";
-import type { Log } from "../observe/log/log.ts";
 import type { Mounted } from "../mounted.ts";
-import type { ServedResource } from "../resource/served.ts";
+import type { Log } from "../observe/log/log.ts";
 import type { User } from "../request/user.ts";
+import type { ServedResource } from "../resource/served.ts";
 import type { AskedResource } from "../virtual-workspace.ts";
-import type { Asker } from "./hook-request.ts";
-import { viewMetadata } from "../serve/serve.ts";
-import { resourcesOf } from "./hook-request.ts";
+import type { Asker } from "./hooks.ts";
+import { resourcesOf, viewMetadata } from "./hooks.ts";
 
 /** How often discovery hooks are asked again while watches depend on them, ms: half of the second that is promised. */
 const EVERY = 500;

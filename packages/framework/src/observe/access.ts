@@ -1,7 +1,7 @@
 import type { Exchange } from "../exchange.ts";
-import { codeOf, type Observer } from "./observer.ts";
 import type { RequestInfo } from "../request/request-info.ts";
-import type { Awaitable } from "../storage.ts";
+import type { Awaitable } from "../util/awaitable.ts";
+import { codeOf, type Observer } from "./observer.ts";
 
 /** What an access log is told of a request. Never holds credentials, the query, headers or bodies. */
 export interface RequestRecord {

@@ -6,7 +6,7 @@ import type {
   UpgradedResponse,
   UpstreamOptions,
 } from "@virtual-workspaces/transport";
-import type { RawRequest } from "../virtual-workspace.ts";
+import type { RawRequest } from "../request/raw-request.ts";
 
 /** Where requests are passed on to, and what is said there. */
 export interface ProxyOptions {

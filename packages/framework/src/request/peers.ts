@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { RawRequest } from "../virtual-workspace.ts";
+import type { RawRequest } from "./raw-request.ts";
 
 /** A request about objects or versions that only one of several processes has. */
 export interface PeerQuestion {

@@ -1,6 +1,6 @@
 import { ApiError, parseFieldSelector, quote } from "@virtual-workspaces/apimachinery";
+import type { Verb } from "../definition.ts";
 import { decodeSegment } from "./path.ts";
-import type { Verb } from "../resource/served.ts";
 
 /** What a request is about (Kubernetes' `RequestInfo`), the subject of every authorization question. */
 export interface RequestInfo {

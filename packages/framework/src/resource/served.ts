@@ -1,12 +1,15 @@
 import type { KubeObject } from "@virtual-workspaces/apimachinery";
-import type { ResourceDefinition } from "../definition.ts";
+import type { ResourceDefinition, Verb } from "../definition.ts";
 import type { MetadataForm } from "../encode/representation.ts";
-import type { Awaitable, Storage } from "../storage.ts";
-import type { VirtualWorkspace, WorkspaceRequest } from "../virtual-workspace.ts";
+import type { WorkspaceRequest } from "../request/raw-request.ts";
+import type { Storage } from "../storage.ts";
+import type { Awaitable } from "../util/awaitable.ts";
+import type { VirtualWorkspace } from "../virtual-workspace.ts";
 import { kindRules } from "../write/kind.ts";
 import type { Admit } from "../write/request.ts";
 import type { KindRules } from "../write/rules.ts";
 import { Writer } from "../write/writer.ts";
+import { Scaling } from "./scale/scaling.ts";
 import {
   type AdvertisedSubresource,
   type AnyConnect,
@@ -15,11 +18,7 @@ import {
   advertisedSubresources,
   checkNamed,
   type NamedSubresource,
-} from "./named.ts";
-import { Scaling } from "./scale/scaling.ts";
-
-/** A verb on objects, by Kubernetes' name. */
-export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch";
+} from "./subresources.ts";
 
 /** In the order of discovery documents (alphabetical). */
 const VERBS: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];

@@ -4,7 +4,7 @@ import type { Wanted } from "../encode/negotiate.ts";
 import { respondSuccess } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedKind, ServedResource } from "../resource/served.ts";
-import type { SubresourceAnswer, SubresourceWrite } from "../resource/named.ts";
+import type { SubresourceAnswer, SubresourceWrite } from "../resource/subresources.ts";
 import { checkKind, checkPlace } from "../write/identity.ts";
 import { answerObject, wantedObject } from "./answer.ts";
 import { reporter, sentObject } from "./body.ts";

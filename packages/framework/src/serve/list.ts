@@ -8,18 +8,16 @@ import {
   validateListOptions,
 } from "@virtual-workspaces/apimachinery";
 import { negotiate } from "../encode/negotiate.ts";
-import type { Encoded } from "../watch/cache/encoded.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
 import type { CacheLease, Past } from "../storage.ts";
-import type { Snapshot } from "../watch/cache/cache.ts";
+import type { Encoded } from "../watch/cache/encoded.ts";
 import { cacheKey, visitIn } from "../watch/cache/objects.ts";
+import type { Snapshot } from "../watch/cache/readable-cache.ts";
 import { Selection } from "../watch/selection.ts";
-import { directPage, type PageRequest, serveDirectList } from "./direct-list.ts";
-import { FOREIGN, freshen } from "./scope.ts";
 import { type Page, writeList } from "./answer.ts";
-import { isCached, scopeOf } from "./scope.ts";
-import { checkSelectable } from "./scope.ts";
+import { directPage, type PageRequest, serveDirectList } from "./direct-list.ts";
+import { checkSelectable, FOREIGN, freshen, isCached, scopeOf } from "./scope.ts";
 
 /** Answers a LIST. */
 export async function serveList(exchange: Exchange, resource: ServedResource): Promise<void> {

@@ -1,17 +1,15 @@
 import { readBody } from "../body/read.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
-import type { Awaitable } from "../storage.ts";
 import type { Written } from "../storage.ts";
+import type { Awaitable } from "../util/awaitable.ts";
 import { readKept } from "../write/keeping.ts";
 import type { WriteRequest } from "../write/request.ts";
 import { answerObject, wantedObject } from "./answer.ts";
-import { keyOf } from "./scope.ts";
-import { mayCreate, unlessThere } from "./write-request.ts";
 import { handPatch } from "./passing.ts";
-import { PATCH_MEDIA_TYPES, type PatchType, patchTypeOf } from "./patching.ts";
-import { applying, patching } from "./patching.ts";
-import { writeQuery, writeRequest } from "./write-request.ts";
+import { applying, PATCH_MEDIA_TYPES, type PatchType, patching, patchTypeOf } from "./patching.ts";
+import { keyOf } from "./scope.ts";
+import { mayCreate, unlessThere, writeQuery, writeRequest } from "./write-request.ts";
 
 /** Answers a PATCH. */
 export async function servePatch(exchange: Exchange, resource: ServedResource): Promise<void> {

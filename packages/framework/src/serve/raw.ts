@@ -5,12 +5,12 @@ import { bearerToken, callersToken } from "../authn/headers.ts";
 import { impersonationLines } from "../authn/impersonation.ts";
 import { isAggregated } from "../discovery/negotiation.ts";
 import type { Exchange } from "../exchange.ts";
-import { HookRequest } from "../hooks/hook-request.ts";
+import { HookRequest } from "../hooks/hooks.ts";
 import type { Mounted } from "../mounted.ts";
+import type { RawRequest } from "../request/raw-request.ts";
 import type { User } from "../request/user.ts";
 import { type Advertised, type PassedHandlers, type ServedResource, withVerbs } from "../resource/served.ts";
-import type { Awaitable } from "../storage.ts";
-import type { RawRequest } from "../virtual-workspace.ts";
+import type { Awaitable } from "../util/awaitable.ts";
 import { refuseUnknown } from "./scope.ts";
 
 /** Hands the request over to the view's raw handler. */

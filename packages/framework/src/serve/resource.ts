@@ -1,9 +1,10 @@
 import { ApiError, decodeContinue } from "@virtual-workspaces/apimachinery";
+import type { Verb } from "../definition.ts";
 import { groupResourceOf } from "../definition.ts";
 import type { Exchange } from "../exchange.ts";
 import type { PassOn } from "../request/peers.ts";
 import { METHOD_VERBS, type RequestInfo } from "../request/request-info.ts";
-import type { ServedResource, Verb } from "../resource/served.ts";
+import type { ServedResource } from "../resource/served.ts";
 import { Minter } from "../watch/cache/minter.ts";
 import { serveDelete, serveDeleteCollection } from "./delete.ts";
 import { serveGet } from "./get.ts";

@@ -3,7 +3,7 @@ import { readBody } from "../body/read.ts";
 import { parsed } from "../watch/cache/encoded.ts";
 import type { Exchange } from "../exchange.ts";
 import type { ServedResource } from "../resource/served.ts";
-import { normalizeScale } from "../resource/scale/scale-form.ts";
+import { normalizeScale } from "../resource/scale/scale-kind.ts";
 import { SCALE } from "../resource/scale/scale-kind.ts";
 import type { Scaling } from "../resource/scale/scaling.ts";
 import { checkKind, checkPlace } from "../write/identity.ts";

@@ -1,11 +1,10 @@
 import { ApiError } from "@virtual-workspaces/apimachinery";
 import { negotiate, parseAccept } from "../encode/negotiate.ts";
 import type { Exchange } from "../exchange.ts";
-import { type Asker, HookRequest, type ResourceIndex, resourcesOf } from "../hooks/hook-request.ts";
+import { type ResourceIndex, resourcesOf, viewMetadata } from "../hooks/hooks.ts";
 import type { ServedResource } from "../resource/served.ts";
 import { liftDeadline } from "../stages/accept.ts";
-import type { Awaitable } from "../storage.ts";
-import type { AskedResource, VirtualWorkspace } from "../virtual-workspace.ts";
+import type { Awaitable } from "../util/awaitable.ts";
 import { serveNonResource } from "./non-resource.ts";
 import { discoverable, refuseUpgrade, servePassed, serveRaw, serveUpgrade } from "./raw.ts";
 import { serveResource, takesUpgrade } from "./resource.ts";
@@ -82,15 +81,6 @@ function metadataResource(exchange: Exchange): Awaitable<ServedResource | undefi
   const { group, version, resource } = info;
   const found = viewMetadata(mounted.workspace, { group, version, resource }, exchange);
   return found instanceof Promise ? found.then((served) => taken(exchange, served)) : taken(exchange, found);
-}
-
-/** The one place that asks the hook. */
-export function viewMetadata(
-  { metadataOf }: Pick<VirtualWorkspace, "metadataOf">,
-  asked: AskedResource,
-  asker: Asker,
-): Awaitable<ServedResource | undefined> {
-  return metadataOf?.(asked, new HookRequest(asker));
 }
 
 /** As Kubernetes' negotiation is not asked: any clause tells what somebody is after. */

@@ -1,7 +1,7 @@
 import { ApiError, type ObjectKey } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf } from "../definition.ts";
 import type { Exchange } from "../exchange.ts";
-import type { AnyConnect, AnyNamed, SubresourceRequest } from "../resource/named.ts";
+import type { AnyConnect, AnyNamed, SubresourceRequest } from "../resource/subresources.ts";
 import type { ServedResource } from "../resource/served.ts";
 import { readKept } from "../write/keeping.ts";
 import { handOver, rawRequest } from "./raw.ts";

@@ -3,6 +3,7 @@ import { ApiError, quote } from "@virtual-workspaces/apimachinery";
 import type { ReadyCheck } from "../core.ts";
 import { respond, respondStatus } from "../encode/respond.ts";
 import type { Exchange } from "../exchange.ts";
+import { shuttingDown } from "../fairness/fairness.ts";
 import { mayBeShortened } from "../listener/limits.ts";
 import { problem } from "../listener/malformed.ts";
 import { closeBehindAnswer } from "../listener/unread.ts";
@@ -31,12 +32,6 @@ export function accept(exchange: Exchange): void {
   core.identityHeaders.refuseListed(req);
   if (!core.draining || isProbe(path)) return;
   throw shuttingDown(exchange);
-}
-
-/** The refusal of a request that comes, or whose turn would come, after the server began to drain. */
-export function shuttingDown({ res }: Exchange): ApiError {
-  res.setHeader("Connection", "close");
-  return ApiError.serviceUnavailable("the server is shutting down; try again", 1);
 }
 
 /** Before anything reads it. */

@@ -3,11 +3,11 @@ import type { Authenticator } from "../authn/authenticator.ts";
 import { type Impersonation, impersonationOf } from "../authn/impersonation.ts";
 import { decide } from "../authz/decide.ts";
 import type { Exchange } from "../exchange.ts";
-import { AuthorizeQuestion } from "../hooks/hook-request.ts";
+import { AuthorizeQuestion } from "../hooks/hooks.ts";
 import type { Mounted } from "../mounted.ts";
 import type { Stage } from "../pipeline.ts";
 import { isUser, type User } from "../request/user.ts";
-import type { Awaitable } from "../storage.ts";
+import type { Awaitable } from "../util/awaitable.ts";
 import { enforce } from "./authorize.ts";
 
 type Verdict = User | undefined;

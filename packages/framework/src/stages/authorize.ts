@@ -3,7 +3,7 @@ import type { Decision } from "../authz/authorization.ts";
 import { connecting, decide } from "../authz/decide.ts";
 import { isReview, mayReview } from "../authz/reviews/basic-user.ts";
 import type { Exchange } from "../exchange.ts";
-import { AuthorizeQuestion, HookRequest } from "../hooks/hook-request.ts";
+import { AuthorizeQuestion, HookRequest } from "../hooks/hooks.ts";
 import { hopsOf, MOST_HOPS, tooManyHops } from "../request/hops.ts";
 import { checkInterpreted } from "../request/path.ts";
 import type { RequestInfo } from "../request/request-info.ts";

@@ -1,13 +1,13 @@
 import type { ObjectKey, ObjectOf } from "@virtual-workspaces/apimachinery";
 import type { TypedDefinition } from "../definition.ts";
-import { decodeObject, type Encoded, encodeObject } from "../watch/cache/encoded.ts";
+import type { CacheLease, Scope } from "../storage.ts";
 import { delayOf } from "../util/numbers.ts";
-import type { Scope } from "../storage.ts";
-import type { CacheLease } from "../storage.ts";
-import { type CacheListener, WatchCache } from "../watch/cache/cache.ts";
+import { WatchCache } from "../watch/cache/cache.ts";
+import { decodeObject, type Encoded, encodeObject } from "../watch/cache/encoded.ts";
 import type { CacheEvent } from "../watch/cache/event.ts";
 import { processMinter } from "../watch/cache/minter.ts";
 import { cacheKey, objectsIn } from "../watch/cache/objects.ts";
+import type { CacheListener } from "../watch/cache/readable-cache.ts";
 import { Computation } from "./computation.ts";
 import type { FollowedDependency, InputReaders, ViewOptions, ViewSource } from "./options.ts";
 import { CacheReader } from "./options.ts";

@@ -1,12 +1,12 @@
 import type { ResourceDefinition } from "../definition.ts";
-import { delayOf } from "../util/numbers.ts";
 import type { ServedResource } from "../resource/served.ts";
-import type { Awaitable, Scope, Storage } from "../storage.ts";
-import type { CacheLease } from "../storage.ts";
+import type { CacheLease, Scope, Storage } from "../storage.ts";
+import type { Awaitable } from "../util/awaitable.ts";
+import { delayOf } from "../util/numbers.ts";
+import type { ReadableCache } from "./cache/readable-cache.ts";
 import { Fanout } from "./fanout.ts";
 import { SourceFeeds } from "./feeds.ts";
 import type { FanoutStats, SentCount } from "./lane.ts";
-import type { ReadableCache } from "./cache/readable-cache.ts";
 import { shareOf, widened } from "./selection.ts";
 
 export interface HubOptions {

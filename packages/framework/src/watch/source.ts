@@ -1,5 +1,6 @@
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Awaitable, ChangesOptions, Past, Scope, Storage } from "../storage.ts";
+import type { ChangesOptions, Past, Scope, Storage } from "../storage.ts";
+import type { Awaitable } from "../util/awaitable.ts";
 import type { WatchCache } from "./cache/cache.ts";
 
 /** Which objects there are, and no more of them than their versions. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { apiVersionOf, type JsonSchema, type KubeObject, type StatusCause } from "@virtual-workspaces/apimachinery";
 import type { KindVersions, ResourceDefinition } from "../definition.ts";
 import { scaleFields, scaleProblems } from "../resource/scale/scale-fields.ts";
-import type { Awaitable } from "../storage.ts";
+import type { Awaitable } from "../util/awaitable.ts";
 import { fieldOwners } from "./field-owners.ts";
 import type { KindRules } from "./rules.ts";
 import { SchemaRules } from "./schema-rules.ts";

@@ -1,7 +1,8 @@
 import type { DeleteQuery, KubeObject } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition } from "../definition.ts";
 import type { User } from "../request/user.ts";
-import type { Awaitable, Scope, WriteOptions } from "../storage.ts";
+import type { Scope, WriteOptions } from "../storage.ts";
+import type { Awaitable } from "../util/awaitable.ts";
 import type { Part } from "./update.ts";
 
 /** One write on its way to a storage: for whom, where, and who has a say. */

@@ -6,7 +6,7 @@ import { type ConnectionOptions, connect } from "node:tls";
 import { isJsonObject, type JsonObject } from "@virtual-workspaces/apimachinery";
 import { type Dial, hostOf } from "@virtual-workspaces/transport";
 import type { Log } from "../../observe/log/log.ts";
-import type { Awaitable } from "../../storage.ts";
+import type { Awaitable } from "../../util/awaitable.ts";
 import { delayOf, whole } from "../../util/numbers.ts";
 import { type KeySet, keySetOf, keySetOfPem } from "./key-set.ts";
 import type { JwtIssuer, JwtKeys, JwtSettings } from "./options.ts";

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../../util/awaitable.ts";
 import {
   type AuthorizeRequest,
   type Authorizer,
@@ -7,10 +8,8 @@ import {
   type Rules,
   type RulesRequest,
 } from "../authorization.ts";
-import type { Awaitable } from "../../storage.ts";
 import { readObjects } from "./files.ts";
-import { aggregate, grantedRules } from "./matches.ts";
-import { ruleAllows } from "./matches.ts";
+import { aggregate, grantedRules, ruleAllows } from "./matches.ts";
 import type { RbacObject } from "./objects.ts";
 import { RbacPolicy } from "./policy.ts";
 

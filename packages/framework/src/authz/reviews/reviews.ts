@@ -1,6 +1,6 @@
 import type { RequestInfo } from "../../request/request-info.ts";
-import type { Asker } from "../../hooks/hook-request.ts";
-import { advertised, viewResources } from "../../hooks/hook-request.ts";
+import type { Asker } from "../../hooks/hooks.ts";
+import { advertised, viewResources } from "../../hooks/hooks.ts";
 import type { ServedResource } from "../../resource/served.ts";
 import type { VirtualWorkspace } from "../../virtual-workspace.ts";
 import { AccessReviews } from "./access-reviews.ts";

@@ -1,5 +1,5 @@
 import { ApiError, type ObjectOf } from "@virtual-workspaces/apimachinery";
-import type { Asker } from "../../hooks/hook-request.ts";
+import type { Asker } from "../../hooks/hooks.ts";
 import { pathInfo, type RequestInfo } from "../../request/request-info.ts";
 import type { User } from "../../request/user.ts";
 import type { ServedResource } from "../../resource/served.ts";

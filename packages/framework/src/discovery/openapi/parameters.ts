@@ -1,5 +1,5 @@
 import type { OpenAPIV3 } from "openapi-types";
-import type { Verb } from "../../resource/served.ts";
+import type { Verb } from "../../definition.ts";
 
 type Parameter = OpenAPIV3.ParameterObject;
 

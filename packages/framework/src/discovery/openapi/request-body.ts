@@ -1,7 +1,6 @@
 import type { OpenAPIV3 } from "openapi-types";
-import type { ResourceDefinition } from "../../definition.ts";
+import type { ResourceDefinition, Verb } from "../../definition.ts";
 import { patchTypes } from "../../serve/patching.ts";
-import type { Verb } from "../../resource/served.ts";
 import { kindName } from "./kind-schemas.ts";
 import { metaName } from "./meta-object-schemas.ts";
 import { contentOf } from "./operation.ts";

@@ -1,5 +1,6 @@
 import type { OpenAPIV3 } from "openapi-types";
-import type { Advertised, Verb } from "../../resource/served.ts";
+import type { Verb } from "../../definition.ts";
+import type { Advertised } from "../../resource/served.ts";
 import { kindName, listOf } from "./kind-schemas.ts";
 import { metaName } from "./meta-object-schemas.ts";
 import { type Content, contentOf, type Operation, type PathItem, type Paths } from "./operation.ts";

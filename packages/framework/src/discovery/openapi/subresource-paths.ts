@@ -1,6 +1,7 @@
 import type { OpenAPIV3 } from "openapi-types";
-import type { Advertised, Verb } from "../../resource/served.ts";
-import type { AdvertisedSubresource } from "../../resource/named.ts";
+import type { Verb } from "../../definition.ts";
+import type { Advertised } from "../../resource/served.ts";
+import type { AdvertisedSubresource } from "../../resource/subresources.ts";
 import { kindName } from "./kind-schemas.ts";
 import { contentOf, type Operation, type Paths } from "./operation.ts";
 import { operationNames, pascalCase } from "./operation-names.ts";

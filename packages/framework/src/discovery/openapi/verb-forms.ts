@@ -1,4 +1,4 @@
-import type { Verb } from "../../resource/served.ts";
+import type { Verb } from "../../definition.ts";
 import type { Method } from "./operation.ts";
 
 /** How a verb looks in OpenAPI. */

@@ -7,7 +7,7 @@ import { respondStatus } from "../../encode/respond.ts";
 import { HTTP2_LIMITS } from "../limits.ts";
 import { problem, refuseExpectations } from "../malformed.ts";
 import { Http2Request } from "./request.ts";
-import { Http2Response } from "./response.ts";
+import { Http2Response } from "./request.ts";
 
 /** What serves a connection once its protocol is known. */
 type Take = (this: HttpServer, socket: TLSSocket) => void;

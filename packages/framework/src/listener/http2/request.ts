@@ -1,4 +1,4 @@
-import { Http2ServerRequest, type IncomingHttpHeaders } from "node:http2";
+import { Http2ServerRequest, Http2ServerResponse, type IncomingHttpHeaders } from "node:http2";
 import type { Socket } from "node:net";
 import type { Carried } from "../connection.ts";
 
@@ -66,4 +66,43 @@ function distinct(lines: readonly string[]): NodeJS.Dict<string[]> {
     else values.push(value);
   }
   return found;
+}
+
+/** Why an answer is cut: the client sees its stream reset by an error, not ended. */
+const ANSWER_CUT = new Error("the answer was cut");
+
+type Written = (error: Error) => void;
+
+/** A response of HTTP/2 that tells, as one of HTTP/1.1 does, when it is destroyed, and whoever still writes to it. */
+export class Http2Response extends Http2ServerResponse {
+  static {
+    // In its types they are properties, which an accessor may not override. A client that leaves is heard of before its
+    // stream has come to its end, which Node then ends by itself.
+    Object.defineProperties(Http2Response.prototype, {
+      destroyed: {
+        get(this: Http2Response) {
+          return this.stream.destroyed || this.stream.aborted;
+        },
+      },
+      writableFinished: {
+        get(this: Http2Response) {
+          return this.stream.writableFinished && !this.stream.aborted;
+        },
+      },
+    });
+  }
+
+  override destroy(error: Error = ANSWER_CUT): this {
+    super.destroy(error);
+    return this;
+  }
+
+  override write(chunk: string | Uint8Array, encoding?: BufferEncoding | Written, written?: Written): boolean {
+    const done = typeof encoding === "function" ? encoding : written;
+    if (this.destroyed) {
+      if (done !== undefined) process.nextTick(done, ANSWER_CUT);
+      return false;
+    }
+    return super.write(chunk, typeof encoding === "string" ? encoding : "utf8", done);
+  }
 }

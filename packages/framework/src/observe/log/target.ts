@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import type { Awaitable } from "../../storage.ts";
+import type { Awaitable } from "../../util/awaitable.ts";
 import { LogFile, type LogFileOptions } from "./log-file.ts";
 
 /**

@@ -1,33 +1,4 @@
-/** One time series: its labels in the order of the family's names, and what is counted. */
-export interface MetricSample {
-  readonly labels: readonly string[];
-  readonly value: number;
-}
-
-/** What a histogram has seen of one set of labels. */
-export interface MetricDistribution {
-  readonly labels: readonly string[];
-  /** How many were at most each bound; not cumulated. */
-  readonly counts: readonly number[];
-  readonly count: number;
-  readonly sum: number;
-}
-
-/** A metric and all its series, as they are now. */
-export type MetricFamily = {
-  readonly name: string;
-  readonly help: string;
-  readonly labelNames: readonly string[];
-} & (
-  | { readonly type: "counter" | "gauge"; readonly samples: readonly MetricSample[] }
-  | {
-      readonly type: "histogram";
-      /** The upper bounds of its buckets, rising. */
-      readonly bounds: readonly number[];
-      readonly samples: readonly MetricDistribution[];
-    }
-);
-
+import type { MetricDistribution, MetricFamily, MetricSample } from "../../virtual-workspace.ts";
 /** A histogram's series, counted as it goes. */
 export class Buckets implements MetricDistribution {
   readonly labels: readonly string[];

@@ -4,8 +4,8 @@ import type { ServerCore } from "../../core.ts";
 import { parseAccept } from "../../encode/negotiate.ts";
 import { respond } from "../../encode/respond.ts";
 import { problem } from "../../listener/malformed.ts";
+import type { MetricFamily } from "../../virtual-workspace.ts";
 import { defineVirtualWorkspace, type VirtualWorkspace } from "../../virtual-workspace.ts";
-import type { MetricFamily } from "./family.ts";
 import { RequestMeter } from "./request-meter.ts";
 import { processFamilies, serverFamilies, viewFamilies, watchProcess } from "./server-families.ts";
 

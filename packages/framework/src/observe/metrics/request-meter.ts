@@ -1,6 +1,7 @@
 import type { Exchange } from "../../exchange.ts";
+import type { MetricFamily, MetricSample } from "../../virtual-workspace.ts";
 import { codeOf, type Observer } from "../observer.ts";
-import { Buckets, type MetricFamily, type MetricSample, Tally } from "./family.ts";
+import { Buckets, Tally } from "./family.ts";
 import { labelsOf, REQUEST_LABELS, type RequestLabels } from "./labels.ts";
 
 /** Kubernetes' own bounds: seconds, bytes. */

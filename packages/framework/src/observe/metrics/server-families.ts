@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type * as PromClient from "prom-client";
 import type { ServerCore } from "../../core.ts";
-import type { MetricFamily, MetricSample } from "./family.ts";
+import type { MetricFamily, MetricSample } from "../../virtual-workspace.ts";
 
 type Read = (core: ServerCore) => number;
 

@@ -1,7 +1,8 @@
 import type { KubeObject, ObjectKey } from "@virtual-workspaces/apimachinery";
-import type { Awaitable } from "../../storage.ts";
+import type { SelectableField } from "../../definition.ts";
+import type { Awaitable } from "../../util/awaitable.ts";
 import type { WatchCache } from "../../watch/cache/cache.ts";
-import { type Encoded, encodeObject, type SelectableField } from "../../watch/cache/encoded.ts";
+import { type Encoded, encodeObject } from "../../watch/cache/encoded.ts";
 import { processMinter } from "../../watch/cache/minter.ts";
 import { objectsIn } from "../../watch/cache/objects.ts";
 

@@ -11,7 +11,8 @@ import {
   type ObjectOf,
 } from "@virtual-workspaces/apimachinery";
 import { groupResourceOf, KindVersions, type TypedDefinition } from "../../definition.ts";
-import type { Awaitable, DeleteOptions, Scope } from "../../storage.ts";
+import type { DeleteOptions, Scope } from "../../storage.ts";
+import type { Awaitable } from "../../util/awaitable.ts";
 import { MAX_BODY } from "../../util/limits.ts";
 import { decodeObject, type Encoded, keyIn } from "../../watch/cache/encoded.ts";
 import { type Deletion, decideDeletion, isReleased } from "../../write/deletion.ts";

@@ -11,8 +11,8 @@ import {
   type ObjectMeta,
   quote,
 } from "@virtual-workspaces/apimachinery";
-import { groupResourceOf, type ResourceDefinition } from "../../definition.ts";
-import { decodeObject, type Encoded, encodeObject, type SelectableField } from "../../watch/cache/encoded.ts";
+import { groupResourceOf, type ResourceDefinition, type SelectableField } from "../../definition.ts";
+import { decodeObject, type Encoded, encodeObject } from "../../watch/cache/encoded.ts";
 
 export interface ConversionsOptions {
   readonly convert: (object: KubeObject) => KubeObject;

@@ -7,21 +7,18 @@ import {
   type ObjectMeta,
 } from "@virtual-workspaces/apimachinery";
 import type { ResourceDefinition, TypedDefinition } from "../../definition.ts";
+import { KindVersions } from "../../definition.ts";
+import type { CacheLease, DeleteOptions, Scope, Storage, WriteOptions } from "../../storage.ts";
+import type { Awaitable } from "../../util/awaitable.ts";
 import { type Encoded, isEncoded, keyIn } from "../../watch/cache/encoded.ts";
-import type { Awaitable, Scope, Storage } from "../../storage.ts";
-import type { CacheLease } from "../../storage.ts";
-import type { DeleteOptions, WriteOptions } from "../../storage.ts";
-import type { Mapped, WritableSource } from "../options.ts";
 import type { ReadableCache } from "../../watch/cache/readable-cache.ts";
 import { shareOf } from "../../watch/selection.ts";
 import { Below } from "../../write/below.ts";
-import { KindVersions } from "../../definition.ts";
 import type { Draft } from "../../write/request.ts";
 import { modified } from "../../write/update.ts";
-import { conversion } from "./conversions.ts";
-import { Conversions } from "./conversions.ts";
-import { ConvertedCache } from "./converted-cache.ts";
-import { ConvertedEvents } from "./converted-cache.ts";
+import type { Mapped, WritableSource } from "../options.ts";
+import { Conversions, conversion } from "./conversions.ts";
+import { ConvertedCache, ConvertedEvents } from "./converted-cache.ts";
 
 /** Another version of a kind, and the way there and back. */
 export interface ConvertedOptions<In extends object, Out extends object> {

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ObjectKey } from "@virtual-workspaces/apimachinery";
+import type { CacheLease, Scope } from "../../storage.ts";
+import type { Awaitable } from "../../util/awaitable.ts";
 import type { Encoded } from "../../watch/cache/encoded.ts";
-import type { Awaitable, Scope } from "../../storage.ts";
-import type { CacheLease } from "../../storage.ts";
-import { askedAfterNow } from "../../watch/source.ts";
 import { cacheKey, keyOfText, objectsIn } from "../../watch/cache/objects.ts";
+import { askedAfterNow } from "../../watch/source.ts";
 import type { ViewSource } from "../options.ts";
 import { Late, type MemberState, stateAfter } from "./options.ts";
 import type { Turns } from "./turns.ts";

@@ -4,7 +4,7 @@ import type { Encoded } from "./encoded.ts";
 import { CacheEvent } from "./event.ts";
 import type { Minter } from "./minter.ts";
 import { cacheKey, type Objects } from "./objects.ts";
-import type { ReadableCache } from "./readable-cache.ts";
+import type { CacheListener, Position, ReadableCache, Snapshot } from "./readable-cache.ts";
 
 /** The tree behind it: a copy of one costs nothing until either side changes. */
 interface Tree extends Objects {
@@ -16,18 +16,6 @@ interface Tree extends Objects {
 // The package is CommonJS: its class arrives as a property of the default export under Node, as that export elsewhere.
 const module = SortedBTree as unknown as { readonly default?: unknown };
 const BTree = (module.default ?? module) as new () => Tree;
-
-/** Hears of every change at once, in order, before the next one is applied. Must not throw. */
-export interface CacheListener {
-  /** A change, already applied. */
-  event(event: CacheEvent): void;
-  /** The cache has lost track of its source: nothing that was told before can be continued. */
-  expired(message: string): void;
-  /** No changes up to a new version (a source's progress). */
-  advanced?(): void;
-  /** The events before this position are about to be forgotten: the last moment to read them. */
-  forgetting?(before: number): void;
-}
 
 /** What a cache begins with. */
 export interface CacheOptions {
@@ -45,16 +33,6 @@ export interface HistoryOptions {
   /** Bytes of superseded objects held by the history alone. @default 16 MiB */
   readonly bytes?: number;
 }
-
-/** What the objects were at a version. `next` is where a watch goes on from there. */
-export interface Snapshot {
-  readonly version: string;
-  readonly next: number;
-  readonly objects: Objects;
-}
-
-/** Where a version stands: a position to go on from, too old to know, or not yet come. */
-export type Position = number | "expired" | "ahead";
 
 /**
  * The state of one stream of objects, its version, and a bounded history (Kubernetes' watch cache). Memory is the

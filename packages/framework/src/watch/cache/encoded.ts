@@ -6,6 +6,7 @@ import {
   parseOwnJson,
   stringifyJson,
 } from "@virtual-workspaces/apimachinery";
+import type { SelectableField } from "../../definition.ts";
 
 /**
  * An object as its JSON bytes, with the few things that routing and selecting need already read.
@@ -25,14 +26,6 @@ export interface Encoded {
   readonly bytes: Buffer;
   /** How long `bytes` are, where they are made when they are asked for and this is known without. @default their length */
   readonly length?: number;
-}
-
-/** A field that selectors may name besides `metadata.name` and `metadata.namespace`. */
-export interface SelectableField {
-  /** As clients write it, without the leading dot: `spec.author`. */
-  readonly name: string;
-  /** The field's values in an object, the first of which counts. */
-  readonly read: (object: unknown) => readonly unknown[];
 }
 
 const NOTHING: Readonly<Record<string, string>> = Object.freeze({});

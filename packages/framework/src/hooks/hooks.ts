@@ -1,10 +1,11 @@
 import type { AuthorizeRequest } from "../authz/authorization.ts";
 import type { Exchange } from "../exchange.ts";
+import type { WorkspaceRequest } from "../request/raw-request.ts";
 import type { RequestInfo } from "../request/request-info.ts";
 import type { User } from "../request/user.ts";
 import type { ServedResource } from "../resource/served.ts";
-import type { Awaitable } from "../storage.ts";
-import type { VirtualWorkspace, WorkspaceRequest } from "../virtual-workspace.ts";
+import type { Awaitable } from "../util/awaitable.ts";
+import type { AskedResource, VirtualWorkspace } from "../virtual-workspace.ts";
 
 type Params = Readonly<Record<string, string>>;
 
@@ -142,4 +143,13 @@ export function resourcesOf(asker: Asker & Pick<Exchange, "mounted">): ResourceI
   const { workspace, indexes } = asker.mounted;
   const found = viewResources(workspace, asker);
   return found instanceof Promise ? found.then((list) => indexes.of(list)) : indexes.of(found);
+}
+
+/** The one place that asks the hook. */
+export function viewMetadata(
+  { metadataOf }: Pick<VirtualWorkspace, "metadataOf">,
+  asked: AskedResource,
+  asker: Asker,
+): Awaitable<ServedResource | undefined> {
+  return metadataOf?.(asked, new HookRequest(asker));
 }

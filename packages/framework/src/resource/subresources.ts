@@ -7,12 +7,11 @@ import {
   type ObjectMeta,
   type ObjectOf,
 } from "@virtual-workspaces/apimachinery";
-import type { ResourceDefinition, TypedDefinition } from "../definition.ts";
+import type { ResourceDefinition, TypedDefinition, Verb } from "../definition.ts";
+import type { RawRequest } from "../request/raw-request.ts";
 import { METHOD_VERBS } from "../request/request-info.ts";
-import type { Awaitable } from "../storage.ts";
-import type { RawRequest } from "../virtual-workspace.ts";
+import type { Awaitable } from "../util/awaitable.ts";
 import { SCALE } from "./scale/scale-kind.ts";
-import type { Verb } from "./served.ts";
 
 /** A method that a {@link ConnectSubresource} may take. */
 export type ConnectMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
